@@ -1,0 +1,116 @@
+//! Numbers as people write them: the shortest decimal of a float, the roundest decimal in a gap.
+
+/// The shortest text that parses back to `x`; scientific where plain digits would be long.
+pub fn plain(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 {
+        "0".into()
+    } else if !x.is_finite() || (1e-5..1e16).contains(&size) {
+        format!("{x}")
+    } else {
+        format!("{x:e}")
+    }
+}
+
+/// `x` rounded to `digits` significant digits, as text without trailing zeros.
+pub fn rounded(x: f64, digits: usize) -> String {
+    let text = format!("{x:.*e}", digits.saturating_sub(1));
+    text.parse().map_or(text, plain)
+}
+
+/// The decimal with the fewest digits that is at least `low` and less than `high`; among those the one nearest
+/// to the middle of the gap. Used for `x <= t`: `t` keeps the training values `low` in and `high` out.
+pub fn shortest_below(low: f64, high: f64) -> f64 {
+    shortest(low, high, |t| low <= t && t < high).unwrap_or(low)
+}
+
+/// The decimal with the fewest digits that is more than `low` and at most `high`: the `t` of `x >= t`.
+pub fn shortest_above(low: f64, high: f64) -> f64 {
+    shortest(low, high, |t| low < t && t <= high).unwrap_or(high)
+}
+
+/// Tries multiples of 10ᵉ from coarse to fine. The first grid with a point inside the gap gives the fewest digits.
+fn shortest(low: f64, high: f64, inside: impl Fn(f64) -> bool) -> Option<f64> {
+    if inside(0.0) {
+        return Some(0.0);
+    }
+    if !low.is_finite() || !high.is_finite() || low >= high {
+        return None;
+    }
+    let middle = low / 2.0 + high / 2.0;
+    let largest = low.abs().max(high.abs()).log10().floor() as i32;
+    for exponent in (largest - 17..=largest).rev() {
+        // m·10ᵉ is parsed from its text, so that the result is the float nearest to the decimal shown.
+        let at = |m: f64| format!("{m:.0}e{exponent}").parse::<f64>().unwrap_or(f64::NAN);
+        let nearest = (middle / 10f64.powi(exponent)).round();
+        let best = [nearest, nearest - 1.0, nearest + 1.0]
+            .into_iter()
+            .map(at)
+            .filter(|&t| inside(t))
+            .min_by(|s, t| (s - middle).abs().total_cmp(&(t - middle).abs()));
+        if best.is_some() {
+            return best;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn thresholds_are_round() {
+        assert_eq!(shortest_below(3.0, 4.0), 3.0);
+        assert_eq!(shortest_above(3.0, 4.0), 4.0);
+        assert_eq!(shortest_below(44.3, 44.9), 44.6);
+        assert_eq!(shortest_below(29.92, 30.02), 30.0);
+        assert_eq!(shortest_below(1234.0, 5678.0), 3000.0);
+        assert_eq!(shortest_below(-3.0, 5.0), 0.0);
+        assert_eq!(shortest_above(-0.5, -0.25), -0.4);
+        assert_eq!(shortest_below(1e300, 1.5e300), 1e300);
+        assert_eq!(shortest_below(1.0, f64::INFINITY), 1.0);
+        assert_eq!(shortest_above(f64::NEG_INFINITY, -7.5), -7.5);
+    }
+
+    #[test]
+    fn texts_are_short() {
+        for (x, text) in [(0.0, "0"), (-0.0, "0"), (1.5, "1.5"), (1e300, "1e300"), (1e-7, "1e-7"), (12.0, "12")] {
+            assert_eq!(plain(x), text);
+        }
+        assert_eq!(rounded(1234.567, 5), "1234.6");
+        assert_eq!(rounded(-0.000_123_456, 3), "-0.000123");
+    }
+
+    proptest! {
+        #[test]
+        fn gap_is_respected(a in any::<f64>(), b in any::<f64>()) {
+            prop_assume!(a.is_finite() && b.is_finite() && a != b);
+            let (low, high) = (a.min(b), a.max(b));
+            let below = shortest_below(low, high);
+            prop_assert!(low <= below && below < high);
+            let above = shortest_above(low, high);
+            prop_assert!(low < above && above <= high);
+            prop_assert_eq!(plain(below).parse::<f64>().unwrap(), below);
+        }
+
+        #[test]
+        fn neighbours_work(a in -1e9..1e9f64) {
+            let next = a.next_up();
+            prop_assert_eq!(shortest_below(a, next), a);
+            prop_assert_eq!(shortest_above(a, next), next);
+        }
+
+        /// No decimal with fewer digits lies in the gap.
+        #[test]
+        fn nothing_is_shorter(a in -1000i32..1000, width in 1i32..500) {
+            let (low, high) = (a as f64 / 100.0, (a + width) as f64 / 100.0);
+            let digits = |x: f64| plain(x).chars().filter(char::is_ascii_digit).collect::<String>().trim_matches('0').len();
+            let found = digits(shortest_below(low, high));
+            for hundredths in a..a + width {
+                prop_assert!(found <= digits(hundredths as f64 / 100.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Everything that can go wrong, each variant with what is needed to act on it.
+
+use std::path::PathBuf;
+
+/// Result of the library's fallible calls.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong. Every message is one line that names the place and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter lies outside its range.
+    #[error("{name} must be {want}, got {got}")]
+    Param {
+        /// The parameter's name as users spell it.
+        name: &'static str,
+        /// What would be right.
+        want: &'static str,
+        /// What was given.
+        got: String,
+    },
+    /// Parameters that exclude each other.
+    #[error("{0}")]
+    Conflict(String),
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A file can be read but is not a usable table.
+    #[error("{}: {what}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, where, and how to mend it.
+        what: String,
+    },
+    /// The table as a whole cannot be used.
+    #[error("{0}")]
+    Table(String),
+    /// A column that a caller named does not exist.
+    #[error("{role} {name:?}: no such column; the table has {available}")]
+    NoColumn {
+        /// What the column was wanted for.
+        role: &'static str,
+        /// The name that was asked for.
+        name: String,
+        /// The columns there are.
+        available: String,
+    },
+    /// A column's values cannot serve in their role.
+    #[error("{role} column {column:?}{}: {what}", row.map_or(String::new(), |r| format!(", row {r}")))]
+    Column {
+        /// Target, weight, exposure or feature.
+        role: &'static str,
+        /// The column's name.
+        column: String,
+        /// The first offending row, counted from 1 without the header.
+        row: Option<usize>,
+        /// What is wrong and how to mend it.
+        what: String,
+    },
+    /// A model file is not one of ours, damaged, or from a later version.
+    #[error("model: {0}")]
+    Model(String),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// The file-system error at `path`.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+
+    /// A defect of the file at `path`.
+    pub fn file(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        Self::File { path: path.into(), what: what.into() }
+    }
+}
+
+/// The first few of `names`, for error messages.
+pub(crate) fn listing<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let total = names.len();
+    let mut text = names.take(SHOWN).map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", ");
+    if total > SHOWN {
+        text.push_str(&format!(" and {} more", total - SHOWN));
+    }
+    if total == 0 {
+        text.push_str("none");
+    }
+    text
+}
