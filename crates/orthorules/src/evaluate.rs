@@ -1,0 +1,148 @@
+//! Risk and the usual measures of every size of a model on a table.
+
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use crate::model::Model;
+use crate::predict::{Activations, Predictions};
+use crate::problem::{Problem, Roles, Target, Task};
+use crate::table::{Column, Kind, Table, Values};
+use std::borrow::Cow;
+
+/// How good one size of a model is on a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// Number of rules (for each class, with more than two).
+    pub rules: usize,
+    /// Rules plus conditions.
+    pub complexity: usize,
+    /// Mean loss.
+    pub risk: f64,
+    /// Other measures by name, in a fixed order for each task.
+    pub metrics: Vec<(&'static str, f64)>,
+}
+
+impl Model {
+    /// The quality of every size on `table`, which must hold the target (and the exposure, if the model has one).
+    pub fn evaluate(&self, table: &Table) -> Result<Vec<Evaluation>> {
+        let activations = Activations::new(self, table)?;
+        let truth = Truth::new(self, table)?;
+        Ok(self.sizes().into_iter().map(|rules| truth.evaluate(self, &activations, rules)).collect())
+    }
+}
+
+/// Targets and weights of a table under evaluation.
+struct Truth {
+    y: Vec<f64>,
+    class: Vec<u32>,
+    weight: Vec<f64>,
+    exposure: Vec<f64>,
+}
+
+impl Truth {
+    fn new(model: &Model, table: &Table) -> Result<Self> {
+        table.require("target", &model.target)?;
+        let weight = model.weight.clone().filter(|name| table.column(name).is_some());
+        let roles = Roles {
+            target: model.target.clone(),
+            task: Some(model.task),
+            weight: weight.clone(),
+            exposure: model.exposure.clone(),
+            ..Roles::default()
+        };
+        let rows = table.rows();
+        let ones = || vec![1.0; rows];
+        let number = |name: &Option<String>| match name.as_ref().and_then(|n| table.column(n)) {
+            Some(Column { values: Values::Numeric(v), .. }) => v.clone(),
+            _ => ones(),
+        };
+        let mut truth =
+            Self { y: ones(), class: vec![0; rows], weight: number(&weight), exposure: number(&model.exposure) };
+        if model.task == Task::Classification {
+            truth.class = class_indices(model, table)?;
+            truth.y = truth.class.iter().map(|&c| f64::from(c)).collect();
+            return Ok(truth);
+        }
+        // The problem's own checks of target, weight and exposure; weights of 0 stay in as rows that do not count.
+        let unweighted = Roles { weight: None, ..roles.clone() };
+        if let Target::Numbers(y) = Problem::new(table.clone(), &unweighted)?.target {
+            truth.y = y;
+        }
+        Ok(truth)
+    }
+
+    fn evaluate(&self, model: &Model, activations: &Activations, rules: usize) -> Evaluation {
+        let total: f64 = self.weight.iter().sum();
+        let mean =
+            |term: &dyn Fn(usize) -> f64| (0..self.weight.len()).map(|r| self.weight[r] * term(r)).sum::<f64>() / total;
+        let (risk, metrics) = match activations.predictions(model, rules) {
+            Predictions::Numbers(prediction) => {
+                let (_, step) = model.steps(rules).next().unwrap_or((&model.ensembles[0], &model.ensembles[0].path[0]));
+                let scores = activations.scores(0, step);
+                let risk = mean(&|r| model.loss.of_row(scores[r], self.y[r], self.exposure[r]));
+                let center = mean(&|r| self.y[r]);
+                let spread = mean(&|r| (self.y[r] - center).powi(2));
+                let squared = mean(&|r| (prediction[r] - self.y[r]).powi(2));
+                let absolute = mean(&|r| (prediction[r] - self.y[r]).abs());
+                let r2 = if spread > 0.0 { 1.0 - squared / spread } else { f64::NAN };
+                (risk, vec![("rmse", squared.sqrt()), ("mae", absolute), ("r2", r2)])
+            }
+            Predictions::Classes { labels, probabilities } => {
+                let count = model.classes.len();
+                let log_loss = |r: usize| {
+                    let p = probabilities[r * count + self.class[r] as usize];
+                    -p.max(f64::MIN_POSITIVE).ln()
+                };
+                let error = mean(&|r| f64::from(labels[r] != self.class[r]));
+                let mut metrics = vec![("error", error), ("accuracy", 1.0 - error)];
+                let risk = if count == 2 {
+                    let scores = activations.scores(0, model.ensembles[0].up_to(rules));
+                    metrics.push(("auc", auc(&scores, &self.class, &self.weight)));
+                    metrics.push(("brier", mean(&|r| (probabilities[r * 2 + 1] - self.y[r]).powi(2))));
+                    mean(&|r| Loss::Logistic.of_row(scores[r], self.y[r], 1.0))
+                } else {
+                    mean(&log_loss)
+                };
+                (risk, metrics)
+            }
+        };
+        Evaluation { rules, complexity: model.complexity(rules), risk, metrics }
+    }
+}
+
+fn class_indices(model: &Model, table: &Table) -> Result<Vec<u32>> {
+    let column = table.require("target", &model.target)?;
+    let categories = match column.values.kind() {
+        Kind::Numeric => Cow::Owned(column.clone().into_categorical().values),
+        _ => Cow::Borrowed(&column.values),
+    };
+    (0..table.rows())
+        .map(|row| {
+            let label = categories.display(row);
+            let class = label.as_ref().and_then(|l| model.classes.iter().position(|c| c == l));
+            class.map(|c| c as u32).ok_or_else(|| Error::Column {
+                role: "target",
+                column: model.target.clone(),
+                row: Some(row + 1),
+                what: match label {
+                    Some(l) => format!("{l:?} is not a class of the model"),
+                    None => "the value is missing; fill it in or drop the row".into(),
+                },
+            })
+        })
+        .collect()
+}
+
+/// Weighted area under the ROC curve: how often a positive row scores above a negative one, ties counted half.
+fn auc(scores: &[f64], class: &[u32], weight: &[f64]) -> f64 {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_unstable_by(|&i, &j| scores[i].total_cmp(&scores[j]));
+    let (mut below, mut area, mut positives) = (0.0, 0.0, 0.0);
+    for tied in order.chunk_by(|&i, &j| scores[i] == scores[j]) {
+        let sum = |wanted: u32| tied.iter().filter(|&&i| class[i] == wanted).map(|&i| weight[i]).sum::<f64>();
+        let (negative, positive) = (sum(0), sum(1));
+        area += positive * (below + 0.5 * negative);
+        below += negative;
+        positives += positive;
+    }
+    if below * positives > 0.0 { area / (below * positives) } else { f64::NAN }
+}

@@ -1,0 +1,135 @@
+//! Losses of the exponential family in canonical form.
+//!
+//! In the score f, the loss of a row with mass a and weighted target b is `a ψ(f) − b f` plus a constant; its gradient
+//! is `a μ(f) − b`, its second derivative `a μ′(f)`, with μ = ψ′. Squared loss doubles a and b, so that ψ(f) = f²/2.
+
+/// How a prediction is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loss {
+    /// (f − y)².
+    Squared,
+    /// log(1 + exp(−f)) for the positive class, log(1 + exp(f)) for the other.
+    Logistic,
+    /// Half the Poisson deviance: y log(y/m) − y + m with the mean m = exposure · exp(f).
+    Poisson,
+}
+
+impl std::fmt::Display for Loss {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Squared => "squared",
+            Self::Logistic => "logistic",
+            Self::Poisson => "poisson",
+        })
+    }
+}
+
+/// log(1 + exp(f)) without overflow.
+fn softplus(f: f64) -> f64 {
+    f.max(0.0) + (-f.abs()).exp().ln_1p()
+}
+
+impl Loss {
+    /// ψ(f), the cumulant.
+    pub fn psi(self, f: f64) -> f64 {
+        match self {
+            Self::Squared => 0.5 * f * f,
+            Self::Logistic => softplus(f),
+            Self::Poisson => f.exp(),
+        }
+    }
+
+    /// μ(f) = ψ′(f), the mean (per unit of exposure).
+    pub fn mean(self, f: f64) -> f64 {
+        match self {
+            Self::Squared => f,
+            Self::Logistic => 1.0 / (1.0 + (-f).exp()),
+            Self::Poisson => f.exp(),
+        }
+    }
+
+    /// μ′(f), the second derivative of ψ.
+    pub fn curvature(self, f: f64) -> f64 {
+        match self {
+            Self::Squared => 1.0,
+            Self::Logistic => {
+                let e = (-f.abs()).exp();
+                e / ((1.0 + e) * (1.0 + e))
+            }
+            Self::Poisson => f.exp(),
+        }
+    }
+
+    /// The factor of a and b: 2 for squared loss, else 1.
+    pub fn factor(self) -> f64 {
+        if self == Self::Squared { 2.0 } else { 1.0 }
+    }
+
+    /// Loss of one row of weight 1: score `f`, target `y` (1 for the positive class, else 0), exposure `e`.
+    pub fn of_row(self, f: f64, y: f64, e: f64) -> f64 {
+        match self {
+            Self::Squared => (f - y) * (f - y),
+            Self::Logistic => softplus(f) - y * f,
+            Self::Poisson => {
+                let log_term = if y > 0.0 { y * (y / e).ln() - y - y * f } else { 0.0 };
+                log_term + e * f.exp()
+            }
+        }
+    }
+
+    /// The score of the best constant for total mass `a` and total weighted target `b`, kept finite:
+    /// pure classes and zero counts get the score at which half a row of the other kind would have been seen.
+    pub fn best_constant(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Squared => b / a,
+            Self::Logistic => {
+                let p = (b / a).clamp(0.5 / (a + 1.0), 1.0 - 0.5 / (a + 1.0));
+                (p / (1.0 - p)).ln()
+            }
+            Self::Poisson => (b.max(0.5) / a).ln(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ALL: [Loss; 3] = [Loss::Squared, Loss::Logistic, Loss::Poisson];
+
+    proptest! {
+        #[test]
+        fn derivatives_agree(f in -8.0..8.0f64) {
+            let step = 1e-5;
+            for loss in ALL {
+                let slope = (loss.psi(f + step) - loss.psi(f - step)) / (2.0 * step);
+                prop_assert!((slope - loss.mean(f)).abs() < 1e-6 * (1.0 + slope.abs()));
+                let bend = (loss.mean(f + step) - loss.mean(f - step)) / (2.0 * step);
+                prop_assert!((bend - loss.curvature(f)).abs() < 1e-6 * (1.0 + bend.abs()));
+            }
+        }
+
+        #[test]
+        fn row_loss_is_canonical(f in -5.0..5.0f64, y in 0u8..2, e in 0.1..3.0f64) {
+            let y = f64::from(y);
+            for loss in ALL {
+                let e = if loss == Loss::Poisson { e } else { 1.0 };
+                let canonical = |f: f64| loss.factor() * (e * loss.psi(f) - y * f);
+                let difference = loss.of_row(f, y, e) - loss.of_row(0.0, y, e);
+                prop_assert!((difference - (canonical(f) - canonical(0.0))).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_stay_finite() {
+        for f in [-1e6, -700.0, 700.0, 1e6] {
+            assert!(Loss::Logistic.of_row(f, 1.0, 1.0).is_finite());
+            assert!(Loss::Logistic.curvature(f) >= 0.0);
+        }
+        assert!(Loss::Logistic.best_constant(10.0, 0.0).is_finite());
+        assert!(Loss::Poisson.best_constant(10.0, 0.0).is_finite());
+    }
+}

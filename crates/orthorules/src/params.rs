@@ -1,0 +1,354 @@
+//! The one list of parameters, and the place where they are checked.
+//!
+//! | name | default | range | purpose |
+//! |---|---|---|---|
+//! | `objective` | `onb` | `gs`, `gb`, `xgb`, `ogb`, `onb` | what a candidate query is worth |
+//! | `update` | `corrective` | `corrective`, `stagewise`, `newton` | which weights move when a rule is added |
+//! | `intercept` | `corrected` | `corrected`, `fixed`, `none` | what happens to β₀ |
+//! | `search` | `greedy` | `greedy`, `beam` | how candidates are explored |
+//! | `beam_width` | 1, or 8 with `beam` | ≥ 1 | queries kept per length |
+//! | `length_penalty` | 1 | ≥ 0 | γ: the search maximises value² / (1 + length)^γ |
+//! | `reg_lambda` | by loss: 5 squared, 1 otherwise | ≥ 0 | λ of the penalty ½ λ Σ βₖ² |
+//! | `epsilon` | 1e-4 for `ogb`, else 0 | ≥ 0 | ε in the objective's denominator |
+//! | `max_rules` | none | ≥ 0 | size limit |
+//! | `max_complexity` | 50 unless `max_rules` is given | ≥ 0 | limit on rules + conditions |
+//! | `max_conditions` | none | ≥ 1 | longest rule |
+//! | `min_coverage` | 5 | ≥ 1 | fewest training rows a rule may select |
+//! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
+//! | `threads` | all cores | ≥ 1 | worker threads; does not change the result |
+//! | `seed` | 0 | any | seed of everything random |
+
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+
+/// What a candidate query is worth: docs/algorithm.md, "One formula for every objective".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// Gradient sum: |gᵀq|.
+    Gs,
+    /// Gradient boosting: |gᵀq| / ‖q‖.
+    Gb,
+    /// Second-order ("extreme") boosting: |gᵀq| / √(hᵀq + λ).
+    Xgb,
+    /// Orthogonal gradient boosting, the paper's: |g⊥ᵀq| / (‖q⊥‖ + ε).
+    Ogb,
+    /// Orthogonal Newton boosting: the decrease of the second-order risk when all weights are re-fitted.
+    Onb,
+}
+
+/// Which weights move when a rule is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Update {
+    /// All weights minimise the regularised risk together.
+    Corrective,
+    /// Only the newest weight (with the intercept, when that is corrected), by exact line search.
+    Stagewise,
+    /// Only the newest weight, by one closed-form Newton step.
+    Newton,
+}
+
+/// What happens to the intercept β₀.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Intercept {
+    /// Re-fitted together with the weights; the constant column is part of the orthogonal basis.
+    Corrected,
+    /// The best constant, fitted once and kept.
+    Fixed,
+    /// No intercept: scores start at 0.
+    None,
+}
+
+/// How candidate queries are explored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Search {
+    /// Extend the best query by its best condition, again and again.
+    Greedy,
+    /// Keep the best `beam_width` queries of each length.
+    Beam,
+}
+
+/// Thresholds on a numeric column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MaxBins {
+    /// At most this many quantile bins.
+    AtMost(u32),
+    /// Every distinct value.
+    Exact,
+}
+
+/// A named combination of the paper's systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Preset {
+    /// Stagewise boosting with the gradient sum.
+    Sgs,
+    /// Stagewise gradient boosting.
+    Sgb,
+    /// Stagewise second-order boosting with closed-form weights.
+    Sxb,
+    /// Corrective boosting with the gradient boosting objective.
+    Cgb,
+    /// Corrective orthogonal boosting: the paper's method.
+    Cob,
+}
+
+/// All parameters of a fit, unchecked. `None` means: the default for the loss and the other parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Params {
+    /// What a candidate query is worth.
+    pub objective: Objective,
+    /// Which weights move when a rule is added.
+    pub update: Update,
+    /// What happens to β₀.
+    pub intercept: Intercept,
+    /// How candidates are explored.
+    pub search: Search,
+    /// Queries kept per length; with greedy search 1.
+    pub beam_width: Option<usize>,
+    /// γ, the price of length.
+    pub length_penalty: f64,
+    /// λ of the penalty ½ λ Σ βₖ².
+    pub reg_lambda: Option<f64>,
+    /// ε of the objective's denominator.
+    pub epsilon: Option<f64>,
+    /// Largest number of rules.
+    pub max_rules: Option<usize>,
+    /// Largest number of rules plus conditions.
+    pub max_complexity: Option<usize>,
+    /// Longest rule.
+    pub max_conditions: Option<usize>,
+    /// Fewest training rows that a rule may select.
+    pub min_coverage: usize,
+    /// Thresholds per numeric column.
+    pub max_bins: MaxBins,
+    /// Worker threads; `None` for all cores.
+    pub threads: Option<usize>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            objective: Objective::Onb,
+            update: Update::Corrective,
+            intercept: Intercept::Corrected,
+            search: Search::Greedy,
+            beam_width: None,
+            length_penalty: 1.0,
+            reg_lambda: None,
+            epsilon: None,
+            max_rules: None,
+            max_complexity: None,
+            max_conditions: None,
+            min_coverage: 5,
+            max_bins: MaxBins::AtMost(32),
+            threads: None,
+            seed: 0,
+        }
+    }
+}
+
+/// Parameters that have been checked and completed for a loss: what the engine reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    pub(crate) objective: Objective,
+    pub(crate) update: Update,
+    pub(crate) intercept: Intercept,
+    pub(crate) beam_width: usize,
+    pub(crate) length_penalty: f64,
+    pub(crate) reg_lambda: f64,
+    pub(crate) epsilon: f64,
+    pub(crate) max_rules: usize,
+    pub(crate) max_complexity: usize,
+    pub(crate) max_conditions: usize,
+    pub(crate) min_coverage: usize,
+    pub(crate) max_bins: MaxBins,
+    pub(crate) threads: usize,
+}
+
+impl Objective {
+    /// Whether candidates are measured orthogonally to the chosen rules.
+    pub fn is_orthogonal(self) -> bool {
+        matches!(self, Self::Ogb | Self::Onb)
+    }
+
+    /// Whether rows count by the second derivative of their loss.
+    pub fn is_second_order(self) -> bool {
+        matches!(self, Self::Xgb | Self::Onb)
+    }
+}
+
+impl Preset {
+    /// The parameters of this system: the paper's objective and update, greedy search, no price of length, β₀ as in
+    /// its Algorithm 1, and no lower limit on coverage.
+    pub fn params(self) -> Params {
+        let (objective, update) = match self {
+            Self::Sgs => (Objective::Gs, Update::Stagewise),
+            Self::Sgb => (Objective::Gb, Update::Stagewise),
+            Self::Sxb => (Objective::Xgb, Update::Newton),
+            Self::Cgb => (Objective::Gb, Update::Corrective),
+            Self::Cob => (Objective::Ogb, Update::Corrective),
+        };
+        Params {
+            objective,
+            update,
+            intercept: Intercept::Fixed,
+            length_penalty: 0.0,
+            min_coverage: 1,
+            ..Params::default()
+        }
+    }
+}
+
+impl Params {
+    /// Checks every parameter and fills in the defaults that depend on `loss`.
+    pub fn check(&self, loss: Loss) -> Result<Checked> {
+        let non_negative = |name, x: f64| {
+            if x.is_finite() && x >= 0.0 {
+                Ok(x)
+            } else {
+                Err(Error::Param { name, want: "a finite number of at least 0", got: x.to_string() })
+            }
+        };
+        let positive = |name, x: usize| {
+            if x >= 1 { Ok(x) } else { Err(Error::Param { name, want: "at least 1", got: x.to_string() }) }
+        };
+        if let MaxBins::AtMost(bins) = self.max_bins
+            && !(2..=65_535).contains(&bins)
+        {
+            return Err(Error::Param { name: "max_bins", want: "from 2 to 65535, or exact", got: bins.to_string() });
+        }
+        let beam_width = match (self.search, self.beam_width) {
+            (Search::Greedy, None | Some(1)) => 1,
+            (Search::Greedy, Some(w)) => {
+                return Err(Error::Conflict(format!("beam_width {w} needs search beam; greedy search has width 1")));
+            }
+            (Search::Beam, w) => positive("beam_width", w.unwrap_or(8))?,
+        };
+        let lambda = if loss == Loss::Squared { 5.0 } else { 1.0 };
+        let epsilon = if self.objective == Objective::Ogb { 1e-4 } else { 0.0 };
+        let complexity = if self.max_rules.is_some() { usize::MAX } else { 50 };
+        Ok(Checked {
+            objective: self.objective,
+            update: self.update,
+            intercept: self.intercept,
+            beam_width,
+            length_penalty: non_negative("length_penalty", self.length_penalty)?,
+            reg_lambda: non_negative("reg_lambda", self.reg_lambda.unwrap_or(lambda))?,
+            epsilon: non_negative("epsilon", self.epsilon.unwrap_or(epsilon))?,
+            max_rules: self.max_rules.unwrap_or(usize::MAX),
+            max_complexity: self.max_complexity.unwrap_or(complexity),
+            max_conditions: positive("max_conditions", self.max_conditions.unwrap_or(usize::MAX))?,
+            min_coverage: positive("min_coverage", self.min_coverage)?,
+            max_bins: self.max_bins,
+            threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
+        })
+    }
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Text forms: one table per enum, so that flags, files and messages spell every option alike.
+macro_rules! names {
+    ($name:ident, $title:literal, $($variant:ident = $text:literal),+) => {
+        impl $name {
+            /// All spellings, in order.
+            pub const NAMES: &'static [&'static str] = &[$($text),+];
+        }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $(Self::$variant => $text),+ })
+            }
+        }
+        impl std::str::FromStr for $name {
+            type Err = Error;
+            fn from_str(text: &str) -> Result<Self> {
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    _ => Err(Error::Param { name: $title, want: names!(@list $($text),+), got: text.into() }),
+                }
+            }
+        }
+    };
+    (@list $first:literal $(, $rest:literal)*) => { concat!("one of ", $first $(, ", ", $rest)*) };
+}
+names!(Objective, "objective", Gs = "gs", Gb = "gb", Xgb = "xgb", Ogb = "ogb", Onb = "onb");
+names!(Update, "update", Corrective = "corrective", Stagewise = "stagewise", Newton = "newton");
+names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = "none");
+names!(Search, "search", Greedy = "greedy", Beam = "beam");
+names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob");
+
+impl std::fmt::Display for MaxBins {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::AtMost(bins) => write!(f, "{bins}"),
+            Self::Exact => f.write_str("exact"),
+        }
+    }
+}
+
+impl std::str::FromStr for MaxBins {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "exact" {
+            return Ok(Self::Exact);
+        }
+        text.parse().map(Self::AtMost).map_err(|_| Error::Param {
+            name: "max_bins",
+            want: "from 2 to 65535, or exact",
+            got: text.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_pass_and_follow_the_loss() {
+        let params = Params::default();
+        assert_eq!(params.check(Loss::Squared).unwrap().reg_lambda, 5.0);
+        assert_eq!(params.check(Loss::Poisson).unwrap().reg_lambda, 1.0);
+        assert_eq!(params.check(Loss::Logistic).unwrap().max_complexity, 50);
+        let sized = Params { max_rules: Some(3), ..params };
+        assert_eq!(sized.check(Loss::Logistic).unwrap().max_complexity, usize::MAX);
+    }
+
+    #[test]
+    fn bad_parameters_are_named() {
+        let ok = Params::default();
+        let bad = [
+            Params { length_penalty: f64::NAN, ..ok.clone() },
+            Params { reg_lambda: Some(-1.0), ..ok.clone() },
+            Params { epsilon: Some(f64::INFINITY), ..ok.clone() },
+            Params { beam_width: Some(0), search: Search::Beam, ..ok.clone() },
+            Params { beam_width: Some(4), ..ok.clone() },
+            Params { max_conditions: Some(0), ..ok.clone() },
+            Params { min_coverage: 0, ..ok.clone() },
+            Params { max_bins: MaxBins::AtMost(1), ..ok.clone() },
+            Params { threads: Some(0), ..ok.clone() },
+        ];
+        for params in bad {
+            let message = params.check(Loss::Squared).unwrap_err().to_string();
+            assert!(!message.contains('\n'), "{message}");
+        }
+        assert!("abc".parse::<Objective>().unwrap_err().to_string().contains("one of gs, gb"));
+    }
+
+    #[test]
+    fn names_round_trip() {
+        for name in Objective::NAMES {
+            assert_eq!(&name.parse::<Objective>().unwrap().to_string(), name);
+        }
+        for name in Preset::NAMES {
+            assert_eq!(&name.parse::<Preset>().unwrap().to_string(), name);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! From a table and the roles of its columns to a learning problem, checked once.
+
+use crate::decimal;
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use crate::table::{Column, Kind, MISSING, Table, Values};
+use serde::{Deserialize, Serialize};
+
+/// What is predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// A number, by squared loss.
+    Regression,
+    /// A class, by logistic loss.
+    Classification,
+    /// A count or a rate, by Poisson loss.
+    Poisson,
+}
+
+/// Which column plays which part.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Roles {
+    /// The column to predict.
+    pub target: String,
+    /// What kind of target it is; `None` decides by its values.
+    pub task: Option<Task>,
+    /// The class whose score is positive; by default the last in order.
+    pub positive: Option<String>,
+    /// Column of row weights.
+    pub weight: Option<String>,
+    /// Column of exposures, for Poisson.
+    pub exposure: Option<String>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// Columns to read as categories, whatever they look like.
+    pub categorical: Vec<String>,
+}
+
+/// The target of every row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// Numbers or counts.
+    Numbers(Vec<f64>),
+    /// Indices into [`Problem::classes`].
+    Classes(Vec<u32>),
+}
+
+/// A learning problem whose every number has been checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    pub(crate) task: Task,
+    pub(crate) roles: Roles,
+    pub(crate) classes: Vec<String>,
+    pub(crate) features: Vec<Column>,
+    pub(crate) target: Target,
+    pub(crate) weight: Option<Vec<f64>>,
+    pub(crate) exposure: Option<Vec<f64>>,
+    pub(crate) rows: usize,
+}
+
+impl Task {
+    /// The loss by which the task is judged.
+    pub fn loss(self) -> Loss {
+        match self {
+            Self::Regression => Loss::Squared,
+            Self::Classification => Loss::Logistic,
+            Self::Poisson => Loss::Poisson,
+        }
+    }
+}
+
+impl std::fmt::Display for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Regression => "regression",
+            Self::Classification => "classification",
+            Self::Poisson => "poisson",
+        })
+    }
+}
+
+impl Problem {
+    /// Splits `table` into features, target, weights and exposures; rows of weight 0 are dropped.
+    pub fn new(table: Table, roles: &Roles) -> Result<Self> {
+        if table.rows() == 0 {
+            return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
+        }
+        check_roles(&table, roles)?;
+        let target = table.require("target", &roles.target)?;
+        let task = roles.task.unwrap_or_else(|| guess_task(&target.values));
+        if task != Task::Poisson && roles.exposure.is_some() {
+            return Err(Error::Conflict(format!("exposure needs task poisson, but the task is {task}")));
+        }
+        if task != Task::Classification
+            && let Some(label) = &roles.positive
+        {
+            return Err(Error::Conflict(format!("positive {label:?} needs task classification, not {task}")));
+        }
+        let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
+        let exposure = roles.exposure.as_deref().map(|name| exposures(&table, name)).transpose()?;
+        // A row of weight 0 is a row that is not there.
+        if let Some(weight) = &weight
+            && weight.contains(&0.0)
+        {
+            let kept: Vec<u32> = (0..table.rows() as u32).filter(|&r| weight[r as usize] > 0.0).collect();
+            return Self::new(table.take(&kept), roles);
+        }
+        let (classes, target) = match task {
+            Task::Classification => class_target(target, roles.positive.as_deref())?,
+            Task::Regression | Task::Poisson => (Vec::new(), Target::Numbers(number_target(target, task)?)),
+        };
+        let rows = table.rows();
+        let is_feature = |name: &str| {
+            name != roles.target
+                && Some(name) != roles.weight.as_deref()
+                && Some(name) != roles.exposure.as_deref()
+                && !roles.ignore.iter().any(|i| i == name)
+        };
+        let features = table
+            .into_columns()
+            .into_iter()
+            .filter(|c| is_feature(&c.name))
+            .map(|c| if roles.categorical.contains(&c.name) { c.into_categorical() } else { c })
+            .collect();
+        Ok(Self { task, roles: roles.clone(), classes, features, target, weight, exposure, rows })
+    }
+
+    /// What is predicted.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// The class labels, negative before positive; empty unless this is classification.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// How many rows are learned from.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns that conditions may use.
+    pub fn features(&self) -> &[Column] {
+        &self.features
+    }
+}
+
+fn check_roles(table: &Table, roles: &Roles) -> Result<()> {
+    table.require("target", &roles.target)?;
+    let single = [("weight", &roles.weight), ("exposure", &roles.exposure)];
+    for (role, name) in single {
+        if let Some(name) = name {
+            table.require(role, name)?;
+            if *name == roles.target {
+                return Err(Error::Conflict(format!("column {name:?} cannot be both target and {role}")));
+            }
+        }
+    }
+    if roles.weight.is_some() && roles.weight == roles.exposure {
+        return Err(Error::Conflict(format!("column {:?} cannot be both weight and exposure", single[0].1)));
+    }
+    for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
+        for name in names {
+            table.require(role, name)?;
+        }
+    }
+    if roles.ignore.contains(&roles.target) {
+        return Err(Error::Conflict(format!("the target {:?} cannot be ignored", roles.target)));
+    }
+    Ok(())
+}
+
+/// Text and booleans are classes, and so are two whole numbers; other numbers are a regression target.
+fn guess_task(values: &Values) -> Task {
+    match values {
+        Values::Categorical { .. } => Task::Classification,
+        Values::Numeric(v) => {
+            let mut distinct = Vec::new();
+            for &x in v.iter().filter(|x| !x.is_nan()) {
+                if !distinct.contains(&x) {
+                    distinct.push(x);
+                }
+                if distinct.len() > 2 {
+                    return Task::Regression;
+                }
+            }
+            let whole = distinct.iter().all(|x| x.is_finite() && x.fract() == 0.0);
+            if distinct.len() == 2 && whole && v.len() > 2 { Task::Classification } else { Task::Regression }
+        }
+    }
+}
+
+fn column_error(role: &'static str, column: &Column, row: Option<usize>, what: impl Into<String>) -> Error {
+    Error::Column { role, column: column.name.clone(), row: row.map(|r| r + 1), what: what.into() }
+}
+
+/// The first missing row, as an error.
+fn refuse_missing(role: &'static str, column: &Column) -> Result<()> {
+    let missing = match &column.values {
+        Values::Numeric(v) => v.iter().position(|x| x.is_nan()),
+        Values::Categorical { codes, .. } => codes.iter().position(|&c| c == MISSING),
+    };
+    match missing {
+        Some(row) => Err(column_error(role, column, Some(row), "the value is missing; fill it in or drop the row")),
+        None => Ok(()),
+    }
+}
+
+/// The numbers of a column that must be all there.
+fn numbers<'a>(role: &'static str, column: &'a Column, need: &str) -> Result<&'a [f64]> {
+    match &column.values {
+        Values::Numeric(v) => {
+            refuse_missing(role, column)?;
+            Ok(v)
+        }
+        Values::Categorical { codes, levels, .. } => {
+            let row = codes.iter().position(|&c| levels.get(c as usize).is_some_and(|l| l.parse::<f64>().is_err()));
+            let shown = row.and_then(|r| column.values.display(r)).unwrap_or_default();
+            Err(column_error(role, column, row, format!("{need}, got {shown:?}")))
+        }
+    }
+}
+
+/// The numbers of a column if all satisfy `good`.
+fn checked_numbers(role: &'static str, column: &Column, need: &str, good: impl Fn(f64) -> bool) -> Result<Vec<f64>> {
+    let values = numbers(role, column, need)?;
+    match values.iter().position(|&x| !good(x)) {
+        Some(row) => Err(column_error(role, column, Some(row), format!("{need}, got {}", decimal::plain(values[row])))),
+        None => Ok(values.to_vec()),
+    }
+}
+
+fn number_target(column: &Column, task: Task) -> Result<Vec<f64>> {
+    if task == Task::Poisson {
+        checked_numbers("target", column, "poisson needs finite numbers of at least 0", |x| x.is_finite() && x >= 0.0)
+    } else {
+        checked_numbers("target", column, "regression needs finite numbers", f64::is_finite)
+    }
+}
+
+fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
+    let column = table.require("weight", name)?;
+    let good = |x: f64| (0.0..=1e100).contains(&x);
+    let weight = checked_numbers("weight", column, "a weight must be a number from 0 to 1e100", good)?;
+    if weight.iter().all(|&w| w == 0.0) {
+        return Err(column_error("weight", column, None, "all weights are 0: at least one row must count"));
+    }
+    Ok(weight)
+}
+
+fn exposures(table: &Table, name: &str) -> Result<Vec<f64>> {
+    let column = table.require("exposure", name)?;
+    let good = |x: f64| (1e-100..=1e100).contains(&x);
+    checked_numbers("exposure", column, "an exposure must be a positive number (at most 1e100)", good)
+}
+
+/// Labels in order (numbers by size, text by its letters), the positive one last.
+fn class_target(column: &Column, positive: Option<&str>) -> Result<(Vec<String>, Target)> {
+    refuse_missing("target", column)?;
+    let values = match column.values.kind() {
+        Kind::Numeric => column.clone().into_categorical().values,
+        Kind::Boolean | Kind::Categorical => column.values.clone(),
+    };
+    let Values::Categorical { codes, levels, .. } = values else {
+        return Err(column_error("target", column, None, "classification needs labels"));
+    };
+    let mut seen = vec![false; levels.len()];
+    codes.iter().for_each(|&c| seen[c as usize] = true);
+    let mut order: Vec<usize> = (0..levels.len()).filter(|&c| seen[c]).collect();
+    if let Some(label) = positive {
+        let Some(at) = order.iter().position(|&c| levels[c] == label) else {
+            let labels = crate::error::listing(order.iter().map(|&c| levels[c].as_str()));
+            return Err(column_error(
+                "target",
+                column,
+                None,
+                format!("no row has the positive label {label:?}; the labels are {labels}"),
+            ));
+        };
+        if order.len() > 2 {
+            return Err(column_error(
+                "target",
+                column,
+                None,
+                format!("a positive label needs two classes, but there are {}; drop --positive", order.len()),
+            ));
+        }
+        let chosen = order.remove(at);
+        order.push(chosen);
+    }
+    if order.len() < 2 {
+        let label = order.first().map_or("", |&c| levels[c].as_str());
+        return Err(column_error(
+            "target",
+            column,
+            None,
+            format!("classification needs at least two classes, but every row is {label:?}"),
+        ));
+    }
+    if order.len() > 1000 {
+        return Err(column_error(
+            "target",
+            column,
+            None,
+            format!("{} classes are more than the 1000 supported; is this a number or an identifier?", order.len()),
+        ));
+    }
+    let mut index = vec![0u32; levels.len()];
+    for (i, &c) in order.iter().enumerate() {
+        index[c] = i as u32;
+    }
+    let target = codes.iter().map(|&c| index[c as usize]).collect();
+    Ok((order.into_iter().map(|c| levels[c].clone()).collect(), Target::Classes(target)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(target: Values) -> Table {
+        let rows = target.len() as u32;
+        Table::new(vec![Column::new("x", Values::numbers(0..rows)), Column::new("y", target)]).unwrap()
+    }
+
+    fn roles(task: Option<Task>) -> Roles {
+        Roles { target: "y".into(), task, ..Roles::default() }
+    }
+
+    #[test]
+    fn tasks_are_guessed() {
+        let task = |values| Problem::new(table(values), &roles(None)).unwrap().task();
+        assert_eq!(task(Values::numbers([0u8, 1, 0])), Task::Classification);
+        assert_eq!(task(Values::numbers([0.5, 1.0, 0.5])), Task::Regression);
+        assert_eq!(task(Values::numbers([0u8, 1, 2])), Task::Regression);
+        assert_eq!(task(Values::text([Some("a"), Some("b")])), Task::Classification);
+        assert_eq!(task(Values::numbers([7.0, 7.0])), Task::Regression);
+    }
+
+    #[test]
+    fn bad_targets_name_row_and_remedy() {
+        let message = |values, task| Problem::new(table(values), &roles(task)).unwrap_err().to_string();
+        let missing = message(Values::numbers([1.0, f64::NAN]), None);
+        assert_eq!(missing, "target column \"y\", row 2: the value is missing; fill it in or drop the row");
+        assert!(message(Values::numbers([1.0, f64::INFINITY]), None).contains("finite"));
+        assert!(message(Values::numbers([1.0, -2.0]), Some(Task::Poisson)).contains("row 2"));
+        assert!(message(Values::text([Some("1"), Some("b")]), Some(Task::Regression)).contains("row 2"));
+        assert!(message(Values::text([Some("a"), Some("a")]), None).contains("two classes"));
+    }
+
+    #[test]
+    fn positive_label_goes_last() {
+        let positive = Roles { positive: Some("a".into()), ..roles(None) };
+        let problem = Problem::new(table(Values::text([Some("a"), Some("b")])), &positive).unwrap();
+        assert_eq!(problem.classes(), ["b", "a"]);
+        assert_eq!(problem.target, Target::Classes(vec![1, 0]));
+    }
+
+    #[test]
+    fn rows_of_weight_zero_are_dropped() {
+        let table = Table::new(vec![
+            Column::new("w", Values::numbers([0u8, 2, 1])),
+            Column::new("y", Values::numbers([1.5, 2.5, 3.5])),
+        ])
+        .unwrap();
+        let roles = Roles { weight: Some("w".into()), ..roles(None) };
+        let problem = Problem::new(table, &roles).unwrap();
+        assert_eq!(problem.target, Target::Numbers(vec![2.5, 3.5]));
+        assert_eq!(problem.weight, Some(vec![2.0, 1.0]));
+    }
+}
