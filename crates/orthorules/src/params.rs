@@ -205,6 +205,29 @@ impl Preset {
 }
 
 impl Params {
+    /// Sets the parameter called `name` from text, as the command line and configuration files spell it.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        match name {
+            "objective" => self.objective = value.parse()?,
+            "update" => self.update = value.parse()?,
+            "intercept" => self.intercept = value.parse()?,
+            "search" => self.search = value.parse()?,
+            "beam_width" => self.beam_width = Some(number("beam_width", value)?),
+            "length_penalty" => self.length_penalty = number("length_penalty", value)?,
+            "reg_lambda" => self.reg_lambda = Some(number("reg_lambda", value)?),
+            "epsilon" => self.epsilon = Some(number("epsilon", value)?),
+            "max_rules" => self.max_rules = Some(number("max_rules", value)?),
+            "max_complexity" => self.max_complexity = Some(number("max_complexity", value)?),
+            "max_conditions" => self.max_conditions = Some(number("max_conditions", value)?),
+            "min_coverage" => self.min_coverage = Some(number("min_coverage", value)?),
+            "max_bins" => self.max_bins = value.parse()?,
+            "threads" => self.threads = Some(number("threads", value)?),
+            "seed" => self.seed = number("seed", value)?,
+            _ => return Err(Error::Conflict(format!("there is no parameter called {name:?}"))),
+        }
+        Ok(())
+    }
+
     /// Checks every parameter and fills in the defaults that depend on the loss and the number of rows.
     pub fn check(&self, loss: Loss, rows: usize) -> Result<Checked> {
         let non_negative = |name, x: f64| {
@@ -248,6 +271,10 @@ impl Params {
             threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
         })
     }
+}
+
+fn number<T: std::str::FromStr>(name: &'static str, text: &str) -> Result<T> {
+    text.parse().map_err(|_| Error::Param { name, want: "a number", got: text.into() })
 }
 
 fn available_threads() -> usize {

@@ -4,8 +4,7 @@ use orthorules::params::{Intercept, MaxBins, Objective, Params};
 use orthorules::{Column, Model, Problem, Roles, Silent, Table, Values, fit};
 
 fn learn(x: &[f64], y: &[f64], params: &Params) -> Model {
-    let columns =
-        vec![Column::new("x", Values::Numeric(x.to_vec())), Column::new("y", Values::Numeric(y.to_vec()))];
+    let columns = vec![Column::new("x", Values::Numeric(x.to_vec())), Column::new("y", Values::Numeric(y.to_vec()))];
     let roles = Roles { target: "y".into(), ..Roles::default() };
     let problem = Problem::new(Table::new(columns).unwrap(), &roles).unwrap();
     fit(&problem, params, &Silent).unwrap().0
