@@ -1,9 +1,11 @@
 //! Reading files: text in all its shapes, Parquet and Arrow types, and what is said about files that are no tables.
 #![cfg(feature = "files")]
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::slice::from_ref;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch, types::*, *};
 use arrow_cast::cast;
@@ -38,7 +40,7 @@ fn read_bytes(name: &str, bytes: impl AsRef<[u8]>) -> orthorules::Result<Table> 
 
 fn options(categorical: &[&str], keep: &[&str]) -> ReadOptions {
     let owned = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect();
-    ReadOptions { categorical: owned(categorical), keep: owned(keep), ..ReadOptions::default() }
+    ReadOptions { categorical: owned(categorical), keep: owned(keep) }
 }
 
 /// The table in one line: `name kind: value value …`, columns separated by ` | `, `-` for missing.
@@ -103,7 +105,7 @@ fn text_in_all_its_shapes() {
 #[test]
 fn every_missing_token_is_missing() {
     let tokens = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "  ", " NA "];
-    let rows: String = tokens.iter().map(|t| format!("{t},{t},{t},0\n")).collect();
+    let rows: String = tokens.map(|t| format!("{t},{t},{t},0\n")).concat();
     let table = read_bytes("a.csv", format!("x,b,t,row\n{rows}1,true,a,0\n")).unwrap();
     for (column, last) in [("x", "1"), ("b", "true"), ("t", "a")] {
         let values = &table.column(column).unwrap().values;
@@ -140,7 +142,7 @@ fn large_text_is_read_in_order() {
         let mut text = String::from("i,half,name\n");
         let rows = 400_000;
         for i in 0..rows {
-            text.push_str(&format!("{i},{},{quote}n{}{quote}\n", i as f64 / 2.0, i % 7));
+            writeln!(text, "{i},{},{quote}n{}{quote}", i as f64 / 2.0, i % 7).unwrap();
         }
         assert!(text.len() > 5 << 20);
         let table = read_bytes("a.csv", text).unwrap();
@@ -175,7 +177,7 @@ fn numbers_and_booleans_become_categories_on_request() {
 fn names_and_dates_are_left_out_of_text() {
     let mut text = String::from("name,day,time,y\n");
     for i in 0..60 {
-        text.push_str(&format!("person {i},2024-01-{:02},2024-02-03T04:05:{i:02}Z,{i}\n", i % 28 + 1));
+        writeln!(text, "person {i},2024-01-{:02},2024-02-03T04:05:{i:02}Z,{i}", i % 28 + 1).unwrap();
     }
     let table = read_bytes("a.csv", &text).unwrap();
     assert_eq!(table.columns().iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["y"]);
@@ -203,20 +205,26 @@ fn parquet(batches: &[RecordBatch]) -> Vec<u8> {
         .build();
     let mut bytes = Vec::new();
     let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batches[0].schema(), Some(properties)).unwrap();
-    batches.iter().for_each(|b| writer.write(b).unwrap());
+    for batch in batches {
+        writer.write(batch).unwrap();
+    }
     writer.close().unwrap();
     bytes
 }
 
 fn ipc_file(batches: &[RecordBatch]) -> Vec<u8> {
     let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
-    batches.iter().for_each(|b| writer.write(b).unwrap());
+    for batch in batches {
+        writer.write(batch).unwrap();
+    }
     writer.into_inner().unwrap()
 }
 
 fn ipc_stream(batches: &[RecordBatch]) -> Vec<u8> {
     let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
-    batches.iter().for_each(|b| writer.write(b).unwrap());
+    for batch in batches {
+        writer.write(batch).unwrap();
+    }
     writer.into_inner().unwrap()
 }
 
@@ -244,7 +252,6 @@ fn every_number_type_is_read() {
     for data_type in types.into_iter().chain(decimals) {
         let array = cast(&integers, &data_type).unwrap();
         let batches = [batch(vec![("x", array)])];
-        // Parquet has no decimals of 256 bits beyond 38 digits in every reader, but this one does.
         for (name, bytes) in typed_files(&batches) {
             let table = read_bytes(name, bytes).unwrap_or_else(|e| panic!("{data_type} {e}"));
             assert_eq!(show(&table), "x num: 3 - 12", "{data_type} in {name}");
@@ -384,6 +391,35 @@ fn many_batches_keep_their_order() {
     }
 }
 
+/// `batch` as an Arrow file and stream whose buffers are compressed.
+fn compressed_ipc(batch: &RecordBatch) -> Vec<(&'static str, Vec<u8>)> {
+    use arrow_ipc::{CompressionType, writer::*};
+    let mut files = Vec::new();
+    for kind in [CompressionType::ZSTD, CompressionType::LZ4_FRAME] {
+        let options = IpcWriteOptions::default().try_with_compression(Some(kind)).unwrap();
+        let mut file = FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options.clone()).unwrap();
+        file.write(batch).unwrap();
+        let mut stream = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+        stream.write(batch).unwrap();
+        files.extend([("z.arrow", file.into_inner().unwrap()), ("z.ipc", stream.into_inner().unwrap())]);
+    }
+    files
+}
+
+/// Constant columns shrink the most: the check on how much a buffer may hold must not stop them.
+#[test]
+fn compressed_arrow_is_read() {
+    let rows = 2_000_000;
+    let constant: ArrayRef = Arc::new(Int64Array::from(vec![7; rows]));
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["same"; rows]));
+    let levels = std::iter::repeat_n("level", rows).collect::<DictionaryArray<Int8Type>>();
+    for (name, bytes) in compressed_ipc(&batch(vec![("x", constant), ("t", text), ("d", Arc::new(levels))])) {
+        let table = read_bytes(name, bytes).unwrap();
+        assert_eq!((table.rows(), table.columns().len()), (rows, 3));
+        assert_eq!(show(&table.take(&[rows as u32 - 1])), "x num: 7 | t cat: same | d cat: level");
+    }
+}
+
 /// The message after the path, which must be one line.
 fn complaint(path: &Path) -> String {
     let message = read(path, &ReadOptions::default()).unwrap_err().to_string();
@@ -402,7 +438,7 @@ fn faults_are_named_in_one_line() {
     let unnamed = batch(vec![("", Arc::clone(one.column(0)))]);
     let (whole_gz, whole_zst) = (gzip(b"x,y\n1,2\n3,4\n"), zstd(b"x,y\n1,2\n3,4\n"));
     let (whole_parquet, whole_ipc, whole_stream) =
-        (parquet(&[one.clone()]), ipc_file(&[one.clone()]), ipc_stream(&[one]));
+        (parquet(from_ref(&one)), ipc_file(from_ref(&one)), ipc_stream(&[one]));
     let text = |t: &str| t.as_bytes().to_vec();
     let cut = |b: &[u8]| b[..b.len() - 20].to_vec();
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
@@ -413,8 +449,8 @@ fn faults_are_named_in_one_line() {
         ("empty.csv.gz", gzip(b""), "is empty"),
         ("header.csv", text("x,y\n"), "has a header but no rows"),
         ("header.csv", text("x,y\r\n\r\n"), "has a header but no rows"),
-        ("rows.parquet", parquet(&[no_rows.clone()]), "has a header but no rows"),
-        ("rows.arrow", ipc_file(&[no_rows.clone()]), "has a header but no rows"),
+        ("rows.parquet", parquet(from_ref(&no_rows)), "has a header but no rows"),
+        ("rows.arrow", ipc_file(from_ref(&no_rows)), "has a header but no rows"),
         ("rows.ipc", ipc_stream(&[no_rows]), "has a header but no rows"),
         ("short.csv", text("x,y,z\n1,2,3\n4,5\n"), "row 2 (line 3) has 2 fields, the header has 3"),
         ("long.csv", text("x,y\n1,2\n\n\n3,4\n1,2,3,4\n"), "row 3 (line 6) has 4 fields, the header has 2"),
@@ -468,7 +504,7 @@ fn faults_are_named_in_one_line() {
     assert!(complaint(&folder.0.path().join("absent.csv")).contains("os error"));
 }
 
-/// Valid files to damage, one per format.
+/// Valid files to damage, of every format.
 fn specimens() -> Vec<(&'static str, Vec<u8>)> {
     let text: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, Some("c")]));
     let key = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
@@ -479,16 +515,20 @@ fn specimens() -> Vec<(&'static str, Vec<u8>)> {
         ("t", text),
         ("b", Arc::new(BooleanArray::from(vec![true, false, true]))),
     ])];
+    let mut files = compressed_ipc(&batch(vec![("x", Arc::new(Int32Array::from(vec![5; 300])) as ArrayRef)]));
     let csv = b"x,t\n1,a\n2.5,\"b\n\"\"c\"\n,NA\n".to_vec();
-    vec![
+    files.extend([
         ("a.csv.gz", gzip(&csv)),
         ("a.csv.zst", zstd(&csv)),
         ("a.csv", csv),
         ("a.parquet", parquet(&batches)),
         ("a.arrow", ipc_file(&batches)),
         ("a.ipc", ipc_stream(&batches)),
-    ]
+    ]);
+    files
 }
+
+static SPECIMENS: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(specimens);
 
 /// Reads whatever comes; only that it returns matters, with one line if it fails.
 fn survives(name: &str, bytes: &[u8]) {
@@ -519,7 +559,7 @@ proptest! {
 
     #[test]
     fn damaged_files_never_panic(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), end in any::<prop::sample::Index>()) {
-        for (name, whole) in specimens() {
+        for (name, whole) in SPECIMENS.iter() {
             let mut bytes = whole.clone();
             for (place, byte) in &damage {
                 let place = place.index(bytes.len());
@@ -535,7 +575,7 @@ proptest! {
     fn written_cells_come_back(cells in prop::collection::vec(("[a-c,\"\n ]{0,5}", -1e6..1e6f64), 1..20)) {
         let mut text = String::from("t,x\n");
         for (t, x) in &cells {
-            text.push_str(&format!("\"{}\",{x}\n", t.replace('"', "\"\"")));
+            writeln!(text, "\"{}\",{x}", t.replace('"', "\"\"")).unwrap();
         }
         let table = read_bytes_with("a.csv", &text, &options(&["t"], &[])).unwrap();
         prop_assert_eq!(table.rows(), cells.len());
