@@ -249,7 +249,7 @@ mod tests {
             prop_assume!(a.scorer.lean.iter().all(|v| v.abs() < 1e-9));
             let (va, vb) = (a.scorer.value(&a.stats), b.scorer.value(&b.stats));
             let (ga, gb) = (sa.scorer.value(&sa.stats), sb.scorer.value(&sb.stats));
-            prop_assume!((ga - gb).abs() > 1e-6 * (ga + gb));
+            prop_assume!((ga - gb).abs() > 1e-6 * (1.0 + ga + gb));
             prop_assert_eq!(va > vb, ga > gb);
         }
 
