@@ -5,6 +5,7 @@ pub mod error;
 pub mod evaluate;
 pub mod explain;
 pub mod fit;
+pub mod generate;
 pub mod loss;
 pub mod model;
 pub mod params;
