@@ -81,7 +81,7 @@ fn wins(board: &Board, mark: Mark) -> bool {
 /// ```
 pub fn friedman1(rows: usize, seed: u64) -> Table {
     let mut random = SplitMix64(seed);
-    let mut columns = vec![Vec::with_capacity(rows); 10];
+    let mut columns: [Vec<f64>; 10] = std::array::from_fn(|_| Vec::with_capacity(rows));
     let mut y = Vec::with_capacity(rows);
     for _ in 0..rows {
         let x: [f64; 10] = std::array::from_fn(|_| random.uniform());
