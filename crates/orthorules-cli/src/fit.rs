@@ -18,8 +18,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     if let Some(path) = &args.output.model {
         input::check_output(path)?;
     }
-    // Every range is the same for every loss: bad parameters are told before a large table is read.
-    params.check(Loss::Squared)?;
+    // Every range is the same for every loss and table: bad parameters are told before a large table is read.
+    params.check(Loss::Squared, 1)?;
     let start = Instant::now();
     let kept = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref()];
     let kept = kept.into_iter().flatten().chain(&roles.ignore).chain(&roles.categorical);
@@ -142,7 +142,7 @@ impl Fitted {
         let copy = may_have_many_classes(&table, roles).then(|| table.clone());
         let warnings = table.warnings().to_vec();
         let problem = Problem::new(table, roles)?;
-        params.check(problem.task().loss())?;
+        params.check(problem.task().loss(), problem.rows())?;
         for warning in &warnings {
             notes.note(warning);
         }

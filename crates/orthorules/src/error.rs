@@ -87,12 +87,10 @@ impl Error {
 pub(crate) fn listing<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let total = names.len();
-    let mut text = names.take(SHOWN).map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", ");
-    if total > SHOWN {
-        text.push_str(&format!(" and {} more", total - SHOWN));
+    let text = names.take(SHOWN).map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", ");
+    match total {
+        0 => "none".into(),
+        1..=SHOWN => text,
+        _ => format!("{text} and {} more", total - SHOWN),
     }
-    if total == 0 {
-        text.push_str("none");
-    }
-    text
 }

@@ -1,10 +1,18 @@
 //! Corrective orthogonal boosting: Algorithm 1 and nothing else.
 
-use crate::error::Result;
-use crate::model::{Model, Step};
-use crate::params::Params;
+use crate::bins::{self, BinnedColumn};
+use crate::cells::Cells;
+use crate::error::{Error, Result};
+use crate::model::{ColumnSpec, Ensemble, Model, Step};
+use crate::objective::Scorer;
+use crate::params::{Checked, Params, Update};
 use crate::problem::Problem;
+use crate::refit::{self, Weights};
+use crate::response::Response;
 use crate::rule::Rule;
+use crate::search::{Found, Searcher};
+use crate::table::{Column, Values};
+use std::time::Instant;
 
 /// Is told of progress and may ask to stop. The engine itself prints nothing.
 pub trait Observer: Sync {
@@ -38,8 +46,141 @@ pub struct Seconds {
     pub total: f64,
 }
 
-/// Learns a model.
+/// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
-    let _ = (problem, params, observer);
-    Err(crate::Error::Interrupted)
+    let start = Instant::now();
+    let checked = params.check(problem.task.loss(), problem.rows)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(checked.threads)
+        .build()
+        .map_err(|e| Error::Table(format!("cannot start {} threads: {e}", checked.threads)))?;
+    pool.install(|| {
+        let columns = bins::bin(&problem.features, problem.weight.as_deref(), checked.max_bins);
+        let mut seconds = Seconds { bin: start.elapsed().as_secs_f64(), ..Seconds::default() };
+        let positive: Vec<u32> = match problem.classes.len() {
+            0..=2 => vec![1],
+            several => (0..several as u32).collect(),
+        };
+        let ensembles = positive
+            .iter()
+            .map(|&class| {
+                let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
+                boost(&Response::new(problem, class), &columns, &checked, name, observer, &mut seconds)
+            })
+            .collect();
+        seconds.total = start.elapsed().as_secs_f64();
+        Ok((model(problem, ensembles), seconds))
+    })
+}
+
+/// Algorithm 1: one rule at a time, until no rule helps or the size limit is reached.
+fn boost(
+    response: &Response,
+    columns: &[BinnedColumn],
+    params: &Checked,
+    class: Option<&str>,
+    observer: &dyn Observer,
+    seconds: &mut Seconds,
+) -> Ensemble {
+    let loss = response.loss;
+    let name_rank = name_ranks(columns);
+    let mut cells = Cells::new(response);
+    let mut weights = refit::constant(loss, &cells, response.zero(), params);
+    let mut risk = weights.risk(loss, &cells, params.reg_lambda);
+    let mut path = vec![step(response, &cells, &weights, 0)];
+    let (mut rules, mut chosen) = (Vec::new(), Vec::new());
+    let mut complexity = 0;
+
+    while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !observer.stop() {
+        let started = Instant::now();
+        let scorer = Scorer::new(response, &cells, &weights, params);
+        let max_length = params.max_conditions.min(params.max_complexity - complexity - 1);
+        let (cells_now, chosen_now) = (&cells, chosen.as_slice());
+        let searcher = Searcher {
+            columns,
+            response,
+            cells: cells_now,
+            scorer: &scorer,
+            chosen: chosen_now,
+            name_rank: &name_rank,
+            params,
+            max_length,
+        };
+        let found = searcher.best_query();
+        seconds.search += started.elapsed().as_secs_f64();
+        let Some(found) = found else { break };
+
+        let started = Instant::now();
+        cells.split(&found.rows, response);
+        weights = refit::update(&weights, loss, &cells, params);
+        let next_risk = weights.risk(loss, &cells, params.reg_lambda);
+        seconds.refit += started.elapsed().as_secs_f64();
+        // A closed-form step may overshoot and recover later; every other update must pay for its rule.
+        let size = response.total_weight * f64::EPSILON;
+        if params.update != Update::Newton && risk - next_risk <= size {
+            break;
+        }
+        risk = next_risk;
+        let rule = rule(&found, columns, response);
+        complexity += rule.complexity();
+        path.push(step(response, &cells, &weights, complexity));
+        observer.step(class, &rule, &path[path.len() - 1]);
+        rules.push(rule);
+        chosen.push(found.rows);
+    }
+    let chosen = rules.len();
+    Ensemble { class: class.map(str::to_owned), rules, path, chosen }
+}
+
+fn step(response: &Response, cells: &Cells, weights: &Weights, complexity: usize) -> Step {
+    let scores = weights.scores(cells);
+    Step {
+        rules: weights.rules.len(),
+        members: None,
+        complexity,
+        intercept: response.outside_intercept(weights.intercept),
+        weights: weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
+        train_risk: response.mean_loss(|r| scores[cells.of_row[r] as usize]),
+        status: weights.status,
+    }
+}
+
+fn rule(found: &Found, columns: &[BinnedColumn], response: &Response) -> Rule {
+    let conditions = found.query.atoms.iter().map(|&a| columns[a.column as usize].condition(a)).collect();
+    Rule {
+        conditions,
+        covered: found.rows.len() as u64,
+        value: response.outside_value(found.value),
+        nodes: found.nodes,
+    }
+}
+
+/// Rank of each column's name among all names.
+fn name_ranks(columns: &[BinnedColumn]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_unstable_by(|&i, &j| columns[i].name.cmp(&columns[j].name));
+    let mut rank = vec![0; columns.len()];
+    order.into_iter().enumerate().for_each(|(r, column)| rank[column] = r as u32);
+    rank
+}
+
+fn model(problem: &Problem, ensembles: Vec<Ensemble>) -> Model {
+    let spec = |column: &Column| ColumnSpec {
+        name: column.name.clone(),
+        kind: column.values.kind(),
+        levels: match &column.values {
+            Values::Categorical { levels, .. } => levels.clone(),
+            Values::Numeric(_) => Vec::new(),
+        },
+    };
+    Model {
+        task: problem.task,
+        loss: problem.task.loss(),
+        target: problem.roles.target.clone(),
+        classes: problem.classes.clone(),
+        weight: problem.roles.weight.clone(),
+        exposure: problem.roles.exposure.clone(),
+        columns: problem.features.iter().map(spec).collect(),
+        ensembles,
+    }
 }

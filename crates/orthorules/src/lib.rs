@@ -1,17 +1,25 @@
 //! Additive rule ensembles by corrective orthogonal gradient boosting.
 
+mod bins;
+mod cells;
 pub mod decimal;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
 pub mod fit;
 pub mod generate;
+mod histogram;
+mod linalg;
 pub mod loss;
 pub mod model;
+mod objective;
 pub mod params;
 pub mod predict;
 pub mod problem;
+mod refit;
+mod response;
 pub mod rule;
+mod search;
 pub mod table;
 
 pub use error::{Error, Result};

@@ -13,7 +13,7 @@
 //! | `max_rules` | none | ≥ 0 | size limit |
 //! | `max_complexity` | 50 unless `max_rules` is given | ≥ 0 | limit on rules + conditions |
 //! | `max_conditions` | none | ≥ 1 | longest rule |
-//! | `min_coverage` | 5 | ≥ 1 | fewest training rows a rule may select |
+//! | `min_coverage` | 5, fewer below 100 rows | ≥ 1 | fewest training rows a rule may select |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
 //! | `threads` | all cores | ≥ 1 | worker threads; does not change the result |
 //! | `seed` | 0 | any | seed of everything random |
@@ -121,7 +121,7 @@ pub struct Params {
     /// Longest rule.
     pub max_conditions: Option<usize>,
     /// Fewest training rows that a rule may select.
-    pub min_coverage: usize,
+    pub min_coverage: Option<usize>,
     /// Thresholds per numeric column.
     pub max_bins: MaxBins,
     /// Worker threads; `None` for all cores.
@@ -144,7 +144,7 @@ impl Default for Params {
             max_rules: None,
             max_complexity: None,
             max_conditions: None,
-            min_coverage: 5,
+            min_coverage: None,
             max_bins: MaxBins::AtMost(32),
             threads: None,
             seed: 0,
@@ -198,15 +198,38 @@ impl Preset {
             update,
             intercept: Intercept::Fixed,
             length_penalty: 0.0,
-            min_coverage: 1,
+            min_coverage: Some(1),
             ..Params::default()
         }
     }
 }
 
 impl Params {
-    /// Checks every parameter and fills in the defaults that depend on `loss`.
-    pub fn check(&self, loss: Loss) -> Result<Checked> {
+    /// Sets the parameter called `name` from text, as the command line and configuration files spell it.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        match name {
+            "objective" => self.objective = value.parse()?,
+            "update" => self.update = value.parse()?,
+            "intercept" => self.intercept = value.parse()?,
+            "search" => self.search = value.parse()?,
+            "beam_width" => self.beam_width = Some(number("beam_width", value)?),
+            "length_penalty" => self.length_penalty = number("length_penalty", value)?,
+            "reg_lambda" => self.reg_lambda = Some(number("reg_lambda", value)?),
+            "epsilon" => self.epsilon = Some(number("epsilon", value)?),
+            "max_rules" => self.max_rules = Some(number("max_rules", value)?),
+            "max_complexity" => self.max_complexity = Some(number("max_complexity", value)?),
+            "max_conditions" => self.max_conditions = Some(number("max_conditions", value)?),
+            "min_coverage" => self.min_coverage = Some(number("min_coverage", value)?),
+            "max_bins" => self.max_bins = value.parse()?,
+            "threads" => self.threads = Some(number("threads", value)?),
+            "seed" => self.seed = number("seed", value)?,
+            _ => return Err(Error::Conflict(format!("there is no parameter called {name:?}"))),
+        }
+        Ok(())
+    }
+
+    /// Checks every parameter and fills in the defaults that depend on the loss and the number of rows.
+    pub fn check(&self, loss: Loss, rows: usize) -> Result<Checked> {
         let non_negative = |name, x: f64| {
             if x.is_finite() && x >= 0.0 {
                 Ok(x)
@@ -243,11 +266,15 @@ impl Params {
             max_rules: self.max_rules.unwrap_or(usize::MAX),
             max_complexity: self.max_complexity.unwrap_or(complexity),
             max_conditions: positive("max_conditions", self.max_conditions.unwrap_or(usize::MAX))?,
-            min_coverage: positive("min_coverage", self.min_coverage)?,
+            min_coverage: positive("min_coverage", self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)))?,
             max_bins: self.max_bins,
             threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
         })
     }
+}
+
+fn number<T: std::str::FromStr>(name: &'static str, text: &str) -> Result<T> {
+    text.parse().map_err(|_| Error::Param { name, want: "a number", got: text.into() })
 }
 
 fn available_threads() -> usize {
@@ -314,11 +341,11 @@ mod tests {
     #[test]
     fn defaults_pass_and_follow_the_loss() {
         let params = Params::default();
-        assert_eq!(params.check(Loss::Squared).unwrap().reg_lambda, 5.0);
-        assert_eq!(params.check(Loss::Poisson).unwrap().reg_lambda, 1.0);
-        assert_eq!(params.check(Loss::Logistic).unwrap().max_complexity, 50);
+        assert_eq!(params.check(Loss::Squared, 1000).unwrap().reg_lambda, 5.0);
+        assert_eq!(params.check(Loss::Poisson, 1000).unwrap().reg_lambda, 1.0);
+        assert_eq!(params.check(Loss::Logistic, 1000).unwrap().max_complexity, 50);
         let sized = Params { max_rules: Some(3), ..params };
-        assert_eq!(sized.check(Loss::Logistic).unwrap().max_complexity, usize::MAX);
+        assert_eq!(sized.check(Loss::Logistic, 1000).unwrap().max_complexity, usize::MAX);
     }
 
     #[test]
@@ -331,12 +358,12 @@ mod tests {
             Params { beam_width: Some(0), search: Search::Beam, ..ok.clone() },
             Params { beam_width: Some(4), ..ok.clone() },
             Params { max_conditions: Some(0), ..ok.clone() },
-            Params { min_coverage: 0, ..ok.clone() },
+            Params { min_coverage: Some(0), ..ok.clone() },
             Params { max_bins: MaxBins::AtMost(1), ..ok.clone() },
             Params { threads: Some(0), ..ok.clone() },
         ];
         for params in bad {
-            let message = params.check(Loss::Squared).unwrap_err().to_string();
+            let message = params.check(Loss::Squared, 1000).unwrap_err().to_string();
             assert!(!message.contains('\n'), "{message}");
         }
         assert!("abc".parse::<Objective>().unwrap_err().to_string().contains("one of gs, gb"));

@@ -120,8 +120,13 @@ pub(crate) struct LearningArgs {
         help = "Most conditions that a rule may have (default: no limit)"
     )]
     max_conditions: Option<usize>,
-    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Search",
-          help = format!("Fewest training rows that a rule may select (default: {})", standard().min_coverage))]
+    #[arg(
+        long,
+        value_name = "R",
+        allow_negative_numbers = true,
+        help_heading = "Search",
+        help = "Fewest training rows that a rule may select (default: 5, below 100 rows a twentieth of them)"
+    )]
     min_coverage: Option<usize>,
     #[arg(long, value_name = "B|exact", allow_negative_numbers = true, help_heading = "Search",
           help = format!("Most intervals that a numeric column is cut into; exact tries every value (default: {})",
@@ -172,7 +177,7 @@ impl LearningArgs {
             max_rules: self.max_rules.or(base.max_rules),
             max_complexity: self.max_complexity.or(base.max_complexity),
             max_conditions: self.max_conditions.or(base.max_conditions),
-            min_coverage: self.min_coverage.unwrap_or(base.min_coverage),
+            min_coverage: self.min_coverage.or(base.min_coverage),
             max_bins: self.max_bins.unwrap_or(base.max_bins),
             threads: self.threads.or(base.threads),
             seed: self.seed.unwrap_or(base.seed),
@@ -282,7 +287,7 @@ mod tests {
         assert_eq!((params.search, params.beam_width), (Search::Beam, Some(3)));
         assert_eq!((params.length_penalty, params.reg_lambda, params.epsilon), (2.0, Some(0.25), Some(0.5)));
         assert_eq!((params.max_rules, params.max_complexity, params.max_conditions), (Some(4), Some(9), Some(2)));
-        assert_eq!((params.min_coverage, params.max_bins), (7, MaxBins::AtMost(16)));
+        assert_eq!((params.min_coverage, params.max_bins), (Some(7), MaxBins::AtMost(16)));
         assert_eq!((params.threads, params.seed), (Some(2), 11));
         let roles = fit(&["--task=poisson", "--weight=w", "--exposure=e", "--ignore=a,b", "--categorical=c"]);
         let roles = roles.columns.roles();
@@ -297,7 +302,7 @@ mod tests {
     /// The help states the defaults that depend on the loss; the library's own completed parameters must agree.
     #[test]
     fn stated_defaults_are_true() {
-        let completed = |params: Params, loss| format!("{:?}", params.check(loss).unwrap());
+        let completed = |params: Params, loss| format!("{:?}", params.check(loss, 1000).unwrap());
         for (loss, lambda) in [(Loss::Squared, "5.0"), (Loss::Logistic, "1.0"), (Loss::Poisson, "1.0")] {
             let text = completed(Params::default(), loss);
             assert!(text.contains(&format!("reg_lambda: {lambda}")), "{text}");

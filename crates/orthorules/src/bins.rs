@@ -1,0 +1,348 @@
+//! From columns to small integer codes, and the vocabulary of conditions over them.
+//!
+//! A numeric column becomes at most `max_bins` bins of nearly equal weight (or one bin for each distinct value), a
+//! categorical one has a bin for each level. Rows without a value have the code after the last bin.
+
+use crate::decimal;
+use crate::params::MaxBins;
+use crate::rule::{Condition, Op, Operand};
+use crate::table::{Column, MISSING, Values};
+use rayon::prelude::*;
+
+/// Above this many rows cuts are placed by a sample of rows of about this size; codes are always those of all rows.
+const SAMPLE: usize = 1 << 18;
+
+/// Codes in the narrowest type that holds them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Codes {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+}
+
+/// A code type of the kernels.
+pub(crate) trait Code: Copy + Send + Sync + PartialEq {
+    fn index(self) -> usize;
+}
+impl Code for u8 {
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+impl Code for u16 {
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+impl Code for u32 {
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Runs a generic body on codes of whatever width they have.
+macro_rules! with_codes {
+    ($codes:expr, $name:ident => $body:expr) => {
+        match $codes {
+            $crate::bins::Codes::U8($name) => $body,
+            $crate::bins::Codes::U16($name) => $body,
+            $crate::bins::Codes::U32($name) => $body,
+        }
+    };
+}
+pub(crate) use with_codes;
+
+/// What the bins of a column mean.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Scale {
+    /// Ordered bins; the smallest and largest training value in each.
+    Ordered { lowest: Vec<f64>, highest: Vec<f64> },
+    /// One bin for each level.
+    Nominal { levels: Vec<String> },
+}
+
+/// A column as codes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BinnedColumn {
+    pub(crate) name: String,
+    pub(crate) scale: Scale,
+    /// Number of bins; this is also the code of a missing value.
+    pub(crate) bins: usize,
+    pub(crate) codes: Codes,
+}
+
+/// A condition over codes: what the search builds queries from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Atom {
+    pub(crate) column: u32,
+    pub(crate) op: Op,
+    /// Last bin of `<=`, first bin of `>=`, level of `=` and `!=`; 0 otherwise.
+    pub(crate) bin: u32,
+}
+
+impl Codes {
+    fn narrow(codes: Vec<u32>, largest: usize) -> Self {
+        if u8::try_from(largest).is_ok() {
+            Self::U8(codes.into_iter().map(|c| c as u8).collect())
+        } else if u16::try_from(largest).is_ok() {
+            Self::U16(codes.into_iter().map(|c| c as u16).collect())
+        } else {
+            Self::U32(codes)
+        }
+    }
+}
+
+/// Bins every column, in parallel.
+pub(crate) fn bin(columns: &[Column], weight: Option<&[f64]>, max_bins: MaxBins) -> Vec<BinnedColumn> {
+    columns.par_iter().map(|column| BinnedColumn::new(column, weight, max_bins)).collect()
+}
+
+impl BinnedColumn {
+    fn new(column: &Column, weight: Option<&[f64]>, max_bins: MaxBins) -> Self {
+        match &column.values {
+            Values::Numeric(values) => Self::numeric(&column.name, values, weight, max_bins),
+            Values::Categorical { codes, levels, .. } => {
+                let bins = levels.len();
+                let codes = codes.iter().map(|&c| if c == MISSING { bins as u32 } else { c }).collect();
+                Self {
+                    name: column.name.clone(),
+                    scale: Scale::Nominal { levels: levels.clone() },
+                    bins,
+                    codes: Codes::narrow(codes, bins),
+                }
+            }
+        }
+    }
+
+    fn numeric(name: &str, values: &[f64], weight: Option<&[f64]>, max_bins: MaxBins) -> Self {
+        let cuts = cuts(values, weight, max_bins);
+        let bins = cuts.len();
+        let finder = Finder::new(&cuts);
+        let mut lowest = vec![f64::INFINITY; bins + 1];
+        let mut highest = vec![f64::NEG_INFINITY; bins + 1];
+        let mut assign = |x: f64| {
+            if x.is_nan() {
+                return bins;
+            }
+            let code = finder.bin(x);
+            lowest[code] = lowest[code].min(x);
+            highest[code] = highest[code].max(x);
+            code
+        };
+        let codes = if u8::try_from(bins).is_ok() {
+            Codes::U8(values.iter().map(|&x| assign(x) as u8).collect())
+        } else if u16::try_from(bins).is_ok() {
+            Codes::U16(values.iter().map(|&x| assign(x) as u16).collect())
+        } else {
+            Codes::U32(values.iter().map(|&x| assign(x) as u32).collect())
+        };
+        lowest.truncate(bins);
+        highest.truncate(bins);
+        Self { name: name.to_owned(), scale: Scale::Ordered { lowest, highest }, bins, codes }
+    }
+
+    /// The condition that `atom` stands for. Thresholds are the shortest decimals in the gap between the training
+    /// values on either side, so they select the same training rows.
+    pub(crate) fn condition(&self, atom: Atom) -> Condition {
+        let bin = atom.bin as usize;
+        let value = match (&self.scale, atom.op) {
+            (Scale::Ordered { lowest, highest }, Op::Le) => {
+                Some(Operand::Number(decimal::shortest_below(highest[bin], lowest[bin + 1])))
+            }
+            (Scale::Ordered { lowest, highest }, Op::Ge) => {
+                Some(Operand::Number(decimal::shortest_above(highest[bin - 1], lowest[bin])))
+            }
+            (Scale::Nominal { levels }, Op::Eq | Op::Ne) => Some(Operand::Text(levels[bin].clone())),
+            _ => None,
+        };
+        Condition { column: self.name.clone(), op: atom.op, value }
+    }
+
+    /// The rows out of `rows` that satisfy `atom`.
+    pub(crate) fn select(&self, atom: Atom, rows: &[u32]) -> Vec<u32> {
+        with_codes!(&self.codes, codes => {
+            let test = self.test(atom);
+            let mut selected = Vec::with_capacity(rows.len());
+            // Branch-free: every row is written, only the selected ones advance the end.
+            selected.resize(rows.len(), 0);
+            let mut end = 0;
+            for &row in rows {
+                selected[end] = row;
+                end += usize::from(test(codes[row as usize].index()));
+            }
+            selected.truncate(end);
+            selected
+        })
+    }
+
+    /// Whether a code satisfies `atom`, as an interval of codes with one exception.
+    pub(crate) fn test(&self, atom: Atom) -> impl Fn(usize) -> bool + use<> {
+        let bin = atom.bin as usize;
+        let (first, end, except) = match atom.op {
+            Op::Le => (0, bin + 1, usize::MAX),
+            Op::Ge => (bin, self.bins, usize::MAX),
+            Op::Eq => (bin, bin + 1, usize::MAX),
+            Op::Ne => (0, self.bins, bin),
+            Op::Present => (0, self.bins, usize::MAX),
+            Op::Missing => (self.bins, self.bins + 1, usize::MAX),
+        };
+        move |code| first <= code && code < end && code != except
+    }
+}
+
+/// Finds the bin of a value: the first whose largest value is not below it.
+struct Finder {
+    /// Largest values of the bins, padded with infinity to a power of two.
+    padded: Vec<f64>,
+    last: usize,
+}
+
+impl Finder {
+    fn new(highest: &[f64]) -> Self {
+        let mut padded = highest.to_vec();
+        padded.resize(highest.len().next_power_of_two(), f64::INFINITY);
+        Self { padded, last: highest.len().saturating_sub(1) }
+    }
+
+    /// Branch-free binary search.
+    fn bin(&self, x: f64) -> usize {
+        let mut base = 0;
+        let mut half = self.padded.len() / 2;
+        while half > 0 {
+            base += if self.padded[base + half - 1] < x { half } else { 0 };
+            half /= 2;
+        }
+        base.min(self.last)
+    }
+}
+
+/// The largest value of each bin, ascending. The last bin takes whatever lies above, so it has no upper end.
+fn cuts(values: &[f64], weight: Option<&[f64]>, max_bins: MaxBins) -> Vec<f64> {
+    let unit = |row: usize| weight.map_or(1.0, |w| w[row]);
+    let every = |stride: usize| -> Vec<(f64, f64)> {
+        let present = (0..values.len()).step_by(stride).filter(|&row| !values[row].is_nan());
+        // Adding 0 turns −0 into 0: they are one value.
+        present.map(|row| (values[row] + 0.0, unit(row))).collect()
+    };
+    let sampled = values.len() > 2 * SAMPLE && max_bins != MaxBins::Exact;
+    let mut seen = every(if sampled { values.len() / SAMPLE } else { 1 });
+    if sampled && seen.len() < SAMPLE / 16 {
+        seen = every(1); // mostly missing: the few values there are all count
+    }
+    seen.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    // Distinct values with their weights.
+    seen.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    match max_bins {
+        MaxBins::AtMost(bins) if seen.len() > bins as usize => quantiles(&seen, bins as usize),
+        _ => seen.into_iter().map(|(x, _)| x).collect(),
+    }
+}
+
+/// Closes a bin when it holds its share of the weight that is left for the bins that are left, or when the next
+/// value would take it further past its share than it is short of it.
+fn quantiles(distinct: &[(f64, f64)], bins: usize) -> Vec<f64> {
+    let mut left: f64 = distinct.iter().map(|d| d.1).sum();
+    let mut cuts = Vec::with_capacity(bins);
+    let mut held = 0.0;
+    for (i, &(value, weight)) in distinct.iter().enumerate() {
+        held += weight;
+        let bins_left = bins - cuts.len();
+        if bins_left == 1 {
+            break;
+        }
+        let share = left / bins_left as f64;
+        let overshoot = distinct.get(i + 1).map_or(0.0, |next| held + next.1 - share);
+        if held >= share || overshoot > share - held {
+            cuts.push(value);
+            left -= held;
+            held = 0.0;
+        }
+    }
+    let last = distinct[distinct.len() - 1].0;
+    if cuts.last() != Some(&last) {
+        cuts.push(last);
+    }
+    cuts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn binned(values: Vec<f64>, max_bins: MaxBins) -> BinnedColumn {
+        BinnedColumn::new(&Column::new("x", Values::Numeric(values)), None, max_bins)
+    }
+
+    fn code(column: &BinnedColumn, row: usize) -> usize {
+        with_codes!(&column.codes, codes => codes[row].index())
+    }
+
+    #[test]
+    fn quantile_bins_are_nearly_equal() {
+        let column = binned((0..1000).map(f64::from).collect(), MaxBins::AtMost(10));
+        assert_eq!(column.bins, 10);
+        let mut counts = [0; 10];
+        (0..1000).for_each(|r| counts[code(&column, r)] += 1);
+        assert_eq!(counts, [100; 10]);
+    }
+
+    #[test]
+    fn a_heavy_value_does_not_starve_the_rest() {
+        let values = std::iter::repeat_n(0.0, 900).chain((1..=100).map(f64::from)).collect();
+        assert_eq!(binned(values, MaxBins::AtMost(10)).bins, 10);
+    }
+
+    fn numbers() -> impl Strategy<Value = Vec<f64>> {
+        let value = prop_oneof![
+            4 => (-20i32..20).prop_map(|x| f64::from(x) / 4.0),
+            1 => any::<f64>(),
+            1 => Just(f64::NAN),
+        ];
+        prop::collection::vec(value, 0..80)
+    }
+
+    proptest! {
+        /// Codes follow the order of the values, and every threshold shown selects the rows of its bins.
+        #[test]
+        fn conditions_select_their_bins(values in numbers(), bins in 2u32..12, exact in any::<bool>()) {
+            let max_bins = if exact { MaxBins::Exact } else { MaxBins::AtMost(bins) };
+            let column = binned(values.clone(), max_bins);
+            prop_assert!(exact || column.bins <= bins as usize);
+            let all: Vec<u32> = (0..values.len() as u32).collect();
+            let table = Values::Numeric(values.clone());
+            let last = column.bins.saturating_sub(1) as u32;
+            let atoms = (0..last)
+                .map(|bin| (Op::Le, bin))
+                .chain((1..=last).filter(|_| last > 0).map(|bin| (Op::Ge, bin)))
+                .chain([(Op::Missing, 0), (Op::Present, 0)]);
+            for (op, bin) in atoms {
+                let atom = Atom { column: 0, op, bin };
+                let mut shown = vec![true; values.len()];
+                column.condition(atom).narrow(&table, &mut shown);
+                let selected = column.select(atom, &all);
+                let naive: Vec<u32> = all.iter().copied().filter(|&r| shown[r as usize]).collect();
+                prop_assert_eq!(selected, naive, "{}", column.condition(atom));
+            }
+        }
+
+        /// A row of weight 2 is the row twice.
+        #[test]
+        fn weights_are_repetitions(values in prop::collection::vec((-30i32..30, 1usize..4), 1..60), bins in 2u32..9) {
+            let once: Vec<f64> = values.iter().map(|v| f64::from(v.0)).collect();
+            let weight: Vec<f64> = values.iter().map(|v| v.1 as f64).collect();
+            let repeated: Vec<f64> =
+                values.iter().flat_map(|v| std::iter::repeat_n(f64::from(v.0), v.1)).collect();
+            prop_assert_eq!(
+                cuts(&once, Some(&weight), MaxBins::AtMost(bins)),
+                cuts(&repeated, None, MaxBins::AtMost(bins))
+            );
+        }
+    }
+}

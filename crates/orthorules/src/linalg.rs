@@ -1,0 +1,102 @@
+//! The little algebra that small symmetric systems need.
+
+/// Lower triangle L of a positive semidefinite matrix M = LLᵀ, row by row. A column whose pivot is rounding noise is
+/// dropped: its pivot is 0 and it takes no part in solutions.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cholesky {
+    size: usize,
+    /// Row-major, lower triangle filled.
+    lower: Vec<f64>,
+}
+
+impl Cholesky {
+    /// Factors the row-major `size × size` matrix; a pivot counts as noise below `tolerance` times its diagonal entry.
+    pub(crate) fn new(matrix: &[f64], size: usize, tolerance: f64) -> Self {
+        let mut lower = vec![0.0; size * size];
+        for i in 0..size {
+            for j in 0..=i {
+                let dot: f64 = (0..j).map(|k| lower[i * size + k] * lower[j * size + k]).sum();
+                let rest = matrix[i * size + j] - dot;
+                lower[i * size + j] = if i == j {
+                    if rest > tolerance * matrix[i * size + i] && rest.is_finite() { rest.sqrt() } else { 0.0 }
+                } else {
+                    let pivot = lower[j * size + j];
+                    if pivot > 0.0 { rest / pivot } else { 0.0 }
+                };
+            }
+        }
+        Self { size, lower }
+    }
+
+    /// Whether no column was dropped.
+    pub(crate) fn is_full_rank(&self) -> bool {
+        (0..self.size).all(|i| self.lower[i * self.size + i] > 0.0)
+    }
+
+    /// Overwrites `x` with L⁻¹x; dropped components become 0.
+    pub(crate) fn solve_lower(&self, x: &mut [f64]) {
+        for i in 0..self.size {
+            let dot: f64 = (0..i).map(|k| self.lower[i * self.size + k] * x[k]).sum();
+            let pivot = self.lower[i * self.size + i];
+            x[i] = if pivot > 0.0 { (x[i] - dot) / pivot } else { 0.0 };
+        }
+    }
+
+    /// Overwrites `x` with M⁻¹x on the columns that were kept, 0 elsewhere.
+    pub(crate) fn solve(&self, x: &mut [f64]) {
+        self.solve_lower(x);
+        for i in (0..self.size).rev() {
+            let dot: f64 = (i + 1..self.size).map(|k| self.lower[k * self.size + i] * x[k]).sum();
+            let pivot = self.lower[i * self.size + i];
+            x[i] = if pivot > 0.0 { (x[i] - dot) / pivot } else { 0.0 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn gram(rows: &[Vec<f64>], size: usize) -> Vec<f64> {
+        let mut matrix = vec![0.0; size * size];
+        for row in rows {
+            for i in 0..size {
+                for j in 0..size {
+                    matrix[i * size + j] += row[i] * row[j];
+                }
+            }
+        }
+        matrix
+    }
+
+    proptest! {
+        #[test]
+        fn solves_like_nalgebra(rows in prop::collection::vec(prop::collection::vec(-3.0..3.0f64, 4), 4..9),
+                                rhs in prop::collection::vec(-3.0..3.0f64, 4)) {
+            let mut matrix = gram(&rows, 4);
+            (0..4).for_each(|i| matrix[i * 5] += 0.1);
+            let mut x = rhs.clone();
+            Cholesky::new(&matrix, 4, 1e-12).solve(&mut x);
+            let oracle = nalgebra::DMatrix::from_row_slice(4, 4, &matrix).lu()
+                .solve(&nalgebra::DVector::from_vec(rhs)).unwrap();
+            for i in 0..4 {
+                prop_assert!((x[i] - oracle[i]).abs() < 1e-8 * (1.0 + oracle[i].abs()));
+            }
+        }
+
+        /// A dependent column is dropped, and the rest still reproduces the projection.
+        #[test]
+        fn rank_is_found(rows in prop::collection::vec(prop::collection::vec(0u8..2, 3), 3..12)) {
+            let rows: Vec<Vec<f64>> = rows.iter()
+                .map(|r| vec![f64::from(r[0]), f64::from(r[1]), f64::from(r[0]) + f64::from(r[1]), f64::from(r[2])])
+                .collect();
+            let matrix = gram(&rows, 4);
+            let factor = Cholesky::new(&matrix, 4, 1e-9);
+            prop_assert!(!factor.is_full_rank());
+            let rank = (0..4).filter(|&i| factor.lower[i * 5] > 0.0).count();
+            let oracle = nalgebra::DMatrix::from_fn(rows.len(), 4, |i, j| rows[i][j]).rank(1e-9);
+            prop_assert_eq!(rank, oracle);
+        }
+    }
+}

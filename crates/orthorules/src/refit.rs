@@ -1,0 +1,209 @@
+//! Weights: damped Newton over cells, and the closed-form step.
+//!
+//! Minimises `F(β) = Σ_c A_c ψ(f_c) − B_c f_c + ½ λ Σ_{k≥1} βₖ²` over the weights that are free, at a cost of
+//! O(p t²) a step, whatever the number of rows.
+
+use crate::cells::Cells;
+use crate::linalg::Cholesky;
+use crate::loss::Loss;
+use crate::model::Status;
+use crate::params::{Checked, Intercept, Update};
+
+/// More steps than any well-posed problem needs; badly scaled ones end here with status `Stalled`.
+const MAX_STEPS: usize = 200;
+/// Converged when the squared Newton decrement, twice the decrease still to be had, falls below this part of F's size.
+const TOLERANCE: f64 = 1e-14;
+/// Scores of cells beyond this size have left the range where the loss says anything about the data.
+const FAR: f64 = 12.0;
+
+/// β₀ and β₁ … βₜ on the internal scale.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Weights {
+    pub(crate) intercept: f64,
+    pub(crate) rules: Vec<f64>,
+    pub(crate) status: Status,
+}
+
+impl Weights {
+    /// f_c of every cell.
+    pub(crate) fn scores(&self, cells: &Cells) -> Vec<f64> {
+        let score = |cell| {
+            let active = self.rules.iter().enumerate().filter(|&(k, _)| cells.in_rule(cell, k));
+            active.fold(self.intercept, |sum, (_, w)| sum + w)
+        };
+        (0..cells.len()).map(score).collect()
+    }
+
+    /// F(β), the regularised risk (a sum, not a mean) up to a constant.
+    pub(crate) fn risk(&self, loss: Loss, cells: &Cells, lambda: f64) -> f64 {
+        let data: f64 =
+            self.scores(cells).iter().enumerate().map(|(c, &f)| cells.mass[c] * loss.psi(f) - cells.b[c] * f).sum();
+        data + 0.5 * lambda * self.rules.iter().map(|w| w * w).sum::<f64>()
+    }
+}
+
+/// The weights before any rule. `zero` is the internal score that means 0 outside.
+pub(crate) fn constant(loss: Loss, cells: &Cells, zero: f64, params: &Checked) -> Weights {
+    let intercept = match params.intercept {
+        Intercept::None => zero,
+        Intercept::Corrected | Intercept::Fixed => loss.best_constant(cells.mass[0], cells.b[0]),
+    };
+    Weights { intercept, rules: Vec::new(), status: Status::Converged }
+}
+
+/// The weights after the newest rule, which has just split `cells`.
+pub(crate) fn update(previous: &Weights, loss: Loss, cells: &Cells, params: &Checked) -> Weights {
+    let mut weights = previous.clone();
+    weights.rules.push(0.0);
+    let newest = cells.rules() - 1;
+    let mut free: Vec<Variable> = match params.update {
+        Update::Corrective => (0..=newest).map(Variable::Rule).collect(),
+        Update::Stagewise | Update::Newton => vec![Variable::Rule(newest)],
+    };
+    if params.intercept == Intercept::Corrected {
+        free.insert(0, Variable::Intercept);
+    }
+    let problem = Newton { loss, cells, lambda: params.reg_lambda, free };
+    match params.update {
+        Update::Newton => problem.single_step(&mut weights),
+        Update::Corrective | Update::Stagewise => problem.minimise(&mut weights),
+    }
+    weights
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Variable {
+    Intercept,
+    Rule(usize),
+}
+
+struct Newton<'a> {
+    loss: Loss,
+    cells: &'a Cells,
+    lambda: f64,
+    free: Vec<Variable>,
+}
+
+impl Newton<'_> {
+    /// Newton steps with backtracking until the decrement vanishes.
+    fn minimise(&self, weights: &mut Weights) {
+        let mut risk = weights.risk(self.loss, self.cells, self.lambda);
+        // F's own size is arbitrary (it may pass through 0): compare with what the data contribute to it.
+        let size: f64 = self.cells.b.iter().map(|b| b.abs()).sum::<f64>() + self.cells.mass.iter().sum::<f64>();
+        weights.status = Status::Stalled;
+        for _ in 0..MAX_STEPS {
+            let (gradient, direction) = self.direction(weights);
+            let decrement: f64 = -gradient.iter().zip(&direction).map(|(g, d)| g * d).sum::<f64>();
+            if decrement.is_nan() {
+                break;
+            }
+            if decrement <= TOLERANCE * TOLERANCE * size {
+                weights.status = Status::Converged;
+                break;
+            }
+            let Some((next, next_risk)) = self.backtrack(weights, &direction, risk, decrement) else {
+                // No step lowers F in floating point: at the optimum up to rounding if the decrement is small.
+                if decrement <= 1e-10 * size {
+                    weights.status = Status::Converged;
+                }
+                break;
+            };
+            let fell = risk - next_risk;
+            *weights = next;
+            risk = next_risk;
+            if fell <= TOLERANCE * size && decrement <= 1e-10 * size {
+                weights.status = Status::Converged;
+                break;
+            }
+        }
+        if self.is_unbounded(weights) {
+            weights.status = Status::Unbounded;
+        }
+    }
+
+    /// The first of the steps 1, ½, ¼, … that lowers F by a fair part of what its slope promises.
+    fn backtrack(&self, from: &Weights, direction: &[f64], risk: f64, decrement: f64) -> Option<(Weights, f64)> {
+        let mut step = 1.0;
+        for _ in 0..60 {
+            let mut next = from.clone();
+            self.add(&mut next, direction, step);
+            let next_risk = next.risk(self.loss, self.cells, self.lambda);
+            if next_risk.is_finite() && next_risk <= risk - 1e-4 * step * decrement && next_risk < risk {
+                return Some((next, next_risk));
+            }
+            step *= 0.5;
+        }
+        None
+    }
+
+    /// One undamped Newton step, halved only as long as it would overflow.
+    fn single_step(&self, weights: &mut Weights) {
+        let (_, direction) = self.direction(weights);
+        let mut step = 1.0;
+        loop {
+            let mut next = weights.clone();
+            self.add(&mut next, &direction, step);
+            if step < 1e-30 || next.risk(self.loss, self.cells, self.lambda).is_finite() {
+                *weights = next;
+                weights.status = Status::Step;
+                return;
+            }
+            step *= 0.5;
+        }
+    }
+
+    fn add(&self, weights: &mut Weights, direction: &[f64], step: f64) {
+        for (variable, d) in self.free.iter().zip(direction) {
+            match *variable {
+                Variable::Intercept => weights.intercept += step * d,
+                Variable::Rule(k) => weights.rules[k] += step * d,
+            }
+        }
+    }
+
+    /// Gradient and Newton direction −H⁻¹∇F over the free variables.
+    fn direction(&self, weights: &Weights) -> (Vec<f64>, Vec<f64>) {
+        let size = self.free.len();
+        let (mut gradient, mut hessian) = (vec![0.0; size], vec![0.0; size * size]);
+        let scores = weights.scores(self.cells);
+        let mut active = Vec::with_capacity(size);
+        for (cell, &f) in scores.iter().enumerate() {
+            active.clear();
+            active.extend((0..size).filter(|&i| match self.free[i] {
+                Variable::Intercept => true,
+                Variable::Rule(k) => self.cells.in_rule(cell, k),
+            }));
+            let g = self.cells.mass[cell] * self.loss.mean(f) - self.cells.b[cell];
+            let h = self.cells.mass[cell] * self.loss.curvature(f);
+            for (position, &i) in active.iter().enumerate() {
+                gradient[i] += g;
+                for &j in &active[..=position] {
+                    hessian[i * size + j] += h;
+                }
+            }
+        }
+        for (i, variable) in self.free.iter().enumerate() {
+            if let Variable::Rule(k) = *variable {
+                gradient[i] += self.lambda * weights.rules[k];
+                hessian[i * size + i] += self.lambda;
+            }
+        }
+        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        // Only the lower triangle is read. A dropped column keeps its weight in this step.
+        Cholesky::new(&hessian, size, 1e-12).solve(&mut direction);
+        (gradient, direction)
+    }
+
+    /// Whether some cell's data pull its score to infinity, the penalty does not hold it, and it has gone far.
+    fn is_unbounded(&self, weights: &Weights) -> bool {
+        let pure = |cell: usize| match self.loss {
+            Loss::Squared => false,
+            Loss::Logistic => self.cells.b[cell] <= 0.0 || self.cells.b[cell] >= self.cells.mass[cell],
+            Loss::Poisson => self.cells.b[cell] <= 0.0,
+        };
+        let center = self.loss.best_constant(self.cells.mass.iter().sum(), self.cells.b.iter().sum());
+        self.lambda == 0.0
+            && self.loss != Loss::Squared
+            && weights.scores(self.cells).iter().enumerate().any(|(c, f)| pure(c) && (f - center).abs() > FAR)
+    }
+}

@@ -1,0 +1,124 @@
+//! The children of a node along one column, and the total order among candidates.
+
+use crate::bins::{Atom, BinnedColumn, Scale};
+use crate::objective::{G, ROWS, Scorer};
+use crate::rule::Op;
+use std::cmp::Ordering;
+
+/// A query that may become a rule: a node's query tightened by one atom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Candidate {
+    /// value² / (1 + length)^γ, rounded so that sums taken in another order tie.
+    pub(crate) score: f64,
+    pub(crate) value: f64,
+    pub(crate) length: usize,
+    /// Rows covered.
+    pub(crate) rows: f64,
+    /// Whether the rule's weight would be positive.
+    pub(crate) raises: bool,
+    /// Rank of the column's name: unlike its position, it does not depend on the order of the columns.
+    pub(crate) name_rank: u32,
+    pub(crate) atom: Atom,
+    /// The node that it tightens.
+    pub(crate) parent: usize,
+}
+
+/// Better first: larger score, shorter query, more rows, a positive weight; then by name, comparison and bin.
+/// A total order, so the answer does not depend on how threads paired the candidates.
+pub(crate) fn order(a: &Candidate, b: &Candidate) -> Ordering {
+    b.score
+        .total_cmp(&a.score)
+        .then(a.length.cmp(&b.length))
+        .then(b.rows.total_cmp(&a.rows))
+        .then(b.raises.cmp(&a.raises))
+        .then(a.name_rank.cmp(&b.name_rank))
+        .then(a.atom.op.cmp(&b.atom.op))
+        .then(a.atom.bin.cmp(&b.atom.bin))
+        .then(a.parent.cmp(&b.parent))
+}
+
+/// value² / (1 + length)^γ with 32 of its 52 binary places.
+pub(crate) fn score(value: f64, length: usize, gamma: f64) -> f64 {
+    let exact = value * value / (1.0 + length as f64).powf(gamma);
+    let rounded = f64::from_bits(exact.to_bits().wrapping_add(1 << 19) & !((1 << 20) - 1));
+    if rounded.is_finite() { rounded } else { exact.min(f64::MAX) }
+}
+
+/// Calls `visit` with every atom of `column` that selects some but not all of a node's rows, and the statistics of the
+/// rows that it selects. `stats` holds the bins of the column over the node, missing values last.
+pub(crate) fn children(
+    index: u32,
+    column: &BinnedColumn,
+    stats: &[f64],
+    stride: usize,
+    mut visit: impl FnMut(Atom, &[f64]),
+) {
+    let bin = |b: usize| &stats[b * stride..(b + 1) * stride];
+    let count = |b: usize| bin(b)[ROWS];
+    let atom = |op, b: usize| Atom { column: index, op, bin: b as u32 };
+    let (last, missing) = (column.bins, bin(column.bins));
+    let mut present = vec![0.0; stride];
+    (0..last).for_each(|b| add(&mut present, bin(b)));
+    let some_missing = missing[ROWS] > 0.0;
+    if some_missing && present[ROWS] > 0.0 {
+        visit(atom(Op::Missing, 0), missing);
+        visit(atom(Op::Present, 0), &present);
+    }
+    let filled = (0..last).filter(|&b| count(b) > 0.0);
+    match &column.scale {
+        Scale::Ordered { .. } => {
+            let (Some(first), Some(end)) = (filled.clone().next(), filled.clone().next_back()) else { return };
+            let mut sum = vec![0.0; stride];
+            for b in filled.clone().take_while(|&b| b < end) {
+                add(&mut sum, bin(b));
+                visit(atom(Op::Le, b), &sum);
+            }
+            sum.fill(0.0);
+            for b in filled.rev().take_while(|&b| b > first) {
+                add(&mut sum, bin(b));
+                visit(atom(Op::Ge, b), &sum);
+            }
+        }
+        Scale::Nominal { levels } => {
+            if filled.clone().count() < 2 && !some_missing {
+                return;
+            }
+            let mut rest = vec![0.0; stride];
+            for b in filled {
+                visit(atom(Op::Eq, b), bin(b));
+                // With two levels `!= a` is `= b`.
+                if levels.len() > 2 && count(b) < present[ROWS] {
+                    rest.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
+                    visit(atom(Op::Ne, b), &rest);
+                }
+            }
+        }
+    }
+}
+
+fn add(sum: &mut [f64], x: &[f64]) {
+    sum.iter_mut().zip(x).for_each(|(s, x)| *s += x);
+}
+
+impl Candidate {
+    /// The candidate for `atom` below node `parent`, whose query would then have `length` conditions.
+    pub(crate) fn new(
+        scorer: &Scorer,
+        stats: &[f64],
+        gamma: f64,
+        (parent, length): (usize, usize),
+        (atom, name_rank): (Atom, u32),
+    ) -> Self {
+        let value = scorer.value(stats);
+        Self {
+            score: score(value, length, gamma),
+            value,
+            length,
+            rows: stats[ROWS],
+            raises: stats[G] < 0.0,
+            name_rank,
+            atom,
+            parent,
+        }
+    }
+}

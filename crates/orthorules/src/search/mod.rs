@@ -1,0 +1,158 @@
+//! The search for the best query: one frontier for greedy and beam search.
+
+mod candidate;
+mod query;
+
+use crate::bins::BinnedColumn;
+use crate::cells::Cells;
+use crate::histogram::{Gathered, Rows};
+use crate::objective::Scorer;
+use crate::params::Checked;
+use crate::response::Response;
+use candidate::{Candidate, children, order};
+pub(crate) use query::Query;
+use rayon::prelude::*;
+
+/// What the search looks at: columns, the current cells and objective, and the rules that are already there.
+pub(crate) struct Searcher<'a> {
+    pub(crate) columns: &'a [BinnedColumn],
+    pub(crate) response: &'a Response,
+    pub(crate) cells: &'a Cells,
+    pub(crate) scorer: &'a Scorer,
+    /// Rows of the rules that are already there.
+    pub(crate) chosen: &'a [Vec<u32>],
+    pub(crate) name_rank: &'a [u32],
+    pub(crate) params: &'a Checked,
+    /// Longest query allowed in this round.
+    pub(crate) max_length: usize,
+}
+
+/// The best query that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) query: Query,
+    pub(crate) rows: Vec<u32>,
+    pub(crate) value: f64,
+    /// Queries expanded.
+    pub(crate) nodes: u64,
+}
+
+/// A query with its rows, to be extended.
+struct Node {
+    query: Query,
+    rows: Rows,
+}
+
+impl Searcher<'_> {
+    /// The best query with a positive value, or none.
+    pub(crate) fn best_query(&self) -> Option<Found> {
+        let mut beam = vec![Node { query: Query::default(), rows: Rows::All(self.response.rows()) }];
+        let mut best: Option<(Candidate, Query, Vec<u32>)> = None;
+        let mut nodes = 0;
+        while !beam.is_empty() {
+            nodes += beam.len() as u64;
+            let next = self.expand(&beam);
+            let mut improved = false;
+            if let Some((candidate, node)) = next.first()
+                && best.as_ref().is_none_or(|(b, ..)| order(candidate, b).is_lt())
+                && let Rows::Some(rows) = &node.rows
+            {
+                best = Some((*candidate, node.query.clone(), rows.clone()));
+                improved = true;
+            }
+            beam = if improved { next.into_iter().map(|(_, node)| node).collect() } else { Vec::new() };
+        }
+        let (candidate, query, rows) = best?;
+        let query = self.minimal(query, &rows);
+        Some(Found { query, rows, value: candidate.value, nodes })
+    }
+
+    /// The best `beam_width` children of the nodes of the beam, best first.
+    fn expand(&self, beam: &[Node]) -> Vec<(Candidate, Node)> {
+        let gathered: Vec<Gathered> =
+            beam.par_iter().map(|n| Gathered::new(&n.rows, self.response, self.cells, self.scorer)).collect();
+        let tasks: Vec<(usize, usize)> =
+            (0..beam.len()).flat_map(|n| (0..self.columns.len()).map(move |c| (n, c))).collect();
+        let mut candidates: Vec<Candidate> =
+            tasks.par_iter().flat_map_iter(|&(n, c)| self.column_candidates(beam, &gathered[n], n, c)).collect();
+        candidates.sort_unstable_by(order);
+        let mut next: Vec<(Candidate, Node)> = Vec::new();
+        for candidate in candidates {
+            if next.len() == self.params.beam_width {
+                break;
+            }
+            let parent = &beam[candidate.parent];
+            let query = parent.query.with(candidate.atom);
+            if next.iter().any(|(_, n)| n.query == query) {
+                continue;
+            }
+            let rows = parent.rows.select(&self.columns[candidate.atom.column as usize], candidate.atom);
+            let same_rows = |other: &Rows| matches!(other, Rows::Some(r) if *r == rows);
+            let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && same_rows(&n.rows));
+            if !twin {
+                next.push((candidate, Node { query, rows: Rows::Some(rows) }));
+            }
+        }
+        next
+    }
+
+    /// The best children of node `n` along column `c`: a few more than the beam holds, since some may be twins.
+    fn column_candidates(&self, beam: &[Node], gathered: &Gathered, n: usize, c: usize) -> Vec<Candidate> {
+        let (node, column) = (&beam[n], &self.columns[c]);
+        let keep = if self.params.beam_width == 1 { 1 } else { 2 * self.params.beam_width };
+        let stats = gathered.statistics(column);
+        let mut best: Vec<Candidate> = Vec::with_capacity(keep + 1);
+        children(c as u32, column, &stats, self.scorer.stride(), |atom, stats| {
+            let length = node.query.length_with(atom);
+            let enough = stats[crate::objective::ROWS] >= self.params.min_coverage as f64;
+            if !enough || length > self.max_length {
+                return;
+            }
+            let gamma = self.params.length_penalty;
+            let candidate = Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
+            if candidate.score <= 0.0 || (best.len() == keep && order(&best[keep - 1], &candidate).is_lt()) {
+                return;
+            }
+            if self.is_chosen(node, &candidate) {
+                return;
+            }
+            let at = best.partition_point(|b| order(b, &candidate).is_lt());
+            best.insert(at, candidate);
+            best.truncate(keep);
+        });
+        best
+    }
+
+    /// Whether the candidate selects exactly the rows of a rule that is already there.
+    fn is_chosen(&self, node: &Node, candidate: &Candidate) -> bool {
+        let count = |rows: &[u32]| rows.iter().map(|&r| self.response.rows_each.at(r as usize)).sum::<f64>();
+        let mut alike = self.chosen.iter().filter(|rows| count(rows) == candidate.rows).peekable();
+        if alike.peek().is_none() {
+            return false;
+        }
+        let rows = node.rows.select(&self.columns[candidate.atom.column as usize], candidate.atom);
+        alike.any(|chosen| *chosen == rows)
+    }
+
+    /// `query` without conditions that do not change the rows it selects.
+    fn minimal(&self, mut query: Query, rows: &[u32]) -> Query {
+        let mut i = 0;
+        while i < query.len() {
+            let shorter = query.without(i);
+            if query.len() > 1 && self.count(&shorter) == rows.len() {
+                query = shorter;
+            } else {
+                i += 1;
+            }
+        }
+        query
+    }
+
+    fn count(&self, query: &Query) -> usize {
+        let mut rows = Rows::All(self.response.rows());
+        for atom in &query.atoms {
+            rows = Rows::Some(rows.select(&self.columns[atom.column as usize], *atom));
+        }
+        rows.len()
+    }
+}
