@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Learns small, accurate lists of weighted rules from tables.
 #[derive(Debug, Parser)]
-#[command(name = "orthorules", version, infer_long_args = false, disable_help_subcommand = true)]
+#[command(name = "orthorules", version, disable_help_subcommand = true, arg_required_else_help = false)]
 #[command(after_help = "Examples:
   orthorules demo
   orthorules fit titanic.csv --target survived -o titanic.json

@@ -7,6 +7,7 @@ use crate::input::{self, Failure};
 use crate::page;
 use crate::text::{self, BOLD};
 use orthorules::model::write_whole;
+use orthorules::params::Search;
 use orthorules::{Params, Roles, Table, generate};
 use serde::Serialize;
 use std::fmt::Write;
@@ -44,10 +45,12 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Output, Failure> {
     let showcases = [
         Showcase::new(
             "Tic-tac-toe",
-            "All 958 positions in which a game can end when x moves first. Did x win? The rules of the game are eight \
-             lines of three squares.",
+            "All 958 positions in which a game can end when x moves first. Did x win? What decides it is who holds one \
+             of eight lines of three squares.",
             (generate::tic_tac_toe(), "x_wins"),
             None,
+            // Single squares say little: a wide beam keeps enough of them to find whole lines.
+            &Params { search: Search::Beam, beam_width: Some(50), ..Params::default() },
             notes,
         )?,
         Showcase::new(
@@ -56,6 +59,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Output, Failure> {
              not matter. The fresh risk is that on another thousand points; the noise alone has risk 1.",
             (generate::friedman1(ROWS, 1), "y"),
             Some(&generate::friedman1(ROWS, 2)),
+            &Params::default(),
             notes,
         )?,
     ];
@@ -80,10 +84,11 @@ impl Showcase {
         story: &'static str,
         (table, target): (Table, &str),
         fresh: Option<&Table>,
+        params: &Params,
         notes: Notes,
     ) -> Result<Self, Failure> {
         let roles = Roles { target: target.into(), ..Roles::default() };
-        let fitted = Fitted::new(table, &roles, &Params::default(), notes, 0.0)?;
+        let fitted = Fitted::new(table, &roles, params, notes, 0.0)?;
         let fresh = fresh.map(|table| fitted.model.evaluate(table)).transpose()?;
         let fresh = fresh.map(|evaluations| evaluations.into_iter().map(|e| e.risk).collect());
         Ok(Self { title, story, fitted, fresh })

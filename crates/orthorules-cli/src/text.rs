@@ -199,8 +199,10 @@ fn rule_list(task: Task, ensemble: &Ensemble, step: &Step, rows: Option<usize>) 
     let mut grid = Grid::default();
     let head = |text| Cell::right(text).styled(DIM);
     let factor_head = (task == Task::Poisson).then(|| head("factor"));
-    let covered = [head("rows"), head("")];
-    grid.line([head("weight")].into_iter().chain(factor_head).chain([Cell::left("")]).chain(covered));
+    // Rules of a model written by hand may not know their coverage.
+    let known = ensemble.rules.iter().any(|rule| rule.covered > 0);
+    let rows_head = known.then(|| head("rows"));
+    grid.line([head("weight")].into_iter().chain(factor_head).chain([Cell::left("")]).chain(rows_head));
     let mut add = |line: usize, what: String, coverage: Option<u64>| {
         let factor = (task == Task::Poisson).then(|| Cell::right(format!("×{}", factors[line])));
         let covered = coverage.map(|c| Cell::right(c.to_string()));
@@ -215,8 +217,7 @@ fn rule_list(task: Task, ensemble: &Ensemble, step: &Step, rows: Option<usize>) 
         );
     };
     for (line, rule) in step.members().map(|k| &ensemble.rules[k]).enumerate() {
-        // A rule of a model written by hand may not know its coverage.
-        add(line, format!("if {rule}"), (rule.covered > 0).then_some(rule.covered));
+        add(line, format!("if {rule}"), known.then_some(rule.covered));
     }
     add(step.rules, "always (intercept)".into(), None);
     grid

@@ -190,7 +190,7 @@ impl LearningArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct FitOutputArgs {
     /// Write the model to this file (default: it is not kept)
-    #[arg(short, long = "output", value_name = "MODEL")]
+    #[arg(short = 'o', long = "output", value_name = "MODEL")]
     pub(crate) model: Option<PathBuf>,
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
