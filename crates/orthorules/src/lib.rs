@@ -1,6 +1,8 @@
 //! Additive rule ensembles by corrective orthogonal gradient boosting.
 
 mod bins;
+#[cfg(test)]
+mod cases;
 mod cells;
 pub mod decimal;
 pub mod error;

@@ -9,7 +9,8 @@ use crate::histogram::{Gathered, Rows};
 use crate::objective::Scorer;
 use crate::params::Checked;
 use crate::response::Response;
-use candidate::{Candidate, children, order};
+pub(crate) use candidate::children;
+use candidate::{Candidate, order};
 pub(crate) use query::Query;
 use rayon::prelude::*;
 

@@ -1,0 +1,121 @@
+//! Random small problems for property tests.
+
+use crate::bins::{self, BinnedColumn};
+use crate::cells::Cells;
+use crate::loss::Loss;
+use crate::params::{Checked, Intercept, MaxBins, Objective, Params};
+use crate::problem::{Problem, Roles, Task};
+use crate::refit::{self, Weights};
+use crate::response::Response;
+use crate::table::{Column, Table, Values};
+use proptest::prelude::*;
+
+/// A table with two numeric columns, one categorical, missing values, and some rules as row sets.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) task: Task,
+    pub(crate) target: Vec<f64>,
+    pub(crate) weight: Option<Vec<f64>>,
+    pub(crate) exposure: Option<Vec<f64>>,
+    /// For each rule, whether it covers a row.
+    pub(crate) rules: Vec<Vec<bool>>,
+    /// A set of rows to score.
+    pub(crate) query: Vec<bool>,
+}
+
+/// Cases of every task, with and without weights and exposure, with up to `rules` rules.
+pub(crate) fn cases(rules: usize) -> impl Strategy<Value = Case> {
+    let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
+    (4usize..40, task, any::<bool>(), any::<bool>(), 0..=rules).prop_flat_map(|(n, task, weighted, exposed, t)| {
+        let number = prop_oneof![5 => (0i32..9).prop_map(f64::from), 1 => Just(f64::NAN)];
+        let level = prop_oneof![5 => (0usize..4).prop_map(|l| Some(["a", "b", "c", "d"][l])), 1 => Just(None)];
+        let target = match task {
+            Task::Regression => prop::collection::vec((-40i32..40).prop_map(|y| f64::from(y) / 8.0), n).boxed(),
+            Task::Classification => prop::collection::vec((0u8..2).prop_map(f64::from), n).boxed(),
+            Task::Poisson => prop::collection::vec((0u8..6).prop_map(f64::from), n).boxed(),
+        };
+        (
+            prop::collection::vec(number.clone(), n),
+            prop::collection::vec(number, n),
+            prop::collection::vec(level, n),
+            target,
+            prop::collection::vec(1u8..4, n),
+            prop::collection::vec(0.5..2.0f64, n),
+            prop::collection::vec(prop::collection::vec(any::<bool>(), n), t),
+            prop::collection::vec(any::<bool>(), n),
+        )
+            .prop_map(move |(x, u, c, mut target, weight, exposure, rules, query)| {
+                if task == Task::Classification {
+                    (target[0], target[1]) = (0.0, 1.0);
+                }
+                Case {
+                    columns: vec![
+                        Column::new("x", Values::Numeric(x)),
+                        Column::new("u", Values::Numeric(u)),
+                        Column::new("c", Values::text(c)),
+                    ],
+                    task,
+                    target,
+                    weight: weighted.then(|| weight.into_iter().map(f64::from).collect()),
+                    exposure: (exposed && task == Task::Poisson).then_some(exposure),
+                    rules,
+                    query,
+                }
+            })
+    })
+}
+
+impl Case {
+    pub(crate) fn rows(&self) -> usize {
+        self.target.len()
+    }
+
+    pub(crate) fn loss(&self) -> Loss {
+        self.task.loss()
+    }
+
+    pub(crate) fn problem(&self) -> Problem {
+        let mut columns = self.columns.clone();
+        columns.push(Column::new("y", Values::Numeric(self.target.clone())));
+        let mut roles = Roles { target: "y".into(), task: Some(self.task), ..Roles::default() };
+        if let Some(weight) = &self.weight {
+            columns.push(Column::new("w", Values::Numeric(weight.clone())));
+            roles.weight = Some("w".into());
+        }
+        if let Some(exposure) = &self.exposure {
+            columns.push(Column::new("e", Values::Numeric(exposure.clone())));
+            roles.exposure = Some("e".into());
+        }
+        Problem::new(Table::new(columns).unwrap(), &roles).unwrap()
+    }
+
+    pub(crate) fn response(&self) -> Response {
+        Response::new(&self.problem(), 1)
+    }
+
+    pub(crate) fn binned(&self) -> Vec<BinnedColumn> {
+        bins::bin(&self.columns, self.weight.as_deref(), MaxBins::Exact)
+    }
+
+    pub(crate) fn checked(&self, objective: Objective, intercept: Intercept, lambda: f64) -> Checked {
+        let params = Params { objective, intercept, reg_lambda: Some(lambda), ..Params::default() };
+        params.check(self.loss(), self.rows()).unwrap()
+    }
+
+    /// Cells and weights after adding the case's rules one by one.
+    pub(crate) fn fitted(&self, response: &Response, params: &Checked) -> (Cells, Weights) {
+        let mut cells = Cells::new(response);
+        let mut weights = refit::constant(response.loss, &cells, response.zero(), params);
+        for rule in &self.rules {
+            cells.split(&selected(rule), response);
+            weights = refit::update(&weights, response.loss, &cells, params);
+        }
+        (cells, weights)
+    }
+}
+
+/// The rows where `mask` holds.
+pub(crate) fn selected(mask: &[bool]) -> Vec<u32> {
+    (0..mask.len() as u32).filter(|&r| mask[r as usize]).collect()
+}
