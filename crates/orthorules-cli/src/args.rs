@@ -111,7 +111,7 @@ pub(crate) struct ExplainArgs {
     /// Table that holds the row
     pub(crate) table: PathBuf,
     /// The row, counted from 1 without the header (default: the first 5)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) row: Option<usize>,
     #[command(flatten)]
     pub(crate) size: SizeArgs,
@@ -127,7 +127,7 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SizeArgs {
     /// Use the size with this many rules (default: the one that was chosen in training)
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) rules: Option<usize>,
 }
 

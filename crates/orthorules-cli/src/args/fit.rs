@@ -84,7 +84,7 @@ pub(crate) struct LearningArgs {
     #[arg(
         long,
         value_name = "λ",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         help_heading = "Learning",
         help = "Penalty ½ λ Σ weight² that keeps weights small (default: 5 for regression, otherwise 1)"
     )]
@@ -92,7 +92,7 @@ pub(crate) struct LearningArgs {
     #[arg(
         long,
         value_name = "ε",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         help_heading = "Learning",
         help = "Constant in the objective's denominator (default: 1e-4 for ogb, otherwise 0)"
     )]
@@ -103,19 +103,19 @@ pub(crate) struct LearningArgs {
     #[arg(
         long,
         value_name = "W",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         help_heading = "Search",
         help = "Candidates kept for each length, with search beam (default: 8)"
     )]
     beam_width: Option<usize>,
-    #[arg(long, value_name = "γ", allow_negative_numbers = true, help_heading = "Search",
+    #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",
           help = format!("Price of length: the search maximises value² / (1 + conditions)^γ (default: {})",
                          standard().length_penalty))]
     length_penalty: Option<f64>,
     #[arg(
         long,
         value_name = "M",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         help_heading = "Search",
         help = "Most conditions that a rule may have (default: no limit)"
     )]
@@ -123,19 +123,19 @@ pub(crate) struct LearningArgs {
     #[arg(
         long,
         value_name = "R",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         help_heading = "Search",
         help = "Fewest training rows that a rule may select (default: 5, below 100 rows a twentieth of them)"
     )]
     min_coverage: Option<usize>,
-    #[arg(long, value_name = "B|exact", allow_negative_numbers = true, help_heading = "Search",
+    #[arg(long, value_name = "B|exact", allow_hyphen_values = true, help_heading = "Search",
           help = format!("Most intervals that a numeric column is cut into; exact tries every value (default: {})",
                          standard().max_bins))]
     max_bins: Option<MaxBins>,
     #[arg(
         long,
         value_name = "K",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         help_heading = "Size",
         help = "Most rules (default: no limit)"
     )]
@@ -143,7 +143,7 @@ pub(crate) struct LearningArgs {
     #[arg(
         long,
         value_name = "C",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         help_heading = "Size",
         help = "Most rules plus conditions (default: 50, or no limit with --max-rules)"
     )]
@@ -151,12 +151,12 @@ pub(crate) struct LearningArgs {
     #[arg(
         long,
         value_name = "T",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         help_heading = "Running",
         help = "Worker threads; they do not change the result (default: all cores)"
     )]
     threads: Option<usize>,
-    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Running",
+    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Running",
           help = format!("Seed of everything random (default: {})", standard().seed))]
     seed: Option<u64>,
 }

@@ -1,6 +1,7 @@
 //! Save, show, predict: the same model, whichever way it is reached.
 
 use crate::{MODEL, Sandbox, claims, flowers, houses, people};
+use std::fmt::Write;
 
 #[test]
 fn thread_counts_give_the_same_bytes() {
@@ -41,7 +42,7 @@ fn predictions_do_not_depend_on_the_order_of_columns() {
     for line in people().lines() {
         let mut cells: Vec<&str> = line.split(',').collect();
         cells.reverse();
-        turned.push_str(&format!("{},unused\n", cells[1..].join(",")));
+        let _ = writeln!(turned, "{},unused", cells[1..].join(","));
     }
     sandbox.write("turned.csv", turned);
     let predictions = sandbox.ok(&["predict", "m.json", "t.csv"]).stdout;
@@ -92,7 +93,7 @@ fn later_tables_are_read_as_the_model_knows_them() {
     // Codes that look like numbers, and a table in which every cell of a column is missing.
     let mut text = String::from("code,x,y\n");
     for i in 0..60 {
-        text.push_str(&format!("0{},{},{}\n", i % 3, i % 5, if i % 3 == 1 { "7" } else { "x" }));
+        let _ = writeln!(text, "0{},{},{}", i % 3, i % 5, if i % 3 == 1 { "7" } else { "x" });
     }
     let sandbox = Sandbox::with(&[("t.csv", &text), ("new.csv", "code,x,y\n01,,7\n02,,7\n")]);
     sandbox.ok(&["fit", "t.csv", "--target", "y", "--categorical", "code", "-o", "m.json"]);
