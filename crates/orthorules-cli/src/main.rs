@@ -1,2 +1,111 @@
-//! cli
-fn main() {}
+//! The command line of Orthorules: flags and printing, nothing else.
+
+mod args;
+mod console;
+mod demo;
+mod evaluate;
+mod explain;
+mod fit;
+mod input;
+mod page;
+mod predict;
+mod show;
+mod text;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use console::{Output, complain};
+use input::Failure;
+use std::process::ExitCode;
+
+const BAD_INPUT: u8 = 2;
+const OTHER: u8 = 1;
+
+fn main() -> ExitCode {
+    // A panic is our mistake: it is neither success nor the user's bad input.
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        complain("this is a bug in orthorules; please report it with the command that caused it");
+        ExitCode::from(OTHER)
+    })
+}
+
+fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            complain(&usage(&error.render().to_string()));
+            return ExitCode::from(BAD_INPUT);
+        }
+        Err(help) => return print(&Output::Text(help.render().ansi().to_string())),
+    };
+    match dispatch(&cli.command) {
+        Ok(output) => print(&output),
+        Err(Failure::Input(message)) => {
+            complain(&message);
+            ExitCode::from(BAD_INPUT)
+        }
+        Err(Failure::Other(message)) => {
+            complain(&message);
+            ExitCode::from(OTHER)
+        }
+    }
+}
+
+fn dispatch(command: &Command) -> Result<Output, Failure> {
+    match command {
+        Command::Demo(args) => demo::run(args),
+        Command::Fit(args) => fit::run(args),
+        Command::Show(args) => show::run(args),
+        Command::Predict(args) => predict::run(args),
+        Command::Evaluate(args) => evaluate::run(args),
+        Command::Explain(args) => explain::run(args),
+    }
+}
+
+fn print(output: &Output) -> ExitCode {
+    match output.print() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("standard output: {error}"));
+            ExitCode::from(OTHER)
+        }
+    }
+}
+
+/// The parser's message on one line: the problem, its tips, and where to read on.
+fn usage(message: &str) -> String {
+    let paragraphs = || message.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    let problem = paragraphs().next().unwrap_or_default();
+    let tips = paragraphs().filter(|p| p.starts_with("tip: "));
+    let parts: Vec<String> = std::iter::once(problem.trim_start_matches("error: ").to_owned()).chain(tips).collect();
+    let usage = paragraphs().find_map(|p| p.strip_prefix("Usage: orthorules ").map(str::to_owned)).unwrap_or_default();
+    let command = usage.split(' ').next().filter(|name| Cli::command().find_subcommand(name).is_some());
+    let command = command.map_or(String::new(), |name| format!(" {name}"));
+    format!("{}; see 'orthorules{command} --help'", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_errors_fit_on_one_line() {
+        let message = |args: &[&str]| {
+            let error = Cli::try_parse_from(std::iter::once(&"orthorules").chain(args)).unwrap_err();
+            usage(&error.render().to_string())
+        };
+        assert_eq!(
+            message(&["fit", "t.csv", "--tarjet", "y"]),
+            "unexpected argument '--tarjet' found; tip: a similar argument exists: '--target'; \
+             see 'orthorules fit --help'"
+        );
+        assert_eq!(
+            message(&["fit"]),
+            "the following required arguments were not provided: --target <COL> <TABLE>; see 'orthorules fit --help'"
+        );
+        for args in [&["fit", "t", "--target", "y", "--search", "no"][..], &["frobnicate"], &[]] {
+            let line = message(args);
+            assert!(!line.contains('\n') && line.ends_with("--help'"), "{line}");
+        }
+    }
+}

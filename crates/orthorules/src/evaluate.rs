@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::model::Model;
 use crate::predict::{Activations, Predictions};
-use crate::problem::{Problem, Roles, Target, Task};
-use crate::table::{Column, Kind, Table, Values};
+use crate::problem::{Task, exposures, number_target, weights};
+use crate::table::{Kind, Table};
 use std::borrow::Cow;
 
 /// How good one size of a model is on a table.
@@ -40,32 +40,19 @@ struct Truth {
 
 impl Truth {
     fn new(model: &Model, table: &Table) -> Result<Self> {
-        table.require("target", &model.target)?;
-        let weight = model.weight.clone().filter(|name| table.column(name).is_some());
-        let roles = Roles {
-            target: model.target.clone(),
-            task: Some(model.task),
-            weight: weight.clone(),
-            exposure: model.exposure.clone(),
-            ..Roles::default()
-        };
+        let target = table.require("target", &model.target)?;
         let rows = table.rows();
         let ones = || vec![1.0; rows];
-        let number = |name: &Option<String>| match name.as_ref().and_then(|n| table.column(n)) {
-            Some(Column { values: Values::Numeric(v), .. }) => v.clone(),
-            _ => ones(),
-        };
-        let mut truth =
-            Self { y: ones(), class: vec![0; rows], weight: number(&weight), exposure: number(&model.exposure) };
+        // A table under evaluation may lack the weights of training: then every row counts the same.
+        let weight = model.weight.as_deref().filter(|name| table.column(name).is_some());
+        let weight = weight.map_or_else(|| Ok(ones()), |name| weights(table, name))?;
+        let exposure = model.exposure.as_deref().map_or_else(|| Ok(ones()), |name| exposures(table, name))?;
+        let mut truth = Self { y: ones(), class: vec![0; rows], weight, exposure };
         if model.task == Task::Classification {
             truth.class = class_indices(model, table)?;
             truth.y = truth.class.iter().map(|&c| f64::from(c)).collect();
-            return Ok(truth);
-        }
-        // The problem's own checks of target, weight and exposure; weights of 0 stay in as rows that do not count.
-        let unweighted = Roles { weight: None, ..roles.clone() };
-        if let Target::Numbers(y) = Problem::new(table.clone(), &unweighted)?.target {
-            truth.y = y;
+        } else {
+            truth.y = number_target(target, model.task)?;
         }
         Ok(truth)
     }

@@ -9,6 +9,7 @@ pub mod error;
 pub mod evaluate;
 pub mod explain;
 pub mod fit;
+pub mod generate;
 mod histogram;
 mod linalg;
 pub mod loss;

@@ -345,8 +345,14 @@ impl Ensemble {
     }
 }
 
-/// Writes `bytes` beside `path` and renames: readers see the old file or the new one, never half of it.
+/// Writes `bytes` beside `path` and renames: readers see the old file or the new one, never half of it. A link is
+/// followed; a pipe or a device is written to and stays what it is.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let real = std::fs::canonicalize(path);
+    let path = real.as_deref().unwrap_or(path);
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        return std::fs::write(path, bytes).map_err(|e| Error::io(path, e));
+    }
     let name = path.file_name().ok_or_else(|| Error::file(path, "is not a file name"))?;
     let mut temporary = std::ffi::OsString::from(".");
     temporary.push(name);

@@ -3,9 +3,9 @@
 use crate::error::{Error, Result, listing};
 use crate::loss::Loss;
 use crate::model::{Model, Step};
-use crate::problem::Task;
+use crate::problem::{Task, exposures};
 use crate::rule::Rule;
-use crate::table::{Column, Kind, Table, Values};
+use crate::table::{Kind, Table, Values};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -52,21 +52,8 @@ impl Activations {
             selected
         };
         let fired = model.ensembles.iter().map(|e| e.rules.iter().map(evaluate).collect()).collect();
-        let exposure = match &model.exposure {
-            Some(name) => match table.column(name) {
-                Some(Column { values: Values::Numeric(v), .. }) => Some(v.clone()),
-                Some(_) => {
-                    return Err(Error::Column {
-                        role: "exposure",
-                        column: name.clone(),
-                        row: None,
-                        what: "an exposure must be a positive number, but the column is text".into(),
-                    });
-                }
-                None => None,
-            },
-            None => None,
-        };
+        let present = model.exposure.as_deref().filter(|name| table.column(name).is_some());
+        let exposure = present.map(|name| exposures(table, name)).transpose()?;
         Ok(Self { rows: table.rows(), fired, exposure })
     }
 

@@ -232,7 +232,8 @@ fn checked_numbers(role: &'static str, column: &Column, need: &str, good: impl F
     }
 }
 
-fn number_target(column: &Column, task: Task) -> Result<Vec<f64>> {
+/// The target of regression or Poisson, checked.
+pub(crate) fn number_target(column: &Column, task: Task) -> Result<Vec<f64>> {
     if task == Task::Poisson {
         checked_numbers("target", column, "poisson needs finite numbers of at least 0", |x| x.is_finite() && x >= 0.0)
     } else {
@@ -240,7 +241,8 @@ fn number_target(column: &Column, task: Task) -> Result<Vec<f64>> {
     }
 }
 
-fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
+/// Row weights, checked.
+pub(crate) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = table.require("weight", name)?;
     let good = |x: f64| (0.0..=1e100).contains(&x);
     let weight = checked_numbers("weight", column, "a weight must be a number from 0 to 1e100", good)?;
@@ -250,7 +252,8 @@ fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     Ok(weight)
 }
 
-fn exposures(table: &Table, name: &str) -> Result<Vec<f64>> {
+/// Exposures, checked.
+pub(crate) fn exposures(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = table.require("exposure", name)?;
     let good = |x: f64| (1e-100..=1e100).contains(&x);
     checked_numbers("exposure", column, "an exposure must be a positive number (at most 1e100)", good)

@@ -1,0 +1,143 @@
+//! The flags: their names and their help.
+
+mod fit;
+
+use clap::{Args, Parser, Subcommand};
+pub(crate) use fit::FitArgs;
+use std::path::PathBuf;
+
+/// Learns small, accurate lists of weighted rules from tables.
+#[derive(Debug, Parser)]
+#[command(name = "orthorules", version, disable_help_subcommand = true, arg_required_else_help = false)]
+#[command(after_help = "Examples:
+  orthorules demo
+  orthorules fit titanic.csv --target survived -o titanic.json
+  orthorules predict titanic.json passengers.csv
+
+`orthorules COMMAND --help` explains a command and all its options.
+Exit codes: 0 done, 2 bad usage or bad input, 1 anything else.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// One variant for each command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(DemoArgs),
+    Fit(Box<FitArgs>),
+    Show(ShowArgs),
+    Predict(PredictArgs),
+    Evaluate(EvaluateArgs),
+    Explain(ExplainArgs),
+}
+
+/// Learn from two built-in data sets and write a page about it
+///
+/// The data are computed, not downloaded: all 958 positions in which tic-tac-toe can end, and Friedman's first
+/// function with noise.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  orthorules demo")]
+pub(crate) struct DemoArgs {
+    /// Write the page to this file
+    #[arg(short, long, value_name = "FILE", default_value = "orthorules-demo.html")]
+    pub(crate) output: PathBuf,
+    /// Print one JSON document instead of text (default: text)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show no progress (default: progress on a terminal)
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Print the rules of a model
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  orthorules show titanic.json --rules 3")]
+pub(crate) struct ShowArgs {
+    /// Model file
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
+    /// Print one JSON document instead of text (default: text)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Predict every row of a table
+///
+/// Writes CSV with a header: the column `prediction`, for classification followed by `probability_<class>` for each
+/// class. Columns are found by name; those that no rule uses may be absent.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  orthorules predict titanic.json passengers.csv -o predictions.csv")]
+pub(crate) struct PredictArgs {
+    /// Model file
+    pub(crate) model: PathBuf,
+    /// Table to predict
+    pub(crate) table: PathBuf,
+    /// Write to this file, whole or not at all (default: standard output)
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
+    /// Write one JSON document instead of CSV (default: CSV)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print no notes (default: notes on standard error)
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Measure every size of a model on a table
+///
+/// The table must hold the target. If it holds the training weights' column, rows count by it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  orthorules evaluate titanic.json held-out.csv")]
+pub(crate) struct EvaluateArgs {
+    /// Model file
+    pub(crate) model: PathBuf,
+    /// Table with the target
+    pub(crate) table: PathBuf,
+    /// Print one JSON document instead of text (default: text)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Say which rules fire for a row and what each adds
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  orthorules explain titanic.json passengers.csv --row 3")]
+pub(crate) struct ExplainArgs {
+    /// Model file
+    pub(crate) model: PathBuf,
+    /// Table that holds the row
+    pub(crate) table: PathBuf,
+    /// The row, counted from 1 without the header (default: the first 5)
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) row: Option<usize>,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
+    /// Print one JSON document instead of text (default: text)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print no notes (default: notes on standard error)
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Which size of a model is used.
+#[derive(Debug, Args)]
+pub(crate) struct SizeArgs {
+    /// Use the size with this many rules (default: the one that was chosen in training)
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) rules: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,115 @@
+//! What goes to the terminal: results on standard output, notes and progress on standard error.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use orthorules::model::Step;
+use orthorules::{Observer, Rule, decimal};
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// The result of a command.
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// For people: styled, the styles taken out unless a terminal shows them.
+    Text(String),
+    /// For programs: byte for byte.
+    Data(String),
+}
+
+impl Output {
+    /// A JSON document on a line of its own. Numbers that are not finite become null.
+    pub(crate) fn json(document: &impl serde::Serialize) -> Self {
+        let mut text = serde_json::to_string(document).unwrap_or_default();
+        text.push('\n');
+        Self::Data(text)
+    }
+
+    /// Writes to standard output. A reader that has gone away has had enough: no error.
+    pub(crate) fn print(&self) -> io::Result<()> {
+        let written = match self {
+            Self::Text(text) => {
+                let mut out = anstream::stdout().lock();
+                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+            Self::Data(text) => {
+                let mut out = io::stdout().lock();
+                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+        };
+        match written {
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
+}
+
+/// One line on standard error, whatever `text` holds.
+pub(crate) fn complain(text: &str) {
+    let line = text.split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ");
+    let _ = writeln!(io::stderr(), "orthorules: {}", crate::text::clean(&line));
+}
+
+/// Remarks that do not stop the work.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Notes {
+    /// Whether they are shown at all.
+    pub(crate) quiet: bool,
+    /// Whether details are shown as well.
+    pub(crate) verbose: bool,
+}
+
+impl Notes {
+    /// Something the user should know.
+    pub(crate) fn note(self, text: &str) {
+        if !self.quiet {
+            complain(&format!("note: {text}"));
+        }
+    }
+
+    /// Something the user asked to know.
+    pub(crate) fn detail(self, text: &str) {
+        if self.verbose {
+            complain(text);
+        }
+    }
+}
+
+/// Shows how far a fit has come: a line on a terminal, or a line for each rule when details are wanted.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    notes: Notes,
+}
+
+impl Progress {
+    /// Starts the line.
+    pub(crate) fn new(notes: Notes) -> Self {
+        let shown = !notes.quiet && !notes.verbose;
+        // A hidden bar draws nothing; so does this one when standard error is not a terminal.
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        bar.set_message("searching the first rule");
+        if shown && !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self { bar, notes }
+    }
+}
+
+impl Observer for Progress {
+    fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
+        let class = class.map_or(String::new(), |c| format!("{c}: "));
+        let risk = decimal::rounded(step.train_risk, 4);
+        let (rules, complexity) = (step.rules, step.complexity);
+        self.bar
+            .set_message(crate::text::clean(&format!("{class}{rules} rules, complexity {complexity}, risk {risk}")));
+        self.notes.detail(&format!("{class}rule {rules}: {rule} (risk {risk})"));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

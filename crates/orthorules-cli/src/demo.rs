@@ -1,0 +1,104 @@
+//! `orthorules demo`: the whole job on data that need no file.
+
+use crate::args::DemoArgs;
+use crate::console::{Notes, Output};
+use crate::fit::{Document, Fitted};
+use crate::input::{self, Failure};
+use crate::page;
+use crate::text::{self, BOLD};
+use orthorules::model::write_whole;
+use orthorules::params::Search;
+use orthorules::{Params, Roles, Table, generate};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Training and fresh rows of Friedman's function.
+const ROWS: usize = 1000;
+
+/// One of the data sets, what was learned from it, and how that does on rows it has not seen.
+pub(crate) struct Showcase {
+    pub(crate) title: &'static str,
+    pub(crate) story: &'static str,
+    pub(crate) fitted: Fitted,
+    /// Risk of every size on fresh rows.
+    pub(crate) fresh: Option<Vec<f64>>,
+}
+
+/// `demo --json`.
+#[derive(Serialize)]
+struct Summary<'s> {
+    page: String,
+    fits: Vec<Titled<'s>>,
+}
+
+#[derive(Serialize)]
+struct Titled<'s> {
+    title: &'s str,
+    #[serde(flatten)]
+    fit: Document<'s>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &DemoArgs) -> Result<Output, Failure> {
+    input::check_output(&args.output)?;
+    let notes = Notes { quiet: args.quiet, verbose: false };
+    let showcases = [
+        Showcase::new(
+            "Tic-tac-toe",
+            "All 958 positions in which a game can end when x moves first. Did x win? What decides it is who holds one \
+             of eight lines of three squares.",
+            (generate::tic_tac_toe(), "x_wins"),
+            None,
+            // Single squares say little: a wide beam keeps enough of them to find whole lines.
+            &Params { search: Search::Beam, beam_width: Some(50), ..Params::default() },
+            notes,
+        )?,
+        Showcase::new(
+            "Friedman's function",
+            "A thousand noisy points of y = 10 sin(π x1 x2) + 20 (x3 − ½)² + 10 x4 + 5 x5, with five columns that do \
+             not matter. The fresh risk is that on another thousand points; the noise alone has risk 1.",
+            (generate::friedman1(ROWS, 1), "y"),
+            Some(&generate::friedman1(ROWS, 2)),
+            &Params::default(),
+            notes,
+        )?,
+    ];
+    write_whole(&args.output, page::html(&showcases).as_bytes())?;
+    let page = args.output.display().to_string();
+    if args.json {
+        let fits = showcases.iter().map(|s| Titled { title: s.title, fit: s.fitted.document() }).collect();
+        return Ok(Output::json(&Summary { page, fits }));
+    }
+    let mut text = String::new();
+    for showcase in &showcases {
+        showcase.describe(&mut text);
+    }
+    let _ = writeln!(text, "The page {} shows the same in pictures. Your own table:", text::clean(&page));
+    text.push_str("  orthorules fit TABLE --target COLUMN -o model.json\n");
+    Ok(Output::Text(text))
+}
+
+impl Showcase {
+    fn new(
+        title: &'static str,
+        story: &'static str,
+        (table, target): (Table, &str),
+        fresh: Option<&Table>,
+        params: &Params,
+        notes: Notes,
+    ) -> Result<Self, Failure> {
+        let roles = Roles { target: target.into(), ..Roles::default() };
+        let fitted = Fitted::new(table, &roles, params, notes, 0.0)?;
+        let fresh = fresh.map(|table| fitted.model.evaluate(table)).transpose()?;
+        let fresh = fresh.map(|evaluations| evaluations.into_iter().map(|e| e.risk).collect());
+        Ok(Self { title, story, fitted, fresh })
+    }
+
+    fn describe(&self, text: &mut String) {
+        let model = &self.fitted.model;
+        let _ = writeln!(text, "{}\n{}\n", text::styled(BOLD, self.title), self.story);
+        let _ = writeln!(text, "{}", text::rules(model, model.chosen(), Some(self.fitted.rows)));
+        let _ = writeln!(text, "{}", self.fitted.path_table(self.fresh.clone()));
+        let _ = writeln!(text, "{}\n", text::meaning(model));
+    }
+}

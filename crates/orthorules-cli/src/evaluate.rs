@@ -1,0 +1,78 @@
+//! `orthorules evaluate`: risk and the usual measures of every size.
+
+use crate::args::EvaluateArgs;
+use crate::console::Output;
+use crate::fit::Size;
+use crate::input::{self, Failure, in_table};
+use crate::text;
+use orthorules::evaluate::Evaluation;
+use orthorules::{Loss, Model, Task};
+use serde::Serialize;
+
+/// Runs the command.
+pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
+    let model = input::model(&args.model)?;
+    let table = input::table_for(&model, &args.table)?;
+    let evaluations = model.evaluate(&table).map_err(in_table(&args.table))?;
+    Ok(if args.json {
+        Output::json(&document(&model, table.rows(), &evaluations))
+    } else {
+        Output::Text(describe(&model, table.rows(), &evaluations))
+    })
+}
+
+/// `evaluate --json`.
+#[derive(Serialize)]
+struct Document<'e> {
+    task: Task,
+    loss: Loss,
+    rows: usize,
+    path: Vec<Entry<'e>>,
+    chosen: Size,
+}
+
+#[derive(Serialize)]
+struct Entry<'e> {
+    #[serde(flatten)]
+    size: Size,
+    risk: f64,
+    #[serde(flatten)]
+    metrics: Metrics<'e>,
+}
+
+/// Measures, as fields beside the risk.
+struct Metrics<'e>(&'e [(&'static str, f64)]);
+
+impl Serialize for Metrics<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+fn document<'e>(model: &Model, rows: usize, evaluations: &'e [Evaluation]) -> Document<'e> {
+    let entry = |e: &'e Evaluation| Entry {
+        size: Size { rules: e.rules, complexity: e.complexity },
+        risk: e.risk,
+        metrics: Metrics(&e.metrics),
+    };
+    let path = evaluations.iter().map(entry).collect();
+    Document { task: model.task, loss: model.loss, rows, path, chosen: Size::of(model, model.chosen()) }
+}
+
+fn describe(model: &Model, rows: usize, evaluations: &[Evaluation]) -> String {
+    let sizes: Vec<(usize, usize)> = evaluations.iter().map(|e| (e.rules, e.complexity)).collect();
+    let risks: Vec<f64> = evaluations.iter().map(|e| e.risk).collect();
+    let relative = text::relative(&sizes, &risks);
+    let mut measures = vec![("risk", risks), ("relative", relative)];
+    let names = evaluations.first().map_or(&[][..], |e| &e.metrics);
+    for (i, &(name, _)) in names.iter().enumerate() {
+        measures.push((name, evaluations.iter().map(|e| e.metrics[i].1).collect()));
+    }
+    format!(
+        "{}, on {}\n\n{}\nThe risk is the mean {} loss; relative to that of the constant model.\n",
+        text::subject(model),
+        text::count(rows, "row"),
+        text::path_table(&sizes, &measures, model.chosen()),
+        model.loss
+    )
+}

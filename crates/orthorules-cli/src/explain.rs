@@ -1,0 +1,209 @@
+//! `orthorules explain`: which rules fire for a row, and what each adds.
+
+use crate::args::ExplainArgs;
+use crate::console::{Notes, Output};
+use crate::input::{self, Failure, in_table};
+use crate::predict::note_exposure;
+use crate::text::{self, BOLD, Cell, DIM, Grid};
+use orthorules::explain::Explanation;
+use orthorules::predict::Activations;
+use orthorules::{Model, Predictions, Table, Task, Values, decimal};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+/// How many rows are explained when none is named.
+const FIRST: usize = 5;
+
+/// `explain --json`.
+#[derive(Serialize)]
+struct Document<'m> {
+    task: Task,
+    target: &'m str,
+    rules: usize,
+    rows: Vec<Row<'m>>,
+}
+
+/// One row and its explanation.
+#[derive(Serialize)]
+struct Row<'m> {
+    /// Counted from 1.
+    #[serde(rename = "row")]
+    number: usize,
+    /// What the rules look at, by column.
+    values: Map<String, Value>,
+    #[serde(flatten)]
+    answer: Answer<'m>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    single: Option<Sum<'m>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    one_vs_rest: Vec<Sum<'m>>,
+}
+
+/// The prediction for the row.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer<'m> {
+    Number { prediction: f64 },
+    Class { prediction: &'m str, probabilities: Vec<f64> },
+}
+
+/// How a score comes about.
+#[derive(Serialize)]
+struct Sum<'m> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'m str>,
+    intercept: f64,
+    rules: Vec<Term>,
+    score: f64,
+}
+
+#[derive(Serialize)]
+struct Term {
+    rule: String,
+    fires: bool,
+    weight: f64,
+    /// The score after this rule.
+    score: f64,
+}
+
+impl<'m> Sum<'m> {
+    fn new(explanation: &Explanation<'m>) -> Self {
+        let mut score = explanation.intercept;
+        let term = |c: &orthorules::explain::Contribution| {
+            score += if c.fires { c.weight } else { 0.0 };
+            Term { rule: c.rule.to_string(), fires: c.fires, weight: c.weight, score }
+        };
+        let rules = explanation.contributions.iter().map(term).collect();
+        Self { class: explanation.class, intercept: explanation.intercept, rules, score: explanation.score }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
+    let model = input::model(&args.model)?;
+    let rules = input::size(&model, args.size.rules)?;
+    let table = input::table_for(&model, &args.table)?;
+    let total = table.rows();
+    let numbers: Vec<usize> = match args.row {
+        Some(row) if (1..=total).contains(&row) => vec![row],
+        Some(row) => {
+            let (path, rows) = (args.table.display(), text::count(total, "row"));
+            return Err(Failure::Input(format!(
+                "{path}: --row must be from 1 to {total}, got {row}: there are {rows}"
+            )));
+        }
+        None => (1..=total.min(FIRST)).collect(),
+    };
+    let picked: Vec<u32> = numbers.iter().map(|&n| n as u32 - 1).collect();
+    let table = table.take(&picked);
+    let activations = Activations::new(&model, &table).map_err(in_table(&args.table))?;
+    let predictions = activations.predictions(&model, rules);
+    note_exposure(&model, &table, Notes { quiet: args.quiet, verbose: false });
+    let rows: Vec<Row> = numbers
+        .iter()
+        .enumerate()
+        .map(|(i, &number)| {
+            let mut sums: Vec<Sum> = model.explain(&activations, rules, i).iter().map(Sum::new).collect();
+            let single = if sums.len() == 1 { sums.pop() } else { None };
+            let values = values(&model, &table, rules, i);
+            Row { number, values, answer: answer(&model, &predictions, i), single, one_vs_rest: sums }
+        })
+        .collect();
+    if args.json {
+        return Ok(Output::json(&Document { task: model.task, target: &model.target, rules, rows }));
+    }
+    let mut text = String::new();
+    for row in &rows {
+        describe(&mut text, &model, row);
+    }
+    if args.row.is_none() && total > FIRST {
+        let _ = writeln!(text, "The first {FIRST} of {total} rows; another with --row N.");
+    }
+    Ok(Output::Text(text))
+}
+
+/// The values of row `i` of `table` in the columns that rules of this size use.
+fn values(model: &Model, table: &Table, rules: usize, i: usize) -> Map<String, Value> {
+    let used = model.steps(rules).flat_map(|(ensemble, step)| step.members().map(|k| &ensemble.rules[k]));
+    let names = used.flat_map(|rule| &rule.conditions).map(|condition| condition.column.as_str());
+    let value = |name: &str| match table.column(name).map(|c| &c.values)? {
+        Values::Numeric(numbers) => Some(json!(numbers[i])),
+        categories @ Values::Categorical { .. } => Some(json!(categories.display(i))),
+    };
+    names.map(|name| (name.to_owned(), value(name).unwrap_or_default())).collect()
+}
+
+fn answer<'m>(model: &'m Model, predictions: &Predictions, i: usize) -> Answer<'m> {
+    match predictions {
+        Predictions::Numbers(numbers) => Answer::Number { prediction: numbers[i] },
+        Predictions::Classes { labels, probabilities } => {
+            let count = model.classes.len();
+            let probabilities = probabilities[i * count..(i + 1) * count].to_vec();
+            Answer::Class { prediction: &model.classes[labels[i] as usize], probabilities }
+        }
+    }
+}
+
+fn describe(text: &mut String, model: &Model, row: &Row) {
+    let heading = text::clean(&format!("Row {}: {}", row.number, sentence(model, row)));
+    let _ = writeln!(text, "{}", text::styled(BOLD, &heading));
+    if !row.values.is_empty() {
+        let value = |v: &Value| match v {
+            Value::Null => "missing".to_owned(),
+            Value::String(level) => level.clone(),
+            other => other.as_f64().map_or_else(|| other.to_string(), decimal::plain),
+        };
+        let values: Vec<String> = row.values.iter().map(|(name, v)| format!("{name}: {}", value(v))).collect();
+        let _ = writeln!(text, "{}", text::styled(DIM, &text::clean(&values.join(", "))));
+    }
+    for sum in row.single.iter().chain(&row.one_vs_rest) {
+        let firing: Vec<&Term> = sum.rules.iter().filter(|t| t.fires).collect();
+        let weights: Vec<f64> = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.weight)).collect();
+        let scores: Vec<f64> = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.score)).collect();
+        let (weights, scores) = (text::signed(&weights, 3), text::signed(&scores, 3));
+        let mut grid = Grid::default();
+        let class = sum.class.map_or(String::new(), |c| format!("{} = {c}", model.target));
+        grid.line([Cell::right("weight"), Cell::left(class), Cell::right("score")].map(|cell| cell.styled(DIM)));
+        for (line, weight) in weights.iter().enumerate() {
+            let why = match line {
+                0 => "always (intercept)".to_owned(),
+                _ => format!("since {}", firing[line - 1].rule),
+            };
+            grid.line([Cell::signed(weight), Cell::left(why), Cell::right(&scores[line])]);
+        }
+        let silent = sum.rules.len() - firing.len();
+        let _ = write!(text, "{grid}");
+        if silent > 0 {
+            let verb = if silent == 1 { "does" } else { "do" };
+            let _ =
+                writeln!(text, "  {}", text::styled(DIM, &format!("{} {verb} not apply", text::count(silent, "rule"))));
+        }
+    }
+    text.push('\n');
+}
+
+/// The prediction in words.
+fn sentence(model: &Model, row: &Row) -> String {
+    let target = &model.target;
+    let percent = |p: f64| format!("{}%", decimal::rounded(100.0 * p, 3));
+    match (&row.answer, &row.single) {
+        (Answer::Class { prediction, probabilities }, _) => {
+            let at = model.classes.iter().position(|c| c == prediction).unwrap_or(0);
+            format!("{target} = {prediction} with a probability of {}", percent(probabilities[at]))
+        }
+        (Answer::Number { prediction }, Some(sum)) if model.task == Task::Poisson => {
+            let rate = sum.score.exp();
+            let rate_text = decimal::rounded(rate, 4);
+            if *prediction == rate {
+                format!("{target} is expected to be {rate_text}, exp of the score")
+            } else {
+                let expected = decimal::rounded(*prediction, 4);
+                format!("{target} is expected to be {expected}: its exposure times {rate_text}, exp of the score")
+            }
+        }
+        (Answer::Number { prediction }, _) => {
+            format!("{target} is predicted to be {}", decimal::rounded(*prediction, 6))
+        }
+    }
+}

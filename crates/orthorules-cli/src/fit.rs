@@ -1,0 +1,282 @@
+//! `orthorules fit`: learn rules from a table.
+
+use crate::args::FitArgs;
+use crate::console::{Notes, Output, Progress};
+use crate::input::{self, Failure, in_table};
+use crate::text;
+use orthorules::model::{Ensemble, Status, Step};
+use orthorules::table::{ReadOptions, read};
+use orthorules::{Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal};
+use serde::Serialize;
+use std::fmt::Write;
+use std::time::Instant;
+
+/// Runs the command.
+pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
+    let (roles, params) = (args.columns.roles(), args.learning.params());
+    let notes = Notes { quiet: args.output.quiet, verbose: args.output.verbose };
+    if let Some(path) = &args.output.model {
+        input::check_output(path)?;
+    }
+    // Every range is the same for every loss and table: bad parameters are told before a large table is read.
+    params.check(Loss::Squared, 1)?;
+    let start = Instant::now();
+    let kept = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref()];
+    let kept = kept.into_iter().flatten().chain(&roles.ignore).chain(&roles.categorical);
+    let options = ReadOptions { categorical: roles.categorical.clone(), keep: kept.cloned().collect() };
+    let table = read(&args.table, &options).map_err(in_table(&args.table))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let fitted = Fitted::new(table, &roles, &params, notes, seconds).map_err(in_table(&args.table))?;
+    if let Some(path) = &args.output.model {
+        fitted.model.save(path)?;
+    }
+    if args.output.json {
+        return Ok(Output::json(&fitted.document()));
+    }
+    let mut text = fitted.describe();
+    if let Some(path) = &args.output.model {
+        let _ = writeln!(text, "\nThe model is in {}.", text::clean(&path.display().to_string()));
+    }
+    Ok(Output::Text(text))
+}
+
+/// A model with what is known of its making.
+pub(crate) struct Fitted {
+    pub(crate) model: Model,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Every size with its training risk.
+    pub(crate) path: Vec<Entry>,
+    seconds: Timings,
+}
+
+/// A size of a model.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Size {
+    pub(crate) rules: usize,
+    pub(crate) complexity: usize,
+}
+
+impl Size {
+    /// The size of `model` with `rules` rules.
+    pub(crate) fn of(model: &Model, rules: usize) -> Self {
+        Self { rules, complexity: model.complexity(rules) }
+    }
+}
+
+impl From<&Step> for Size {
+    fn from(step: &Step) -> Self {
+        Self { rules: step.rules, complexity: step.complexity }
+    }
+}
+
+/// One size on the path.
+#[derive(Serialize)]
+pub(crate) struct Entry {
+    #[serde(flatten)]
+    pub(crate) size: Size,
+    pub(crate) train_risk: f64,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    newest: Option<Newest>,
+}
+
+/// The rule that made a size, and what the search knew of it.
+#[derive(Serialize)]
+struct Newest {
+    cv_risk: Option<f64>,
+    rule: String,
+    weight: f64,
+    covered: u64,
+    value: f64,
+    bound: Option<f64>,
+    gap: Option<f64>,
+    proven: bool,
+    nodes: u64,
+}
+
+/// Where the time went, in seconds.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Timings {
+    read: f64,
+    bin: f64,
+    search: f64,
+    refit: f64,
+    total: f64,
+}
+
+/// `fit --json`.
+#[derive(Serialize)]
+pub(crate) struct Document<'f> {
+    task: Task,
+    loss: Loss,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    classes: &'f [String],
+    rows: usize,
+    columns: usize,
+    path: &'f [Entry],
+    chosen: Size,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    one_vs_rest: Vec<ClassPath<'f>>,
+    seconds: Timings,
+}
+
+/// The path of one class against the rest.
+#[derive(Serialize)]
+struct ClassPath<'f> {
+    class: &'f str,
+    path: Vec<Entry>,
+    chosen: Size,
+}
+
+impl Fitted {
+    /// Learns from `table`, which took `read` seconds to read.
+    pub(crate) fn new(
+        table: Table,
+        roles: &Roles,
+        params: &Params,
+        notes: Notes,
+        read: f64,
+    ) -> orthorules::Result<Self> {
+        let start = Instant::now();
+        // The joint risk of several ensembles is measured on the training table, which is else not kept.
+        let copy = may_have_many_classes(&table, roles).then(|| table.clone());
+        let warnings = table.warnings().to_vec();
+        let problem = Problem::new(table, roles)?;
+        params.check(problem.task().loss(), problem.rows())?;
+        for warning in &warnings {
+            notes.note(warning);
+        }
+        let (rows, columns) = (problem.rows(), problem.features().len());
+        notes.detail(&format!(
+            "{} and {} read in {}: {}",
+            text::count(rows, "row"),
+            text::count(columns, "column"),
+            milliseconds(read),
+            problem.task()
+        ));
+        let progress = Progress::new(notes);
+        let (model, spent) = orthorules::fit(&problem, params, &progress as &dyn Observer)?;
+        drop(progress);
+        let path = match (model.ensembles.as_slice(), copy) {
+            ([single], _) => entries(single),
+            (_, Some(table)) => {
+                let entry = |e: orthorules::evaluate::Evaluation| Entry {
+                    size: Size { rules: e.rules, complexity: e.complexity },
+                    train_risk: e.risk,
+                    newest: None,
+                };
+                model.evaluate(&table)?.into_iter().map(entry).collect()
+            }
+            (_, None) => Vec::new(),
+        };
+        let seconds = Timings {
+            read,
+            bin: spent.bin,
+            search: spent.search,
+            refit: spent.refit,
+            total: read + start.elapsed().as_secs_f64(),
+        };
+        notes.detail(&format!(
+            "binned in {}, searched in {}, weights fitted in {}, all in {}",
+            milliseconds(seconds.bin),
+            milliseconds(seconds.search),
+            milliseconds(seconds.refit),
+            milliseconds(seconds.total)
+        ));
+        remark_on_weights(&model, notes);
+        Ok(Self { model, rows, columns, path, seconds })
+    }
+
+    /// The JSON document of `fit --json`.
+    pub(crate) fn document(&self) -> Document<'_> {
+        let one_vs_rest = self.model.ensembles.iter().filter_map(|ensemble| {
+            let class = ensemble.class.as_deref()?;
+            Some(ClassPath { class, path: entries(ensemble), chosen: ensemble.chosen().into() })
+        });
+        Document {
+            task: self.model.task,
+            loss: self.model.loss,
+            classes: &self.model.classes,
+            rows: self.rows,
+            columns: self.columns,
+            path: &self.path,
+            chosen: Size::of(&self.model, self.model.chosen()),
+            one_vs_rest: one_vs_rest.collect(),
+            seconds: self.seconds,
+        }
+    }
+
+    /// What it learned from, the rules, the path and what a weight means.
+    fn describe(&self) -> String {
+        let (rows, columns) = (text::count(self.rows, "row"), text::count(self.columns, "column"));
+        format!(
+            "{}, from {rows} and {columns}\n\n{}\n{}\n{}\n",
+            text::subject(&self.model),
+            text::rules(&self.model, self.model.chosen(), Some(self.rows)),
+            self.path_table(None),
+            text::meaning(&self.model)
+        )
+    }
+
+    /// Every size with its training risk, and with the risk on fresh rows where there is one.
+    pub(crate) fn path_table(&self, fresh: Option<Vec<f64>>) -> text::Grid {
+        let sizes: Vec<(usize, usize)> = self.path.iter().map(|e| (e.size.rules, e.size.complexity)).collect();
+        let risks: Vec<f64> = self.path.iter().map(|e| e.train_risk).collect();
+        let relative = text::relative(&sizes, &risks);
+        let mut measures = vec![("train risk", risks), ("relative", relative)];
+        if let Some(fresh) = fresh {
+            let relative = text::relative(&sizes, &fresh);
+            measures.extend([("fresh risk", fresh), ("relative", relative)]);
+        }
+        text::path_table(&sizes, &measures, self.model.chosen())
+    }
+}
+
+/// The path of one ensemble.
+fn entries(ensemble: &Ensemble) -> Vec<Entry> {
+    let entry = |step: &Step| {
+        let newest = step.members().zip(&step.weights).last().map(|(k, &weight)| {
+            let rule = &ensemble.rules[k];
+            Newest {
+                cv_risk: None,
+                rule: rule.to_string(),
+                weight,
+                covered: rule.covered,
+                value: rule.value,
+                bound: None,
+                gap: None,
+                proven: false,
+                nodes: rule.nodes,
+            }
+        });
+        Entry { size: step.into(), train_risk: step.train_risk, newest }
+    };
+    ensemble.path.iter().map(entry).collect()
+}
+
+fn may_have_many_classes(table: &Table, roles: &Roles) -> bool {
+    match (roles.task, table.column(&roles.target).map(|c| &c.values)) {
+        (None | Some(Task::Classification), Some(Values::Categorical { levels, .. })) => levels.len() > 2,
+        (Some(Task::Classification), Some(Values::Numeric(_))) => true,
+        _ => false,
+    }
+}
+
+/// Tells when weights are where the fit stopped rather than where the risk is least.
+fn remark_on_weights(model: &Model, notes: Notes) {
+    for ensemble in &model.ensembles {
+        let class = ensemble.class.as_ref().map_or(String::new(), |c| format!("{c}: "));
+        match ensemble.chosen().status {
+            Status::Unbounded => notes.note(&format!(
+                "{class}the training risk has no minimum at finite weights, so they were stopped; \
+                 a larger --reg-lambda gives weights with a meaning"
+            )),
+            Status::Stalled => notes.note(&format!("{class}the weights are as good as floating point allows")),
+            Status::Converged | Status::Step => {}
+        }
+    }
+}
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{} ms", decimal::rounded(seconds * 1000.0, 3))
+}

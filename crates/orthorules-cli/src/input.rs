@@ -1,0 +1,115 @@
+//! What the commands are given: models, tables and sizes, with errors that name the file.
+
+use orthorules::table::{ReadOptions, read};
+use orthorules::{Error, Kind, Model, Table, decimal};
+use std::path::Path;
+
+/// Why a command failed, with one line to print.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Bad usage or bad input: exit code 2.
+    Input(String),
+    /// Anything else: exit code 1.
+    Other(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            // Flags are spelled with dashes.
+            Error::Param { name, want, got } => {
+                Self::Input(format!("--{} must be {want}, got {got}", name.replace('_', "-")))
+            }
+            Error::Interrupted => Self::Other(error.to_string()),
+            _ => Self::Input(error.to_string()),
+        }
+    }
+}
+
+/// Turns a library error into one that also names the table it is about.
+pub(crate) fn in_table(path: &Path) -> impl Fn(Error) -> Failure + '_ {
+    move |error| match error {
+        Error::Table(_) | Error::NoColumn { .. } | Error::Column { .. } => {
+            Failure::Input(format!("{}: {error}", path.display()))
+        }
+        other => other.into(),
+    }
+}
+
+/// The model in a file.
+pub(crate) fn model(path: &Path) -> Result<Model, Failure> {
+    Ok(Model::load(path)?)
+}
+
+/// A table for `model`: categories where the model has them, and no column that it may need left out.
+pub(crate) fn table_for(model: &Model, path: &Path) -> Result<Table, Failure> {
+    let categorical = model.columns.iter().filter(|c| c.kind == Kind::Categorical).map(|c| c.name.clone());
+    let target = (!target_is_inferred(&model.classes)).then(|| model.target.clone());
+    let roles = [Some(&model.target), model.weight.as_ref(), model.exposure.as_ref()];
+    let options = ReadOptions {
+        categorical: categorical.chain(target).collect(),
+        keep: model
+            .used_columns()
+            .into_iter()
+            .chain(roles.into_iter().flatten().map(String::as_str))
+            .map(str::to_owned)
+            .collect(),
+    };
+    read(path, &options).map_err(in_table(path))
+}
+
+/// Whether the class labels are what reading makes of numbers or booleans. Other labels are read as text: a few rows
+/// of them may happen to look like numbers.
+fn target_is_inferred(classes: &[String]) -> bool {
+    let number = |label: &String| label.parse().is_ok_and(|x: f64| decimal::plain(x) == *label);
+    classes.iter().all(number) || classes.iter().all(|label| label == "false" || label == "true")
+}
+
+/// The size asked for, which must be on the path, or the chosen one.
+pub(crate) fn size(model: &Model, wanted: Option<usize>) -> Result<usize, Failure> {
+    let sizes = model.sizes();
+    match wanted {
+        None => Ok(model.chosen()),
+        Some(rules) if sizes.contains(&rules) => Ok(rules),
+        Some(rules) => {
+            let (first, last) = (sizes.first().unwrap_or(&0), sizes.last().unwrap_or(&0));
+            Err(Failure::Input(format!("--rules must be a size of the model, from {first} to {last}, got {rules}")))
+        }
+    }
+}
+
+/// Refuses an output file that could not be written, before any work is done.
+pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(Error::file(path, "is a directory; name a file to write").into());
+    }
+    if !folder.is_dir() {
+        let what = format!("cannot be written: there is no directory {}", folder.display());
+        return Err(Error::file(path, what).into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_that_reading_makes_of_numbers_are_recognised() {
+        let inferred =
+            |labels: &[&str]| target_is_inferred(&labels.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert!(inferred(&["-1", "1"]) && inferred(&["0", "0.5"]) && inferred(&["false", "true"]) && inferred(&[]));
+        assert!(!inferred(&["01", "02"]) && !inferred(&["1", "x"]) && !inferred(&["no", "yes"]));
+        assert!(!inferred(&["1.0", "2"]));
+    }
+
+    #[test]
+    fn failures_sort_into_exit_codes() {
+        let parameter = Error::Param { name: "reg_lambda", want: "at least 0", got: "-1".into() };
+        assert!(matches!(parameter.into(), Failure::Input(text) if text == "--reg-lambda must be at least 0, got -1"));
+        assert!(matches!(Error::Interrupted.into(), Failure::Other(_)));
+        let table = in_table(Path::new("a.csv"))(Error::Table("no rows".into()));
+        assert!(matches!(table, Failure::Input(text) if text == "a.csv: no rows"));
+    }
+}

@@ -1,0 +1,91 @@
+//! `orthorules show`: the rules, readable.
+
+use crate::args::ShowArgs;
+use crate::console::Output;
+use crate::fit::Size;
+use crate::input::{self, Failure};
+use crate::text;
+use orthorules::model::{Ensemble, Step};
+use orthorules::rule::Condition;
+use orthorules::{Loss, Model, Task};
+use serde::Serialize;
+
+/// `show --json`.
+#[derive(Serialize)]
+struct Document<'m> {
+    task: Task,
+    loss: Loss,
+    target: &'m str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    classes: &'m [String],
+    shown: Size,
+    chosen: Size,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    single: Option<Listing<'m>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    one_vs_rest: Vec<Listing<'m>>,
+}
+
+#[derive(Serialize)]
+struct Listing<'m> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'m str>,
+    intercept: f64,
+    rules: Vec<Line<'m>>,
+}
+
+#[derive(Serialize)]
+struct Line<'m> {
+    rule: String,
+    weight: f64,
+    covered: u64,
+    conditions: &'m [Condition],
+}
+
+impl<'m> Listing<'m> {
+    fn new((ensemble, step): (&'m Ensemble, &'m Step)) -> Self {
+        let line = |(k, &weight): (usize, &f64)| {
+            let rule = &ensemble.rules[k];
+            Line { rule: rule.to_string(), weight, covered: rule.covered, conditions: &rule.conditions }
+        };
+        let rules = step.members().zip(&step.weights).map(line).collect();
+        Self { class: ensemble.class.as_deref(), intercept: step.intercept, rules }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ShowArgs) -> Result<Output, Failure> {
+    let model = input::model(&args.model)?;
+    let rules = input::size(&model, args.size.rules)?;
+    Ok(if args.json { Output::json(&document(&model, rules)) } else { Output::Text(describe(&model, rules)) })
+}
+
+fn document(model: &Model, rules: usize) -> Document<'_> {
+    let mut listings: Vec<Listing> = model.steps(rules).map(Listing::new).collect();
+    let single = if listings.len() == 1 { listings.pop() } else { None };
+    Document {
+        task: model.task,
+        loss: model.loss,
+        target: &model.target,
+        classes: &model.classes,
+        shown: Size::of(model, rules),
+        chosen: Size::of(model, model.chosen()),
+        single,
+        one_vs_rest: listings,
+    }
+}
+
+fn describe(model: &Model, rules: usize) -> String {
+    let (chosen, sizes) = (model.chosen(), model.sizes());
+    let mut others: Vec<String> = sizes.iter().filter(|&&s| s != rules).map(usize::to_string).collect();
+    if others.len() > 12 {
+        let last = others.pop().unwrap_or_default();
+        others.truncate(10);
+        others.extend(["…".into(), last]);
+    }
+    let hint = match others.as_slice() {
+        [] => String::new(),
+        _ => format!("\nOther sizes, for --rules: {}. Chosen: {chosen}.", others.join(", ")),
+    };
+    format!("{}\n\n{}\n{}{hint}\n", text::subject(model), text::rules(model, rules, None), text::meaning(model))
+}

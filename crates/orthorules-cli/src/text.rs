@@ -1,0 +1,289 @@
+//! Text for people: aligned tables, numbers of even precision, rules as lists.
+
+use anstyle::{AnsiColor, Style};
+use orthorules::model::{Ensemble, Step};
+use orthorules::{Model, Task};
+use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
+
+/// Headings.
+pub(crate) const BOLD: Style = Style::new().bold();
+/// What matters less.
+pub(crate) const DIM: Style = Style::new().dimmed();
+const PLAIN: Style = Style::new();
+const UP: Style = AnsiColor::Green.on_default();
+const DOWN: Style = AnsiColor::Red.on_default();
+
+/// `text` in `style`.
+pub(crate) fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// `text` with control characters spelled out, so that a name from a file cannot steer the terminal.
+pub(crate) fn clean(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// `count` things, in the singular where it is one.
+pub(crate) fn count(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// One entry of a [`Grid`].
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    text: String,
+    style: Style,
+    right: bool,
+}
+
+impl Cell {
+    /// Text, flush left.
+    pub(crate) fn left(text: impl AsRef<str>) -> Self {
+        Self { text: clean(text.as_ref()), style: PLAIN, right: false }
+    }
+
+    /// A number, flush right.
+    pub(crate) fn right(text: impl AsRef<str>) -> Self {
+        Self { right: true, ..Self::left(text) }
+    }
+
+    /// The same in another style.
+    pub(crate) fn styled(self, style: Style) -> Self {
+        Self { style, ..self }
+    }
+
+    /// A number whose sign shows in its colour.
+    pub(crate) fn signed(text: &str) -> Self {
+        Self::right(text).styled(if text.starts_with('-') { DOWN } else { UP })
+    }
+}
+
+/// Lines of cells, each column as wide as its widest cell.
+#[derive(Debug, Default)]
+pub(crate) struct Grid(Vec<Vec<Cell>>);
+
+impl Grid {
+    /// Adds a line.
+    pub(crate) fn line(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.0.push(cells.into_iter().collect());
+    }
+}
+
+impl std::fmt::Display for Grid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut widths: Vec<usize> = Vec::new();
+        for line in &self.0 {
+            widths.resize(widths.len().max(line.len()), 0);
+            for (width, cell) in widths.iter_mut().zip(line) {
+                *width = (*width).max(cell.text.width());
+            }
+        }
+        for line in &self.0 {
+            // Blanks wait until something follows them: lines have no blanks at their end.
+            let mut blanks = 0;
+            for (cell, width) in line.iter().zip(&widths) {
+                let fill = width - cell.text.width();
+                blanks += 2 + if cell.right { fill } else { 0 };
+                if !cell.text.is_empty() {
+                    write!(f, "{:blanks$}{}", "", styled(cell.style, &cell.text))?;
+                    blanks = 0;
+                }
+                blanks += if cell.right { 0 } else { fill };
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+}
+
+/// `values` with equally many decimals, so that their points align when flush right: `digits` significant digits for
+/// the largest, two for the smallest where six decimals suffice. Very large or small numbers are scientific.
+pub(crate) fn aligned(values: &[f64], digits: usize) -> Vec<String> {
+    let sizes = || values.iter().map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0);
+    let (smallest, largest) = sizes().fold((f64::INFINITY, 0.0), |(low, high), x| (x.min(low), x.max(high)));
+    let exponent = |x: f64| x.log10().floor() as i32;
+    let scientific = largest > 0.0 && !(1e-4..1e9).contains(&largest);
+    let decimals = if largest > 0.0 && !scientific {
+        (digits as i32 - 1 - exponent(largest)).max(1 - exponent(smallest)).clamp(0, 6) as usize
+    } else {
+        0
+    };
+    let show = |&x: &f64| match x {
+        x if x.is_nan() => "–".to_owned(),
+        x if x.is_infinite() => if x > 0.0 { "inf" } else { "-inf" }.to_owned(),
+        0.0 => format!("{:.decimals$}", 0.0),
+        x if scientific => format!("{x:.*e}", digits - 1),
+        x if x.abs() < 0.5e-6 => format!("{x:.1e}"),
+        x => format!("{x:.decimals$}"),
+    };
+    values.iter().map(show).collect()
+}
+
+/// As [`aligned`], with a plus sign where there is no minus.
+pub(crate) fn signed(values: &[f64], digits: usize) -> Vec<String> {
+    let mut texts = aligned(values, digits);
+    texts.iter_mut().filter(|t| !t.starts_with('-') && !t.starts_with('–')).for_each(|t| t.insert(0, '+'));
+    texts
+}
+
+/// `part` of `whole` in per cent, without pretending that a few are none or nearly all are all.
+fn share(part: u64, whole: usize) -> String {
+    let percent = 100.0 * part as f64 / whole.max(1) as f64;
+    match percent {
+        p if part > 0 && p < 0.5 => "<1%".into(),
+        p if p < 100.0 && p > 99.5 => ">99%".into(),
+        p => format!("{p:.0}%"),
+    }
+}
+
+/// What the model is about, in a few words.
+pub(crate) fn subject(model: &Model) -> String {
+    let target = clean(&model.target);
+    match (model.task, model.classes.as_slice()) {
+        (Task::Regression, _) => format!("Regression of {target}"),
+        (Task::Poisson, _) => {
+            let exposure = model.exposure.as_ref().map_or(String::new(), |e| format!(" per unit of {}", clean(e)));
+            format!("Poisson regression of {target}{exposure}")
+        }
+        (Task::Classification, [negative, positive]) => {
+            format!("Classification of {target}: {} against {}", clean(positive), clean(negative))
+        }
+        (Task::Classification, classes) => format!("Classification of {target} into {} classes", classes.len()),
+    }
+}
+
+/// What a weight means.
+pub(crate) fn meaning(model: &Model) -> String {
+    let target = clean(&model.target);
+    match (model.task, model.classes.as_slice()) {
+        (Task::Regression, _) => {
+            format!("A prediction of {target} is the sum of the weights of all lines that apply to a row.")
+        }
+        (Task::Poisson, _) => {
+            format!("A rule that applies to a row multiplies the expected {target} by its factor, exp(weight).")
+        }
+        (Task::Classification, [_, positive]) => format!(
+            "The weights of all lines that apply to a row add up to the log-odds of {target} = {}.",
+            clean(positive)
+        ),
+        (Task::Classification, _) => format!(
+            "In each list the weights of all lines that apply to a row add up to the log-odds of that {target}; \
+             the probabilities are scaled to sum to 1."
+        ),
+    }
+}
+
+/// The rules of one size, a list for each ensemble. Coverage also in per cent where the number of training rows
+/// is known.
+pub(crate) fn rules(model: &Model, rules: usize, rows: Option<usize>) -> String {
+    let mut text = String::new();
+    for (i, (ensemble, step)) in model.steps(rules).enumerate() {
+        let size = format!("{}, complexity {}", count(step.rules, "rule"), step.complexity);
+        let class = ensemble.class.as_ref().map_or(String::new(), |c| clean(&format!("{} = {c}: ", model.target)));
+        let gap = if i > 0 { "\n" } else { "" };
+        let _ = writeln!(text, "{gap}{}\n", styled(BOLD, &format!("{class}{size}")));
+        let _ = write!(text, "{}", rule_list(model.task, ensemble, step, rows));
+    }
+    text
+}
+
+fn rule_list(task: Task, ensemble: &Ensemble, step: &Step, rows: Option<usize>) -> Grid {
+    let values: Vec<f64> = step.weights.iter().copied().chain([step.intercept]).collect();
+    let weights = signed(&values, 3);
+    let factors = aligned(&values.iter().map(|w| w.exp()).collect::<Vec<_>>(), 3);
+    let mut grid = Grid::default();
+    let head = |text| Cell::right(text).styled(DIM);
+    let factor_head = (task == Task::Poisson).then(|| head("factor"));
+    // Rules of a model written by hand may not know their coverage.
+    let known = ensemble.rules.iter().any(|rule| rule.covered > 0);
+    let rows_head = known.then(|| head("rows"));
+    grid.line([head("weight")].into_iter().chain(factor_head).chain([Cell::left("")]).chain(rows_head));
+    let mut add = |line: usize, what: String, coverage: Option<u64>| {
+        let factor = (task == Task::Poisson).then(|| Cell::right(format!("×{}", factors[line])));
+        let covered = coverage.map(|c| Cell::right(c.to_string()));
+        let part = coverage.zip(rows).map(|(c, n)| Cell::right(share(c, n)).styled(DIM));
+        grid.line(
+            [Cell::signed(&weights[line])]
+                .into_iter()
+                .chain(factor)
+                .chain([Cell::left(what)])
+                .chain(covered)
+                .chain(part),
+        );
+    };
+    for (line, rule) in step.members().map(|k| &ensemble.rules[k]).enumerate() {
+        add(line, format!("if {rule}"), known.then_some(rule.covered));
+    }
+    add(step.rules, "always (intercept)".into(), None);
+    grid
+}
+
+/// One column of numbers of a [`path_table`].
+pub(crate) type Measure<'a> = (&'a str, Vec<f64>);
+
+/// Every size of a model with its measures; the chosen one is marked.
+pub(crate) fn path_table(sizes: &[(usize, usize)], measures: &[Measure], chosen: usize) -> Grid {
+    let mut grid = Grid::default();
+    let names = ["rules", "complexity"].into_iter().chain(measures.iter().map(|m| m.0));
+    grid.line(names.map(|name| Cell::right(name).styled(DIM)));
+    let columns: Vec<Vec<String>> = measures.iter().map(|(_, values)| aligned(values, 4)).collect();
+    for (i, &(rules, complexity)) in sizes.iter().enumerate() {
+        let style = if rules == chosen { BOLD } else { PLAIN };
+        let numbers = [rules.to_string(), complexity.to_string()];
+        let cells = numbers.into_iter().chain(columns.iter().map(|c| c[i].clone()));
+        let mark = (rules == chosen).then(|| Cell::left("chosen").styled(DIM));
+        grid.line(cells.map(|text| Cell::right(text).styled(style)).chain(mark));
+    }
+    grid
+}
+
+/// `risks` divided by that of the constant model; not a number where there is none or it is 0.
+pub(crate) fn relative(sizes: &[(usize, usize)], risks: &[f64]) -> Vec<f64> {
+    let constant = sizes.iter().position(|s| s.0 == 0).map_or(f64::NAN, |i| risks[i]);
+    risks.iter().map(|r| if constant > 0.0 { r / constant } else { f64::NAN }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_align_at_the_point() {
+        assert_eq!(signed(&[0.741, -1.42, -0.409], 3), ["+0.74", "-1.42", "-0.41"]);
+        assert_eq!(aligned(&[23211.4, 592.3, -81.0], 3), ["23211", "592", "-81"]);
+        assert_eq!(aligned(&[0.693, 0.000_12, 0.0], 4), ["0.69300", "0.00012", "0.00000"]);
+        assert_eq!(aligned(&[0.693, 1e-12], 4)[1], "1.0e-12");
+        assert_eq!(aligned(&[1e300, -2.5e299], 3), ["1.00e300", "-2.50e299"]);
+        assert_eq!(aligned(&[f64::NAN, 1.5, f64::INFINITY], 2), ["–", "1.5", "inf"]);
+        assert_eq!(aligned(&[0.0, 0.0], 4), ["0", "0"]);
+        assert_eq!(signed(&[0.0], 3), ["+0"]);
+    }
+
+    #[test]
+    fn grids_align_by_width_on_screen() {
+        let mut grid = Grid::default();
+        grid.line([Cell::left("日本"), Cell::right("1")]);
+        grid.line([Cell::left("abcdef"), Cell::right("23")]);
+        grid.line([Cell::left("é\n\x1b[2J"), Cell::left("")]);
+        let text = anstream::adapter::strip_str(&grid.to_string()).to_string();
+        assert_eq!(text, "  日本           1\n  abcdef        23\n  é\\n\\u{1b}[2J\n");
+    }
+
+    #[test]
+    fn shares_do_not_overstate() {
+        let texts = [(0, 10), (1, 1000), (19, 100), (999, 1000), (7, 7)].map(|(part, whole)| share(part, whole));
+        assert_eq!(texts, ["0%", "<1%", "19%", ">99%", "100%"]);
+    }
+
+    #[test]
+    fn relative_risk_needs_a_constant_model() {
+        assert_eq!(relative(&[(0, 0), (1, 2)], &[2.0, 1.0]), [1.0, 0.5]);
+        assert!(relative(&[(1, 2)], &[1.0])[0].is_nan());
+        assert!(relative(&[(0, 0)], &[0.0])[0].is_nan());
+    }
+}
