@@ -2,8 +2,9 @@
 
 use anyhow::{Context, Result, bail};
 use orthorules::table::{ReadOptions, read};
-use orthorules::{Problem, Roles, Table, Task};
+use orthorules::{Column, Problem, Roles, Table, Task, Values};
 use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// One entry of `manifest.json`; fields that no experiment reads are left out.
@@ -14,6 +15,10 @@ pub(crate) struct Entry {
     task: Task,
     target: String,
     positive_class: Option<serde_json::Value>,
+    /// For each text column, the integer that the published code gave to each string.
+    paper_codes: HashMap<String, HashMap<String, f64>>,
+    /// The published code's limit on the conditions of a column.
+    max_col_attr: usize,
 }
 
 /// A data set in memory with its splits.
@@ -34,6 +39,11 @@ pub(crate) struct Split {
 
 /// All data sets of `directory`, or those in `only`.
 pub(crate) fn load(directory: &Path, only: &[String]) -> Result<Vec<DataSet>> {
+    Ok(load_entries(directory, only)?.into_iter().map(|(_, data)| data).collect())
+}
+
+/// The same with the entries of the manifest.
+pub(crate) fn load_entries(directory: &Path, only: &[String]) -> Result<Vec<(Entry, DataSet)>> {
     let path = directory.join("manifest.json");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let entries: Vec<Entry> = serde_json::from_str(&text).with_context(|| format!("{}", path.display()))?;
@@ -43,7 +53,52 @@ pub(crate) fn load(directory: &Path, only: &[String]) -> Result<Vec<DataSet>> {
         }
     }
     let wanted = |e: &&Entry| only.is_empty() || only.contains(&e.name);
-    entries.iter().filter(wanted).map(|e| DataSet::load(directory, e)).collect()
+    entries.iter().filter(wanted).map(|e| Ok((e.clone(), DataSet::load(directory, e)?))).collect()
+}
+
+impl Entry {
+    /// `table` with text features as the ordinal codes of the published code.
+    pub(crate) fn with_paper_codes(&self, table: &Table) -> Result<Table> {
+        let coded = |column: &Column| -> Result<Column> {
+            let codes = self.paper_codes.get(&column.name).filter(|_| column.name != self.target);
+            let Some(codes) = codes else { return Ok(column.clone()) };
+            let value = |row| {
+                let text = column.values.display(row).unwrap_or_default();
+                codes.get(&text).copied().with_context(|| format!("{}: {text:?} has no code", column.name))
+            };
+            let values = (0..table.rows()).map(value).collect::<Result<Vec<f64>>>()?;
+            Ok(Column::new(column.name.clone(), Values::Numeric(values)))
+        };
+        Ok(Table::new(table.columns().iter().map(coded).collect::<Result<_>>()?)?)
+    }
+
+    /// The thresholds of the published code: all distinct values while twice their number does not exceed
+    /// `max_col_attr`, else the upper edges of `max_col_attr / 2` quantile bins, the maximum included.
+    pub(crate) fn paper_cuts(&self, table: &Table) -> BTreeMap<String, Vec<f64>> {
+        let mut cuts = BTreeMap::new();
+        for column in table.columns().iter().filter(|c| c.name != self.target) {
+            let Values::Numeric(values) = &column.values else { continue };
+            let mut sorted = values.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            let mut distinct = sorted.clone();
+            distinct.dedup();
+            if 2 * distinct.len() > self.max_col_attr {
+                let parts = self.max_col_attr / 2;
+                distinct = (1..=parts).map(|k| quantile(&sorted, k as f64 / parts as f64)).collect();
+                distinct.dedup();
+            }
+            cuts.insert(column.name.clone(), distinct);
+        }
+        cuts
+    }
+}
+
+/// Linear interpolation between order statistics, as NumPy does by default.
+fn quantile(sorted: &[f64], p: f64) -> f64 {
+    let position = p * (sorted.len() - 1) as f64;
+    let (low, part) = (position.floor() as usize, position.fract());
+    let high = sorted[(low + 1).min(sorted.len() - 1)];
+    sorted[low] + (high - sorted[low]) * part
 }
 
 impl DataSet {

@@ -1,5 +1,7 @@
 //! The measurements behind the claims: each is a command that anyone can run again.
 
+mod bound_study;
+mod certify;
 mod data;
 mod quality;
 mod speed;
@@ -16,6 +18,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// The paper's study of its bound, with the admissible bound beside it.
+    BoundStudy(bound_study::BoundStudy),
+    /// Certified rules in the paper's setting on the benchmark data sets.
+    Certify(certify::Certify),
     /// Risk for every complexity on the benchmark data sets.
     Quality(quality::Quality),
     /// Time to fit on generated rows.
@@ -24,6 +30,8 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
+        Command::BoundStudy(args) => bound_study::run(&args),
+        Command::Certify(args) => certify::run(&args),
         Command::Quality(args) => quality::run(&args),
         Command::Speed(args) => speed::run(&args),
     }

@@ -2,8 +2,10 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use orthorules::model::Step;
-use orthorules::{Observer, Rule, decimal};
+use orthorules::{Certificate, Observer, Rule, decimal};
 use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The result of a command.
@@ -77,6 +79,8 @@ impl Notes {
 pub(crate) struct Progress {
     bar: ProgressBar,
     notes: Notes,
+    /// Seconds of each search.
+    seconds: Mutex<Vec<f64>>,
 }
 
 impl Progress {
@@ -93,7 +97,12 @@ impl Progress {
         if shown && !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        Self { bar, notes }
+        Self { bar, notes, seconds: Mutex::default() }
+    }
+
+    /// Seconds that the search for each rule took.
+    pub(crate) fn seconds(&self) -> Vec<f64> {
+        self.seconds.lock().map(|s| s.clone()).unwrap_or_default()
     }
 }
 
@@ -106,6 +115,39 @@ impl Observer for Progress {
             .set_message(crate::text::clean(&format!("{class}{rules} rules, complexity {complexity}, risk {risk}")));
         self.notes.detail(&format!("{class}rule {rules}: {rule} (risk {risk})"));
     }
+
+    fn searched(&self, _class: Option<&str>, certificate: &Certificate) {
+        if let Ok(mut seconds) = self.seconds.lock() {
+            seconds.push(certificate.seconds);
+        }
+        let Certificate { nodes, seconds, pruned, .. } = certificate;
+        let cut = format!(
+            "cut: {} by share, {} inherited, {} repeated, {} by relaxation",
+            pruned.share, pruned.inherited, pruned.repeated, pruned.relaxation
+        );
+        self.notes.detail(&format!("searched {nodes} queries in {} s; {cut}", decimal::rounded(*seconds, 3)));
+    }
+
+    fn stop(&self) -> bool {
+        interrupted()
+    }
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user pressed Ctrl-C.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// The first Ctrl-C asks the fit to stop and keep what it has; the second ends the program.
+pub(crate) fn keep_rules_on_interrupt() {
+    // Where no handler can be set, Ctrl-C ends the program at once.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
 }
 
 impl Drop for Progress {

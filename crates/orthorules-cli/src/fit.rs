@@ -1,7 +1,7 @@
 //! `orthorules fit`: learn rules from a table.
 
 use crate::args::FitArgs;
-use crate::console::{Notes, Output, Progress};
+use crate::console::{Notes, Output, Progress, interrupted, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
 use crate::text;
 use orthorules::model::{Ensemble, Status, Step};
@@ -92,6 +92,8 @@ struct Newest {
     gap: Option<f64>,
     proven: bool,
     nodes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
 }
 
 /// Where the time went, in seconds.
@@ -154,11 +156,16 @@ impl Fitted {
             milliseconds(read),
             problem.task()
         ));
+        keep_rules_on_interrupt();
         let progress = Progress::new(notes);
         let (model, spent) = orthorules::fit(&problem, params, &progress as &dyn Observer)?;
+        let searches = progress.seconds();
         drop(progress);
+        if interrupted() {
+            notes.note("interrupted: the rules found so far are kept");
+        }
         let path = match (model.ensembles.as_slice(), copy) {
-            ([single], _) => entries(single),
+            ([single], _) => entries(single, &searches),
             (_, Some(table)) => {
                 let entry = |e: orthorules::evaluate::Evaluation| Entry {
                     size: Size { rules: e.rules, complexity: e.complexity },
@@ -191,7 +198,7 @@ impl Fitted {
     pub(crate) fn document(&self) -> Document<'_> {
         let one_vs_rest = self.model.ensembles.iter().filter_map(|ensemble| {
             let class = ensemble.class.as_deref()?;
-            Some(ClassPath { class, path: entries(ensemble), chosen: ensemble.chosen().into() })
+            Some(ClassPath { class, path: entries(ensemble, &[]), chosen: ensemble.chosen().into() })
         });
         Document {
             task: self.model.task,
@@ -233,7 +240,7 @@ impl Fitted {
 }
 
 /// The path of one ensemble.
-fn entries(ensemble: &Ensemble) -> Vec<Entry> {
+fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
     let entry = |step: &Step| {
         let newest = step.members().zip(&step.weights).last().map(|(k, &weight)| {
             let rule = &ensemble.rules[k];
@@ -243,10 +250,11 @@ fn entries(ensemble: &Ensemble) -> Vec<Entry> {
                 weight,
                 covered: rule.covered,
                 value: rule.value,
-                bound: None,
-                gap: None,
-                proven: false,
+                bound: rule.bound,
+                gap: rule.gap(),
+                proven: rule.proven,
                 nodes: rule.nodes,
+                seconds: seconds.get(k).copied(),
             }
         });
         Entry { size: step.into(), train_risk: step.train_risk, newest }

@@ -39,6 +39,11 @@ struct Line<'m> {
     rule: String,
     weight: f64,
     covered: u64,
+    value: f64,
+    bound: Option<f64>,
+    gap: Option<f64>,
+    proven: bool,
+    nodes: u64,
     conditions: &'m [Condition],
 }
 
@@ -46,7 +51,17 @@ impl<'m> Listing<'m> {
     fn new((ensemble, step): (&'m Ensemble, &'m Step)) -> Self {
         let line = |(k, &weight): (usize, &f64)| {
             let rule = &ensemble.rules[k];
-            Line { rule: rule.to_string(), weight, covered: rule.covered, conditions: &rule.conditions }
+            Line {
+                rule: rule.to_string(),
+                weight,
+                covered: rule.covered,
+                value: rule.value,
+                bound: rule.bound,
+                gap: rule.gap(),
+                proven: rule.proven,
+                nodes: rule.nodes,
+                conditions: &rule.conditions,
+            }
         };
         let rules = step.members().zip(&step.weights).map(line).collect();
         Self { class: ensemble.class.as_deref(), intercept: step.intercept, rules }

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use orthorules::model::{Ensemble, Step};
-use orthorules::{Model, Task};
+use orthorules::{Model, Rule, Task};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -202,8 +202,20 @@ fn rule_list(task: Task, ensemble: &Ensemble, step: &Step, rows: Option<usize>) 
     // Rules of a model written by hand may not know their coverage.
     let known = ensemble.rules.iter().any(|rule| rule.covered > 0);
     let rows_head = known.then(|| head("rows"));
-    grid.line([head("weight")].into_iter().chain(factor_head).chain([Cell::left("")]).chain(rows_head));
-    let mut add = |line: usize, what: String, coverage: Option<u64>| {
+    // Greedy rules have no certificate worth a column.
+    let certified = ensemble.rules.iter().any(|rule| rule.proven);
+    let certificate_head = certified.then(|| Cell::left("certificate").styled(DIM));
+    let share_head = (known && rows.is_some()).then(|| head(""));
+    grid.line(
+        [head("weight")]
+            .into_iter()
+            .chain(factor_head)
+            .chain([Cell::left("")])
+            .chain(rows_head)
+            .chain(share_head)
+            .chain(certificate_head),
+    );
+    let mut add = |line: usize, what: String, coverage: Option<u64>, certificate: Option<String>| {
         let factor = (task == Task::Poisson).then(|| Cell::right(format!("×{}", factors[line])));
         let covered = coverage.map(|c| Cell::right(c.to_string()));
         let part = coverage.zip(rows).map(|(c, n)| Cell::right(share(c, n)).styled(DIM));
@@ -213,14 +225,28 @@ fn rule_list(task: Task, ensemble: &Ensemble, step: &Step, rows: Option<usize>) 
                 .chain(factor)
                 .chain([Cell::left(what)])
                 .chain(covered)
-                .chain(part),
+                .chain(part)
+                .chain(certificate.map(|text| Cell::left(text).styled(DIM))),
         );
     };
     for (line, rule) in step.members().map(|k| &ensemble.rules[k]).enumerate() {
-        add(line, format!("if {rule}"), known.then_some(rule.covered));
+        add(line, format!("if {rule}"), known.then_some(rule.covered), certified.then(|| certificate(rule)));
     }
-    add(step.rules, "always (intercept)".into(), None);
+    add(step.rules, "always (intercept)".into(), None, None);
     grid
+}
+
+/// What is known about better rules than this one, at the time it was chosen.
+pub(crate) fn certificate(rule: &Rule) -> String {
+    match rule.gap() {
+        Some(_) if rule.proven => "none better".into(),
+        Some(gap) => format!("at most {} better", percent(gap)),
+        None => "unknown".into(),
+    }
+}
+
+fn percent(part: f64) -> String {
+    if part < 10.0 { format!("{:.0}%", (100.0 * part).ceil()) } else { format!("{part:.0} times") }
 }
 
 /// One column of numbers of a [`path_table`].

@@ -8,6 +8,7 @@ use crate::params::MaxBins;
 use crate::rule::{Condition, Op, Operand};
 use crate::table::{Column, MISSING, Values};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// Above this many rows cuts are placed by a sample of rows of about this size; codes are always those of all rows.
 const SAMPLE: usize = 1 << 18;
@@ -57,6 +58,9 @@ pub(crate) use with_codes;
 pub(crate) enum Scale {
     /// Ordered bins; the smallest and largest training value in each.
     Ordered { lowest: Vec<f64>, highest: Vec<f64> },
+    /// Bins around given thresholds t₀ < t₁ < …: below t₀, equal to t₀, between t₀ and t₁, equal to t₁, …, above.
+    /// Conditions end only at thresholds.
+    Given { thresholds: Vec<f64> },
     /// One bin for each level.
     Nominal { levels: Vec<String> },
 }
@@ -92,9 +96,18 @@ impl Codes {
     }
 }
 
-/// Bins every column, in parallel.
-pub(crate) fn bin(columns: &[Column], weight: Option<&[f64]>, max_bins: MaxBins) -> Vec<BinnedColumn> {
-    columns.par_iter().map(|column| BinnedColumn::new(column, weight, max_bins)).collect()
+/// Bins every column, in parallel. Numeric columns in `given` use the thresholds listed there.
+pub(crate) fn bin(
+    columns: &[Column],
+    weight: Option<&[f64]>,
+    max_bins: MaxBins,
+    given: &BTreeMap<String, Vec<f64>>,
+) -> Vec<BinnedColumn> {
+    let binned = |column: &Column| match (&column.values, given.get(&column.name)) {
+        (Values::Numeric(values), Some(thresholds)) => BinnedColumn::given(&column.name, values, thresholds),
+        _ => BinnedColumn::new(column, weight, max_bins),
+    };
+    columns.par_iter().map(binned).collect()
 }
 
 impl BinnedColumn {
@@ -141,6 +154,27 @@ impl BinnedColumn {
         Self { name: name.to_owned(), scale: Scale::Ordered { lowest, highest }, bins, codes }
     }
 
+    /// `thresholds` must be finite and ascending.
+    fn given(name: &str, values: &[f64], thresholds: &[f64]) -> Self {
+        let bins = 2 * thresholds.len() + 1;
+        let code = |&x: &f64| {
+            let below = thresholds.partition_point(|&t| t < x);
+            let at = thresholds.get(below) == Some(&x);
+            if x.is_nan() { bins as u32 } else { 2 * below as u32 + u32::from(at) }
+        };
+        Self {
+            name: name.to_owned(),
+            scale: Scale::Given { thresholds: thresholds.to_vec() },
+            bins,
+            codes: Codes::narrow(values.iter().map(code).collect(), bins),
+        }
+    }
+
+    /// Whether an ordered condition may end at `bin`.
+    pub(crate) fn ends_at(&self, bin: usize) -> bool {
+        !matches!(self.scale, Scale::Given { .. }) || bin % 2 == 1
+    }
+
     /// The condition that `atom` stands for. Thresholds are the shortest decimals in the gap between the training
     /// values on either side, so they select the same training rows.
     pub(crate) fn condition(&self, atom: Atom) -> Condition {
@@ -152,6 +186,7 @@ impl BinnedColumn {
             (Scale::Ordered { lowest, highest }, Op::Ge) => {
                 Some(Operand::Number(decimal::shortest_above(highest[bin - 1], lowest[bin])))
             }
+            (Scale::Given { thresholds }, Op::Le | Op::Ge) => Some(Operand::Number(thresholds[bin / 2])),
             (Scale::Nominal { levels }, Op::Eq | Op::Ne) => Some(Operand::Text(levels[bin].clone())),
             _ => None,
         };

@@ -9,6 +9,7 @@ use crate::refit::{self, Weights};
 use crate::response::Response;
 use crate::table::{Column, Table, Values};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// A table with two numeric columns, one categorical, missing values, and some rules as row sets.
 #[derive(Debug, Clone)]
@@ -95,7 +96,7 @@ impl Case {
     }
 
     pub(crate) fn binned(&self) -> Vec<BinnedColumn> {
-        bins::bin(&self.columns, self.weight.as_deref(), MaxBins::Exact)
+        bins::bin(&self.columns, self.weight.as_deref(), MaxBins::Exact, &BTreeMap::new())
     }
 
     pub(crate) fn checked(&self, objective: Objective, intercept: Intercept, lambda: f64) -> Checked {

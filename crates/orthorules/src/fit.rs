@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::refit::{self, Weights};
 use crate::response::Response;
 use crate::rule::Rule;
-use crate::search::{Chosen, Found, Searcher, Units};
+use crate::search::{Certificate, Chosen, Found, Searcher, Units};
 use crate::table::{Column, Values};
 use std::time::Instant;
 
@@ -19,6 +19,11 @@ pub trait Observer: Sync {
     /// A rule was added: the newest rule and the size it made, for `class` against the rest when there are several.
     fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
         let _ = (class, rule, step);
+    }
+
+    /// A search ended: what it can say about the rule that it found.
+    fn searched(&self, class: Option<&str>, certificate: &Certificate) {
+        let _ = (class, certificate);
     }
 
     /// Whether to stop now and keep what has been found.
@@ -56,7 +61,8 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         .map_err(|e| Error::Table(format!("cannot start {} threads: {e}", checked.threads)))?;
     let deadline = checked.time_limit.map(|limit| start + std::time::Duration::from_secs_f64(limit));
     pool.install(|| {
-        let columns = bins::bin(&problem.features, problem.weight.as_deref(), checked.max_bins);
+        let weight = problem.weight.as_deref();
+        let columns = bins::bin(&problem.features, weight, checked.max_bins, &checked.cuts);
         let mut seconds = Seconds { bin: start.elapsed().as_secs_f64(), ..Seconds::default() };
         let positive: Vec<u32> = match problem.classes.len() {
             0..=2 => vec![1],
@@ -113,8 +119,10 @@ fn boost(
             observer,
         };
         let found = searcher.best_query();
-        seconds.search += started.elapsed().as_secs_f64();
+        let elapsed = started.elapsed().as_secs_f64();
+        seconds.search += elapsed;
         let Some(found) = found else { break };
+        observer.searched(class, &certificate(&found, response, elapsed));
 
         let started = Instant::now();
         cells.split(&found.rows, response);
@@ -148,6 +156,17 @@ fn step(response: &Response, cells: &Cells, weights: &Weights, complexity: usize
         weights: weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
         train_risk: response.mean_loss(|r| scores[cells.of_row[r] as usize]),
         status: weights.status,
+    }
+}
+
+fn certificate(found: &Found, response: &Response, seconds: f64) -> Certificate {
+    Certificate {
+        value: response.outside_value(found.value),
+        bound: found.bound.map(|b| response.outside_value(b)),
+        proven: found.proven,
+        nodes: found.nodes,
+        seconds,
+        pruned: found.pruned,
     }
 }
 

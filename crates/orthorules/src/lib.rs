@@ -22,6 +22,7 @@ mod refit;
 mod response;
 pub mod rule;
 mod search;
+pub mod study;
 pub mod table;
 
 pub use error::{Error, Result};
@@ -32,4 +33,5 @@ pub use params::Params;
 pub use predict::Predictions;
 pub use problem::{Problem, Roles, Task};
 pub use rule::Rule;
+pub use search::{Certificate, Pruned};
 pub use table::{Column, Kind, Table, Values};

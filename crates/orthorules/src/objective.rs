@@ -90,6 +90,20 @@ impl Scorer {
         scorer
     }
 
+    /// The first-order orthogonal objective for basis rows that are given from outside.
+    pub(crate) fn bare(t: usize, epsilon: f64) -> Self {
+        Self {
+            t,
+            per_cell: Vec::new(),
+            lean: Vec::new(),
+            by_norm: false,
+            gradient_only: false,
+            rho: 0.0,
+            epsilon,
+            ceiling: f64::MAX,
+        }
+    }
+
     /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums.
     /// `along` is what the gradient in the span of the chosen rules can contribute.
     fn root_bound(&self, response: &Response, cells: &Cells, along: f64) -> f64 {

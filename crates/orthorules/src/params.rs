@@ -18,11 +18,13 @@
 //! | `max_conditions` | none | ≥ 1 | longest rule |
 //! | `min_coverage` | 5, fewer below 100 rows | ≥ 1 | fewest training rows a rule may select |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
+//! | `cuts` | none | finite | for columns by name, the only thresholds to use |
 //! | `threads` | all cores | ≥ 1 | worker threads; does not change the result |
 //! | `seed` | 0 | any | seed of everything random |
 
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use std::collections::BTreeMap;
 
 /// What a candidate query is worth: docs/algorithm.md, "One formula for every objective".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -146,6 +148,8 @@ pub struct Params {
     pub min_coverage: Option<usize>,
     /// Thresholds per numeric column.
     pub max_bins: MaxBins,
+    /// For numeric columns by name: the only thresholds to use, each for both `<=` and `>=`.
+    pub cuts: BTreeMap<String, Vec<f64>>,
     /// Worker threads; `None` for all cores.
     pub threads: Option<usize>,
     /// Seed of everything random.
@@ -171,6 +175,7 @@ impl Default for Params {
             max_conditions: None,
             min_coverage: None,
             max_bins: MaxBins::AtMost(32),
+            cuts: BTreeMap::new(),
             threads: None,
             seed: 0,
         }
@@ -196,6 +201,7 @@ pub struct Checked {
     pub(crate) max_conditions: usize,
     pub(crate) min_coverage: usize,
     pub(crate) max_bins: MaxBins,
+    pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     pub(crate) threads: usize,
 }
 
@@ -321,6 +327,7 @@ impl Params {
             max_conditions: positive("max_conditions", self.max_conditions.unwrap_or(usize::MAX))?,
             min_coverage: positive("min_coverage", self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)))?,
             max_bins: self.max_bins,
+            cuts: sorted_cuts(&self.cuts)?,
             threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
         })
     }
@@ -328,6 +335,20 @@ impl Params {
 
 fn number<T: std::str::FromStr>(name: &'static str, text: &str) -> Result<T> {
     text.parse().map_err(|_| Error::Param { name, want: "a number", got: text.into() })
+}
+
+/// The cuts of each column, ascending and distinct.
+fn sorted_cuts(cuts: &BTreeMap<String, Vec<f64>>) -> Result<BTreeMap<String, Vec<f64>>> {
+    let sort = |(name, values): (&String, &Vec<f64>)| {
+        if let Some(bad) = values.iter().find(|v| !v.is_finite()) {
+            return Err(Error::Param { name: "cuts", want: "finite numbers", got: format!("{bad} for {name:?}") });
+        }
+        let mut sorted = values.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        sorted.dedup();
+        Ok((name.clone(), sorted))
+    };
+    cuts.iter().map(sort).collect()
 }
 
 fn available_threads() -> usize {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use orthorules::params::{Intercept, MaxBins, Objective, Params, Preset, Search, Update};
+use orthorules::params::{Bound, Intercept, MaxBins, Objective, Params, Preset, Search, Update};
 use orthorules::{Roles, Task};
 use std::path::PathBuf;
 
@@ -105,9 +105,37 @@ pub(crate) struct LearningArgs {
         value_name = "W",
         allow_hyphen_values = true,
         help_heading = "Search",
-        help = "Candidates kept for each length, with search beam (default: 8)"
+        help = "Candidates kept for each length, with search beam or exact (default: 8)"
     )]
     beam_width: Option<usize>,
+    #[arg(long, value_name = "NAME", value_parser = named::<Bound>(Bound::NAMES), help_heading = "Search",
+          help = format!("What cuts branches of exact search; only admissible proves its rules (default: {})",
+                         standard().bound))]
+    bound: Option<Bound>,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Most candidates that exact search may expand for one rule (default: no limit)"
+    )]
+    node_limit: Option<u64>,
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Time for exact search in all; rules after that are those of the beam (default: no limit)"
+    )]
+    time_limit: Option<f64>,
+    #[arg(
+        long,
+        value_name = "COL=T,T,…",
+        value_parser = cuts,
+        help_heading = "Search",
+        help = "The only thresholds to use for a numeric column; may be repeated (default: --max-bins decides)"
+    )]
+    cuts: Vec<(String, Vec<f64>)>,
     #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",
           help = format!("Price of length: the search maximises value² / (1 + conditions)^γ (default: {})",
                          standard().length_penalty))]
@@ -179,6 +207,10 @@ impl LearningArgs {
             max_conditions: self.max_conditions.or(base.max_conditions),
             min_coverage: self.min_coverage.or(base.min_coverage),
             max_bins: self.max_bins.unwrap_or(base.max_bins),
+            bound: self.bound.unwrap_or(base.bound),
+            node_limit: self.node_limit.or(base.node_limit),
+            time_limit: self.time_limit.or(base.time_limit),
+            cuts: self.cuts.iter().cloned().collect(),
             threads: self.threads.or(base.threads),
             seed: self.seed.unwrap_or(base.seed),
         }
@@ -218,6 +250,13 @@ where
     T: std::str::FromStr<Err = orthorules::Error> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}
+
+/// `COL=T,T,…`: the name may hold `=` itself, so the last one counts.
+fn cuts(text: &str) -> Result<(String, Vec<f64>), String> {
+    let (name, list) = text.rsplit_once('=').ok_or("must be COL=T,T,…")?;
+    let number = |t: &str| t.trim().parse::<f64>().map_err(|_| format!("{t:?} is not a number"));
+    Ok((name.to_owned(), list.split(',').map(number).collect::<Result<_, _>>()?))
 }
 
 fn task() -> impl TypedValueParser<Value = TaskArg> {

@@ -17,28 +17,6 @@ const NOISE: f64 = 1e-10;
 /// Rounding allowance on every bound.
 const SLACK: f64 = 1.0 + 1e-9;
 
-/// Which rule cut a branch, and how often; the order is that in which they are tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub(crate) struct Pruned {
-    /// Children whose own share of the gradient is too small, seen from the parent's sums.
-    pub(crate) share: u64,
-    /// Nodes whose inherited bound fell behind the best rule while they waited.
-    pub(crate) inherited: u64,
-    /// Nodes cut by the relaxation (or the prefix bound) over their own units.
-    pub(crate) relaxation: u64,
-    /// Row sets that had been reached before.
-    pub(crate) repeated: u64,
-}
-
-impl Pruned {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.share += other.share;
-        self.inherited += other.inherited;
-        self.relaxation += other.relaxation;
-        self.repeated += other.repeated;
-    }
-}
-
 /// The bound of a node and a factor for quick bounds of its children.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NodeBound {

@@ -66,18 +66,26 @@ pub(crate) fn children(
     }
     let filled = (0..last).filter(|&b| count(b) > 0.0);
     match &column.scale {
-        Scale::Ordered { .. } => {
+        Scale::Ordered { .. } | Scale::Given { .. } => {
             let (Some(first), Some(end)) = (filled.clone().next(), filled.clone().next_back()) else { return };
             let mut sum = vec![0.0; stride];
-            for b in filled.clone().take_while(|&b| b < end) {
-                add(&mut sum, bin(b));
-                visit(atom(Op::Le, b), &sum);
-            }
-            sum.fill(0.0);
-            for b in filled.rev().take_while(|&b| b > first) {
-                add(&mut sum, bin(b));
-                visit(atom(Op::Ge, b), &sum);
-            }
+            // A condition ends where the selection has grown since the last one.
+            let mut sweep = |op: Op, bins: &mut dyn Iterator<Item = usize>| {
+                sum.fill(0.0);
+                let mut grown = false;
+                for b in bins {
+                    if count(b) > 0.0 {
+                        add(&mut sum, bin(b));
+                        grown = true;
+                    }
+                    if grown && column.ends_at(b) {
+                        visit(atom(op, b), &sum);
+                        grown = false;
+                    }
+                }
+            };
+            sweep(Op::Le, &mut (first..end));
+            sweep(Op::Ge, &mut (first + 1..=end).rev());
         }
         Scale::Nominal { levels } => {
             if filled.clone().count() < 2 && !some_missing {

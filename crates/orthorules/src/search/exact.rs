@@ -5,8 +5,9 @@
 //! adds a condition that implies none of the node's own on that column; every row set is then reached at its shortest
 //! length (docs/algorithm.md, "Each row set once"), so descendants cost at least one condition more.
 
-use super::bound::{Bounds, Pruned, Workspace};
+use super::bound::{Bounds, Workspace};
 use super::candidate::{Candidate, children, order, score};
+use super::certificate::Pruned;
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;

@@ -2,6 +2,7 @@
 
 mod bound;
 mod candidate;
+mod certificate;
 mod exact;
 mod query;
 #[cfg(test)]
@@ -15,14 +16,15 @@ use crate::histogram::{Gathered, Rows};
 use crate::objective::Scorer;
 use crate::params::Checked;
 use crate::response::Response;
-pub(crate) use bound::Pruned;
+pub(crate) use bound::{Bounds, Workspace};
 pub(crate) use candidate::children;
 use candidate::{Candidate, order};
+pub use certificate::{Certificate, Pruned};
 use exact::Exact;
 pub(crate) use query::Query;
 use rayon::prelude::*;
 use std::time::Instant;
-pub(crate) use units::Units;
+pub(crate) use units::{UnitStats, Units};
 
 /// What the search looks at: columns, the current cells and objective, and the rules that are already there.
 pub(crate) struct Searcher<'a> {

@@ -87,6 +87,7 @@ fn mix(x: u64) -> u64 {
 }
 
 /// The statistics of every unit at the current weights.
+#[derive(Debug, Clone)]
 pub(crate) struct UnitStats {
     pub(crate) stride: usize,
     /// Rows, G, D, N of each unit, then G⁺²/D and G⁻²/D: what the positive and the negative part may contribute.
@@ -117,13 +118,7 @@ impl UnitStats {
             vector[G] += mass * shared[0] - response.b[r];
             vector[D..].iter_mut().zip(&shared[1..]).for_each(|(x, s)| *x += weight * s);
         }
-        for vector in vectors.chunks_exact_mut(stride) {
-            scorer.project(&mut vector[..stride - 2]);
-            let (g, d) = (vector[G], vector[D]);
-            let share = if d > 0.0 { g * g / d } else { 0.0 };
-            vector[stride - 2] = if g > 0.0 { share } else { 0.0 };
-            vector[stride - 1] = if g < 0.0 { share } else { 0.0 };
-        }
+        vectors.chunks_exact_mut(stride).for_each(|vector| scorer.project(&mut vector[..stride - 2]));
         let z = (0..cells.len())
             .flat_map(|c| {
                 let shared = scorer.cell(c);
@@ -131,15 +126,37 @@ impl UnitStats {
                 shared[2..].iter().map(move |dz| if delta > 0.0 { dz / delta } else { 0.0 })
             })
             .collect();
+        Self::finish(vectors, cell, z, t)
+    }
+
+    /// Points of weight 1 with a gradient and a basis row each, every point its own cell.
+    pub(crate) fn from_rows(gradient: &[f64], basis: &[Vec<f64>], t: usize) -> Self {
+        let mut vectors = Vec::with_capacity(gradient.len() * (N + t + 2));
+        for (g, z) in gradient.iter().zip(basis) {
+            vectors.extend([1.0, *g, 1.0]);
+            vectors.extend(z);
+            vectors.extend([0.0, 0.0]);
+        }
+        Self::finish(vectors, (0..gradient.len() as u32).collect(), basis.concat(), t)
+    }
+
+    /// Adds the shares G±²/D and the order by G/D.
+    fn finish(mut vectors: Vec<f64>, cell: Vec<u32>, z: Vec<f64>, t: usize) -> Self {
+        let stride = N + t + 2;
+        for vector in vectors.chunks_exact_mut(stride) {
+            let (g, d) = (vector[G], vector[D]);
+            let share = if d > 0.0 { g * g / d } else { 0.0 };
+            vector[stride - 2] = if g > 0.0 { share } else { 0.0 };
+            vector[stride - 1] = if g < 0.0 { share } else { 0.0 };
+        }
         let ratio = |u: u32| {
             let vector = &vectors[u as usize * stride..];
             if vector[D] > 0.0 { vector[G] / vector[D] } else { vector[G] * f64::MAX }
         };
-        let mut by_ratio: Vec<u32> = (0..units.len() as u32).collect();
+        let mut by_ratio: Vec<u32> = (0..cell.len() as u32).collect();
         by_ratio.sort_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
-        let mut rank = vec![0; units.len()];
+        let mut rank = vec![0; cell.len()];
         by_ratio.iter().enumerate().for_each(|(i, &u)| rank[u as usize] = i as u32);
-        debug_assert_eq!(N + t, stride - 2);
         Self { stride, vectors, cell, z, t, by_ratio, rank }
     }
 
