@@ -2,6 +2,7 @@
 
 mod data;
 mod quality;
+mod speed;
 
 use clap::{Parser, Subcommand};
 
@@ -17,10 +18,13 @@ struct Cli {
 enum Command {
     /// Risk for every complexity on the benchmark data sets.
     Quality(quality::Quality),
+    /// Time to fit on generated rows.
+    Speed(speed::Speed),
 }
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Quality(args) => quality::run(&args),
+        Command::Speed(args) => speed::run(&args),
     }
 }

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::refit::{self, Weights};
 use crate::response::Response;
 use crate::rule::Rule;
-use crate::search::{Found, Searcher};
+use crate::search::{Chosen, Found, Searcher};
 use crate::table::{Column, Values};
 use std::time::Instant;
 
@@ -126,7 +126,7 @@ fn boost(
         path.push(step(response, &cells, &weights, complexity));
         observer.step(class, &rule, &path[path.len() - 1]);
         rules.push(rule);
-        chosen.push(found.rows);
+        chosen.push(Chosen::new(found.rows, response));
     }
     let chosen = rules.len();
     Ensemble { class: class.map(str::to_owned), rules, path, chosen }

@@ -1,6 +1,6 @@
 //! The paper's worked examples and propositions.
 
-use orthorules::params::{Intercept, MaxBins, Objective, Params};
+use orthorules::params::{Intercept, MaxBins, Objective, Params, Search};
 use orthorules::{Column, Model, Problem, Roles, Silent, Table, Values, fit};
 
 fn learn(x: &[f64], y: &[f64], params: &Params) -> Model {
@@ -33,4 +33,22 @@ fn three_points() {
     assert!((last_risk(&gb) - 24.0 / 9.0).abs() < 1e-12, "{}", last_risk(&gb));
     let ogb = learn(&x, &y, &exact(Objective::Ogb, 2));
     assert!((last_risk(&ogb) - 1.0 / 9.0).abs() < 1e-12, "{}", last_risk(&ogb));
+}
+
+/// The paper's five points, for which three rules fitted by different objectives differ without bound. Strictly greedy
+/// search misses the best queries: `x = 3` alone needs two conditions, of which neither is the best by itself.
+#[test]
+fn five_points() {
+    let (a, e) = (10.0, 0.1);
+    let y = [-a - e, a, -3.0 * a - e, a + e, 2.0 * a + e];
+    let risk = |objective| {
+        let params = Params { search: Search::Beam, ..exact(objective, 3) };
+        5.0 * last_risk(&learn(&[1.0, 2.0, 3.0, 4.0, 5.0], &y, &params))
+    };
+    let close = |found: f64, printed: f64| (found - printed).abs() < 1e-9 * printed;
+    assert!(close(risk(Objective::Gb), 1.5 * a * a), "{}", risk(Objective::Gb));
+    assert!(close(risk(Objective::Ogb), 0.6 * e * e), "{}", risk(Objective::Ogb));
+    let gs = risk(Objective::Gs);
+    let printed = [3.0 * (3.0 * a + e) * (3.0 * a + e) / 8.0, 2.0 * (6.0 * a * a + 2.0 * a * e + e * e) / 5.0];
+    assert!(printed.iter().any(|&p| close(gs, p)), "{gs} {printed:?}");
 }

@@ -29,7 +29,7 @@ pub(crate) fn order(a: &Candidate, b: &Candidate) -> Ordering {
     b.score
         .total_cmp(&a.score)
         .then(a.length.cmp(&b.length))
-        .then(b.rows.total_cmp(&a.rows))
+        .then(a.rows.total_cmp(&b.rows))
         .then(b.raises.cmp(&a.raises))
         .then(a.name_rank.cmp(&b.name_rank))
         .then(a.atom.op.cmp(&b.atom.op))

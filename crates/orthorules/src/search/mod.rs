@@ -20,12 +20,27 @@ pub(crate) struct Searcher<'a> {
     pub(crate) response: &'a Response,
     pub(crate) cells: &'a Cells,
     pub(crate) scorer: &'a Scorer,
-    /// Rows of the rules that are already there.
-    pub(crate) chosen: &'a [Vec<u32>],
+    /// The rules that are already there.
+    pub(crate) chosen: &'a [Chosen],
     pub(crate) name_rank: &'a [u32],
     pub(crate) params: &'a Checked,
     /// Longest query allowed in this round.
     pub(crate) max_length: usize,
+}
+
+/// The rows of a rule that is already there.
+#[derive(Debug, Clone)]
+pub(crate) struct Chosen {
+    rows: Vec<u32>,
+    /// How many rows they stand for, as the search counts coverage.
+    covered: f64,
+}
+
+impl Chosen {
+    pub(crate) fn new(rows: Vec<u32>, response: &Response) -> Self {
+        let covered = rows.iter().map(|&r| response.rows_each.at(r as usize)).sum();
+        Self { rows, covered }
+    }
 }
 
 /// The best query that was found.
@@ -126,13 +141,12 @@ impl Searcher<'_> {
 
     /// Whether the candidate selects exactly the rows of a rule that is already there.
     fn is_chosen(&self, node: &Node, candidate: &Candidate) -> bool {
-        let count = |rows: &[u32]| rows.iter().map(|&r| self.response.rows_each.at(r as usize)).sum::<f64>();
-        let mut alike = self.chosen.iter().filter(|rows| count(rows) == candidate.rows).peekable();
+        let mut alike = self.chosen.iter().filter(|c| c.covered == candidate.rows).peekable();
         if alike.peek().is_none() {
             return false;
         }
         let rows = node.rows.select(&self.columns[candidate.atom.column as usize], candidate.atom);
-        alike.any(|chosen| *chosen == rows)
+        alike.any(|chosen| chosen.rows == rows)
     }
 
     /// `query` without conditions that do not change the rows it selects.

@@ -1,0 +1,260 @@
+//! What must not change the result, and what must never happen along a path.
+
+use orthorules::params::{Intercept, MaxBins, Objective, Params, Preset, Search, Update};
+use orthorules::predict::Activations;
+use orthorules::{Column, Model, Predictions, Problem, Roles, Silent, Table, Task, Values, fit};
+use proptest::prelude::*;
+
+/// A random table: two numeric columns with gaps, a categorical one, and a target.
+#[derive(Debug, Clone)]
+struct Data {
+    task: Task,
+    x: Vec<f64>,
+    u: Vec<f64>,
+    c: Vec<Option<&'static str>>,
+    y: Vec<f64>,
+    weight: Option<Vec<f64>>,
+}
+
+fn data(rows: std::ops::Range<usize>) -> impl Strategy<Value = Data> {
+    let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
+    (rows, task).prop_flat_map(|(n, task)| {
+        let number = prop_oneof![8 => -30.0..30.0f64, 1 => Just(f64::NAN)];
+        let level = prop_oneof![8 => (0usize..4).prop_map(|l| Some(["a", "b", "c", "d"][l])), 1 => Just(None)];
+        let noise = prop::collection::vec(0.0..1.0f64, n);
+        (
+            prop::collection::vec(number.clone(), n),
+            prop::collection::vec(number, n),
+            prop::collection::vec(level, n),
+            noise,
+        )
+            .prop_map(move |(x, u, c, noise)| {
+                let signal = |r: usize| {
+                    f64::from(u8::from(x[r] > 3.0)) + f64::from(u8::from(u[r] < 0.0 && c[r] == Some("a"))) + noise[r]
+                };
+                let mut y: Vec<f64> = (0..n)
+                    .map(|r| match task {
+                        Task::Regression => signal(r),
+                        Task::Classification => f64::from(u8::from(signal(r) > 1.0)),
+                        Task::Poisson => (3.0 * signal(r)).floor(),
+                    })
+                    .collect();
+                if task == Task::Classification {
+                    (y[0], y[1]) = (0.0, 1.0);
+                }
+                Data { task, x, u, c, y, weight: None }
+            })
+    })
+}
+
+impl Data {
+    fn rows(&self) -> usize {
+        self.y.len()
+    }
+
+    fn take(&self, rows: &[usize]) -> Self {
+        Self {
+            task: self.task,
+            x: rows.iter().map(|&r| self.x[r]).collect(),
+            u: rows.iter().map(|&r| self.u[r]).collect(),
+            c: rows.iter().map(|&r| self.c[r]).collect(),
+            y: rows.iter().map(|&r| self.y[r]).collect(),
+            weight: self.weight.as_ref().map(|w| rows.iter().map(|&r| w[r]).collect()),
+        }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let mut columns = vec![
+            Column::new("x", Values::Numeric(self.x.clone())),
+            Column::new("u", Values::Numeric(self.u.clone())),
+            Column::new("c", Values::text(self.c.clone())),
+            Column::new("y", Values::Numeric(self.y.clone())),
+        ];
+        if let Some(weight) = &self.weight {
+            columns.push(Column::new("w", Values::Numeric(weight.clone())));
+        }
+        columns
+    }
+
+    fn table(&self) -> Table {
+        Table::new(self.columns()).unwrap()
+    }
+
+    fn roles(&self) -> Roles {
+        Roles {
+            target: "y".into(),
+            task: Some(self.task),
+            weight: self.weight.as_ref().map(|_| "w".into()),
+            ..Roles::default()
+        }
+    }
+
+    fn fit(&self, params: &Params) -> Model {
+        self.fit_table(self.table(), params)
+    }
+
+    fn fit_table(&self, table: Table, params: &Params) -> Model {
+        fit(&Problem::new(table, &self.roles()).unwrap(), params, &Silent).unwrap().0
+    }
+}
+
+/// The rows of `table` that each rule of `model` selects.
+fn row_sets(model: &Model, table: &Table) -> Vec<Vec<bool>> {
+    let fired = Activations::new(model, table).unwrap();
+    let rules = model.ensembles[0].rules.len();
+    (0..rules).map(|k| (0..table.rows()).map(|r| fired.fires(0, k, r)).collect()).collect()
+}
+
+fn few(max_bins: MaxBins) -> Params {
+    Params { max_rules: Some(4), max_bins, threads: Some(1), ..Params::default() }
+}
+
+/// Whether all scores of the path agree up to rounding.
+fn same_path(a: &Model, b: &Model) -> bool {
+    let risks = |m: &Model| m.ensembles[0].path.iter().map(|s| s.train_risk).collect::<Vec<_>>();
+    let (a, b) = (risks(a), risks(b));
+    a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| (x - y).abs() <= 1e-9 * (1.0 + x.abs()))
+}
+
+fn settings() -> impl Strategy<Value = Params> {
+    let objective =
+        (0usize..5).prop_map(|i| [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][i]);
+    let update = (0usize..2).prop_map(|i| [Update::Corrective, Update::Stagewise][i]);
+    let intercept = (0usize..3).prop_map(|i| [Intercept::Corrected, Intercept::Fixed, Intercept::None][i]);
+    let search = prop_oneof![Just((Search::Greedy, None)), Just((Search::Beam, Some(3)))];
+    let lambda = prop_oneof![Just(None), Just(Some(0.0)), Just(Some(2.0))];
+    (objective, update, intercept, search, lambda, 0usize..3).prop_map(
+        |(objective, update, intercept, (search, beam_width), reg_lambda, gamma)| Params {
+            objective,
+            update,
+            intercept,
+            search,
+            beam_width,
+            reg_lambda,
+            length_penalty: [0.0, 0.5, 1.0][gamma],
+            max_rules: Some(5),
+            min_coverage: Some(1),
+            ..Params::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_row_of_weight_two_is_the_row_twice(mut data in data(10..60), doubled in prop::collection::vec(1usize..4, 60)) {
+        let times = &doubled[..data.rows()];
+        let repeated: Vec<usize> = (0..data.rows()).flat_map(|r| std::iter::repeat_n(r, times[r])).collect();
+        let twice = data.take(&repeated);
+        data.weight = Some(times.iter().map(|&t| t as f64).collect());
+        for params in [few(MaxBins::AtMost(8)), few(MaxBins::Exact)] {
+            let params = Params { min_coverage: Some(3), ..params };
+            let (weighted, repeated) = (data.fit(&params), twice.fit(&params));
+            prop_assert_eq!(row_sets(&weighted, &data.table()), row_sets(&repeated, &data.table()));
+            prop_assert!(same_path(&weighted, &repeated));
+        }
+    }
+
+    #[test]
+    fn order_of_rows_and_columns_does_not_matter(data in data(10..60), seed in any::<u64>()) {
+        let params = few(MaxBins::AtMost(16));
+        let model = data.fit(&params);
+        let mut order: Vec<usize> = (0..data.rows()).collect();
+        order.sort_by_key(|&r| (r as u64).wrapping_mul(seed | 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20);
+        let shuffled = data.take(&order).fit(&params);
+        prop_assert_eq!(row_sets(&model, &data.table()), row_sets(&shuffled, &data.table()));
+        let mut columns = data.columns();
+        columns.rotate_left((seed % 4) as usize);
+        let rotated = data.fit_table(Table::new(columns).unwrap(), &params);
+        prop_assert_eq!(row_sets(&model, &data.table()), row_sets(&rotated, &data.table()));
+    }
+
+    #[test]
+    fn monotone_transforms_do_not_matter(data in data(10..50), falling in any::<bool>()) {
+        let params = few(MaxBins::Exact);
+        let sign = if falling { -1.0 } else { 1.0 };
+        let bent = Data { x: data.x.iter().map(|x| sign * (x / 10.0).exp()).collect(), ..data.clone() };
+        let (straight, curved) = (data.fit(&params), bent.fit(&params));
+        prop_assert_eq!(row_sets(&straight, &data.table()), row_sets(&curved, &bent.table()));
+    }
+
+    #[test]
+    fn threads_do_not_matter(data in data(10..80), params in settings()) {
+        let json = |threads| data.fit(&Params { threads: Some(threads), ..params.clone() }).to_json();
+        let one = json(1);
+        prop_assert_eq!(&one, &json(2));
+        prop_assert_eq!(&one, &json(8));
+    }
+
+    #[test]
+    fn saved_models_predict_the_same_bits(data in data(10..60), params in settings()) {
+        let model = data.fit(&params);
+        let loaded = Model::from_json(&model.to_json()).unwrap();
+        let bits = |m: &Model| match m.predict(&data.table()).unwrap() {
+            Predictions::Numbers(v) => v.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+            Predictions::Classes { probabilities, .. } => probabilities.iter().map(|x| x.to_bits()).collect(),
+        };
+        prop_assert_eq!(bits(&model), bits(&loaded));
+        prop_assert_eq!(&model, &loaded);
+    }
+
+    /// Along every path: the regularised risk falls, rules differ, are minimal and cover what they say.
+    #[test]
+    fn paths_are_sound(data in data(10..60), params in settings()) {
+        let model = data.fit(&params);
+        let table = data.table();
+        let ensemble = &model.ensembles[0];
+        let lambda = params.reg_lambda.unwrap_or(if data.task == Task::Regression { 5.0 } else { 1.0 });
+        let risk = |s: &orthorules::model::Step| {
+            s.train_risk * data.rows() as f64 + 0.5 * lambda * s.weights.iter().map(|w| w * w).sum::<f64>()
+        };
+        for pair in ensemble.path.windows(2) {
+            prop_assert!(risk(&pair[1]) <= risk(&pair[0]) * (1.0 + 1e-9) + 1e-9);
+            prop_assert!(pair[0].complexity < pair[1].complexity);
+        }
+        let sets = row_sets(&model, &table);
+        for (k, set) in sets.iter().enumerate() {
+            prop_assert!(!sets[..k].contains(set), "rule {} repeats another", k + 1);
+            prop_assert_eq!(set.iter().filter(|&&s| s).count() as u64, ensemble.rules[k].covered);
+        }
+        for rule in &ensemble.rules {
+            for dropped in 0..rule.conditions.len() {
+                let mut selected = vec![true; table.rows()];
+                for (i, condition) in rule.conditions.iter().enumerate() {
+                    if i != dropped {
+                        condition.narrow(&table.column(&condition.column).unwrap().values, &mut selected);
+                    }
+                }
+                let count = selected.iter().filter(|&&s| s).count() as u64;
+                prop_assert!(count > rule.covered, "{} does not need condition {}", rule, dropped + 1);
+            }
+        }
+        // What is reported is what evaluation finds.
+        for (step, evaluation) in ensemble.path.iter().zip(model.evaluate(&table).unwrap()) {
+            prop_assert!((step.train_risk - evaluation.risk).abs() <= 1e-9 * (1.0 + evaluation.risk.abs()));
+        }
+    }
+}
+
+#[test]
+fn presets_run_on_every_task() {
+    let y: Vec<f64> = (0..60).map(|i| f64::from((i * 7 % 11) % 3)).collect();
+    for task in [Task::Regression, Task::Classification, Task::Poisson] {
+        let y = if task == Task::Classification { y.iter().map(|v| v.min(1.0)).collect() } else { y.clone() };
+        let data = Data {
+            task,
+            x: (0..60).map(f64::from).collect(),
+            u: (0..60).map(|i| f64::from(i * 37 % 60)).collect(),
+            c: (0..60).map(|i| Some(["a", "b", "c"][i % 3])).collect(),
+            y,
+            weight: None,
+        };
+        for name in Preset::NAMES {
+            let params = Params { max_complexity: Some(20), ..name.parse::<Preset>().unwrap().params() };
+            let model = data.fit(&params);
+            assert!(!model.ensembles[0].rules.is_empty(), "{name} {task}");
+            assert!(model.complexity(model.chosen()) <= 20);
+        }
+    }
+}

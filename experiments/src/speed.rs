@@ -1,0 +1,87 @@
+//! Time to fit on generated rows, phase by phase and round by round.
+
+use anyhow::Result;
+use clap::Args;
+use orthorules::model::Step;
+use orthorules::params::MaxBins;
+use orthorules::{Column, Observer, Params, Problem, Roles, Rule, Table, Values, fit};
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Arguments of `speed`.
+#[derive(Debug, Args)]
+pub(crate) struct Speed {
+    /// Rows to generate.
+    #[arg(long, default_value_t = 1_000_000)]
+    rows: usize,
+    /// Columns to generate.
+    #[arg(long, default_value_t = 20)]
+    columns: usize,
+    /// Parameters of `fit`, as key=value.
+    #[arg(value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+}
+
+/// Notes when each rule was added.
+struct Clock {
+    start: Instant,
+    rounds: Mutex<Vec<f64>>,
+}
+
+impl Observer for Clock {
+    fn step(&self, _class: Option<&str>, _rule: &Rule, _step: &Step) {
+        if let Ok(mut rounds) = self.rounds.lock() {
+            rounds.push(self.start.elapsed().as_secs_f64());
+        }
+    }
+}
+
+/// Normal columns and a target with interactions, from a fixed seed.
+pub(crate) fn generate(rows: usize, columns: usize) -> Result<Problem> {
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut uniform = || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let x: Vec<Vec<f64>> = (0..columns.max(6))
+        .map(|_| (0..rows).map(|_| (0..4).map(|_| uniform()).sum::<f64>() * 1.7 - 3.4).collect())
+        .collect();
+    let target = |r: usize| {
+        10.0 * (x[0][r] * x[1][r]).sin()
+            + 20.0 * (x[2][r] - 0.5).powi(2)
+            + 10.0 * x[3][r]
+            + if x[5][r] > 0.0 { 5.0 * x[4][r] } else { 0.0 }
+    };
+    let y: Vec<f64> = (0..rows).map(|r| target(r) + uniform()).collect();
+    let mut table: Vec<Column> =
+        x.into_iter().enumerate().map(|(i, v)| Column::new(format!("x{i}"), Values::Numeric(v))).collect();
+    table.push(Column::new("y", Values::Numeric(y)));
+    Ok(Problem::new(Table::new(table)?, &Roles { target: "y".into(), ..Roles::default() })?)
+}
+
+/// Fits once and prints where the time went.
+pub(crate) fn run(args: &Speed) -> Result<()> {
+    let mut params = Params {
+        max_rules: Some(15),
+        max_conditions: Some(3),
+        max_bins: MaxBins::AtMost(255),
+        threads: Some(1),
+        ..Params::default()
+    };
+    for setting in &args.settings {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+        params.set(key, value)?;
+    }
+    let problem = generate(args.rows, args.columns)?;
+    let clock = Clock { start: Instant::now(), rounds: Mutex::new(Vec::new()) };
+    let (model, seconds) = fit(&problem, &params, &clock)?;
+    println!("{}", serde_json::to_string(&seconds)?);
+    let rounds = clock.rounds.into_inner().unwrap_or_default();
+    for (k, (rule, pair)) in model.ensembles[0].rules.iter().skip(1).zip(rounds.windows(2)).enumerate() {
+        println!("round {:2}  {:8.4} s  {:9} rows  {rule}", k + 2, pair[1] - pair[0], rule.covered);
+    }
+    Ok(())
+}
