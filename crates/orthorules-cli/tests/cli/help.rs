@@ -11,9 +11,6 @@ fn every_command_has_help_with_an_example() {
         let run = sandbox.ok(&[command, "--help"]);
         assert!(run.stderr.is_empty());
         assert!(run.stdout.contains(&format!("Example:\n  orthorules {command}")), "{}", run.stdout);
-        for line in run.stdout.lines().filter(|l| l.trim_start().starts_with("--")) {
-            assert!(!line.trim().is_empty());
-        }
     }
     let overview = sandbox.ok(&["--help"]).stdout;
     assert!(COMMANDS.iter().all(|c| overview.contains(&format!("\n  {c} "))), "{overview}");
@@ -27,11 +24,9 @@ fn every_option_says_its_default() {
         // The long help has one paragraph for each option.
         let help = sandbox.ok(&[command, "--help"]).stdout;
         let (_, options) = help.split_once("Options:").unwrap();
-        let described = options.split("\n\n").filter(|p| p.contains("--") && !p.contains("--help"));
-        for paragraph in described.filter(|p| !p.contains("(required)") && !p.contains("Example:")) {
-            let next = options.split_once(paragraph).map_or("", |(_, rest)| rest);
-            let whole = [paragraph, next.split("\n\n").nth(1).unwrap_or_default()].concat();
-            assert!(whole.contains("default:"), "{command}: {paragraph}");
+        for option in options.split("\n\n").filter(|p| p.contains("--") && !p.contains("Example:")) {
+            let exempt = option.contains("--help") || option.contains("(required)");
+            assert!(exempt || option.contains("default:"), "{command}: {option}");
         }
     }
 }
