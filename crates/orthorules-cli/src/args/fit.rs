@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Learn rules from a table
 ///
-/// Prints the rules of the largest size and the risk of every size; writes the model when -o is given.
+/// Prints the rules of the chosen size and the risk of every size; writes the model when -o is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   orthorules fit titanic.csv --target survived --max-rules 5 -o titanic.json")]

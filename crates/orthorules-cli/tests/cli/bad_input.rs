@@ -219,4 +219,9 @@ fn exposures_and_weights_of_later_tables_are_checked() {
             refused(&sandbox, &[command, "m.json", table], &[table, "\"years\""]);
         }
     }
+    sandbox.ok(&["fit", "t.csv", "--target", "claims", "--task", "poisson", "--weight", "years", "-o", "m.json"]);
+    for table in ["text.csv", "negative.csv"] {
+        refused(&sandbox, &["evaluate", "m.json", table], &[table, "weight", "\"years\""]);
+        sandbox.ok(&["predict", "m.json", table]);
+    }
 }
