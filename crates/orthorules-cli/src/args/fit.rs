@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Learn rules from a table
 ///
-/// Prints the rules of the largest size and the risk of every size; writes the model when -o is given.
+/// Prints the rules of the chosen size and the risk of every size; writes the model when -o is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   orthorules fit titanic.csv --target survived --max-rules 5 -o titanic.json")]
@@ -199,6 +199,9 @@ impl LearningArgs {
             intercept: self.intercept.unwrap_or(base.intercept),
             search: self.search.unwrap_or(base.search),
             beam_width: self.beam_width.or(base.beam_width),
+            bound: self.bound.unwrap_or(base.bound),
+            node_limit: self.node_limit.or(base.node_limit),
+            time_limit: self.time_limit.or(base.time_limit),
             length_penalty: self.length_penalty.unwrap_or(base.length_penalty),
             reg_lambda: self.reg_lambda.or(base.reg_lambda),
             epsilon: self.epsilon.or(base.epsilon),
@@ -307,6 +310,9 @@ mod tests {
             "--intercept=none",
             "--search=beam",
             "--beam-width=3",
+            "--bound=heuristic",
+            "--node-limit=12",
+            "--time-limit=2.5",
             "--length-penalty=2",
             "--reg-lambda=0.25",
             "--epsilon=0.5",
@@ -324,6 +330,7 @@ mod tests {
         assert_eq!(params.update, Update::Newton);
         assert_eq!(params.intercept, Intercept::None);
         assert_eq!((params.search, params.beam_width), (Search::Beam, Some(3)));
+        assert_eq!((params.bound, params.node_limit, params.time_limit), (Bound::Heuristic, Some(12), Some(2.5)));
         assert_eq!((params.length_penalty, params.reg_lambda, params.epsilon), (2.0, Some(0.25), Some(0.5)));
         assert_eq!((params.max_rules, params.max_complexity, params.max_conditions), (Some(4), Some(9), Some(2)));
         assert_eq!((params.min_coverage, params.max_bins), (Some(7), MaxBins::AtMost(16)));
@@ -348,7 +355,9 @@ mod tests {
             assert!(text.contains("epsilon: 0.0") && text.contains("max_complexity: 50"), "{text}");
         }
         assert!(completed(Preset::Cob.params(), Loss::Squared).contains("epsilon: 0.0001"));
-        let beam = Params { search: Search::Beam, ..Params::default() };
-        assert!(completed(beam, Loss::Squared).contains("beam_width: 8"));
+        for search in [Search::Beam, Search::Exact] {
+            let params = Params { search, ..Params::default() };
+            assert!(completed(params, Loss::Squared).contains("beam_width: 8"));
+        }
     }
 }
