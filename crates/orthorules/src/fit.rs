@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::refit::{self, Weights};
 use crate::response::Response;
 use crate::rule::Rule;
-use crate::search::{Chosen, Found, Searcher};
+use crate::search::{Chosen, Found, Searcher, Units};
 use crate::table::{Column, Values};
 use std::time::Instant;
 
@@ -54,6 +54,7 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         .num_threads(checked.threads)
         .build()
         .map_err(|e| Error::Table(format!("cannot start {} threads: {e}", checked.threads)))?;
+    let deadline = checked.time_limit.map(|limit| start + std::time::Duration::from_secs_f64(limit));
     pool.install(|| {
         let columns = bins::bin(&problem.features, problem.weight.as_deref(), checked.max_bins);
         let mut seconds = Seconds { bin: start.elapsed().as_secs_f64(), ..Seconds::default() };
@@ -65,7 +66,8 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
             .iter()
             .map(|&class| {
                 let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-                boost(&Response::new(problem, class), &columns, &checked, name, observer, &mut seconds)
+                let response = Response::new(problem, class);
+                boost(&response, &columns, &checked, name, observer, (deadline, &mut seconds))
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
@@ -80,10 +82,11 @@ fn boost(
     params: &Checked,
     class: Option<&str>,
     observer: &dyn Observer,
-    seconds: &mut Seconds,
+    (deadline, seconds): (Option<Instant>, &mut Seconds),
 ) -> Ensemble {
     let loss = response.loss;
     let name_rank = name_ranks(columns);
+    let units = params.exact.then(|| Units::new(columns, response.rows()));
     let mut cells = Cells::new(response);
     let mut weights = refit::constant(loss, &cells, response.zero(), params);
     let mut risk = weights.risk(loss, &cells, params.reg_lambda);
@@ -105,6 +108,9 @@ fn boost(
             name_rank: &name_rank,
             params,
             max_length,
+            units: units.as_ref(),
+            deadline,
+            observer,
         };
         let found = searcher.best_query();
         seconds.search += started.elapsed().as_secs_f64();
@@ -151,6 +157,8 @@ fn rule(found: &Found, columns: &[BinnedColumn], response: &Response) -> Rule {
         conditions,
         covered: found.rows.len() as u64,
         value: response.outside_value(found.value),
+        bound: found.bound.map(|b| response.outside_value(b)),
+        proven: found.proven,
         nodes: found.nodes,
     }
 }

@@ -5,7 +5,8 @@
 
 use crate::cells::Cells;
 use crate::linalg::Cholesky;
-use crate::params::{Checked, Intercept, Objective};
+use crate::model::Status;
+use crate::params::{Checked, Intercept, Objective, Update};
 use crate::refit::Weights;
 use crate::response::Response;
 
@@ -32,6 +33,8 @@ pub(crate) struct Scorer {
     gradient_only: bool,
     rho: f64,
     epsilon: f64,
+    /// No selection of rows has a larger value (Cauchy–Schwarz).
+    pub(crate) ceiling: f64,
 }
 
 impl Scorer {
@@ -65,7 +68,7 @@ impl Scorer {
                 (0..t).for_each(|k| lean[k] += g * z[cell * t + k]);
             }
         }
-        Self {
+        let mut scorer = Self {
             t,
             per_cell,
             lean,
@@ -73,12 +76,56 @@ impl Scorer {
             gradient_only: objective == Objective::Gs,
             rho: lambda,
             epsilon: params.epsilon,
+            ceiling: 0.0,
+        };
+        // Along the chosen rules the gradient is −λβ after the corrective step, and projected away for `ogb`.
+        let along = match objective {
+            Objective::Onb if params.update != Update::Corrective || weights.status != Status::Converged => {
+                f64::INFINITY
+            }
+            Objective::Onb => weights.rules.iter().map(|w| lambda * w * w).sum(),
+            _ => 0.0,
+        };
+        scorer.ceiling = scorer.root_bound(response, cells, along);
+        scorer
+    }
+
+    /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums.
+    /// `along` is what the gradient in the span of the chosen rules can contribute.
+    fn root_bound(&self, response: &Response, cells: &Cells, along: f64) -> f64 {
+        let (mut up, mut down, mut square) = (0.0, 0.0, along);
+        let leaning: Vec<f64> =
+            (0..cells.len()).map(|c| self.lean.iter().zip(&self.cell(c)[2..]).map(|(v, dz)| v * dz).sum()).collect();
+        for (r, &cell) in cells.of_row.iter().enumerate() {
+            let shared = self.cell(cell as usize);
+            let mass = response.mass.at(r);
+            let weight = if self.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };
+            let g = mass * shared[0] - response.b[r] - weight * leaning[cell as usize];
+            if g > 0.0 {
+                up += g
+            } else {
+                down -= g
+            }
+            let d = weight * shared[1];
+            square += if d > 0.0 { g * g / d } else { 0.0 };
         }
+        let bound = if self.gradient_only { f64::max(up, down) } else { square.sqrt() };
+        (bound * (1.0 + 1e-6)).min(f64::MAX)
     }
 
     /// Length of a vector of statistics: rows, G, D, N.
     pub(crate) fn stride(&self) -> usize {
         N + self.t
+    }
+
+    /// Whether the value is the plain gradient sum.
+    pub(crate) fn gradient_only(&self) -> bool {
+        self.gradient_only
+    }
+
+    /// ρ, what is added to D under the root.
+    pub(crate) fn rho(&self) -> f64 {
+        self.rho
     }
 
     /// μ_c, δ_c, δ_c z_c of a cell.

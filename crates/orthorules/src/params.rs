@@ -5,8 +5,11 @@
 //! | `objective` | `onb` | `gs`, `gb`, `xgb`, `ogb`, `onb` | what a candidate query is worth |
 //! | `update` | `corrective` | `corrective`, `stagewise`, `newton` | which weights move when a rule is added |
 //! | `intercept` | `corrected` | `corrected`, `fixed`, `none` | what happens to β₀ |
-//! | `search` | `greedy` | `greedy`, `beam` | how candidates are explored |
-//! | `beam_width` | 1, or 8 with `beam` | ≥ 1 | queries kept per length |
+//! | `search` | `greedy` | `greedy`, `beam`, `exact` | how candidates are explored |
+//! | `beam_width` | 1, or 8 with `beam` and `exact` | ≥ 1 | queries kept per length |
+//! | `bound` | `admissible` | `admissible`, `heuristic` | what cuts branches of exact search |
+//! | `node_limit` | none | ≥ 1 | queries that exact search may expand for one rule |
+//! | `time_limit` | none | > 0 | seconds for exact search in a whole fit; rules after that come from the beam |
 //! | `length_penalty` | 1 | ≥ 0 | γ: the search maximises value² / (1 + length)^γ |
 //! | `reg_lambda` | by loss: 5 squared, 1 otherwise | ≥ 0 | λ of the penalty ½ λ Σ βₖ² |
 //! | `epsilon` | 1e-4 for `ogb`, else 0 | ≥ 0 | ε in the objective's denominator |
@@ -69,6 +72,19 @@ pub enum Search {
     Greedy,
     /// Keep the best `beam_width` queries of each length.
     Beam,
+    /// Branch and bound over all conjunctions: the best query of all, with a certificate.
+    Exact,
+}
+
+/// The bound that cuts branches of exact search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// Never cuts the best query: what is found is proven.
+    Admissible,
+    /// The paper's: best prefix in the order of g/d. Exact for `gs`, `gb` and `xgb`; for the orthogonal objectives it may
+    /// cut the best query, and nothing is proven.
+    Heuristic,
 }
 
 /// Thresholds on a numeric column.
@@ -108,6 +124,12 @@ pub struct Params {
     pub search: Search,
     /// Queries kept per length; with greedy search 1.
     pub beam_width: Option<usize>,
+    /// What cuts branches of exact search.
+    pub bound: Bound,
+    /// Queries that exact search may expand for one rule.
+    pub node_limit: Option<u64>,
+    /// Seconds for exact search in a whole fit.
+    pub time_limit: Option<f64>,
     /// γ, the price of length.
     pub length_penalty: f64,
     /// λ of the penalty ½ λ Σ βₖ².
@@ -138,6 +160,9 @@ impl Default for Params {
             intercept: Intercept::Corrected,
             search: Search::Greedy,
             beam_width: None,
+            bound: Bound::Admissible,
+            node_limit: None,
+            time_limit: None,
             length_penalty: 1.0,
             reg_lambda: None,
             epsilon: None,
@@ -158,7 +183,11 @@ pub struct Checked {
     pub(crate) objective: Objective,
     pub(crate) update: Update,
     pub(crate) intercept: Intercept,
+    pub(crate) exact: bool,
     pub(crate) beam_width: usize,
+    pub(crate) bound: Bound,
+    pub(crate) node_limit: u64,
+    pub(crate) time_limit: Option<f64>,
     pub(crate) length_penalty: f64,
     pub(crate) reg_lambda: f64,
     pub(crate) epsilon: f64,
@@ -168,6 +197,13 @@ pub struct Checked {
     pub(crate) min_coverage: usize,
     pub(crate) max_bins: MaxBins,
     pub(crate) threads: usize,
+}
+
+impl Checked {
+    /// Whether the bound of exact search never cuts the best query.
+    pub(crate) fn bound_is_admissible(&self) -> bool {
+        self.bound == Bound::Admissible || !self.objective.is_orthogonal()
+    }
 }
 
 impl Objective {
@@ -213,6 +249,9 @@ impl Params {
             "intercept" => self.intercept = value.parse()?,
             "search" => self.search = value.parse()?,
             "beam_width" => self.beam_width = Some(number("beam_width", value)?),
+            "bound" => self.bound = value.parse()?,
+            "node_limit" => self.node_limit = Some(number("node_limit", value)?),
+            "time_limit" => self.time_limit = Some(number("time_limit", value)?),
             "length_penalty" => self.length_penalty = number("length_penalty", value)?,
             "reg_lambda" => self.reg_lambda = Some(number("reg_lambda", value)?),
             "epsilon" => self.epsilon = Some(number("epsilon", value)?),
@@ -250,7 +289,17 @@ impl Params {
             (Search::Greedy, Some(w)) => {
                 return Err(Error::Conflict(format!("beam_width {w} needs search beam; greedy search has width 1")));
             }
-            (Search::Beam, w) => positive("beam_width", w.unwrap_or(8))?,
+            (Search::Beam | Search::Exact, w) => positive("beam_width", w.unwrap_or(8))?,
+        };
+        let time_limit = match self.time_limit {
+            Some(x) if !(x > 0.0 && x <= 1e9) => {
+                return Err(Error::Param {
+                    name: "time_limit",
+                    want: "a positive number of seconds",
+                    got: x.to_string(),
+                });
+            }
+            limit => limit,
         };
         let lambda = if loss == Loss::Squared { 5.0 } else { 1.0 };
         let epsilon = if self.objective == Objective::Ogb { 1e-4 } else { 0.0 };
@@ -259,7 +308,11 @@ impl Params {
             objective: self.objective,
             update: self.update,
             intercept: self.intercept,
+            exact: self.search == Search::Exact,
             beam_width,
+            bound: self.bound,
+            node_limit: positive("node_limit", self.node_limit.unwrap_or(u64::MAX) as usize)? as u64,
+            time_limit,
             length_penalty: non_negative("length_penalty", self.length_penalty)?,
             reg_lambda: non_negative("reg_lambda", self.reg_lambda.unwrap_or(lambda))?,
             epsilon: non_negative("epsilon", self.epsilon.unwrap_or(epsilon))?,
@@ -308,7 +361,8 @@ macro_rules! names {
 names!(Objective, "objective", Gs = "gs", Gb = "gb", Xgb = "xgb", Ogb = "ogb", Onb = "onb");
 names!(Update, "update", Corrective = "corrective", Stagewise = "stagewise", Newton = "newton");
 names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = "none");
-names!(Search, "search", Greedy = "greedy", Beam = "beam");
+names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
+names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob");
 
 impl std::fmt::Display for MaxBins {

@@ -61,6 +61,12 @@ pub struct Rule {
     /// Objective value when it was chosen.
     #[serde(default)]
     pub value: f64,
+    /// No query had a higher score than one of this value at this length; absent when nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
+    /// Whether it was proven that no query was better.
+    #[serde(default)]
+    pub proven: bool,
     /// Queries that the search expanded to find it.
     #[serde(default)]
     pub nodes: u64,
@@ -160,6 +166,15 @@ impl Rule {
     /// 1 + the number of conditions: what the rule adds to the complexity of an ensemble.
     pub fn complexity(&self) -> usize {
         1 + self.conditions.len()
+    }
+
+    /// How far the value may lie below the best there was, as a part of it: 0 when proven, absent when unknown.
+    pub fn gap(&self) -> Option<f64> {
+        match (self.proven, self.bound) {
+            (true, _) => Some(0.0),
+            (false, Some(bound)) if self.value > 0.0 => Some((bound / self.value - 1.0).max(0.0)),
+            _ => None,
+        }
     }
 }
 

@@ -1,18 +1,28 @@
-//! The search for the best query: one frontier for greedy and beam search.
+//! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
 
+mod bound;
 mod candidate;
+mod exact;
 mod query;
+#[cfg(test)]
+mod tests;
+mod units;
 
 use crate::bins::BinnedColumn;
 use crate::cells::Cells;
+use crate::fit::Observer;
 use crate::histogram::{Gathered, Rows};
 use crate::objective::Scorer;
 use crate::params::Checked;
 use crate::response::Response;
+pub(crate) use bound::Pruned;
 pub(crate) use candidate::children;
 use candidate::{Candidate, order};
+use exact::Exact;
 pub(crate) use query::Query;
 use rayon::prelude::*;
+use std::time::Instant;
+pub(crate) use units::Units;
 
 /// What the search looks at: columns, the current cells and objective, and the rules that are already there.
 pub(crate) struct Searcher<'a> {
@@ -26,6 +36,11 @@ pub(crate) struct Searcher<'a> {
     pub(crate) params: &'a Checked,
     /// Longest query allowed in this round.
     pub(crate) max_length: usize,
+    /// The rows grouped by their codes, for exact search.
+    pub(crate) units: Option<&'a Units>,
+    /// When exact search must be done.
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) observer: &'a dyn Observer,
 }
 
 /// The rows of a rule that is already there.
@@ -44,13 +59,18 @@ impl Chosen {
 }
 
 /// The best query that was found.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     pub(crate) query: Query,
     pub(crate) rows: Vec<u32>,
     pub(crate) value: f64,
     /// Queries expanded.
     pub(crate) nodes: u64,
+    /// No query has a higher score than one of this value at this length; absent when nothing is known.
+    pub(crate) bound: Option<f64>,
+    /// Whether no query is better.
+    pub(crate) proven: bool,
+    pub(crate) pruned: Pruned,
 }
 
 /// A query with its rows, to be extended.
@@ -62,6 +82,20 @@ struct Node {
 impl Searcher<'_> {
     /// The best query with a positive value, or none.
     pub(crate) fn best_query(&self) -> Option<Found> {
+        let found = self.beam();
+        match self.units {
+            Some(units) => Exact::new(self, units).search(found),
+            None => found,
+        }
+    }
+
+    /// What a query of `length` conditions would have to be worth to match the best that any might be.
+    fn ceiling(&self, length: usize) -> f64 {
+        let price = (1.0 + length as f64) / 2.0;
+        self.scorer.ceiling * price.powf(0.5 * self.params.length_penalty)
+    }
+
+    fn beam(&self) -> Option<Found> {
         let mut beam = vec![Node { query: Query::default(), rows: Rows::All(self.response.rows()) }];
         let mut best: Option<(Candidate, Query, Vec<u32>)> = None;
         let mut nodes = 0;
@@ -80,7 +114,8 @@ impl Searcher<'_> {
         }
         let (candidate, query, rows) = best?;
         let query = self.minimal(query, &rows);
-        Some(Found { query, rows, value: candidate.value, nodes })
+        let bound = Some(self.ceiling(query.len()).max(candidate.value));
+        Some(Found { query, rows, value: candidate.value, nodes, bound, ..Found::default() })
     }
 
     /// The best `beam_width` children of the nodes of the beam, best first.

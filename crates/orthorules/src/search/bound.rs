@@ -1,0 +1,288 @@
+//! Upper bounds on the value of every query below a node.
+//!
+//! docs/algorithm.md, "Bounds", has the derivations. A query below a node selects a subset of the node's units. With
+//! `P = diag(κ d) − B̂B̂ᵀ`, `B̂ = (dᵢ zᵢ)`, `κ = 1 + ρ / Σ d`, its value is at most `s·gᵀx / √(xᵀPx)` for one sign s and
+//! its 0/1 vector x. Relaxed to x ≥ 0 this is a concave problem in as many dimensions as there are basis vectors.
+
+use super::units::UnitStats;
+use crate::linalg::Cholesky;
+use crate::objective::{D, G, Scorer};
+use crate::params::Bound;
+
+/// Newton steps of the relaxation before its best safe bound is taken.
+const MAX_STEPS: usize = 12;
+/// Queries whose residual norm is a smaller part of their own are worth nothing (see `Scorer::value`), so what a dual
+/// point violates counts at most 1/√this times.
+const NOISE: f64 = 1e-10;
+/// Rounding allowance on every bound.
+const SLACK: f64 = 1.0 + 1e-9;
+
+/// Which rule cut a branch, and how often; the order is that in which they are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub(crate) struct Pruned {
+    /// Children whose own share of the gradient is too small, seen from the parent's sums.
+    pub(crate) share: u64,
+    /// Nodes whose inherited bound fell behind the best rule while they waited.
+    pub(crate) inherited: u64,
+    /// Nodes cut by the relaxation (or the prefix bound) over their own units.
+    pub(crate) relaxation: u64,
+    /// Row sets that had been reached before.
+    pub(crate) repeated: u64,
+}
+
+impl Pruned {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.share += other.share;
+        self.inherited += other.inherited;
+        self.relaxation += other.relaxation;
+        self.repeated += other.repeated;
+    }
+}
+
+/// The bound of a node and a factor for quick bounds of its children.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NodeBound {
+    /// No query below has a larger value.
+    pub(crate) value: f64,
+    /// A child whose units have Σ (g±)²/d = q has no value above √(q · share).
+    pub(crate) share: f64,
+}
+
+/// Scratch space, one for each thread's task.
+#[derive(Default)]
+pub(crate) struct Workspace {
+    active_mass: Vec<f64>,
+    active_sum: Vec<f64>,
+    mass: Vec<f64>,
+    cells: Vec<u32>,
+    along: Vec<f64>,
+    matrix: Vec<f64>,
+}
+
+/// Bounds under the current objective.
+pub(crate) struct Bounds<'a> {
+    pub(crate) stats: &'a UnitStats,
+    pub(crate) scorer: &'a Scorer,
+    pub(crate) kind: Bound,
+}
+
+impl Bounds<'_> {
+    /// A bound on the values below the node of `units`. `inherited` is a bound that is known already; as soon as it is
+    /// clear on which side of `threshold` the bound lies, no more work is put into it.
+    pub(crate) fn node(&self, units: &[u32], inherited: f64, threshold: f64, work: &mut Workspace) -> NodeBound {
+        if self.scorer.gradient_only() {
+            return NodeBound { value: inherited.min(self.gradient_sum(units)), share: f64::INFINITY };
+        }
+        if self.stats.t == 0 || self.kind == Bound::Heuristic {
+            let value = self.best_prefix(units) * SLACK;
+            let share = if self.stats.t == 0 { 1.0 } else { f64::INFINITY };
+            return NodeBound { value: if self.stats.t == 0 { inherited.min(value) } else { value }, share };
+        }
+        self.collect_cells(units, work);
+        let total: f64 = work.cells.iter().map(|&c| work.mass[c as usize]).sum();
+        let kappa = if total > 0.0 { 1.0 + self.scorer.rho() / total } else { 1.0 };
+        let mut value: f64 = 0.0;
+        for sign in [1.0, -1.0] {
+            // Either sign's bound above the other's and above the threshold decides the node.
+            value = value.max(self.relaxation(units, sign, kappa, threshold.max(value), inherited, work));
+            if value >= inherited {
+                break;
+            }
+        }
+        let share = if value > threshold { self.share(kappa, work) } else { f64::INFINITY };
+        work.cells.iter().for_each(|&c| work.mass[c as usize] = 0.0);
+        NodeBound { value: inherited.min(value), share }
+    }
+
+    /// The larger of the sums of positive and of negative gradients.
+    fn gradient_sum(&self, units: &[u32]) -> f64 {
+        let (mut up, mut down) = (0.0, 0.0);
+        for &u in units {
+            let g = self.stats.vector(u)[G];
+            if g > 0.0 { up += g } else { down -= g }
+        }
+        f64::max(up, down) * SLACK
+    }
+
+    /// The best prefix in the order of g/d, from both ends: exact without a basis, a heuristic with one.
+    fn best_prefix(&self, units: &[u32]) -> f64 {
+        let mut ordered = units.to_vec();
+        // Large nodes: filter the order of all units; small ones: sort.
+        if ordered.len() * 8 > self.stats.by_ratio.len() {
+            let mut member = vec![false; self.stats.by_ratio.len()];
+            units.iter().for_each(|&u| member[u as usize] = true);
+            ordered.clear();
+            ordered.extend(self.stats.by_ratio.iter().copied().filter(|&u| member[u as usize]));
+        } else {
+            ordered.sort_unstable_by_key(|&u| self.stats.rank[u as usize]);
+        }
+        let width = self.stats.stride - 2;
+        let mut sum = vec![0.0; width];
+        let mut best: f64 = 0.0;
+        let mut run = |units: &mut dyn Iterator<Item = &u32>| {
+            sum.fill(0.0);
+            for &u in units {
+                sum.iter_mut().zip(&self.stats.vector(u)[..width]).for_each(|(s, x)| *s += x);
+                best = best.max(self.scorer.value(&sum));
+            }
+        };
+        run(&mut ordered.iter());
+        run(&mut ordered.iter().rev());
+        best
+    }
+
+    /// Masses of the node's cells.
+    fn collect_cells(&self, units: &[u32], work: &mut Workspace) {
+        let cells = self.stats.z.len() / self.stats.t.max(1);
+        for buffer in [&mut work.mass, &mut work.active_mass, &mut work.active_sum, &mut work.along] {
+            buffer.resize(cells, 0.0);
+        }
+        work.cells.clear();
+        for &u in units {
+            let (cell, d) = (self.stats.cell[u as usize], self.stats.vector(u)[D]);
+            if work.mass[cell as usize] == 0.0 && d > 0.0 {
+                work.cells.push(cell);
+            }
+            work.mass[cell as usize] += d;
+        }
+    }
+
+    fn z(&self, cell: u32) -> &[f64] {
+        &self.stats.z[cell as usize * self.stats.t..(cell as usize + 1) * self.stats.t]
+    }
+
+    /// A safe bound from the non-negative relaxation for one sign of the gradient.
+    fn relaxation(
+        &self,
+        units: &[u32],
+        sign: f64,
+        kappa: f64,
+        threshold: f64,
+        inherited: f64,
+        work: &mut Workspace,
+    ) -> f64 {
+        let t = self.stats.t;
+        let mut nu = vec![0.0; t];
+        let mut best = inherited;
+        for _ in 0..MAX_STEPS {
+            // x_i = max(r_i + z_c·ν, 0) / κ with r = s·g/d; X_c = Σ d x, and the masses of the active units.
+            for &c in &work.cells {
+                let c = c as usize;
+                work.along[c] = self.z(c as u32).iter().zip(&nu).map(|(z, n)| z * n).sum();
+                work.active_mass[c] = 0.0;
+                work.active_sum[c] = 0.0;
+            }
+            let mut square = 0.0;
+            for &u in units {
+                let vector = self.stats.vector(u);
+                let (d, c) = (vector[D], self.stats.cell[u as usize] as usize);
+                let x = sign * vector[G] + d * work.along[c];
+                if x > 0.0 && d > 0.0 {
+                    work.active_mass[c] += d;
+                    work.active_sum[c] += x;
+                    square += x * x / d;
+                }
+            }
+            let mut w = vec![0.0; t];
+            for &c in &work.cells {
+                let sum = work.active_sum[c as usize] / kappa;
+                w.iter_mut().zip(self.z(c)).for_each(|(w, z)| *w += sum * z);
+            }
+            let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
+            // 2ψ(ν) never exceeds the relaxation's maximum: above the threshold, nothing can be cut.
+            let psi = square / kappa - norm(&nu);
+            if psi.max(0.0).sqrt() > threshold {
+                return best;
+            }
+            // xᵀPx, and what sg exceeds Px by: δ_i/d_i = r_i − κ x_i + z_c·w where positive.
+            let energy = (square / kappa - norm(&w)).max(0.0);
+            for &c in &work.cells {
+                let c = c as usize;
+                // κ x = r + along on active units, so the excess there is z·(w − ν).
+                let toward: f64 = self.z(c as u32).iter().zip(&w).map(|(z, x)| z * x).sum();
+                work.active_sum[c] = toward;
+            }
+            let mut excess = 0.0;
+            for &u in units {
+                let vector = self.stats.vector(u);
+                let (d, c) = (vector[D], self.stats.cell[u as usize] as usize);
+                let g = sign * vector[G];
+                let x = (g + d * work.along[c]).max(0.0);
+                let over = g - x + d * work.active_sum[c];
+                if over > 0.0 && d > 0.0 {
+                    excess += over * over / d;
+                }
+            }
+            let safe = (energy.sqrt() + (excess / NOISE).sqrt()) * SLACK;
+            best = best.min(safe);
+            if best <= threshold || excess <= 1e-6 * NOISE * energy {
+                return best;
+            }
+            // Newton: (I − M_active/κ) Δ = w − ν.
+            self.residual_matrix(kappa, work);
+            let mut step: Vec<f64> = w.iter().zip(&nu).map(|(w, n)| w - n).collect();
+            Cholesky::new(&work.matrix, t, 1e-13).solve(&mut step);
+            nu.iter_mut().zip(&step).for_each(|(n, s)| *n += s);
+        }
+        best
+    }
+
+    /// I − Σ_c (active mass) z zᵀ / κ, lower triangle.
+    fn residual_matrix(&self, kappa: f64, work: &mut Workspace) {
+        let t = self.stats.t;
+        work.matrix.clear();
+        work.matrix.resize(t * t, 0.0);
+        for &c in &work.cells {
+            let mass = work.active_mass[c as usize] / kappa;
+            if mass == 0.0 {
+                continue;
+            }
+            let z = self.z(c);
+            for i in 0..t {
+                let factor = mass * z[i];
+                if factor != 0.0 {
+                    work.matrix[i * t..=i * t + i].iter_mut().zip(z).for_each(|(m, z)| *m -= factor * z);
+                }
+            }
+        }
+        (0..t).for_each(|i| work.matrix[i * t + i] += 1.0);
+    }
+
+    /// 1 / (κ − λ) with λ an upper bound on the largest eigenvalue of M = Σ d z zᵀ over the node: then
+    /// xᵀPx ≥ (κ − λ) Σ d x for every sub-selection.
+    fn share(&self, kappa: f64, work: &mut Workspace) -> f64 {
+        let t = self.stats.t;
+        let mut matrix = vec![0.0; t * t];
+        for &c in &work.cells {
+            let (mass, z) = (work.mass[c as usize], self.z(c));
+            for i in 0..t {
+                let factor = mass * z[i];
+                matrix[i * t..(i + 1) * t].iter_mut().zip(z).for_each(|(m, z)| *m += factor * z);
+            }
+        }
+        // λ ≤ ‖M^k‖_F^(1/k): squaring closes in on it from above.
+        let frobenius = |m: &[f64]| m.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let mut power = 1.0;
+        let mut largest = frobenius(&matrix);
+        for _ in 0..4 {
+            if largest < 0.5 || largest > 4.0 {
+                break;
+            }
+            let mut squared = vec![0.0; t * t];
+            for i in 0..t {
+                for k in 0..t {
+                    let factor = matrix[i * t + k];
+                    if factor != 0.0 {
+                        let (row, other) = (&mut squared[i * t..(i + 1) * t], &matrix[k * t..(k + 1) * t]);
+                        row.iter_mut().zip(other).for_each(|(s, m)| *s += factor * m);
+                    }
+                }
+            }
+            matrix = squared;
+            power *= 2.0;
+            largest = largest.min(frobenius(&matrix).powf(1.0 / power));
+        }
+        let rest = kappa - largest * (1.0 + 1e-9);
+        if rest > 1e-6 { SLACK / rest } else { f64::INFINITY }
+    }
+}

@@ -1,0 +1,203 @@
+//! Exact search and its bounds against brute force over every row set that the language can express.
+
+use super::bound::{Bounds, Workspace};
+use super::candidate::{children, score};
+use super::units::{UnitStats, Units};
+use super::{Chosen, Searcher};
+use crate::bins::{Atom, BinnedColumn};
+use crate::cases::{Case, cases, selected};
+use crate::cells::Cells;
+use crate::fit::Silent;
+use crate::objective::{ROWS, Scorer};
+use crate::params::{Bound, Checked, Intercept, Objective};
+use crate::response::Response;
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+/// A state of the fit in which the next rule is sought.
+struct State {
+    columns: Vec<BinnedColumn>,
+    response: Response,
+    cells: Cells,
+    scorer: Scorer,
+    params: Checked,
+    chosen: Vec<Chosen>,
+    /// Every row set that some query selects, as a bit mask, with the length of the shortest such query.
+    sets: HashMap<u64, usize>,
+}
+
+/// Chosen rules must be queries: the first `rules` expressible sets that a case's random masks point at.
+fn state(case: &Case, params: Checked, max_length: usize) -> State {
+    let columns = case.binned();
+    let response = case.response();
+    let sets = expressible(&columns, case.rows(), usize::MAX);
+    let mut masks: Vec<u64> = sets.keys().copied().filter(|&m| m != 0 && m.count_ones() < case.rows() as u32).collect();
+    masks.sort_unstable();
+    let mut rules = Vec::new();
+    for (k, rule) in case.rules.iter().enumerate() {
+        if !masks.is_empty() {
+            let pick = selected(rule).iter().map(|&r| r as usize).sum::<usize>() * 7 + k;
+            let mask = masks[pick % masks.len()];
+            if !rules.contains(&mask) {
+                rules.push(mask);
+            }
+        }
+    }
+    let as_rows = |mask: u64| (0..case.rows() as u32).filter(|r| mask >> r & 1 == 1).collect::<Vec<u32>>();
+    let fitted = Case {
+        rules: rules.iter().map(|m| (0..case.rows()).map(|r| m >> r & 1 == 1).collect()).collect(),
+        ..case.clone()
+    };
+    let (cells, weights) = fitted.fitted(&response, &params);
+    let scorer = Scorer::new(&response, &cells, &weights, &params);
+    let chosen = rules.iter().map(|&m| Chosen::new(as_rows(m), &response)).collect();
+    let sets = sets.into_iter().filter(|&(_, length)| length <= max_length).collect();
+    State { columns, response, cells, scorer, params, chosen, sets }
+}
+
+/// All row sets by breadth-first search over conjunctions.
+fn expressible(columns: &[BinnedColumn], rows: usize, max_length: usize) -> HashMap<u64, usize> {
+    let mut atoms = Vec::new();
+    for (c, column) in columns.iter().enumerate() {
+        // A histogram of ones makes `children` list every atom that can select anything.
+        let ones: Vec<f64> = (0..=column.bins).flat_map(|_| [1.0, 0.0, 1.0]).collect();
+        children(c as u32, column, &ones, 3, |atom, _| atoms.push(atom));
+    }
+    let all: Vec<u32> = (0..rows as u32).collect();
+    let mask = |atom: &Atom| columns[atom.column as usize].select(*atom, &all).iter().fold(0u64, |m, r| m | 1 << r);
+    let masks: Vec<u64> = atoms.iter().map(mask).collect();
+    let full = if rows == 64 { u64::MAX } else { (1 << rows) - 1 };
+    let mut sets = HashMap::from([(full, 0)]);
+    let mut frontier = vec![full];
+    let mut length = 0;
+    while !frontier.is_empty() && length < max_length {
+        length += 1;
+        let mut next = Vec::new();
+        for set in frontier {
+            for atom in &masks {
+                let below = set & atom;
+                if below != 0 && !sets.contains_key(&below) {
+                    sets.insert(below, length);
+                    next.push(below);
+                }
+            }
+        }
+        frontier = next;
+    }
+    sets
+}
+
+impl State {
+    fn searcher<'a>(&'a self, units: &'a Units, name_rank: &'a [u32], max_length: usize) -> Searcher<'a> {
+        Searcher {
+            columns: &self.columns,
+            response: &self.response,
+            cells: &self.cells,
+            scorer: &self.scorer,
+            chosen: &self.chosen,
+            name_rank,
+            params: &self.params,
+            max_length,
+            units: Some(units),
+            deadline: None,
+            observer: &Silent,
+        }
+    }
+
+    fn stats(&self, stats: &UnitStats, units: &Units, mask: u64) -> Vec<f64> {
+        let rows: Vec<u32> = (0..self.response.rows() as u32).filter(|r| mask >> r & 1 == 1).collect();
+        let mut sum = vec![0.0; stats.stride - 2];
+        for unit in units.of(&rows) {
+            sum.iter_mut().zip(stats.vector(unit)).for_each(|(s, x)| *s += x);
+        }
+        sum
+    }
+}
+
+fn objectives() -> impl Strategy<Value = Objective> {
+    (0usize..5).prop_map(|i| [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][i])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn certified_is_brute_force(
+        case in cases(3),
+        objective in objectives(),
+        gamma in 0usize..3,
+        lambda in 0usize..2,
+        corrected in any::<bool>(),
+        limits in (1usize..4, 1usize..5),
+    ) {
+        let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
+        let mut params = case.checked(objective, intercept, [0.0, 1.5][lambda]);
+        params.length_penalty = [0.0, 0.5, 1.0][gamma];
+        params.exact = true;
+        (params.min_coverage, params.beam_width) = (limits.0, 2);
+        let max_length = limits.1;
+        let state = state(&case, params, max_length);
+        let units = Units::new(&state.columns, case.rows());
+        let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer);
+        let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
+        let found = state.searcher(&units, &ranks, max_length).best_query();
+        let taken: Vec<u64> = state.chosen.iter().map(|c| c.rows.iter().fold(0, |m, r| m | 1u64 << r)).collect();
+        let mut best: f64 = 0.0;
+        for (&mask, &length) in &state.sets {
+            let sums = state.stats(&stats, &units, mask);
+            if length > 0 && sums[ROWS] >= state.params.min_coverage as f64 && !taken.contains(&mask) {
+                best = best.max(score(state.scorer.value(&sums), length, state.params.length_penalty));
+            }
+        }
+        match found {
+            Some(found) => {
+                let reached = score(found.value, found.query.len(), state.params.length_penalty);
+                prop_assert!(found.proven);
+                prop_assert_eq!(found.bound, Some(found.value));
+                prop_assert!((reached - best).abs() <= 1e-7 * best, "{} {} {}", reached, best, found.query.len());
+            }
+            None => prop_assert!(best <= 1e-12, "nothing found, but {} exists", best),
+        }
+    }
+
+    #[test]
+    fn bounds_hold_below_every_node(
+        case in cases(4),
+        objective in objectives(),
+        lambda in 0usize..2,
+        corrected in any::<bool>(),
+        pick in any::<prop::sample::Index>(),
+        tight in any::<bool>(),
+    ) {
+        let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
+        let state = state(&case, case.checked(objective, intercept, [0.0, 1.5][lambda]), usize::MAX);
+        let units = Units::new(&state.columns, case.rows());
+        let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer);
+        let mut nodes: Vec<u64> = state.sets.keys().copied().collect();
+        nodes.sort_unstable();
+        let node = nodes[pick.index(nodes.len())];
+        let below: Vec<(u64, f64)> = nodes
+            .iter()
+            .filter(|&&m| m & !node == 0)
+            .map(|&m| (m, state.scorer.value(&state.stats(&stats, &units, m))))
+            .collect();
+        let best = below.iter().fold(0.0f64, |b, (_, v)| b.max(*v));
+        let rows: Vec<u32> = (0..case.rows() as u32).filter(|r| node >> r & 1 == 1).collect();
+        let bounds = Bounds { stats: &stats, scorer: &state.scorer, kind: Bound::Admissible };
+        let threshold = if tight { best } else { 0.0 };
+        let bound = bounds.node(&units.of(&rows), f64::MAX, threshold, &mut Workspace::default());
+        prop_assert!(bound.value >= best * (1.0 - 1e-12), "{} {}", bound.value, best);
+        prop_assert!(state.scorer.ceiling >= best * (1.0 - 1e-9), "{} {}", state.scorer.ceiling, best);
+        // The quick bound of a child from the parent's sums.
+        for &(mask, value) in &below {
+            let (mut up, mut down) = (0.0, 0.0);
+            let child: Vec<u32> = (0..case.rows() as u32).filter(|r| mask >> r & 1 == 1).collect();
+            for unit in units.of(&child) {
+                up += stats.vector(unit)[stats.stride - 2];
+                down += stats.vector(unit)[stats.stride - 1];
+            }
+            let quick = (f64::max(up, down) * bound.share).sqrt();
+            prop_assert!(quick.is_nan() || quick >= value * (1.0 - 1e-9), "{} {}", quick, value);
+        }
+    }
+}
