@@ -101,10 +101,9 @@ impl Observer for Progress {
     fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
         let class = class.map_or(String::new(), |c| format!("{c}: "));
         let risk = decimal::rounded(step.train_risk, 4);
-        let (rules, complexity) = (step.rules, step.complexity);
-        self.bar
-            .set_message(crate::text::clean(&format!("{class}{rules} rules, complexity {complexity}, risk {risk}")));
-        self.notes.detail(&format!("{class}rule {rules}: {rule} (risk {risk})"));
+        let (size, complexity) = (crate::text::count(step.rules, "rule"), step.complexity);
+        self.bar.set_message(crate::text::clean(&format!("{class}{size}, complexity {complexity}, risk {risk}")));
+        self.notes.detail(&format!("{class}rule {}: {rule} (risk {risk})", step.rules));
     }
 }
 

@@ -69,7 +69,7 @@ fn describe(model: &Model, rows: usize, evaluations: &[Evaluation]) -> String {
         measures.push((name, evaluations.iter().map(|e| e.metrics[i].1).collect()));
     }
     format!(
-        "{}, on {}\n\n{}\nThe risk is the mean {} loss; relative to that of the constant model.\n",
+        "{}, on {}\n\n{}\nThe risk is the mean {} loss; relative is the risk divided by that of the constant model.\n",
         text::subject(model),
         text::count(rows, "row"),
         text::path_table(&sizes, &measures, model.chosen()),

@@ -159,9 +159,11 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
     }
     for sum in row.single.iter().chain(&row.one_vs_rest) {
         let firing: Vec<&Term> = sum.rules.iter().filter(|t| t.fires).collect();
-        let weights: Vec<f64> = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.weight)).collect();
-        let scores: Vec<f64> = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.score)).collect();
-        let (weights, scores) = (text::signed(&weights, 3), text::signed(&scores, 3));
+        // Weights and running scores are aligned together: one number of decimals for both.
+        let weights = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.weight));
+        let scores = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.score));
+        let mut weights = text::signed(&weights.chain(scores).collect::<Vec<f64>>(), 3);
+        let scores = weights.split_off(firing.len() + 1);
         let mut grid = Grid::default();
         let class = sum.class.map_or(String::new(), |c| format!("{} = {c}", model.target));
         grid.line([Cell::right("weight"), Cell::left(class), Cell::right("score")].map(|cell| cell.styled(DIM)));

@@ -243,9 +243,9 @@ fn entries(ensemble: &Ensemble) -> Vec<Entry> {
                 weight,
                 covered: rule.covered,
                 value: rule.value,
-                bound: None,
-                gap: None,
-                proven: false,
+                bound: rule.bound,
+                gap: rule.gap(),
+                proven: rule.proven,
                 nodes: rule.nodes,
             }
         });

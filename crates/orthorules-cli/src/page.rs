@@ -1,7 +1,7 @@
 //! The demonstration's page: one HTML file that needs nothing else.
 
 use crate::demo::Showcase;
-use crate::text::{aligned, meaning, relative, signed};
+use crate::text::{aligned, count, meaning, relative, signed};
 use orthorules::Model;
 use std::fmt::Write;
 
@@ -70,9 +70,10 @@ fn rules(page: &mut String, model: &Model, rows: usize) {
         let texts = signed(&values, 3);
         page.push_str("<div class=\"wide\"><table>\n<tr><th class=\"n\">weight</th><th></th><th>rule</th>");
         page.push_str("<th class=\"n\">rows</th></tr>\n");
-        let largest = values.iter().fold(0.0f64, |m, w| m.max(w.abs())).max(f64::MIN_POSITIVE);
+        // The intercept is no rule: it has no bar, and does not dwarf those of the rules.
+        let largest = step.weights.iter().fold(0.0f64, |m, w| m.max(w.abs())).max(f64::MIN_POSITIVE);
         let mut line = |i: usize, what: &str, covered: &str| {
-            let width = 70.0 * values[i].abs() / largest;
+            let width = if i < step.rules { 70.0 * values[i].abs() / largest } else { 0.0 };
             let (class, x) = if values[i] < 0.0 { ("down", 72.0 - width) } else { ("up", 72.0) };
             let _ = writeln!(
                 page,
@@ -104,7 +105,7 @@ fn curve(page: &mut String, showcase: &Showcase) {
     let sizes: Vec<(usize, usize)> = path.iter().map(|e| (e.size.rules, e.size.complexity)).collect();
     let widest = sizes.iter().map(|s| s.1).max().unwrap_or(1).max(1) as f64;
     let x = |complexity: f64| LEFT + complexity / widest * (WIDTH - LEFT - 16.0);
-    let y = |risk: f64| 12.0 + (1.0 - risk.clamp(0.0, 1.2) / 1.0).max(-0.04) * (HEIGHT - BOTTOM - 12.0);
+    let y = |risk: f64| 12.0 + (1.0 - risk.clamp(0.0, 1.04)) * (HEIGHT - BOTTOM - 12.0);
     let _ = writeln!(
         page,
         "<figure><svg class=\"curve\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
@@ -137,8 +138,9 @@ fn curve(page: &mut String, showcase: &Showcase) {
             let (rules, complexity) = sizes[i];
             let _ = writeln!(
                 page,
-                "<circle class=\"{class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"3\"><title>{rules} rules, complexity \
+                "<circle class=\"{class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"3\"><title>{}, complexity \
                  {complexity}: risk {} on {name}</title></circle>",
+                count(rules, "rule"),
                 texts[i]
             );
         }

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use orthorules::model::{Ensemble, Step};
-use orthorules::{Model, Task};
+use orthorules::{Model, Task, decimal};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -201,26 +201,27 @@ fn rule_list(task: Task, ensemble: &Ensemble, step: &Step, rows: Option<usize>) 
     let factor_head = (task == Task::Poisson).then(|| head("factor"));
     // Rules of a model written by hand may not know their coverage.
     let known = ensemble.rules.iter().any(|rule| rule.covered > 0);
+    // Every search bounds what it missed; the text tells only where exact search has proven something.
+    let certified = ensemble.rules.iter().any(|rule| rule.proven);
     let rows_head = known.then(|| head("rows"));
     grid.line([head("weight")].into_iter().chain(factor_head).chain([Cell::left("")]).chain(rows_head));
-    let mut add = |line: usize, what: String, coverage: Option<u64>| {
-        let factor = (task == Task::Poisson).then(|| Cell::right(format!("×{}", factors[line])));
-        let covered = coverage.map(|c| Cell::right(c.to_string()));
-        let part = coverage.zip(rows).map(|(c, n)| Cell::right(share(c, n)).styled(DIM));
-        grid.line(
-            [Cell::signed(&weights[line])]
-                .into_iter()
-                .chain(factor)
-                .chain([Cell::left(what)])
-                .chain(covered)
-                .chain(part),
-        );
-    };
+    let factor = |line: usize| (task == Task::Poisson).then(|| Cell::right(format!("×{}", factors[line])));
     for (line, rule) in step.members().map(|k| &ensemble.rules[k]).enumerate() {
-        add(line, format!("if {rule}"), known.then_some(rule.covered));
+        let covered = known.then(|| Cell::right(rule.covered.to_string()));
+        let part = known.then_some(rows).flatten().map(|n| Cell::right(share(rule.covered, n)).styled(DIM));
+        let proof = rule.gap().filter(|_| certified).map(|gap| Cell::left(certificate(rule.proven, gap)).styled(DIM));
+        let what = [Cell::left(format!("if {rule}"))];
+        let weight = [Cell::signed(&weights[line])].into_iter();
+        grid.line(weight.chain(factor(line)).chain(what).chain(covered).chain(part).chain(proof));
     }
-    add(step.rules, "always (intercept)".into(), None);
+    let intercept = [Cell::signed(&weights[step.rules])].into_iter().chain(factor(step.rules));
+    grid.line(intercept.chain([Cell::left("always (intercept)")]));
     grid
+}
+
+/// What exact search knows of a rule.
+fn certificate(proven: bool, gap: f64) -> String {
+    if proven { "best".into() } else { format!("within {}% of the best", decimal::rounded(100.0 * gap, 2)) }
 }
 
 /// One column of numbers of a [`path_table`].

@@ -2,13 +2,13 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use orthorules::params::{Intercept, MaxBins, Objective, Params, Preset, Search, Update};
+use orthorules::params::{Bound, Intercept, MaxBins, Objective, Params, Preset, Search, Update};
 use orthorules::{Roles, Task};
 use std::path::PathBuf;
 
 /// Learn rules from a table
 ///
-/// Prints the rules of the largest size and the risk of every size; writes the model when -o is given.
+/// Prints the rules of the chosen size and the risk of every size; writes the model when -o is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   orthorules fit titanic.csv --target survived --max-rules 5 -o titanic.json")]
@@ -105,9 +105,29 @@ pub(crate) struct LearningArgs {
         value_name = "W",
         allow_hyphen_values = true,
         help_heading = "Search",
-        help = "Candidates kept for each length, with search beam (default: 8)"
+        help = "Candidates kept for each length, with search beam or exact (default: 8)"
     )]
     beam_width: Option<usize>,
+    #[arg(long, value_name = "NAME", value_parser = named::<Bound>(Bound::NAMES), help_heading = "Search",
+          help = format!("What cuts branches of exact search; only admissible proves its rules (default: {})",
+                         standard().bound))]
+    bound: Option<Bound>,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Most candidates that exact search expands for one rule (default: no limit)"
+    )]
+    node_limit: Option<u64>,
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Time for exact search in the whole fit; later rules come from the beam (default: no limit)"
+    )]
+    time_limit: Option<f64>,
     #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",
           help = format!("Price of length: the search maximises value² / (1 + conditions)^γ (default: {})",
                          standard().length_penalty))]
@@ -171,6 +191,9 @@ impl LearningArgs {
             intercept: self.intercept.unwrap_or(base.intercept),
             search: self.search.unwrap_or(base.search),
             beam_width: self.beam_width.or(base.beam_width),
+            bound: self.bound.unwrap_or(base.bound),
+            node_limit: self.node_limit.or(base.node_limit),
+            time_limit: self.time_limit.or(base.time_limit),
             length_penalty: self.length_penalty.unwrap_or(base.length_penalty),
             reg_lambda: self.reg_lambda.or(base.reg_lambda),
             epsilon: self.epsilon.or(base.epsilon),
@@ -268,6 +291,9 @@ mod tests {
             "--intercept=none",
             "--search=beam",
             "--beam-width=3",
+            "--bound=heuristic",
+            "--node-limit=12",
+            "--time-limit=2.5",
             "--length-penalty=2",
             "--reg-lambda=0.25",
             "--epsilon=0.5",
@@ -285,6 +311,7 @@ mod tests {
         assert_eq!(params.update, Update::Newton);
         assert_eq!(params.intercept, Intercept::None);
         assert_eq!((params.search, params.beam_width), (Search::Beam, Some(3)));
+        assert_eq!((params.bound, params.node_limit, params.time_limit), (Bound::Heuristic, Some(12), Some(2.5)));
         assert_eq!((params.length_penalty, params.reg_lambda, params.epsilon), (2.0, Some(0.25), Some(0.5)));
         assert_eq!((params.max_rules, params.max_complexity, params.max_conditions), (Some(4), Some(9), Some(2)));
         assert_eq!((params.min_coverage, params.max_bins), (Some(7), MaxBins::AtMost(16)));
@@ -309,7 +336,9 @@ mod tests {
             assert!(text.contains("epsilon: 0.0") && text.contains("max_complexity: 50"), "{text}");
         }
         assert!(completed(Preset::Cob.params(), Loss::Squared).contains("epsilon: 0.0001"));
-        let beam = Params { search: Search::Beam, ..Params::default() };
-        assert!(completed(beam, Loss::Squared).contains("beam_width: 8"));
+        for search in [Search::Beam, Search::Exact] {
+            let params = Params { search, ..Params::default() };
+            assert!(completed(params, Loss::Squared).contains("beam_width: 8"));
+        }
     }
 }

@@ -127,6 +127,9 @@ fn parameters_out_of_range() {
         &["--max-bins", "-3"],
         &["--threads", "0"],
         &["--threads", "-2"],
+        &["--time-limit", "nan", "--search", "exact"],
+        &["--time-limit", "0", "--search", "exact"],
+        &["--node-limit", "0", "--search", "exact"],
         &["--seed", "-1"],
         &["--seed", "1.5"],
         &["--max-rules", "1e3"],
@@ -218,5 +221,10 @@ fn exposures_and_weights_of_later_tables_are_checked() {
         for command in ["predict", "evaluate"] {
             refused(&sandbox, &[command, "m.json", table], &[table, "\"years\""]);
         }
+    }
+    sandbox.ok(&["fit", "t.csv", "--target", "claims", "--task", "poisson", "--weight", "years", "-o", "m.json"]);
+    for table in ["text.csv", "negative.csv"] {
+        refused(&sandbox, &["evaluate", "m.json", table], &[table, "weight", "\"years\""]);
+        sandbox.ok(&["predict", "m.json", table]);
     }
 }

@@ -11,9 +11,6 @@ fn every_command_has_help_with_an_example() {
         let run = sandbox.ok(&[command, "--help"]);
         assert!(run.stderr.is_empty());
         assert!(run.stdout.contains(&format!("Example:\n  orthorules {command}")), "{}", run.stdout);
-        for line in run.stdout.lines().filter(|l| l.trim_start().starts_with("--")) {
-            assert!(!line.trim().is_empty());
-        }
     }
     let overview = sandbox.ok(&["--help"]).stdout;
     assert!(COMMANDS.iter().all(|c| overview.contains(&format!("\n  {c} "))), "{overview}");
@@ -27,11 +24,9 @@ fn every_option_says_its_default() {
         // The long help has one paragraph for each option.
         let help = sandbox.ok(&[command, "--help"]).stdout;
         let (_, options) = help.split_once("Options:").unwrap();
-        let described = options.split("\n\n").filter(|p| p.contains("--") && !p.contains("--help"));
-        for paragraph in described.filter(|p| !p.contains("(required)") && !p.contains("Example:")) {
-            let next = options.split_once(paragraph).map_or("", |(_, rest)| rest);
-            let whole = [paragraph, next.split("\n\n").nth(1).unwrap_or_default()].concat();
-            assert!(whole.contains("default:"), "{command}: {paragraph}");
+        for option in options.split("\n\n").filter(|p| p.contains("--") && !p.contains("Example:")) {
+            let exempt = option.contains("--help") || option.contains("(required)");
+            assert!(exempt || option.contains("default:"), "{command}: {option}");
         }
     }
 }
@@ -52,6 +47,9 @@ fn fit_has_the_options_of_the_interface() {
         "update",
         "search",
         "beam-width",
+        "bound",
+        "node-limit",
+        "time-limit",
         "length-penalty",
         "reg-lambda",
         "epsilon",
@@ -85,7 +83,7 @@ fn usage_errors_are_one_line() {
         (&["fit", "t.csv"], "--target"),
         (&["fit", "t.csv", "--target"], "--target"),
         (&["fit", "t.csv", "--target", "y", "--serach", "beam"], "--search"),
-        (&["fit", "t.csv", "--target", "y", "--search", "wide"], "greedy, beam"),
+        (&["fit", "t.csv", "--target", "y", "--search", "wide"], "greedy, beam, exact"),
         (&["fit", "t.csv", "--target", "y", "--max-rules", "many"], "--max-rules"),
         (&["fit", "t.csv", "--target", "y", "--max-rules", "-1"], "--max-rules"),
         (&["fit", "t.csv", "--target", "y", "--task", "ranking"], "classification"),

@@ -55,6 +55,20 @@ fn fit_prints_the_documented_document() {
 }
 
 #[test]
+fn exact_search_proves_its_rules() {
+    let sandbox = Sandbox::with(&[("t.csv", &houses())]);
+    let fit = ["fit", "t.csv", "--target", "price", "--max-rules", "2", "--search", "exact"];
+    let document = sandbox.json(&fit);
+    let first = &document["path"][1];
+    assert_eq!((&first["proven"], first["gap"].as_f64()), (&true.into(), Some(0.0)), "{first}");
+    assert!(first["bound"].as_f64() >= first["value"].as_f64(), "{first}");
+    assert!(sandbox.ok(&fit).stdout.contains("  best\n"));
+    let greedy = sandbox.json(&["fit", "t.csv", "--target", "price", "--max-rules", "2", "--search", "greedy"]);
+    assert_eq!(greedy["path"][1]["proven"], false);
+    assert!(!sandbox.ok(&["fit", "t.csv", "--target", "price", "--search", "greedy"]).stdout.contains("best"));
+}
+
+#[test]
 fn fit_of_several_classes_has_a_joint_path_and_one_for_each() {
     let sandbox = Sandbox::with(&[("t.csv", &flowers())]);
     let document = sandbox.json(&["fit", "t.csv", "--target", "kind", "-o", "m.json"]);
