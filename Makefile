@@ -39,8 +39,9 @@ smoke: build ## The demo, on an empty directory
 demo: build ## Learn from two built-in data sets, write orthorules-demo.html
 	"$(BIN)" demo
 
-quality: build ## Risk for every complexity: make quality DATA=directory
+quality: ## Risk for every complexity: make quality DATA=directory
 	@test -n "$(DATA)" || { echo "name the data directory: make quality DATA=directory" >&2; exit 2; }
+	@$(MAKE) --no-print-directory build
 	"$(LAB)" quality "$(DATA)"
 
 speed: build ## Time against LightGBM; needs: pip install lightgbm numpy pandas pyarrow
