@@ -1,4 +1,55 @@
-//! Additive rule ensembles by corrective orthogonal gradient boosting.
+//! Additive rule ensembles by corrective orthogonal gradient boosting: short lists of weighted rules that predict well.
+//!
+//! # The pipeline
+//!
+//! 1. A [`Table`] of named columns, from memory or from a file ([`table::read()`], feature `files`).
+//! 2. [`Roles`] say which column is the target; [`Problem::new`] checks every number once.
+//! 3. [`Params`] say how to learn; the defaults are the ones that measured best. [`fit()`] first turns columns into bins.
+//! 4. Each round scores all candidate conditions, keeps the best conjunction, and splits the *cells*: groups of rows
+//!    that satisfy the same rules and so share score, curvature and basis.
+//! 5. All weights are fitted again over the cells; the [`Observer`] hears of the new rule; until nothing helps.
+//! 6. The [`Model`] keeps every size on the way with its own weights, and is a versioned JSON file
+//!    ([`Model::save`], [`Model::load`]).
+//! 7. [`Model::predict`], [`Model::evaluate`] and [`Model::explain`] use it on other tables.
+//!
+//! ```
+//! use orthorules::{Column, Params, Predictions, Problem, Roles, Silent, Table, Values, fit};
+//!
+//! // Minutes to deliver: 20, and 15 more in snow, and 10 more beyond 5 km.
+//! let km = |i: usize| (i % 10) as f64;
+//! let snow = |i: usize| i % 3 == 0;
+//! let minutes = |i: usize| 20.0 + if snow(i) { 15.0 } else { 0.0 } + if km(i) > 5.0 { 10.0 } else { 0.0 };
+//! let weather = |i: usize| Some(if snow(i) { "snow" } else { "dry" });
+//! let table = Table::new(vec![
+//!     Column::new("km", Values::numbers((0..300).map(km))),
+//!     Column::new("weather", Values::text((0..300).map(weather))),
+//!     Column::new("minutes", Values::numbers((0..300).map(minutes))),
+//! ])?;
+//! let roles = Roles { target: "minutes".into(), ..Roles::default() };
+//! let problem = Problem::new(table.clone(), &roles)?;
+//!
+//! let params = Params { reg_lambda: Some(0.0), ..Params::default() };
+//! let (model, _seconds) = fit(&problem, &params, &Silent)?;
+//!
+//! let ensemble = &model.ensembles[0];
+//! let size = ensemble.chosen();
+//! println!("{:+.1}", size.intercept);
+//! for (rule, weight) in ensemble.rules.iter().zip(&size.weights) {
+//!     println!("{weight:+.1} if {rule}");
+//! }
+//! let shown: Vec<String> = ensemble.rules.iter().map(ToString::to_string).collect();
+//! assert_eq!(shown, ["weather = snow", "km >= 6"]);
+//!
+//! let Predictions::Numbers(predicted) = model.predict(&table)? else { unreachable!() };
+//! assert!((predicted[9] - 45.0).abs() < 1e-9); // 9 km in snow
+//! # Ok::<(), orthorules::Error>(())
+//! ```
+//!
+//! # Promises
+//!
+//! The same data and parameters give the same bytes on any number of threads. The library prints nothing, and no input
+//! makes it panic: every [`Error`] is one line that names the place and the remedy. Formulas and their identifiers are
+//! in `docs/algorithm.md`, the rooms of the code in `ARCHITECTURE.md`.
 
 mod bins;
 #[cfg(test)]
