@@ -51,25 +51,24 @@ impl Bounds<'_> {
         if self.scorer.gradient_only() {
             return NodeBound { value: inherited.min(self.gradient_sum(units)), share: f64::INFINITY };
         }
-        if self.stats.t == 0 || self.kind == Bound::Heuristic {
-            let value = self.best_prefix(units) * SLACK;
-            let share = if self.stats.t == 0 { 1.0 } else { f64::INFINITY };
-            return NodeBound { value: if self.stats.t == 0 { inherited.min(value) } else { value }, share };
+        if self.stats.t == 0 {
+            return NodeBound { value: inherited.min(self.best_prefix(units) * SLACK), share: 1.0 };
         }
         self.collect_cells(units, work);
         let total: f64 = work.cells.iter().map(|&c| work.mass[c as usize]).sum();
         let kappa = if total > 0.0 { 1.0 + self.scorer.rho() / total } else { 1.0 };
-        let mut value: f64 = 0.0;
-        for sign in [1.0, -1.0] {
-            // Either sign's bound above the other's and above the threshold decides the node.
-            value = value.max(self.relaxation(units, sign, kappa, threshold.max(value), inherited, work));
-            if value >= inherited {
-                break;
+        let value = match self.kind {
+            Bound::Heuristic => self.best_prefix(units) * SLACK,
+            Bound::Admissible => {
+                let up = self.relaxation(units, 1.0, kappa, threshold, inherited, work);
+                // Below the other sign's bound a tighter one changes nothing.
+                let down = self.relaxation(units, -1.0, kappa, threshold.max(up), inherited, work);
+                inherited.min(up.max(down))
             }
-        }
+        };
         let share = if value > threshold { self.share(kappa, work) } else { f64::INFINITY };
         work.cells.iter().for_each(|&c| work.mass[c as usize] = 0.0);
-        NodeBound { value: inherited.min(value), share }
+        NodeBound { value, share }
     }
 
     /// The larger of the sums of positive and of negative gradients.

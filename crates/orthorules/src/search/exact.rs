@@ -157,12 +157,14 @@ impl<'a> Exact<'a> {
 
     /// The query that first reached node `id`.
     fn query(&self, mut id: u32) -> Query {
-        let mut query = Query::default();
+        let mut atoms = Vec::with_capacity(self.nodes[id as usize].length as usize);
         while self.nodes[id as usize].parent != u32::MAX {
-            query = query.with(self.nodes[id as usize].atom);
+            atoms.push(self.nodes[id as usize].atom);
             id = self.nodes[id as usize].parent;
         }
-        query
+        // No atom of a node implies another, so sorting them is all that a query needs.
+        atoms.sort_unstable();
+        Query { atoms }
     }
 
     fn extent(&self, query: &Query) -> Vec<u32> {
