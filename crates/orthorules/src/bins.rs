@@ -170,6 +170,11 @@ impl BinnedColumn {
         }
     }
 
+    /// The column's bins without its rows.
+    pub(crate) fn without_codes(&self) -> Self {
+        Self { name: self.name.clone(), scale: self.scale.clone(), bins: self.bins, codes: Codes::U8(Vec::new()) }
+    }
+
     /// Whether an ordered condition may end at `bin`.
     pub(crate) fn ends_at(&self, bin: usize) -> bool {
         !matches!(self.scale, Scale::Given { .. }) || bin % 2 == 1

@@ -25,6 +25,8 @@ pub(crate) struct Response {
     pub(crate) norm: Option<PerRow>,
     /// How many rows a row stands for when coverage is counted: its weight, if all weights are whole numbers.
     pub(crate) rows_each: PerRow,
+    /// Sum of `rows_each`.
+    pub(crate) rows_total: f64,
     /// Sum of weights.
     pub(crate) total_weight: f64,
     /// Internal target, for the exact squared loss.
@@ -84,7 +86,20 @@ impl Response {
             PerRow::Each(v) => v.iter().all(|x| x.fract() == 0.0 && *x < 1e9),
         };
         let rows_each = if whole(&weight) { weight } else { PerRow::Same(1.0) };
-        Self { loss, mass, b, norm, rows_each, total_weight, y, exposure: problem.exposure.clone(), scale, shift }
+        let rows_total = (0..y.len()).map(|r| rows_each.at(r)).sum();
+        Self {
+            loss,
+            mass,
+            b,
+            norm,
+            rows_each,
+            rows_total,
+            total_weight,
+            y,
+            exposure: problem.exposure.clone(),
+            scale,
+            shift,
+        }
     }
 
     pub(crate) fn rows(&self) -> usize {

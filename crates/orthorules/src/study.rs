@@ -9,6 +9,8 @@ use crate::search::{Bounds, UnitStats, Workspace};
 pub struct Instance {
     scorer: Scorer,
     stats: UnitStats,
+    /// Where each point stands in the order of the gradient.
+    position: Vec<u32>,
 }
 
 impl Instance {
@@ -17,7 +19,9 @@ impl Instance {
         let basis = orthonormal(queries);
         let rows: Vec<Vec<f64>> = (0..gradient.len()).map(|r| basis.iter().map(|column| column[r]).collect()).collect();
         let stats = UnitStats::from_rows(gradient, &rows, basis.len());
-        Self { scorer: Scorer::bare(basis.len(), epsilon), stats }
+        let mut position = vec![0; gradient.len()];
+        stats.order.iter().enumerate().for_each(|(p, &point)| position[point as usize] = p as u32);
+        Self { scorer: Scorer::bare(basis.len(), epsilon), stats, position }
     }
 
     /// Number of points.
@@ -29,7 +33,8 @@ impl Instance {
     pub fn value(&self, selected: impl Iterator<Item = usize>) -> f64 {
         let mut sum = vec![0.0; self.scorer.stride()];
         for point in selected {
-            sum.iter_mut().zip(self.stats.vector(point as u32)).for_each(|(s, x)| *s += x);
+            let vector = self.stats.vector(self.position[point]);
+            sum.iter_mut().zip(vector).for_each(|(s, x)| *s += x);
         }
         self.scorer.value(&sum)
     }
@@ -63,7 +68,7 @@ impl Instance {
     fn bound(&self, kind: Bound) -> f64 {
         let points: Vec<u32> = (0..self.points() as u32).collect();
         let bounds = Bounds { stats: &self.stats, scorer: &self.scorer, kind };
-        bounds.node(&points, f64::MAX, 0.0, &mut Workspace::default()).value
+        bounds.node(&points, f64::MAX, f64::NAN, &mut Workspace::default()).value
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) struct Workspace {
     cells: Vec<u32>,
     along: Vec<f64>,
     matrix: Vec<f64>,
+    sum: Vec<f64>,
 }
 
 /// Bounds under the current objective.
@@ -45,28 +46,29 @@ pub(crate) struct Bounds<'a> {
 }
 
 impl Bounds<'_> {
-    /// A bound on the values below the node of `units`. `inherited` is a bound that is known already; as soon as it is
-    /// clear on which side of `threshold` the bound lies, no more work is put into it.
+    /// A bound on the values below the node of `units` (positions, ascending). `inherited` is a bound that is known already; as soon as it is
+    /// clear on which side of `threshold` the bound lies, no more work is put into it; with a NaN it is made tight.
     pub(crate) fn node(&self, units: &[u32], inherited: f64, threshold: f64, work: &mut Workspace) -> NodeBound {
         if self.scorer.gradient_only() {
             return NodeBound { value: inherited.min(self.gradient_sum(units)), share: f64::INFINITY };
         }
         if self.stats.t == 0 {
-            return NodeBound { value: inherited.min(self.best_prefix(units) * SLACK), share: 1.0 };
+            return NodeBound { value: inherited.min(self.best_prefix(units, work) * SLACK), share: 1.0 };
         }
         self.collect_cells(units, work);
         let total: f64 = work.cells.iter().map(|&c| work.mass[c as usize]).sum();
         let kappa = if total > 0.0 { 1.0 + self.scorer.rho() / total } else { 1.0 };
         let value = match self.kind {
-            Bound::Heuristic => self.best_prefix(units) * SLACK,
+            Bound::Heuristic => self.best_prefix(units, work) * SLACK,
             Bound::Admissible => {
                 let up = self.relaxation(units, 1.0, kappa, threshold, inherited, work);
                 // Below the other sign's bound a tighter one changes nothing.
-                let down = self.relaxation(units, -1.0, kappa, threshold.max(up), inherited, work);
+                let threshold = if threshold.is_nan() { threshold } else { threshold.max(up) };
+                let down = self.relaxation(units, -1.0, kappa, threshold, inherited, work);
                 inherited.min(up.max(down))
             }
         };
-        let share = if value > threshold { self.share(kappa, work) } else { f64::INFINITY };
+        let share = if value <= threshold { f64::INFINITY } else { self.share(kappa, work) };
         work.cells.iter().for_each(|&c| work.mass[c as usize] = 0.0);
         NodeBound { value, share }
     }
@@ -82,29 +84,20 @@ impl Bounds<'_> {
     }
 
     /// The best prefix in the order of g/d, from both ends: exact without a basis, a heuristic with one.
-    fn best_prefix(&self, units: &[u32]) -> f64 {
-        let mut ordered = units.to_vec();
-        // Large nodes: filter the order of all units; small ones: sort.
-        if ordered.len() * 8 > self.stats.by_ratio.len() {
-            let mut member = vec![false; self.stats.by_ratio.len()];
-            units.iter().for_each(|&u| member[u as usize] = true);
-            ordered.clear();
-            ordered.extend(self.stats.by_ratio.iter().copied().filter(|&u| member[u as usize]));
-        } else {
-            ordered.sort_unstable_by_key(|&u| self.stats.rank[u as usize]);
-        }
+    fn best_prefix(&self, units: &[u32], work: &mut Workspace) -> f64 {
         let width = self.stats.stride - 2;
-        let mut sum = vec![0.0; width];
         let mut best: f64 = 0.0;
+        let sum = &mut work.sum;
         let mut run = |units: &mut dyn Iterator<Item = &u32>| {
-            sum.fill(0.0);
+            sum.clear();
+            sum.resize(width, 0.0);
             for &u in units {
                 sum.iter_mut().zip(&self.stats.vector(u)[..width]).for_each(|(s, x)| *s += x);
-                best = best.max(self.scorer.value(&sum));
+                best = best.max(self.scorer.value(sum));
             }
         };
-        run(&mut ordered.iter());
-        run(&mut ordered.iter().rev());
+        run(&mut units.iter());
+        run(&mut units.iter().rev());
         best
     }
 

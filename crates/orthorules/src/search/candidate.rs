@@ -37,9 +37,19 @@ pub(crate) fn order(a: &Candidate, b: &Candidate) -> Ordering {
         .then(a.parent.cmp(&b.parent))
 }
 
+/// (1 + length)^γ, what a score is divided by.
+pub(crate) fn price(length: usize, gamma: f64) -> f64 {
+    let size = 1.0 + length as f64;
+    match gamma {
+        0.0 => 1.0,
+        1.0 => size,
+        _ => size.powf(gamma),
+    }
+}
+
 /// value² / (1 + length)^γ with 32 of its 52 binary places.
 pub(crate) fn score(value: f64, length: usize, gamma: f64) -> f64 {
-    let exact = value * value / (1.0 + length as f64).powf(gamma);
+    let exact = value * value / price(length, gamma);
     let rounded = f64::from_bits(exact.to_bits().wrapping_add(1 << 19) & !((1 << 20) - 1));
     if rounded.is_finite() { rounded } else { exact.min(f64::MAX) }
 }

@@ -6,15 +6,18 @@
 //! length (docs/algorithm.md, "Each row set once"), so descendants cost at least one condition more.
 
 use super::bound::{Bounds, Workspace};
-use super::candidate::{Candidate, children, order, score};
+use super::candidate::{Candidate, children, order, price, score};
 use super::certificate::Pruned;
+use super::extent::Extents;
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;
 use crate::objective::ROWS;
+use crate::params::Intercept;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Nodes expanded between two looks at the incumbent.
 const BATCH: usize = 64;
@@ -69,15 +72,30 @@ struct Child {
     key: u128,
 }
 
-/// Branch and bound for one rule.
+/// Buffers of one thread, so that expanding a node allocates nothing that grows with the table.
+#[derive(Default)]
+struct Buffers {
+    bounds: Workspace,
+    units: Vec<u32>,
+    histogram: Vec<f64>,
+    keys: Vec<u128>,
+}
+
+/// Branch and bound for one rule. Units are named by their position in the order of `stats`.
 pub(super) struct Exact<'a> {
     searcher: &'a Searcher<'a>,
     units: &'a Units,
     stats: UnitStats,
+    extents: Extents,
+    /// Codes of each unit, one column after the other, as offsets into the histogram of all columns.
+    bins: Vec<u32>,
+    /// First bin of each column in that histogram, and the number of all bins.
+    starts: Vec<usize>,
+    unit_keys: Vec<u128>,
     nodes: Vec<Node>,
     queue: BinaryHeap<Open>,
     /// Shortest length at which each row set was reached.
-    reached: HashMap<u128, u32>,
+    reached: HashMap<u128, u32, BuildHasherDefault<KeyHasher>>,
     /// Keys of the rules that are already there.
     taken: Vec<u128>,
 }
@@ -85,8 +103,35 @@ pub(super) struct Exact<'a> {
 impl<'a> Exact<'a> {
     pub(super) fn new(searcher: &'a Searcher<'a>, units: &'a Units) -> Self {
         let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer);
-        let taken = searcher.chosen.iter().map(|c| units.key_of_rows(&c.rows)).collect();
-        Self { searcher, units, stats, nodes: Vec::new(), queue: BinaryHeap::new(), reached: HashMap::new(), taken }
+        // With a free intercept the complement of a rule says what the rule says.
+        let all = units.keys.iter().fold(0, |all, key| all ^ key);
+        let mut taken: Vec<u128> = searcher.chosen.iter().map(|c| units.key_of_rows(&c.rows)).collect();
+        if searcher.params.intercept == Intercept::Corrected {
+            taken.extend(taken.clone().iter().map(|key| key ^ all));
+        }
+        let mut starts = vec![0];
+        searcher.columns.iter().for_each(|c| starts.push(starts[starts.len() - 1] + c.bins + 1));
+        let codes: Vec<Vec<u32>> =
+            units.codes.iter().map(|codes| stats.order.iter().map(|&u| codes[u as usize]).collect()).collect();
+        let mut bins = Vec::with_capacity(units.len() * codes.len());
+        for u in 0..units.len() {
+            bins.extend(codes.iter().zip(&starts).map(|(codes, start)| *start as u32 + codes[u]));
+        }
+        let unit_keys = stats.order.iter().map(|&u| units.keys[u as usize]).collect();
+        let extents = Extents::new(searcher.columns, codes);
+        Self {
+            searcher,
+            units,
+            stats,
+            extents,
+            bins,
+            starts,
+            unit_keys,
+            nodes: Vec::new(),
+            queue: BinaryHeap::new(),
+            reached: HashMap::default(),
+            taken,
+        }
     }
 
     /// The best query, starting from `incumbent`; `None` when no query has a positive value.
@@ -124,7 +169,7 @@ impl<'a> Exact<'a> {
             expanded += batch.len() as u64;
             let expansions: Vec<Expansion> = batch
                 .par_iter()
-                .map_init(Workspace::default, |work, open| self.expand(open, best_score, work))
+                .map_init(Buffers::default, |buffers, open| self.expand(open, best_score, buffers))
                 .collect();
             for (open, expansion) in batch.iter().zip(expansions) {
                 pruned.add(expansion.pruned);
@@ -167,12 +212,7 @@ impl<'a> Exact<'a> {
         Query { atoms }
     }
 
-    fn extent(&self, query: &Query) -> Vec<u32> {
-        let all: Vec<u32> = (0..self.units.len() as u32).collect();
-        query.atoms.iter().fold(all, |units, &atom| self.units.select(self.searcher.columns, atom, &units))
-    }
-
-    fn expand(&self, open: &Open, best_score: f64, work: &mut Workspace) -> Expansion {
+    fn expand(&self, open: &Open, best_score: f64, buffers: &mut Buffers) -> Expansion {
         let mut expansion = Expansion::default();
         let params = self.searcher.params;
         let length = self.nodes[open.id as usize].length as usize;
@@ -180,36 +220,32 @@ impl<'a> Exact<'a> {
             return expansion;
         }
         let query = self.query(open.id);
-        let units = self.extent(&query);
-        let price = (2.0 + length as f64).powf(params.length_penalty);
-        let threshold = (best_score * price).sqrt();
+        self.extents.select(&query, &mut buffers.units);
+        let threshold = (best_score * price(length + 1, params.length_penalty)).sqrt();
         let bounds = Bounds { stats: &self.stats, scorer: self.searcher.scorer, kind: params.bound };
-        let bound = bounds.node(&units, open.value, threshold, work);
+        let bound = bounds.node(&buffers.units, open.value, threshold, &mut buffers.bounds);
         if bound.value <= threshold {
             expansion.pruned.relaxation += 1;
             return expansion;
         }
-        let (hist, keys) = self.histograms(&units);
+        self.fill_histograms(buffers);
         let stride = self.stats.stride;
-        let mut start = 0;
         for (c, column) in self.searcher.columns.iter().enumerate() {
-            let bins = column.bins + 1;
-            let stats = &hist[start * stride..(start + bins) * stride];
-            let keys = &keys[start..start + bins];
-            start += bins;
+            let (start, end) = (self.starts[c], self.starts[c + 1]);
+            let stats = &buffers.histogram[start * stride..end * stride];
+            let keys = &buffers.keys[start..end];
             children(c as u32, column, stats, stride, |atom, sums| {
                 let child_length = query.length_with(atom);
                 if child_length <= length || sums[ROWS] < params.min_coverage as f64 {
                     return;
                 }
-                let key = key_of(keys, atom);
                 let at = (open.id as usize, child_length);
                 let own = &sums[..stride - 2];
                 let name = (atom, self.searcher.name_rank[c]);
                 let candidate = Candidate::new(self.searcher.scorer, own, params.length_penalty, at, name);
                 if candidate.score > best_score
                     && expansion.best.as_ref().is_none_or(|b| order(&candidate, b).is_lt())
-                    && !self.taken.contains(&key)
+                    && !self.taken.contains(&key_of(keys, atom))
                 {
                     expansion.best = Some(candidate);
                 }
@@ -218,50 +254,41 @@ impl<'a> Exact<'a> {
                 }
                 let share = sums[stride - 2].max(sums[stride - 1]) * bound.share;
                 let value = bound.value.min(share.sqrt());
-                let price = (2.0 + child_length as f64).powf(params.length_penalty);
-                if value * value / price <= best_score {
+                if value * value / price(child_length + 1, params.length_penalty) <= best_score {
                     expansion.pruned.share += 1;
                     return;
                 }
+                let key = key_of(keys, atom);
                 expansion.children.push(Child { atom, length: child_length as u32, value, key });
             });
         }
         expansion
     }
 
-    /// Statistics and keys of every bin of every column over `units`, column after column.
-    fn histograms(&self, units: &[u32]) -> (Vec<f64>, Vec<u128>) {
-        let stride = self.stats.stride;
-        let starts: Vec<usize> = self
-            .searcher
-            .columns
-            .iter()
-            .scan(0, |sum, column| {
-                let start = *sum;
-                *sum += column.bins + 1;
-                Some(start)
-            })
-            .collect();
-        let bins: usize = self.searcher.columns.iter().map(|c| c.bins + 1).sum();
-        let mut hist = vec![0.0; bins * stride];
-        let mut keys = vec![0u128; bins];
-        for &u in units {
-            let vector = self.stats.vector(u);
-            for (start, codes) in starts.iter().zip(&self.units.codes) {
-                let bin = start + codes[u as usize] as usize;
-                let sums = &mut hist[bin * stride..(bin + 1) * stride];
+    /// Statistics and keys of every bin of every column over the units in `buffers`.
+    fn fill_histograms(&self, buffers: &mut Buffers) {
+        let (stride, columns) = (self.stats.stride, self.units.codes.len());
+        let bins = self.starts[columns];
+        buffers.histogram.clear();
+        buffers.histogram.resize(bins * stride, 0.0);
+        buffers.keys.clear();
+        buffers.keys.resize(bins, 0);
+        for &u in &buffers.units {
+            let (vector, key) = (self.stats.vector(u), self.unit_keys[u as usize]);
+            for &bin in &self.bins[u as usize * columns..(u as usize + 1) * columns] {
+                let bin = bin as usize;
+                let sums = &mut buffers.histogram[bin * stride..(bin + 1) * stride];
                 sums.iter_mut().zip(vector).for_each(|(s, x)| *s += x);
-                keys[bin] ^= self.units.keys[u as usize];
+                buffers.keys[bin] ^= key;
             }
         }
-        (hist, keys)
     }
 
     /// Queues the children whose row sets are new, or were reached only by longer queries.
     fn enqueue(&mut self, parent: u32, children: Vec<Child>, best_score: f64, pruned: &mut Pruned) {
         let gamma = self.searcher.params.length_penalty;
         for child in children {
-            let bound = child.value * child.value / (2.0 + f64::from(child.length)).powf(gamma);
+            let bound = child.value * child.value / price(child.length as usize + 1, gamma);
             if bound <= best_score {
                 pruned.inherited += 1;
                 continue;
@@ -279,7 +306,9 @@ impl<'a> Exact<'a> {
     }
 
     fn found(&self, candidate: &Candidate, query: Query) -> Found {
-        let units = self.extent(&query);
+        let mut positions = Vec::new();
+        self.extents.select(&query, &mut positions);
+        let units: Vec<u32> = positions.iter().map(|&p| self.stats.order[p as usize]).collect();
         let rows = self.units.rows(&units);
         let query = self.searcher.minimal(query, &rows);
         Found { query, rows, value: candidate.value, ..Found::default() }
@@ -298,5 +327,23 @@ fn key_of(bins: &[u128], atom: Atom) -> u128 {
         Op::Ne => all(&bins[..last]) ^ bins[bin],
         Op::Present => all(&bins[..last]),
         Op::Missing => bins[last],
+    }
+}
+
+/// Keys are random already: half of one is its hash.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.0 = self.0.rotate_left(8) ^ u64::from(b));
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
     }
 }

@@ -4,6 +4,7 @@ mod bound;
 mod candidate;
 mod certificate;
 mod exact;
+mod extent;
 mod query;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use crate::cells::Cells;
 use crate::fit::Observer;
 use crate::histogram::{Gathered, Rows};
 use crate::objective::Scorer;
-use crate::params::Checked;
+use crate::params::{Checked, Intercept};
 use crate::response::Response;
 pub(crate) use bound::{Bounds, Workspace};
 pub(crate) use candidate::children;
@@ -176,14 +177,23 @@ impl Searcher<'_> {
         best
     }
 
-    /// Whether the candidate selects exactly the rows of a rule that is already there.
+    /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which
+    /// says the same when the intercept is free.
     fn is_chosen(&self, node: &Node, candidate: &Candidate) -> bool {
-        let mut alike = self.chosen.iter().filter(|c| c.covered == candidate.rows).peekable();
-        if alike.peek().is_none() {
+        let opposite = self.params.intercept == Intercept::Corrected;
+        let total = self.response.rows_total;
+        let same_count = |c: &&Chosen| c.covered == candidate.rows;
+        let other_count = |c: &&Chosen| opposite && c.covered + candidate.rows == total;
+        if !self.chosen.iter().any(|c| same_count(&c) || other_count(&c)) {
             return false;
         }
         let rows = node.rows.select(&self.columns[candidate.atom.column as usize], candidate.atom);
-        alike.any(|chosen| chosen.rows == rows)
+        let complements = |c: &Chosen| {
+            let mut covered = vec![false; self.response.rows()];
+            rows.iter().chain(&c.rows).for_each(|&r| covered[r as usize] = true);
+            rows.len() + c.rows.len() == covered.len() && covered.iter().all(|&x| x)
+        };
+        self.chosen.iter().any(|c| (same_count(&c) && c.rows == rows) || (other_count(&c) && complements(c)))
     }
 
     /// `query` without conditions that do not change the rows it selects.

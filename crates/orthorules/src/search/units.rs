@@ -3,7 +3,7 @@
 //! No query can tell the rows of a unit apart, so exact search works on units: fewer things to sum, and tighter bounds,
 //! since a sub-selection takes whole units. The chosen rules are queries too, so a unit lies within one cell.
 
-use crate::bins::{Atom, BinnedColumn, Code, with_codes};
+use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::Response;
@@ -50,13 +50,6 @@ impl Units {
         self.sample.len()
     }
 
-    /// The units out of `units` that satisfy `atom`.
-    pub(crate) fn select(&self, columns: &[BinnedColumn], atom: Atom, units: &[u32]) -> Vec<u32> {
-        let codes = &self.codes[atom.column as usize];
-        let test = columns[atom.column as usize].test(atom);
-        units.iter().copied().filter(|&u| test(codes[u as usize] as usize)).collect()
-    }
-
     /// The units that have rows among `rows`.
     pub(crate) fn of(&self, rows: &[u32]) -> Vec<u32> {
         let mut units: Vec<u32> = rows.iter().map(|&r| self.of_row[r as usize]).collect();
@@ -86,22 +79,21 @@ fn mix(x: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The statistics of every unit at the current weights.
+/// The statistics of every unit at the current weights. Units stand in the order of G / D, ascending: everything here
+/// is by position in that order.
 #[derive(Debug, Clone)]
 pub(crate) struct UnitStats {
     pub(crate) stride: usize,
     /// Rows, G, D, N of each unit, then G⁺²/D and G⁻²/D: what the positive and the negative part may contribute.
-    pub(crate) vectors: Vec<f64>,
+    vectors: Vec<f64>,
     /// Cell of each unit.
     pub(crate) cell: Vec<u32>,
     /// z of each cell.
     pub(crate) z: Vec<f64>,
     /// Basis vectors.
     pub(crate) t: usize,
-    /// Units by ascending G / D.
-    pub(crate) by_ratio: Vec<u32>,
-    /// Position of each unit in `by_ratio`.
-    pub(crate) rank: Vec<u32>,
+    /// Which unit stands at a position.
+    pub(crate) order: Vec<u32>,
 }
 
 impl UnitStats {
@@ -126,7 +118,7 @@ impl UnitStats {
                 shared[2..].iter().map(move |dz| if delta > 0.0 { dz / delta } else { 0.0 })
             })
             .collect();
-        Self::finish(vectors, cell, z, t)
+        Self::finish(&vectors, &cell, z, t)
     }
 
     /// Points of weight 1 with a gradient and a basis row each, every point its own cell.
@@ -137,31 +129,33 @@ impl UnitStats {
             vectors.extend(z);
             vectors.extend([0.0, 0.0]);
         }
-        Self::finish(vectors, (0..gradient.len() as u32).collect(), basis.concat(), t)
+        let cell: Vec<u32> = (0..gradient.len() as u32).collect();
+        Self::finish(&vectors, &cell, basis.concat(), t)
     }
 
-    /// Adds the shares G±²/D and the order by G/D.
-    fn finish(mut vectors: Vec<f64>, cell: Vec<u32>, z: Vec<f64>, t: usize) -> Self {
+    /// Sorts by G/D and adds the shares G±²/D.
+    fn finish(unsorted: &[f64], cell: &[u32], z: Vec<f64>, t: usize) -> Self {
         let stride = N + t + 2;
+        let vector = |u: u32| &unsorted[u as usize * stride..(u as usize + 1) * stride];
+        let ratio = |u: u32| {
+            let (g, d) = (vector(u)[G], vector(u)[D]);
+            if d > 0.0 { g / d } else { g * f64::MAX }
+        };
+        let mut order: Vec<u32> = (0..cell.len() as u32).collect();
+        order.sort_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
+        let mut vectors: Vec<f64> = order.iter().flat_map(|&u| vector(u)).copied().collect();
         for vector in vectors.chunks_exact_mut(stride) {
             let (g, d) = (vector[G], vector[D]);
             let share = if d > 0.0 { g * g / d } else { 0.0 };
             vector[stride - 2] = if g > 0.0 { share } else { 0.0 };
             vector[stride - 1] = if g < 0.0 { share } else { 0.0 };
         }
-        let ratio = |u: u32| {
-            let vector = &vectors[u as usize * stride..];
-            if vector[D] > 0.0 { vector[G] / vector[D] } else { vector[G] * f64::MAX }
-        };
-        let mut by_ratio: Vec<u32> = (0..cell.len() as u32).collect();
-        by_ratio.sort_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
-        let mut rank = vec![0; cell.len()];
-        by_ratio.iter().enumerate().for_each(|(i, &u)| rank[u as usize] = i as u32);
-        Self { stride, vectors, cell, z, t, by_ratio, rank }
+        let cell = order.iter().map(|&u| cell[u as usize]).collect();
+        Self { stride, vectors, cell, z, t, order }
     }
 
-    /// Rows, G, D, N, … of a unit.
-    pub(crate) fn vector(&self, unit: u32) -> &[f64] {
-        &self.vectors[unit as usize * self.stride..(unit as usize + 1) * self.stride]
+    /// Rows, G, D, N, … of the unit at `position`.
+    pub(crate) fn vector(&self, position: u32) -> &[f64] {
+        &self.vectors[position as usize * self.stride..(position as usize + 1) * self.stride]
     }
 }
