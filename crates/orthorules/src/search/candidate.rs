@@ -23,7 +23,7 @@ pub(crate) struct Candidate {
     pub(crate) parent: usize,
 }
 
-/// Better first: larger score, shorter query, more rows, a positive weight; then by name, comparison and bin.
+/// Better first: larger score, shorter query, fewer rows, a positive weight; then by name, comparison and bin.
 /// A total order, so the answer does not depend on how threads paired the candidates.
 pub(crate) fn order(a: &Candidate, b: &Candidate) -> Ordering {
     b.score
