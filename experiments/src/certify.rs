@@ -32,6 +32,9 @@ pub(crate) struct Certify {
     /// Worker threads.
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// Print a line for every rule.
+    #[arg(long)]
+    rules: bool,
     /// Which split's training rows to use.
     #[arg(long, default_value_t = 0)]
     split: usize,
@@ -112,6 +115,20 @@ pub(crate) fn run(args: &Certify) -> Result<()> {
             total(|p| p.repeated),
             total(|p| p.relaxation),
         );
+        for (k, c) in log.iter().enumerate().filter(|_| args.rules) {
+            let (gap, p) = (c.bound.map_or(f64::NAN, |b| b / c.value - 1.0), c.pruned);
+            println!(
+                "  rule {:<9}{:27}{gap:9.3}{:11}{:9.2}{:12}{:12}{:12}{:12}",
+                k + 1,
+                "",
+                c.nodes,
+                c.seconds,
+                p.share,
+                p.inherited,
+                p.repeated,
+                p.relaxation
+            );
+        }
         proven_sets += usize::from(proven == log.len());
         slowest = slowest.max(seconds);
         count += 1;

@@ -4,7 +4,7 @@
 //! `P = diag(κ d) − B̂B̂ᵀ`, `B̂ = (dᵢ zᵢ)`, `κ = 1 + ρ / Σ d`, its value is at most `s·gᵀx / √(xᵀPx)` for one sign s and
 //! its 0/1 vector x. Relaxed to x ≥ 0 this is a concave problem in as many dimensions as there are basis vectors.
 
-use super::units::UnitStats;
+use super::units::{SHARES, UnitStats};
 use crate::linalg::Cholesky;
 use crate::objective::{D, G, Scorer};
 use crate::params::Bound;
@@ -22,8 +22,8 @@ const SLACK: f64 = 1.0 + 1e-9;
 pub(crate) struct NodeBound {
     /// No query below has a larger value.
     pub(crate) value: f64,
-    /// A child whose units have Σ (g±)²/d = q has no value above √(q · share).
-    pub(crate) share: f64,
+    /// λ̄ ≥ λmax(M) over the node; NaN when it is not known.
+    pub(crate) largest: f64,
 }
 
 /// Scratch space, one for each thread's task.
@@ -50,10 +50,10 @@ impl Bounds<'_> {
     /// clear on which side of `threshold` the bound lies, no more work is put into it; with a NaN it is made tight.
     pub(crate) fn node(&self, units: &[u32], inherited: f64, threshold: f64, work: &mut Workspace) -> NodeBound {
         if self.scorer.gradient_only() {
-            return NodeBound { value: inherited.min(self.gradient_sum(units)), share: f64::INFINITY };
+            return NodeBound { value: inherited.min(self.gradient_sum(units)), largest: f64::NAN };
         }
         if self.stats.t == 0 {
-            return NodeBound { value: inherited.min(self.best_prefix(units, work) * SLACK), share: 1.0 };
+            return NodeBound { value: inherited.min(self.best_prefix(units, work) * SLACK), largest: 0.0 };
         }
         self.collect_cells(units, work);
         let total: f64 = work.cells.iter().map(|&c| work.mass[c as usize]).sum();
@@ -68,9 +68,9 @@ impl Bounds<'_> {
                 inherited.min(up.max(down))
             }
         };
-        let share = if value <= threshold { f64::INFINITY } else { self.share(kappa, work) };
+        let largest = if value <= threshold { f64::NAN } else { self.largest_eigenvalue(work) };
         work.cells.iter().for_each(|&c| work.mass[c as usize] = 0.0);
-        NodeBound { value, share }
+        NodeBound { value, largest }
     }
 
     /// The larger of the sums of positive and of negative gradients.
@@ -85,7 +85,7 @@ impl Bounds<'_> {
 
     /// The best prefix in the order of g/d, from both ends: exact without a basis, a heuristic with one.
     fn best_prefix(&self, units: &[u32], work: &mut Workspace) -> f64 {
-        let width = self.stats.stride - 2;
+        let width = self.stats.stride - SHARES;
         let mut best: f64 = 0.0;
         let sum = &mut work.sum;
         let mut run = |units: &mut dyn Iterator<Item = &u32>| {
@@ -218,9 +218,19 @@ impl Bounds<'_> {
         (0..t).for_each(|i| work.matrix[i * t + i] += 1.0);
     }
 
-    /// 1 / (κ − λ) with λ an upper bound on the largest eigenvalue of M = Σ d z zᵀ over the node: then
-    /// xᵀPx ≥ (κ − λ) Σ d x for every sub-selection.
-    fn share(&self, kappa: f64, work: &mut Workspace) -> f64 {
+    /// A bound on the values below a child of a node, from the sums over the child's units: for every sub-selection
+    /// xᵀPx ≥ (κ − λmax(M)) Σ d x², and the child's λmax is neither above the node's nor above its own trace.
+    pub(crate) fn child(&self, node: &NodeBound, sums: &[f64]) -> f64 {
+        if self.scorer.gradient_only() {
+            return node.value;
+        }
+        let shares = &sums[self.stats.stride - SHARES..];
+        let rest = 1.0 + self.scorer.rho() / sums[D] - node.largest.min(shares[2]) * SLACK;
+        if rest > 1e-6 { node.value.min((shares[0].max(shares[1]) / rest).sqrt() * SLACK) } else { node.value }
+    }
+
+    /// An upper bound on the largest eigenvalue of M = Σ d z zᵀ over the node.
+    fn largest_eigenvalue(&self, work: &mut Workspace) -> f64 {
         let t = self.stats.t;
         let mut matrix = vec![0.0; t * t];
         for &c in &work.cells {
@@ -252,7 +262,6 @@ impl Bounds<'_> {
             power *= 2.0;
             largest = largest.min(frobenius(&matrix).powf(1.0 / power));
         }
-        let rest = kappa - largest * (1.0 + 1e-9);
-        if rest > 1e-6 { SLACK / rest } else { f64::INFINITY }
+        largest
     }
 }

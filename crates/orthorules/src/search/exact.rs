@@ -240,7 +240,7 @@ impl<'a> Exact<'a> {
                     return;
                 }
                 let at = (open.id as usize, child_length);
-                let own = &sums[..stride - 2];
+                let own = self.stats.plain(sums);
                 let name = (atom, self.searcher.name_rank[c]);
                 let candidate = Candidate::new(self.searcher.scorer, own, params.length_penalty, at, name);
                 if candidate.score > best_score
@@ -252,8 +252,7 @@ impl<'a> Exact<'a> {
                 if child_length >= self.searcher.max_length {
                     return;
                 }
-                let share = sums[stride - 2].max(sums[stride - 1]) * bound.share;
-                let value = bound.value.min(share.sqrt());
+                let value = bounds.child(&bound, sums);
                 if value * value / price(child_length + 1, params.length_penalty) <= best_score {
                     expansion.pruned.share += 1;
                     return;

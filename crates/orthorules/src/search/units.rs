@@ -79,12 +79,16 @@ fn mix(x: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// How many numbers follow N in a unit's vector.
+pub(crate) const SHARES: usize = 3;
+
 /// The statistics of every unit at the current weights. Units stand in the order of G / D, ascending: everything here
 /// is by position in that order.
 #[derive(Debug, Clone)]
 pub(crate) struct UnitStats {
     pub(crate) stride: usize,
-    /// Rows, G, D, N of each unit, then G⁺²/D and G⁻²/D: what the positive and the negative part may contribute.
+    /// Rows, G, D, N of each unit, then G⁺²/D and G⁻²/D, what the positive and the negative part may contribute, and
+    /// D‖z‖², its part in the trace of M.
     vectors: Vec<f64>,
     /// Cell of each unit.
     pub(crate) cell: Vec<u32>,
@@ -98,19 +102,19 @@ pub(crate) struct UnitStats {
 
 impl UnitStats {
     pub(crate) fn new(units: &Units, response: &Response, cells: &Cells, scorer: &Scorer) -> Self {
-        let (t, stride) = (scorer.t, scorer.stride() + 2);
+        let (t, stride) = (scorer.t, scorer.stride() + SHARES);
         let mut vectors = vec![0.0; units.len() * stride];
         let cell: Vec<u32> = units.sample.iter().map(|&r| cells.of_row[r as usize]).collect();
         for (r, &unit) in units.of_row.iter().enumerate() {
             let shared = scorer.cell(cells.of_row[r] as usize);
-            let vector = &mut vectors[unit as usize * stride..][..stride - 2];
+            let vector = &mut vectors[unit as usize * stride..][..stride - SHARES];
             let mass = response.mass.at(r);
             let weight = if scorer.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };
             vector[ROWS] += response.rows_each.at(r);
             vector[G] += mass * shared[0] - response.b[r];
             vector[D..].iter_mut().zip(&shared[1..]).for_each(|(x, s)| *x += weight * s);
         }
-        vectors.chunks_exact_mut(stride).for_each(|vector| scorer.project(&mut vector[..stride - 2]));
+        vectors.chunks_exact_mut(stride).for_each(|vector| scorer.project(&mut vector[..stride - SHARES]));
         let z = (0..cells.len())
             .flat_map(|c| {
                 let shared = scorer.cell(c);
@@ -123,11 +127,11 @@ impl UnitStats {
 
     /// Points of weight 1 with a gradient and a basis row each, every point its own cell.
     pub(crate) fn from_rows(gradient: &[f64], basis: &[Vec<f64>], t: usize) -> Self {
-        let mut vectors = Vec::with_capacity(gradient.len() * (N + t + 2));
+        let mut vectors = Vec::with_capacity(gradient.len() * (N + t + SHARES));
         for (g, z) in gradient.iter().zip(basis) {
             vectors.extend([1.0, *g, 1.0]);
             vectors.extend(z);
-            vectors.extend([0.0, 0.0]);
+            vectors.extend([0.0; SHARES]);
         }
         let cell: Vec<u32> = (0..gradient.len() as u32).collect();
         Self::finish(&vectors, &cell, basis.concat(), t)
@@ -135,7 +139,7 @@ impl UnitStats {
 
     /// Sorts by G/D and adds the shares G±²/D.
     fn finish(unsorted: &[f64], cell: &[u32], z: Vec<f64>, t: usize) -> Self {
-        let stride = N + t + 2;
+        let stride = N + t + SHARES;
         let vector = |u: u32| &unsorted[u as usize * stride..(u as usize + 1) * stride];
         let ratio = |u: u32| {
             let (g, d) = (vector(u)[G], vector(u)[D]);
@@ -147,11 +151,18 @@ impl UnitStats {
         for vector in vectors.chunks_exact_mut(stride) {
             let (g, d) = (vector[G], vector[D]);
             let share = if d > 0.0 { g * g / d } else { 0.0 };
-            vector[stride - 2] = if g > 0.0 { share } else { 0.0 };
-            vector[stride - 1] = if g < 0.0 { share } else { 0.0 };
+            let length: f64 = vector[N..N + t].iter().map(|n| n * n).sum();
+            vector[N + t] = if g > 0.0 { share } else { 0.0 };
+            vector[N + t + 1] = if g < 0.0 { share } else { 0.0 };
+            vector[N + t + 2] = if d > 0.0 { length / d } else { 0.0 };
         }
         let cell = order.iter().map(|&u| cell[u as usize]).collect();
         Self { stride, vectors, cell, z, t, order }
+    }
+
+    /// The plain statistics (rows, G, D, N) among sums of vectors.
+    pub(crate) fn plain<'v>(&self, sums: &'v [f64]) -> &'v [f64] {
+        &sums[..self.stride - SHARES]
     }
 
     /// Rows, G, D, N, … of the unit at `position`.
