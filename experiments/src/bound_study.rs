@@ -3,7 +3,6 @@
 //! Random instances: each query selects each point with probability ½; the gradient is standard normal, projected onto
 //! the orthogonal complement of the queries. The rate of a method is its value divided by the best of all subsets.
 
-use anyhow::Result;
 use clap::Args;
 use orthorules::study::Instance;
 use rayon::prelude::*;
@@ -133,7 +132,7 @@ fn median(rates: &[Rates], field: impl Fn(&Rates) -> f64) -> f64 {
 }
 
 /// Prints the table of approximation rates and the two curves.
-pub(crate) fn run(args: &BoundStudy) -> Result<()> {
+pub(crate) fn run(args: &BoundStudy) {
     const PAPER: [(f64, [f64; 3]); 6] = [
         (0.75, [100.00, 100.00, 100.00]),
         (0.80, [99.66, 99.71, 100.00]),
@@ -175,7 +174,6 @@ pub(crate) fn run(args: &BoundStudy) -> Result<()> {
     for points in (args.queries + 3)..=args.points as usize {
         print_curve(points, &sample(args, points, args.queries, 0.001));
     }
-    Ok(())
 }
 
 fn print_curve(at: usize, rates: &[Rates]) {

@@ -30,7 +30,10 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
-        Command::BoundStudy(args) => bound_study::run(&args),
+        Command::BoundStudy(args) => {
+            bound_study::run(&args);
+            Ok(())
+        }
         Command::Certify(args) => certify::run(&args),
         Command::Quality(args) => quality::run(&args),
         Command::Speed(args) => speed::run(&args),

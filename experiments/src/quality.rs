@@ -10,6 +10,7 @@ use orthorules::evaluate::Evaluation;
 use orthorules::params::Preset;
 use orthorules::{Loss, Params, Silent, fit};
 use rayon::prelude::*;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 const LEVELS: usize = 50;
@@ -128,7 +129,9 @@ pub(crate) fn run(args: &Quality) -> Result<()> {
         let start = (v * sets.len() + d) * args.splits;
         scores[start..start + args.splits].iter().map(field).sum::<f64>() / args.splits as f64
     };
-    println!("{:16}{}", "", variants.iter().map(|v| format!("{:>24}", v.name)).collect::<String>());
+    print!("{:16}", "");
+    variants.iter().for_each(|v| print!("{:>25}", v.name));
+    println!();
     println!("{:16}{}", "data set", "   train    test  seconds".repeat(variants.len()));
     let mut csv = String::from("data_set,variant,train,test,seconds\n");
     for (d, set) in sets.iter().enumerate() {
@@ -137,7 +140,7 @@ pub(crate) fn run(args: &Quality) -> Result<()> {
             let (train, test) = (mean(v, d, |s| s.train), mean(v, d, |s| s.test));
             let seconds = mean(v, d, |s| s.seconds);
             print!("{train:8.4}{test:8.4}{seconds:9.3}");
-            csv.push_str(&format!("{},{},{train},{test},{seconds}\n", set.name, variant.name));
+            let _ = writeln!(csv, "{},{},{train},{test},{seconds}", set.name, variant.name);
         }
         println!();
     }

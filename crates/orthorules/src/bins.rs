@@ -202,9 +202,8 @@ impl BinnedColumn {
     pub(crate) fn select(&self, atom: Atom, rows: &[u32]) -> Vec<u32> {
         with_codes!(&self.codes, codes => {
             let test = self.test(atom);
-            let mut selected = Vec::with_capacity(rows.len());
             // Branch-free: every row is written, only the selected ones advance the end.
-            selected.resize(rows.len(), 0);
+            let mut selected = vec![0; rows.len()];
             let mut end = 0;
             for &row in rows {
                 selected[end] = row;

@@ -115,11 +115,8 @@ impl Scorer {
             let mass = response.mass.at(r);
             let weight = if self.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };
             let g = mass * shared[0] - response.b[r] - weight * leaning[cell as usize];
-            if g > 0.0 {
-                up += g
-            } else {
-                down -= g
-            }
+            up += g.max(0.0);
+            down -= g.min(0.0);
             let d = weight * shared[1];
             square += if d > 0.0 { g * g / d } else { 0.0 };
         }
@@ -174,11 +171,11 @@ fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64) -> Vec
     let member = |cell: usize, k: usize| k < first || cells.in_rule(cell, k - first);
     let mut gram = vec![0.0; t * t];
     let mut active = Vec::with_capacity(t);
-    for cell in 0..cells.len() {
+    for (cell, d) in d.iter().enumerate() {
         active.clear();
         active.extend((0..t).filter(|&k| member(cell, k)));
         for (position, &i) in active.iter().enumerate() {
-            active[..=position].iter().for_each(|&j| gram[i * t + j] += d[cell]);
+            active[..=position].iter().for_each(|&j| gram[i * t + j] += d);
         }
     }
     (first..t).for_each(|k| gram[k * t + k] += lambda);

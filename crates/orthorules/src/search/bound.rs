@@ -78,7 +78,8 @@ impl Bounds<'_> {
         let (mut up, mut down) = (0.0, 0.0);
         for &u in units {
             let g = self.stats.vector(u)[G];
-            if g > 0.0 { up += g } else { down -= g }
+            up += g.max(0.0);
+            down -= g.min(0.0);
         }
         f64::max(up, down) * SLACK
     }
@@ -245,7 +246,7 @@ impl Bounds<'_> {
         let mut power = 1.0;
         let mut largest = frobenius(&matrix);
         for _ in 0..4 {
-            if largest < 0.5 || largest > 4.0 {
+            if !(0.5..=4.0).contains(&largest) {
                 break;
             }
             let mut squared = vec![0.0; t * t];

@@ -89,7 +89,7 @@ impl Extents {
         }
         let starts: Vec<usize> = query.atoms.iter().map(|&atom| self.slot(atom) * self.words).collect();
         for word in 0..self.words {
-            let last = word + 1 == self.words && self.units % 64 != 0;
+            let last = word + 1 == self.words && !self.units.is_multiple_of(64);
             let whole = if last { (1 << (self.units % 64)) - 1 } else { u64::MAX };
             let mut bits = starts.iter().fold(whole, |bits, start| bits & self.bits[start + word]);
             while bits != 0 {

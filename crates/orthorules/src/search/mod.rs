@@ -19,7 +19,7 @@ use crate::params::{Checked, Intercept};
 use crate::response::Response;
 pub(crate) use bound::{Bounds, Workspace};
 pub(crate) use candidate::children;
-use candidate::{Candidate, order};
+use candidate::{Candidate, order, price};
 pub use certificate::{Certificate, Pruned};
 use exact::Exact;
 pub(crate) use query::Query;
@@ -94,8 +94,8 @@ impl Searcher<'_> {
 
     /// What a query of `length` conditions would have to be worth to match the best that any might be.
     fn ceiling(&self, length: usize) -> f64 {
-        let price = (1.0 + length as f64) / 2.0;
-        self.scorer.ceiling * price.powf(0.5 * self.params.length_penalty)
+        let gamma = self.params.length_penalty;
+        self.scorer.ceiling * (price(length, gamma) / price(1, gamma)).sqrt()
     }
 
     fn beam(&self) -> Option<Found> {
