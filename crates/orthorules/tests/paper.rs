@@ -41,9 +41,16 @@ fn three_points() {
 fn five_points() {
     let (a, e) = (10.0, 0.1);
     let y = [-a - e, a, -3.0 * a - e, a + e, 2.0 * a + e];
+    for search in [Search::Beam, Search::Exact] {
+        check_five_points(search, a, e, &y);
+    }
+}
+
+fn check_five_points(search: Search, a: f64, e: f64, y: &[f64]) {
     let risk = |objective| {
-        let params = Params { search: Search::Beam, ..exact(objective, 3) };
-        5.0 * last_risk(&learn(&[1.0, 2.0, 3.0, 4.0, 5.0], &y, &params))
+        let model = learn(&[1.0, 2.0, 3.0, 4.0, 5.0], y, &Params { search, ..exact(objective, 3) });
+        assert!(search == Search::Beam || model.ensembles[0].rules.iter().all(|r| r.proven));
+        5.0 * last_risk(&model)
     };
     let close = |found: f64, printed: f64| (found - printed).abs() < 1e-9 * printed;
     assert!(close(risk(Objective::Gb), 1.5 * a * a), "{}", risk(Objective::Gb));

@@ -36,6 +36,7 @@ fn fit_prints_the_documented_document() {
             "proven",
             "rule",
             "rules",
+            "seconds",
             "train_risk",
             "value",
             "weight",
@@ -132,7 +133,8 @@ fn show_predict_and_explain_agree() {
     sandbox.ok(&["fit", "t.csv", "--target", "survived", "-o", "m.json"]);
     let shown = sandbox.json(&["show", "m.json"]);
     assert_eq!(fields(&shown), ["chosen", "classes", "intercept", "loss", "rules", "shown", "target", "task"]);
-    assert_eq!(fields(&shown["rules"][0]), ["conditions", "covered", "rule", "weight"]);
+    let line = ["bound", "conditions", "covered", "gap", "nodes", "proven", "rule", "value", "weight"];
+    assert_eq!(fields(&shown["rules"][0]), line);
     assert_eq!(shown["chosen"], shown["shown"]);
     let smaller = sandbox.json(&["show", "m.json", "--rules", "1"]);
     assert_eq!((smaller["shown"]["rules"].as_u64(), smaller["rules"].as_array().unwrap().len()), (Some(1), 1));
