@@ -10,7 +10,7 @@ use crate::objective::{D, G, Scorer};
 use crate::params::Bound;
 
 /// Newton steps of the relaxation before its best safe bound is taken.
-const MAX_STEPS: usize = 12;
+const MAX_STEPS: usize = 20;
 /// Queries whose residual norm is a smaller part of their own are worth nothing (see `Scorer::value`), so what a dual
 /// point violates counts at most 1/√this times.
 const NOISE: f64 = 1e-10;
@@ -134,6 +134,8 @@ impl Bounds<'_> {
     ) -> f64 {
         let t = self.stats.t;
         let mut nu = vec![0.0; t];
+        let mut step = vec![0.0; t];
+        let mut reached = f64::NEG_INFINITY;
         let mut best = inherited;
         for _ in 0..MAX_STEPS {
             // x_i = max(r_i + z_c·ν, 0) / κ with r = s·g/d; X_c = Σ d x, and the masses of the active units.
@@ -165,6 +167,13 @@ impl Bounds<'_> {
             if psi.max(0.0).sqrt() > threshold {
                 return best;
             }
+            // A Newton step that overshoots, because the active units changed, is halved.
+            if psi < reached - 1e-12 * reached.abs() {
+                step.iter_mut().for_each(|s| *s *= 0.5);
+                nu.iter_mut().zip(&step).for_each(|(n, s)| *n -= s);
+                continue;
+            }
+            reached = psi;
             // xᵀPx, and what sg exceeds Px by: δ_i/d_i = r_i − κ x_i + z_c·w where positive.
             let energy = (square / kappa - norm(&w)).max(0.0);
             for &c in &work.cells {
@@ -191,7 +200,7 @@ impl Bounds<'_> {
             }
             // Newton: (I − M_active/κ) Δ = w − ν.
             self.residual_matrix(kappa, work);
-            let mut step: Vec<f64> = w.iter().zip(&nu).map(|(w, n)| w - n).collect();
+            step.iter_mut().zip(w.iter().zip(&nu)).for_each(|(s, (w, n))| *s = w - n);
             Cholesky::new(&work.matrix, t, 1e-13).solve(&mut step);
             nu.iter_mut().zip(&step).for_each(|(n, s)| *n += s);
         }
