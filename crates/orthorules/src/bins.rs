@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Above this many rows cuts are placed by a sample of rows of about this size; codes are always those of all rows.
-const SAMPLE: usize = 1 << 18;
+const SAMPLE: usize = 1 << 17;
 
 /// Codes in the narrowest type that holds them.
 #[derive(Debug, Clone, PartialEq)]
@@ -230,28 +230,52 @@ impl BinnedColumn {
 }
 
 /// Finds the bin of a value: the first whose largest value is not below it.
-struct Finder {
-    /// Largest values of the bins, padded with infinity to a power of two.
-    padded: Vec<f64>,
-    last: usize,
+struct Finder<'a> {
+    highest: &'a [f64],
+    /// For each cell of an even grid over the range, the bins that its values may have: from this cell's to the next's.
+    first: Vec<u32>,
+    low: f64,
+    scale: f64,
 }
 
-impl Finder {
-    fn new(highest: &[f64]) -> Self {
-        let mut padded = highest.to_vec();
-        padded.resize(highest.len().next_power_of_two(), f64::INFINITY);
-        Self { padded, last: highest.len().saturating_sub(1) }
+impl<'a> Finder<'a> {
+    /// Grid cells for each bin: enough that most hold at most one boundary.
+    const CELLS: usize = 8;
+
+    fn new(highest: &'a [f64]) -> Self {
+        let (low, high) = match highest {
+            [low, .., high] => (low.max(-f64::MAX), high.min(f64::MAX)),
+            _ => (0.0, 0.0),
+        };
+        let cells = Self::CELLS * highest.len().max(1);
+        // A range too wide or too narrow to be cut evenly is one cell.
+        let scale = cells as f64 / (high - low);
+        let scale = if scale.is_finite() && scale > 0.0 { scale } else { 0.0 };
+        let mut finder = Self { highest, first: Vec::new(), low, scale };
+        // Rounding is the same for boundaries and values, and monotone: no value lands in a cell before its bin's.
+        let mut first = vec![0u32; cells + 2];
+        highest.iter().for_each(|&x| first[finder.cell(x, cells) + 1] += 1);
+        (0..=cells).for_each(|c| first[c + 1] += first[c]);
+        finder.first = first;
+        finder
     }
 
-    /// Branch-free binary search.
+    fn cell(&self, x: f64, cells: usize) -> usize {
+        // The cast takes what lies below the range to 0 and what lies above to a number that `min` cuts.
+        (((x - self.low) * self.scale) as usize).min(cells)
+    }
+
     fn bin(&self, x: f64) -> usize {
-        let mut base = 0;
-        let mut half = self.padded.len() / 2;
-        while half > 0 {
-            base += if self.padded[base + half - 1] < x { half } else { 0 };
-            half /= 2;
+        let cell = self.cell(x, self.first.len() - 2);
+        let (mut start, end) = (self.first[cell] as usize, self.first[cell + 1] as usize);
+        if end - start > 8 {
+            start += self.highest[start..end].partition_point(|&h| h < x);
+        } else {
+            while start < end && self.highest[start] < x {
+                start += 1;
+            }
         }
-        base.min(self.last)
+        start.min(self.highest.len() - 1)
     }
 }
 
@@ -268,7 +292,7 @@ fn cuts(values: &[f64], weight: Option<&[f64]>, max_bins: MaxBins) -> Vec<f64> {
     if sampled && seen.len() < SAMPLE / 16 {
         seen = every(1); // mostly missing: the few values there are all count
     }
-    seen.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    seen.sort_unstable_by_key(|(x, _)| order_key(*x));
     // Distinct values with their weights.
     seen.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
@@ -281,6 +305,12 @@ fn cuts(values: &[f64], weight: Option<&[f64]>, max_bins: MaxBins) -> Vec<f64> {
         MaxBins::AtMost(bins) if seen.len() > bins as usize => quantiles(&seen, bins as usize),
         _ => seen.into_iter().map(|(x, _)| x).collect(),
     }
+}
+
+/// An integer that orders numbers as `f64::total_cmp` does, but is compared in one instruction.
+fn order_key(x: f64) -> u64 {
+    let bits = x.to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
 /// Closes a bin when it holds its share of the weight that is left for the bins that are left, or when the next
