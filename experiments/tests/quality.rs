@@ -28,7 +28,7 @@ fn geometric(values: &[f64]) -> f64 {
     (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp()
 }
 
-/// The goals of the project, on all data sets and all splits: at most .335 with the defaults, and within .02 of .435 with
+/// The goals of the project, on all data sets and all splits: at most .316 with the defaults, and within .02 of .435 with
 /// the paper's setting. Takes seconds even without full optimisation.
 #[test]
 fn default_and_paper_settings_are_as_good_as_measured() {
@@ -54,6 +54,6 @@ fn default_and_paper_settings_are_as_good_as_measured() {
     let (default, cob) = (&values["default"], &values["cob"]);
     assert_eq!((default.len(), cob.len()), (34, 34), "the goals are about all 34 data sets");
     let (default, cob) = (geometric(default), geometric(cob));
-    assert!(default <= 0.335, "default: {default:.4}");
+    assert!(default <= 0.316, "default: {default:.4}");
     assert!((cob - 0.435).abs() <= 0.02, "cob: {cob:.4}");
 }

@@ -239,9 +239,9 @@ impl Fitted {
     }
 }
 
-/// The path of one ensemble.
+/// The path of one ensemble; `seconds` are those of the searches for the newest rule of each size.
 fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
-    let entry = |step: &Step| {
+    let entry = |(i, step): (usize, &Step)| {
         let newest = step.members().zip(&step.weights).last().map(|(k, &weight)| {
             let rule = &ensemble.rules[k];
             Newest {
@@ -254,12 +254,12 @@ fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
                 gap: rule.gap(),
                 proven: rule.proven,
                 nodes: rule.nodes,
-                seconds: seconds.get(k).copied(),
+                seconds: i.checked_sub(1).and_then(|i| seconds.get(i)).copied(),
             }
         });
         Entry { size: step.into(), train_risk: step.train_risk, newest }
     };
-    ensemble.path.iter().map(entry).collect()
+    ensemble.path.iter().enumerate().map(entry).collect()
 }
 
 fn may_have_many_classes(table: &Table, roles: &Roles) -> bool {

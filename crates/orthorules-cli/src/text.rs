@@ -233,11 +233,14 @@ pub(crate) fn path_table(sizes: &[(usize, usize)], measures: &[Measure], chosen:
     let names = ["rules", "complexity"].into_iter().chain(measures.iter().map(|m| m.0));
     grid.line(names.map(|name| Cell::right(name).styled(DIM)));
     let columns: Vec<Vec<String>> = measures.iter().map(|(_, values)| aligned(values, 4)).collect();
+    // Of several sizes with that many rules the most complex is the chosen one.
+    let chosen = sizes.iter().rposition(|s| s.0 == chosen);
     for (i, &(rules, complexity)) in sizes.iter().enumerate() {
-        let style = if rules == chosen { BOLD } else { PLAIN };
+        let is_chosen = chosen == Some(i);
+        let style = if is_chosen { BOLD } else { PLAIN };
         let numbers = [rules.to_string(), complexity.to_string()];
         let cells = numbers.into_iter().chain(columns.iter().map(|c| c[i].clone()));
-        let mark = (rules == chosen).then(|| Cell::left("chosen").styled(DIM));
+        let mark = is_chosen.then(|| Cell::left("chosen").styled(DIM));
         grid.line(cells.map(|text| Cell::right(text).styled(style)).chain(mark));
     }
     grid

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::loss::Loss;
-use crate::model::Model;
+use crate::model::{Model, Step};
 use crate::predict::{Activations, Predictions};
 use crate::problem::{Task, exposures, number_target, weights};
 use crate::table::{Kind, Table};
@@ -26,7 +26,12 @@ impl Model {
     pub fn evaluate(&self, table: &Table) -> Result<Vec<Evaluation>> {
         let activations = Activations::new(self, table)?;
         let truth = Truth::new(self, table)?;
-        Ok(self.sizes().into_iter().map(|rules| truth.evaluate(self, &activations, rules)).collect())
+        let evaluate = |rules: usize, steps: &[&Step]| truth.evaluate(self, &activations, rules, steps);
+        if let [single] = self.ensembles.as_slice() {
+            return Ok(single.path.iter().map(|step| evaluate(step.rules, &[step])).collect());
+        }
+        let steps = |rules| self.steps(rules).map(|(_, step)| step).collect::<Vec<_>>();
+        Ok(self.sizes().into_iter().map(|rules| evaluate(rules, &steps(rules))).collect())
     }
 }
 
@@ -57,14 +62,14 @@ impl Truth {
         Ok(truth)
     }
 
-    fn evaluate(&self, model: &Model, activations: &Activations, rules: usize) -> Evaluation {
+    /// The quality of one step for each ensemble.
+    fn evaluate(&self, model: &Model, activations: &Activations, rules: usize, steps: &[&Step]) -> Evaluation {
         let total: f64 = self.weight.iter().sum();
         let mean =
             |term: &dyn Fn(usize) -> f64| (0..self.weight.len()).map(|r| self.weight[r] * term(r)).sum::<f64>() / total;
-        let (risk, metrics) = match activations.predictions(model, rules) {
+        let (risk, metrics) = match activations.predictions_of(model, steps) {
             Predictions::Numbers(prediction) => {
-                let (_, step) = model.steps(rules).next().unwrap_or((&model.ensembles[0], &model.ensembles[0].path[0]));
-                let scores = activations.scores(0, step);
+                let scores = activations.scores(0, steps[0]);
                 let risk = mean(&|r| model.loss.of_row(scores[r], self.y[r], self.exposure[r]));
                 let center = mean(&|r| self.y[r]);
                 let spread = mean(&|r| (self.y[r] - center).powi(2));
@@ -82,7 +87,7 @@ impl Truth {
                 let error = mean(&|r| f64::from(labels[r] != self.class[r]));
                 let mut metrics = vec![("error", error), ("accuracy", 1.0 - error)];
                 let risk = if count == 2 {
-                    let scores = activations.scores(0, model.ensembles[0].up_to(rules));
+                    let scores = activations.scores(0, steps[0]);
                     metrics.push(("auc", auc(&scores, &self.class, &self.weight)));
                     metrics.push(("brier", mean(&|r| (probabilities[r * 2 + 1] - self.y[r]).powi(2))));
                     mean(&|r| Loss::Logistic.of_row(scores[r], self.y[r], 1.0))
@@ -92,7 +97,7 @@ impl Truth {
                 (risk, metrics)
             }
         };
-        Evaluation { rules, complexity: model.complexity(rules), risk, metrics }
+        Evaluation { rules, complexity: steps.iter().map(|s| s.complexity).sum(), risk, metrics }
     }
 }
 

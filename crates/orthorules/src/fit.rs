@@ -1,11 +1,11 @@
-//! Corrective orthogonal boosting: Algorithm 1 and nothing else.
+//! Corrective orthogonal boosting: Algorithm 1 and nothing else. The path on which sizes need not be nested is in `path`.
 
 use crate::bins::{self, BinnedColumn};
 use crate::cells::Cells;
 use crate::error::{Error, Result};
 use crate::model::{ColumnSpec, Ensemble, Model, Step};
 use crate::objective::Scorer;
-use crate::params::{Checked, Params, Update};
+use crate::params::{Checked, Params, PathKind, Update};
 use crate::problem::Problem;
 use crate::refit::{self, Weights};
 use crate::response::Response;
@@ -72,8 +72,17 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
             .iter()
             .map(|&class| {
                 let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-                let response = Response::new(problem, class);
-                boost(&response, &columns, &checked, name, observer, (deadline, &mut seconds))
+                let response = &Response::new(problem, class);
+                let params = &checked.for_target(response.mean_target());
+                let name_rank = name_ranks(&columns);
+                let units = params.exact.then(|| Units::new(&columns, response.rows()));
+                let columns = columns.as_slice();
+                let boosting =
+                    Boosting { response, columns, params, class: name, observer, deadline, name_rank, units };
+                match params.path {
+                    PathKind::Nested => boosting.nested(&mut seconds),
+                    PathKind::Best => boosting.best(&mut seconds),
+                }
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
@@ -81,72 +90,87 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
     })
 }
 
-/// Algorithm 1: one rule at a time, until no rule helps or the size limit is reached.
-fn boost(
-    response: &Response,
-    columns: &[BinnedColumn],
-    params: &Checked,
-    class: Option<&str>,
-    observer: &dyn Observer,
-    (deadline, seconds): (Option<Instant>, &mut Seconds),
-) -> Ensemble {
-    let loss = response.loss;
-    let name_rank = name_ranks(columns);
-    let units = params.exact.then(|| Units::new(columns, response.rows()));
-    let mut cells = Cells::new(response);
-    let mut weights = refit::constant(loss, &cells, response.zero(), params);
-    let mut risk = weights.risk(loss, &cells, params.reg_lambda);
-    let mut path = vec![step(response, &cells, &weights, 0)];
-    let (mut rules, mut chosen) = (Vec::new(), Vec::new());
-    let mut complexity = 0;
-
-    while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !observer.stop() {
-        let started = Instant::now();
-        let scorer = Scorer::new(response, &cells, &weights, params);
-        let max_length = params.max_conditions.min(params.max_complexity - complexity - 1);
-        let (cells_now, chosen_now) = (&cells, chosen.as_slice());
-        let searcher = Searcher {
-            columns,
-            response,
-            cells: cells_now,
-            scorer: &scorer,
-            chosen: chosen_now,
-            name_rank: &name_rank,
-            params,
-            max_length,
-            units: units.as_ref(),
-            deadline,
-            observer,
-        };
-        let found = searcher.best_query();
-        let elapsed = started.elapsed().as_secs_f64();
-        seconds.search += elapsed;
-        let Some(found) = found else { break };
-        observer.searched(class, &certificate(&found, response, elapsed));
-
-        let started = Instant::now();
-        cells.split(&found.rows, response);
-        weights = refit::update(&weights, loss, &cells, params);
-        let next_risk = weights.risk(loss, &cells, params.reg_lambda);
-        seconds.refit += started.elapsed().as_secs_f64();
-        // A closed-form step may overshoot and recover later; every other update must pay for its rule.
-        let size = response.total_weight * f64::EPSILON;
-        if params.update != Update::Newton && risk - next_risk <= size {
-            break;
-        }
-        risk = next_risk;
-        let rule = rule(&found, columns, response);
-        complexity += rule.complexity();
-        path.push(step(response, &cells, &weights, complexity));
-        observer.step(class, &rule, &path[path.len() - 1]);
-        rules.push(rule);
-        chosen.push(Chosen::new(found.rows, response));
-    }
-    let chosen = rules.len();
-    Ensemble { class: class.map(str::to_owned), rules, path, chosen }
+/// What one score is fitted to, and how.
+pub(crate) struct Boosting<'a> {
+    pub(crate) response: &'a Response,
+    pub(crate) columns: &'a [BinnedColumn],
+    pub(crate) params: &'a Checked,
+    pub(crate) class: Option<&'a str>,
+    pub(crate) observer: &'a dyn Observer,
+    deadline: Option<Instant>,
+    name_rank: Vec<u32>,
+    units: Option<Units>,
 }
 
-fn step(response: &Response, cells: &Cells, weights: &Weights, complexity: usize) -> Step {
+impl Boosting<'_> {
+    /// Algorithm 1: one rule at a time, until no rule helps or the size limit is reached.
+    fn nested(&self, seconds: &mut Seconds) -> Ensemble {
+        let (response, params) = (self.response, self.params);
+        let loss = response.loss;
+        let mut cells = Cells::new(response);
+        let mut weights = refit::constant(loss, &cells, response.zero(), params);
+        let mut risk = weights.risk(loss, &cells, params.reg_lambda);
+        let mut path = vec![step(response, &cells, &weights, 0)];
+        let (mut rules, mut chosen) = (Vec::new(), Vec::new());
+        let mut complexity = 0;
+
+        while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !self.observer.stop() {
+            let started = Instant::now();
+            let scorer = Scorer::new(response, &cells, &weights, params);
+            let max_length = params.max_complexity - complexity - 1;
+            let found = self.searcher(&cells, &scorer, &chosen, max_length).best_query();
+            let elapsed = started.elapsed().as_secs_f64();
+            seconds.search += elapsed;
+            let Some(found) = found else { break };
+            self.observer.searched(self.class, &certificate(&found, response, elapsed));
+
+            let started = Instant::now();
+            cells.split(&found.rows, response);
+            weights = refit::update(&weights, loss, &cells, params);
+            let next_risk = weights.risk(loss, &cells, params.reg_lambda);
+            seconds.refit += started.elapsed().as_secs_f64();
+            // A closed-form step may overshoot and recover later; every other update must pay for its rule.
+            let size = response.total_weight * f64::EPSILON;
+            if params.update != Update::Newton && risk - next_risk <= size {
+                break;
+            }
+            risk = next_risk;
+            let rule = rule(&found, self.columns, response);
+            complexity += rule.complexity();
+            path.push(step(response, &cells, &weights, complexity));
+            self.observer.step(self.class, &rule, &path[path.len() - 1]);
+            rules.push(rule);
+            chosen.push(Chosen::new(found.rows, response));
+        }
+        let chosen = rules.len();
+        Ensemble { class: self.class.map(str::to_owned), rules, path, chosen }
+    }
+
+    /// The search for a rule of at most `max_length` conditions to add to those that are there.
+    pub(crate) fn searcher<'s>(
+        &'s self,
+        cells: &'s Cells,
+        scorer: &'s Scorer,
+        chosen: &'s [Chosen],
+        max_length: usize,
+    ) -> Searcher<'s> {
+        Searcher {
+            columns: self.columns,
+            response: self.response,
+            cells,
+            scorer,
+            chosen,
+            name_rank: &self.name_rank,
+            params: self.params,
+            max_length: max_length.min(self.params.max_conditions),
+            units: self.units.as_ref(),
+            deadline: self.deadline,
+            observer: self.observer,
+        }
+    }
+}
+
+pub(crate) fn step(response: &Response, cells: &Cells, weights: &Weights, complexity: usize) -> Step {
     let scores = weights.scores(cells);
     Step {
         rules: weights.rules.len(),
@@ -159,7 +183,7 @@ fn step(response: &Response, cells: &Cells, weights: &Weights, complexity: usize
     }
 }
 
-fn certificate(found: &Found, response: &Response, seconds: f64) -> Certificate {
+pub(crate) fn certificate(found: &Found, response: &Response, seconds: f64) -> Certificate {
     Certificate {
         value: response.outside_value(found.value),
         bound: found.bound.map(|b| response.outside_value(b)),
@@ -170,7 +194,7 @@ fn certificate(found: &Found, response: &Response, seconds: f64) -> Certificate 
     }
 }
 
-fn rule(found: &Found, columns: &[BinnedColumn], response: &Response) -> Rule {
+pub(crate) fn rule(found: &Found, columns: &[BinnedColumn], response: &Response) -> Rule {
     let conditions = found.query.atoms.iter().map(|&a| columns[a.column as usize].condition(a)).collect();
     Rule {
         conditions,

@@ -67,6 +67,7 @@ pub mod loss;
 pub mod model;
 mod objective;
 pub mod params;
+mod path;
 pub mod predict;
 pub mod problem;
 mod refit;

@@ -78,7 +78,7 @@ pub struct Ensemble {
     pub rules: Vec<Rule>,
     /// Every size, by complexity, from the constant model on.
     pub path: Vec<Step>,
-    /// Number of rules of the size that is used unless another is asked for.
+    /// Number of rules of the size that is used unless another is asked for; of several such, the most complex.
     pub chosen: usize,
 }
 
@@ -145,9 +145,9 @@ impl Step {
 }
 
 impl Ensemble {
-    /// The size with `rules` rules.
+    /// The size with `rules` rules; where there are several, the most complex.
     pub fn at(&self, rules: usize) -> Option<&Step> {
-        self.path.iter().find(|s| s.rules == rules)
+        self.path.iter().rfind(|s| s.rules == rules)
     }
 
     /// The chosen size.
@@ -155,9 +155,10 @@ impl Ensemble {
         self.at(self.chosen).unwrap_or(&self.path[self.path.len() - 1])
     }
 
-    /// The largest size with at most `rules` rules: where several scores share one axis of sizes.
+    /// The size with `rules` rules, or else the most complex with fewer: where several scores share one axis of sizes.
     pub fn up_to(&self, rules: usize) -> &Step {
-        self.path.iter().rfind(|s| s.rules <= rules).unwrap_or(&self.path[0])
+        let fewer = || self.path.iter().rfind(|s| s.rules <= rules);
+        self.at(rules).or_else(fewer).unwrap_or(&self.path[0])
     }
 }
 

@@ -10,12 +10,13 @@
 //! | `bound` | `admissible` | `admissible`, `heuristic` | what cuts branches of exact search |
 //! | `node_limit` | none | ≥ 1 | queries that exact search may expand for one rule |
 //! | `time_limit` | none | > 0 | seconds for exact search in a whole fit; rules after that come from the beam |
-//! | `length_penalty` | 1 | ≥ 0 | γ: the search maximises value² / (1 + length)^γ |
-//! | `reg_lambda` | by loss: 5 squared, 1 otherwise | ≥ 0 | λ of the penalty ½ λ Σ βₖ² |
+//! | `path` | `best` up to 100,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
+//! | `length_penalty` | 1 | ≥ 0 | γ: on a nested path the search maximises value² / (1 + length)^γ |
+//! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson | ≥ 0 | λ of the penalty ½ λ Σ βₖ² |
 //! | `epsilon` | 1e-4 for `ogb`, else 0 | ≥ 0 | ε in the objective's denominator |
 //! | `max_rules` | none | ≥ 0 | size limit |
 //! | `max_complexity` | 50 unless `max_rules` is given | ≥ 0 | limit on rules + conditions |
-//! | `max_conditions` | none | ≥ 1 | longest rule |
+//! | `max_conditions` | 3 with path `best`, else none | ≥ 1 | longest rule |
 //! | `min_coverage` | 5, fewer below 100 rows | ≥ 1 | fewest training rows a rule may select |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
@@ -25,6 +26,9 @@
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use std::collections::BTreeMap;
+
+/// Above this many rows a nested path is the default: it takes a quarter of the time.
+const MANY_ROWS: usize = 100_000;
 
 /// What a candidate query is worth: docs/algorithm.md, "One formula for every objective".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -76,6 +80,16 @@ pub enum Search {
     Beam,
     /// Branch and bound over all conjunctions: the best query of all, with a certificate.
     Exact,
+}
+
+/// How the sizes of an ensemble hang together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PathKind {
+    /// Every size is the one before it and one more rule, as in the paper.
+    Nested,
+    /// Every size is the best ensemble found of its complexity: the best one smaller by a rule, and that rule.
+    Best,
 }
 
 /// The bound that cuts branches of exact search.
@@ -132,6 +146,8 @@ pub struct Params {
     pub node_limit: Option<u64>,
     /// Seconds for exact search in a whole fit.
     pub time_limit: Option<f64>,
+    /// Whether a size extends the one before it. `None`: `best` where it may be, the rows are not too many and γ is 1.
+    pub path: Option<PathKind>,
     /// γ, the price of length.
     pub length_penalty: f64,
     /// λ of the penalty ½ λ Σ βₖ².
@@ -167,6 +183,7 @@ impl Default for Params {
             bound: Bound::Admissible,
             node_limit: None,
             time_limit: None,
+            path: None,
             length_penalty: 1.0,
             reg_lambda: None,
             epsilon: None,
@@ -193,8 +210,11 @@ pub struct Checked {
     pub(crate) bound: Bound,
     pub(crate) node_limit: u64,
     pub(crate) time_limit: Option<f64>,
+    pub(crate) path: PathKind,
     pub(crate) length_penalty: f64,
     pub(crate) reg_lambda: f64,
+    /// Whether λ is still to be multiplied by the mean target.
+    lambda_per_target: bool,
     pub(crate) epsilon: f64,
     pub(crate) max_rules: usize,
     pub(crate) max_complexity: usize,
@@ -206,6 +226,12 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// These parameters with λ on the scale of a target of mean `mean`: the default for counts is that of one mean row.
+    pub(crate) fn for_target(&self, mean: f64) -> Self {
+        let unit = if self.lambda_per_target { mean } else { 1.0 };
+        Self { reg_lambda: self.reg_lambda * unit, lambda_per_target: false, ..self.clone() }
+    }
+
     /// Whether the bound of exact search never cuts the best query.
     pub(crate) fn bound_is_admissible(&self) -> bool {
         self.bound == Bound::Admissible || !self.objective.is_orthogonal()
@@ -239,6 +265,7 @@ impl Preset {
             objective,
             update,
             intercept: Intercept::Fixed,
+            path: Some(PathKind::Nested),
             length_penalty: 0.0,
             min_coverage: Some(1),
             ..Params::default()
@@ -258,6 +285,7 @@ impl Params {
             "bound" => self.bound = value.parse()?,
             "node_limit" => self.node_limit = Some(number("node_limit", value)?),
             "time_limit" => self.time_limit = Some(number("time_limit", value)?),
+            "path" => self.path = Some(value.parse()?),
             "length_penalty" => self.length_penalty = number("length_penalty", value)?,
             "reg_lambda" => self.reg_lambda = Some(number("reg_lambda", value)?),
             "epsilon" => self.epsilon = Some(number("epsilon", value)?),
@@ -307,9 +335,14 @@ impl Params {
             }
             limit => limit,
         };
-        let lambda = if loss == Loss::Squared { 5.0 } else { 1.0 };
+        let lambda = if loss == Loss::Squared { 8.0 } else { 1.0 };
         let epsilon = if self.objective == Objective::Ogb { 1e-4 } else { 0.0 };
         let complexity = if self.max_rules.is_some() { usize::MAX } else { 50 };
+        let path = self.path_kind(rows)?;
+        // On a path of best ensembles lengths compete by complexity, so within a search only the value counts.
+        let gamma = non_negative("length_penalty", self.length_penalty)?;
+        let length_penalty = if path == PathKind::Best { 0.0 } else { gamma };
+        let longest = if path == PathKind::Best { 3 } else { usize::MAX };
         Ok(Checked {
             objective: self.objective,
             update: self.update,
@@ -319,17 +352,35 @@ impl Params {
             bound: self.bound,
             node_limit: positive("node_limit", self.node_limit.unwrap_or(u64::MAX) as usize)? as u64,
             time_limit,
-            length_penalty: non_negative("length_penalty", self.length_penalty)?,
+            path,
+            length_penalty,
             reg_lambda: non_negative("reg_lambda", self.reg_lambda.unwrap_or(lambda))?,
+            lambda_per_target: self.reg_lambda.is_none() && loss == Loss::Poisson,
             epsilon: non_negative("epsilon", self.epsilon.unwrap_or(epsilon))?,
             max_rules: self.max_rules.unwrap_or(usize::MAX),
             max_complexity: self.max_complexity.unwrap_or(complexity),
-            max_conditions: positive("max_conditions", self.max_conditions.unwrap_or(usize::MAX))?,
+            max_conditions: positive("max_conditions", self.max_conditions.unwrap_or(longest))?,
             min_coverage: positive("min_coverage", self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)))?,
             max_bins: self.max_bins,
             cuts: sorted_cuts(&self.cuts)?,
             threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
         })
+    }
+}
+
+impl Params {
+    /// Sizes can only be compared by their risk when all weights are fitted together, and exact search finds one rule.
+    fn path_kind(&self, rows: usize) -> Result<PathKind> {
+        let possible = self.update == Update::Corrective && self.search != Search::Exact;
+        match self.path {
+            Some(PathKind::Best) if !possible => {
+                Err(Error::Conflict("path best needs update corrective and search greedy or beam".into()))
+            }
+            Some(kind) => Ok(kind),
+            // Whoever sets a price of length wants it to count.
+            None if possible && rows <= MANY_ROWS && self.length_penalty == 1.0 => Ok(PathKind::Best),
+            None => Ok(PathKind::Nested),
+        }
     }
 }
 
@@ -383,6 +434,7 @@ names!(Objective, "objective", Gs = "gs", Gb = "gb", Xgb = "xgb", Ogb = "ogb", O
 names!(Update, "update", Corrective = "corrective", Stagewise = "stagewise", Newton = "newton");
 names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = "none");
 names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
+names!(PathKind, "path", Nested = "nested", Best = "best");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob");
 
@@ -416,11 +468,24 @@ mod tests {
     #[test]
     fn defaults_pass_and_follow_the_loss() {
         let params = Params::default();
-        assert_eq!(params.check(Loss::Squared, 1000).unwrap().reg_lambda, 5.0);
-        assert_eq!(params.check(Loss::Poisson, 1000).unwrap().reg_lambda, 1.0);
+        assert_eq!(params.check(Loss::Squared, 1000).unwrap().reg_lambda, 8.0);
+        assert_eq!(params.check(Loss::Poisson, 1000).unwrap().for_target(7.5).reg_lambda, 7.5);
+        let given = Params { reg_lambda: Some(2.0), ..params.clone() };
+        assert_eq!(given.check(Loss::Poisson, 1000).unwrap().for_target(7.5).reg_lambda, 2.0);
         assert_eq!(params.check(Loss::Logistic, 1000).unwrap().max_complexity, 50);
         let sized = Params { max_rules: Some(3), ..params };
         assert_eq!(sized.check(Loss::Logistic, 1000).unwrap().max_complexity, usize::MAX);
+    }
+
+    #[test]
+    fn paths_of_best_ensembles_need_comparable_risks() {
+        let kind = |params: &Params, rows| params.check(Loss::Squared, rows).unwrap().path;
+        let ok = Params::default();
+        assert_eq!((kind(&ok, 1000), kind(&ok, 1_000_000)), (PathKind::Best, PathKind::Nested));
+        assert_eq!(kind(&Params { search: Search::Exact, ..ok.clone() }, 1000), PathKind::Nested);
+        assert_eq!(kind(&Params { path: Some(PathKind::Best), ..ok.clone() }, 1_000_000), PathKind::Best);
+        let stagewise = Params { path: Some(PathKind::Best), update: Update::Stagewise, ..ok };
+        assert!(stagewise.check(Loss::Squared, 1000).is_err());
     }
 
     #[test]

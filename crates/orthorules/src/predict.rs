@@ -78,7 +78,12 @@ impl Activations {
 
     /// Predictions of `model` at size `rules`.
     pub fn predictions(&self, model: &Model, rules: usize) -> Predictions {
-        let scores: Vec<Vec<f64>> = model.steps(rules).enumerate().map(|(e, (_, step))| self.scores(e, step)).collect();
+        self.predictions_of(model, &model.steps(rules).map(|(_, step)| step).collect::<Vec<_>>())
+    }
+
+    /// Predictions of `model` with one step for each ensemble.
+    pub(crate) fn predictions_of(&self, model: &Model, steps: &[&Step]) -> Predictions {
+        let scores: Vec<Vec<f64>> = steps.iter().enumerate().map(|(e, step)| self.scores(e, step)).collect();
         match model.task {
             Task::Regression => Predictions::Numbers(scores.into_iter().next().unwrap_or_default()),
             Task::Poisson => {

@@ -106,6 +106,11 @@ impl Response {
         self.b.len()
     }
 
+    /// The mean target of a row, of at least half an event in all: what a Poisson row's curvature is on average.
+    pub(crate) fn mean_target(&self) -> f64 {
+        self.b.iter().sum::<f64>().max(0.5) / self.total_weight
+    }
+
     /// The internal score of an outside score of 0: where a model without intercept starts.
     pub(crate) fn zero(&self) -> f64 {
         -self.shift

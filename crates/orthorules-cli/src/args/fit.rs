@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use orthorules::params::{Bound, Intercept, MaxBins, Objective, Params, Preset, Search, Update};
+use orthorules::params::{Bound, Intercept, MaxBins, Objective, Params, PathKind, Preset, Search, Update};
 use orthorules::{Roles, Task};
 use std::path::PathBuf;
 
@@ -86,7 +86,7 @@ pub(crate) struct LearningArgs {
         value_name = "λ",
         allow_hyphen_values = true,
         help_heading = "Learning",
-        help = "Penalty ½ λ Σ weight² that keeps weights small (default: 5 for regression, otherwise 1)"
+        help = "Penalty ½ λ Σ weight² that keeps weights small (default: 8 for regression, 1 for classes, the mean count for counts)"
     )]
     reg_lambda: Option<f64>,
     #[arg(
@@ -136,8 +136,17 @@ pub(crate) struct LearningArgs {
         help = "The only thresholds to use for a numeric column; may be repeated (default: --max-bins decides)"
     )]
     cuts: Vec<(String, Vec<f64>)>,
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = named::<PathKind>(PathKind::NAMES),
+        help_heading = "Search",
+        help = "Whether each size extends the one before it, or is the best found of its complexity \
+                (default: best, but nested above 100000 rows, with search exact, other updates or a --length-penalty)"
+    )]
+    path: Option<PathKind>,
     #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",
-          help = format!("Price of length: the search maximises value² / (1 + conditions)^γ (default: {})",
+          help = format!("Price of length: on a nested path the search maximises value² / (1 + conditions)^γ (default: {})",
                          standard().length_penalty))]
     length_penalty: Option<f64>,
     #[arg(
@@ -145,7 +154,7 @@ pub(crate) struct LearningArgs {
         value_name = "M",
         allow_hyphen_values = true,
         help_heading = "Search",
-        help = "Most conditions that a rule may have (default: no limit)"
+        help = "Most conditions that a rule may have (default: 3, no limit on a nested path)"
     )]
     max_conditions: Option<usize>,
     #[arg(
@@ -199,6 +208,7 @@ impl LearningArgs {
             intercept: self.intercept.unwrap_or(base.intercept),
             search: self.search.unwrap_or(base.search),
             beam_width: self.beam_width.or(base.beam_width),
+            path: self.path.or(base.path),
             length_penalty: self.length_penalty.unwrap_or(base.length_penalty),
             reg_lambda: self.reg_lambda.or(base.reg_lambda),
             epsilon: self.epsilon.or(base.epsilon),
@@ -346,7 +356,7 @@ mod tests {
     #[test]
     fn stated_defaults_are_true() {
         let completed = |params: Params, loss| format!("{:?}", params.check(loss, 1000).unwrap());
-        for (loss, lambda) in [(Loss::Squared, "5.0"), (Loss::Logistic, "1.0"), (Loss::Poisson, "1.0")] {
+        for (loss, lambda) in [(Loss::Squared, "8.0"), (Loss::Logistic, "1.0"), (Loss::Poisson, "1.0")] {
             let text = completed(Params::default(), loss);
             assert!(text.contains(&format!("reg_lambda: {lambda}")), "{text}");
             assert!(text.contains("epsilon: 0.0") && text.contains("max_complexity: 50"), "{text}");

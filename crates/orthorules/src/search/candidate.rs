@@ -49,7 +49,11 @@ pub(crate) fn price(length: usize, gamma: f64) -> f64 {
 
 /// value² / (1 + length)^γ with 32 of its 52 binary places.
 pub(crate) fn score(value: f64, length: usize, gamma: f64) -> f64 {
-    let exact = value * value / price(length, gamma);
+    rounded(value * value / price(length, gamma))
+}
+
+/// A non-negative number with 32 of its 52 binary places, so that sums taken in another order tie.
+pub(crate) fn rounded(exact: f64) -> f64 {
     let rounded = f64::from_bits(exact.to_bits().wrapping_add(1 << 19) & !((1 << 20) - 1));
     if rounded.is_finite() { rounded } else { exact.min(f64::MAX) }
 }

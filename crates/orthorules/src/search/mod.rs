@@ -5,6 +5,7 @@ mod candidate;
 mod certificate;
 mod exact;
 mod extent;
+mod lengths;
 mod query;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use crate::params::{Checked, Intercept};
 use crate::response::Response;
 pub(crate) use bound::{Bounds, Workspace};
 pub(crate) use candidate::children;
+pub(crate) use candidate::rounded;
 use candidate::{Candidate, order, price};
 pub use certificate::{Certificate, Pruned};
 use exact::Exact;
