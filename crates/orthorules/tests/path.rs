@@ -6,7 +6,7 @@ use orthorules::{Column, Model, Problem, Roles, Silent, Table, Values, fit};
 /// y is 1 where both a and b are "yes", else 0.
 fn conjunction() -> Table {
     let level = |yes: bool| Some(if yes { "yes" } else { "no" });
-    let (a, b) = (|i: usize| i % 2 == 0, |i: usize| i / 2 % 2 == 0);
+    let (a, b) = (|i: usize| i.is_multiple_of(2), |i: usize| (i / 2).is_multiple_of(2));
     Table::new(vec![
         Column::new("a", Values::text((0..64).map(|i| level(a(i))).collect::<Vec<_>>())),
         Column::new("b", Values::text((0..64).map(|i| level(b(i))).collect::<Vec<_>>())),
