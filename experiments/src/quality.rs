@@ -9,9 +9,9 @@ use clap::Args;
 use orthorules::evaluate::Evaluation;
 use orthorules::params::Preset;
 use orthorules::{Loss, Params, Silent, fit};
-use rayon::prelude::*;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const LEVELS: usize = 50;
 
@@ -107,6 +107,27 @@ fn geometric(values: impl Iterator<Item = f64>) -> f64 {
     (logs.iter().sum::<f64>() / logs.len() as f64).exp()
 }
 
+/// `work` on every job, in order. Plain threads: a fit has its own pool, and a pool waiting for another would take up
+/// other jobs meanwhile and spoil the clock.
+fn in_parallel<J: Sync, T: Send>(jobs: &[J], work: impl Fn(&J) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut done: Vec<(usize, Result<T>)> = std::thread::scope(|scope| {
+        let worker = || {
+            let mut results = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(job) = jobs.get(index) else { break results };
+                results.push((index, work(job)));
+            }
+        };
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        handles.into_iter().flat_map(|h| h.join().unwrap_or_default()).collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
 /// Measures all variants on all data sets and prints the table.
 pub(crate) fn run(args: &Quality) -> Result<()> {
     let sets = data::load(&args.directory, &args.only)?;
@@ -122,8 +143,7 @@ pub(crate) fn run(args: &Quality) -> Result<()> {
     let jobs: Vec<(usize, usize, usize)> = (0..variants.len())
         .flat_map(|v| (0..sets.len()).flat_map(move |d| (0..args.splits).map(move |s| (v, d, s))))
         .collect();
-    let scores: Vec<Score> =
-        jobs.par_iter().map(|&(v, d, s)| variants[v].measure(&sets[d], s)).collect::<Result<_>>()?;
+    let scores = in_parallel(&jobs, |&(v, d, s)| variants[v].measure(&sets[d], s))?;
     // Mean over splits: table[variant][data set].
     let mean = |v: usize, d: usize, field: fn(&Score) -> f64| {
         let start = (v * sets.len() + d) * args.splits;
