@@ -14,6 +14,8 @@ const MAX_STEPS: usize = 20;
 /// Queries whose residual norm is a smaller part of their own are worth nothing (see `Scorer::value`), so what a dual
 /// point violates counts at most 1/√this times.
 const NOISE: f64 = 1e-10;
+/// What sums of products may lose to rounding, as a part of their terms.
+const ROUNDING: f64 = 1e-14;
 /// Rounding allowance on every bound.
 const SLACK: f64 = 1.0 + 1e-9;
 
@@ -175,14 +177,16 @@ impl Bounds<'_> {
             }
             reached = psi;
             // xᵀPx, and what sg exceeds Px by: δ_i/d_i = r_i − κ x_i + z_c·w where positive.
-            let energy = (square / kappa - norm(&w)).max(0.0);
+            // Near the span both terms are huge: what their difference may have lost to rounding is added back.
+            let rounding = ROUNDING * (square / kappa + norm(&w));
+            let energy = (square / kappa - norm(&w)).max(0.0) + rounding;
             for &c in &work.cells {
                 let c = c as usize;
                 // κ x = r + along on active units, so the excess there is z·(w − ν).
                 let toward: f64 = self.z(c as u32).iter().zip(&w).map(|(z, x)| z * x).sum();
                 work.active_sum[c] = toward;
             }
-            let mut excess = 0.0;
+            let mut excess = ROUNDING * ROUNDING * square;
             for &u in units {
                 let vector = self.stats.vector(u);
                 let (d, c) = (vector[D], self.stats.cell[u as usize] as usize);
