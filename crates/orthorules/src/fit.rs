@@ -2,7 +2,7 @@
 
 use crate::bins::{self, BinnedColumn};
 use crate::cells::Cells;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listing};
 use crate::model::{ColumnSpec, Ensemble, Model, Step};
 use crate::objective::Scorer;
 use crate::params::{Checked, Params, PathKind, Update};
@@ -55,6 +55,7 @@ pub struct Seconds {
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
     let checked = params.check(problem.task.loss(), problem.rows)?;
+    check_cuts(problem, &checked)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(checked.threads)
         .build()
@@ -88,6 +89,24 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         seconds.total = start.elapsed().as_secs_f64();
         Ok((model(problem, ensembles), seconds))
     })
+}
+
+/// Thresholds can only be given for numeric columns that rules may use.
+fn check_cuts(problem: &Problem, params: &Checked) -> Result<()> {
+    for name in params.cuts.keys() {
+        match problem.features.iter().find(|c| c.name == *name).map(|c| &c.values) {
+            Some(Values::Numeric(_)) => {}
+            Some(Values::Categorical { .. }) => {
+                let what = "cuts are for numeric columns, but this one holds categories".into();
+                return Err(Error::Column { role: "cuts", column: name.clone(), row: None, what });
+            }
+            None => {
+                let available = listing(problem.features.iter().map(|c| c.name.as_str()));
+                return Err(Error::NoColumn { role: "cuts", name: name.clone(), available });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What one score is fitted to, and how.

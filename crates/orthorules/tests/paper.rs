@@ -59,3 +59,23 @@ fn check_five_points(search: Search, a: f64, e: f64, y: &[f64]) {
     let printed = [3.0 * (3.0 * a + e) * (3.0 * a + e) / 8.0, 2.0 * (6.0 * a * a + 2.0 * a * e + e * e) / 5.0];
     assert!(printed.iter().any(|&p| close(gs, p)), "{gs} {printed:?}");
 }
+
+/// Thresholds that are given are the only ones used, each in both directions, exactly as given.
+#[test]
+fn given_cuts_are_kept() {
+    let x: Vec<f64> = (0..40).map(f64::from).collect();
+    let y: Vec<f64> = x.iter().map(|&x| if x >= 20.0 { 5.0 } else { 0.1 * x }).collect();
+    let mut params = Params { max_rules: Some(4), ..Params::default() };
+    params.cuts.insert("x".into(), vec![12.5, 7.0]);
+    let model = learn(&x, &y, &params);
+    for condition in model.ensembles[0].rules.iter().flat_map(|r| &r.conditions) {
+        let shown = condition.to_string();
+        assert!(["x <= 7", "x >= 7", "x <= 12.5", "x >= 12.5"].contains(&shown.as_str()), "{shown}");
+    }
+    params.cuts.insert("z".into(), vec![1.0]);
+    let columns = vec![Column::new("x", Values::Numeric(x)), Column::new("y", Values::Numeric(y))];
+    let roles = Roles { target: "y".into(), ..Roles::default() };
+    let problem = Problem::new(Table::new(columns).unwrap(), &roles).unwrap();
+    let message = fit(&problem, &params, &Silent).unwrap_err().to_string();
+    assert!(message.starts_with("cuts \"z\": no such column"), "{message}");
+}
