@@ -28,7 +28,7 @@ pub(crate) struct Case {
 /// Cases of every task, with and without weights and exposure, with up to `rules` rules.
 pub(crate) fn cases(rules: usize) -> impl Strategy<Value = Case> {
     let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
-    (4usize..40, task, any::<bool>(), any::<bool>(), 0..=rules).prop_flat_map(|(n, task, weighted, exposed, t)| {
+    (4usize..=60, task, any::<bool>(), any::<bool>(), 0..=rules).prop_flat_map(|(n, task, weighted, exposed, t)| {
         let number = prop_oneof![5 => (0i32..9).prop_map(f64::from), 1 => Just(f64::NAN)];
         let level = prop_oneof![5 => (0usize..4).prop_map(|l| Some(["a", "b", "c", "d"][l])), 1 => Just(None)];
         let target = match task {

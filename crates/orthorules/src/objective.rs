@@ -294,7 +294,7 @@ mod tests {
 
         /// With ε → ∞ queries are ordered as by the gradient sum.
         #[test]
-        fn large_epsilon_orders_like_the_gradient_sum(case in cases(3), other in prop::collection::vec(any::<bool>(), 40)) {
+        fn large_epsilon_orders_like_the_gradient_sum(case in cases(3), other in prop::collection::vec(any::<bool>(), 60)) {
             let mut params = case.checked(Objective::Ogb, Intercept::Corrected, 0.0);
             params.epsilon = 1e12;
             let twin = Case { query: other[..case.rows()].to_vec(), ..case.clone() };
