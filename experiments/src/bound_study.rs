@@ -4,6 +4,7 @@
 //! the orthogonal complement of the queries. The rate of a method is its value divided by the best of all subsets.
 
 use clap::Args;
+use orthorules::generate::SplitMix64;
 use orthorules::study::Instance;
 use rayon::prelude::*;
 
@@ -24,28 +25,6 @@ pub(crate) struct BoundStudy {
     seed: u64,
 }
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn uniform(&mut self) -> f64 {
-        ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
-    /// Box–Muller.
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
-
 /// Rates of one instance.
 struct Rates {
     prefix: f64,
@@ -53,35 +32,11 @@ struct Rates {
     admissible: f64,
 }
 
-fn project(gradient: &mut [f64], queries: &[Vec<f64>]) {
-    // Gram–Schmidt against the queries, twice.
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-    let mut basis: Vec<Vec<f64>> = Vec::new();
-    for query in queries {
-        let mut rest = query.clone();
-        for _ in 0..2 {
-            for b in &basis {
-                let along = dot(&rest, b);
-                rest.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
-            }
-        }
-        let norm = dot(&rest, &rest).sqrt();
-        if norm > 1e-8 {
-            basis.push(rest.iter().map(|x| x / norm).collect());
-        }
-    }
-    for b in basis.iter().chain(&basis) {
-        let along = dot(gradient, b);
-        gradient.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
-    }
-}
-
 fn rates(seed: u64, points: usize, queries: usize, epsilon: f64) -> Option<Rates> {
-    let mut random = Random(seed);
+    let mut random = SplitMix64::new(seed);
     let queries: Vec<Vec<f64>> =
-        (0..queries).map(|_| (0..points).map(|_| f64::from(u8::from(random.next() >> 63 == 1))).collect()).collect();
-    let mut gradient: Vec<f64> = (0..points).map(|_| random.normal()).collect();
-    project(&mut gradient, &queries);
+        (0..queries).map(|_| (0..points).map(|_| f64::from(u8::from(random.bits() >> 63 == 1))).collect()).collect();
+    let gradient: Vec<f64> = (0..points).map(|_| random.normal()).collect();
     let instance = Instance::new(&gradient, &queries, epsilon);
     let best = instance.best_subset();
     (best > 1e-9).then(|| Rates {

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use orthorules::generate::SplitMix64;
 use orthorules::model::Step;
 use orthorules::params::MaxBins;
 use orthorules::{Column, Observer, Params, Problem, Roles, Rule, Table, Values, fit};
@@ -38,14 +39,8 @@ impl Observer for Clock {
 
 /// Normal columns and a target with interactions, from a fixed seed.
 pub(crate) fn generate(rows: usize, columns: usize) -> Result<Problem> {
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut uniform = || {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut random = SplitMix64::new(0);
+    let mut uniform = || random.uniform();
     let x: Vec<Vec<f64>> = (0..columns.max(6))
         .map(|_| (0..rows).map(|_| (0..4).map(|_| uniform()).sum::<f64>() * 1.7 - 3.4).collect())
         .collect();

@@ -101,10 +101,17 @@ fn table(columns: impl Iterator<Item = Column>) -> Table {
 }
 
 /// Steele, Lea and Flood's generator: one addition and one mix for each 64 bits.
-struct SplitMix64(u64);
+#[derive(Debug, Clone)]
+pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    fn next(&mut self) -> u64 {
+    /// The sequence that `seed` starts.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -113,12 +120,12 @@ impl SplitMix64 {
     }
 
     /// From 0 to 1, 1 excluded, in steps of 2⁻⁵³.
-    fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 * (-53f64).exp2()
+    pub fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * (-53f64).exp2()
     }
 
     /// Standard normal, by Box and Muller.
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
@@ -168,7 +175,7 @@ mod tests {
     #[test]
     fn the_generator_is_the_published_one() {
         let mut random = SplitMix64(1_234_567);
-        assert_eq!(random.next(), 6_457_827_717_110_365_317);
-        assert_eq!(random.next(), 3_203_168_211_198_807_973);
+        assert_eq!(random.bits(), 6_457_827_717_110_365_317);
+        assert_eq!(random.bits(), 3_203_168_211_198_807_973);
     }
 }

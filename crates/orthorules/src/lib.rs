@@ -65,6 +65,7 @@ mod histogram;
 mod linalg;
 pub mod loss;
 pub mod model;
+mod names;
 mod objective;
 pub mod params;
 mod path;

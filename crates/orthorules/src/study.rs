@@ -1,6 +1,6 @@
 //! Building blocks for experiments on the orthogonal objective and its bounds, on bare vectors instead of a table.
 
-use crate::objective::{N, Scorer};
+use crate::objective::Scorer;
 use crate::params::Bound;
 use crate::search::{Bounds, UnitStats, Workspace};
 
@@ -14,9 +14,11 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// `gradient` must be orthogonal to `queries`, 0/1 columns as long as the gradient. Dependent columns are ignored.
+    /// The part of `gradient` that is orthogonal to `queries`, 0/1 columns as long as the gradient. Dependent columns are
+    /// ignored.
     pub fn new(gradient: &[f64], queries: &[Vec<f64>], epsilon: f64) -> Self {
         let basis = orthonormal(queries);
+        let gradient = &orthogonal(gradient, &basis);
         let rows: Vec<Vec<f64>> = (0..gradient.len()).map(|r| basis.iter().map(|column| column[r]).collect()).collect();
         let stats = UnitStats::from_rows(gradient, &rows, basis.len());
         let mut position = vec![0; gradient.len()];
@@ -72,24 +74,30 @@ impl Instance {
     }
 }
 
-/// Gram–Schmidt, twice for accuracy, without columns that depend on earlier ones.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// The part of `column` orthogonal to `basis`, taken twice for accuracy.
+fn orthogonal(column: &[f64], basis: &[Vec<f64>]) -> Vec<f64> {
+    let mut rest = column.to_vec();
+    for done in basis.iter().chain(basis) {
+        let along = dot(&rest, done);
+        rest.iter_mut().zip(done).for_each(|(x, d)| *x -= along * d);
+    }
+    rest
+}
+
+/// Gram–Schmidt, without columns that depend on earlier ones.
 fn orthonormal(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for column in columns {
-        let mut rest = column.clone();
-        for _ in 0..2 {
-            for done in &basis {
-                let along = dot(&rest, done);
-                rest.iter_mut().zip(done).for_each(|(x, d)| *x -= along * d);
-            }
-        }
+        let rest = orthogonal(column, &basis);
         let norm = dot(&rest, &rest).sqrt();
         if norm > 1e-8 * dot(column, column).sqrt() {
             basis.push(rest.iter().map(|x| x / norm).collect());
         }
     }
-    debug_assert!(basis.iter().all(|b| b.len() == columns[0].len()) && N == 3);
     basis
 }
 
