@@ -67,7 +67,7 @@ impl Entry {
                 codes.get(&text).copied().with_context(|| format!("{}: {text:?} has no code", column.name))
             };
             let values = (0..table.rows()).map(value).collect::<Result<Vec<f64>>>()?;
-            Ok(Column::new(column.name.clone(), Values::Numeric(values)))
+            Ok(Column::new(column.name.clone(), Values::Numeric(values.into())))
         };
         Ok(Table::new(table.columns().iter().map(coded).collect::<Result<_>>()?)?)
     }
@@ -78,7 +78,7 @@ impl Entry {
         let mut cuts = BTreeMap::new();
         for column in table.columns().iter().filter(|c| c.name != self.target) {
             let Values::Numeric(values) = &column.values else { continue };
-            let mut sorted = values.clone();
+            let mut sorted = values.to_vec();
             sorted.sort_unstable_by(f64::total_cmp);
             let mut distinct = sorted.clone();
             distinct.dedup();

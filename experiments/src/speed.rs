@@ -52,8 +52,8 @@ pub(crate) fn generate(rows: usize, columns: usize) -> Result<Problem> {
     };
     let y: Vec<f64> = (0..rows).map(|r| target(r) + uniform()).collect();
     let mut table: Vec<Column> =
-        x.into_iter().enumerate().map(|(i, v)| Column::new(format!("x{i}"), Values::Numeric(v))).collect();
-    table.push(Column::new("y", Values::Numeric(y)));
+        x.into_iter().enumerate().map(|(i, v)| Column::new(format!("x{i}"), Values::Numeric(v.into()))).collect();
+    table.push(Column::new("y", Values::Numeric(y.into())));
     Ok(Problem::new(Table::new(table)?, &Roles { target: "y".into(), ..Roles::default() })?)
 }
 

@@ -346,7 +346,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn binned(values: Vec<f64>, max_bins: MaxBins) -> BinnedColumn {
-        BinnedColumn::new(&Column::new("x", Values::Numeric(values)), None, max_bins)
+        BinnedColumn::new(&Column::new("x", Values::Numeric(values.into())), None, max_bins)
     }
 
     fn code(column: &BinnedColumn, row: usize) -> usize {
@@ -385,7 +385,7 @@ mod tests {
             let column = binned(values.clone(), max_bins);
             prop_assert!(exact || column.bins <= bins as usize);
             let all: Vec<u32> = (0..values.len() as u32).collect();
-            let table = Values::Numeric(values.clone());
+            let table = Values::Numeric(values.clone().into());
             let last = column.bins.saturating_sub(1) as u32;
             let atoms = (0..last)
                 .map(|bin| (Op::Le, bin))

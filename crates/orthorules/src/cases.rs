@@ -52,8 +52,8 @@ pub(crate) fn cases(rules: usize) -> impl Strategy<Value = Case> {
                 }
                 Case {
                     columns: vec![
-                        Column::new("x", Values::Numeric(x)),
-                        Column::new("u", Values::Numeric(u)),
+                        Column::new("x", Values::Numeric(x.into())),
+                        Column::new("u", Values::Numeric(u.into())),
                         Column::new("c", Values::text(c)),
                     ],
                     task,
@@ -78,14 +78,14 @@ impl Case {
 
     pub(crate) fn problem(&self) -> Problem {
         let mut columns = self.columns.clone();
-        columns.push(Column::new("y", Values::Numeric(self.target.clone())));
+        columns.push(Column::new("y", Values::Numeric(self.target.clone().into())));
         let mut roles = Roles { target: "y".into(), task: Some(self.task), ..Roles::default() };
         if let Some(weight) = &self.weight {
-            columns.push(Column::new("w", Values::Numeric(weight.clone())));
+            columns.push(Column::new("w", Values::Numeric(weight.clone().into())));
             roles.weight = Some("w".into());
         }
         if let Some(exposure) = &self.exposure {
-            columns.push(Column::new("e", Values::Numeric(exposure.clone())));
+            columns.push(Column::new("e", Values::Numeric(exposure.clone().into())));
             roles.exposure = Some("e".into());
         }
         Problem::new(Table::new(columns).unwrap(), &roles).unwrap()

@@ -247,6 +247,8 @@ fn model(problem: &Problem, ensembles: Vec<Ensemble>) -> Model {
         task: problem.task,
         loss: problem.task.loss(),
         target: problem.roles.target.clone(),
+        target_kind: Some(problem.target_kind),
+        rows: Some(problem.rows as u64),
         classes: problem.classes.clone(),
         weight: problem.roles.weight.clone(),
         exposure: problem.roles.exposure.clone(),

@@ -91,8 +91,9 @@ pub fn friedman1(rows: usize, seed: u64) -> Table {
         y.push(mean + random.normal());
         columns.iter_mut().zip(x).for_each(|(column, value)| column.push(value));
     }
-    let features = columns.into_iter().enumerate().map(|(i, v)| Column::new(format!("x{}", i + 1), Values::Numeric(v)));
-    table(features.chain([Column::new("y", Values::Numeric(y))]))
+    let features =
+        columns.into_iter().enumerate().map(|(i, v)| Column::new(format!("x{}", i + 1), Values::Numeric(v.into())));
+    table(features.chain([Column::new("y", Values::Numeric(y.into()))]))
 }
 
 /// Columns that are equally long and differently named by construction.

@@ -91,6 +91,10 @@ pub struct Model {
     pub loss: Loss,
     /// Name of the target column.
     pub target: String,
+    /// What the target column held; it tells the label 1 from the label "1".
+    pub target_kind: Option<Kind>,
+    /// How many rows it learned from.
+    pub rows: Option<u64>,
     /// Class labels, negative before positive; empty unless this is classification.
     pub classes: Vec<String>,
     /// Name of the weight column, if there was one.
@@ -112,6 +116,10 @@ struct Document {
     task: Task,
     loss: Loss,
     target: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target_kind: Option<Kind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     classes: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,6 +202,8 @@ impl Model {
             task: self.task,
             loss: self.loss,
             target: self.target.clone(),
+            target_kind: self.target_kind,
+            rows: self.rows,
             classes: self.classes.clone(),
             weight: self.weight.clone(),
             exposure: self.exposure.clone(),
@@ -242,6 +252,8 @@ impl Model {
             task: document.task,
             loss: document.loss,
             target: document.target,
+            target_kind: document.target_kind,
+            rows: document.rows,
             classes: document.classes,
             weight: document.weight,
             exposure: document.exposure,

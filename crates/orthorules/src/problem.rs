@@ -54,6 +54,7 @@ pub struct Problem {
     pub(crate) classes: Vec<String>,
     pub(crate) features: Vec<Column>,
     pub(crate) target: Target,
+    pub(crate) target_kind: Kind,
     pub(crate) weight: Option<Vec<f64>>,
     pub(crate) exposure: Option<Vec<f64>>,
     pub(crate) rows: usize,
@@ -106,6 +107,7 @@ impl Problem {
             let kept: Vec<u32> = (0..table.rows() as u32).filter(|&r| weight[r as usize] > 0.0).collect();
             return Self::new(table.take(&kept), roles);
         }
+        let target_kind = target.values.kind();
         let (classes, target) = match task {
             Task::Classification => class_target(target, roles.positive.as_deref())?,
             Task::Regression | Task::Poisson => (Vec::new(), Target::Numbers(number_target(target, task)?)),
@@ -123,7 +125,8 @@ impl Problem {
             .filter(|c| is_feature(&c.name))
             .map(|c| if roles.categorical.contains(&c.name) { c.into_categorical() } else { c })
             .collect();
-        Ok(Self { task, roles: roles.clone(), classes, features, target, weight, exposure, rows })
+        let roles = roles.clone();
+        Ok(Self { task, roles, classes, features, target, target_kind, weight, exposure, rows })
     }
 
     /// What is predicted.

@@ -219,7 +219,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn response(task: Task, y: &[f64]) -> Response {
-        let table = Table::new(vec![Column::new("y", Values::Numeric(y.to_vec()))]).unwrap();
+        let table = Table::new(vec![Column::new("y", Values::Numeric(y.to_vec().into()))]).unwrap();
         let roles = Roles { target: "y".into(), task: Some(task), ..Roles::default() };
         Response::new(&Problem::new(table, &roles).unwrap(), 1)
     }

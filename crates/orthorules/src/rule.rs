@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_missing_value_satisfies_only_missing() {
-        let numbers = Values::Numeric(vec![1.0, 2.0, f64::NAN]);
+        let numbers = Values::Numeric(vec![1.0, 2.0, f64::NAN].into());
         let two = || Some(Operand::Number(2.0));
         assert_eq!(holds(Op::Le, two(), &numbers), [true, true, false]);
         assert_eq!(holds(Op::Ge, two(), &numbers), [false, true, false]);

@@ -66,13 +66,13 @@ impl Data {
 
     fn columns(&self) -> Vec<Column> {
         let mut columns = vec![
-            Column::new("x", Values::Numeric(self.x.clone())),
-            Column::new("u", Values::Numeric(self.u.clone())),
+            Column::new("x", Values::Numeric(self.x.clone().into())),
+            Column::new("u", Values::Numeric(self.u.clone().into())),
             Column::new("c", Values::text(self.c.clone())),
-            Column::new("y", Values::Numeric(self.y.clone())),
+            Column::new("y", Values::Numeric(self.y.clone().into())),
         ];
         if let Some(weight) = &self.weight {
-            columns.push(Column::new("w", Values::Numeric(weight.clone())));
+            columns.push(Column::new("w", Values::Numeric(weight.clone().into())));
         }
         columns
     }

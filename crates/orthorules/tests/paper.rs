@@ -4,7 +4,10 @@ use orthorules::params::{Intercept, MaxBins, Objective, Params, Search};
 use orthorules::{Column, Model, Problem, Roles, Silent, Table, Values, fit};
 
 fn learn(x: &[f64], y: &[f64], params: &Params) -> Model {
-    let columns = vec![Column::new("x", Values::Numeric(x.to_vec())), Column::new("y", Values::Numeric(y.to_vec()))];
+    let columns = vec![
+        Column::new("x", Values::Numeric(x.to_vec().into())),
+        Column::new("y", Values::Numeric(y.to_vec().into())),
+    ];
     let roles = Roles { target: "y".into(), ..Roles::default() };
     let problem = Problem::new(Table::new(columns).unwrap(), &roles).unwrap();
     fit(&problem, params, &Silent).unwrap().0
@@ -73,7 +76,7 @@ fn given_cuts_are_kept() {
         assert!(["x <= 7", "x >= 7", "x <= 12.5", "x >= 12.5"].contains(&shown.as_str()), "{shown}");
     }
     params.cuts.insert("z".into(), vec![1.0]);
-    let columns = vec![Column::new("x", Values::Numeric(x)), Column::new("y", Values::Numeric(y))];
+    let columns = vec![Column::new("x", Values::Numeric(x.into())), Column::new("y", Values::Numeric(y.into()))];
     let roles = Roles { target: "y".into(), ..Roles::default() };
     let problem = Problem::new(Table::new(columns).unwrap(), &roles).unwrap();
     let message = fit(&problem, &params, &Silent).unwrap_err().to_string();

@@ -1,9 +1,12 @@
 //! Tables in memory: named columns of numbers or categories, all of one length.
 
+mod numbers;
 #[cfg(feature = "files")]
 mod read;
 #[cfg(feature = "files")]
 pub use read::{ReadOptions, read};
+
+pub use numbers::Numbers;
 
 use crate::error::{Error, Result, listing};
 
@@ -26,7 +29,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Numbers; NaN is missing.
-    Numeric(Vec<f64>),
+    Numeric(Numbers),
     /// Codes into `levels`; [`MISSING`] is missing. A boolean column has the levels `false` and `true`.
     Categorical {
         /// One code a row.

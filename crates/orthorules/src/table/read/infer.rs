@@ -48,7 +48,7 @@ pub(super) fn untyped(name: &str, chunks: &[ArrayRef], rows: usize, wish: Wish) 
     if !wish.categorical
         && let Some(numbers) = numbers(chunks, rows)
     {
-        return Outcome::Kept(Column::new(name, Values::Numeric(numbers)));
+        return Outcome::Kept(Column::new(name, Values::Numeric(numbers.into())));
     }
     let levels = Levels::of(chunks, rows, is_missing);
     if !wish.categorical && levels.names.iter().all(|l| as_boolean(l).is_some()) {
@@ -95,7 +95,7 @@ pub(super) fn typed(
                     numbers.extend(chunk.iter().map(|x| x.unwrap_or(f64::NAN)));
                 }
             }
-            let column = Column::new(name, Values::Numeric(numbers));
+            let column = Column::new(name, Values::Numeric(numbers.into()));
             Ok(Outcome::Kept(if wish.categorical { column.into_categorical() } else { column }))
         }
         // Writing local time needs a list of the world's time zones: the text is UTC instead.
@@ -141,7 +141,7 @@ fn missing(name: &str, rows: usize, wish: Wish) -> Column {
     let values = if wish.categorical {
         Values::Categorical { codes: vec![MISSING; rows], levels: Vec::new(), boolean: false }
     } else {
-        Values::Numeric(vec![f64::NAN; rows])
+        Values::Numeric(vec![f64::NAN; rows].into())
     };
     Column::new(name, values)
 }
