@@ -55,6 +55,7 @@ mod bins;
 #[cfg(test)]
 mod cases;
 mod cells;
+mod cpu;
 pub mod decimal;
 pub mod error;
 pub mod evaluate;

@@ -151,6 +151,7 @@ impl Scorer {
     }
 
     /// The objective's value from rows, G, D and N of the selected rows.
+    #[inline]
     pub(crate) fn value(&self, stats: &[f64]) -> f64 {
         let gradient = stats[G].abs();
         if self.gradient_only {

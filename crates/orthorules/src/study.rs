@@ -68,9 +68,9 @@ impl Instance {
     }
 
     fn bound(&self, kind: Bound) -> f64 {
-        let points: Vec<u32> = (0..self.points() as u32).collect();
+        let points: Vec<_> = (0..self.points() as u32).map(|point| (point, 1.0)).collect();
         let bounds = Bounds { stats: &self.stats, scorer: &self.scorer, kind };
-        bounds.node(&points, f64::MAX, f64::NAN, &mut Workspace::default()).value
+        bounds.node(&points, f64::MAX, f64::NAN, &mut Workspace::default())
     }
 }
 

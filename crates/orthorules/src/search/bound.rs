@@ -5,6 +5,7 @@
 //! its 0/1 vector x. Relaxed to x ≥ 0 this is a concave problem in as many dimensions as there are basis vectors.
 
 use super::units::{SHARES, UnitStats};
+use crate::cpu::vectorised;
 use crate::linalg::Cholesky;
 use crate::objective::{D, G, Scorer};
 use crate::params::Bound;
@@ -18,6 +19,18 @@ const NOISE: f64 = 1e-10;
 const ROUNDING: f64 = 1e-14;
 /// Rounding allowance on every bound.
 const SLACK: f64 = 1.0 + 1e-9;
+
+/// A unit, by its position, and how many units with the same statistics it stands for.
+pub(crate) type Item = (u32, f64);
+
+/// What a cut before a child is built needs to know of it: Σ D, Σ G⁺²/D, Σ G⁻²/D and Σ D‖z‖² over its units.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shares {
+    pub(crate) d: f64,
+    pub(crate) up: f64,
+    pub(crate) down: f64,
+    pub(crate) trace: f64,
+}
 
 /// The bound of a node and a factor for quick bounds of its children.
 #[derive(Debug, Clone, Copy)]
@@ -48,71 +61,63 @@ pub(crate) struct Bounds<'a> {
 }
 
 impl Bounds<'_> {
-    /// A bound on the values below the node of `units` (positions, ascending). `inherited` is a bound that is known already; as soon as it is
-    /// clear on which side of `threshold` the bound lies, no more work is put into it; with a NaN it is made tight.
-    pub(crate) fn node(&self, units: &[u32], inherited: f64, threshold: f64, work: &mut Workspace) -> NodeBound {
+    /// A bound on the values below the node of `units` (by position, ascending). `inherited` is a bound that is known
+    /// already; as soon as it is clear on which side of `threshold` the bound lies, no more work is put into it; with a
+    /// NaN it is made tight.
+    pub(crate) fn node(&self, units: &[Item], inherited: f64, threshold: f64, work: &mut Workspace) -> f64 {
         if self.scorer.gradient_only() {
-            return NodeBound { value: inherited.min(self.gradient_sum(units)), largest: f64::NAN };
+            return inherited.min(self.gradient_sum(units));
         }
-        if self.stats.t == 0 {
-            return NodeBound { value: inherited.min(self.best_prefix(units, work) * SLACK), largest: 0.0 };
+        if self.stats.t == 0 || self.kind == Bound::Heuristic {
+            // The threshold is for what has been rounded up.
+            let threshold = threshold / SLACK;
+            return inherited.min(best_prefix(self.stats, self.scorer, units, threshold, &mut work.sum) * SLACK);
         }
         self.collect_cells(units, work);
         let total: f64 = work.cells.iter().map(|&c| work.mass[c as usize]).sum();
         let kappa = if total > 0.0 { 1.0 + self.scorer.rho() / total } else { 1.0 };
-        let value = match self.kind {
-            Bound::Heuristic => self.best_prefix(units, work) * SLACK,
-            Bound::Admissible => {
-                let up = self.relaxation(units, 1.0, kappa, threshold, inherited, work);
-                // Below the other sign's bound a tighter one changes nothing.
-                let threshold = if threshold.is_nan() { threshold } else { threshold.max(up) };
-                let down = self.relaxation(units, -1.0, kappa, threshold, inherited, work);
-                inherited.min(up.max(down))
-            }
-        };
-        let largest = if value <= threshold { f64::NAN } else { self.largest_eigenvalue(work) };
+        let up = self.relaxation(units, 1.0, kappa, threshold, inherited, work);
+        // Below the other sign's bound a tighter one changes nothing.
+        let threshold = if threshold.is_nan() { threshold } else { threshold.max(up) };
+        let down = self.relaxation(units, -1.0, kappa, threshold, inherited, work);
+        work.cells.iter().for_each(|&c| work.mass[c as usize] = 0.0);
+        inherited.min(up.max(down))
+    }
+
+    /// What quick bounds of the children of a node need, given its own bound.
+    pub(crate) fn factor(&self, units: &[Item], value: f64, work: &mut Workspace) -> NodeBound {
+        if self.scorer.gradient_only() {
+            return NodeBound { value, largest: f64::NAN };
+        }
+        if self.stats.t == 0 {
+            return NodeBound { value, largest: 0.0 };
+        }
+        self.collect_cells(units, work);
+        let largest = self.largest_eigenvalue(work);
         work.cells.iter().for_each(|&c| work.mass[c as usize] = 0.0);
         NodeBound { value, largest }
     }
 
     /// The larger of the sums of positive and of negative gradients.
-    fn gradient_sum(&self, units: &[u32]) -> f64 {
+    fn gradient_sum(&self, units: &[Item]) -> f64 {
         let (mut up, mut down) = (0.0, 0.0);
-        for &u in units {
-            let g = self.stats.vector(u)[G];
+        for &(u, times) in units {
+            let g = times * self.stats.vector(u)[G];
             up += g.max(0.0);
             down -= g.min(0.0);
         }
         f64::max(up, down) * SLACK
     }
 
-    /// The best prefix in the order of g/d, from both ends: exact without a basis, a heuristic with one.
-    fn best_prefix(&self, units: &[u32], work: &mut Workspace) -> f64 {
-        let width = self.stats.stride - SHARES;
-        let mut best: f64 = 0.0;
-        let sum = &mut work.sum;
-        let mut run = |units: &mut dyn Iterator<Item = &u32>| {
-            sum.clear();
-            sum.resize(width, 0.0);
-            for &u in units {
-                sum.iter_mut().zip(&self.stats.vector(u)[..width]).for_each(|(s, x)| *s += x);
-                best = best.max(self.scorer.value(sum));
-            }
-        };
-        run(&mut units.iter());
-        run(&mut units.iter().rev());
-        best
-    }
-
     /// Masses of the node's cells.
-    fn collect_cells(&self, units: &[u32], work: &mut Workspace) {
+    fn collect_cells(&self, units: &[Item], work: &mut Workspace) {
         let cells = self.stats.z.len() / self.stats.t.max(1);
         for buffer in [&mut work.mass, &mut work.active_mass, &mut work.active_sum, &mut work.along] {
             buffer.resize(cells, 0.0);
         }
         work.cells.clear();
-        for &u in units {
-            let (cell, d) = (self.stats.cell[u as usize], self.stats.vector(u)[D]);
+        for &(u, times) in units {
+            let (cell, d) = (self.stats.cell[u as usize], times * self.stats.vector(u)[D]);
             if work.mass[cell as usize] == 0.0 && d > 0.0 {
                 work.cells.push(cell);
             }
@@ -127,7 +132,7 @@ impl Bounds<'_> {
     /// A safe bound from the non-negative relaxation for one sign of the gradient.
     fn relaxation(
         &self,
-        units: &[u32],
+        units: &[Item],
         sign: f64,
         kappa: f64,
         threshold: f64,
@@ -148,10 +153,10 @@ impl Bounds<'_> {
                 work.active_sum[c] = 0.0;
             }
             let mut square = 0.0;
-            for &u in units {
+            for &(u, times) in units {
                 let vector = self.stats.vector(u);
-                let (d, c) = (vector[D], self.stats.cell[u as usize] as usize);
-                let x = sign * vector[G] + d * work.along[c];
+                let (d, c) = (times * vector[D], self.stats.cell[u as usize] as usize);
+                let x = sign * times * vector[G] + d * work.along[c];
                 if x > 0.0 && d > 0.0 {
                     work.active_mass[c] += d;
                     work.active_sum[c] += x;
@@ -187,10 +192,10 @@ impl Bounds<'_> {
                 work.active_sum[c] = toward;
             }
             let mut excess = ROUNDING * ROUNDING * square;
-            for &u in units {
+            for &(u, times) in units {
                 let vector = self.stats.vector(u);
-                let (d, c) = (vector[D], self.stats.cell[u as usize] as usize);
-                let g = sign * vector[G];
+                let (d, c) = (times * vector[D], self.stats.cell[u as usize] as usize);
+                let g = sign * times * vector[G];
                 let x = (g + d * work.along[c]).max(0.0);
                 let over = g - x + d * work.active_sum[c];
                 if over > 0.0 && d > 0.0 {
@@ -232,15 +237,14 @@ impl Bounds<'_> {
         (0..t).for_each(|i| work.matrix[i * t + i] += 1.0);
     }
 
-    /// A bound on the values below a child of a node, from the sums over the child's units: for every sub-selection
+    /// A bound on the values below a child of a node, from sums over the child's units: for every sub-selection
     /// xᵀPx ≥ (κ − λmax(M)) Σ d x², and the child's λmax is neither above the node's nor above its own trace.
-    pub(crate) fn child(&self, node: &NodeBound, sums: &[f64]) -> f64 {
+    pub(crate) fn child(&self, node: &NodeBound, sums: Shares) -> f64 {
         if self.scorer.gradient_only() {
             return node.value;
         }
-        let shares = &sums[self.stats.stride - SHARES..];
-        let rest = 1.0 + self.scorer.rho() / sums[D] - node.largest.min(shares[2]) * SLACK;
-        if rest > 1e-6 { node.value.min((shares[0].max(shares[1]) / rest).sqrt() * SLACK) } else { node.value }
+        let rest = 1.0 + self.scorer.rho() / sums.d - node.largest.min(sums.trace) * SLACK;
+        if rest > 1e-6 { node.value.min((sums.up.max(sums.down) / rest).sqrt() * SLACK) } else { node.value }
     }
 
     /// An upper bound on the largest eigenvalue of M = Σ d z zᵀ over the node.
@@ -277,5 +281,42 @@ impl Bounds<'_> {
             largest = largest.min(frobenius(&matrix).powf(1.0 / power));
         }
         largest
+    }
+}
+
+vectorised! {
+    /// The best prefix in the order of g/d, from both ends: exact without a basis, a heuristic with one. Within equal
+    /// units the value is quasi-convex in their number, so all or none of them are best. As soon as a prefix exceeds
+    /// `threshold` it is infinite: nothing can be cut.
+    fn best_prefix(stats: &UnitStats, scorer: &Scorer, units: &[Item], threshold: f64, sum: &mut Vec<f64>) -> f64 {
+        let width = stats.stride - SHARES;
+        let mut best: f64 = 0.0;
+        // The end with the larger share is the more promising.
+        let up: f64 = units.iter().map(|&(u, times)| times * stats.vector(u)[width]).sum();
+        let down: f64 = units.iter().map(|&(u, times)| times * stats.vector(u)[width + 1]).sum();
+        for forward in [down >= up, down < up] {
+            sum.clear();
+            sum.resize(width, 0.0);
+            for i in 0..units.len() {
+                let (u, times) = units[if forward { i } else { units.len() - 1 - i }];
+                sum.iter_mut().zip(&stats.vector(u)[..width]).for_each(|(s, x)| *s += times * x);
+                best = best.max(scorer.value(sum));
+                if best > threshold {
+                    return f64::INFINITY;
+                }
+            }
+        }
+        best
+    }
+}
+
+vectorised! {
+    /// Rows, G, D and N of all `units`.
+    pub(super) fn sum(stats: &UnitStats, units: &[Item], sum: &mut Vec<f64>) {
+        sum.clear();
+        sum.resize(stats.stride - SHARES, 0.0);
+        for &(u, times) in units {
+            sum.iter_mut().zip(stats.vector(u)).for_each(|(s, x)| *s += times * x);
+        }
     }
 }

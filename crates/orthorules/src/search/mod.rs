@@ -1,10 +1,14 @@
 //! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
 
+mod bits;
 mod bound;
 mod candidate;
 mod certificate;
+mod closed;
+mod cover;
 mod exact;
 mod extent;
+mod keyed;
 mod lengths;
 mod query;
 #[cfg(test)]
@@ -23,7 +27,9 @@ pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
 use candidate::{Candidate, order, price};
 pub use certificate::{Certificate, Pruned};
+use closed::Closed;
 use exact::Exact;
+use keyed::Keyed;
 pub(crate) use query::Query;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -89,7 +95,11 @@ impl Searcher<'_> {
     pub(crate) fn best_query(&self) -> Option<Found> {
         let found = self.beam();
         match self.units {
-            Some(units) => Exact::new(self, units).search(found),
+            // Under a low limit of length, row sets are cheaper to enumerate by their queries.
+            Some(units) => match Closed::new(self, units).filter(|_| self.max_length >= 6) {
+                Some(space) => Exact::new(self, space).search(found),
+                None => Exact::new(self, Keyed::new(self, units)).search(found),
+            },
             None => found,
         }
     }
@@ -98,6 +108,16 @@ impl Searcher<'_> {
     fn ceiling(&self, length: usize) -> f64 {
         let gamma = self.params.length_penalty;
         self.scorer.ceiling * (price(length, gamma) / price(1, gamma)).sqrt()
+    }
+
+    /// Keys of the row sets that are no news: those of the chosen rules and, with a free intercept, their complements.
+    fn taken_keys(&self, units: &Units) -> Vec<u128> {
+        let all = units.keys.iter().fold(0, |all, key| all ^ key);
+        let mut taken: Vec<u128> = self.chosen.iter().map(|c| units.key_of_rows(&c.rows)).collect();
+        if self.params.intercept == Intercept::Corrected {
+            taken.extend(taken.clone().iter().map(|key| key ^ all));
+        }
+        taken
     }
 
     fn beam(&self) -> Option<Found> {

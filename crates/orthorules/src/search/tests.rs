@@ -1,9 +1,9 @@
 //! Exact search and its bounds against brute force over every row set that the language can express.
 
-use super::bound::{Bounds, Workspace};
+use super::bound::{Bounds, Item, Workspace};
 use super::candidate::{children, score};
 use super::units::{SHARES, UnitStats, Units};
-use super::{Chosen, Searcher};
+use super::{Chosen, Closed, Exact, Keyed, Searcher};
 use crate::bins::{Atom, BinnedColumn};
 use crate::cases::{Case, cases, selected};
 use crate::cells::Cells;
@@ -125,7 +125,7 @@ fn objectives() -> impl Strategy<Value = Objective> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn certified_is_brute_force(
@@ -134,7 +134,8 @@ proptest! {
         gamma in 0usize..3,
         lambda in 0usize..2,
         corrected in any::<bool>(),
-        limits in (1usize..4, 1usize..5),
+        limits in (1usize..4, 1usize..7),
+        counted in any::<bool>(),
     ) {
         let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
         let mut params = case.checked(objective, intercept, [0.0, 1.5][lambda]);
@@ -146,7 +147,12 @@ proptest! {
         let units = Units::new(&state.columns, case.rows());
         let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer);
         let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
-        let found = state.searcher(&units, &ranks, max_length).best_query();
+        let searcher = state.searcher(&units, &ranks, max_length);
+        // Both ways to tell row sets apart, whichever would be chosen.
+        let found = match Closed::new(&searcher, &units) {
+            Some(space) if counted => Exact::new(&searcher, space).search(searcher.beam()),
+            _ => Exact::new(&searcher, Keyed::new(&searcher, &units)).search(searcher.beam()),
+        };
         let mut taken: Vec<u64> = state.chosen.iter().map(|c| c.rows.iter().fold(0, |m, r| m | 1u64 << r)).collect();
         if corrected {
             taken.extend(taken.clone().iter().map(|m| !m & ((1 << case.rows()) - 1)));
@@ -195,7 +201,10 @@ proptest! {
         let bounds = Bounds { stats: &stats, scorer: &state.scorer, kind: Bound::Admissible };
         // With a NaN the bound is made as tight as it gets.
         let threshold = [0.0, best, f64::NAN][threshold];
-        let bound = bounds.node(&positions(&stats, &units, &rows), f64::MAX, threshold, &mut Workspace::default());
+        let items: Vec<Item> = positions(&stats, &units, &rows).into_iter().map(|p| (p, 1.0)).collect();
+        let mut work = Workspace::default();
+        let value = bounds.node(&items, f64::MAX, threshold, &mut work);
+        let bound = bounds.factor(&items, value, &mut work);
         // Where the gradient is rounding noise (separated classes without penalty), so are values and bounds.
         let noise = 1e-8;
         prop_assert!(bound.value >= best * (1.0 - 1e-12) - noise, "{} {}", bound.value, best);
@@ -207,7 +216,7 @@ proptest! {
             for unit in positions(&stats, &units, &child) {
                 sums.iter_mut().zip(stats.vector(unit)).for_each(|(s, x)| *s += x);
             }
-            let quick = bounds.child(&bound, &sums);
+            let quick = bounds.child(&bound, stats.shares(&sums));
             prop_assert!(quick >= value * (1.0 - 1e-9) - noise, "{} {}", quick, value);
         }
     }

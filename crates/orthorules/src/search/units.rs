@@ -3,6 +3,7 @@
 //! No query can tell the rows of a unit apart, so exact search works on units: fewer things to sum, and tighter bounds,
 //! since a sub-selection takes whole units. The chosen rules are queries too, so a unit lies within one cell.
 
+use super::bound::Shares;
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::objective::{D, G, N, ROWS, Scorer};
@@ -146,7 +147,12 @@ impl UnitStats {
             if d > 0.0 { g / d } else { g * f64::MAX }
         };
         let mut order: Vec<u32> = (0..cell.len() as u32).collect();
-        order.sort_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
+        // Units with equal statistics stand together.
+        order.sort_by(|&a, &b| {
+            let size = |u: u32| vector(u)[D];
+            let by_cell = cell[a as usize].cmp(&cell[b as usize]);
+            ratio(a).total_cmp(&ratio(b)).then(by_cell).then(size(a).total_cmp(&size(b)))
+        });
         let mut vectors: Vec<f64> = order.iter().flat_map(|&u| vector(u)).copied().collect();
         for vector in vectors.chunks_exact_mut(stride) {
             let (g, d) = (vector[G], vector[D]);
@@ -165,7 +171,23 @@ impl UnitStats {
         &sums[..self.stride - SHARES]
     }
 
+    /// How many times the unit at `base` the one at `position` is: rows of the same cell with the same target.
+    pub(crate) fn multiple(&self, position: u32, base: u32) -> Option<f64> {
+        let (x, y) = (self.vector(position), self.vector(base));
+        let times = x[ROWS] / y[ROWS];
+        let close = |(a, b): (&f64, &f64)| (a - times * b).abs() <= 1e-14 * a.abs();
+        let same = self.cell[position as usize] == self.cell[base as usize] && x.iter().zip(y).all(close);
+        same.then_some(times)
+    }
+
+    /// The last numbers of a vector, or of a sum of them.
+    pub(crate) fn shares(&self, sums: &[f64]) -> Shares {
+        let last = &sums[self.stride - SHARES..];
+        Shares { d: sums[D], up: last[0], down: last[1], trace: last[2] }
+    }
+
     /// Rows, G, D, N, … of the unit at `position`.
+    #[inline]
     pub(crate) fn vector(&self, position: u32) -> &[f64] {
         &self.vectors[position as usize * self.stride..(position as usize + 1) * self.stride]
     }

@@ -1,0 +1,298 @@
+//! Row sets as bits that are counted, each generated once by its canonical parent.
+//!
+//! Where many units have the same statistics (few distinct targets, no weights) sums over a row set are counts times
+//! those statistics, and a count is a handful of machine instructions. A row set is known by its closure, the conditions
+//! that hold on all of it. It is generated from a node by adding a condition only when the closure gains no condition
+//! that comes earlier in the vocabulary: of the ways to reach a row set exactly one passes (Uno et al., LCM; Boley et
+//! al. 2021). Nothing has to be remembered. Lengths are not those of the shortest queries on the way, so this needs a
+//! price of length of zero; the shortest query is sought for what is found.
+
+use super::bits::{Bits, WordShares, count, intersect, split};
+use super::bound::{Bounds, Item, Workspace, sum};
+use super::candidate::{Candidate, children, order};
+use super::cover::Sets;
+use super::exact::{Child, Expansion, Space, Step, Visit};
+use super::units::{UnitStats, Units};
+use super::{Found, Query, Searcher};
+use crate::bins::Atom;
+use crate::objective::ROWS;
+use std::collections::HashSet;
+
+/// The sets of bits of all conditions may take this much.
+const MAX_BYTES: usize = 64 << 20;
+/// Children by one of so many last conditions of the vocabulary have few children themselves and are not queued.
+const INLINE: usize = 10;
+
+/// The row sets of a vocabulary of conditions.
+pub(super) struct Closed<'a> {
+    searcher: &'a Searcher<'a>,
+    units: &'a Units,
+    stats: UnitStats,
+    /// Conditions that differ, those of few units first.
+    vocabulary: Vec<Atom>,
+    /// The units of each condition; words of 64 units, all of a word with the same statistics.
+    bits: Vec<u64>,
+    words: usize,
+    all: Vec<u64>,
+    /// For each word, a unit whose multiple each of its units is.
+    sample: Vec<Item>,
+    shares: Vec<WordShares>,
+    /// The unit at each bit.
+    unit_of: Vec<u32>,
+    taken: Vec<u128>,
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+pub(super) struct Buffers {
+    work: Work,
+    levels: Vec<Level>,
+}
+
+#[derive(Default)]
+struct Work {
+    bounds: Workspace,
+    items: Vec<Item>,
+    sums: Vec<f64>,
+    dense: Vec<u64>,
+}
+
+/// A node on the way down from the one that is expanded.
+#[derive(Default)]
+struct Level {
+    bits: Bits,
+    /// Whether each condition holds on all its units; known for those before the next that is tried.
+    closure: Vec<bool>,
+}
+
+impl<'a> Closed<'a> {
+    /// The space, if counting bits pays here.
+    pub(super) fn new(searcher: &'a Searcher<'a>, units: &'a Units) -> Option<Self> {
+        if searcher.params.length_penalty != 0.0 {
+            return None;
+        }
+        let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer);
+        // Equal units stand together; each group starts a new word.
+        let (mut bit_of, mut unit_of, mut sample) = (vec![0u32; units.len()], Vec::new(), Vec::new());
+        let mut base = (0, 1.0);
+        for position in 0..units.len() as u32 {
+            let multiple = stats.multiple(position, base.0);
+            if position == 0 || multiple != Some(base.1) {
+                unit_of.resize(unit_of.len().next_multiple_of(64), u32::MAX);
+                base = multiple.map_or((position, 1.0), |times| (base.0, times));
+            }
+            if unit_of.len() % 64 == 0 {
+                sample.push(base);
+            }
+            bit_of[stats.order[position as usize] as usize] = unit_of.len() as u32;
+            unit_of.push(stats.order[position as usize]);
+        }
+        let words = sample.len();
+        if words > 16 + units.len() / 4 {
+            return None;
+        }
+        unit_of.resize(words * 64, u32::MAX);
+        let mut all = vec![0u64; words];
+        bit_of.iter().for_each(|&b| all[b as usize / 64] |= 1 << (b % 64));
+        let shares = sample
+            .iter()
+            .map(|&(p, times)| {
+                let s = stats.shares(stats.vector(p));
+                [s.up, s.down, s.trace, s.d].map(|x| times * x)
+            })
+            .collect();
+        let (vocabulary, bits) = vocabulary(searcher, units, &bit_of, words)?;
+        let taken = searcher.taken_keys(units);
+        Some(Self { searcher, units, stats, vocabulary, bits, words, all, sample, shares, unit_of, taken })
+    }
+
+    fn sets(&self) -> Sets<'_> {
+        Sets { bits: &self.bits, words: self.words }
+    }
+
+    /// The units that satisfy all conditions of a path.
+    fn select(&self, path: &[Step], dense: &mut Vec<u64>, bits: &mut Bits) {
+        let sets = self.sets();
+        intersect(&self.all, &mut path.iter().map(|step| sets.get(step.tag as usize)), dense, bits);
+    }
+
+    /// Counts and sums over `bits`.
+    fn sum(&self, bits: &Bits, work: &mut Work) {
+        count(bits, &self.sample, &mut work.items);
+        sum(&self.stats, &work.items, &mut work.sums);
+    }
+
+    fn key(&self, bits: &Bits) -> u128 {
+        self.members(bits).fold(0, |key, unit| key ^ self.units.keys[unit as usize])
+    }
+
+    fn members<'b>(&'b self, bits: &'b Bits) -> impl Iterator<Item = u32> + 'b {
+        bits.iter().flat_map(move |(w, word)| {
+            (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| self.unit_of[w * 64 + b])
+        })
+    }
+
+    /// The shortest query, by places in the vocabulary, that selects exactly `bits`.
+    fn shortest(&self, bits: &Bits, limit: usize) -> Option<Vec<usize>> {
+        let holding: Vec<usize> = (0..self.vocabulary.len()).filter(|&k| bits.within(self.sets().get(k))).collect();
+        let mut others = self.all.clone();
+        bits.iter().for_each(|(w, word)| others[w] &= !word);
+        self.sets().shortest(&holding, &others, limit)
+    }
+
+    /// Whether the row set may become a rule: short enough a query selects it, and no rule has it yet.
+    fn is_rule(&self, bits: &Bits, length: usize) -> bool {
+        let short = length <= self.searcher.max_length || self.shortest(bits, self.searcher.max_length).is_some();
+        short && !self.taken.contains(&self.key(bits))
+    }
+}
+
+/// What stays the same while a node and what is inlined below it are expanded.
+struct Descent<'d> {
+    id: usize,
+    best_score: f64,
+    bounds: Bounds<'d>,
+    /// From this place in the vocabulary on, children are expanded at once instead of being queued.
+    inline_from: usize,
+}
+
+impl Closed<'_> {
+    /// Tries the conditions from place `first` on at the node in the first of `levels`.
+    fn descend(
+        &self,
+        descent: &Descent,
+        path: &mut Vec<Step>,
+        value: f64,
+        levels: &mut [Level],
+        work: &mut Work,
+        out: &mut Expansion,
+    ) {
+        let [node, below @ ..] = levels else { return };
+        let first = path.last().map_or(0, |step| step.tag as usize + 1);
+        let (params, scorer) = (self.searcher.params, self.searcher.scorer);
+        let (bounds, best_score) = (&descent.bounds, descent.best_score);
+        let mut factor = None;
+        for (j, &atom) in self.vocabulary.iter().enumerate().skip(first) {
+            let (shares, whole) = split(&node.bits, self.sets().get(j), &self.shares, &mut below[0].bits);
+            let child = &mut below[0];
+            node.closure[j] = whole;
+            if whole || child.bits.is_empty() {
+                continue;
+            }
+            // `items` are those of the node until the first child is counted.
+            let bound = *factor.get_or_insert_with(|| bounds.factor(&work.items, value, &mut work.bounds));
+            let inherited = bounds.child(&bound, shares);
+            if inherited * inherited <= best_score {
+                out.pruned.share += 1;
+                continue;
+            }
+            if (0..j).any(|k| !node.closure[k] && child.bits.within(self.sets().get(k))) {
+                out.pruned.repeated += 1;
+                continue;
+            }
+            self.sum(&child.bits, work);
+            if work.sums[ROWS] < params.min_coverage as f64 {
+                continue;
+            }
+            let step = Step { atom, tag: j as u32 };
+            let length = path.len() + 1;
+            let name = (atom, self.searcher.name_rank[atom.column as usize]);
+            let candidate = Candidate::new(scorer, &work.sums, 0.0, (descent.id, length), name);
+            path.push(step);
+            if candidate.score > best_score
+                && out.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
+                && self.is_rule(&child.bits, length)
+            {
+                out.best = Some((candidate, path.clone()));
+            }
+            let value = bounds.node(&work.items, inherited, best_score.sqrt(), &mut work.bounds);
+            if value <= best_score.sqrt() {
+                out.pruned.relaxation += 1;
+            } else if j + 1 == self.vocabulary.len() {
+                // Nothing comes after the last condition.
+            } else if j < descent.inline_from {
+                out.children.push(Child { step, length: length as u32, value, key: 0 });
+            } else {
+                out.nodes += 1;
+                // By the check above the closure has gained no earlier condition.
+                child.closure.clone_from(&node.closure);
+                child.closure[j] = true;
+                self.descend(descent, path, value, below, work, out);
+            }
+            path.pop();
+        }
+    }
+}
+
+impl Space for Closed<'_> {
+    type Buffers = Buffers;
+
+    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
+        let Buffers { work, levels } = buffers;
+        let size = self.vocabulary.len();
+        let inline_from = if node.budget > 1 << INLINE { size.saturating_sub(INLINE) } else { size };
+        levels.resize_with(INLINE + 2, Level::default);
+        let bounds = Bounds { stats: &self.stats, scorer: self.searcher.scorer, kind: self.searcher.params.bound };
+        let descent = Descent { id: node.id as usize, best_score, bounds, inline_from };
+        let top = &mut levels[0];
+        self.select(node.path, &mut work.dense, &mut top.bits);
+        let first = node.path.last().map_or(0, |step| step.tag as usize + 1);
+        top.closure.clear();
+        top.closure.resize(size, true);
+        for k in 0..first {
+            top.closure[k] = top.bits.within(self.sets().get(k));
+        }
+        let mut expansion = Expansion::default();
+        count(&top.bits, &self.sample, &mut work.items);
+        self.descend(&descent, &mut node.path.to_vec(), node.value, levels, work, &mut expansion);
+        expansion
+    }
+
+    fn admit(&mut self, _child: &Child) -> bool {
+        true
+    }
+
+    fn found(&self, candidate: &Candidate, path: &[Step]) -> Found {
+        let mut bits = Bits::default();
+        self.select(path, &mut Vec::new(), &mut bits);
+        let units: Vec<u32> = self.members(&bits).collect();
+        let rows = self.units.rows(&units);
+        let places = self.shortest(&bits, path.len());
+        let mut atoms: Vec<Atom> = match places {
+            Some(places) => places.iter().map(|&k| self.vocabulary[k]).collect(),
+            None => path.iter().map(|step| step.atom).collect(),
+        };
+        atoms.sort_unstable();
+        Found { query: Query { atoms }, rows, value: candidate.value, ..Found::default() }
+    }
+}
+
+/// Conditions that select some but not all units, and enough rows, those of few units first; of conditions that select
+/// the same units one is kept. With their bits; or nothing when these take too much room.
+fn vocabulary(searcher: &Searcher, units: &Units, bit_of: &[u32], words: usize) -> Option<(Vec<Atom>, Vec<u64>)> {
+    let mut atoms = Vec::new();
+    for (c, column) in searcher.columns.iter().enumerate() {
+        let mut counts = vec![0.0; column.bins + 1];
+        units.codes[c].iter().for_each(|&code| counts[code as usize] += 1.0);
+        children(c as u32, column, &counts, 1, |atom, count| atoms.push((count[0] as u64, atom)));
+    }
+    if atoms.len() * words * 8 > MAX_BYTES {
+        return None;
+    }
+    let name = |atom: &Atom| searcher.name_rank[atom.column as usize];
+    atoms.sort_by_key(|(count, atom)| (*count, name(atom), atom.op, atom.bin));
+    let mut known = HashSet::new();
+    let (mut vocabulary, mut bits) = (Vec::new(), Vec::new());
+    for (_, atom) in atoms {
+        let test = searcher.columns[atom.column as usize].test(atom);
+        let mut set = vec![0u64; words];
+        for (&bit, &code) in bit_of.iter().zip(&units.codes[atom.column as usize]) {
+            set[bit as usize / 64] |= u64::from(test(code as usize)) << (bit % 64);
+        }
+        if known.insert(set.clone()) {
+            vocabulary.push(atom);
+            bits.extend(set);
+        }
+    }
+    Some((vocabulary, bits))
+}

@@ -1,0 +1,198 @@
+//! Row sets known by a random key and by the shortest query that reached them.
+//!
+//! A child adds a condition that implies none of the node's own on that column; every row set is then reached at its
+//! shortest length (docs/algorithm.md, "Each row set once"), so descendants cost at least one condition more.
+
+use super::bound::{Bounds, Item, Workspace};
+use super::candidate::{Candidate, children, order, price};
+use super::exact::{Child, Expansion, Space, Step, Visit};
+use super::extent::Extents;
+use super::units::{UnitStats, Units};
+use super::{Found, Query, Searcher};
+use crate::bins::Atom;
+use crate::objective::ROWS;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Buffers of one thread, so that expanding a node allocates nothing that grows with the table.
+#[derive(Default)]
+pub(super) struct Buffers {
+    bounds: Workspace,
+    units: Vec<u32>,
+    items: Vec<Item>,
+    histogram: Vec<f64>,
+    keys: Vec<u128>,
+}
+
+/// Row sets as sets of units, which are named by their position in the order of `stats`.
+pub(super) struct Keyed<'a> {
+    searcher: &'a Searcher<'a>,
+    units: &'a Units,
+    stats: UnitStats,
+    extents: Extents,
+    /// Codes of each unit, one column after the other, as offsets into the histogram of all columns.
+    bins: Vec<u32>,
+    /// First bin of each column in that histogram, and the number of all bins.
+    starts: Vec<usize>,
+    unit_keys: Vec<u128>,
+    /// Shortest length at which each row set was reached.
+    reached: HashMap<u128, u32, BuildHasherDefault<KeyHasher>>,
+    /// Keys of the rules that are already there.
+    taken: Vec<u128>,
+}
+
+impl<'a> Keyed<'a> {
+    pub(super) fn new(searcher: &'a Searcher<'a>, units: &'a Units) -> Self {
+        let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer);
+        let taken = searcher.taken_keys(units);
+        let mut starts = vec![0];
+        searcher.columns.iter().for_each(|c| starts.push(starts[starts.len() - 1] + c.bins + 1));
+        let codes: Vec<Vec<u32>> =
+            units.codes.iter().map(|codes| stats.order.iter().map(|&u| codes[u as usize]).collect()).collect();
+        let mut bins = Vec::with_capacity(units.len() * codes.len());
+        for u in 0..units.len() {
+            bins.extend(codes.iter().zip(&starts).map(|(codes, start)| *start as u32 + codes[u]));
+        }
+        let unit_keys = stats.order.iter().map(|&u| units.keys[u as usize]).collect();
+        let extents = Extents::new(searcher.columns, codes);
+        Self { searcher, units, stats, extents, bins, starts, unit_keys, reached: HashMap::default(), taken }
+    }
+
+    /// Statistics and keys of every bin of every column over the units in `buffers`.
+    fn fill_histograms(&self, buffers: &mut Buffers) {
+        let (stride, columns) = (self.stats.stride, self.units.codes.len());
+        let bins = self.starts[columns];
+        buffers.histogram.clear();
+        buffers.histogram.resize(bins * stride, 0.0);
+        buffers.keys.clear();
+        buffers.keys.resize(bins, 0);
+        for &u in &buffers.units {
+            let (vector, key) = (self.stats.vector(u), self.unit_keys[u as usize]);
+            for &bin in &self.bins[u as usize * columns..(u as usize + 1) * columns] {
+                let bin = bin as usize;
+                let sums = &mut buffers.histogram[bin * stride..(bin + 1) * stride];
+                sums.iter_mut().zip(vector).for_each(|(s, x)| *s += x);
+                buffers.keys[bin] ^= key;
+            }
+        }
+    }
+}
+
+impl Space for Keyed<'_> {
+    type Buffers = Buffers;
+
+    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
+        let mut expansion = Expansion::default();
+        let params = self.searcher.params;
+        let query = query(node.path);
+        let length = query.len();
+        if length >= self.searcher.max_length {
+            return expansion;
+        }
+        self.extents.select(&query, &mut buffers.units);
+        buffers.items.clear();
+        buffers.items.extend(buffers.units.iter().map(|&u| (u, 1.0)));
+        let threshold = (best_score * price(length + 1, params.length_penalty)).sqrt();
+        let bounds = Bounds { stats: &self.stats, scorer: self.searcher.scorer, kind: params.bound };
+        let value = bounds.node(&buffers.items, node.value, threshold, &mut buffers.bounds);
+        if value <= threshold {
+            expansion.pruned.relaxation += 1;
+            return expansion;
+        }
+        let bound = bounds.factor(&buffers.items, value, &mut buffers.bounds);
+        self.fill_histograms(buffers);
+        let stride = self.stats.stride;
+        for (c, column) in self.searcher.columns.iter().enumerate() {
+            let (start, end) = (self.starts[c], self.starts[c + 1]);
+            let stats = &buffers.histogram[start * stride..end * stride];
+            let keys = &buffers.keys[start..end];
+            children(c as u32, column, stats, stride, |atom, sums| {
+                let child_length = query.length_with(atom);
+                if child_length <= length || sums[ROWS] < params.min_coverage as f64 {
+                    return;
+                }
+                let at = (node.id as usize, child_length);
+                let own = self.stats.plain(sums);
+                let name = (atom, self.searcher.name_rank[c]);
+                let candidate = Candidate::new(self.searcher.scorer, own, params.length_penalty, at, name);
+                if candidate.score > best_score
+                    && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
+                    && !self.taken.contains(&key_of(keys, atom))
+                {
+                    let steps = node.path.iter().copied().chain([Step { atom, tag: 0 }]);
+                    expansion.best = Some((candidate, steps.collect()));
+                }
+                if child_length >= self.searcher.max_length {
+                    return;
+                }
+                let value = bounds.child(&bound, self.stats.shares(sums));
+                if value * value / price(child_length + 1, params.length_penalty) <= best_score {
+                    expansion.pruned.share += 1;
+                    return;
+                }
+                let key = key_of(keys, atom);
+                let step = Step { atom, tag: 0 };
+                expansion.children.push(Child { step, length: child_length as u32, value, key });
+            });
+        }
+        expansion
+    }
+
+    /// A row set is queued when it is new, or was reached only by longer queries.
+    fn admit(&mut self, child: &Child) -> bool {
+        let reached = self.reached.entry(child.key).or_insert(u32::MAX);
+        let shorter = child.length < *reached;
+        *reached = child.length.min(*reached);
+        shorter
+    }
+
+    fn found(&self, candidate: &Candidate, path: &[Step]) -> Found {
+        let query = path.iter().fold(Query::default(), |query, step| query.with(step.atom));
+        let mut positions = Vec::new();
+        self.extents.select(&query, &mut positions);
+        let units: Vec<u32> = positions.iter().map(|&p| self.stats.order[p as usize]).collect();
+        let rows = self.units.rows(&units);
+        let query = self.searcher.minimal(query, &rows);
+        Found { query, rows, value: candidate.value, ..Found::default() }
+    }
+}
+
+/// The query of a path: no condition of a node implies another, so sorting them is all that it needs.
+fn query(path: &[Step]) -> Query {
+    let mut atoms: Vec<Atom> = path.iter().map(|step| step.atom).collect();
+    atoms.sort_unstable();
+    Query { atoms }
+}
+
+/// The key of the units of a node that satisfy `atom`, from the keys of the bins of its column.
+fn key_of(bins: &[u128], atom: Atom) -> u128 {
+    use crate::rule::Op;
+    let (bin, last) = (atom.bin as usize, bins.len() - 1);
+    let all = |range: &[u128]| range.iter().fold(0, |key, k| key ^ k);
+    match atom.op {
+        Op::Le => all(&bins[..=bin]),
+        Op::Ge => all(&bins[bin..last]),
+        Op::Eq => bins[bin],
+        Op::Ne => all(&bins[..last]) ^ bins[bin],
+        Op::Present => all(&bins[..last]),
+        Op::Missing => bins[last],
+    }
+}
+
+/// Keys are random already: half of one is its hash.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.0 = self.0.rotate_left(8) ^ u64::from(b));
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
+}
