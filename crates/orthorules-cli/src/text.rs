@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use orthorules::model::{Ensemble, Step};
-use orthorules::{Model, Task, decimal};
+use orthorules::{Link, Model, Task, decimal};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -160,6 +160,10 @@ pub(crate) fn subject(model: &Model) -> String {
 /// What a weight means.
 pub(crate) fn meaning(model: &Model) -> String {
     let target = clean(&model.target);
+    let what = match model.link {
+        Link::Canonical => "log-odds",
+        Link::Identity => "probability",
+    };
     match (model.task, model.classes.as_slice()) {
         (Task::Regression, _) => {
             format!("A prediction of {target} is the sum of the weights of all lines that apply to a row.")
@@ -168,11 +172,11 @@ pub(crate) fn meaning(model: &Model) -> String {
             format!("A rule that applies to a row multiplies the expected {target} by its factor, exp(weight).")
         }
         (Task::Classification, [_, positive]) => format!(
-            "The weights of all lines that apply to a row add up to the log-odds of {target} = {}.",
+            "The weights of all lines that apply to a row add up to the {what} of {target} = {}.",
             clean(positive)
         ),
         (Task::Classification, _) => format!(
-            "In each list the weights of all lines that apply to a row add up to the log-odds of that {target}; \
+            "In each list the weights of all lines that apply to a row add up to the {what} of that {target}; \
              the probabilities are scaled to sum to 1."
         ),
     }

@@ -1,7 +1,7 @@
 //! Risk and the usual measures of every size of a model on a table.
 
 use crate::error::{Error, Result};
-use crate::loss::Loss;
+use crate::loss::{Link, Loss};
 use crate::model::{Model, Step};
 use crate::predict::{Activations, Predictions};
 use crate::problem::{Task, exposures, number_target, weights};
@@ -90,7 +90,10 @@ impl Truth {
                     let scores = activations.scores(0, steps[0]);
                     metrics.push(("auc", auc(&scores, &self.class, &self.weight)));
                     metrics.push(("brier", mean(&|r| (probabilities[r * 2 + 1] - self.y[r]).powi(2))));
-                    mean(&|r| Loss::Logistic.of_row(scores[r], self.y[r], 1.0))
+                    match model.link {
+                        Link::Canonical => mean(&|r| Loss::Logistic.of_row(scores[r], self.y[r], 1.0)),
+                        Link::Identity => mean(&log_loss),
+                    }
                 } else {
                     mean(&log_loss)
                 };

@@ -3,14 +3,16 @@
 use crate::bins::{self, BinnedColumn};
 use crate::cells::Cells;
 use crate::error::{Error, Result, listing};
+use crate::loss::Link;
 use crate::model::{ColumnSpec, Ensemble, Model, Step};
 use crate::objective::Scorer;
-use crate::params::{Checked, Params, PathKind, Update};
-use crate::problem::Problem;
+use crate::params::{Checked, Learner, Params, PathKind, Update};
+use crate::problem::{Problem, Task};
 use crate::refit::{self, Weights};
 use crate::response::Response;
 use crate::rule::Rule;
 use crate::search::{Certificate, Chosen, Found, Searcher, Units};
+use crate::sirus;
 use crate::table::{Column, Values};
 use std::time::Instant;
 
@@ -75,6 +77,9 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
                 let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
                 let response = &Response::new(problem, class);
                 let params = &checked.for_target(response.mean_target());
+                if params.learner == Learner::Sirus {
+                    return sirus::ensemble(&columns, response, params, name, observer);
+                }
                 let name_rank = name_ranks(&columns);
                 let units = params.exact.then(|| Units::new(&columns, response.rows()));
                 let columns = columns.as_slice();
@@ -87,7 +92,7 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
-        Ok((model(problem, ensembles), seconds))
+        Ok((model(problem, ensembles, checked.learner), seconds))
     })
 }
 
@@ -234,7 +239,7 @@ fn name_ranks(columns: &[BinnedColumn]) -> Vec<u32> {
     rank
 }
 
-fn model(problem: &Problem, ensembles: Vec<Ensemble>) -> Model {
+fn model(problem: &Problem, ensembles: Vec<Ensemble>, learner: Learner) -> Model {
     let spec = |column: &Column| ColumnSpec {
         name: column.name.clone(),
         kind: column.values.kind(),
@@ -246,6 +251,10 @@ fn model(problem: &Problem, ensembles: Vec<Ensemble>) -> Model {
     Model {
         task: problem.task,
         loss: problem.task.loss(),
+        link: match (learner, problem.task) {
+            (Learner::Sirus, Task::Classification) => Link::Identity,
+            _ => Link::Canonical,
+        },
         target: problem.roles.target.clone(),
         target_kind: Some(problem.target_kind),
         rows: Some(problem.rows as u64),

@@ -76,12 +76,13 @@ mod refit;
 mod response;
 pub mod rule;
 mod search;
+mod sirus;
 pub mod study;
 pub mod table;
 
 pub use error::{Error, Result};
 pub use fit::{Observer, Seconds, Silent, fit};
-pub use loss::Loss;
+pub use loss::{Link, Loss};
 pub use model::Model;
 pub use params::Params;
 pub use predict::Predictions;

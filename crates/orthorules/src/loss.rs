@@ -15,6 +15,33 @@ pub enum Loss {
     Poisson,
 }
 
+/// What the score of a model is of its mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Link {
+    /// The loss's own: the mean, the log-odds or the log of the mean.
+    #[default]
+    Canonical,
+    /// The score of a class is its probability, cut off at 0 and 1.
+    Identity,
+}
+
+impl Link {
+    /// Whether this is the loss's own link, which a model file need not mention.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
+    pub(crate) fn is_canonical(&self) -> bool {
+        *self == Self::Canonical
+    }
+
+    /// Probabilities of the other class and of the class with this score.
+    pub(crate) fn probabilities(self, score: f64) -> [f64; 2] {
+        match self {
+            Self::Canonical => [Loss::Logistic.mean(-score), Loss::Logistic.mean(score)],
+            Self::Identity => [1.0 - score.clamp(0.0, 1.0), score.clamp(0.0, 1.0)],
+        }
+    }
+}
+
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -1,7 +1,7 @@
 //! The fitted model and its versioned JSON file.
 
 use crate::error::{Error, Result};
-use crate::loss::Loss;
+use crate::loss::{Link, Loss};
 use crate::problem::Task;
 use crate::rule::Rule;
 use crate::table::Kind;
@@ -89,6 +89,8 @@ pub struct Model {
     pub task: Task,
     /// The loss by which it was fitted.
     pub loss: Loss,
+    /// What the score is of the mean.
+    pub link: Link,
     /// Name of the target column.
     pub target: String,
     /// What the target column held; it tells the label 1 from the label "1".
@@ -115,6 +117,8 @@ struct Document {
     version: u32,
     task: Task,
     loss: Loss,
+    #[serde(default, skip_serializing_if = "Link::is_canonical")]
+    link: Link,
     target: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     target_kind: Option<Kind>,
@@ -201,6 +205,7 @@ impl Model {
             version: VERSION,
             task: self.task,
             loss: self.loss,
+            link: self.link,
             target: self.target.clone(),
             target_kind: self.target_kind,
             rows: self.rows,
@@ -251,6 +256,7 @@ impl Model {
         let mut model = Self {
             task: document.task,
             loss: document.loss,
+            link: document.link,
             target: document.target,
             target_kind: document.target_kind,
             rows: document.rows,
@@ -296,6 +302,9 @@ impl Model {
         let bad = |what: String| Err(Error::Model(what));
         if self.loss != self.task.loss() {
             return bad(format!("task {} does not go with loss {}", self.task, self.loss));
+        }
+        if self.link == Link::Identity && self.task != Task::Classification {
+            return bad(format!("link identity is for probabilities of classes, not for {}", self.task));
         }
         let several = self.ensembles.len() > 1 || self.ensembles.iter().any(|e| e.class.is_some());
         let expected = match (self.task, several) {

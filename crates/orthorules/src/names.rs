@@ -1,7 +1,7 @@
 //! How options are spelled: one table for each, so that flags, files and messages agree.
 
 use crate::error::{Error, Result};
-use crate::params::{Bound, Intercept, MaxBins, Objective, PathKind, Preset, Search, Update};
+use crate::params::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Update};
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
 macro_rules! names {
@@ -27,13 +27,14 @@ macro_rules! names {
     };
     (@list $first:literal $(, $rest:literal)*) => { concat!("one of ", $first $(, ", ", $rest)*) };
 }
+names!(Learner, "learner", Boosting = "boosting", Sirus = "sirus");
 names!(Objective, "objective", Gs = "gs", Gb = "gb", Xgb = "xgb", Ogb = "ogb", Onb = "onb");
 names!(Update, "update", Corrective = "corrective", Stagewise = "stagewise", Newton = "newton");
 names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = "none");
 names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
 names!(PathKind, "path", Nested = "nested", Best = "best");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
-names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob");
+names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");
 
 impl std::fmt::Display for MaxBins {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

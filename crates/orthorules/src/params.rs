@@ -2,6 +2,7 @@
 //!
 //! | name | default | range | purpose |
 //! |---|---|---|---|
+//! | `learner` | `boosting` | `boosting`, `sirus` | rules one at a time by boosting, or the stable ones of a random forest |
 //! | `objective` | `onb` | `gs`, `gb`, `xgb`, `ogb`, `onb` | what a candidate query is worth |
 //! | `update` | `corrective` | `corrective`, `stagewise`, `newton` | which weights move when a rule is added |
 //! | `intercept` | `corrected` | `corrected`, `fixed`, `none` | what happens to β₀ |
@@ -20,6 +21,8 @@
 //! | `min_coverage` | 5, fewer below 100 rows | ≥ 1 | fewest training rows a rule may select |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
+//! | `num_trees` | 1000 | ≥ 1 | trees of `sirus` |
+//! | `p0` | 0 | from 0 to 1 | share of the trees that must have a rule of `sirus` |
 //! | `threads` | all cores | ≥ 1 | worker threads; does not change the result |
 //! | `seed` | 0 | any | seed of everything random |
 
@@ -29,6 +32,17 @@ use std::collections::BTreeMap;
 
 /// Above this many rows a nested path is the default: it takes a quarter of the time.
 const MANY_ROWS: usize = 100_000;
+
+/// Where rules come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Learner {
+    /// One rule at a time, each the best one to add.
+    Boosting,
+    /// The most frequent paths of a forest of shallow trees: the room `sirus`. Reads `max_conditions` (the depth of the
+    /// trees), `max_bins`, `num_trees`, `p0`, `min_coverage`, the limits of size and the seed, and nothing else.
+    Sirus,
+}
 
 /// What a candidate query is worth: docs/algorithm.md, "One formula for every objective".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -125,11 +139,15 @@ pub enum Preset {
     Cgb,
     /// Corrective orthogonal boosting: the paper's method.
     Cob,
+    /// Stable rules from a random forest, averaged.
+    Sirus,
 }
 
 /// All parameters of a fit, unchecked. `None` means: the default for the loss and the other parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params {
+    /// Where rules come from.
+    pub learner: Learner,
     /// What a candidate query is worth.
     pub objective: Objective,
     /// Which weights move when a rule is added.
@@ -166,6 +184,10 @@ pub struct Params {
     pub max_bins: MaxBins,
     /// For numeric columns by name: the only thresholds to use, each for both `<=` and `>=`.
     pub cuts: BTreeMap<String, Vec<f64>>,
+    /// Trees of `sirus`.
+    pub num_trees: usize,
+    /// Share of the trees that must have a rule of `sirus`.
+    pub p0: f64,
     /// Worker threads; `None` for all cores.
     pub threads: Option<usize>,
     /// Seed of everything random.
@@ -175,6 +197,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
+            learner: Learner::Boosting,
             objective: Objective::Onb,
             update: Update::Corrective,
             intercept: Intercept::Corrected,
@@ -193,6 +216,8 @@ impl Default for Params {
             min_coverage: None,
             max_bins: MaxBins::AtMost(32),
             cuts: BTreeMap::new(),
+            num_trees: 1000,
+            p0: 0.0,
             threads: None,
             seed: 0,
         }
@@ -202,6 +227,7 @@ impl Default for Params {
 /// Parameters that have been checked and completed for a loss: what the engine reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
+    pub(crate) learner: Learner,
     pub(crate) objective: Objective,
     pub(crate) update: Update,
     pub(crate) intercept: Intercept,
@@ -222,7 +248,10 @@ pub struct Checked {
     pub(crate) min_coverage: usize,
     pub(crate) max_bins: MaxBins,
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
+    pub(crate) num_trees: usize,
+    pub(crate) p0: f64,
     pub(crate) threads: usize,
+    pub(crate) seed: u64,
 }
 
 impl Checked {
@@ -260,6 +289,15 @@ impl Preset {
             Self::Sxb => (Objective::Xgb, Update::Newton),
             Self::Cgb => (Objective::Gb, Update::Corrective),
             Self::Cob => (Objective::Ogb, Update::Corrective),
+            Self::Sirus => {
+                return Params {
+                    learner: Learner::Sirus,
+                    max_conditions: Some(2),
+                    min_coverage: Some(1),
+                    max_bins: MaxBins::AtMost(10),
+                    ..Params::default()
+                };
+            }
         };
         Params {
             objective,
@@ -277,6 +315,7 @@ impl Params {
     /// Sets the parameter called `name` from text, as the command line and configuration files spell it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         match name {
+            "learner" => self.learner = value.parse()?,
             "objective" => self.objective = value.parse()?,
             "update" => self.update = value.parse()?,
             "intercept" => self.intercept = value.parse()?,
@@ -294,6 +333,8 @@ impl Params {
             "max_conditions" => self.max_conditions = Some(number("max_conditions", value)?),
             "min_coverage" => self.min_coverage = Some(number("min_coverage", value)?),
             "max_bins" => self.max_bins = value.parse()?,
+            "num_trees" => self.num_trees = number("num_trees", value)?,
+            "p0" => self.p0 = number("p0", value)?,
             "threads" => self.threads = Some(number("threads", value)?),
             "seed" => self.seed = number("seed", value)?,
             _ => return Err(Error::Conflict(format!("there is no parameter called {name:?}"))),
@@ -317,6 +358,17 @@ impl Params {
             && !(2..=65_535).contains(&bins)
         {
             return Err(Error::Param { name: "max_bins", want: "from 2 to 65535, or exact", got: bins.to_string() });
+        }
+        if !(0.0..=1.0).contains(&self.p0) {
+            return Err(Error::Param { name: "p0", want: "from 0 to 1", got: self.p0.to_string() });
+        }
+        if self.learner == Learner::Sirus && loss == Loss::Poisson {
+            return Err(Error::Conflict(
+                "sirus is for classes and numbers, not for counts: choose another preset".into(),
+            ));
+        }
+        if self.learner == Learner::Sirus && !self.cuts.is_empty() {
+            return Err(Error::Conflict("sirus takes its thresholds from max_bins: leave out cuts".into()));
         }
         let beam_width = match (self.search, self.beam_width) {
             (Search::Greedy, None | Some(1)) => 1,
@@ -342,8 +394,13 @@ impl Params {
         // On a path of best ensembles lengths compete by complexity, so within a search only the value counts.
         let gamma = non_negative("length_penalty", self.length_penalty)?;
         let length_penalty = if path == PathKind::Best { 0.0 } else { gamma };
-        let longest = if path == PathKind::Best { 3 } else { usize::MAX };
+        let longest = match (self.learner, path) {
+            (Learner::Sirus, _) => 2,
+            (Learner::Boosting, PathKind::Best) => 3,
+            (Learner::Boosting, PathKind::Nested) => usize::MAX,
+        };
         Ok(Checked {
+            learner: self.learner,
             objective: self.objective,
             update: self.update,
             intercept: self.intercept,
@@ -363,6 +420,9 @@ impl Params {
             min_coverage: positive("min_coverage", self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)))?,
             max_bins: self.max_bins,
             cuts: sorted_cuts(&self.cuts)?,
+            num_trees: positive("num_trees", self.num_trees)?,
+            p0: self.p0,
+            seed: self.seed,
             threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
         })
     }

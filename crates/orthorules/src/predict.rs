@@ -1,7 +1,7 @@
 //! Which rules fire, scores and predictions, for any size of a model.
 
 use crate::error::{Error, Result, listing};
-use crate::loss::Loss;
+use crate::loss::{Link, Loss};
 use crate::model::{Model, Step};
 use crate::problem::{Task, exposures};
 use crate::rule::Rule;
@@ -92,7 +92,7 @@ impl Activations {
                     scores[0].iter().enumerate().map(|(r, f)| exposure(r) * Loss::Poisson.mean(*f)).collect(),
                 )
             }
-            Task::Classification => classes(self.rows, &scores),
+            Task::Classification => classes(self.rows, &scores, model.link),
         }
     }
 }
@@ -122,17 +122,16 @@ fn needed_column<'t>(table: &'t Table, name: &str, kind: Kind) -> Result<Cow<'t,
     }
 }
 
-/// Two classes: the logistic of the score. More: the logistics of all scores, divided by their sum.
-fn classes(rows: usize, scores: &[Vec<f64>]) -> Predictions {
+/// Two classes: the probability of the score. More: the probabilities of all scores, divided by their sum.
+fn classes(rows: usize, scores: &[Vec<f64>], link: Link) -> Predictions {
     let count = scores.len().max(2);
     let mut probabilities = Vec::with_capacity(rows * count);
     for r in 0..rows {
         if let [score] = scores {
-            let p = Loss::Logistic.mean(score[r]);
-            probabilities.extend([Loss::Logistic.mean(-score[r]), p]);
+            probabilities.extend(link.probabilities(score[r]));
         } else {
             let start = probabilities.len();
-            probabilities.extend(scores.iter().map(|s| Loss::Logistic.mean(s[r])));
+            probabilities.extend(scores.iter().map(|s| link.probabilities(s[r])[1]));
             let total: f64 = probabilities[start..].iter().sum();
             let (scale, uniform) = if total > 0.0 { (1.0 / total, 0.0) } else { (0.0, 1.0 / count as f64) };
             probabilities[start..].iter_mut().for_each(|p| *p = *p * scale + uniform);

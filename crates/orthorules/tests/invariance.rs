@@ -261,6 +261,10 @@ fn presets_run_on_every_task() {
         };
         for name in Preset::NAMES {
             let params = Params { max_complexity: Some(20), ..name.parse::<Preset>().unwrap().params() };
+            if *name == "sirus" && task == Task::Poisson {
+                assert!(params.check(task.loss(), 60).is_err(), "counts are not for sirus");
+                continue;
+            }
             let model = data.fit(&params);
             assert!(!model.ensembles[0].rules.is_empty(), "{name} {task}");
             assert!(model.complexity(model.chosen()) <= 20);

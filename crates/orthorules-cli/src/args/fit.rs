@@ -187,6 +187,22 @@ pub(crate) struct LearningArgs {
     max_complexity: Option<usize>,
     #[arg(
         long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help_heading = "Preset sirus",
+        help = format!("Trees of the forest (default: {})", standard().num_trees)
+    )]
+    num_trees: Option<usize>,
+    #[arg(
+        long,
+        value_name = "P",
+        allow_hyphen_values = true,
+        help_heading = "Preset sirus",
+        help = format!("Share of the trees that must have a rule (default: {})", standard().p0)
+    )]
+    p0: Option<f64>,
+    #[arg(
+        long,
         value_name = "T",
         allow_hyphen_values = true,
         help_heading = "Running",
@@ -203,6 +219,7 @@ impl LearningArgs {
     pub(crate) fn params(&self) -> Params {
         let base = self.preset.map_or_else(Params::default, Preset::params);
         Params {
+            learner: base.learner,
             objective: self.objective.unwrap_or(base.objective),
             update: self.update.unwrap_or(base.update),
             intercept: self.intercept.unwrap_or(base.intercept),
@@ -221,6 +238,8 @@ impl LearningArgs {
             node_limit: self.node_limit.or(base.node_limit),
             time_limit: self.time_limit.or(base.time_limit),
             cuts: self.cuts.iter().cloned().collect(),
+            num_trees: self.num_trees.unwrap_or(base.num_trees),
+            p0: self.p0.unwrap_or(base.p0),
             threads: self.threads.or(base.threads),
             seed: self.seed.unwrap_or(base.seed),
         }
@@ -328,6 +347,8 @@ mod tests {
             "--max-conditions=2",
             "--min-coverage=7",
             "--max-bins=16",
+            "--num-trees=30",
+            "--p0=0.02",
             "--threads=2",
             "--seed=11",
         ])
@@ -341,7 +362,9 @@ mod tests {
         assert_eq!((params.length_penalty, params.reg_lambda, params.epsilon), (2.0, Some(0.25), Some(0.5)));
         assert_eq!((params.max_rules, params.max_complexity, params.max_conditions), (Some(4), Some(9), Some(2)));
         assert_eq!((params.min_coverage, params.max_bins), (Some(7), MaxBins::AtMost(16)));
+        assert_eq!((params.num_trees, params.p0), (30, 0.02));
         assert_eq!((params.threads, params.seed), (Some(2), 11));
+        assert_eq!(fit(&["--preset=sirus"]).learning.params(), Preset::Sirus.params());
         let roles = fit(&["--task=poisson", "--weight=w", "--exposure=e", "--ignore=a,b", "--categorical=c"]);
         let roles = roles.columns.roles();
         assert_eq!(
