@@ -311,6 +311,29 @@ impl Preset {
     }
 }
 
+/// One line of the table at the top of this file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Described {
+    /// The parameter's name.
+    pub name: &'static str,
+    /// Its default, in words.
+    pub default: &'static str,
+    /// What it may be.
+    pub range: &'static str,
+    /// What it is for.
+    pub purpose: &'static str,
+}
+
+/// Every parameter in words: other languages tie their names and defaults to this.
+pub fn described() -> impl Iterator<Item = Described> {
+    let lines = include_str!("params.rs").lines();
+    lines.map_while(|line| line.strip_prefix("//!")).filter_map(|line| {
+        let mut cells = line.trim().strip_prefix("| `")?.strip_suffix(" |")?.split(" | ");
+        let name = cells.next()?.strip_suffix('`')?;
+        Some(Described { name, default: cells.next()?, range: cells.next()?, purpose: cells.next()? })
+    })
+}
+
 impl Params {
     /// Sets the parameter called `name` from text, as the command line and configuration files spell it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
@@ -512,6 +535,23 @@ mod tests {
             assert!(!message.contains('\n'), "{message}");
         }
         assert!("abc".parse::<Objective>().unwrap_err().to_string().contains("one of gs, gb"));
+    }
+
+    /// The table describes exactly the fields, and `set` knows every one that is a single value.
+    #[test]
+    fn the_table_lists_every_parameter() {
+        let mut described: Vec<&str> = described().map(|d| d.name).collect();
+        described.sort_unstable();
+        let shown = format!("{:?}", Params::default());
+        let inner = shown.strip_prefix("Params { ").and_then(|s| s.strip_suffix(" }")).unwrap();
+        let mut fields: Vec<&str> =
+            inner.split(", ").filter_map(|f| f.split_once(": ")).map(|(name, _)| name).collect();
+        fields.sort_unstable();
+        assert_eq!(fields, described);
+        for name in described.iter().filter(|&&name| name != "cuts") {
+            let unknown = Params::default().set(name, "no such value").unwrap_err().to_string();
+            assert!(unknown.starts_with(name), "{unknown}");
+        }
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Activations {
     }
 
     /// Predictions of `model` with one step for each ensemble.
-    pub(crate) fn predictions_of(&self, model: &Model, steps: &[&Step]) -> Predictions {
+    pub fn predictions_of(&self, model: &Model, steps: &[&Step]) -> Predictions {
         let scores: Vec<Vec<f64>> = steps.iter().enumerate().map(|(e, step)| self.scores(e, step)).collect();
         match model.task {
             Task::Regression => Predictions::Numbers(scores.into_iter().next().unwrap_or_default()),

@@ -1,11 +1,14 @@
 //! Tables in memory: named columns of numbers or categories, all of one length.
 
+mod gather;
+mod levels;
 mod numbers;
 #[cfg(feature = "files")]
 mod read;
 #[cfg(feature = "files")]
 pub use read::{ReadOptions, read};
 
+pub use gather::{Cells, gather};
 pub use numbers::Numbers;
 
 use crate::error::{Error, Result, listing};

@@ -13,7 +13,9 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use rayon::prelude::*;
 
-use super::{Raw, RawKind, ReadOptions, infer, infer::Wish, one_line};
+use crate::table::levels::Wish;
+
+use super::{Raw, RawKind, ReadOptions, infer, one_line};
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -160,7 +162,7 @@ impl Plan {
         let left_out = schema
             .fields()
             .iter()
-            .map(|f| infer::unusable(f.name(), f.data_type(), Wish::of(f.name(), options)))
+            .map(|f| infer::unusable(f.name(), f.data_type(), Wish::of(f.name(), &options.categorical, &options.keep)))
             .collect::<Result<Vec<_>, _>>()
             .map_err(Unusable)?;
         let wanted = (0..left_out.len()).filter(|&i| left_out[i].is_none()).collect();

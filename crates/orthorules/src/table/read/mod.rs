@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use super::Table;
 use crate::error::{Error, Result};
-use infer::{Outcome, Wish};
+use crate::table::levels::{Outcome, Wish};
 
 /// How to read a table.
 #[derive(Debug, Clone, Default)]
@@ -144,11 +144,11 @@ fn table(columns: Vec<Raw>, options: &ReadOptions) -> Result<Table, String> {
         return Err("has a header but no rows".into());
     }
     let unknown = options.categorical.iter().filter(|&name| columns.iter().all(|c| c.name != *name));
-    let mut warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
+    let warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
     let outcomes: Vec<Outcome> = columns
         .into_par_iter()
         .map(|raw| {
-            let wish = Wish::of(&raw.name, options);
+            let wish = Wish::of(&raw.name, &options.categorical, &options.keep);
             match raw.kind {
                 RawKind::Untyped => Ok(infer::untyped(&raw.name, &raw.chunks, rows, wish)),
                 RawKind::Typed(data_type) => infer::typed(&raw.name, &raw.chunks, &data_type, rows, wish),
@@ -156,17 +156,7 @@ fn table(columns: Vec<Raw>, options: &ReadOptions) -> Result<Table, String> {
             }
         })
         .collect::<Result<_, String>>()?;
-    let mut kept = Vec::new();
-    for outcome in outcomes {
-        match outcome {
-            Outcome::Kept(column) => kept.push(column),
-            Outcome::LeftOut(warning) => warnings.push(warning),
-        }
-    }
-    if kept.is_empty() {
-        return Err(format!("no column is left: {}", warnings.first().map_or("the file has none", String::as_str)));
-    }
-    Table::new(kept).map(|t| t.with_warnings(warnings)).map_err(|e| e.to_string())
+    super::levels::assemble(outcomes, warnings)
 }
 
 /// Every column has a name of its own.

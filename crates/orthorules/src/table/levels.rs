@@ -1,0 +1,188 @@
+//! Categories from text, and the judgement which columns can be of use.
+
+use std::collections::HashMap;
+
+use super::{Column, MISSING, Table, Values};
+
+/// Text with more levels than this, and more than [`MANY_SHARE`] of its values distinct, names rows, not groups.
+const MANY_LEVELS: usize = 50;
+const MANY_SHARE: f64 = 0.5;
+
+/// What becomes of a column.
+pub(super) enum Outcome {
+    /// It is part of the table.
+    Kept(Column),
+    /// It is not, for the reason given.
+    LeftOut(String),
+}
+
+/// The table of what was kept.
+pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<String>) -> Result<Table, String> {
+    let mut kept = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Kept(column) => kept.push(column),
+            Outcome::LeftOut(warning) => warnings.push(warning),
+        }
+    }
+    if kept.is_empty() {
+        return Err(format!("no column is left: {}", warnings.first().map_or("there is none", String::as_str)));
+    }
+    Table::new(kept).map(|t| t.with_warnings(warnings)).map_err(|e| e.to_string())
+}
+
+/// What the caller asked for about one column.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wish {
+    /// Categories, whatever the column looks like.
+    pub(super) categorical: bool,
+    /// Whatever kind, but not left out.
+    pub(super) keep: bool,
+}
+
+impl Wish {
+    /// What lists of columns say about the one called `name`.
+    pub(super) fn of(name: &str, categorical: &[String], keep: &[String]) -> Self {
+        let named = |list: &[String]| list.iter().any(|n| n == name);
+        Self { categorical: named(categorical), keep: named(keep) }
+    }
+
+    /// Whether the column must be part of the table.
+    pub(super) fn wanted(self) -> bool {
+        self.categorical || self.keep
+    }
+}
+
+/// Why dates are not used.
+pub(super) fn dates(name: &str) -> String {
+    format!(
+        "column {name:?} left out: it holds dates or times; write them as numbers (days since a day, month, hour) \
+         to use them, or keep them as categories with --categorical {name}"
+    )
+}
+
+/// A column without any value.
+pub(super) fn missing(name: &str, rows: usize, wish: Wish) -> Column {
+    let values = if wish.categorical {
+        Values::Categorical { codes: vec![MISSING; rows], levels: Vec::new(), boolean: false }
+    } else {
+        Values::Numeric(vec![f64::NAN; rows].into())
+    };
+    Column::new(name, values)
+}
+
+/// Whether `text` is `YYYY-MM-DD`, alone or followed by `T` or a blank and a time.
+fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let pattern = |bytes: &[u8], pattern: &[u8]| {
+        bytes.len() == pattern.len()
+            && bytes.iter().zip(pattern).all(|(b, p)| if *p == b'0' { b.is_ascii_digit() } else { b == p })
+    };
+    let number = |from: usize| (bytes[from] - b'0') * 10 + (bytes[from + 1] - b'0');
+    let Some((day, time)) = bytes.split_at_checked(10) else { return false };
+    pattern(day, b"0000-00-00")
+        && (1..=12).contains(&number(5))
+        && (1..=31).contains(&number(8))
+        && (time.is_empty()
+            || time.len() >= 6
+                && matches!(time[0], b'T' | b't' | b' ')
+                && pattern(&time[1..6], b"00:00")
+                && time[6..].iter().all(|b| b.is_ascii_digit() || b":.,+-Zz UTC".contains(b)))
+}
+
+/// Text as codes into its distinct values.
+pub(super) struct Levels<'a> {
+    pub(super) codes: Vec<u32>,
+    /// In order of appearance.
+    pub(super) names: Vec<&'a str>,
+    code_of: HashMap<&'a str, u32>,
+    /// Cells that are not missing.
+    present: usize,
+}
+
+impl<'a> Levels<'a> {
+    pub(super) fn with_capacity(rows: usize) -> Self {
+        Self { codes: Vec::with_capacity(rows), names: Vec::new(), code_of: HashMap::new(), present: 0 }
+    }
+
+    /// Adds a cell and returns its code.
+    pub(super) fn push(&mut self, cell: Option<&'a str>, is_missing: fn(&str) -> bool) -> u32 {
+        let code = match cell.map(str::trim).filter(|c| !is_missing(c)) {
+            None => MISSING,
+            Some(text) => *self.code_of.entry(text).or_insert_with(|| {
+                self.names.push(text);
+                self.names.len() as u32 - 1
+            }),
+        };
+        self.again(code);
+        code
+    }
+
+    /// Adds a cell whose code is known.
+    pub(super) fn again(&mut self, code: u32) {
+        self.present += usize::from(code != MISSING);
+        self.codes.push(code);
+    }
+
+    /// The column of these levels, unless it holds dates or has nearly a level a row and nobody wants it.
+    pub(super) fn judge(self, name: &str, wish: Wish) -> Outcome {
+        let (levels, present) = (self.names.len(), self.present);
+        if levels == 0 {
+            return Outcome::Kept(missing(name, self.codes.len(), wish));
+        }
+        if !wish.wanted() && self.names.iter().all(|l| is_date(l)) {
+            return Outcome::LeftOut(dates(name));
+        }
+        if !wish.wanted() && levels > MANY_LEVELS && levels as f64 > MANY_SHARE * present as f64 {
+            return Outcome::LeftOut(format!(
+                "column {name:?} left out: {levels} of its {present} values differ, so that it tells rows apart \
+                 rather than groups; keep it with --categorical {name}"
+            ));
+        }
+        Outcome::Kept(Column::new(name, self.sorted()))
+    }
+
+    /// Categories with their levels in order: as numbers if all are numbers, else by their text.
+    fn sorted(self) -> Values {
+        let numbers: Option<Vec<f64>> = self.names.iter().map(|l| l.parse().ok()).collect();
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        order.sort_unstable_by(|&a, &b| {
+            let by_number = numbers.as_ref().map_or(std::cmp::Ordering::Equal, |x| x[a].total_cmp(&x[b]));
+            by_number.then_with(|| self.names[a].cmp(self.names[b]))
+        });
+        let mut rank = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            rank[old] = new as u32;
+        }
+        let codes = self.codes.iter().map(|&c| rank.get(c as usize).copied().unwrap_or(MISSING)).collect();
+        let levels = order.into_iter().map(|l| self.names[l].to_owned()).collect();
+        Values::Categorical { codes, levels, boolean: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_recognised() {
+        for date in ["2024-02-29", "1999-12-31T23:59", "2024-01-01 00:00:00.123+02:00", "2024-01-01T10:00:00Z"] {
+            assert!(is_date(date), "{date}");
+        }
+        for other in ["2024-13-01", "2024-00-10", "2024-1-1", "20240101", "2024-01-01x", "2024-01-01 noon", "", "€€€€"]
+        {
+            assert!(!is_date(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn number_levels_sort_as_numbers() {
+        let mut levels = Levels::with_capacity(5);
+        for cell in [Some("10"), Some("9"), Some("1.0"), Some(" 1 "), None] {
+            levels.push(cell, str::is_empty);
+        }
+        let Values::Categorical { codes, levels, boolean } = levels.sorted() else { panic!() };
+        assert_eq!((levels, boolean), (vec!["1".into(), "1.0".into(), "9".into(), "10".into()], false));
+        assert_eq!(codes, [3, 2, 1, 0, MISSING]);
+    }
+}
