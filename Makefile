@@ -6,7 +6,12 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 BIN    := $(TARGET)/release/orthorules
 LAB    := $(TARGET)/release/orthorules-experiments
 
-.PHONY: help build test format lint docs units smoke demo quality speed clean
+.PHONY: help build test format lint docs units smoke python oldest wheel demo quality speed clean
+
+# A virtual environment of its own for each of: the newest and the oldest releases that are supported.
+NEWEST := python/.venv
+OLDEST := python/.venv-oldest
+WHEELS := $(TARGET)/wheels
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,15 +19,17 @@ help: ## List the targets
 build: ## The command line and the experiments, optimised
 	$(CARGO) build --release --workspace
 
-test: format lint docs units smoke ## Format, lints, docs, all tests and a run of the demo
+test: format lint docs units smoke python oldest ## Format, lints, docs, all tests, a run of the demo, the Python package
 	@echo "make test: all passed"
 
 format: ## Source is formatted, scripts parse
 	$(CARGO) fmt --all -- --check
+	$(CARGO) fmt --manifest-path python/Cargo.toml -- --check
 	$(PYTHON) -c "import ast, pathlib; [ast.parse(p.read_text('utf-8'), str(p)) for p in pathlib.Path('experiments').glob('*.py')]"
 
 lint: ## Clippy without warnings
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --manifest-path python/Cargo.toml --target-dir $(TARGET) -- -D warnings
 
 docs: ## Rustdoc without warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
@@ -35,6 +42,30 @@ smoke: build ## The demo, on an empty directory
 	"$(BIN)" demo > demo.txt && \
 	test -s orthorules-demo.html && grep -q "x_wins" demo.txt && \
 	echo "smoke: the demo ran and wrote its page"
+
+python: build $(NEWEST)/ready ## The Python package: wheel, tests and types, on the newest scikit-learn
+	@$(MAKE) --no-print-directory wheel
+	$(NEWEST)/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/orthorules-*.whl
+	ORTHORULES_BIN="$(BIN)" $(NEWEST)/bin/python -m pytest
+	$(NEWEST)/bin/python -m mypy
+
+oldest: $(OLDEST)/ready ## scikit-learn's checks of the estimators on the oldest supported release
+	@$(MAKE) --no-print-directory wheel
+	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/orthorules-*.whl
+	$(OLDEST)/bin/python -m pytest python/tests/test_checks.py
+
+wheel: $(NEWEST)/ready ## An installable wheel in target/wheels
+	@rm -f $(WHEELS)/orthorules-*.whl
+	$(NEWEST)/bin/maturin build --release --quiet --target-dir $(TARGET) --out $(WHEELS)
+	@ls $(WHEELS)/orthorules-*.whl
+
+$(NEWEST)/ready: python/requirements-test.txt
+$(OLDEST)/ready: python/requirements-oldest.txt
+$(NEWEST)/ready $(OLDEST)/ready:
+	@$(PYTHON) -c "import venv, ensurepip" || { echo "the Python tests need python3 -m venv: install python3-venv" >&2; exit 2; }
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 demo: build ## Learn from two built-in data sets, write orthorules-demo.html
 	"$(BIN)" demo

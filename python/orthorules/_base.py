@@ -1,0 +1,359 @@
+"""What both estimators share: parameters, data in, fitting, sizes and files."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import numbers
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from . import _frame, _native
+from ._html import HtmlMixin
+from ._look import LookMixin
+from ._progress import Progress
+
+Self = TypeVar("Self", bound="BaseRules")
+
+# Parameters that the engine knows by the same name.
+ENGINE = (
+    "learner",
+    "objective",
+    "update",
+    "intercept",
+    "search",
+    "beam_width",
+    "bound",
+    "node_limit",
+    "time_limit",
+    "path",
+    "length_penalty",
+    "reg_lambda",
+    "epsilon",
+    "max_rules",
+    "max_complexity",
+    "max_conditions",
+    "min_coverage",
+    "max_bins",
+    "num_trees",
+    "p0",
+)
+# And those that scikit-learn calls otherwise.
+RENAMED = {"n_jobs": "threads", "random_state": "seed"}
+
+
+class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator made of rules."""
+
+    _model: _native.Model
+    _size: int
+    _by_name: bool
+    n_features_in_: int
+
+    # ---- parameters ----
+
+    def _options(self) -> list[tuple[str, str]]:
+        """The engine's parameters as text. A preset has the say where a parameter is left at its default."""
+        defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
+        options = []
+        for name in ENGINE:
+            value = getattr(self, name)
+            untouched = self.preset is not None and value == defaults[name]
+            if value is not None and not untouched:
+                options.append((name, _text(name, value)))
+        options.append(("threads", str(effective_n_jobs(self.n_jobs))))
+        if self.random_state is not None:
+            options.append(("seed", str(self._seed())))
+        return options
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, numbers.Integral):
+            if self.random_state < 0:
+                raise ValueError(f"random_state must be at least 0, got {self.random_state}")
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _cuts(self) -> list[tuple[str, list[float]]]:
+        if self.cuts is None:
+            return []
+        if not hasattr(self.cuts, "items"):
+            raise TypeError(f"cuts must be a dict of column names to thresholds, got {type(self.cuts).__name__}")
+        return [(str(name), [float(t) for t in np.ravel(values)]) for name, values in self.cuts.items()]
+
+    # ---- data in ----
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """`X` as an array or a data frame, checked as scikit-learn does."""
+        X = _frame.opened(X)
+        if _frame.library(X) == "array":
+            return validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite=False)
+        rows, columns = _frame.rows_of(X), _frame.columns_of(X)
+        for count, what in ((rows, "sample(s)"), (len(columns), "feature(s)")):
+            if count == 0:
+                raise ValueError(
+                    f"Found array with 0 {what} (shape=({rows}, {len(columns)})) while a minimum of 1 is required "
+                    f"by {type(self).__name__}."
+                )
+        if reset or not self._by_name:
+            view = X
+            if _frame.library(X) == "arrow":
+                import pandas as pd
+
+                view = pd.DataFrame(columns=columns)
+            validate_data(self, view, reset=reset, skip_check_array=True)
+        return X
+
+    def _names(self) -> list[str]:
+        """The engine's names of the features."""
+        if hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        return [f"x{i}" for i in range(self.n_features_in_)]
+
+    def _categorical(self, names: list[str]) -> list[str]:
+        """The features that are to be categories whatever they hold."""
+        listed = self.categorical_features
+        if listed is None or isinstance(listed, str):
+            if listed not in (None, "from_dtype"):
+                raise ValueError(f"categorical_features must be 'from_dtype', None or a list, got {listed!r}")
+            return []
+        array = np.asarray(listed)
+        if array.ndim != 1:
+            raise ValueError(f"categorical_features must be a list, got {listed!r}")
+        if array.dtype.kind == "b":
+            if len(array) != len(names):
+                raise ValueError(f"categorical_features has {len(array)} booleans, X has {len(names)} features")
+            return [name for name, wanted in zip(names, array, strict=True) if wanted]
+        if array.dtype.kind in "iu":
+            for i in array:
+                if not 0 <= i < len(names):
+                    raise ValueError(f"categorical_features: there is no feature {i} of {len(names)}")
+            return [names[i] for i in array]
+        for name in array:
+            if name not in names:
+                raise ValueError(f"categorical_features: there is no feature called {str(name)!r}")
+        return [str(name) for name in array]
+
+    def _training_table(self, X: Any) -> _native.Table:
+        names = self._names()
+        listed = self._categorical(names)
+        text = self.categorical_features is not None
+        threads = effective_n_jobs(self.n_jobs)
+        table = _frame.table(X, range(len(names)), names, listed, False, text, threads)
+        _frame.warn_left_out(table)
+        return table
+
+    def _apply(self, X: Any, exposure: Any = None) -> _native.Activations:
+        """Which rules hold for the rows of `X`: only columns that rules use are looked at."""
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        if self._by_name and _frame.library(X) != "array":
+            names = [str(c) for c in _frame.columns_of(X)]
+        else:
+            names = self._names()
+        used = set(self._model.used_columns)
+        which = [i for i, name in enumerate(names) if name in used]
+        chosen = [names[i] for i in which]
+        rows = len(X) if _frame.library(X) == "array" else _frame.rows_of(X)
+        table = _frame.table(X, which, chosen, [], True, True, effective_n_jobs(self.n_jobs))
+        table.as_booleans([name for name in chosen if name in self._model.booleans])
+        if not which:
+            table.add("", np.zeros(rows))
+        if exposure is not None:
+            name = self._model.exposure
+            if name is None:
+                raise ValueError("exposure was passed, but the model was fitted without exposure")
+            table.add(name, _per_row(exposure, "exposure", rows))
+        return self._model.apply(table)
+
+    # ---- fitting ----
+
+    def _learn(
+        self, table: _native.Table, task: str, target: str, weight: Any, exposure: Any, positive: str | None
+    ) -> None:
+        """Learns from `table`, to which the target was added."""
+        taken = {*self._names(), target}
+        names: list[str | None] = []
+        for name, values in (("sample_weight", weight), ("exposure", exposure)):
+            if values is None:
+                names.append(None)
+                continue
+            free = _free(getattr(values, "name", None), name, taken)
+            taken.add(free)
+            table.add(free, np.asarray(values, dtype=np.float64))
+            names.append(free)
+        if self.on_interrupt not in ("raise", "keep"):
+            raise ValueError(f"on_interrupt must be 'raise' or 'keep', got {self.on_interrupt!r}")
+        progress = Progress(int(self.verbose)) if self.verbose else None
+        try:
+            model, seconds, interrupted = _native.fit(
+                table,
+                task,
+                target,
+                names[0],
+                names[1],
+                positive,
+                self.preset,
+                self._options(),
+                self._cuts(),
+                progress,
+                self.on_interrupt == "keep",
+            )
+        finally:
+            if progress is not None:
+                progress.close()
+        self._model, self._size, self._by_name = model, model.chosen, False
+        self.seconds_ = dict(seconds)
+        self.interrupted_ = interrupted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # ---- what the model says of itself ----
+
+    @property
+    def _document(self) -> dict[str, Any]:
+        check_is_fitted(self)
+        document: dict[str, Any] = json.loads(self._model.to_json())
+        return document
+
+    @property
+    def _ensembles(self) -> list[dict[str, Any]]:
+        document = self._document
+        return document.get("one_vs_rest") or [document]
+
+    def _steps(self, size: int | None = None) -> list[dict[str, Any]]:
+        """The step of each ensemble at a size."""
+        check_is_fitted(self)
+        places = self._model.sizes[self._size if size is None else size]
+        return [e["path"][place] for e, place in zip(self._ensembles, places, strict=True)]
+
+    @property
+    def intercept_(self) -> Any:
+        """β₀; one for each class, with more than two."""
+        values = [step["intercept"] for step in self._steps()]
+        return values[0] if len(values) == 1 else np.array(values)
+
+    @property
+    def complexity_(self) -> int:
+        """Rules plus conditions of the chosen size."""
+        return sum(step["complexity"] for step in self._steps())
+
+    # ---- sizes ----
+
+    def at(self: Self, *, rules: int | None = None, complexity: int | None = None) -> Self:
+        """The same model at another size, without refitting.
+
+        `rules` names a number of rules (for each class, with more than two); of several sizes with as many rules the most
+        complex is taken. `complexity` takes the largest size up to that complexity.
+        """
+        check_is_fitted(self)
+        if (rules is None) == (complexity is None):
+            raise ValueError("at needs either rules or complexity")
+        sizes = range(len(self._model.sizes))
+        if rules is not None:
+            found = [i for i in sizes if max(s["rules"] for s in self._steps(i)) == rules]
+            if not found:
+                known = sorted({max(s["rules"] for s in self._steps(i)) for i in sizes})
+                raise ValueError(f"there is no size with {rules} rules; there are {', '.join(map(str, known))}")
+        else:
+            found = [i for i in sizes if sum(s["complexity"] for s in self._steps(i)) <= complexity]
+            if not found:
+                raise ValueError(f"complexity must be at least 0, got {complexity}")
+        other = copy.copy(self)
+        other._size = found[-1]
+        return other
+
+    def _staged(self, X: Any, exposure: Any = None) -> Iterator[tuple[_native.Activations, int]]:
+        activations = self._apply(X, exposure)
+        for size in range(len(self._model.sizes)):
+            yield activations, size
+
+    # ---- files ----
+
+    def _current(self) -> _native.Model:
+        check_is_fitted(self)
+        return self._model if self._size == self._model.chosen else self._model.at(self._size)
+
+    def to_json(self) -> str:
+        """The model as one JSON document, the same that the command line writes."""
+        return self._current().to_json()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the model to a file that the command line reads too: whole or not at all."""
+        self._current().save(path)
+
+    @classmethod
+    def load(cls: type[Self], path: str | PathLike[str]) -> Self:
+        """The model in a file. Data frames are then matched by the names of their columns, as on the command line."""
+        return cls._of(_native.Model.load(path))
+
+    @classmethod
+    def from_json(cls: type[Self], text: str) -> Self:
+        """The model of a JSON document."""
+        return cls._of(_native.Model.from_json(text))
+
+    @classmethod
+    def _of(cls: type[Self], model: _native.Model) -> Self:
+        self = cls()
+        self._model, self._size, self._by_name = model, model.chosen, True
+        document = self._document
+        self._adopt(document)
+        names = [column["name"] for column in document["columns"]]
+        self.n_features_in_ = len(names)
+        if names != [f"x{i}" for i in range(len(names))]:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.seconds_, self.interrupted_ = {}, False
+        return self
+
+    def _adopt(self, document: dict[str, Any]) -> None:
+        """Takes over what a model file says of the task."""
+        raise NotImplementedError
+
+
+def _text(name: str, value: Any) -> str:
+    """A parameter as the engine reads it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number{' or text' if name == 'max_bins' else ''}, got {value!r}")
+    return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
+
+
+def _free(wish: Any, otherwise: str, taken: set[str]) -> str:
+    """A column name that is not taken: the wish if there is one."""
+    name = wish if isinstance(wish, str) and wish else otherwise
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _per_row(values: Any, what: str, rows: int) -> NDArray[np.float64]:
+    """One positive number for each row."""
+    array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    if array.shape != (rows,):
+        raise ValueError(f"{what}.shape == {array.shape}, expected {(rows,)}!")
+    if not (np.isfinite(array).all() and (array > 0).all()):
+        raise ValueError(f"{what} must be positive and finite")
+    return array
+
+
+def _weights(sample_weight: Any, y: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
+    if sample_weight is None:
+        return None
+    weights: NDArray[np.float64] = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    return weights

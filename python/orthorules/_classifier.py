@@ -1,0 +1,221 @@
+"""Classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, check_consistent_length
+
+from . import _native
+from ._base import BaseRules, _free, _weights
+from ._doc import documented
+from ._frame import label
+from ._validate import required
+
+
+@documented
+class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
+    """Additive rules for classes, by logistic loss.
+
+    With two classes a row's log-odds are the sum of the weights of all rules that hold. With more there is one list of
+    rules for each class against the rest.
+
+    Parameters
+    ----------
+    positive : label, optional
+        Of two classes the one whose log-odds the weights add to. Default: the last in order.
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, in order.
+    {attributes}
+
+    Examples
+    --------
+    >>> from orthorules import RuleClassifier, datasets
+    >>> X, y = datasets.tic_tac_toe()
+    >>> model = RuleClassifier(search="beam", beam_width=50).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        positive: Any = None,
+        preset: str | None = None,
+        learner: str = "boosting",
+        objective: str = "onb",
+        update: str = "corrective",
+        intercept: str = "corrected",
+        search: str = "greedy",
+        beam_width: int | None = None,
+        bound: str = "admissible",
+        node_limit: int | None = None,
+        time_limit: float | None = None,
+        path: str | None = None,
+        length_penalty: float = 1.0,
+        reg_lambda: float | None = None,
+        epsilon: float | None = None,
+        max_rules: int | None = None,
+        max_complexity: int | None = None,
+        max_conditions: int | None = None,
+        min_coverage: int | None = None,
+        max_bins: int | str = 32,
+        cuts: Mapping[str, Any] | None = None,
+        num_trees: int = 1000,
+        p0: float = 0.0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = -1,
+        random_state: Any = None,
+        verbose: int = 0,
+        on_interrupt: Literal["raise", "keep"] = "raise",
+    ) -> None:
+        self.positive = positive
+        self.preset = preset
+        self.learner = learner
+        self.objective = objective
+        self.update = update
+        self.intercept = intercept
+        self.search = search
+        self.beam_width = beam_width
+        self.bound = bound
+        self.node_limit = node_limit
+        self.time_limit = time_limit
+        self.path = path
+        self.length_penalty = length_penalty
+        self.reg_lambda = reg_lambda
+        self.epsilon = epsilon
+        self.max_rules = max_rules
+        self.max_complexity = max_complexity
+        self.max_conditions = max_conditions
+        self.min_coverage = min_coverage
+        self.max_bins = max_bins
+        self.cuts = cuts
+        self.num_trees = num_trees
+        self.p0 = p0
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.on_interrupt = on_interrupt
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RuleClassifier:
+        """Learns rules.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            NumPy, pandas, Polars, PyArrow or anything with the Arrow PyCapsule interface. NaN is a missing value.
+        y : array of shape (n_samples,)
+            Labels: text, booleans or whole numbers.
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 counts as the row twice.
+        """
+        required(self, y)
+        name = getattr(y, "name", None)
+        X = self._validated(X, reset=True)
+        y = np.asarray(_check_y(y, estimator=self))
+        check_classification_targets(y)
+        check_consistent_length(X, y)
+        weight = _weights(sample_weight, y)
+        # A row of weight 0 is a row that is not there.
+        classes = np.unique(y if weight is None else y[weight > 0])
+        if len(classes) < 2:
+            only = f": {classes.tolist()[0]!r}" if len(classes) else ""
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes in the data, "
+                f"but the data contains only one class{only}"
+            )
+        positive = self._positive(classes)
+        table = self._training_table(X)
+        target = _free(name, "y", set(self._names()))
+        kind, names = _labels(classes)
+        codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+        values = y.astype(np.float64) if kind == "numeric" else codes.astype(np.float64)
+        table.add_labels(target, kind, np.ascontiguousarray(values), names)
+        self._learn(table, "classification", target, weight, None, positive)
+        self.classes_ = classes
+        return self
+
+    def _positive(self, classes: NDArray[Any]) -> str | None:
+        if self.positive is None:
+            return None
+        if len(classes) > 2:
+            raise ValueError(f"positive needs two classes, but there are {len(classes)}")
+        if self.positive not in classes:
+            raise ValueError(f"positive is {self.positive!r}, but the classes are {classes.tolist()}")
+        return label(classes[list(classes).index(self.positive)])
+
+    def _columns(self) -> list[int]:
+        """For every class in order, its place among the engine's."""
+        known = self._model.classes
+        return [known.index(name) for name in _labels(self.classes_)[1]]
+
+    def _probabilities(self, activations: _native.Activations, size: int) -> NDArray[np.float64]:
+        columns = self._columns()
+        return activations.predict(size).reshape(-1, len(columns))[:, columns]
+
+    def _predicted(self, activations: _native.Activations, size: int) -> NDArray[Any]:
+        order = np.argsort(self._columns())
+        predicted: NDArray[Any] = self.classes_[order[activations.labels(size)]]
+        return predicted
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row."""
+        return self._predicted(self._apply(X), self._size)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of every class, in the order of `classes_`."""
+        return self._probabilities(self._apply(X), self._size)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The log-odds of the last of two classes; with more, of each class against the rest."""
+        scores = self._apply(X).scores(self._size)
+        if len(scores) == 1:
+            # A score that is a probability turns at one half.
+            score = scores[0] - 0.5 if self._model.link == "identity" else scores[0]
+            return score if self._columns() == [0, 1] else -score
+        return np.column_stack([scores[c] for c in self._columns()])
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Predictions of every size in `path_`, from the constant on."""
+        for activations, size in self._staged(X):
+            yield self._predicted(activations, size)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Probabilities at every size in `path_`, from the constant on."""
+        for activations, size in self._staged(X):
+            yield self._probabilities(activations, size)
+
+    def _adopt(self, document: dict[str, Any]) -> None:
+        if document["task"] != "classification":
+            raise ValueError("this is the model of a regressor: use RuleRegressor.load or orthorules.load")
+        names = document["classes"]
+        kind = document.get("target_kind", "categorical")
+        if kind == "boolean" and set(names) == {"false", "true"}:
+            self.classes_ = np.array([False, True])
+        elif kind == "numeric":
+            numbers = np.array(sorted(float(name) for name in names))
+            whole = (numbers == np.round(numbers)).all() and (np.abs(numbers) < 2**53).all()
+            self.classes_ = numbers.astype(np.int64) if whole else numbers
+        else:
+            self.classes_ = np.array(sorted(names), dtype=object)
+
+
+def _labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
+    """What the labels are, and their texts as the engine has them."""
+    if classes.dtype.kind == "b":
+        return "boolean", [label(c) for c in classes]
+    if classes.dtype.kind in "iuf":
+        return "numeric", [_native.plain(float(c)) for c in classes]
+    return "categorical", [label(c) for c in classes]

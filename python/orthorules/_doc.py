@@ -1,0 +1,90 @@
+"""What the parameters mean, once for both estimators."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+T = TypeVar("T", bound=type)
+
+PARAMETERS = """\
+    preset : {"sgs", "sgb", "sxb", "cgb", "cob", "sirus"}, optional
+        A system of the paper: its values take the place of parameters that are left at their defaults.
+    learner : {"boosting", "sirus"}, default="boosting"
+        Rules one at a time by boosting, or the stable ones of a random forest.
+    objective : {"onb", "ogb", "xgb", "gb", "gs"}, default="onb"
+        What a candidate query is worth.
+    update : {"corrective", "stagewise", "newton"}, default="corrective"
+        Which weights move when a rule is added.
+    intercept : {"corrected", "fixed", "none"}, default="corrected"
+        What happens to β₀.
+    search : {"greedy", "beam", "exact"}, default="greedy"
+        How candidates are explored.
+    beam_width : int, optional
+        Queries kept per length. Default: 1, or 8 with `beam` and `exact`.
+    bound : {"admissible", "heuristic"}, default="admissible"
+        What cuts branches of exact search.
+    node_limit : int, optional
+        Queries that exact search may expand for one rule.
+    time_limit : float, optional
+        Seconds for exact search in a whole fit; rules after that come from the beam.
+    path : {"best", "nested"}, optional
+        Whether a size extends the one before it. Default: `best` up to 100,000 rows and with γ = 1, else `nested`.
+    length_penalty : float, default=1.0
+        γ: on a nested path the search maximises value² / (1 + length)^γ.
+    reg_lambda : float, optional
+        λ of the penalty ½ λ Σ βₖ². Default: 8 squared, 1 logistic, mean target poisson.
+    epsilon : float, optional
+        ε in the objective's denominator. Default: 1e-4 for `ogb`, else 0.
+    max_rules : int, optional
+        Size limit.
+    max_complexity : int, optional
+        Limit on rules + conditions. Default: 50 unless `max_rules` is given.
+    max_conditions : int, optional
+        Longest rule. Default: 3 with path `best`, else none.
+    min_coverage : int, optional
+        Fewest training rows a rule may select. Default: 5, fewer below 100 rows.
+    max_bins : int or "exact", default=32
+        Thresholds per numeric column.
+    cuts : dict of str to list of float, optional
+        For columns by name, the only thresholds to use.
+    num_trees : int, default=1000
+        Trees of `sirus`.
+    p0 : float, default=0.0
+        Share of the trees that must have a rule of `sirus`.
+    categorical_features : "from_dtype", None, or list of names, indices or booleans, default="from_dtype"
+        Columns to take as categories: text, categories and booleans by their types, and numbers that are listed here.
+        None refuses columns that are not numbers.
+    n_jobs : int or None, default=-1
+        Worker threads; does not change the result. -1 uses all cores, None 1 (or what joblib's context says).
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random.
+    verbose : int, default=0
+        1 shows progress, 2 every rule.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does to a fit: raise KeyboardInterrupt, or keep the rules found so far."""
+
+ATTRIBUTES = """\
+    rules_ : pandas.DataFrame
+        The rules of the chosen size: text, weight, conditions, rows covered, certificate.
+    path_ : pandas.DataFrame
+        Every size with its complexity and risks.
+    intercept_ : float or ndarray
+        β₀; one for each class, with more than two.
+    complexity_ : int
+        Rules plus conditions of the chosen size.
+    n_features_in_, feature_names_in_
+        What it was fitted to; names only when all of them are text.
+    seconds_ : dict
+        Where the time of the fit went.
+    interrupted_ : bool
+        Whether the fit was ended by Ctrl-C."""
+
+
+def documented(cls: T) -> T:
+    """Fills the shared lists into the docstring of an estimator."""
+    if cls.__doc__:
+        cls.__doc__ = cls.__doc__.replace("    {parameters}", PARAMETERS).replace("    {attributes}", ATTRIBUTES)
+    return cls
+
+
+__all__ = ["ATTRIBUTES", "PARAMETERS", "documented"]

@@ -1,0 +1,217 @@
+"""Data in: arrays and data frames to the engine's tables.
+
+Every column becomes one of: numbers (float64, not copied where they lie in one piece), booleans, codes into names, or dates,
+which the engine leaves out with a warning. Nothing here imports pandas, Polars or PyArrow unless the data are theirs.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+
+Cells = tuple[Any, ...]
+
+_NEITHER = "column {name!r} holds {dtype}, which is neither number nor text: drop it or convert it"
+
+
+def library(X: Any) -> str:
+    """Whose table `X` is: `pandas`, `polars`, `arrow` (anything with the Arrow PyCapsule interface) or `array`."""
+    for name in ("pandas", "polars"):
+        module = sys.modules.get(name)
+        if module is not None and isinstance(X, module.DataFrame):
+            return name
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+        polars, pandas = sys.modules.get("polars"), sys.modules.get("pandas")
+        series = tuple(m.Series for m in (polars, pandas) if m is not None)
+        if not isinstance(X, series) and not hasattr(X, "__array__"):
+            return "arrow"
+        if type(X).__module__.startswith("pyarrow") and hasattr(X, "column_names"):
+            return "arrow"
+    return "array"
+
+
+def opened(X: Any) -> Any:
+    """`X` itself, or a stream of Arrow data as a table with columns that can be asked for."""
+    if library(X) != "arrow" or type(X).__name__ == "Table" and type(X).__module__.startswith("pyarrow"):
+        return X
+    try:
+        import pyarrow as pa
+    except ImportError:
+        if "polars" in sys.modules:
+            return sys.modules["polars"].DataFrame(X)
+        raise ImportError("reading Arrow data needs pyarrow: pip install pyarrow") from None
+    if hasattr(X, "__arrow_c_stream__"):
+        return pa.table(X)
+    return pa.Table.from_batches([pa.record_batch(X)])
+
+
+def columns_of(X: Any) -> list[Any]:
+    """The names of a data frame's columns."""
+    return list(X.column_names) if library(X) == "arrow" else list(X.columns)
+
+
+def rows_of(X: Any) -> int:
+    """How many rows a data frame has."""
+    return int(X.num_rows) if library(X) == "arrow" else len(X)
+
+
+def table(
+    X: Any, which: Sequence[int], names: Sequence[str], categorical: list[str], keep: bool, text: bool, threads: int
+) -> _native.Table:
+    """The columns `which` of `X` under their `names`. `text` says whether columns that are not numbers are welcome."""
+    if library(X) == "array":
+        if X.dtype not in (np.float64, np.float32):
+            X = X[:, which].astype(np.float64, order="F")
+            which = range(len(which))
+        return _native.Table.of_array(X, list(which), list(names), categorical, threads)
+    read = _READERS[library(X)]
+    cells = []
+    for i, name in zip(which, names, strict=True):
+        cell = read(X, i, name, name in categorical)
+        if not text and cell[1] == "codes":
+            raise ValueError(
+                f"column {name!r} holds categories, but categorical_features is None: "
+                "use categorical_features='from_dtype', or encode it"
+            )
+        cells.append(cell)
+    return _native.Table.of_columns(cells, categorical, list(names) if keep else [])
+
+
+def warn_left_out(table: _native.Table) -> None:
+    """Tells what the engine left out, in this package's terms."""
+    for text in table.warnings:
+        start, flag, name = text.partition(" --categorical ")
+        advice = f" categorical_features=[{name!r}]" if flag else ""
+        warnings.warn(start + advice, UserWarning, stacklevel=4)
+
+
+def label(value: Any) -> str:
+    """A category as the engine names it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float | np.floating):
+        return _native.plain(float(value))
+    return str(value)
+
+
+def _numbers(name: str, values: NDArray[Any]) -> Cells:
+    return (name, "numbers", np.asarray(values, dtype=np.float64))
+
+
+def _codes(name: str, codes: Any, names: Iterable[Any]) -> Cells:
+    return (name, "codes", np.asarray(codes, dtype=np.int64), [label(n) for n in names])
+
+
+def _booleans(name: str, numbers: NDArray[Any]) -> Cells:
+    """False and true from 0 and 1; NaN is missing."""
+    return (name, "booleans", np.where(np.isnan(numbers), -1, numbers).astype(np.int64))
+
+
+def _pandas(X: Any, i: int, name: str, categorical: bool) -> Cells:
+    pd = sys.modules["pandas"]
+    column = X.iloc[:, i]
+    dtype = column.dtype
+    types = pd.api.types
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _codes(name, column.cat.codes, column.cat.categories)
+    if isinstance(dtype, pd.SparseDtype):
+        raise TypeError(f"column {name!r} is sparse, but dense data is required: use .sparse.to_dense()")
+    if types.is_complex_dtype(dtype):
+        raise ValueError("Complex data not supported")
+    if types.is_bool_dtype(dtype):
+        return _booleans(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return _numbers(name, column.to_numpy())
+    if types.is_numeric_dtype(dtype):
+        return _numbers(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
+        return _codes(name, *pd.factorize(column.astype(str))) if categorical else (name, "dates")
+    if types.is_object_dtype(dtype):
+        return _objects(pd, column, name)
+    if types.is_string_dtype(dtype) or str(dtype).startswith("dictionary"):
+        return _codes(name, *pd.factorize(column))
+    raise TypeError(_NEITHER.format(name=name, dtype=dtype))
+
+
+def _objects(pd: Any, column: Any, name: str) -> Cells:
+    """A column of Python objects, by what they are."""
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind == "string":
+        return _codes(name, *pd.factorize(column))
+    if kind == "boolean":
+        return _booleans(name, column.astype("boolean").to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind in ("integer", "floating", "mixed-integer-float", "decimal", "empty"):
+        return _numbers(name, pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind in ("datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"):
+        return (name, "dates")
+    raise TypeError(f"column {name!r} mixes kinds of values ({kind}): make it numbers or text")
+
+
+def _polars(X: Any, i: int, name: str, categorical: bool) -> Cells:
+    pl = sys.modules["polars"]
+    column = X.to_series(i)
+    dtype = column.dtype
+    if dtype.is_numeric() or dtype == pl.Null:
+        return _numbers(name, column.cast(pl.Float64).to_numpy())
+    if dtype == pl.Boolean:
+        return _booleans(name, column.cast(pl.Float64).to_numpy())
+    if dtype.is_temporal():
+        if not categorical:
+            return (name, "dates")
+        column = column.cast(pl.String)
+    elif dtype not in (pl.String, pl.Categorical, pl.Enum):
+        raise TypeError(_NEITHER.format(name=name, dtype=dtype))
+    text = column.cast(pl.String)
+    names = text.drop_nulls().unique(maintain_order=True)
+    codes = text.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(-1)
+    return _codes(name, codes.to_numpy(), names.to_list())
+
+
+def _arrow(X: Any, i: int, name: str, categorical: bool) -> Cells:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column, kind = X.column(i), X.schema.field(i).type
+    types = pa.types
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return _numbers(name, _arrow_numbers(pa, column))
+    if types.is_boolean(kind):
+        return _booleans(name, _arrow_numbers(pa, pc.cast(column, pa.int8())))
+    if types.is_temporal(kind):
+        if not categorical:
+            return (name, "dates")
+        column = pc.cast(column, pa.string())
+    elif types.is_dictionary(kind):
+        return _arrow_codes(pa, pc, name, column)
+    elif not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
+        raise TypeError(_NEITHER.format(name=name, dtype=kind))
+    return _arrow_codes(pa, pc, name, pc.dictionary_encode(pc.cast(column, pa.large_string())))
+
+
+def _arrow_numbers(pa: Any, column: Any) -> NDArray[Any]:
+    if column.type != pa.float64():
+        column = column.cast(pa.float64())
+    if column.num_chunks == 1 and column.null_count == 0:
+        array: NDArray[Any] = column.chunk(0).to_numpy(zero_copy_only=True)
+        return array
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _arrow_codes(pa: Any, pc: Any, name: str, column: Any) -> Cells:
+    column = column.unify_dictionaries()
+    if column.num_chunks == 0:
+        return _codes(name, [], [])
+    codes = pa.chunked_array([pc.fill_null(c.indices.cast(pa.int64()), -1) for c in column.chunks])
+    return _codes(name, codes.to_numpy(), column.chunk(0).dictionary.to_pylist())
+
+
+_READERS: dict[str, Callable[[Any, int, str, bool], Cells]] = {"pandas": _pandas, "polars": _polars, "arrow": _arrow}

@@ -1,0 +1,86 @@
+"""A fitted model in a notebook: scikit-learn's box, and the rules as a table."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from ._look import INTERCEPT, signed
+
+_STYLE = (
+    "<style>.orthorules{font:13px/1.5 system-ui,sans-serif;margin:.4em 0;max-width:60em}"
+    ".orthorules table{border-collapse:collapse;margin:.4em 0}"
+    ".orthorules th{font-weight:600;text-align:left;padding:.15em .9em;border-bottom:1px solid currentColor}"
+    ".orthorules td{text-align:left;padding:.15em .9em;border-bottom:1px solid rgba(128,128,128,.25)}"
+    ".orthorules td.n,.orthorules th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
+    ".orthorules .bar{display:inline-block;height:.75em;border-radius:2px;vertical-align:middle}"
+    ".orthorules .half{width:4.2em;padding:.15em 0}.orthorules .left{text-align:right}"
+    ".orthorules .note{opacity:.7}</style>"
+)
+_UP, _DOWN = "#2a9d64", "#c8553d"
+
+
+class HtmlMixin:
+    """The representation of a fitted model."""
+
+    def _repr_html_inner(self) -> str:
+        box: str = super()._repr_html_inner()  # type: ignore[misc]
+        return box + rules_table(self) if hasattr(self, "_model") else box
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle and hasattr(self, "_model"):
+            bundle["text/html"] += rules_table(self)
+        return bundle
+
+
+def rules_table(model: Any) -> str:
+    """The rules of a fitted model as an HTML table."""
+    document = model._document
+    rows = document.get("rows")
+    parts = model._parts()
+    text = [_STYLE, '<div class="orthorules">']
+    complexity = model.complexity_
+    for ensemble, step, texts in parts:
+        members = list(step.get("members") or range(step["rules"]))
+        count = f"{len(members)} rule{'' if len(members) == 1 else 's'}"
+        title = f"{escape(str(ensemble['class']))} against the rest: {count}" if "class" in ensemble else count
+        text.append(f"<div><b>{title}</b>, complexity {step['complexity'] if len(parts) > 1 else complexity}</div>")
+        text.append('<table><tr><th class="n">weight</th><th></th><th></th><th>rule</th><th class="n">rows</th></tr>')
+        largest = max((abs(w) for w in step["weights"]), default=1.0) or 1.0
+        for k, weight in zip(members, step["weights"], strict=True):
+            covered = ensemble["rules"][k].get("covered")
+            share = f" · {100 * covered / rows:.0f}%" if rows and covered is not None else ""
+            shown = "" if covered is None else f"{covered:,}{share}"
+            text.append(_line(weight, largest, f"if {texts[k]}", shown))
+        text.append(_line(step["intercept"], None, INTERCEPT, ""))
+        text.append("</table>")
+    text.append(f'<div class="note">{escape(_meaning(document))}</div></div>')
+    return "".join(text)
+
+
+def _line(weight: float, largest: float | None, rule: str, rows: str) -> str:
+    width = 0.0 if largest is None else 4 * abs(weight) / largest
+    colour = _DOWN if weight < 0 else _UP
+    bar = f'<span class="bar" style="width:{width:.2f}em;background:{colour}"></span>' if width else ""
+    left, right = (bar, "") if weight < 0 else ("", bar)
+    return (
+        f'<tr><td class="n">{signed(weight)}</td><td class="half left">{left}</td><td class="half">{right}</td>'
+        f'<td>{escape(rule)}</td><td class="n">{escape(rows)}</td></tr>'
+    )
+
+
+def _meaning(document: dict[str, Any]) -> str:
+    target = document["target"]
+    if document["task"] == "regression":
+        return f"A prediction of {target} is the sum of the weights of all lines that apply."
+    if document["task"] == "poisson":
+        return f"The rate of {target} is the exponential of the sum of the weights of all lines that apply."
+    if document.get("link") == "identity":
+        return "The weights of all lines that apply add up to the probability of the class."
+    if "one_vs_rest" in document:
+        return "Each list adds up to the log-odds of its class against the rest."
+    return f"The weights of all lines that apply add up to the log-odds of {target} = {document['classes'][-1]}."
+
+
+__all__ = ["HtmlMixin", "rules_table"]

@@ -1,0 +1,67 @@
+"""The engine, in Rust."""
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+PRESETS: list[str]
+
+def parameters() -> list[tuple[str, str, str, str]]: ...
+def plain(x: float) -> str: ...
+def rounded(x: float, digits: int) -> str: ...
+def generate(name: str, rows: int = 0, seed: int = 0) -> dict[str, Any]: ...
+
+class Table:
+    warnings: list[str]
+    @staticmethod
+    def of_columns(columns: list[tuple[Any, ...]], categorical: list[str], keep: list[str]) -> Table: ...
+    @staticmethod
+    def of_array(
+        array: NDArray[Any], which: list[int], names: list[str], categorical: list[str], threads: int
+    ) -> Table: ...
+    def add(self, name: str, array: NDArray[np.float64]) -> None: ...
+    def add_labels(self, name: str, kind: str, codes: NDArray[np.float64], names: list[str]) -> None: ...
+    def as_booleans(self, names: list[str]) -> None: ...
+
+class Model:
+    sizes: list[list[int]]
+    chosen: int
+    used_columns: list[str]
+    booleans: list[str]
+    classes: list[str]
+    exposure: str | None
+    task: str
+    link: str
+    rule_texts: list[list[str]]
+    @staticmethod
+    def from_json(text: str) -> Model: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Model: ...
+    def to_json(self) -> str: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    def at(self, size: int) -> Model: ...
+    def apply(self, table: Table) -> Activations: ...
+
+class Activations:
+    def predict(self, size: int) -> NDArray[np.float64]: ...
+    def labels(self, size: int) -> NDArray[np.uint32]: ...
+    def scores(self, size: int) -> list[NDArray[np.float64]]: ...
+    def fires(self, ensemble: int, rule: int) -> NDArray[np.bool_]: ...
+
+def fit(
+    table: Table,
+    task: str,
+    target: str,
+    weight: str | None,
+    exposure: str | None,
+    positive: str | None,
+    preset: str | None,
+    options: list[tuple[str, str]],
+    cuts: list[tuple[str, list[float]]],
+    callback: Callable[[str | None, int, int, float, str], None] | None,
+    keep: bool,
+) -> tuple[Model, list[tuple[str, float]], bool]: ...

@@ -1,0 +1,162 @@
+"""Numbers and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_tweedie_score
+from sklearn.utils.validation import _check_y, check_consistent_length
+
+from ._base import BaseRules, _free, _per_row, _weights
+from ._doc import documented
+from ._validate import required
+
+_TASKS = {"squared": "regression", "poisson": "poisson"}
+
+
+@documented
+class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
+    """Additive rules for numbers (squared loss) or counts and rates (Poisson loss).
+
+    A prediction is the sum of the weights of all rules that hold for a row, and its exponential with Poisson loss.
+
+    Parameters
+    ----------
+    loss : {"squared", "poisson"}, default="squared"
+        Squared loss for numbers; Poisson deviance for counts, whose mean is exposure × rate.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from orthorules import RuleRegressor, datasets
+    >>> X, y = datasets.friedman1(rows=500, seed=1)
+    >>> model = RuleRegressor(max_complexity=20).fit(X, y)
+    >>> model.score(X, y) > 0.7
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["squared", "poisson"] = "squared",
+        preset: str | None = None,
+        learner: str = "boosting",
+        objective: str = "onb",
+        update: str = "corrective",
+        intercept: str = "corrected",
+        search: str = "greedy",
+        beam_width: int | None = None,
+        bound: str = "admissible",
+        node_limit: int | None = None,
+        time_limit: float | None = None,
+        path: str | None = None,
+        length_penalty: float = 1.0,
+        reg_lambda: float | None = None,
+        epsilon: float | None = None,
+        max_rules: int | None = None,
+        max_complexity: int | None = None,
+        max_conditions: int | None = None,
+        min_coverage: int | None = None,
+        max_bins: int | str = 32,
+        cuts: Mapping[str, Any] | None = None,
+        num_trees: int = 1000,
+        p0: float = 0.0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = -1,
+        random_state: Any = None,
+        verbose: int = 0,
+        on_interrupt: Literal["raise", "keep"] = "raise",
+    ) -> None:
+        self.loss = loss
+        self.preset = preset
+        self.learner = learner
+        self.objective = objective
+        self.update = update
+        self.intercept = intercept
+        self.search = search
+        self.beam_width = beam_width
+        self.bound = bound
+        self.node_limit = node_limit
+        self.time_limit = time_limit
+        self.path = path
+        self.length_penalty = length_penalty
+        self.reg_lambda = reg_lambda
+        self.epsilon = epsilon
+        self.max_rules = max_rules
+        self.max_complexity = max_complexity
+        self.max_conditions = max_conditions
+        self.min_coverage = min_coverage
+        self.max_bins = max_bins
+        self.cuts = cuts
+        self.num_trees = num_trees
+        self.p0 = p0
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.on_interrupt = on_interrupt
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> RuleRegressor:
+        """Learns rules.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            NumPy, pandas, Polars, PyArrow or anything with the Arrow PyCapsule interface. NaN is a missing value.
+        y : array of shape (n_samples,)
+            Numbers; with Poisson loss at least 0.
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 counts as the row twice.
+        exposure : array of shape (n_samples,), optional
+            With Poisson loss: the mean of y is exposure × rate.
+        """
+        if self.loss not in _TASKS:
+            raise ValueError(f"loss must be 'squared' or 'poisson', got {self.loss!r}")
+        if exposure is not None and self.loss != "poisson":
+            raise ValueError("exposure needs loss='poisson'")
+        required(self, y)
+        name = getattr(y, "name", None)
+        X = self._validated(X, reset=True)
+        y = np.asarray(_check_y(y, y_numeric=True, estimator=self), dtype=np.float64)
+        check_consistent_length(X, y)
+        weight = _weights(sample_weight, y)
+        if exposure is not None:
+            _per_row(exposure, "exposure", len(y))
+        table = self._training_table(X)
+        target = _free(name, "y", set(self._names()))
+        table.add(target, np.ascontiguousarray(y))
+        self._learn(table, _TASKS[self.loss], target, weight, exposure, None)
+        return self
+
+    def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:
+        """Predicted means. With Poisson loss the rate, or the count when its exposure is given."""
+        return self._apply(X, exposure).predict(self._size)
+
+    def staged_predict(self, X: Any, exposure: Any = None) -> Iterator[NDArray[np.float64]]:
+        """Predictions of every size in `path_`, from the constant on."""
+        for activations, size in self._staged(X, exposure):
+            yield activations.predict(size)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
+        """R², or with Poisson loss D²: the part of the deviance of the mean that is explained."""
+        predicted = self.predict(X, exposure)
+        power = 1 if self.loss == "poisson" else 0
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
+
+    def _adopt(self, document: dict[str, Any]) -> None:
+        if document["task"] == "classification":
+            raise ValueError("this is the model of a classifier: use RuleClassifier.load or orthorules.load")
+        self.loss = document["loss"]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss == "poisson"
+        return tags

@@ -1,0 +1,65 @@
+"""One prediction in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._look import INTERCEPT, number, signed
+
+
+def one_row(model: Any, row: Any) -> Any:
+    """`row` as a table of one row."""
+    if isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1):
+        row = np.asarray(row).reshape(1, -1)
+    elif type(row).__module__.startswith("pandas") and type(row).__name__ == "Series":
+        row = row.to_frame().T.infer_objects()
+    frame = model.explain(row)
+    rows = frame["row"].max() + 1
+    if rows != 1:
+        raise ValueError(f"needs one row, got {rows}")
+    return frame
+
+
+def sentence(model: Any, row: Any) -> str:
+    """What is predicted for `row` and which rules make it so."""
+    frame = one_row(model, row)
+    document = model._document
+    if "class" not in frame:
+        return _one(frame, document, document["task"], document.get("classes"))
+    score = frame.groupby("class", sort=False)["contribution"].sum()
+    best = score.idxmax()
+    return _one(frame[frame["class"] == best], document, "rest", [best])
+
+
+def chance(document: dict[str, Any], score: float) -> float:
+    """The probability that a score stands for."""
+    return score if document.get("link") == "identity" else float(1 / (1 + np.exp(-score)))
+
+
+def _one(frame: Any, document: dict[str, Any], task: str, classes: list[str] | None) -> str:
+    target = document["target"]
+    score = float(frame["contribution"].sum())
+    if task == "regression":
+        claim, unit = f"{target} is predicted to be {number(score)}", ""
+    elif task == "poisson":
+        claim, unit = f"the rate of {target} is predicted to be {number(np.exp(score))}", " in its logarithm"
+    else:
+        assert classes is not None
+        rest = " against the rest" if task == "rest" else ""
+        claim = f"the probability that {target} is {classes[-1]} is {number(chance(document, score), 3)}{rest}"
+        unit = "" if document.get("link") == "identity" else " in log-odds"
+    base = float(frame.loc[frame["rule"] == INTERCEPT, "contribution"].iloc[0])
+    rules = frame[frame["rule"] != INTERCEPT]
+    fired = rules[rules["fired"]]
+    # The largest reasons first.
+    fired = fired.loc[fired["contribution"].abs().sort_values(ascending=False, kind="stable").index]
+    reasons = [f"{signed(c)} since {r}" for r, c in zip(fired["rule"], fired["contribution"], strict=True)]
+    text = f"{claim}: {number(base)} to start with{unit}"
+    text += "".join(f", {reason}" for reason in reasons)
+    idle = len(rules) - len(fired)
+    if idle:
+        text += f"; {idle} {'rule does' if idle == 1 else 'rules do'} not apply"
+    # A column's name keeps its letters.
+    return (text if task == "regression" else text[0].upper() + text[1:]) + "."

@@ -1,0 +1,155 @@
+//! A fit on a thread of its own, which the calling thread watches: it passes news on and notices Ctrl-C.
+
+use crate::errors::{defect, exception};
+use crate::model::Model;
+use crate::table::Table;
+use orthorules::model::Step;
+use orthorules::params::Preset;
+use orthorules::{Observer, Params, Problem, Roles, Rule, Task};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// How often signals are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long an interrupted fit that nobody wants may take to notice.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// Where the time went, in seconds by stage.
+type Seconds = Vec<(&'static str, f64)>;
+type Outcome = orthorules::Result<(orthorules::Model, orthorules::Seconds)>;
+
+/// What the fit tells.
+enum News {
+    /// A rule was added.
+    Step { class: Option<String>, rules: usize, complexity: usize, risk: f64, rule: String },
+    /// The end; nothing after a defect.
+    Done(Option<Outcome>),
+}
+
+/// Hears of rules and passes on the wish to stop.
+struct Watcher {
+    news: Sender<News>,
+    stop: Arc<AtomicBool>,
+    /// Whether anybody wants to hear of rules.
+    talkative: bool,
+}
+
+impl Observer for Watcher {
+    fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
+        if self.talkative {
+            let class = class.map(str::to_owned);
+            let (rules, complexity, risk) = (step.rules, step.complexity, step.train_risk);
+            let _ = self.news.send(News::Step { class, rules, complexity, risk, rule: rule.to_string() });
+        }
+    }
+
+    fn stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Learns from `table`, which is used up. Returns the model, seconds by stage, and whether it was interrupted.
+///
+/// `options` are parameters by name, as text; `callback(class, rules, complexity, risk, rule)` hears of every rule. Ctrl-C
+/// raises, or with `keep` ends the fit with the rules found so far.
+#[pyfunction]
+#[pyo3(signature = (table, task, target, weight, exposure, positive, preset, options, cuts, callback, keep))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn fit(
+    py: Python<'_>,
+    table: &Bound<'_, Table>,
+    task: &str,
+    target: String,
+    weight: Option<String>,
+    exposure: Option<String>,
+    positive: Option<String>,
+    preset: Option<&str>,
+    options: Vec<(String, String)>,
+    cuts: Vec<(String, Vec<f64>)>,
+    callback: Option<Py<PyAny>>,
+    keep: bool,
+) -> PyResult<(Model, Seconds, bool)> {
+    let task = match task {
+        "regression" => Task::Regression,
+        "classification" => Task::Classification,
+        "poisson" => Task::Poisson,
+        other => return Err(PyValueError::new_err(format!("no task is called {other:?}"))),
+    };
+    let mut params = match preset {
+        Some(name) => name.parse::<Preset>().map_err(exception)?.params(),
+        None => Params::default(),
+    };
+    for (name, value) in options {
+        params.set(&name, &value).map_err(exception)?;
+    }
+    params.cuts = cuts.into_iter().collect();
+    params.check(task.loss(), 1).map_err(exception)?;
+    let roles = Roles { target, task: Some(task), positive, weight, exposure, ..Roles::default() };
+    let columns = std::mem::take(&mut table.borrow_mut().columns);
+
+    let (sender, mut receiver) = mpsc::channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let watcher = Watcher { news: sender.clone(), stop: Arc::clone(&stop), talkative: callback.is_some() };
+    let learn = move || -> Outcome {
+        let problem = Problem::new(orthorules::Table::new(columns)?, &roles)?;
+        orthorules::fit(&problem, &params, &watcher)
+    };
+    std::thread::Builder::new().name("orthorules fit".into()).spawn(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(learn)).ok();
+        let _ = sender.send(News::Done(outcome));
+    })?;
+
+    let mut interrupt: Option<(PyErr, Instant)> = None;
+    let mut looked = Instant::now();
+    loop {
+        let listening = &mut receiver;
+        let news = py.detach(move || listening.recv_timeout(LOOK));
+        match news {
+            Ok(News::Step { class, rules, complexity, risk, rule }) => {
+                if let (Some(callback), None) = (&callback, &interrupt) {
+                    callback.call1(py, (class, rules, complexity, risk, rule)).inspect_err(|_| {
+                        stop.store(true, Ordering::Relaxed);
+                    })?;
+                }
+            }
+            Ok(News::Done(outcome)) => {
+                return match (outcome, interrupt) {
+                    (Some(Ok(_)), Some((signal, _))) if !keep => Err(signal),
+                    (Some(Err(_)), Some((signal, _))) => Err(signal),
+                    (Some(outcome), interrupt) => {
+                        let (model, s) = outcome.map_err(exception)?;
+                        let seconds =
+                            vec![("bin", s.bin), ("search", s.search), ("refit", s.refit), ("total", s.total)];
+                        Ok((Model::new(model), seconds, interrupt.is_some()))
+                    }
+                    (None, _) => Err(defect()),
+                };
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(defect()),
+        }
+        if looked.elapsed() >= LOOK {
+            looked = Instant::now();
+            if let Err(signal) = py.check_signals() {
+                stop.store(true, Ordering::Relaxed);
+                // A second Ctrl-C means now.
+                if interrupt.is_some() {
+                    return Err(signal);
+                }
+                interrupt = Some((signal, Instant::now()));
+            }
+        }
+        // Who does not want the model need not wait for a long step to end; the thread ends by itself.
+        if let Some((_, since)) = &interrupt
+            && !keep
+            && since.elapsed() > GRACE
+        {
+            return Err(interrupt.map_or_else(defect, |(signal, _)| signal));
+        }
+    }
+}

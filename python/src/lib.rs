@@ -1,0 +1,60 @@
+//! The engine as Python sees it: tables from arrays, fits that can be watched and stopped, models. Everything that has a
+//! name in scikit-learn is in the package's own Python files; this layer only carries data across.
+
+mod borrowed;
+mod errors;
+mod fit;
+mod model;
+mod table;
+
+use pyo3::pymodule;
+
+/// The engine.
+#[pymodule]
+mod _native {
+    use pyo3::prelude::*;
+    use pyo3::types::PyDict;
+
+    #[pymodule_export]
+    use super::fit::fit;
+    #[pymodule_export]
+    use super::model::{Activations, Model};
+    #[pymodule_export]
+    use super::table::Table;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("PRESETS", orthorules::params::Preset::NAMES.to_vec())
+    }
+
+    /// Every parameter of the engine as (name, default, range, purpose), in words.
+    #[pyfunction]
+    fn parameters() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+        orthorules::params::described().map(|d| (d.name, d.default, d.range, d.purpose)).collect()
+    }
+
+    /// A number as rules show it.
+    #[pyfunction]
+    fn plain(x: f64) -> String {
+        orthorules::decimal::plain(x)
+    }
+
+    /// A number with so many significant digits.
+    #[pyfunction]
+    fn rounded(x: f64, digits: usize) -> String {
+        orthorules::decimal::rounded(x, digits)
+    }
+
+    /// The columns of one of the demonstration's tables, by name: an array, or a list of texts.
+    #[pyfunction]
+    #[pyo3(signature = (name, rows = 0, seed = 0))]
+    fn generate<'py>(py: Python<'py>, name: &str, rows: usize, seed: u64) -> PyResult<Bound<'py, PyDict>> {
+        let table = match name {
+            "tic_tac_toe" => orthorules::generate::tic_tac_toe(),
+            "friedman1" => orthorules::generate::friedman1(rows, seed),
+            _ => return Err(pyo3::exceptions::PyValueError::new_err(format!("no generator is called {name:?}"))),
+        };
+        super::table::columns(py, &table)
+    }
+}

@@ -1,0 +1,213 @@
+//! Models: files, sizes and what they say about rows.
+
+use crate::errors::{exception, guarded};
+use crate::table::{Table, array};
+use numpy::{IntoPyArray, PyArray1};
+use orthorules::model::{Ensemble, Step};
+use orthorules::{Column, Kind, Link, Predictions};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A fitted model; it does not change.
+#[pyclass(frozen, module = "orthorules._native")]
+pub(crate) struct Model {
+    model: Arc<orthorules::Model>,
+    /// Every size that the model can be used at: for each ensemble the place of its step on the path.
+    sizes: Vec<Vec<usize>>,
+}
+
+/// A table seen through a model: which rules each row satisfies.
+#[pyclass(frozen, module = "orthorules._native")]
+pub(crate) struct Activations {
+    model: Arc<orthorules::Model>,
+    sizes: Vec<Vec<usize>>,
+    fired: orthorules::predict::Activations,
+    rows: usize,
+}
+
+/// The steps of one size.
+fn steps<'m>(model: &'m orthorules::Model, sizes: &[Vec<usize>], size: usize) -> PyResult<Vec<&'m Step>> {
+    let places = sizes.get(size).ok_or_else(|| PyIndexError::new_err(format!("there is no size {size}")))?;
+    Ok(model.ensembles.iter().zip(places).map(|(e, &place)| &e.path[place]).collect())
+}
+
+/// The place of a step on the path.
+fn place(ensemble: &Ensemble, step: &Step) -> usize {
+    ensemble.path.iter().position(|s| std::ptr::eq(s, step)).unwrap_or(0)
+}
+
+impl Model {
+    pub(crate) fn new(model: orthorules::Model) -> Self {
+        let sizes = if let [single] = model.ensembles.as_slice() {
+            (0..single.path.len()).map(|place| vec![place]).collect()
+        } else {
+            let at = |rules| model.steps(rules).map(|(e, s)| place(e, s)).collect();
+            model.sizes().into_iter().map(at).collect()
+        };
+        Self { model: Arc::new(model), sizes }
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// The model of a JSON document.
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        guarded(|| orthorules::Model::from_json(text)).map(Self::new)
+    }
+
+    /// The model in a file.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        guarded(|| orthorules::Model::load(&path)).map(Self::new)
+    }
+
+    /// The model as one JSON document.
+    fn to_json(&self) -> String {
+        self.model.to_json()
+    }
+
+    /// Writes the model to a file: whole or not at all.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        self.model.save(&path).map_err(exception)
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {
+        Ok((py.get_type::<Self>().getattr("from_json")?.unbind(), (self.to_json(),)))
+    }
+
+    /// For every size and ensemble, the place of the step on the path.
+    #[getter]
+    fn sizes(&self) -> Vec<Vec<usize>> {
+        self.sizes.clone()
+    }
+
+    /// The size used unless another is asked for.
+    #[getter]
+    fn chosen(&self) -> usize {
+        let chosen: Vec<usize> = self.model.steps(self.model.chosen()).map(|(e, s)| place(e, s)).collect();
+        self.sizes.iter().position(|s| *s == chosen).unwrap_or(self.sizes.len() - 1)
+    }
+
+    /// This model with another size chosen. Sizes that would hide it, of as many rules but more conditions, are dropped.
+    fn at(&self, size: usize) -> PyResult<Self> {
+        let mut model = (*self.model).clone();
+        let places = self.sizes.get(size).ok_or_else(|| PyIndexError::new_err(format!("there is no size {size}")))?;
+        for (ensemble, &place) in model.ensembles.iter_mut().zip(places) {
+            let rules = ensemble.path[place].rules;
+            let mut i = 0;
+            ensemble.path.retain(|step| {
+                i += 1;
+                i <= place + 1 || step.rules != rules
+            });
+            ensemble.chosen = rules;
+        }
+        Ok(Self::new(model))
+    }
+
+    /// The columns that rules use.
+    #[getter]
+    fn used_columns(&self) -> Vec<String> {
+        self.model.used_columns().into_iter().map(str::to_owned).collect()
+    }
+
+    /// The columns that were false and true in training.
+    #[getter]
+    fn booleans(&self) -> Vec<&str> {
+        let columns = self.model.columns.iter();
+        columns.filter(|c| c.kind == Kind::Boolean).map(|c| c.name.as_str()).collect()
+    }
+
+    /// The labels as the engine spells them, negative before positive.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.model.classes.clone()
+    }
+
+    /// The name of the exposure column, if there was one.
+    #[getter]
+    fn exposure(&self) -> Option<&str> {
+        self.model.exposure.as_deref()
+    }
+
+    /// What is predicted.
+    #[getter]
+    fn task(&self) -> String {
+        self.model.task.to_string()
+    }
+
+    /// What the score is of the mean: `canonical`, or `identity` where it is a probability itself.
+    #[getter]
+    fn link(&self) -> &'static str {
+        match self.model.link {
+            Link::Canonical => "canonical",
+            Link::Identity => "identity",
+        }
+    }
+
+    /// The texts of the rules, for each ensemble.
+    #[getter]
+    fn rule_texts(&self) -> Vec<Vec<String>> {
+        self.model.ensembles.iter().map(|e| e.rules.iter().map(ToString::to_string).collect()).collect()
+    }
+
+    /// Which rules hold for the rows of `table`.
+    fn apply(&self, py: Python<'_>, table: &Table) -> PyResult<Activations> {
+        let columns: Vec<Column> = table.columns.clone();
+        let rows = table.rows;
+        let model = Arc::clone(&self.model);
+        let fired = py.detach(|| {
+            guarded(|| {
+                // A table without columns has no rows of its own, but a constant model still predicts for each.
+                let columns = if columns.is_empty() { vec![placeholder(rows)] } else { columns };
+                orthorules::predict::Activations::new(&model, &orthorules::Table::new(columns)?)
+            })
+        })?;
+        Ok(Activations { model, sizes: self.sizes.clone(), fired, rows })
+    }
+}
+
+/// A column that no rule uses.
+fn placeholder(rows: usize) -> Column {
+    Column::new("", orthorules::Values::Numeric(vec![0.0; rows].into()))
+}
+
+#[pymethods]
+impl Activations {
+    /// Predicted means at one size; probabilities, one row after the other, for a classifier.
+    fn predict<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let steps = steps(&self.model, &self.sizes, size)?;
+        let predictions = py.detach(|| guarded(|| Ok(self.fired.predictions_of(&self.model, &steps))))?;
+        Ok(match predictions {
+            Predictions::Numbers(numbers) => array(py, numbers),
+            Predictions::Classes { probabilities, .. } => array(py, probabilities),
+        })
+    }
+
+    /// The likeliest class of each row at one size.
+    fn labels<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let steps = steps(&self.model, &self.sizes, size)?;
+        let predictions = py.detach(|| guarded(|| Ok(self.fired.predictions_of(&self.model, &steps))))?;
+        Ok(match predictions {
+            Predictions::Numbers(_) => array(py, Vec::new()),
+            Predictions::Classes { labels, .. } => array(py, labels),
+        })
+    }
+
+    /// The score of every row at one size, ensemble by ensemble.
+    fn scores<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
+        let steps = steps(&self.model, &self.sizes, size)?;
+        Ok(steps.iter().enumerate().map(|(e, step)| array(py, self.fired.scores(e, step))).collect())
+    }
+
+    /// For which rows a rule holds.
+    fn fires<'py>(&self, py: Python<'py>, ensemble: usize, rule: usize) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        if self.model.ensembles.get(ensemble).is_none_or(|e| rule >= e.rules.len()) {
+            return Err(PyIndexError::new_err("there is no such rule"));
+        }
+        let fires: Vec<bool> = (0..self.rows).map(|row| self.fired.fires(ensemble, rule, row)).collect();
+        Ok(fires.into_pyarray(py))
+    }
+}

@@ -1,0 +1,158 @@
+"""Bad input: scikit-learn's exceptions, one sentence each, and never a panic."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import orthorules
+from orthorules import RuleClassifier, RuleRegressor
+
+X = np.arange(40.0).reshape(20, 2)
+y = np.arange(20.0)
+labels = np.arange(20) % 2
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "exception", "message"),
+    [
+        (X, y[:-1], ValueError, "inconsistent numbers of samples"),
+        (X, np.where(y == 3, np.nan, y), ValueError, "Input y contains NaN"),
+        (X, np.where(y == 3, np.inf, y), ValueError, "Input y contains infinity"),
+        (X, None, ValueError, "requires y to be passed"),
+        (X[:, 0], y, ValueError, "Expected 2D array"),
+        (X[:0], y[:0], ValueError, "0 sample"),
+        (X[:, :0], y, ValueError, "0 feature"),
+        (pd.DataFrame(X)[:0], y[:0], ValueError, "0 sample"),
+        (pd.DataFrame(index=range(20)), y, ValueError, "0 feature"),
+        (X.astype(complex), y, ValueError, "Complex data not supported"),
+        (np.full((20, 2), "a"), y, ValueError, "could not convert|not compatible"),
+        (pd.DataFrame({"a": ["x"] * 20, 1: [1.0] * 20}), y, TypeError, "string names"),
+    ],
+)
+def test_data(X, y, exception, message):
+    with pytest.raises(exception, match=message):
+        RuleRegressor().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "exception", "message"),
+    [
+        ({"loss": "absolute"}, ValueError, "loss must be"),
+        ({"objective": "abc"}, ValueError, "objective must be one of gs, gb"),
+        ({"max_bins": 1}, ValueError, "max_bins must be from 2 to 65535, or exact"),
+        ({"max_rules": -1}, ValueError, "max_rules must be"),
+        ({"max_rules": 2.5}, ValueError, "max_rules must be"),
+        ({"max_rules": [1]}, TypeError, "max_rules must be a number"),
+        ({"max_rules": True}, TypeError, "max_rules must be a number"),
+        ({"reg_lambda": -1.0}, ValueError, "reg_lambda must be"),
+        ({"reg_lambda": float("nan")}, ValueError, "reg_lambda must be"),
+        ({"beam_width": 4}, ValueError, "needs search beam"),
+        ({"preset": "best"}, ValueError, "preset must be one of"),
+        ({"n_jobs": 0}, ValueError, "n_jobs == 0"),
+        ({"random_state": -1}, ValueError, "random_state"),
+        ({"cuts": [1.0]}, TypeError, "cuts must be a dict"),
+        ({"cuts": {"nothing": [1.0]}}, ValueError, "no such column"),
+        ({"cuts": {"x0": [np.inf]}}, ValueError, "finite"),
+        ({"categorical_features": "all"}, ValueError, "categorical_features must be"),
+        ({"categorical_features": ["nothing"]}, ValueError, "no feature called 'nothing'"),
+        ({"categorical_features": [5]}, ValueError, "no feature 5 of 2"),
+        ({"on_interrupt": "stop"}, ValueError, "on_interrupt must be"),
+    ],
+)
+def test_parameters(parameters, exception, message):
+    with pytest.raises(exception, match=message):
+        RuleRegressor(**parameters).fit(X, y)
+
+
+def test_targets():
+    with pytest.raises(ValueError, match="only one class: 1"):
+        RuleClassifier().fit(X, np.ones(20, dtype=int))
+    with pytest.raises(ValueError, match="only one class: 0"):
+        RuleClassifier().fit(X, labels, sample_weight=labels == 0)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        RuleClassifier().fit(X, y + 0.5)
+    with pytest.raises(ValueError, match="at least 0"):
+        RuleRegressor(loss="poisson").fit(X, y - 5)
+    with pytest.raises(ValueError, match="positive is 3"):
+        RuleClassifier(positive=3).fit(X, labels)
+    with pytest.raises(ValueError, match="needs two classes"):
+        RuleClassifier(positive=1).fit(X, np.arange(20) % 3)
+
+
+def test_weights_and_exposures():
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        RuleRegressor().fit(X, y, sample_weight=-y)
+    with pytest.raises(ValueError, match="sample_weight.shape"):
+        RuleRegressor().fit(X, y, sample_weight=y[:-1])
+    with pytest.raises(ValueError):
+        RuleRegressor().fit(X, y, sample_weight=0 * y)
+    with pytest.raises(ValueError, match="needs loss='poisson'"):
+        RuleRegressor().fit(X, y, exposure=y + 1)
+    poisson = RuleRegressor(loss="poisson")
+    with pytest.raises(ValueError, match="exposure must be positive"):
+        poisson.fit(X, y, exposure=y)
+    with pytest.raises(ValueError, match="exposure.shape"):
+        poisson.fit(X, y, exposure=y[:-1] + 1)
+    with pytest.raises(ValueError, match="fitted without exposure"):
+        poisson.fit(X, y).predict(X, exposure=y + 1)
+
+
+def test_nothing_works_before_fit():
+    model = RuleRegressor()
+    uses = [
+        lambda: model.predict(X),
+        lambda: model.explain(X),
+        lambda: model.rules_,
+        lambda: model.path_,
+        lambda: model.to_json(),
+        lambda: model.at(rules=1),
+        lambda: model.plot_path(),
+        lambda: model.intercept_,
+    ]
+    for use in uses:
+        with pytest.raises(NotFittedError):
+            use()
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = RuleRegressor(max_rules=2).fit(X, y)
+    before = model.to_json()
+    model.set_params(max_bins=1)
+    with pytest.raises(ValueError, match="max_bins"):
+        model.fit(X, y)
+    assert model.to_json() == before
+
+
+def test_sizes_that_are_not_there():
+    model = RuleRegressor(max_rules=2).fit(X, y)
+    with pytest.raises(ValueError, match="no size with 7 rules; there are 0, 1, 2"):
+        model.at(rules=7)
+    with pytest.raises(ValueError, match="either rules or complexity"):
+        model.at()
+    with pytest.raises(ValueError, match="either rules or complexity"):
+        model.at(rules=1, complexity=2)
+    with pytest.raises(ValueError, match="at least 0"):
+        model.at(complexity=-1)
+    with pytest.raises(ValueError, match="needs one row, got 20"):
+        model.why(X)
+
+
+def test_files(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        orthorules.load(tmp_path / "none.json")
+    with pytest.raises(ValueError, match="is a directory"):
+        orthorules.load(tmp_path)
+    model = RuleRegressor(max_rules=2).fit(X, y)
+    later = model.to_json().replace('"version": 1', '"version": 99')
+    with pytest.raises(ValueError, match="version 99, this program reads version 1: use a newer release"):
+        RuleRegressor.from_json(later)
+    for text in ("", "{}", "[1]", "null", model.to_json()[:-30]):
+        with pytest.raises(ValueError, match="model"):
+            orthorules.from_json(text)
+    with pytest.raises(ValueError, match="model of a regressor"):
+        RuleClassifier.from_json(model.to_json())
+    with pytest.raises(ValueError, match="model of a classifier"):
+        RuleRegressor.from_json(RuleClassifier(max_rules=2).fit(X, labels).to_json())
+    with pytest.raises(OSError):
+        model.save(tmp_path / "no folder" / "model.json")
