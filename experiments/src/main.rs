@@ -4,6 +4,7 @@ mod bound_study;
 mod certify;
 mod data;
 mod quality;
+mod selection;
 mod speed;
 
 use clap::{Parser, Subcommand};
@@ -24,6 +25,8 @@ enum Command {
     Certify(certify::Certify),
     /// Risk for every complexity on the benchmark data sets.
     Quality(quality::Quality),
+    /// What cross-validation chooses on the benchmark data sets.
+    Selection(selection::Selection),
     /// Time to fit on generated rows.
     Speed(speed::Speed),
 }
@@ -36,6 +39,7 @@ fn main() -> anyhow::Result<()> {
         }
         Command::Certify(args) => certify::run(&args),
         Command::Quality(args) => quality::run(&args),
+        Command::Selection(args) => selection::run(&args),
         Command::Speed(args) => speed::run(&args),
     }
 }

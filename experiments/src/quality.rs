@@ -102,14 +102,14 @@ fn average(path: &[Evaluation]) -> f64 {
     (1..=LEVELS).map(|level| at(level) / constant).sum::<f64>() / LEVELS as f64
 }
 
-fn geometric(values: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn geometric(values: impl Iterator<Item = f64>) -> f64 {
     let logs: Vec<f64> = values.map(f64::ln).collect();
     (logs.iter().sum::<f64>() / logs.len() as f64).exp()
 }
 
 /// `work` on every job, in order. Plain threads: a fit has its own pool, and a pool waiting for another would take up
 /// other jobs meanwhile and spoil the clock.
-fn in_parallel<J: Sync, T: Send>(jobs: &[J], work: impl Fn(&J) -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(crate) fn in_parallel<J: Sync, T: Send>(jobs: &[J], work: impl Fn(&J) -> Result<T> + Sync) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut done: Vec<(usize, Result<T>)> = std::thread::scope(|scope| {

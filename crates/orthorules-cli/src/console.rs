@@ -127,6 +127,10 @@ impl Observer for Progress {
         self.notes.detail(&format!("searched {nodes} queries in {} s; {cut}", decimal::rounded(*seconds, 3)));
     }
 
+    fn resampled(&self, done: usize, total: usize) {
+        self.bar.set_message(format!("{done} of {total} fits"));
+    }
+
     fn stop(&self) -> bool {
         interrupted()
     }

@@ -5,6 +5,8 @@ use crate::console::{Notes, Output, Progress, interrupted, keep_rules_on_interru
 use crate::input::{self, Failure, in_table};
 use crate::text;
 use orthorules::model::{Ensemble, Status, Step};
+use orthorules::params::Select;
+use orthorules::select::GridPoint;
 use orthorules::table::{ReadOptions, read};
 use orthorules::{Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal};
 use serde::Serialize;
@@ -18,10 +20,13 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     if let Some(path) = &args.output.model {
         input::check_output(path)?;
     }
+    if roles.groups.is_some() && params.cv.is_none() {
+        return Err(Failure::Input("--cv-groups needs --cv FOLDS: groups are kept together in folds".into()));
+    }
     // Every range is the same for every loss and table: bad parameters are told before a large table is read.
     params.check(Loss::Squared, 1)?;
     let start = Instant::now();
-    let kept = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref()];
+    let kept = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref(), roles.groups.as_ref()];
     let kept = kept.into_iter().flatten().chain(&roles.ignore).chain(&roles.categorical);
     let options = ReadOptions { categorical: roles.categorical.clone(), keep: kept.cloned().collect() };
     let table = read(&args.table, &options).map_err(in_table(&args.table))?;
@@ -76,6 +81,11 @@ pub(crate) struct Entry {
     #[serde(flatten)]
     pub(crate) size: Size,
     pub(crate) train_risk: f64,
+    /// Out-of-fold risk; null where there is a rule but no cross-validation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv_risk: Option<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv_se: Option<f64>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     newest: Option<Newest>,
 }
@@ -83,7 +93,6 @@ pub(crate) struct Entry {
 /// The rule that made a size, and what the search knew of it.
 #[derive(Serialize)]
 struct Newest {
-    cv_risk: Option<f64>,
     rule: String,
     weight: f64,
     covered: u64,
@@ -119,7 +128,20 @@ pub(crate) struct Document<'f> {
     chosen: Size,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     one_vs_rest: Vec<ClassPath<'f>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv: Option<Chosen<'f>>,
     seconds: Timings,
+}
+
+/// How cross-validation came to its choice.
+#[derive(Serialize)]
+struct Chosen<'f> {
+    folds: usize,
+    seed: u64,
+    groups: Option<&'f str>,
+    select: Select,
+    reg_lambda: f64,
+    grid: &'f [GridPoint],
 }
 
 /// The path of one class against the rest.
@@ -164,18 +186,25 @@ impl Fitted {
         if interrupted() {
             notes.note("interrupted: the rules found so far are kept");
         }
-        let path = match (model.ensembles.as_slice(), copy) {
+        let mut path = match (model.ensembles.as_slice(), copy) {
             ([single], _) => entries(single, &searches),
             (_, Some(table)) => {
                 let entry = |e: orthorules::evaluate::Evaluation| Entry {
                     size: Size { rules: e.rules, complexity: e.complexity },
                     train_risk: e.risk,
+                    cv_risk: None,
+                    cv_se: None,
                     newest: None,
                 };
                 model.evaluate(&table)?.into_iter().map(entry).collect()
             }
             (_, None) => Vec::new(),
         };
+        if let Some(cv) = &model.cv {
+            for (entry, step) in path.iter_mut().zip(&cv.path) {
+                (entry.cv_risk, entry.cv_se) = (Some(Some(step.cv_risk)), Some(step.cv_se));
+            }
+        }
         let seconds = Timings {
             read,
             bin: spent.bin,
@@ -209,6 +238,14 @@ impl Fitted {
             path: &self.path,
             chosen: Size::of(&self.model, self.model.chosen()),
             one_vs_rest: one_vs_rest.collect(),
+            cv: self.model.cv.as_ref().map(|cv| Chosen {
+                folds: cv.folds,
+                seed: cv.seed,
+                groups: cv.groups.as_deref(),
+                select: cv.select,
+                reg_lambda: cv.reg_lambda,
+                grid: &cv.grid,
+            }),
             seconds: self.seconds,
         }
     }
@@ -217,10 +254,11 @@ impl Fitted {
     fn describe(&self) -> String {
         let (rows, columns) = (text::count(self.rows, "row"), text::count(self.columns, "column"));
         format!(
-            "{}, from {rows} and {columns}\n\n{}\n{}\n{}\n",
+            "{}, from {rows} and {columns}\n\n{}\n{}\n{}{}\n",
             text::subject(&self.model),
             text::rules(&self.model, self.model.chosen(), Some(self.rows)),
             self.path_table(None),
+            self.model.cv.as_ref().map_or(String::new(), |cv| format!("{}\n", text::cross_validation(cv))),
             text::meaning(&self.model)
         )
     }
@@ -231,6 +269,12 @@ impl Fitted {
         let risks: Vec<f64> = self.path.iter().map(|e| e.train_risk).collect();
         let relative = text::relative(&sizes, &risks);
         let mut measures = vec![("train risk", risks), ("relative", relative)];
+        if let Some(cv) = &self.model.cv {
+            let risks: Vec<f64> = cv.path.iter().map(|s| s.cv_risk).collect();
+            let relative = text::relative(&sizes, &risks);
+            measures.extend([("cv risk", risks), ("± se", cv.path.iter().map(|s| s.cv_se).collect())]);
+            measures.push(("relative", relative));
+        }
         if let Some(fresh) = fresh {
             let relative = text::relative(&sizes, &fresh);
             measures.extend([("fresh risk", fresh), ("relative", relative)]);
@@ -245,7 +289,6 @@ fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
         let newest = step.members().zip(&step.weights).last().map(|(k, &weight)| {
             let rule = &ensemble.rules[k];
             Newest {
-                cv_risk: None,
                 rule: rule.to_string(),
                 weight,
                 covered: rule.covered,
@@ -257,7 +300,8 @@ fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
                 seconds: i.checked_sub(1).and_then(|i| seconds.get(i)).copied(),
             }
         });
-        Entry { size: step.into(), train_risk: step.train_risk, newest }
+        let cv_risk = newest.as_ref().map(|_| None);
+        Entry { size: step.into(), train_risk: step.train_risk, cv_risk, cv_se: None, newest }
     };
     ensemble.path.iter().enumerate().map(entry).collect()
 }

@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 use orthorules::model::{Ensemble, Step};
+use orthorules::params::Select;
+use orthorules::select::CrossValidation;
 use orthorules::{Link, Model, Task, decimal};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -248,6 +250,35 @@ pub(crate) fn path_table(sizes: &[(usize, usize)], measures: &[Measure], chosen:
         grid.line(cells.map(|text| Cell::right(text).styled(style)).chain(mark));
     }
     grid
+}
+
+/// What cross-validation chose, and the best size of every λ that it tried.
+pub(crate) fn cross_validation(cv: &CrossValidation) -> String {
+    let rule = match cv.select {
+        Select::Best => "the size of least out-of-fold risk",
+        Select::OneSe => "the least complex size whose out-of-fold risk is within one standard error of the least",
+    };
+    let groups = cv.groups.as_ref().map_or(String::new(), |g| format!(" by {}", clean(g)));
+    let mut text = format!("Chosen by {} folds{groups}: {rule}.\n", cv.folds);
+    if cv.grid.len() < 2 {
+        return text;
+    }
+    text.push_str("The best size with each penalty λ:\n\n");
+    let mut grid = Grid::default();
+    grid.line(["λ", "rules", "complexity", "cv risk", "± se"].map(|name| Cell::right(name).styled(DIM)));
+    let risks = aligned(&cv.grid.iter().map(|g| g.cv_risk).collect::<Vec<_>>(), 4);
+    let errors = aligned(&cv.grid.iter().map(|g| g.cv_se).collect::<Vec<_>>(), 4);
+    for (i, point) in cv.grid.iter().enumerate() {
+        let chosen = point.reg_lambda == cv.reg_lambda;
+        let lambda = decimal::rounded(point.reg_lambda, 3);
+        let cells =
+            [lambda, point.rules.to_string(), point.complexity.to_string(), risks[i].clone(), errors[i].clone()];
+        let mark = chosen.then(|| Cell::left("chosen").styled(DIM));
+        let style = if chosen { BOLD } else { PLAIN };
+        grid.line(cells.map(|text| Cell::right(text).styled(style)).into_iter().chain(mark));
+    }
+    let _ = write!(text, "{grid}");
+    text
 }
 
 /// `risks` divided by that of the constant model; not a number where there is none or it is 0.

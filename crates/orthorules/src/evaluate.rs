@@ -1,10 +1,10 @@
 //! Risk and the usual measures of every size of a model on a table.
 
 use crate::error::{Error, Result};
-use crate::loss::{Link, Loss};
+use crate::loss::Link;
 use crate::model::{Model, Step};
 use crate::predict::{Activations, Predictions};
-use crate::problem::{Task, exposures, number_target, weights};
+use crate::problem::{Problem, Target, Task, exposures, number_target, weights};
 use crate::table::{Kind, Table};
 use std::borrow::Cow;
 
@@ -36,10 +36,10 @@ impl Model {
 }
 
 /// Targets and weights of a table under evaluation.
-struct Truth {
+pub(crate) struct Truth {
     y: Vec<f64>,
     class: Vec<u32>,
-    weight: Vec<f64>,
+    pub(crate) weight: Vec<f64>,
     exposure: Vec<f64>,
 }
 
@@ -62,42 +62,59 @@ impl Truth {
         Ok(truth)
     }
 
+    /// That of a problem.
+    pub(crate) fn of(problem: &Problem) -> Self {
+        let ones = || vec![1.0; problem.rows];
+        let (y, class) = match &problem.target {
+            Target::Numbers(y) => (y.clone(), vec![0; problem.rows]),
+            Target::Classes(c) => (c.iter().map(|&c| f64::from(c)).collect(), c.clone()),
+        };
+        let weight = problem.weight.clone().unwrap_or_else(ones);
+        Self { y, class, weight, exposure: problem.exposure.clone().unwrap_or_else(ones) }
+    }
+
+    /// The loss of every row with one step for each ensemble.
+    pub(crate) fn losses(&self, model: &Model, activations: &Activations, steps: &[&Step]) -> Vec<f64> {
+        if let [step] = steps
+            && (model.task != Task::Classification || model.link == Link::Canonical)
+        {
+            let scores = activations.scores(0, step);
+            return (0..scores.len()).map(|r| model.loss.of_row(scores[r], self.y[r], self.exposure[r])).collect();
+        }
+        match activations.predictions_of(model, steps) {
+            Predictions::Numbers(_) => Vec::new(),
+            Predictions::Classes { probabilities, .. } => {
+                let rows = probabilities.chunks_exact(model.classes.len()).zip(&self.class);
+                rows.map(|(p, &class)| -p[class as usize].max(f64::MIN_POSITIVE).ln()).collect()
+            }
+        }
+    }
+
     /// The quality of one step for each ensemble.
     fn evaluate(&self, model: &Model, activations: &Activations, rules: usize, steps: &[&Step]) -> Evaluation {
         let total: f64 = self.weight.iter().sum();
         let mean =
             |term: &dyn Fn(usize) -> f64| (0..self.weight.len()).map(|r| self.weight[r] * term(r)).sum::<f64>() / total;
-        let (risk, metrics) = match activations.predictions_of(model, steps) {
+        let losses = self.losses(model, activations, steps);
+        let risk = mean(&|r| losses[r]);
+        let metrics = match activations.predictions_of(model, steps) {
             Predictions::Numbers(prediction) => {
-                let scores = activations.scores(0, steps[0]);
-                let risk = mean(&|r| model.loss.of_row(scores[r], self.y[r], self.exposure[r]));
                 let center = mean(&|r| self.y[r]);
                 let spread = mean(&|r| (self.y[r] - center).powi(2));
                 let squared = mean(&|r| (prediction[r] - self.y[r]).powi(2));
                 let absolute = mean(&|r| (prediction[r] - self.y[r]).abs());
                 let r2 = if spread > 0.0 { 1.0 - squared / spread } else { f64::NAN };
-                (risk, vec![("rmse", squared.sqrt()), ("mae", absolute), ("r2", r2)])
+                vec![("rmse", squared.sqrt()), ("mae", absolute), ("r2", r2)]
             }
             Predictions::Classes { labels, probabilities } => {
-                let count = model.classes.len();
-                let log_loss = |r: usize| {
-                    let p = probabilities[r * count + self.class[r] as usize];
-                    -p.max(f64::MIN_POSITIVE).ln()
-                };
                 let error = mean(&|r| f64::from(labels[r] != self.class[r]));
                 let mut metrics = vec![("error", error), ("accuracy", 1.0 - error)];
-                let risk = if count == 2 {
+                if model.classes.len() == 2 {
                     let scores = activations.scores(0, steps[0]);
                     metrics.push(("auc", auc(&scores, &self.class, &self.weight)));
                     metrics.push(("brier", mean(&|r| (probabilities[r * 2 + 1] - self.y[r]).powi(2))));
-                    match model.link {
-                        Link::Canonical => mean(&|r| Loss::Logistic.of_row(scores[r], self.y[r], 1.0)),
-                        Link::Identity => mean(&log_loss),
-                    }
-                } else {
-                    mean(&log_loss)
-                };
-                (risk, metrics)
+                }
+                metrics
             }
         };
         Evaluation { rules, complexity: steps.iter().map(|s| s.complexity).sum(), risk, metrics }

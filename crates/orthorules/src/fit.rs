@@ -12,6 +12,7 @@ use crate::refit::{self, Weights};
 use crate::response::Response;
 use crate::rule::Rule;
 use crate::search::{Certificate, Chosen, Found, Searcher, Units};
+use crate::select;
 use crate::sirus;
 use crate::table::{Column, Values};
 use std::time::Instant;
@@ -26,6 +27,11 @@ pub trait Observer: Sync {
     /// A search ended: what it can say about the rule that it found.
     fn searched(&self, class: Option<&str>, certificate: &Certificate) {
         let _ = (class, certificate);
+    }
+
+    /// One of the fits of a cross-validation or a bootstrap ended: `done` of `total` have.
+    fn resampled(&self, done: usize, total: usize) {
+        let _ = (done, total);
     }
 
     /// Whether to stop now and keep what has been found.
@@ -54,6 +60,9 @@ pub struct Seconds {
 }
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
+///
+/// With [`Params::cv`], λ and the size are chosen by cross-validation ([`select`](crate::select)); an interrupted
+/// one is an error, since half of it chooses nothing.
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
     let checked = params.check(problem.task.loss(), problem.rows)?;
@@ -62,11 +71,33 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         .num_threads(checked.threads)
         .build()
         .map_err(|e| Error::Table(format!("cannot start {} threads: {e}", checked.threads)))?;
-    let deadline = checked.time_limit.map(|limit| start + std::time::Duration::from_secs_f64(limit));
-    pool.install(|| {
-        let weight = problem.weight.as_deref();
-        let columns = bins::bin(&problem.features, weight, checked.max_bins, &checked.cuts);
-        let mut seconds = Seconds { bin: start.elapsed().as_secs_f64(), ..Seconds::default() };
+    let (model, seconds) = pool.install(|| match checked.cv {
+        Some((folds, rule)) => select::fit(problem, &checked, folds, rule, observer),
+        None => Ok(Binned::new(problem, &checked).fit(&checked, observer)),
+    })?;
+    Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
+}
+
+/// A problem with its columns as codes: fits that differ in λ alone share it.
+pub(crate) struct Binned<'p> {
+    problem: &'p Problem,
+    columns: Vec<BinnedColumn>,
+    seconds: f64,
+}
+
+impl<'p> Binned<'p> {
+    pub(crate) fn new(problem: &'p Problem, params: &Checked) -> Self {
+        let start = Instant::now();
+        let columns = bins::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &params.cuts);
+        Self { problem, columns, seconds: start.elapsed().as_secs_f64() }
+    }
+
+    /// One fit, on the threads of the caller.
+    pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> (Model, Seconds) {
+        let (problem, columns) = (self.problem, self.columns.as_slice());
+        let start = Instant::now();
+        let deadline = checked.time_limit.map(|limit| start + std::time::Duration::from_secs_f64(limit));
+        let mut seconds = Seconds { bin: self.seconds, ..Seconds::default() };
         let positive: Vec<u32> = match problem.classes.len() {
             0..=2 => vec![1],
             several => (0..several as u32).collect(),
@@ -78,11 +109,10 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
                 let response = &Response::new(problem, class);
                 let params = &checked.for_target(response.mean_target());
                 if params.learner == Learner::Sirus {
-                    return sirus::ensemble(&columns, response, params, name, observer);
+                    return sirus::ensemble(columns, response, params, name, observer);
                 }
-                let name_rank = name_ranks(&columns);
-                let units = params.exact.then(|| Units::new(&columns, response.rows()));
-                let columns = columns.as_slice();
+                let name_rank = name_ranks(columns);
+                let units = params.exact.then(|| Units::new(columns, response.rows()));
                 let boosting =
                     Boosting { response, columns, params, class: name, observer, deadline, name_rank, units };
                 match params.path {
@@ -92,8 +122,8 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
-        Ok((model(problem, ensembles, checked.learner), seconds))
-    })
+        (model(problem, ensembles, checked.learner), seconds)
+    }
 }
 
 /// Thresholds can only be given for numeric columns that rules may use.
@@ -263,5 +293,6 @@ fn model(problem: &Problem, ensembles: Vec<Ensemble>, learner: Learner) -> Model
         exposure: problem.roles.exposure.clone(),
         columns: problem.features.iter().map(spec).collect(),
         ensembles,
+        cv: None,
     }
 }

@@ -125,6 +125,19 @@ impl SplitMix64 {
         (self.bits() >> 11) as f64 * (-53f64).exp2()
     }
 
+    /// From 0 to `end`, `end` excluded.
+    pub fn below(&mut self, end: usize) -> usize {
+        // The high half of a product: biased by less than end / 2⁶⁴.
+        ((u128::from(self.bits()) * end as u128) >> 64) as usize
+    }
+
+    /// Puts `items` into random order, by Fisher and Yates.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i + 1));
+        }
+    }
+
     /// Standard normal, by Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();

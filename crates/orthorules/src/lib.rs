@@ -76,6 +76,7 @@ mod refit;
 mod response;
 pub mod rule;
 mod search;
+pub mod select;
 mod sirus;
 pub mod study;
 pub mod table;

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::loss::{Link, Loss};
 use crate::problem::Task;
 use crate::rule::Rule;
+use crate::select::CrossValidation;
 use crate::table::Kind;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -107,6 +108,8 @@ pub struct Model {
     pub columns: Vec<ColumnSpec>,
     /// One ensemble; with more than two classes one for each.
     pub ensembles: Vec<Ensemble>,
+    /// How λ and the size were chosen, where cross-validation did it.
+    pub cv: Option<CrossValidation>,
 }
 
 /// The file's layout: a single ensemble lies flat in the document, several under `one_vs_rest`.
@@ -139,6 +142,8 @@ struct Document {
     chosen: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     one_vs_rest: Option<Vec<Ensemble>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cv: Option<CrossValidation>,
 }
 
 /// Read before the rest, so that a later version is called that and not an unknown field.
@@ -217,6 +222,7 @@ impl Model {
             path: None,
             chosen: None,
             one_vs_rest: None,
+            cv: self.cv.clone(),
         };
         match self.ensembles.as_slice() {
             [single] if single.class.is_none() => {
@@ -265,6 +271,7 @@ impl Model {
             exposure: document.exposure,
             columns: document.columns,
             ensembles,
+            cv: document.cv,
         };
         model.validate()?;
         for ensemble in &mut model.ensembles {
@@ -272,6 +279,9 @@ impl Model {
                 let conditions: usize = step.members().map(|k| ensemble.rules[k].complexity()).sum();
                 step.complexity = conditions;
             }
+        }
+        if let Some(cv) = &model.cv {
+            cv.validate(&model)?;
         }
         Ok(model)
     }

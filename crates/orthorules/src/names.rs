@@ -1,7 +1,7 @@
 //! How options are spelled: one table for each, so that flags, files and messages agree.
 
 use crate::error::{Error, Result};
-use crate::params::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Update};
+use crate::params::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Select, Update};
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
 macro_rules! names {
@@ -34,6 +34,7 @@ names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = 
 names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
 names!(PathKind, "path", Nested = "nested", Best = "best");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
+names!(Select, "select", Best = "best", OneSe = "1se");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");
 
 impl std::fmt::Display for MaxBins {

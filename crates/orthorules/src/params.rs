@@ -23,6 +23,8 @@
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
 //! | `num_trees` | 1000 | ≥ 1 | trees of `sirus` |
 //! | `p0` | 0 | from 0 to 1 | share of the trees that must have a rule of `sirus` |
+//! | `cv` | none | ≥ 2 | folds of the cross-validation that chooses λ and the size |
+//! | `select` | `best` | `best`, `1se` | which size cross-validation chooses; needs `cv` |
 //! | `threads` | all cores | ≥ 1 | worker threads; does not change the result |
 //! | `seed` | 0 | any | seed of everything random |
 
@@ -117,6 +119,17 @@ pub enum Bound {
     Heuristic,
 }
 
+/// Which size cross-validation chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Select {
+    /// The one of least out-of-fold risk.
+    Best,
+    /// The least complex whose out-of-fold risk is within one standard error of the least.
+    #[serde(rename = "1se")]
+    OneSe,
+}
+
 /// Thresholds on a numeric column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MaxBins {
@@ -188,6 +201,10 @@ pub struct Params {
     pub num_trees: usize,
     /// Share of the trees that must have a rule of `sirus`.
     pub p0: f64,
+    /// Folds of the cross-validation that chooses λ (unless `reg_lambda` is given) and the size; `None` for none.
+    pub cv: Option<usize>,
+    /// Which size cross-validation chooses; `None` for [`Select::Best`].
+    pub select: Option<Select>,
     /// Worker threads; `None` for all cores.
     pub threads: Option<usize>,
     /// Seed of everything random.
@@ -218,6 +235,8 @@ impl Default for Params {
             cuts: BTreeMap::new(),
             num_trees: 1000,
             p0: 0.0,
+            cv: None,
+            select: None,
             threads: None,
             seed: 0,
         }
@@ -250,6 +269,10 @@ pub struct Checked {
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     pub(crate) num_trees: usize,
     pub(crate) p0: f64,
+    /// Folds, and which size they choose.
+    pub(crate) cv: Option<(usize, Select)>,
+    /// Whether λ was given, and is not to be chosen.
+    pub(crate) lambda_is_given: bool,
     pub(crate) threads: usize,
     pub(crate) seed: u64,
 }
@@ -358,6 +381,8 @@ impl Params {
             "max_bins" => self.max_bins = value.parse()?,
             "num_trees" => self.num_trees = number("num_trees", value)?,
             "p0" => self.p0 = number("p0", value)?,
+            "cv" => self.cv = Some(number("cv", value)?),
+            "select" => self.select = Some(value.parse()?),
             "threads" => self.threads = Some(number("threads", value)?),
             "seed" => self.seed = number("seed", value)?,
             _ => return Err(Error::Conflict(format!("there is no parameter called {name:?}"))),
@@ -445,13 +470,27 @@ impl Params {
             cuts: sorted_cuts(&self.cuts)?,
             num_trees: positive("num_trees", self.num_trees)?,
             p0: self.p0,
-            seed: self.seed,
+            cv: self.cross_validation()?,
+            lambda_is_given: self.reg_lambda.is_some(),
             threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
+            seed: self.seed,
         })
     }
 }
 
 impl Params {
+    /// Folds, and which size they choose.
+    fn cross_validation(&self) -> Result<Option<(usize, Select)>> {
+        match (self.cv, self.select) {
+            (Some(folds), select) if folds >= 2 => Ok(Some((folds, select.unwrap_or(Select::Best)))),
+            (Some(folds), _) => Err(Error::Param { name: "cv", want: "at least 2 folds", got: folds.to_string() }),
+            (None, Some(select)) => {
+                Err(Error::Conflict(format!("select {select} needs cross-validation: give the number of folds as cv")))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
     /// Sizes can only be compared by their risk when all weights are fitted together, and exact search finds one rule.
     fn path_kind(&self, rows: usize) -> Result<PathKind> {
         let possible = self.update == Update::Corrective && self.search != Search::Exact;
@@ -529,6 +568,8 @@ mod tests {
             Params { min_coverage: Some(0), ..ok.clone() },
             Params { max_bins: MaxBins::AtMost(1), ..ok.clone() },
             Params { threads: Some(0), ..ok.clone() },
+            Params { cv: Some(1), ..ok.clone() },
+            Params { select: Some(Select::OneSe), ..ok.clone() },
         ];
         for params in bad {
             let message = params.check(Loss::Squared, 1000).unwrap_err().to_string();
@@ -561,6 +602,12 @@ mod tests {
         }
         for name in Preset::NAMES {
             assert_eq!(&name.parse::<Preset>().unwrap().to_string(), name);
+        }
+        for name in Select::NAMES {
+            let select = name.parse::<Select>().unwrap();
+            assert_eq!(&select.to_string(), name);
+            // Files spell it as flags do.
+            assert_eq!(serde_json::to_string(&select).unwrap(), format!("{name:?}"));
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Roles {
     pub weight: Option<String>,
     /// Column of exposures, for Poisson.
     pub exposure: Option<String>,
+    /// Column of groups: rows of one group stay together when rows are split or resampled.
+    pub groups: Option<String>,
     /// Columns to leave out.
     pub ignore: Vec<String>,
     /// Columns to read as categories, whatever they look like.
@@ -57,6 +59,8 @@ pub struct Problem {
     pub(crate) target_kind: Kind,
     pub(crate) weight: Option<Vec<f64>>,
     pub(crate) exposure: Option<Vec<f64>>,
+    /// The group of each row, counted from 0.
+    pub(crate) groups: Option<Vec<u32>>,
     pub(crate) rows: usize,
 }
 
@@ -112,11 +116,13 @@ impl Problem {
             Task::Classification => class_target(target, roles.positive.as_deref())?,
             Task::Regression | Task::Poisson => (Vec::new(), Target::Numbers(number_target(target, task)?)),
         };
+        let groups = roles.groups.as_deref().map(|name| group_indices(&table, name)).transpose()?;
         let rows = table.rows();
         let is_feature = |name: &str| {
             name != roles.target
                 && Some(name) != roles.weight.as_deref()
                 && Some(name) != roles.exposure.as_deref()
+                && Some(name) != roles.groups.as_deref()
                 && !roles.ignore.iter().any(|i| i == name)
         };
         let features = table
@@ -126,7 +132,29 @@ impl Problem {
             .map(|c| if roles.categorical.contains(&c.name) { c.into_categorical() } else { c })
             .collect();
         let roles = roles.clone();
-        Ok(Self { task, roles, classes, features, target, target_kind, weight, exposure, rows })
+        Ok(Self { task, roles, classes, features, target, target_kind, weight, exposure, groups, rows })
+    }
+
+    /// The rows `rows` of the problem, in that order.
+    pub(crate) fn take(&self, rows: &[u32]) -> Self {
+        fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+            rows.iter().map(|&r| values[r as usize]).collect()
+        }
+        Self {
+            task: self.task,
+            roles: self.roles.clone(),
+            classes: self.classes.clone(),
+            features: self.features.iter().map(|c| Column::new(c.name.clone(), c.values.take(rows))).collect(),
+            target: match &self.target {
+                Target::Numbers(y) => Target::Numbers(pick(y, rows)),
+                Target::Classes(c) => Target::Classes(pick(c, rows)),
+            },
+            target_kind: self.target_kind,
+            weight: self.weight.as_ref().map(|w| pick(w, rows)),
+            exposure: self.exposure.as_ref().map(|e| pick(e, rows)),
+            groups: self.groups.as_ref().map(|g| pick(g, rows)),
+            rows: rows.len(),
+        }
     }
 
     /// What is predicted.
@@ -152,7 +180,7 @@ impl Problem {
 
 fn check_roles(table: &Table, roles: &Roles) -> Result<()> {
     table.require("target", &roles.target)?;
-    let single = [("weight", &roles.weight), ("exposure", &roles.exposure)];
+    let single = [("weight", &roles.weight), ("exposure", &roles.exposure), ("groups", &roles.groups)];
     for (role, name) in single {
         if let Some(name) = name {
             table.require(role, name)?;
@@ -162,7 +190,12 @@ fn check_roles(table: &Table, roles: &Roles) -> Result<()> {
         }
     }
     if roles.weight.is_some() && roles.weight == roles.exposure {
-        return Err(Error::Conflict(format!("column {:?} cannot be both weight and exposure", single[0].1)));
+        let name = roles.weight.as_deref().unwrap_or_default();
+        return Err(Error::Conflict(format!("column {name:?} cannot be both weight and exposure")));
+    }
+    if roles.groups.is_some() && (roles.groups == roles.weight || roles.groups == roles.exposure) {
+        let name = roles.groups.as_deref().unwrap_or_default();
+        return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also weights or exposures")));
     }
     for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
         for name in names {
@@ -260,6 +293,16 @@ pub(crate) fn exposures(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = table.require("exposure", name)?;
     let good = |x: f64| (1e-100..=1e100).contains(&x);
     checked_numbers("exposure", column, "an exposure must be a positive number (at most 1e100)", good)
+}
+
+/// The group of each row.
+fn group_indices(table: &Table, name: &str) -> Result<Vec<u32>> {
+    let column = table.require("groups", name)?;
+    refuse_missing("groups", column)?;
+    match column.clone().into_categorical().values {
+        Values::Categorical { codes, .. } => Ok(codes),
+        Values::Numeric(_) => Ok(Vec::new()),
+    }
 }
 
 /// Labels in order (numbers by size, text by its letters), the positive one last.

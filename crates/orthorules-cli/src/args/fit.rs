@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use orthorules::params::{Bound, Intercept, MaxBins, Objective, Params, PathKind, Preset, Search, Update};
+use orthorules::params::{Bound, Intercept, MaxBins, Objective, Params, PathKind, Preset, Search, Select, Update};
 use orthorules::{Roles, Task};
 use std::path::PathBuf;
 
@@ -42,6 +42,9 @@ pub(crate) struct ColumnArgs {
     /// Column of exposures, with task poisson: the target's mean is exposure × rate (default: 1)
     #[arg(long, value_name = "COL")]
     exposure: Option<String>,
+    /// Column of groups whose rows stay in one fold, with --cv; rules do not use it (default: every row for itself)
+    #[arg(long, value_name = "COL")]
+    cv_groups: Option<String>,
     /// Columns that rules must not use (default: none)
     #[arg(long, value_name = "COL,…", value_delimiter = ',')]
     ignore: Vec<String>,
@@ -59,6 +62,7 @@ impl ColumnArgs {
             positive: self.positive.clone(),
             weight: self.weight.clone(),
             exposure: self.exposure.clone(),
+            groups: self.cv_groups.clone(),
             ignore: self.ignore.clone(),
             categorical: self.categorical.clone(),
         }
@@ -187,6 +191,23 @@ pub(crate) struct LearningArgs {
     max_complexity: Option<usize>,
     #[arg(
         long,
+        value_name = "FOLDS",
+        allow_hyphen_values = true,
+        help_heading = "Size",
+        help = "Choose the size, and λ unless --reg-lambda is given, by cross-validation (default: none, and the largest size)"
+    )]
+    cv: Option<usize>,
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = named::<Select>(Select::NAMES),
+        help_heading = "Size",
+        help = "With --cv: the size of least risk, or the least complex whose risk is within one standard error of it \
+                (default: best)"
+    )]
+    select: Option<Select>,
+    #[arg(
+        long,
         value_name = "N",
         allow_hyphen_values = true,
         help_heading = "Preset sirus",
@@ -240,6 +261,8 @@ impl LearningArgs {
             cuts: self.cuts.iter().cloned().collect(),
             num_trees: self.num_trees.unwrap_or(base.num_trees),
             p0: self.p0.unwrap_or(base.p0),
+            cv: self.cv.or(base.cv),
+            select: self.select.or(base.select),
             threads: self.threads.or(base.threads),
             seed: self.seed.unwrap_or(base.seed),
         }
@@ -351,6 +374,8 @@ mod tests {
             "--p0=0.02",
             "--threads=2",
             "--seed=11",
+            "--cv=5",
+            "--select=1se",
         ])
         .learning
         .params();
@@ -365,12 +390,15 @@ mod tests {
         assert_eq!((params.num_trees, params.p0), (30, 0.02));
         assert_eq!((params.threads, params.seed), (Some(2), 11));
         assert_eq!(fit(&["--preset=sirus"]).learning.params(), Preset::Sirus.params());
-        let roles = fit(&["--task=poisson", "--weight=w", "--exposure=e", "--ignore=a,b", "--categorical=c"]);
+        assert_eq!((params.cv, params.select), (Some(5), Some(Select::OneSe)));
+        let roles =
+            fit(&["--task=poisson", "--weight=w", "--exposure=e", "--cv-groups=g", "--ignore=a,b", "--categorical=c"]);
         let roles = roles.columns.roles();
         assert_eq!(
             (roles.task, roles.weight, roles.exposure),
             (Some(Task::Poisson), Some("w".into()), Some("e".into()))
         );
+        assert_eq!(roles.groups, Some("g".into()));
         assert_eq!((roles.ignore, roles.categorical), (vec!["a".into(), "b".into()], vec!["c".into()]));
         assert_eq!(fit(&["--positive", "-1"]).columns.roles().positive.as_deref(), Some("-1"));
     }

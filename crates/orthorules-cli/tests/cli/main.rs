@@ -6,6 +6,7 @@ mod json;
 mod odd_input;
 mod output;
 mod round_trip;
+mod selection;
 
 use std::fmt::Write;
 use std::path::PathBuf;
