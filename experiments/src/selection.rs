@@ -1,11 +1,11 @@
 //! What the rules for choosing a size choose: complexity and test risk of the chosen models.
 
-use crate::data;
+use crate::data::{self, Split};
 use crate::quality::{geometric, in_parallel};
 use anyhow::{Result, bail};
 use clap::Args;
 use orthorules::params::Select;
-use orthorules::{Params, Silent, fit};
+use orthorules::{Model, Params, Silent, Table, fit};
 use std::path::PathBuf;
 
 /// Arguments of `selection`.
@@ -28,8 +28,7 @@ pub(crate) struct Selection {
 }
 
 /// The default, and both rules of cross-validation.
-const RULES: [(&str, Option<Select>); 3] =
-    [("largest", None), ("best", Some(Select::Best)), ("1se", Some(Select::OneSe))];
+const RULES: [&str; 3] = ["largest", "best", "1se"];
 
 /// A chosen model.
 #[derive(Debug, Clone, Copy)]
@@ -39,32 +38,48 @@ struct Choice {
     risk: f64,
 }
 
+impl Choice {
+    fn new(model: &Model, rules: usize, test: &Table) -> Result<Self> {
+        let path = model.evaluate(test)?;
+        let complexity = model.complexity(rules);
+        let risk = path.iter().rfind(|e| e.complexity == complexity).map_or(f64::NAN, |e| e.risk);
+        Ok(Self { complexity: complexity as f64, risk: risk / path[0].risk })
+    }
+}
+
+impl Selection {
+    /// What each of `RULES` chooses.
+    fn choices(&self, split: &Split) -> Result<[Choice; 3]> {
+        let plain = Params { threads: Some(1), max_complexity: self.max_complexity, ..Params::default() };
+        let fit = |params: &Params| fit(&split.problem, params, &Silent).map(|(model, _)| model);
+        let largest = fit(&plain)?;
+        let one_se = fit(&Params { cv: Some(self.folds), select: Some(Select::OneSe), ..plain.clone() })?;
+        // Both rules see the same curves: the model of least risk is the plain fit with that λ, at that size.
+        let grid = one_se.cv.as_ref().map_or(&[][..], |cv| &cv.grid);
+        let Some(best) = grid.iter().min_by(|a, b| a.cv_risk.total_cmp(&b.cv_risk)) else { bail!("no grid") };
+        let model = fit(&Params { reg_lambda: Some(best.reg_lambda), ..plain.clone() })?;
+        Ok([
+            Choice::new(&largest, largest.chosen(), &split.test)?,
+            Choice::new(&model, best.rules, &split.test)?,
+            Choice::new(&one_se, one_se.chosen(), &split.test)?,
+        ])
+    }
+}
+
 /// Fits by every rule on every split and prints what was chosen, and how it compares with `best`.
 pub(crate) fn run(args: &Selection) -> Result<()> {
     let sets = data::load(&args.directory, &args.only)?;
     if args.splits == 0 || sets.iter().any(|s| s.splits() < args.splits) {
         bail!("--splits must be from 1 to the number of splits in the directory");
     }
-    let jobs: Vec<(usize, usize, usize)> = (0..sets.len())
-        .flat_map(|d| (0..args.splits).flat_map(move |s| (0..RULES.len()).map(move |r| (d, s, r))))
-        .collect();
-    let choices = in_parallel(&jobs, |&(d, s, r)| {
-        let split = sets[d].split(s)?;
-        let select = RULES[r].1;
-        let cv = select.map(|_| args.folds);
-        let params = Params { cv, select, threads: Some(1), max_complexity: args.max_complexity, ..Params::default() };
-        let (model, _) = fit(&split.problem, &params, &Silent)?;
-        let path = model.evaluate(&split.test)?;
-        let complexity = model.complexity(model.chosen());
-        let risk = path.iter().rfind(|e| e.complexity == complexity).map_or(f64::NAN, |e| e.risk);
-        Ok(Choice { complexity: complexity as f64, risk: risk / path[0].risk })
-    })?;
+    let jobs: Vec<(usize, usize)> = (0..sets.len()).flat_map(|d| (0..args.splits).map(move |s| (d, s))).collect();
+    let choices = in_parallel(&jobs, |&(d, s)| args.choices(&sets[d].split(s)?))?;
     let mean = |d: usize, r: usize, field: fn(&Choice) -> f64| {
-        let of = |s: usize| field(&choices[(d * args.splits + s) * RULES.len() + r]);
+        let of = |s: usize| field(&choices[d * args.splits + s][r]);
         (0..args.splits).map(of).sum::<f64>() / args.splits as f64
     };
     print!("{:16}", "");
-    RULES.iter().for_each(|(name, _)| print!("{name:>18}"));
+    RULES.iter().for_each(|name| print!("{name:>18}"));
     println!("\n{:16}{}", "data set", "   complexity  risk".repeat(RULES.len()));
     for (d, set) in sets.iter().enumerate() {
         print!("{:16}", set.name);
@@ -77,7 +92,7 @@ pub(crate) fn run(args: &Selection) -> Result<()> {
         print!("{complexity:10.1}{:8.4}", geometric((0..sets.len()).map(|d| mean(d, r, |c| c.risk))));
     }
     println!();
-    for (r, (name, _)) in RULES.iter().enumerate() {
+    for (r, name) in RULES.iter().enumerate() {
         let ratio = |d: usize| mean(d, r, |c| c.complexity) / mean(d, 1, |c| c.complexity);
         let complexity = (0..sets.len()).map(ratio).sum::<f64>() / sets.len() as f64;
         let risk = geometric((0..sets.len()).map(|d| mean(d, r, |c| c.risk) / mean(d, 1, |c| c.risk)));

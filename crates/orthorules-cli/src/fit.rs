@@ -81,13 +81,18 @@ pub(crate) struct Entry {
     #[serde(flatten)]
     pub(crate) size: Size,
     pub(crate) train_risk: f64,
-    /// Out-of-fold risk; null where there is a rule but no cross-validation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cv_risk: Option<Option<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cv_se: Option<f64>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    held_out: Option<HeldOut>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     newest: Option<Newest>,
+}
+
+/// Out-of-fold risk of a size; null where there is a rule but no cross-validation.
+#[derive(Serialize)]
+struct HeldOut {
+    cv_risk: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv_se: Option<f64>,
 }
 
 /// The rule that made a size, and what the search knew of it.
@@ -192,8 +197,7 @@ impl Fitted {
                 let entry = |e: orthorules::evaluate::Evaluation| Entry {
                     size: Size { rules: e.rules, complexity: e.complexity },
                     train_risk: e.risk,
-                    cv_risk: None,
-                    cv_se: None,
+                    held_out: None,
                     newest: None,
                 };
                 model.evaluate(&table)?.into_iter().map(entry).collect()
@@ -202,7 +206,7 @@ impl Fitted {
         };
         if let Some(cv) = &model.cv {
             for (entry, step) in path.iter_mut().zip(&cv.path) {
-                (entry.cv_risk, entry.cv_se) = (Some(Some(step.cv_risk)), Some(step.cv_se));
+                entry.held_out = Some(HeldOut { cv_risk: Some(step.cv_risk), cv_se: Some(step.cv_se) });
             }
         }
         let seconds = Timings {
@@ -300,8 +304,8 @@ fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
                 seconds: i.checked_sub(1).and_then(|i| seconds.get(i)).copied(),
             }
         });
-        let cv_risk = newest.as_ref().map(|_| None);
-        Entry { size: step.into(), train_risk: step.train_risk, cv_risk, cv_se: None, newest }
+        let held_out = newest.as_ref().map(|_| HeldOut { cv_risk: None, cv_se: None });
+        Entry { size: step.into(), train_risk: step.train_risk, held_out, newest }
     };
     ensemble.path.iter().enumerate().map(entry).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::{Sandbox, claims, flowers, houses, people};
 use serde_json::Value;
+use std::fmt::Write;
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
@@ -76,7 +77,7 @@ fn any_number_of_threads_writes_the_same_bytes() {
 fn groups_are_no_feature_and_stay_together() {
     let mut text = String::from("who,x,y\n");
     for i in 0..60 {
-        text.push_str(&format!("p{},{},{}\n", i / 4, (i / 4 * 7) % 15, (i / 4 * 11) % 15));
+        let _ = writeln!(text, "p{},{},{}", i / 4, (i / 4 * 7) % 15, (i / 4 * 11) % 15);
     }
     let sandbox = Sandbox::with(&[("t.csv", &text)]);
     let document = sandbox.json(&["fit", "t.csv", "--target", "y", "--cv", "5", "--cv-groups", "who"]);

@@ -135,9 +135,9 @@ pub(crate) fn fit(
 
     let mut candidates = candidates(&whole);
     curve::risks(problem, &held, &mut candidates)?;
-    let Some(best) = curve::best(&candidates) else { return Err(Error::Table("no size can be chosen".into())) };
-    curve::standard_errors(problem, &held, &mut candidates, best)?;
-    let chosen = curve::choose(&candidates, best, select);
+    let Some(mut best) = curve::best(&candidates) else { return Err(Error::Table("no size can be chosen".into())) };
+    curve::standard_errors(problem, &held, &mut candidates, &mut best)?;
+    let chosen = curve::choose(&candidates, &best, select);
 
     let mut model = whole.swap_remove(chosen.lambda);
     for ensemble in &mut model.ensembles {
