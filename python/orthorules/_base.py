@@ -46,6 +46,8 @@ ENGINE = (
     "max_bins",
     "num_trees",
     "p0",
+    "cv",
+    "select",
 )
 # And those that scikit-learn calls otherwise.
 RENAMED = {"n_jobs": "threads", "random_state": "seed"}

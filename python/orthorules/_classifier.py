@@ -74,6 +74,8 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         cuts: Mapping[str, Any] | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
+        cv: int | None = None,
+        select: str | None = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = -1,
         random_state: Any = None,
@@ -103,6 +105,8 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.cuts = cuts
         self.num_trees = num_trees
         self.p0 = p0
+        self.cv = cv
+        self.select = select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state

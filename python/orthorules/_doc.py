@@ -51,6 +51,12 @@ PARAMETERS = """\
         Trees of `sirus`.
     p0 : float, default=0.0
         Share of the trees that must have a rule of `sirus`.
+    cv : int, optional
+        Folds of the cross-validation that chooses λ and the size. Stratified by class, decided by `random_state`; a given
+        `reg_lambda` is kept.
+    select : {"best", "1se"}, optional
+        Which size cross-validation chooses: that of least risk, or the least complex within one standard error of it.
+        Default: `best` with `cv`.
     categorical_features : "from_dtype", None, or list of names, indices or booleans, default="from_dtype"
         Columns to take as categories: text, categories and booleans by their types, and numbers that are listed here.
         None refuses columns that are not numbers.

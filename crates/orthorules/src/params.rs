@@ -24,7 +24,7 @@
 //! | `num_trees` | 1000 | ≥ 1 | trees of `sirus` |
 //! | `p0` | 0 | from 0 to 1 | share of the trees that must have a rule of `sirus` |
 //! | `cv` | none | ≥ 2 | folds of the cross-validation that chooses λ and the size |
-//! | `select` | `best` | `best`, `1se` | which size cross-validation chooses; needs `cv` |
+//! | `select` | `best` with `cv` | `best`, `1se` | which size cross-validation chooses |
 //! | `threads` | all cores | ≥ 1 | worker threads; does not change the result |
 //! | `seed` | 0 | any | seed of everything random |
 
