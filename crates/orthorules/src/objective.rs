@@ -150,6 +150,19 @@ impl Scorer {
         stats[G] -= along;
     }
 
+    /// Whether the value for G = `g`, D = `d` and ‖N‖² = `along` exceeds a threshold ≥ 0: [`Self::value`] without a root
+    /// or a division.
+    #[inline]
+    pub(crate) fn exceeds(&self, g: f64, d: f64, along: f64, threshold: f64) -> bool {
+        if self.gradient_only {
+            return g.abs() > threshold;
+        }
+        let whole = d + self.rho;
+        let rest = whole - along;
+        let ahead = g.abs() - threshold * self.epsilon;
+        rest > NOISE * whole && ahead > 0.0 && ahead * ahead > threshold * threshold * rest
+    }
+
     /// The objective's value from rows, G, D and N of the selected rows.
     #[inline]
     pub(crate) fn value(&self, stats: &[f64]) -> f64 {

@@ -54,13 +54,14 @@ vectorised! {
         let length = node.at.len();
         child.at.resize(length, 0);
         child.word.resize(length, 0);
-        let (mut sums, mut lost, mut end) = ([0.0; 4], 0, 0);
+        // Two sums, so that one addition need not wait for the last.
+        let (mut sums, mut lost, mut end) = ([[0.0; 4]; 2], 0, 0);
         for i in 0..length {
             let w = node.at[i];
             let both = node.word[i] & set[w as usize];
             lost |= node.word[i] ^ both;
             let count = f64::from(both.count_ones());
-            sums.iter_mut().zip(&shares[w as usize]).for_each(|(s, x)| *s += count * x);
+            sums[i % 2].iter_mut().zip(&shares[w as usize]).for_each(|(s, x)| *s += count * x);
             // Words of zeros are written over by the next.
             child.at[end] = w;
             child.word[end] = both;
@@ -68,7 +69,7 @@ vectorised! {
         }
         child.at.truncate(end);
         child.word.truncate(end);
-        let [up, down, trace, d] = sums;
+        let [up, down, trace, d] = std::array::from_fn(|k| sums[0][k] + sums[1][k]);
         (Shares { d, up, down, trace }, lost == 0)
     }
 }
@@ -77,14 +78,17 @@ vectorised! {
     /// How many times the units in `bits` are those of which they are multiples: `sample` for each word.
     pub(super) fn count(bits: &Bits, sample: &[Item], items: &mut Vec<Item>) {
         items.clear();
+        items.resize(bits.at.len(), (0, 0.0));
+        // Words with the same sample follow each other. Without a branch, which nobody could predict.
+        let (mut last, mut sum, mut end) = (u32::MAX, 0.0, 0);
         for (&w, word) in bits.at.iter().zip(&bits.word) {
             let (position, times) = sample[w as usize];
-            let count = times * f64::from(word.count_ones());
-            match items.last_mut() {
-                // Words with the same sample follow each other.
-                Some((last, times)) if *last == position => *times += count,
-                _ => items.push((position, count)),
-            }
+            let same = position == last;
+            sum = if same { sum } else { 0.0 } + times * f64::from(word.count_ones());
+            end += usize::from(!same);
+            items[end - 1] = (position, sum);
+            last = position;
         }
+        items.truncate(end);
     }
 }

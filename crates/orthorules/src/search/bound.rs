@@ -4,6 +4,7 @@
 //! `P = diag(κ d) − B̂B̂ᵀ`, `B̂ = (dᵢ zᵢ)`, `κ = 1 + ρ / Σ d`, its value is at most `s·gᵀx / √(xᵀPx)` for one sign s and
 //! its 0/1 vector x. Relaxed to x ≥ 0 this is a concave problem in as many dimensions as there are basis vectors.
 
+use super::prefix::any_prefix;
 use super::units::{SHARES, UnitStats};
 use crate::cpu::vectorised;
 use crate::linalg::Cholesky;
@@ -17,8 +18,10 @@ const MAX_STEPS: usize = 20;
 const NOISE: f64 = 1e-10;
 /// What sums of products may lose to rounding, as a part of their terms.
 const ROUNDING: f64 = 1e-14;
+/// Up to here the trace of M takes the place of its largest eigenvalue.
+const SMALL_TRACE: f64 = 0.5;
 /// Rounding allowance on every bound.
-const SLACK: f64 = 1.0 + 1e-9;
+pub(super) const SLACK: f64 = 1.0 + 1e-9;
 
 /// A unit, by its position, and how many units with the same statistics it stands for.
 pub(crate) type Item = (u32, f64);
@@ -50,7 +53,8 @@ pub(crate) struct Workspace {
     cells: Vec<u32>,
     along: Vec<f64>,
     matrix: Vec<f64>,
-    sum: Vec<f64>,
+    /// Whether negative gradients are the likelier to exceed a threshold: a hint.
+    pub(super) falling: bool,
 }
 
 /// Bounds under the current objective.
@@ -69,9 +73,11 @@ impl Bounds<'_> {
             return inherited.min(self.gradient_sum(units));
         }
         if self.stats.t == 0 || self.kind == Bound::Heuristic {
-            // The threshold is for what has been rounded up.
-            let threshold = threshold / SLACK;
-            return inherited.min(best_prefix(self.stats, self.scorer, units, threshold, &mut work.sum) * SLACK);
+            if threshold.is_nan() {
+                return inherited.min(self.best_prefix(units) * SLACK);
+            }
+            let above = any_prefix(&self.stats.packed, self.scorer, units, threshold / SLACK, work.falling);
+            return if above { inherited } else { inherited.min(threshold) };
         }
         self.collect_cells(units, work);
         let total: f64 = work.cells.iter().map(|&c| work.mass[c as usize]).sum();
@@ -92,8 +98,13 @@ impl Bounds<'_> {
         if self.stats.t == 0 {
             return NodeBound { value, largest: 0.0 };
         }
+        // The trace is an upper bound too; while it is small, a better one is not worth its price.
+        let trace: f64 = units.iter().map(|&(u, times)| times * self.stats.vector(u)[self.stats.stride - 1]).sum();
+        if trace <= SMALL_TRACE {
+            return NodeBound { value, largest: trace };
+        }
         self.collect_cells(units, work);
-        let largest = self.largest_eigenvalue(work);
+        let largest = largest_eigenvalue(&work.cells, &work.mass, &self.stats.z, self.stats.t);
         work.cells.iter().for_each(|&c| work.mass[c as usize] = 0.0);
         NodeBound { value, largest }
     }
@@ -107,6 +118,21 @@ impl Bounds<'_> {
             down -= g.min(0.0);
         }
         f64::max(up, down) * SLACK
+    }
+
+    /// The best prefix in the order of g/d, from both ends: exact without a basis, a heuristic with one. Within equal
+    /// units the value is quasi-convex in their number, so all or none of them are best.
+    fn best_prefix(&self, units: &[Item]) -> f64 {
+        let mut best: f64 = 0.0;
+        for forward in [true, false] {
+            let mut sum = vec![0.0; self.stats.stride - SHARES];
+            for i in 0..units.len() {
+                let (u, times) = units[if forward { i } else { units.len() - 1 - i }];
+                sum.iter_mut().zip(self.stats.vector(u)).for_each(|(s, x)| *s += times * x);
+                best = best.max(self.scorer.value(&sum));
+            }
+        }
+        best
     }
 
     /// Masses of the node's cells.
@@ -246,13 +272,14 @@ impl Bounds<'_> {
         let rest = 1.0 + self.scorer.rho() / sums.d - node.largest.min(sums.trace) * SLACK;
         if rest > 1e-6 { node.value.min((sums.up.max(sums.down) / rest).sqrt() * SLACK) } else { node.value }
     }
+}
 
-    /// An upper bound on the largest eigenvalue of M = Σ d z zᵀ over the node.
-    fn largest_eigenvalue(&self, work: &mut Workspace) -> f64 {
-        let t = self.stats.t;
+vectorised! {
+    /// An upper bound on the largest eigenvalue of M = Σ d z zᵀ over the node's cells.
+    fn largest_eigenvalue(cells: &[u32], masses: &[f64], z: &[f64], t: usize) -> f64 {
         let mut matrix = vec![0.0; t * t];
-        for &c in &work.cells {
-            let (mass, z) = (work.mass[c as usize], self.z(c));
+        for &c in cells {
+            let (mass, z) = (masses[c as usize], &z[c as usize * t..(c as usize + 1) * t]);
             for i in 0..t {
                 let factor = mass * z[i];
                 matrix[i * t..(i + 1) * t].iter_mut().zip(z).for_each(|(m, z)| *m += factor * z);
@@ -262,61 +289,23 @@ impl Bounds<'_> {
         let frobenius = |m: &[f64]| m.iter().map(|x| x * x).sum::<f64>().sqrt();
         let mut power = 1.0;
         let mut largest = frobenius(&matrix);
+        let mut squared = vec![0.0; t * t];
         for _ in 0..4 {
             if !(0.5..=4.0).contains(&largest) {
                 break;
             }
-            let mut squared = vec![0.0; t * t];
+            squared.fill(0.0);
             for i in 0..t {
                 for k in 0..t {
                     let factor = matrix[i * t + k];
-                    if factor != 0.0 {
-                        let (row, other) = (&mut squared[i * t..(i + 1) * t], &matrix[k * t..(k + 1) * t]);
-                        row.iter_mut().zip(other).for_each(|(s, m)| *s += factor * m);
-                    }
+                    let (row, other) = (&mut squared[i * t..(i + 1) * t], &matrix[k * t..(k + 1) * t]);
+                    row.iter_mut().zip(other).for_each(|(s, m)| *s += factor * m);
                 }
             }
-            matrix = squared;
+            std::mem::swap(&mut matrix, &mut squared);
             power *= 2.0;
             largest = largest.min(frobenius(&matrix).powf(1.0 / power));
         }
         largest
-    }
-}
-
-vectorised! {
-    /// The best prefix in the order of g/d, from both ends: exact without a basis, a heuristic with one. Within equal
-    /// units the value is quasi-convex in their number, so all or none of them are best. As soon as a prefix exceeds
-    /// `threshold` it is infinite: nothing can be cut.
-    fn best_prefix(stats: &UnitStats, scorer: &Scorer, units: &[Item], threshold: f64, sum: &mut Vec<f64>) -> f64 {
-        let width = stats.stride - SHARES;
-        let mut best: f64 = 0.0;
-        // The end with the larger share is the more promising.
-        let up: f64 = units.iter().map(|&(u, times)| times * stats.vector(u)[width]).sum();
-        let down: f64 = units.iter().map(|&(u, times)| times * stats.vector(u)[width + 1]).sum();
-        for forward in [down >= up, down < up] {
-            sum.clear();
-            sum.resize(width, 0.0);
-            for i in 0..units.len() {
-                let (u, times) = units[if forward { i } else { units.len() - 1 - i }];
-                sum.iter_mut().zip(&stats.vector(u)[..width]).for_each(|(s, x)| *s += times * x);
-                best = best.max(scorer.value(sum));
-                if best > threshold {
-                    return f64::INFINITY;
-                }
-            }
-        }
-        best
-    }
-}
-
-vectorised! {
-    /// Rows, G, D and N of all `units`.
-    pub(super) fn sum(stats: &UnitStats, units: &[Item], sum: &mut Vec<f64>) {
-        sum.clear();
-        sum.resize(stats.stride - SHARES, 0.0);
-        for &(u, times) in units {
-            sum.iter_mut().zip(stats.vector(u)).for_each(|(s, x)| *s += times * x);
-        }
     }
 }

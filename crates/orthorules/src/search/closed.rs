@@ -8,14 +8,14 @@
 //! price of length of zero; the shortest query is sought for what is found.
 
 use super::bits::{Bits, WordShares, count, intersect, split};
-use super::bound::{Bounds, Item, Workspace, sum};
+use super::bound::{Bounds, Item, SLACK, Workspace};
 use super::candidate::{Candidate, children, order};
 use super::cover::Sets;
 use super::exact::{Child, Expansion, Space, Step, Visit};
+use super::prefix::whole;
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;
-use crate::objective::ROWS;
 use std::collections::HashSet;
 
 /// The sets of bits of all conditions may take this much.
@@ -53,7 +53,6 @@ pub(super) struct Buffers {
 struct Work {
     bounds: Workspace,
     items: Vec<Item>,
-    sums: Vec<f64>,
     dense: Vec<u64>,
 }
 
@@ -116,10 +115,13 @@ impl<'a> Closed<'a> {
         intersect(&self.all, &mut path.iter().map(|step| sets.get(step.tag as usize)), dense, bits);
     }
 
-    /// Counts and sums over `bits`.
-    fn sum(&self, bits: &Bits, work: &mut Work) {
-        count(bits, &self.sample, &mut work.items);
-        sum(&self.stats, &work.items, &mut work.sums);
+    /// Rows, G, D and N of `items`.
+    fn sum(&self, items: &[Item]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.searcher.scorer.stride()];
+        for &(u, times) in items {
+            sum.iter_mut().zip(self.stats.vector(u)).for_each(|(s, x)| *s += times * x);
+        }
+        sum
     }
 
     fn key(&self, bits: &Bits) -> u128 {
@@ -171,12 +173,13 @@ impl Closed<'_> {
         let first = path.last().map_or(0, |step| step.tag as usize + 1);
         let (params, scorer) = (self.searcher.params, self.searcher.scorer);
         let (bounds, best_score) = (&descent.bounds, descent.best_score);
+        let threshold = best_score.sqrt();
         let mut factor = None;
         for (j, &atom) in self.vocabulary.iter().enumerate().skip(first) {
-            let (shares, whole) = split(&node.bits, self.sets().get(j), &self.shares, &mut below[0].bits);
+            let (shares, all) = split(&node.bits, self.sets().get(j), &self.shares, &mut below[0].bits);
             let child = &mut below[0];
-            node.closure[j] = whole;
-            if whole || child.bits.is_empty() {
+            node.closure[j] = all;
+            if all || child.bits.is_empty() {
                 continue;
             }
             // `items` are those of the node until the first child is counted.
@@ -190,23 +193,28 @@ impl Closed<'_> {
                 out.pruned.repeated += 1;
                 continue;
             }
-            self.sum(&child.bits, work);
-            if work.sums[ROWS] < params.min_coverage as f64 {
+            count(&child.bits, &self.sample, &mut work.items);
+            let (better, rows) = whole(&self.stats.packed, scorer, &work.items, threshold / SLACK);
+            if rows < params.min_coverage as f64 {
                 continue;
             }
             let step = Step { atom, tag: j as u32 };
             let length = path.len() + 1;
-            let name = (atom, self.searcher.name_rank[atom.column as usize]);
-            let candidate = Candidate::new(scorer, &work.sums, 0.0, (descent.id, length), name);
             path.push(step);
-            if candidate.score > best_score
-                && out.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
-                && self.is_rule(&child.bits, length)
-            {
-                out.best = Some((candidate, path.clone()));
+            if better {
+                let name = (atom, self.searcher.name_rank[atom.column as usize]);
+                let sums = self.sum(&work.items);
+                let candidate = Candidate::new(scorer, &sums, 0.0, (descent.id, length), name);
+                if candidate.score > best_score
+                    && out.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
+                    && self.is_rule(&child.bits, length)
+                {
+                    out.best = Some((candidate, path.clone()));
+                }
             }
-            let value = bounds.node(&work.items, inherited, best_score.sqrt(), &mut work.bounds);
-            if value <= best_score.sqrt() {
+            work.bounds.falling = shares.down >= shares.up;
+            let value = bounds.node(&work.items, inherited, threshold, &mut work.bounds);
+            if value <= threshold {
                 out.pruned.relaxation += 1;
             } else if j + 1 == self.vocabulary.len() {
                 // Nothing comes after the last condition.

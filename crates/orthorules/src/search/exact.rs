@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// Nodes expanded between two looks at the incumbent.
-const BATCH: usize = 128;
+const BATCH: usize = 256;
 /// Row sets remembered at most, about 120 bytes each with their place in the queue.
 const MAX_OPEN: usize = 8_000_000;
 /// The node of all rows has no parent.

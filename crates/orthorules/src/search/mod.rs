@@ -10,6 +10,7 @@ mod exact;
 mod extent;
 mod keyed;
 mod lengths;
+mod prefix;
 mod query;
 #[cfg(test)]
 mod tests;

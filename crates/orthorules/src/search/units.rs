@@ -4,6 +4,7 @@
 //! since a sub-selection takes whole units. The chosen rules are queries too, so a unit lies within one cell.
 
 use super::bound::Shares;
+use super::prefix::Packed;
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::objective::{D, G, N, ROWS, Scorer};
@@ -91,6 +92,8 @@ pub(crate) struct UnitStats {
     /// Rows, G, D, N of each unit, then G⁺²/D and G⁻²/D, what the positive and the negative part may contribute, and
     /// D‖z‖², its part in the trace of M.
     vectors: Vec<f64>,
+    /// Part of the same, to be summed quickly.
+    pub(crate) packed: Packed,
     /// Cell of each unit.
     pub(crate) cell: Vec<u32>,
     /// z of each cell.
@@ -163,7 +166,8 @@ impl UnitStats {
             vector[N + t + 2] = if d > 0.0 { length / d } else { 0.0 };
         }
         let cell = order.iter().map(|&u| cell[u as usize]).collect();
-        Self { stride, vectors, cell, z, t, order }
+        let packed = Packed::new(&vectors, stride, t);
+        Self { stride, vectors, packed, cell, z, t, order }
     }
 
     /// The plain statistics (rows, G, D, N) among sums of vectors.
