@@ -1,19 +1,26 @@
 //! Risk for every complexity: the measure by which the product is judged.
 //!
 //! The risk on test (and training) rows, divided by that of the constant model, is averaged over complexities 1..50 as
-//! a step function; the table shows the mean over splits for each data set, and the geometric mean over data sets.
+//! a step function; the table shows the mean over splits for each data set, and the geometric mean over data sets. The first
+//! variant is compared with every other, data set by data set, on the splits that both have. Peers are measured by
+//! `experiments/quality_peers.py` and read from its CSV.
+
+mod curve;
+mod peers;
+mod report;
+mod svg;
 
 use crate::data::{self, DataSet};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use orthorules::evaluate::Evaluation;
+pub(crate) use curve::geometric;
+use curve::{Curve, LEVELS};
 use orthorules::params::Preset;
 use orthorules::{Loss, Params, Silent, fit};
-use std::fmt::Write;
-use std::path::PathBuf;
+use report::{Score, System};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-const LEVELS: usize = 50;
 
 /// Arguments of `quality`.
 #[derive(Debug, Args)]
@@ -24,6 +31,9 @@ pub(crate) struct Quality {
     /// `lambda_other=…`. May be given several times; without it, the defaults and the paper's setting.
     #[arg(long = "variant", value_name = "SPEC")]
     variants: Vec<String>,
+    /// Curves of other systems on the same splits: the CSV that experiments/quality_peers.py writes.
+    #[arg(long, value_name = "FILE")]
+    peers: Option<PathBuf>,
     /// Only these data sets.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -33,6 +43,9 @@ pub(crate) struct Quality {
     /// Write the numbers as CSV to this file.
     #[arg(long)]
     csv: Option<PathBuf>,
+    /// Write quality.csv, the average curves as curves.csv and their picture as curves.svg into this directory.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 /// A named setting.
@@ -40,14 +53,6 @@ struct Variant {
     name: String,
     params: Params,
     lambda: [Option<f64>; 2],
-}
-
-/// Relative risk averaged over complexities.
-#[derive(Debug, Clone, Copy)]
-struct Score {
-    train: f64,
-    test: f64,
-    seconds: f64,
 }
 
 impl Variant {
@@ -88,23 +93,11 @@ impl Variant {
         let split = data.split(split)?;
         let (model, seconds) = fit(&split.problem, &self.params(split.problem.task().loss()), &Silent)?;
         Ok(Score {
-            train: average(&model.evaluate(&split.train)?),
-            test: average(&model.evaluate(&split.test)?),
+            train: Curve::of_path(&model.evaluate(&split.train)?),
+            test: Curve::of_path(&model.evaluate(&split.test)?),
             seconds: seconds.total,
         })
     }
-}
-
-/// The step function of relative risk, averaged over complexities 1..=50.
-fn average(path: &[Evaluation]) -> f64 {
-    let constant = path[0].risk;
-    let at = |level: usize| path.iter().rfind(|e| e.complexity <= level).map_or(constant, |e| e.risk);
-    (1..=LEVELS).map(|level| at(level) / constant).sum::<f64>() / LEVELS as f64
-}
-
-pub(crate) fn geometric(values: impl Iterator<Item = f64>) -> f64 {
-    let logs: Vec<f64> = values.map(f64::ln).collect();
-    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
 }
 
 /// `work` on every job, in order. Plain threads: a fit has its own pool, and a pool waiting for another would take up
@@ -144,34 +137,30 @@ pub(crate) fn run(args: &Quality) -> Result<()> {
         .flat_map(|v| (0..sets.len()).flat_map(move |d| (0..args.splits).map(move |s| (v, d, s))))
         .collect();
     let scores = in_parallel(&jobs, |&(v, d, s)| variants[v].measure(&sets[d], s))?;
-    // Mean over splits: table[variant][data set].
-    let mean = |v: usize, d: usize, field: fn(&Score) -> f64| {
-        let start = (v * sets.len() + d) * args.splits;
-        scores[start..start + args.splits].iter().map(field).sum::<f64>() / args.splits as f64
-    };
-    print!("{:16}", "");
-    variants.iter().for_each(|v| print!("{:>25}", v.name));
-    println!();
-    println!("{:16}{}", "data set", "   train    test  seconds".repeat(variants.len()));
-    let mut csv = String::from("data_set,variant,train,test,seconds\n");
-    for (d, set) in sets.iter().enumerate() {
-        print!("{:16}", set.name);
-        for (v, variant) in variants.iter().enumerate() {
-            let (train, test) = (mean(v, d, |s| s.train), mean(v, d, |s| s.test));
-            let seconds = mean(v, d, |s| s.seconds);
-            print!("{train:8.4}{test:8.4}{seconds:9.3}");
-            let _ = writeln!(csv, "{},{},{train},{test},{seconds}", set.name, variant.name);
-        }
-        println!();
+    let mut systems: Vec<System> =
+        variants.iter().map(|v| System { name: v.name.clone(), scores: BTreeMap::new() }).collect();
+    for ((v, d, s), score) in jobs.into_iter().zip(scores) {
+        systems[v].scores.insert((d, s), score);
     }
-    print!("{:16}", "geometric mean");
-    for v in 0..variants.len() {
-        let over = |field: fn(&Score) -> f64| geometric((0..sets.len()).map(|d| mean(v, d, field)));
-        print!("{:8.4}{:8.4}{:9.3}", over(|s| s.train), over(|s| s.test), over(|s| s.seconds));
+    if let Some(path) = &args.peers {
+        systems.extend(peers::read(path, &sets, args.splits)?);
     }
-    println!();
+    print!("{}", report::table(&systems, &sets));
+    print!("{}", report::comparisons(&systems, sets.len()));
     if let Some(path) = &args.csv {
-        std::fs::write(path, csv).with_context(|| format!("cannot write {}", path.display()))?;
+        write(path, &report::csv(&systems, &sets))?;
+    }
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        write(&folder.join("quality.csv"), &report::csv(&systems, &sets))?;
+        write(&folder.join("curves.csv"), &report::curves_csv(&systems, sets.len()))?;
+        let curves: Vec<(String, Vec<f64>)> =
+            systems.iter().map(|s| (s.name.clone(), s.average_curve(sets.len(), |score| &score.test))).collect();
+        write(&folder.join("curves.svg"), &svg::chart("Relative test risk for every complexity", &curves))?;
     }
     Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

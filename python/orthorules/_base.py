@@ -48,6 +48,7 @@ ENGINE = (
     "p0",
     "cv",
     "select",
+    "bootstrap",
 )
 # And those that scikit-learn calls otherwise.
 RENAMED = {"n_jobs": "threads", "random_state": "seed"}

@@ -76,6 +76,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         p0: float = 0.0,
         cv: int | None = None,
         select: str | None = None,
+        bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = -1,
         random_state: Any = None,
@@ -107,6 +108,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.p0 = p0
         self.cv = cv
         self.select = select
+        self.bootstrap = bootstrap
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -71,6 +71,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         p0: float = 0.0,
         cv: int | None = None,
         select: str | None = None,
+        bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = -1,
         random_state: Any = None,
@@ -102,6 +103,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.p0 = p0
         self.cv = cv
         self.select = select
+        self.bootstrap = bootstrap
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -4,6 +4,7 @@ use crate::args::FitArgs;
 use crate::console::{Notes, Output, Progress, interrupted, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
 use crate::text;
+use orthorules::bootstrap::Bootstrap;
 use orthorules::model::{Ensemble, Status, Step};
 use orthorules::params::Select;
 use orthorules::select::GridPoint;
@@ -20,8 +21,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     if let Some(path) = &args.output.model {
         input::check_output(path)?;
     }
-    if roles.groups.is_some() && params.cv.is_none() {
-        return Err(Failure::Input("--cv-groups needs --cv FOLDS: groups are kept together in folds".into()));
+    if roles.groups.is_some() && params.cv.is_none() && params.bootstrap.is_none() {
+        let what = "--cv-groups needs --cv or --bootstrap: groups are kept together in folds and draws";
+        return Err(Failure::Input(what.into()));
     }
     // Every range is the same for every loss and table: bad parameters are told before a large table is read.
     params.check(Loss::Squared, 1)?;
@@ -135,6 +137,8 @@ pub(crate) struct Document<'f> {
     one_vs_rest: Vec<ClassPath<'f>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cv: Option<Chosen<'f>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bootstrap: Option<&'f Bootstrap>,
     seconds: Timings,
 }
 
@@ -250,6 +254,7 @@ impl Fitted {
                 reg_lambda: cv.reg_lambda,
                 grid: &cv.grid,
             }),
+            bootstrap: self.model.bootstrap.as_ref(),
             seconds: self.seconds,
         }
     }
@@ -258,9 +263,10 @@ impl Fitted {
     fn describe(&self) -> String {
         let (rows, columns) = (text::count(self.rows, "row"), text::count(self.columns, "column"));
         format!(
-            "{}, from {rows} and {columns}\n\n{}\n{}\n{}{}\n",
+            "{}, from {rows} and {columns}\n\n{}{}\n{}\n{}{}\n",
             text::subject(&self.model),
             text::rules(&self.model, self.model.chosen(), Some(self.rows)),
+            text::uncertainty(&self.model, self.model.chosen()),
             self.path_table(None),
             self.model.cv.as_ref().map_or(String::new(), |cv| format!("{}\n", text::cross_validation(cv))),
             text::meaning(&self.model)

@@ -5,6 +5,7 @@ use crate::console::Output;
 use crate::fit::Size;
 use crate::input::{self, Failure};
 use crate::text;
+use orthorules::bootstrap::Bootstrap;
 use orthorules::model::{Ensemble, Step};
 use orthorules::rule::Condition;
 use orthorules::{Loss, Model, Task};
@@ -24,6 +25,9 @@ struct Document<'m> {
     single: Option<Listing<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     one_vs_rest: Vec<Listing<'m>>,
+    /// Where the bootstrap was asked about the size that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bootstrap: Option<&'m Bootstrap>,
 }
 
 #[derive(Serialize)]
@@ -87,6 +91,7 @@ fn document(model: &Model, rules: usize) -> Document<'_> {
         chosen: Size::of(model, model.chosen()),
         single,
         one_vs_rest: listings,
+        bootstrap: model.bootstrap.as_ref().filter(|b| b.rules == rules),
     }
 }
 
@@ -102,5 +107,7 @@ fn describe(model: &Model, rules: usize) -> String {
         [] => String::new(),
         _ => format!("\nOther sizes, for --rules: {}. Chosen: {chosen}.", others.join(", ")),
     };
-    format!("{}\n\n{}\n{}{hint}\n", text::subject(model), text::rules(model, rules, None), text::meaning(model))
+    let (subject, meaning) = (text::subject(model), text::meaning(model));
+    let (list, sure) = (text::rules(model, rules, None), text::uncertainty(model, rules));
+    format!("{subject}\n\n{list}{sure}\n{meaning}{hint}\n")
 }

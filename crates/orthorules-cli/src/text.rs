@@ -281,6 +281,42 @@ pub(crate) fn cross_validation(cv: &CrossValidation) -> String {
     text
 }
 
+/// How sure the rules and weights are; nothing where the bootstrap was not asked about this size.
+pub(crate) fn uncertainty(model: &Model, rules: usize) -> String {
+    let Some(bootstrap) = model.bootstrap.as_ref().filter(|b| b.rules == rules) else { return String::new() };
+    let what = bootstrap.groups.as_ref().map_or("rows".to_owned(), |g| format!("groups by {}", clean(g)));
+    let mut text = format!("\n{}\n\n", styled(BOLD, &format!("How sure: {} draws of the {what}", bootstrap.samples)));
+    let mut grid = Grid::default();
+    let heads = [Cell::right("weight"), Cell::right("95% from"), Cell::right("to"), Cell::right("found")];
+    grid.line(heads.into_iter().map(|cell| cell.styled(DIM)));
+    for ((ensemble, step), found) in model.steps(rules).zip(&bootstrap.ensembles) {
+        let class = ensemble.class.as_ref().map_or(String::new(), |c| format!("{c}: "));
+        let ends = found.rules.iter().map(|r| r.interval).chain([found.intercept]);
+        let ends: Vec<f64> = ends.flat_map(|(low, high)| [low, high]).collect();
+        let all: Vec<f64> = step.weights.iter().copied().chain([step.intercept]).chain(ends).collect();
+        let texts = signed(&all, 3);
+        let (weights, ends) = texts.split_at(step.rules + 1);
+        let names = step.members().map(|k| format!("{class}if {}", ensemble.rules[k]));
+        let frequencies = found.rules.iter().map(|r| percent(r.frequency)).chain([String::new()]);
+        let names = names.chain([format!("{class}always (intercept)")]);
+        for (i, (name, frequency)) in names.zip(frequencies).enumerate() {
+            let interval = [Cell::right(&ends[2 * i]), Cell::right(&ends[2 * i + 1])];
+            let line = [Cell::signed(&weights[i])].into_iter().chain(interval);
+            grid.line(line.chain([Cell::right(frequency), Cell::left(name)]));
+        }
+    }
+    let _ = write!(
+        text,
+        "{grid}\nFound: in how many draws the search came upon a rule like this one. The interval of a weight takes the rules as \
+         given:\nit does not cover that they were selected by the same rows, and weights stay pulled towards 0 by the penalty.\n"
+    );
+    text
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.0}%", 100.0 * part)
+}
+
 /// `risks` divided by that of the constant model; not a number where there is none or it is 0.
 pub(crate) fn relative(sizes: &[(usize, usize)], risks: &[f64]) -> Vec<f64> {
     let constant = sizes.iter().position(|s| s.0 == 0).map_or(f64::NAN, |i| risks[i]);

@@ -1,6 +1,7 @@
 //! Corrective orthogonal boosting: Algorithm 1 and nothing else. The path on which sizes need not be nested is in `path`.
 
 use crate::bins::{self, BinnedColumn};
+use crate::bootstrap;
 use crate::cells::Cells;
 use crate::error::{Error, Result, listing};
 use crate::loss::Link;
@@ -61,8 +62,9 @@ pub struct Seconds {
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 ///
-/// With [`Params::cv`], λ and the size are chosen by cross-validation ([`select`](crate::select)); an interrupted
-/// one is an error, since half of it chooses nothing.
+/// With [`Params::cv`], λ and the size are chosen by cross-validation ([`select`](crate::select)); with
+/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`](crate::bootstrap)). To stop
+/// either halfway is an error, since half of it says nothing.
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
     let checked = params.check(problem.task.loss(), problem.rows)?;
@@ -71,9 +73,15 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         .num_threads(checked.threads)
         .build()
         .map_err(|e| Error::Table(format!("cannot start {} threads: {e}", checked.threads)))?;
-    let (model, seconds) = pool.install(|| match checked.cv {
-        Some((folds, rule)) => select::fit(problem, &checked, folds, rule, observer),
-        None => Ok(Binned::new(problem, &checked).fit(&checked, observer)),
+    let (model, seconds) = pool.install(|| {
+        let (mut model, seconds) = match checked.cv {
+            Some((folds, rule)) => select::fit(problem, &checked, folds, rule, observer)?,
+            None => Binned::new(problem, &checked).fit(&checked, observer),
+        };
+        if let Some(draws) = checked.bootstrap {
+            bootstrap::run(problem, &checked, draws, &mut model, observer)?;
+        }
+        Ok::<_, Error>((model, seconds))
     })?;
     Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
 }
@@ -294,5 +302,6 @@ fn model(problem: &Problem, ensembles: Vec<Ensemble>, learner: Learner) -> Model
         columns: problem.features.iter().map(spec).collect(),
         ensembles,
         cv: None,
+        bootstrap: None,
     }
 }

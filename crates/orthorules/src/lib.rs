@@ -52,6 +52,7 @@
 //! in `docs/algorithm.md`, the rooms of the code in `ARCHITECTURE.md`.
 
 mod bins;
+pub mod bootstrap;
 #[cfg(test)]
 mod cases;
 mod cells;

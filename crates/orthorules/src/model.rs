@@ -1,5 +1,6 @@
 //! The fitted model and its versioned JSON file.
 
+use crate::bootstrap::Bootstrap;
 use crate::error::{Error, Result};
 use crate::loss::{Link, Loss};
 use crate::problem::Task;
@@ -110,6 +111,8 @@ pub struct Model {
     pub ensembles: Vec<Ensemble>,
     /// How λ and the size were chosen, where cross-validation did it.
     pub cv: Option<CrossValidation>,
+    /// How sure the rules and weights of the chosen size are, where the bootstrap was asked.
+    pub bootstrap: Option<Bootstrap>,
 }
 
 /// The file's layout: a single ensemble lies flat in the document, several under `one_vs_rest`.
@@ -144,6 +147,8 @@ struct Document {
     one_vs_rest: Option<Vec<Ensemble>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cv: Option<CrossValidation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bootstrap: Option<Bootstrap>,
 }
 
 /// Read before the rest, so that a later version is called that and not an unknown field.
@@ -223,6 +228,7 @@ impl Model {
             chosen: None,
             one_vs_rest: None,
             cv: self.cv.clone(),
+            bootstrap: self.bootstrap.clone(),
         };
         match self.ensembles.as_slice() {
             [single] if single.class.is_none() => {
@@ -272,6 +278,7 @@ impl Model {
             columns: document.columns,
             ensembles,
             cv: document.cv,
+            bootstrap: document.bootstrap,
         };
         model.validate()?;
         for ensemble in &mut model.ensembles {
@@ -282,6 +289,9 @@ impl Model {
         }
         if let Some(cv) = &model.cv {
             cv.validate(&model)?;
+        }
+        if let Some(bootstrap) = &model.bootstrap {
+            bootstrap.validate(&model)?;
         }
         Ok(model)
     }

@@ -25,6 +25,7 @@
 //! | `p0` | 0 | from 0 to 1 | share of the trees that must have a rule of `sirus` |
 //! | `cv` | none | ≥ 2 | folds of the cross-validation that chooses λ and the size |
 //! | `select` | `best` with `cv` | `best`, `1se` | which size cross-validation chooses |
+//! | `bootstrap` | none | ≥ 20 | draws that tell how sure rules and weights are |
 //! | `threads` | all cores | ≥ 1 | worker threads; does not change the result |
 //! | `seed` | 0 | any | seed of everything random |
 
@@ -205,6 +206,8 @@ pub struct Params {
     pub cv: Option<usize>,
     /// Which size cross-validation chooses; `None` for [`Select::Best`].
     pub select: Option<Select>,
+    /// Draws of the bootstrap that tells how sure rules and weights of the chosen size are; `None` for none.
+    pub bootstrap: Option<usize>,
     /// Worker threads; `None` for all cores.
     pub threads: Option<usize>,
     /// Seed of everything random.
@@ -237,6 +240,7 @@ impl Default for Params {
             p0: 0.0,
             cv: None,
             select: None,
+            bootstrap: None,
             threads: None,
             seed: 0,
         }
@@ -271,6 +275,7 @@ pub struct Checked {
     pub(crate) p0: f64,
     /// Folds, and which size they choose.
     pub(crate) cv: Option<(usize, Select)>,
+    pub(crate) bootstrap: Option<usize>,
     /// Whether λ was given, and is not to be chosen.
     pub(crate) lambda_is_given: bool,
     pub(crate) threads: usize,
@@ -383,6 +388,7 @@ impl Params {
             "p0" => self.p0 = number("p0", value)?,
             "cv" => self.cv = Some(number("cv", value)?),
             "select" => self.select = Some(value.parse()?),
+            "bootstrap" => self.bootstrap = Some(number("bootstrap", value)?),
             "threads" => self.threads = Some(number("threads", value)?),
             "seed" => self.seed = number("seed", value)?,
             _ => return Err(Error::Conflict(format!("there is no parameter called {name:?}"))),
@@ -471,6 +477,7 @@ impl Params {
             num_trees: positive("num_trees", self.num_trees)?,
             p0: self.p0,
             cv: self.cross_validation()?,
+            bootstrap: self.draws()?,
             lambda_is_given: self.reg_lambda.is_some(),
             threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
             seed: self.seed,
@@ -488,6 +495,19 @@ impl Params {
                 Err(Error::Conflict(format!("select {select} needs cross-validation: give the number of folds as cv")))
             }
             (None, None) => Ok(None),
+        }
+    }
+
+    /// The ends of a 95 % interval need at least 20 draws to be anything.
+    fn draws(&self) -> Result<Option<usize>> {
+        match self.bootstrap {
+            Some(draws) if draws < 20 => {
+                Err(Error::Param { name: "bootstrap", want: "at least 20 draws", got: draws.to_string() })
+            }
+            Some(_) if self.learner == Learner::Sirus => {
+                Err(Error::Conflict("bootstrap is for boosting: sirus is made of resampled trees already".into()))
+            }
+            draws => Ok(draws),
         }
     }
 
@@ -569,6 +589,7 @@ mod tests {
             Params { max_bins: MaxBins::AtMost(1), ..ok.clone() },
             Params { threads: Some(0), ..ok.clone() },
             Params { cv: Some(1), ..ok.clone() },
+            Params { bootstrap: Some(19), ..ok.clone() },
             Params { select: Some(Select::OneSe), ..ok.clone() },
         ];
         for params in bad {

@@ -42,7 +42,7 @@ pub(crate) struct ColumnArgs {
     /// Column of exposures, with task poisson: the target's mean is exposure × rate (default: 1)
     #[arg(long, value_name = "COL")]
     exposure: Option<String>,
-    /// Column of groups whose rows stay in one fold, with --cv; rules do not use it (default: every row for itself)
+    /// Column of groups whose rows stay together, with --cv and --bootstrap; rules do not use it (default: every row for itself)
     #[arg(long, value_name = "COL")]
     cv_groups: Option<String>,
     /// Columns that rules must not use (default: none)
@@ -208,6 +208,14 @@ pub(crate) struct LearningArgs {
     select: Option<Select>,
     #[arg(
         long,
+        value_name = "B",
+        allow_hyphen_values = true,
+        help_heading = "Size",
+        help = "Draw the rows anew B times to see how often each rule is found again and how far its weight moves (default: none)"
+    )]
+    bootstrap: Option<usize>,
+    #[arg(
+        long,
         value_name = "N",
         allow_hyphen_values = true,
         help_heading = "Preset sirus",
@@ -263,6 +271,7 @@ impl LearningArgs {
             p0: self.p0.unwrap_or(base.p0),
             cv: self.cv.or(base.cv),
             select: self.select.or(base.select),
+            bootstrap: self.bootstrap.or(base.bootstrap),
             threads: self.threads.or(base.threads),
             seed: self.seed.unwrap_or(base.seed),
         }
@@ -376,6 +385,7 @@ mod tests {
             "--seed=11",
             "--cv=5",
             "--select=1se",
+            "--bootstrap=50",
         ])
         .learning
         .params();
@@ -390,7 +400,7 @@ mod tests {
         assert_eq!((params.num_trees, params.p0), (30, 0.02));
         assert_eq!((params.threads, params.seed), (Some(2), 11));
         assert_eq!(fit(&["--preset=sirus"]).learning.params(), Preset::Sirus.params());
-        assert_eq!((params.cv, params.select), (Some(5), Some(Select::OneSe)));
+        assert_eq!((params.cv, params.select, params.bootstrap), (Some(5), Some(Select::OneSe), Some(50)));
         let roles =
             fit(&["--task=poisson", "--weight=w", "--exposure=e", "--cv-groups=g", "--ignore=a,b", "--categorical=c"]);
         let roles = roles.columns.roles();

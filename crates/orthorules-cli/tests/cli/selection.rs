@@ -107,3 +107,41 @@ fn impossible_folds_are_refused_in_one_line() {
         assert!(run.stderr.contains(part), "{args:?}: {}", run.stderr);
     }
 }
+
+#[test]
+fn the_bootstrap_is_told_shown_and_stored() {
+    let sandbox = Sandbox::with(&[("t.csv", &people())]);
+    let flags = ["--max-rules", "3", "--bootstrap", "25", "--seed", "4", "-o", "m.json"];
+    let fit = [&["fit", "t.csv", "--target", "survived"][..], &flags].concat();
+    let document = sandbox.json(&fit);
+    let bootstrap = &document["bootstrap"];
+    assert_eq!((&bootstrap["samples"], &bootstrap["seed"]), (&25.into(), &4.into()));
+    let rules = bootstrap["ensembles"][0]["rules"].as_array().unwrap();
+    assert_eq!(Some(rules.len() as u64), document["chosen"]["rules"].as_u64());
+    for rule in rules {
+        assert!((0.0..=1.0).contains(&number(&rule["frequency"])), "{rule}");
+        assert!(number(&rule["interval"][0]) <= number(&rule["interval"][1]), "{rule}");
+    }
+    let first = sandbox.read("m.json");
+    assert_eq!(&sandbox.json(&["show", "m.json"])["bootstrap"], bootstrap);
+    assert_eq!(sandbox.json(&["show", "m.json", "--rules", "1"])["bootstrap"], Value::Null, "another size");
+    let told = [sandbox.ok(&fit).stdout, sandbox.ok(&["show", "m.json"]).stdout];
+    for text in told {
+        assert!(text.contains("25 draws of the rows") && text.contains("does not cover"), "{text}");
+    }
+    sandbox.ok(&[&fit[..], &["--threads", "1"]].concat());
+    assert_eq!(first, sandbox.read("m.json"));
+}
+
+#[test]
+fn the_bootstrap_knows_groups_and_classes() {
+    let sandbox = Sandbox::with(&[("f.csv", &flowers()), ("c.csv", &claims())]);
+    let several = sandbox.json(&["fit", "f.csv", "--target", "kind", "--max-rules", "2", "--bootstrap", "20"]);
+    assert_eq!(several["bootstrap"]["ensembles"].as_array().unwrap().len(), 3);
+    let poisson = ["fit", "c.csv", "--target", "claims", "--task", "poisson", "--exposure", "years"];
+    let grouped =
+        sandbox.json(&[&poisson[..], &["--max-rules", "2", "--bootstrap", "20", "--cv-groups", "region"]].concat());
+    assert_eq!(grouped["bootstrap"]["groups"], "region");
+    let run = sandbox.run(&["fit", "f.csv", "--target", "kind", "--bootstrap", "5"]);
+    assert_eq!((run.code, run.stderr.as_str()), (2, "orthorules: --bootstrap must be at least 20 draws, got 5\n"));
+}
