@@ -260,8 +260,8 @@ def boomer(split: Split):
         def visit_partial_head(self, _):
             pass
 
-    common = {"max_rules": 200, "random_state": 1, "shrinkage": 1.0, "feature_binning": "none", "parallel_rule_refinement": "false",
-              "parallel_statistic_update": "false", "parallel_prediction": "false"}
+    common = {"max_rules": 200, "random_state": 1, "shrinkage": 1.0, "feature_binning": "none"}
+    common |= dict.fromkeys(("parallel_rule_refinement", "parallel_statistic_update", "parallel_prediction"), "false")
     x, x_test = split.x.to_numpy(np.float32), split.x_test.to_numpy(np.float32)
     if split.task == "classification":
         model = BoomerClassifier(loss="logistic-decomposable", **common)
@@ -287,7 +287,8 @@ def boomer(split: Split):
 
 SYSTEMS = {
     "cart": (cart, 2),
-    # With few rules the learning rate 1 is better than the default of 0.3 (on the benchmark data, by 20 to 30 %).
+    # With few rules the learning rate 1 is better than the default of 0.3: on the benchmark data .38 against .46 for stumps,
+    # .50 against .62 for trees of depth two, and .51 against .63 for boomer.
     "xgb_stumps": (lambda s: xgboost(s, 1, 1.0), 2),
     "xgb_depth2": (lambda s: xgboost(s, 2, 1.0), 2),
     "figs": (figs, 2),
@@ -331,7 +332,7 @@ def measure(args, entries: list[dict], writer, spent: dict[str, float]) -> None:
             continue
         table = pd.read_csv(args.data / entry["file"])
         splits = pd.read_csv(args.data / "splits" / f"{entry['name']}.csv").to_numpy()
-        for index in range(min(splits.shape[1], args.splits or 5)):
+        for index in range(min(splits.shape[1], args.splits or 2)):
             split = Split(entry, table, splits[:, index] == 1)
             for name in args.systems:
                 system, most = SYSTEMS[name]
