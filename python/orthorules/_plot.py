@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,29 +73,49 @@ def rules(model: Any, ax: Axes | None = None) -> Axes:
     else:
         labels = list(frame["rule"])
     weights = frame["weight"].to_numpy(dtype=float)
-    ax = _axes(ax, 7.2, 1.0 + 0.42 * max(len(frame), 1))
+    shown = [_broken(text) for text in labels]
+    ax = _axes(ax, 7.2, 1.0 + 0.3 * max(len(frame), 1) + 0.14 * sum(text.count("\n") for text in shown))
     places = np.arange(len(frame))
     ax.barh(places, weights, height=0.62, color=[UP if w >= 0 else DOWN for w in weights], alpha=0.85)
-    ends = weights.copy()
     if "lower" in frame:
-        low, high = frame["lower"].to_numpy(dtype=float), frame["upper"].to_numpy(dtype=float)
-        ax.hlines(places, low, high, color=INK, lw=1.6)
-        ends = np.where(weights >= 0, np.maximum(ends, high), np.minimum(ends, low))
-    span = float(np.ptp(np.append(ends, 0.0))) or 1.0
-    for place, (weight, end, covered) in enumerate(zip(weights, ends, frame["coverage"], strict=True)):
-        share = "" if covered is None or not np.isfinite(covered) else f"{signed(weight)}   {100 * covered:.0f}% of rows"
-        gap = 0.012 * span if weight >= 0 else -0.012 * span
-        side = "left" if weight >= 0 else "right"
-        ax.text(end + gap, place, share or signed(weight), va="center", ha=side, fontsize=8.5, color=INK)
+        ax.hlines(places, frame["lower"], frame["upper"], color=INK, lw=1.6)
+    # Numbers in a column of their own, where no bar is in the way.
+    beside = [f"{signed(w):>7}{_share(c):>6}" for w, c in zip(weights, frame["coverage"], strict=True)]
+    right = ax.secondary_yaxis("right")
+    right.set_yticks([-0.8, *places], [f"{'weight':>7}{'rows':>6}", *beside], family="monospace", fontsize=8.5)
+    right.tick_params(length=0)
+    right.spines["right"].set_visible(False)
     ax.axvline(0, color=INK, lw=0.8)
-    ax.set_yticks(places, ["\n".join(textwrap.wrap(text, 44)) for text in labels], fontsize=9)
-    ax.invert_yaxis()
-    # Room for the words beside the bars.
-    low, high = min(0.0, *ends, 0.0), max(0.0, *ends, 0.0)
-    ax.set_xlim(low - (0.34 * span if low < 0 else 0.02 * span), high + (0.34 * span if high > 0 else 0.02 * span))
-    ax.tick_params(axis="y", length=0)
+    _name_rows(ax, shown, top=-1.1)
+    ax.margins(x=0.06)
     ax.set_xlabel(_unit(model))
     return ax
+
+
+def _share(part: float | None) -> str:
+    """A part of the rows in per cent, without pretending that a few are none."""
+    if part is None or not np.isfinite(part):
+        return ""
+    return "<1%" if 0 < part < 0.005 else f"{100 * part:.0f}%"
+
+
+def _broken(text: str, width: int = 46) -> str:
+    """A rule in lines that end between conditions."""
+    lines: list[str] = []
+    for condition in text.split(" & "):
+        if lines and len(lines[-1]) + len(condition) + 3 <= width:
+            lines[-1] += f" & {condition}"
+        else:
+            lines.append(condition)
+    return " &\n".join(lines)
+
+
+def _name_rows(ax: Axes, names: list[str], top: float = -0.6) -> None:
+    """One row for each name, from the top."""
+    ax.set_yticks(range(len(names)), names, fontsize=9)
+    ax.set_ylim(len(names) - 0.4, top)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
 
 
 def contributions(model: Any, row: Any, ax: Axes | None = None) -> Axes:
@@ -125,11 +144,11 @@ def contributions(model: Any, row: Any, ax: Axes | None = None) -> Axes:
     if len(rest):
         ax.plot([base, base], [0, 1.31], color=INK, lw=0.7, ls=":")
     labels = [INTERCEPT, *rest["rule"], _outcome(model, score, frame)]
-    ax.set_yticks(range(len(rest) + 2), ["\n".join(textwrap.wrap(text, 44)) for text in labels], fontsize=9)
-    ax.invert_yaxis()
-    ax.margins(x=0.12)
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(_unit(model))
+    _name_rows(ax, [_broken(text) for text in labels])
+    low, high = min(base, score, *starts, *ends, base), max(base, score, *starts, *ends, base)
+    # The words are to the right of what they name.
+    ax.set_xlim(low - 0.06 * span, high + 0.16 * span)
+    ax.set_xlabel(_unit(model).replace("added to the ", "").replace("added to ", ""))
     return ax
 
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import _check_y, check_consistent_length
 
 from ._base import BaseRules, _free, _per_row, _weights
@@ -153,6 +152,9 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
         """R², or with Poisson loss D²: the part of the deviance of the mean that is explained."""
+        # Not before it is needed: it takes longer to load than everything else.
+        from sklearn.metrics import d2_tweedie_score
+
         predicted = self.predict(X, exposure)
         power = 1 if self.loss == "poisson" else 0
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))

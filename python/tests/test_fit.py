@@ -1,0 +1,171 @@
+"""Fitting: threads, interrupts, forks, progress."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from orthorules import RuleRegressor
+from orthorules._progress import Progress
+
+
+def noise(rows=60_000, columns=20):
+    random = np.random.default_rng(1)
+    return np.asfortranarray(random.normal(size=(rows, columns))), random.normal(size=rows)
+
+
+def endless(**more):
+    """A fit that takes minutes."""
+    return RuleRegressor(max_rules=5000, path="nested", reg_lambda=0.0, max_complexity=100_000, **more)
+
+
+def test_threads_do_not_change_the_result():
+    X, y = noise(3000)
+    models = [RuleRegressor(max_rules=5, n_jobs=n).fit(X, y).to_json() for n in (1, 2, 3, None, -1)]
+    assert len(set(models)) == 1
+
+
+def test_other_threads_run_during_a_fit():
+    X, y = noise()
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.monotonic()
+    RuleRegressor(max_rules=15, path="nested").fit(X, y)
+    spent = time.monotonic() - start
+    done.set()
+    thread.join()
+    assert sum(start < t < start + spent for t in ticks) > 10 * spent
+
+
+def interrupted_after(seconds):
+    """Presses Ctrl-C after a while, and says when."""
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(seconds, press)
+    timer.start()
+    return pressed
+
+
+def test_an_interrupt_ends_the_fit():
+    X, y = noise()
+    model = endless()
+    pressed = interrupted_after(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert time.monotonic() - pressed[0] < 0.5
+    assert not hasattr(model, "_model")
+
+
+def test_an_interrupted_fit_can_be_kept():
+    X, y = noise()
+    model = endless(on_interrupt="keep")
+    pressed = interrupted_after(1.5)
+    model.fit(X, y)
+    assert time.monotonic() - pressed[0] < 0.5
+    assert model.interrupted_
+    assert 0 < len(model.rules_) < 5000
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_process_may_fork_between_fits():
+    X, y = noise(20_000, 5)
+    model = RuleRegressor(max_rules=3, n_jobs=2).fit(X, y)
+    expected = model.to_json()
+    child = os.fork()
+    if child == 0:
+        same = RuleRegressor(max_rules=3, n_jobs=2).fit(X, y).to_json() == expected
+        os._exit(0 if same and np.isfinite(model.predict(X)).all() else 1)
+    for _ in range(300):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        pytest.fail("the child did not end")
+    assert status == 0
+
+
+def test_progress_has_a_line_for_each_rule(capsys):
+    X, y = noise(2000, 3)
+    RuleRegressor(max_rules=3, verbose=1).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines and all("complexity" in line and "risk" in line for line in lines)
+    RuleRegressor(max_rules=3).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_rewrites_a_terminals_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    progress = Progress(1)
+    progress(None, 1, 2, 0.5, "x <= 1")
+    progress("a", 2, 14, 0.25, "x <= 1")
+    progress.close()
+    text = capsys.readouterr().err
+    assert "\n" not in text and text.count("\r") == 4
+    assert "1 rule, complexity 2, risk 0.5" in text and "a: 2 rules, complexity 14" in text
+
+
+def test_progress_in_a_notebook(monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, content, raw):
+            shown.append(content["text/plain"])
+
+    import IPython.display
+
+    def display(content, raw, display_id):
+        shown.append(content["text/plain"])
+        return Handle()
+
+    monkeypatch.setattr(IPython.display, "display", display)
+    monkeypatch.setattr("orthorules._progress._in_notebook", lambda: True)
+    X, y = noise(2000, 3)
+    RuleRegressor(max_rules=3, verbose=1).fit(X, y)
+    assert len(shown) >= 3 and all("risk" in text for text in shown)
+
+
+def test_importing_is_quick_and_loads_nothing_heavy():
+    program = """
+        import sys, time
+        import numpy
+        start = time.perf_counter()
+        import orthorules
+        spent = time.perf_counter() - start
+        heavy = {"pandas", "matplotlib", "sklearn", "scipy", "polars", "pyarrow", "joblib"} & set(sys.modules)
+        assert not heavy, heavy
+        print(spent)
+        # scikit-learn's base class brings pandas along in some releases.
+        import sklearn.base
+        there = set(sys.modules)
+        from orthorules import RuleRegressor
+        RuleRegressor(max_rules=1).fit([[1.0], [2.0], [3.0], [4.0]], [1, 1, 2, 2]).predict([[1.0]])
+        heavy = {"pandas", "matplotlib", "polars", "pyarrow", "sklearn.metrics"} & (set(sys.modules) - there)
+        assert not heavy, heavy
+    """
+    runs = []
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        runs.append(float(done.stdout))
+    assert min(runs) < 0.15

@@ -1,0 +1,124 @@
+"""Frames, sizes, explanations, sentences and plots."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from orthorules import RuleClassifier, RuleRegressor, datasets
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def fitted(deliveries):
+    X, y = deliveries
+    return RuleRegressor(max_complexity=16).fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def several():
+    X, y = datasets.friedman1(300, seed=2)
+    return RuleClassifier(max_rules=3).fit(X, np.digitize(y, [11, 17])), X
+
+
+def test_rules(fitted):
+    model, X, _ = fitted
+    rules = model.rules_
+    assert list(rules.columns[:4]) == ["rule", "weight", "conditions", "covered"]
+    assert model.complexity_ == len(rules) + rules["conditions"].sum()
+    assert np.allclose(rules["coverage"], rules["covered"] / len(X))
+    assert RuleRegressor(max_rules=0).fit(X, np.arange(len(X))).rules_.empty
+
+
+def test_path(fitted):
+    model, X, y = fitted
+    path = model.path_
+    assert list(path.columns[:4]) == ["rules", "complexity", "train_risk", "cv_risk"]
+    assert path["complexity"].is_monotonic_increasing and path["complexity"].iloc[0] == 0
+    assert path["chosen"].sum() == 1 and path["chosen"].iloc[-1]
+    for (_, line), predicted in zip(path.iterrows(), model.staged_predict(X), strict=True):
+        assert np.mean((predicted - y) ** 2) == pytest.approx(line["train_risk"])
+
+
+def test_another_size_needs_no_refit(fitted):
+    model, X, _ = fitted
+    stages = list(model.staged_predict(X))
+    for i, (_, line) in enumerate(model.path_.iterrows()):
+        other = model.at(complexity=int(line["complexity"]))
+        assert (other.predict(X) == stages[i]).all()
+        assert other.complexity_ == line["complexity"]
+        assert other.path_["chosen"].to_numpy().nonzero()[0] == [i]
+    assert model.at(rules=1).complexity_ == model.path_.query("rules == 1")["complexity"].max()
+    assert model.complexity_ == model.path_["complexity"].max(), "the model itself stays as it is"
+
+
+def test_sizes_of_several_classes(several):
+    model, X = several
+    small = model.at(rules=1)
+    assert len(small.rules_) == 3
+    assert len(list(model.staged_predict_proba(X))) == len(model._model.sizes)
+    assert (list(model.staged_predict(X))[-1] == model.predict(X)).all()
+    assert model.at(complexity=model.complexity_).complexity_ == model.complexity_
+
+
+def test_contributions_add_up(fitted, several):
+    model, X, _ = fitted
+    frame = model.explain(X)
+    assert list(frame.columns) == ["row", "rule", "fired", "contribution"]
+    assert len(frame) == len(X) * (1 + len(model.rules_))
+    assert np.allclose(frame.groupby("row")["contribution"].sum(), model.predict(X))
+    assert (frame["contribution"][~frame["fired"]] == 0).all()
+    model, X = several
+    frame = model.explain(X)
+    scores = frame.groupby(["row", "class"])["contribution"].sum().unstack()
+    assert np.allclose(scores[["0", "1", "2"]], model.decision_function(X))
+
+
+def test_sentences(fitted, several):
+    model, X, _ = fitted
+    row = X[(X["weather"] == "snow") & (X["km"] > 8)].iloc[[0]]
+    text = model.why(row)
+    assert text.startswith("minutes is predicted to be ") and "since weather = snow" in text and text.endswith(".")
+    assert model.why(row.iloc[0]) == text
+    frame = model.explain(row)
+    assert text.count("since") == frame["fired"].sum() - 1
+    model, X = several
+    assert "against the rest" in model.why(X.iloc[[0]])
+    assert model.why(X.iloc[[0]]).startswith("The probability that y is ")
+
+
+def test_plots(fitted, several, tmp_path):
+    import matplotlib.pyplot as plt
+
+    for model, X in (fitted[:2], several):
+        path, rules, row = model.plot_path(), model.plot_rules(), model.plot_contributions(X.iloc[[1]])
+        assert path.get_xlabel().startswith("complexity")
+        assert len(rules.patches) == len(model.rules_)
+        assert row.get_xlabel()
+        for ax in (path, rules, row):
+            ax.figure.savefig(tmp_path / "plot.png")
+    _, ax = plt.subplots()
+    assert fitted[0].plot_path(ax=ax) is ax
+    empty = RuleRegressor(max_rules=0).fit(fitted[1], fitted[2])
+    empty.plot_rules(), empty.plot_path(), empty.plot_contributions(fitted[1].iloc[[0]])
+    plt.close("all")
+
+
+def test_plots_say_what_is_missing(fitted, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        fitted[0].plot_path()
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        fitted[0].plot_rules()
+
+
+def test_data_sets():
+    X, y = datasets.tic_tac_toe()
+    assert X.shape == (958, 9) and (y == "yes").sum() == 626
+    X, y = datasets.friedman1(rows=50, seed=3)
+    assert X.shape == (50, 10) and y.name == "y"
+    assert X.equals(datasets.friedman1(rows=50, seed=3)[0])
+    with pytest.raises(ValueError, match="rows"):
+        datasets.friedman1(rows=0)
