@@ -163,13 +163,17 @@ fn copied<T: Element + Copy + Into<f64> + Send + Sync>(
     which: &[usize],
     threads: usize,
 ) -> PyResult<Vec<Numbers>> {
-    let rows = array.nrows();
+    let (rows, width) = array.dim();
     let group = |columns: &[usize]| {
         let mut vectors: Vec<Vec<f64>> = columns.iter().map(|_| Vec::with_capacity(rows)).collect();
         for start in (0..rows).step_by(BLOCK) {
             let block = array.slice(s![start..rows.min(start + BLOCK), ..]);
             for (vector, &c) in vectors.iter_mut().zip(columns) {
-                vector.extend(block.column(c).iter().map(|&x| x.into()));
+                match block.to_slice() {
+                    // Iterators that know their length are copied without looking at the vector's capacity.
+                    Some(cells) => vector.extend(cells.chunks_exact(width).map(|row| row[c].into())),
+                    None => vector.extend(block.column(c).iter().map(|&x| x.into())),
+                }
             }
         }
         vectors
