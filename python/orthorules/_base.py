@@ -15,7 +15,13 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from . import _frame, _native
 from ._html import HtmlMixin
@@ -180,15 +186,19 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
     # ---- fitting ----
 
     def _learn(
-        self, table: _native.Table, task: str, target: str, weight: Any, exposure: Any, positive: str | None
+        self, table: _native.Table, task: str, target: str, weight: Any, exposure: Any, groups: Any, positive: str | None
     ) -> None:
         """Learns from `table`, to which the target was added."""
         taken = {*self._names(), target}
         names: list[str | None] = []
-        for name, values in (("sample_weight", weight), ("exposure", exposure)):
+        for name, values in (("sample_weight", weight), ("exposure", exposure), ("groups", groups)):
             if values is None:
                 names.append(None)
                 continue
+            if name == "groups":
+                groups = column_or_1d(values)
+                check_consistent_length(groups, np.empty(table.rows))
+                values = np.unique(groups, return_inverse=True)[1]
             free = _free(getattr(values, "name", None), name, taken)
             taken.add(free)
             table.add(free, np.asarray(values, dtype=np.float64))
@@ -203,6 +213,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
                 target,
                 names[0],
                 names[1],
+                names[2],
                 positive,
                 self.preset,
                 self._options(),

@@ -115,7 +115,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.verbose = verbose
         self.on_interrupt = on_interrupt
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RuleClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RuleClassifier:
         """Learns rules.
 
         Parameters
@@ -126,6 +126,8 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
             Labels: text, booleans or whole numbers.
         sample_weight : array of shape (n_samples,), optional
             A row of weight 2 counts as the row twice.
+        groups : array of shape (n_samples,), optional
+            Rows of one group stay together in cross-validation and bootstrap.
         """
         required(self, y)
         name = getattr(y, "name", None)
@@ -149,7 +151,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
         values = y.astype(np.float64) if kind == "numeric" else codes.astype(np.float64)
         table.add_labels(target, kind, np.ascontiguousarray(values), names)
-        self._learn(table, "classification", target, weight, None, positive)
+        self._learn(table, "classification", target, weight, None, groups, positive)
         self.classes_ = classes
         return self
 

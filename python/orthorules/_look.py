@@ -25,11 +25,14 @@ class LookMixin:
 
         rows = []
         total = self._document.get("rows")  # type: ignore[attr-defined]
-        for ensemble, step, texts in self._parts():
+        sure = self._uncertainty()
+        for e, (ensemble, step, texts) in enumerate(self._parts()):
             for place, (k, weight) in enumerate(zip(_members(step), step["weights"], strict=True)):
                 rule = ensemble["rules"][k]
                 row = {"class": ensemble.get("class"), "rule": texts[k], "weight": weight}
-                row |= _interval(step, place)
+                if sure:
+                    low, high = sure[e]["rules"][place]["interval"]
+                    row |= {"lower": low, "upper": high, "frequency": sure[e]["rules"][place]["frequency"]}
                 row |= {
                     "conditions": len(rule["conditions"]),
                     "covered": rule.get("covered"),
@@ -49,24 +52,19 @@ class LookMixin:
         import pandas as pd
 
         rows = []
-        cv = _cross_validation(self._document)  # type: ignore[attr-defined]
+        several = len(self._ensembles) > 1  # type: ignore[attr-defined]
+        judged = self._document.get("cv", {}).get("path", [])  # type: ignore[attr-defined]
+        cv = {(step["rules"], step["complexity"]): step for step in judged}
         for ensemble, chosen, _ in self._parts():
             for step in ensemble["path"]:
-                key = (step["rules"], step["complexity"])
-                risk, error = cv.get(key, (np.nan, np.nan)) if ensemble.get("class") is None else (np.nan, np.nan)
-                rows.append(
-                    {
-                        "class": ensemble.get("class"),
-                        "rules": step["rules"],
-                        "complexity": step["complexity"],
-                        "train_risk": step["train_risk"],
-                        "cv_risk": risk,
-                        "cv_se": error,
-                        "chosen": step is chosen,
-                    }
-                )
+                found = {} if several else cv.get((step["rules"], step["complexity"]), {})
+                rows.append(_line(ensemble.get("class"), step, found, step is chosen))
+        if several:
+            # Cross-validation judges all classes together.
+            size = sum(step["complexity"] for _, step, _ in self._parts())
+            rows += [_line("all", step, step, step["complexity"] == size) for step in judged]
         frame = pd.DataFrame(rows)
-        return frame if len(self._ensembles) > 1 else frame.drop(columns="class")  # type: ignore[attr-defined]
+        return frame if several else frame.drop(columns="class")
 
     def _parts(self) -> list[tuple[dict[str, Any], dict[str, Any], list[str]]]:
         """For every ensemble: itself, its step at the chosen size, the texts of its rules."""
@@ -74,6 +72,12 @@ class LookMixin:
         places = self._model.sizes[self._size]  # type: ignore[attr-defined]
         texts = self._model.rule_texts  # type: ignore[attr-defined]
         return [(e, e["path"][p], t) for e, p, t in zip(ensembles, places, texts, strict=True)]
+
+    def _uncertainty(self) -> list[dict[str, Any]]:
+        """What a bootstrap found of the rules, if it was about the size that is shown."""
+        found = self._document.get("bootstrap")  # type: ignore[attr-defined]
+        same = self._size == self._model.chosen  # type: ignore[attr-defined]
+        return found["ensembles"] if found and same else []
 
     def explain(self, X: Any) -> pd.DataFrame:
         """Which rules hold for which rows, and what each adds to the score.
@@ -134,15 +138,17 @@ def _members(step: dict[str, Any]) -> Any:
     return step.get("members") or range(step["rules"])
 
 
-def _interval(step: dict[str, Any], place: int) -> dict[str, float]:
-    """The interval of a weight, where a bootstrap has found one."""
-    intervals = step.get("intervals")
-    return {} if not intervals else {"lower": intervals[place][0], "upper": intervals[place][1]}
-
-
-def _cross_validation(document: dict[str, Any]) -> dict[tuple[int, int], tuple[float, float]]:
-    """Risk and standard error of the sizes that cross-validation has judged, by rules and complexity."""
-    return {}
+def _line(label: str | None, step: dict[str, Any], cv: dict[str, Any], chosen: bool) -> dict[str, Any]:
+    """One size on the path."""
+    return {
+        "class": label,
+        "rules": step["rules"],
+        "complexity": step["complexity"],
+        "train_risk": step.get("train_risk", np.nan),
+        "cv_risk": cv.get("cv_risk", np.nan),
+        "cv_se": cv.get("cv_se", np.nan),
+        "chosen": chosen,
+    }
 
 
 def number(x: float, digits: int = 4) -> str:

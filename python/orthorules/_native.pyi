@@ -1,6 +1,5 @@
 """The engine, in Rust."""
 
-from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
@@ -16,6 +15,7 @@ def rounded(x: float, digits: int) -> str: ...
 def generate(name: str, rows: int = 0, seed: int = 0) -> dict[str, Any]: ...
 
 class Table:
+    rows: int
     warnings: list[str]
     @staticmethod
     def of_columns(columns: list[tuple[Any, ...]], categorical: list[str], keep: list[str]) -> Table: ...
@@ -58,10 +58,11 @@ def fit(
     target: str,
     weight: str | None,
     exposure: str | None,
+    groups: str | None,
     positive: str | None,
     preset: str | None,
     options: list[tuple[str, str]],
     cuts: list[tuple[str, list[float]]],
-    callback: Callable[[str | None, int, int, float, str], None] | None,
+    callback: Any | None,
     keep: bool,
 ) -> tuple[Model, list[tuple[str, float]], bool]: ...

@@ -33,31 +33,36 @@ def path(model: Any, ax: Axes | None = None) -> Axes:
     ax = _axes(ax, 6.4, 4.0)
     groups = [(None, frame)] if "class" not in frame else list(frame.groupby("class", sort=False))
     for label, part in groups:
+        trained = part[part["train_risk"].notna()]
         name = "training" if label is None else str(label)
-        line = ax.plot(part["complexity"], part["train_risk"], marker="o", ms=3.5, lw=1.4, label=name)
-        colour = line[0].get_color() if label is not None else CALM
-        line[0].set_color(colour)
+        colour = CALM if label is None else None
+        if len(trained):
+            line = ax.plot(trained["complexity"], trained["train_risk"], "o-", ms=3.5, lw=1.4, label=name, color=colour)
+            colour = line[0].get_color()
         known = part[part["cv_risk"].notna()]
         if len(known):
+            name = "cross-validation ± 1 standard error" + ("" if label is None else ", all classes")
             ax.errorbar(
                 known["complexity"],
                 known["cv_risk"],
                 yerr=known["cv_se"],
+                fmt="s-",
                 color=DOWN,
-                marker="s",
                 ms=3.5,
                 lw=1.4,
                 elinewidth=0.8,
                 capsize=2,
-                label="cross-validation ± 1 standard error",
+                label=name,
             )
-        chosen = part[part["chosen"]].iloc[-1]
-        risk = chosen["cv_risk"] if np.isfinite(chosen["cv_risk"]) else chosen["train_risk"]
-        ax.plot(chosen["complexity"], risk, marker="o", ms=11, mfc="none", mec=INK if label is None else colour, mew=1.6)
-        if label is None:
-            rules = int(chosen["rules"])
-            ax.axvline(chosen["complexity"], color=INK, lw=0.8, ls=":")
-            ax.plot([], [], marker="o", ms=9, mfc="none", mec=INK, ls="", label=f"chosen: {rules} rules")
+        for _, chosen in part[part["chosen"]].iterrows():
+            risk = chosen["cv_risk"] if np.isfinite(chosen["cv_risk"]) else chosen["train_risk"]
+            edge = INK if label is None or len(known) else colour
+            ax.plot(chosen["complexity"], risk, "o", ms=11, mfc="none", mec=edge, mew=1.6)
+            if label is None or len(known):
+                ax.axvline(chosen["complexity"], color=INK, lw=0.8, ls=":")
+                count = int(chosen["rules"])
+                text = f"chosen: {count} rule{'' if count == 1 else 's'}" + ("" if label is None else " each")
+                ax.plot([], [], "o", ms=9, mfc="none", mec=INK, label=text)
     ax.set(xlabel="complexity (rules + conditions)", ylabel=f"mean {model._document['loss']} loss")
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)

@@ -39,6 +39,16 @@ class Progress:
         else:
             print(f"{who}{size}, risk {risk_text}: {rule}", file=sys.stderr)
 
+    def resampled(self, done: int, total: int) -> None:
+        """Hears of every fit of a cross-validation or a bootstrap."""
+        text = f"fit {done} of {total} ({time.monotonic() - self._start:.1f} s)"
+        if self._notebook:
+            self._show(text)
+        elif self._terminal:
+            self._rewrite(text)
+        elif self._lines or done == total:
+            print(text, file=sys.stderr)
+
     def _rewrite(self, text: str) -> None:
         print(f"\r{text.ljust(self._width)}", end="", file=sys.stderr, flush=True)
         self._width = len(text)

@@ -109,7 +109,9 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.verbose = verbose
         self.on_interrupt = on_interrupt
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> RuleRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, groups: Any = None
+    ) -> RuleRegressor:
         """Learns rules.
 
         Parameters
@@ -122,6 +124,8 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
             A row of weight 2 counts as the row twice.
         exposure : array of shape (n_samples,), optional
             With Poisson loss: the mean of y is exposure × rate.
+        groups : array of shape (n_samples,), optional
+            Rows of one group stay together in cross-validation and bootstrap.
         """
         if self.loss not in _TASKS:
             raise ValueError(f"loss must be 'squared' or 'poisson', got {self.loss!r}")
@@ -138,7 +142,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         table = self._training_table(X)
         target = _free(name, "y", set(self._names()))
         table.add(target, np.ascontiguousarray(y))
-        self._learn(table, _TASKS[self.loss], target, weight, exposure, None)
+        self._learn(table, _TASKS[self.loss], target, weight, exposure, groups, None)
         return self
 
     def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:

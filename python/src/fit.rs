@@ -27,6 +27,8 @@ type Outcome = orthorules::Result<(orthorules::Model, orthorules::Seconds)>;
 enum News {
     /// A rule was added.
     Step { class: Option<String>, rules: usize, complexity: usize, risk: f64, rule: String },
+    /// One of the fits of a cross-validation or a bootstrap ended.
+    Resampled { done: usize, total: usize },
     /// The end; nothing after a defect.
     Done(Option<Outcome>),
 }
@@ -48,6 +50,12 @@ impl Observer for Watcher {
         }
     }
 
+    fn resampled(&self, done: usize, total: usize) {
+        if self.talkative {
+            let _ = self.news.send(News::Resampled { done, total });
+        }
+    }
+
     fn stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -55,10 +63,11 @@ impl Observer for Watcher {
 
 /// Learns from `table`, which is used up. Returns the model, seconds by stage, and whether it was interrupted.
 ///
-/// `options` are parameters by name, as text; `callback(class, rules, complexity, risk, rule)` hears of every rule. Ctrl-C
-/// raises, or with `keep` ends the fit with the rules found so far.
+/// `options` are parameters by name, as text; `callback(class, rules, complexity, risk, rule)` hears of every rule, and
+/// `callback.resampled(done, total)` of every fit of a cross-validation. Ctrl-C raises, or with `keep` ends the fit with the
+/// rules found so far.
 #[pyfunction]
-#[pyo3(signature = (table, task, target, weight, exposure, positive, preset, options, cuts, callback, keep))]
+#[pyo3(signature = (table, task, target, weight, exposure, groups, positive, preset, options, cuts, callback, keep))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -67,6 +76,7 @@ pub(crate) fn fit(
     target: String,
     weight: Option<String>,
     exposure: Option<String>,
+    groups: Option<String>,
     positive: Option<String>,
     preset: Option<&str>,
     options: Vec<(String, String)>,
@@ -89,7 +99,7 @@ pub(crate) fn fit(
     }
     params.cuts = cuts.into_iter().collect();
     params.check(task.loss(), 1).map_err(exception)?;
-    let roles = Roles { target, task: Some(task), positive, weight, exposure, ..Roles::default() };
+    let roles = Roles { target, task: Some(task), positive, weight, exposure, groups, ..Roles::default() };
     let columns = std::mem::take(&mut table.borrow_mut().columns);
 
     let (sender, mut receiver) = mpsc::channel();
@@ -113,6 +123,13 @@ pub(crate) fn fit(
             Ok(News::Step { class, rules, complexity, risk, rule }) => {
                 if let (Some(callback), None) = (&callback, &interrupt) {
                     callback.call1(py, (class, rules, complexity, risk, rule)).inspect_err(|_| {
+                        stop.store(true, Ordering::Relaxed);
+                    })?;
+                }
+            }
+            Ok(News::Resampled { done, total }) => {
+                if let (Some(callback), None) = (&callback, &interrupt) {
+                    callback.call_method1(py, "resampled", (done, total)).inspect_err(|_| {
                         stop.store(true, Ordering::Relaxed);
                     })?;
                 }

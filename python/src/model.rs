@@ -97,12 +97,15 @@ impl Model {
         let places = self.sizes.get(size).ok_or_else(|| PyIndexError::new_err(format!("there is no size {size}")))?;
         for (ensemble, &place) in model.ensembles.iter_mut().zip(places) {
             let rules = ensemble.path[place].rules;
-            let mut i = 0;
-            ensemble.path.retain(|step| {
-                i += 1;
-                i <= place + 1 || step.rules != rules
-            });
+            let kept: Vec<bool> = (0..).zip(&ensemble.path).map(|(i, s)| i <= place || s.rules != rules).collect();
+            let mut keep = kept.iter();
+            ensemble.path.retain(|_| keep.next() == Some(&true));
             ensemble.chosen = rules;
+            // With several ensembles a size is a number of rules, and none of these is lost.
+            if let (Some(cv), 1) = (&mut model.cv, self.model.ensembles.len()) {
+                let mut keep = kept.iter();
+                cv.path.retain(|_| keep.next() == Some(&true));
+            }
         }
         Ok(Self::new(model))
     }

@@ -104,6 +104,43 @@ def test_plots(fitted, several, tmp_path):
     plt.close("all")
 
 
+def test_cross_validation_shows_its_risks():
+    X, y = datasets.friedman1(300, seed=2)
+    model = RuleRegressor(max_complexity=20, cv=4, select="1se", random_state=1).fit(X, y)
+    path = model.path_
+    assert path[["cv_risk", "cv_se"]].notna().all(axis=None)
+    chosen = path[path["chosen"]].iloc[0]
+    assert chosen["complexity"] == model.complexity_
+    assert chosen["cv_risk"] >= path["cv_risk"].min()
+    assert any("cross-validation" in t.get_text() for t in model.plot_path().get_legend().get_texts())
+    assert RuleRegressor.from_json(model.to_json()).path_.equals(path)
+    for size in (model.at(rules=1), model.at(complexity=2), model.at(complexity=100)):
+        again = RuleRegressor.from_json(size.to_json())
+        assert again.complexity_ == size.complexity_ and again.path_["cv_risk"].notna().all()
+    other = RuleRegressor(max_complexity=20, cv=4, select="1se", random_state=2).fit(X, y)
+    assert not other.path_["cv_risk"].equals(path["cv_risk"])
+
+
+def test_cross_validation_of_several_classes():
+    X, y = datasets.friedman1(300, seed=2)
+    model = RuleClassifier(max_rules=3, cv=3).fit(X, np.digitize(y, [11, 17]))
+    together = model.path_.query("`class` == 'all'")
+    assert together["cv_risk"].notna().all() and together["chosen"].sum() == 1
+    assert together[together["chosen"]]["complexity"].item() == model.complexity_
+    model.plot_path()
+
+
+def test_groups_stay_together():
+    X, y = datasets.friedman1(300, seed=2)
+    groups = np.repeat(["a", "b", "c", "d", "e", "f"], 50)
+    model = RuleRegressor(max_rules=3, cv=3).fit(X, y, groups=groups)
+    assert model._document["cv"]["groups"] == "groups"
+    with pytest.raises(ValueError, match="too few for 7 folds"):
+        RuleRegressor(max_rules=3, cv=7).fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        RuleRegressor(max_rules=3, cv=3).fit(X, y, groups=groups[:-1])
+
+
 def test_plots_say_what_is_missing(fitted, monkeypatch):
     import sys
 

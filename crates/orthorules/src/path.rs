@@ -63,7 +63,7 @@ impl Boosting<'_> {
                 let rules = self.rules_for(&state);
                 let searched = started.elapsed().as_secs_f64();
                 seconds.search += searched;
-                for found in rules {
+                for found in rules.into_iter().filter(|_| !self.observer.stop()) {
                     let extension = Extension { from: Rc::clone(&state), found: Rc::new(found), searched };
                     let complexity = state.complexity + 1 + extension.found.query.len();
                     waiting.entry(complexity).or_default().push(extension);

@@ -175,6 +175,10 @@ impl Searcher<'_> {
 
     /// The best children of node `n` along column `c`: a few more than the beam holds, since some may be twins.
     fn column_candidates(&self, beam: &[Node], gathered: &Gathered, n: usize, c: usize) -> Vec<Candidate> {
+        // Whoever asked to stop does not want to wait for a large table; what was found is thrown away then.
+        if self.observer.stop() {
+            return Vec::new();
+        }
         let (node, column) = (&beam[n], &self.columns[c]);
         let keep = if self.params.beam_width == 1 { 1 } else { 2 * self.params.beam_width };
         let stats = gathered.statistics(column);

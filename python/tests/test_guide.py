@@ -1,0 +1,25 @@
+"""The guide's code runs, block after block, and so does the README's."""
+
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+mpl.use("Agg")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["docs/guide.md", "README.md"])
+def test_code_runs(page, tmp_path, monkeypatch):
+    import matplotlib.pyplot as plt
+
+    text = (ROOT / page).read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    blocks = list(re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    assert blocks
+    for block in blocks:
+        line = text.count("\n", 0, block.start(1))
+        exec(compile("\n" * line + block[1], str(ROOT / page), "exec"), names)
+    plt.close("all")
