@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -70,12 +70,14 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- parameters ----
 
-    def _options(self) -> list[tuple[str, str]]:
+    def _options(self, folds: int | None) -> list[tuple[str, str]]:
         """The engine's parameters as text. A preset has the say where a parameter is left at its default."""
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
         options = []
         for name in ENGINE:
             value = getattr(self, name)
+            if name == "cv" and folds is not None:
+                value = folds
             untouched = self.preset is not None and value == defaults[name]
             if value is not None and not untouched:
                 options.append((name, _text(name, value)))
@@ -90,6 +92,25 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"random_state must be at least 0, got {self.random_state}")
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _given_folds(self, y: NDArray[Any], groups: Any) -> tuple[int, NDArray[np.intp]] | None:
+        """The number of folds and the fold of each row, where `cv` is a splitter or a list of splits."""
+        if self.cv is None or isinstance(self.cv, numbers.Number | str):
+            return None
+        # Not before it is needed: it loads much.
+        from sklearn.model_selection import check_cv
+
+        splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(np.empty((len(y), 0)), y, groups))
+        fold = np.full(len(y), -1)
+        for i, (train, test) in enumerate(splits):
+            rest = np.ones(len(y), dtype=bool)
+            rest[test] = False
+            if (fold[test] >= 0).any() or not np.array_equal(np.sort(train), np.flatnonzero(rest)):
+                raise ValueError("cv must hold out every row once, and learn from all others")
+            fold[test] = i
+        if (fold < 0).any():
+            raise ValueError("cv must hold out every row once, and learn from all others")
+        return len(splits), fold
 
     def _cuts(self) -> list[tuple[str, list[float]]]:
         if self.cuts is None:
@@ -186,9 +207,23 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
     # ---- fitting ----
 
     def _learn(
-        self, table: _native.Table, task: str, target: str, weight: Any, exposure: Any, groups: Any, positive: str | None
+        self,
+        table: _native.Table,
+        task: str,
+        y: NDArray[Any],
+        target: str,
+        weight: Any,
+        exposure: Any,
+        groups: Any,
+        positive: str | None,
     ) -> None:
-        """Learns from `table`, to which the target was added."""
+        """Learns from `table`, to which the target `y` was added."""
+        if groups is not None:
+            groups = column_or_1d(groups)
+            check_consistent_length(y, groups)
+        given = self._given_folds(y, groups)
+        if given is not None:
+            groups = given[1]
         taken = {*self._names(), target}
         names: list[str | None] = []
         for name, values in (("sample_weight", weight), ("exposure", exposure), ("groups", groups)):
@@ -196,9 +231,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
                 names.append(None)
                 continue
             if name == "groups":
-                groups = column_or_1d(values)
-                check_consistent_length(groups, np.empty(table.rows))
-                values = np.unique(groups, return_inverse=True)[1]
+                values = np.unique(values, return_inverse=True)[1]
             free = _free(getattr(values, "name", None), name, taken)
             taken.add(free)
             table.add(free, np.asarray(values, dtype=np.float64))
@@ -216,7 +249,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
                 names[2],
                 positive,
                 self.preset,
-                self._options(),
+                self._options(None if given is None else given[0]),
                 self._cuts(),
                 progress,
                 self.on_interrupt == "keep",

@@ -74,7 +74,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         cuts: Mapping[str, Any] | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
-        cv: int | None = None,
+        cv: Any = None,
         select: str | None = None,
         bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
@@ -151,7 +151,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
         values = y.astype(np.float64) if kind == "numeric" else codes.astype(np.float64)
         table.add_labels(target, kind, np.ascontiguousarray(values), names)
-        self._learn(table, "classification", target, weight, None, groups, positive)
+        self._learn(table, "classification", y, target, weight, None, groups, positive)
         self.classes_ = classes
         return self
 

@@ -51,7 +51,7 @@ PARAMETERS = """\
         Trees of `sirus`.
     p0 : float, default=0.0
         Share of the trees that must have a rule of `sirus`.
-    cv : int, optional
+    cv : int, splitter or list of splits, optional
         Folds of the cross-validation that chooses λ and the size. Stratified by class, decided by `random_state`; a given
         `reg_lambda` is kept.
     select : {"best", "1se"}, optional

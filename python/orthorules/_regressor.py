@@ -68,7 +68,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         cuts: Mapping[str, Any] | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
-        cv: int | None = None,
+        cv: Any = None,
         select: str | None = None,
         bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
@@ -142,7 +142,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         table = self._training_table(X)
         target = _free(name, "y", set(self._names()))
         table.add(target, np.ascontiguousarray(y))
-        self._learn(table, _TASKS[self.loss], target, weight, exposure, groups, None)
+        self._learn(table, _TASKS[self.loss], y, target, weight, exposure, groups, None)
         return self
 
     def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:

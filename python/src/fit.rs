@@ -30,7 +30,7 @@ enum News {
     /// One of the fits of a cross-validation or a bootstrap ended.
     Resampled { done: usize, total: usize },
     /// The end; nothing after a defect.
-    Done(Option<Outcome>),
+    Done(Option<Box<Outcome>>),
 }
 
 /// Hears of rules and passes on the wish to stop.
@@ -110,7 +110,7 @@ pub(crate) fn fit(
         orthorules::fit(&problem, &params, &watcher)
     };
     std::thread::Builder::new().name("orthorules fit".into()).spawn(move || {
-        let outcome = catch_unwind(AssertUnwindSafe(learn)).ok();
+        let outcome = catch_unwind(AssertUnwindSafe(learn)).ok().map(Box::new);
         let _ = sender.send(News::Done(outcome));
     })?;
 
@@ -135,7 +135,7 @@ pub(crate) fn fit(
                 }
             }
             Ok(News::Done(outcome)) => {
-                return match (outcome, interrupt) {
+                return match (outcome.map(|o| *o), interrupt) {
                     (Some(Ok(_)), Some((signal, _))) if !keep => Err(signal),
                     (Some(Err(_)), Some((signal, _))) => Err(signal),
                     (Some(outcome), interrupt) => {

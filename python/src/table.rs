@@ -100,12 +100,6 @@ impl Table {
         Ok(column_table(columns, &categorical, &[])?.into())
     }
 
-    /// How many rows it has.
-    #[getter]
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
     /// Remarks about what was left out.
     #[getter]
     fn warnings(&self) -> Vec<String> {

@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 
 from orthorules import RuleClassifier, RuleRegressor, datasets
 
@@ -128,6 +129,20 @@ def test_cross_validation_of_several_classes():
     assert together["cv_risk"].notna().all() and together["chosen"].sum() == 1
     assert together[together["chosen"]]["complexity"].item() == model.complexity_
     model.plot_path()
+
+
+def test_folds_may_be_given():
+    X, y = datasets.friedman1(300, seed=2)
+    deal = np.arange(300) % 3
+    splits = [(np.flatnonzero(deal != i), np.flatnonzero(deal == i)) for i in range(3)]
+    by_list = RuleRegressor(max_rules=4, cv=splits).fit(X, y)
+    by_splitter = RuleRegressor(max_rules=4, cv=PredefinedSplit(deal)).fit(X, y)
+    by_group = RuleRegressor(max_rules=4, cv=3).fit(X, y, groups=deal)
+    assert by_list.to_json() == by_splitter.to_json() == by_group.to_json()
+    assert RuleRegressor(max_rules=4, cv=KFold(3)).fit(X, y).path_["cv_risk"].notna().all()
+    for bad in (splits[:2], [splits[0]] * 3, [(t[:-1], r) for t, r in splits], ShuffleSplit(3)):
+        with pytest.raises(ValueError, match="hold out every row once"):
+            RuleRegressor(max_rules=4, cv=bad).fit(X, y)
 
 
 def test_groups_stay_together():
