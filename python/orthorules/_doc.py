@@ -58,7 +58,7 @@ PARAMETERS = """\
         Which size cross-validation chooses: that of least risk, or the least complex within one standard error of it.
         Default: `best` with `cv`.
     bootstrap : int, optional
-        Draws that tell how sure rules and weights are; what they tell is in the model file.
+        Draws that tell how sure rules and weights are: `rules_` then has intervals and frequencies.
     categorical_features : "from_dtype", None, or list of names, indices or booleans, default="from_dtype"
         Columns to take as categories: text, categories and booleans by their types, and numbers that are listed here.
         None refuses columns that are not numbers.

@@ -107,6 +107,8 @@ impl Model {
                 cv.path.retain(|_| keep.next() == Some(&true));
             }
         }
+        // What a bootstrap found is about the size that was chosen.
+        model.bootstrap = None;
         Ok(Self::new(model))
     }
 

@@ -156,6 +156,18 @@ def test_groups_stay_together():
         RuleRegressor(max_rules=3, cv=3).fit(X, y, groups=groups[:-1])
 
 
+def test_bootstrap_shows_intervals():
+    X, y = datasets.friedman1(200, seed=2)
+    model = RuleRegressor(max_rules=3, bootstrap=20, random_state=0).fit(X, y)
+    rules = model.rules_
+    assert (rules["lower"] <= rules["upper"]).all() and rules["frequency"].between(0, 1).all()
+    assert len(model.plot_rules().collections) == 1, "the intervals"
+    smaller = model.at(rules=1)
+    assert "lower" not in smaller.rules_
+    assert RuleRegressor.from_json(smaller.to_json()).complexity_ == smaller.complexity_
+    assert RuleRegressor.from_json(model.to_json()).rules_.equals(rules)
+
+
 def test_plots_say_what_is_missing(fitted, monkeypatch):
     import sys
 
