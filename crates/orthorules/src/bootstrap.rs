@@ -243,9 +243,33 @@ impl<'a> Alike<'a> {
         Self { columns: features.iter().map(|c| (c.name.as_str(), &c.values)).collect() }
     }
 
+    /// The two levels of a column that has no more.
+    fn pair(&self, column: &str) -> Option<(&'a str, &'a str)> {
+        match self.columns.get(column) {
+            Some(Values::Categorical { levels, .. }) => match levels.as_slice() {
+                [a, b] => Some((a, b)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Of two levels, not to be one is to be the other: spelled as that.
+    fn plain(&self, condition: &Condition) -> Condition {
+        let mut plain = condition.clone();
+        if let (Op::Ne, Some(Operand::Text(level)), Some((a, b))) =
+            (condition.op, &condition.value, self.pair(&condition.column))
+        {
+            plain.op = Op::Eq;
+            plain.value = Some(Operand::Text(if level == a { b } else { a }.to_owned()));
+        }
+        plain
+    }
+
     /// The same comparison of the same column; thresholds may have `NEAR` of the values between them.
     fn conditions(&self, a: &Condition, b: &Condition) -> bool {
-        a.column == b.column && a.op == b.op && self.operands(a, b)
+        let (a, b) = (self.plain(a), self.plain(b));
+        a.column == b.column && a.op == b.op && self.operands(&a, &b)
     }
 
     /// The same conditions up to thresholds, or, for a single condition, its opposite: that is the same split of
@@ -254,15 +278,19 @@ impl<'a> Alike<'a> {
         let same = a.conditions.len() == b.conditions.len()
             && a.conditions.iter().all(|c| b.conditions.iter().any(|d| self.conditions(c, d)))
             && b.conditions.iter().all(|d| a.conditions.iter().any(|c| self.conditions(c, d)));
-        let opposite = |a: &Condition, b: &Condition| {
-            let ops = [(Op::Le, Op::Ge), (Op::Eq, Op::Ne), (Op::Missing, Op::Present)];
-            a.column == b.column && ops.iter().any(|&(x, y)| (a.op, b.op) == (x, y) || (a.op, b.op) == (y, x))
-        };
         let turned = match (a.conditions.as_slice(), b.conditions.as_slice()) {
-            ([c], [d]) => opposite(c, d) && self.operands(c, d),
+            ([c], [d]) => self.opposite(&self.plain(c), &self.plain(d)),
             _ => false,
         };
         same || turned
+    }
+
+    /// Whether one holds where the other does not, up to thresholds.
+    fn opposite(&self, a: &Condition, b: &Condition) -> bool {
+        let either = |x, y| (a.op, b.op) == (x, y) || (a.op, b.op) == (y, x);
+        let of_two = a.op == Op::Eq && b.op == Op::Eq && a.value != b.value && self.pair(&a.column).is_some();
+        let turned = either(Op::Le, Op::Ge) || either(Op::Eq, Op::Ne) || either(Op::Missing, Op::Present);
+        a.column == b.column && (of_two || (turned && self.operands(a, b)))
     }
 
     fn operands(&self, a: &Condition, b: &Condition) -> bool {
@@ -428,6 +456,16 @@ mod tests {
         assert!(!alike.rules(&one(Op::Le, 50.5), &one(Op::Le, 61.5)));
         assert!(alike.rules(&one(Op::Le, 50.5), &one(Op::Ge, 51.0)), "the opposite is the same split");
         assert!(!alike.conditions(&condition(Op::Le, 50.5), &condition(Op::Ge, 51.0)));
+        let level = |op, level: &str| {
+            rule(vec![Condition { column: "c".into(), op, value: Some(Operand::Text(level.into())) }])
+        };
+        for (names, expected) in [(&["no", "yes"][..], true), (&["no", "yes", "perhaps"], false)] {
+            let features = [Column::new("c", Values::text(names.iter().map(|n| Some(*n))))];
+            let alike = Alike::new(&features);
+            assert!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Ne, "yes")));
+            assert_eq!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Eq, "no")), expected);
+            assert_eq!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Ne, "no")), expected);
+        }
         let both = || rule(vec![condition(Op::Ge, 20.0), condition(Op::Le, 50.5)]);
         assert!(alike.rules(&both(), &both()) && !alike.rules(&both(), &one(Op::Le, 50.5)));
     }
