@@ -6,7 +6,7 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 BIN    := $(TARGET)/release/orthorules
 LAB    := $(TARGET)/release/orthorules-experiments
 
-.PHONY: help build test format lint docs units smoke python oldest wheel demo quality speed clean
+.PHONY: help build test format lint docs units smoke python oldest wheel demo quality paper speed clean
 
 # A virtual environment of its own for each of: the newest and the oldest releases that are supported.
 NEWEST := python/.venv
@@ -74,6 +74,11 @@ quality: ## Risk for every complexity: make quality DATA=directory
 	@test -n "$(DATA)" || { echo "name the data directory: make quality DATA=directory" >&2; exit 2; }
 	@$(MAKE) --no-print-directory build
 	"$(LAB)" quality "$(DATA)"
+
+paper: ## The paper's evaluation, rerun: make paper DATA=directory [ARGS=--quick]
+	@test -n "$(DATA)" || { echo "name the data directory: make paper DATA=directory" >&2; exit 2; }
+	@$(MAKE) --no-print-directory build
+	"$(LAB)" paper "$(DATA)" $(ARGS)
 
 speed: build ## Time against LightGBM; needs: pip install lightgbm numpy pandas pyarrow
 	$(PYTHON) experiments/speed_lightgbm.py --bin-dir "$(TARGET)/release"

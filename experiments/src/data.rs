@@ -1,6 +1,8 @@
 //! The benchmark directory: data sets, their roles and their splits.
 
+use crate::paper::training_order;
 use anyhow::{Context, Result, bail};
+use orthorules::generate::{friedman1, tic_tac_toe};
 use orthorules::table::{ReadOptions, read};
 use orthorules::{Column, Problem, Roles, Table, Task, Values};
 use serde::Deserialize;
@@ -12,22 +14,31 @@ use std::path::Path;
 pub(crate) struct Entry {
     pub(crate) name: String,
     file: String,
-    task: Task,
-    target: String,
+    pub(crate) task: Task,
+    pub(crate) target: String,
     positive_class: Option<serde_json::Value>,
     /// For each text column, the integer that the published code gave to each string.
     paper_codes: HashMap<String, HashMap<String, f64>>,
     /// The published code's limit on the conditions of a column.
-    max_col_attr: usize,
+    pub(crate) max_col_attr: usize,
+    /// Part of the rows that are test rows.
+    pub(crate) test_size: f64,
+    /// Seeds of the splits.
+    pub(crate) seeds: Vec<u32>,
+    /// The published code's grid of λ.
+    pub(crate) reference_regs: Vec<f64>,
+    /// Columns that the published code filled with another column by mistake.
+    #[serde(default)]
+    pub(crate) reference_column_mixup: Option<HashMap<String, String>>,
 }
 
 /// A data set in memory with its splits.
 pub(crate) struct DataSet {
     pub(crate) name: String,
     pub(crate) roles: Roles,
-    table: Table,
+    pub(crate) table: Table,
     /// For each split, whether a row is a test row.
-    splits: Vec<Vec<bool>>,
+    pub(crate) splits: Vec<Vec<bool>>,
 }
 
 /// The training rows as a problem, and both parts as tables.
@@ -54,6 +65,40 @@ pub(crate) fn load_entries(directory: &Path, only: &[String]) -> Result<Vec<(Ent
     }
     let wanted = |e: &&Entry| only.is_empty() || only.contains(&e.name);
     entries.iter().filter(wanted).map(|e| Ok((e.clone(), DataSet::load(directory, e)?))).collect()
+}
+
+/// Two data sets that need no files: tic-tac-toe endings and Friedman's function, with five random splits.
+pub(crate) fn generated() -> Vec<(Entry, DataSet)> {
+    let codes: HashMap<String, f64> = [("x", 1.0), ("o", 2.0), ("blank", 3.0)].map(|(k, v)| (k.to_owned(), v)).into();
+    let of = |name: &str, table: Table, target: &str, task: Task| {
+        let text = |c: &&Column| matches!(c.values, Values::Categorical { .. });
+        let paper_codes = table.columns().iter().filter(text).map(|c| (c.name.clone(), codes.clone())).collect();
+        let entry = Entry {
+            name: name.into(),
+            file: String::new(),
+            task,
+            target: target.into(),
+            positive_class: None,
+            paper_codes,
+            max_col_attr: 10,
+            test_size: 0.2,
+            seeds: vec![0, 1, 2, 3, 4],
+            reference_regs: vec![0.05, 0.1, 1.0, 10.0],
+            reference_column_mixup: None,
+        };
+        let roles = Roles { target: target.into(), task: Some(task), ..Roles::default() };
+        let split = |seed| {
+            let mut is_test = vec![true; table.rows()];
+            training_order(table.rows(), 0.2, seed).iter().for_each(|&r| is_test[r as usize] = false);
+            is_test
+        };
+        let splits = (0..5).map(split).collect();
+        (entry, DataSet { name: name.into(), roles, table, splits })
+    };
+    vec![
+        of("tic_tac_toe", tic_tac_toe(), "x_wins", Task::Classification),
+        of("friedman1", friedman1(400, 1000), "y", Task::Regression),
+    ]
 }
 
 impl Entry {

@@ -3,6 +3,7 @@
 mod bound_study;
 mod certify;
 mod data;
+mod paper;
 mod quality;
 mod selection;
 mod speed;
@@ -23,6 +24,8 @@ enum Command {
     BoundStudy(bound_study::BoundStudy),
     /// Certified rules in the paper's setting on the benchmark data sets.
     Certify(certify::Certify),
+    /// The paper's evaluation: every system, table and figure.
+    Paper(paper::Paper),
     /// Risk for every complexity on the benchmark data sets.
     Quality(quality::Quality),
     /// What cross-validation chooses on the benchmark data sets.
@@ -38,6 +41,7 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Command::Certify(args) => certify::run(&args),
+        Command::Paper(args) => paper::run(&args),
         Command::Quality(args) => quality::run(&args),
         Command::Selection(args) => selection::run(&args),
         Command::Speed(args) => speed::run(&args),

@@ -271,7 +271,7 @@ pub(crate) fn rule(found: &Found, columns: &[BinnedColumn], response: &Response)
 }
 
 /// Rank of each column's name among all names.
-fn name_ranks(columns: &[BinnedColumn]) -> Vec<u32> {
+pub(crate) fn name_ranks(columns: &[BinnedColumn]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_unstable_by(|&i, &j| columns[i].name.cmp(&columns[j].name));
     let mut rank = vec![0; columns.len()];

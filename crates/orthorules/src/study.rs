@@ -1,8 +1,14 @@
 //! Building blocks for experiments on the orthogonal objective and its bounds, on bare vectors instead of a table.
 
+mod coverage;
+mod naive;
+
 use crate::objective::Scorer;
 use crate::params::Bound;
 use crate::search::{Bounds, UnitStats, Workspace};
+
+pub use coverage::{Coverage, coverages};
+pub use naive::naive_cob;
 
 /// A gradient and the queries chosen so far, over a few points: the setting in which a bound is studied.
 #[derive(Debug, Clone)]

@@ -1,0 +1,89 @@
+//! How many rows the next condition covers, for one objective and for the orthogonal one at the same model.
+
+use crate::bins;
+use crate::cells::Cells;
+use crate::error::Result;
+use crate::fit::name_ranks;
+use crate::objective::Scorer;
+use crate::params::{Checked, Params};
+use crate::problem::Problem;
+use crate::refit;
+use crate::response::Response;
+use crate::search::{Chosen, Found, Searcher, Units};
+use crate::{Silent, params::Objective};
+
+/// Rows that the next condition covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Coverage {
+    /// By the objective whose model it is.
+    pub own: usize,
+    /// By the orthogonal objective.
+    pub orthogonal: usize,
+    /// All rows.
+    pub rows: usize,
+}
+
+/// Boosts with `params` for at most `rounds` rules; after the first and each later one compares the next condition with the
+/// one that the orthogonal objective would choose at the same model. With at most two classes and without row weights.
+pub fn coverages(problem: &Problem, params: &Params, rounds: usize) -> Result<Vec<Coverage>> {
+    let own = &params.check(problem.task.loss(), problem.rows)?;
+    let orthogonal = Params { objective: Objective::Ogb, ..params.clone() };
+    let orthogonal = &orthogonal.check(problem.task.loss(), problem.rows)?;
+    let response = &Response::new(problem, 1);
+    let columns = &bins::bin(&problem.features, None, own.max_bins, &own.cuts);
+    let units = own.exact.then(|| Units::new(columns, response.rows()));
+    let name_rank = &name_ranks(columns);
+    let mut cells = Cells::new(response);
+    let mut weights = refit::constant(response.loss, &cells, response.zero(), own);
+    let mut chosen: Vec<Chosen> = Vec::new();
+    let mut coverages = Vec::new();
+    for round in 0..=rounds {
+        let search = |params: &Checked| -> Option<Found> {
+            let scorer = &Scorer::new(response, &cells, &weights, params);
+            let searcher = Searcher {
+                columns,
+                response,
+                cells: &cells,
+                scorer,
+                chosen: &chosen,
+                name_rank,
+                params,
+                max_length: params.max_conditions,
+                units: units.as_ref(),
+                deadline: None,
+                observer: &Silent,
+            };
+            searcher.best_query()
+        };
+        let Some(next) = search(own) else { break };
+        if round > 0
+            && let Some(other) = search(orthogonal)
+        {
+            let covered = |found: &Found| found.rows.len();
+            coverages.push(Coverage { own: covered(&next), orthogonal: covered(&other), rows: response.rows() });
+        }
+        cells.split(&next.rows, response);
+        weights = refit::update(&weights, response.loss, &cells, own);
+        chosen.push(Chosen::new(next.rows, response));
+    }
+    Ok(coverages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Preset;
+    use crate::{Roles, generate};
+
+    #[test]
+    fn the_gradient_sum_covers_at_least_as_much_as_gradient_boosting() {
+        let problem =
+            Problem::new(generate::friedman1(200, 5), &Roles { target: "y".into(), ..Roles::default() }).unwrap();
+        let of = |preset: Preset| coverages(&problem, &preset.params(), 8).unwrap();
+        let (sum, boosting) = (of(Preset::Sgs), of(Preset::Sgb));
+        assert_eq!((sum.len(), boosting.len()), (8, 8));
+        let mean = |c: &[Coverage]| c.iter().map(|c| c.own).sum::<usize>();
+        assert!(mean(&sum) > mean(&boosting));
+        assert!(sum.iter().all(|c| c.own <= c.rows && c.orthogonal > 0));
+    }
+}

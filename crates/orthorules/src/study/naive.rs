@@ -1,0 +1,218 @@
+//! The orthogonal objective by explicit projection, one candidate at a time.
+//!
+//! `q⊥ = q − Q((QᵀQ)⁻¹(Qᵀq))` costs O(nt + t²) for a candidate and O(nt² + t³) for a round: the starting point of the
+//! paper's "Efficient Implementation". Kept to be compared with, in time and in every value.
+
+use crate::bins::{self, BinnedColumn, Code, with_codes};
+use crate::cells::Cells;
+use crate::error::Result;
+use crate::fit::Observer;
+use crate::linalg::Cholesky;
+use crate::model::Step;
+use crate::params::{Checked, Params};
+use crate::problem::Problem;
+use crate::refit;
+use crate::response::Response;
+use crate::rule::Rule;
+use crate::search::{Found, Query, children};
+
+/// A projection onto the complement of chosen queries.
+pub(crate) struct Projection {
+    /// Columns of Q.
+    queries: Vec<Vec<f64>>,
+    /// The factor of QᵀQ.
+    gram: Cholesky,
+    /// g⊥.
+    gradient: Vec<f64>,
+    epsilon: f64,
+}
+
+impl Projection {
+    /// For the gradient and the queries of one round.
+    pub(crate) fn new(gradient: &[f64], queries: Vec<Vec<f64>>, epsilon: f64) -> Self {
+        let t = queries.len();
+        let mut gram = vec![0.0; t * t];
+        for i in 0..t {
+            (0..=i).for_each(|j| gram[i * t + j] = dot(&queries[i], &queries[j]));
+        }
+        let gram = Cholesky::new(&gram, t, 1e-10);
+        let mut projection = Self { queries, gram, gradient: Vec::new(), epsilon };
+        projection.gradient = projection.perpendicular(gradient);
+        projection
+    }
+
+    /// q − Q((QᵀQ)⁻¹(Qᵀq)).
+    fn perpendicular(&self, q: &[f64]) -> Vec<f64> {
+        let mut along: Vec<f64> = self.queries.iter().map(|column| dot(column, q)).collect();
+        self.gram.solve(&mut along);
+        let mut rest = q.to_vec();
+        for (column, weight) in self.queries.iter().zip(along) {
+            rest.iter_mut().zip(column).for_each(|(x, c)| *x -= weight * c);
+        }
+        rest
+    }
+
+    /// |g⊥ᵀq| / (‖q⊥‖ + ε) of a 0/1 vector, 0 when it lies in the span of the chosen queries.
+    pub(crate) fn value(&self, q: &[f64]) -> f64 {
+        let rest = self.perpendicular(q);
+        let square = dot(&rest, &rest);
+        if square <= 1e-10 * dot(q, q) {
+            return 0.0;
+        }
+        dot(&self.gradient, q).abs() / (square.sqrt() + self.epsilon)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn indicator(rows: &[u32], n: usize) -> Vec<f64> {
+    let mut vector = vec![0.0; n];
+    rows.iter().for_each(|&r| vector[r as usize] = 1.0);
+    vector
+}
+
+/// Corrective orthogonal boosting with greedy search, every candidate projected on its own: the rules in order. For rows
+/// of equal weight and two classes at most; `params` must be those of the preset `cob` with its fixed intercept or none.
+pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Vec<Rule>> {
+    let params = params.check(problem.task.loss(), problem.rows)?;
+    let response = Response::new(problem, 1);
+    let columns = bins::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let mut cells = Cells::new(&response);
+    let mut weights = refit::constant(response.loss, &cells, response.zero(), &params);
+    let (mut rules, mut chosen): (Vec<Rule>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+    let mut risk = weights.risk(response.loss, &cells, params.reg_lambda);
+    let mut complexity = 0;
+    while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !observer.stop() {
+        let scores = weights.scores(&cells);
+        let score = |r: usize| scores[cells.of_row[r] as usize];
+        let gradient: Vec<f64> =
+            (0..response.rows()).map(|r| response.mass.at(r) * response.loss.mean(score(r)) - response.b[r]).collect();
+        let projection = Projection::new(&gradient, chosen.clone(), params.epsilon);
+        let longest = (params.max_complexity - complexity - 1).min(params.max_conditions);
+        let Some(found) = greedy(&projection, &columns, &params, longest) else { break };
+        cells.split(&found.rows, &response);
+        weights = refit::update(&weights, response.loss, &cells, &params);
+        let next = weights.risk(response.loss, &cells, params.reg_lambda);
+        if risk - next <= response.total_weight * f64::EPSILON {
+            break;
+        }
+        risk = next;
+        chosen.push(indicator(&found.rows, response.rows()));
+        let rule = crate::fit::rule(&found, &columns, &response);
+        complexity += rule.complexity();
+        let size: Step = crate::fit::step(&response, &cells, &weights, complexity);
+        observer.step(None, &rule, &size);
+        rules.push(rule);
+    }
+    Ok(rules)
+}
+
+/// Adds the best condition again and again, as long as the value grows.
+fn greedy(projection: &Projection, columns: &[BinnedColumn], params: &Checked, longest: usize) -> Option<Found> {
+    let n = projection.gradient.len();
+    let mut best = Found { rows: (0..n as u32).collect(), ..Found::default() };
+    loop {
+        let from = best.clone();
+        for (index, column) in columns.iter().enumerate() {
+            let mut counts = vec![0.0; column.bins + 1];
+            with_codes!(&column.codes, codes => {
+                from.rows.iter().for_each(|&r| counts[codes[r as usize].index()] += 1.0);
+            });
+            children(index as u32, column, &counts, 1, |atom, count| {
+                let query: Query = from.query.with(atom);
+                if query.len() > longest || count[0] < params.min_coverage as f64 {
+                    return;
+                }
+                let rows = column.select(atom, &from.rows);
+                let value = projection.value(&indicator(&rows, n));
+                // As in the fast search, differences by rounding are ties.
+                if value > best.value * (1.0 + 1e-9) {
+                    best = Found { query, rows, value, ..Found::default() };
+                }
+            });
+        }
+        if best.query == from.query {
+            best.query = minimal(best.query, columns, best.rows.len(), n);
+            return (!best.query.atoms.is_empty()).then_some(best);
+        }
+    }
+}
+
+/// `query` without conditions that do not change how many rows it selects.
+fn minimal(mut query: Query, columns: &[BinnedColumn], covered: usize, n: usize) -> Query {
+    let mut i = 0;
+    while i < query.len() {
+        let shorter = query.without(i);
+        let all: Vec<u32> = (0..n as u32).collect();
+        let select = |rows: Vec<u32>, &atom: &crate::bins::Atom| columns[atom.column as usize].select(atom, &rows);
+        if query.len() > 1 && shorter.atoms.iter().fold(all, select).len() == covered {
+            query = shorter;
+        } else {
+            i += 1;
+        }
+    }
+    query
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::{cases, selected};
+    use crate::histogram::{Gathered, Rows};
+    use crate::objective::Scorer;
+    use crate::params::{Intercept, Objective, Preset};
+    use crate::{Roles, Silent, fit, generate};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The fast objective, from histograms of cells, has the value of the projection.
+        #[test]
+        fn naive_and_fast_values_agree(case in cases(4), corrected in any::<bool>(), lambda in 0.0..2.0f64) {
+            let response = case.response();
+            prop_assume!(response.norm.is_none());
+            prop_assume!((0..case.rows()).all(|r| response.mass.at(r) == response.loss.factor()));
+            let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
+            let params = case.checked(Objective::Ogb, intercept, lambda);
+            let (cells, weights) = case.fitted(&response, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
+            let rows = Rows::Some(selected(&case.query));
+            let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(&case.binned()[0]);
+            let stride = scorer.stride();
+            let stats: Vec<f64> = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
+            let fast = scorer.value(&stats);
+
+            let scores = weights.scores(&cells);
+            let n = case.rows();
+            let gradient: Vec<f64> = (0..n)
+                .map(|r| {
+                    let f = scores[cells.of_row[r] as usize];
+                    response.mass.at(r) * response.loss.mean(f) - response.b[r]
+                })
+                .collect();
+            let constant = corrected.then(|| vec![1.0; n]);
+            let rule = |rule: &Vec<bool>| indicator(&selected(rule), n);
+            let queries = constant.into_iter().chain(case.rules.iter().map(rule)).collect();
+            let projection = Projection::new(&gradient, queries, params.epsilon);
+            let query = indicator(&selected(&case.query), n);
+            let rest = projection.perpendicular(&query);
+            prop_assume!(dot(&rest, &rest) > 1e-6 || dot(&rest, &rest) < 1e-12);
+            let naive = projection.value(&query);
+            prop_assert!((naive - fast).abs() <= 1e-6 * (1.0 + fast), "{naive} {fast}");
+        }
+    }
+
+    #[test]
+    fn naive_boosting_finds_the_same_rules() {
+        let table = generate::friedman1(300, 4);
+        let problem = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() }).unwrap();
+        let params = Params { max_complexity: Some(40), reg_lambda: Some(0.1), ..Preset::Cob.params() };
+        let naive = naive_cob(&problem, &params, &Silent).unwrap();
+        let (model, _) = fit(&problem, &params, &Silent).unwrap();
+        // Conditions on different columns may select the same rows, so coverage is compared and not text.
+        let shown = |rules: &[Rule]| rules.iter().map(|r| (r.conditions.len(), r.covered)).collect::<Vec<_>>();
+        assert!(naive.len() > 3);
+        assert_eq!(shown(&naive), shown(&model.ensembles[0].rules));
+    }
+}

@@ -1,0 +1,79 @@
+//! What a run leaves: the risks of every ensemble, and the step function that they make.
+
+use super::LEVELS;
+use serde::{Deserialize, Serialize};
+
+/// One ensemble on the way.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Size {
+    pub(crate) rules: usize,
+    pub(crate) complexity: usize,
+    pub(crate) train: f64,
+    pub(crate) test: f64,
+    /// λ that was chosen for it.
+    pub(crate) lambda: Option<f64>,
+    /// Its rules with their weights; kept for the first split only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) text: Vec<String>,
+}
+
+/// A method on a split of a data set.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Curve {
+    /// What the run depended on: a stored curve with another setting is computed again.
+    pub(crate) setting: String,
+    /// What risks are divided by, on training and test rows.
+    pub(crate) normaliser: [f64; 2],
+    /// Risk of the best constant.
+    pub(crate) constant: [f64; 2],
+    /// In the order of the number of rules; complexities need not ascend, since each has its own λ.
+    pub(crate) sizes: Vec<Size>,
+    /// Mean seconds of one fit up to complexity 50.
+    pub(crate) seconds: f64,
+    /// Seconds of everything, cross-validation included.
+    pub(crate) total_seconds: f64,
+    /// Rules whose branch and bound stopped at the limit of nodes, and all rules searched that way.
+    pub(crate) stopped: usize,
+    pub(crate) searched: usize,
+}
+
+/// Training or test rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Train,
+    Test,
+}
+
+impl Part {
+    pub(crate) const BOTH: [Self; 2] = [Self::Train, Self::Test];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Test => "test",
+        }
+    }
+}
+
+impl Size {
+    fn risk(&self, part: Part) -> f64 {
+        match part {
+            Part::Train => self.train,
+            Part::Test => self.test,
+        }
+    }
+}
+
+impl Curve {
+    /// Normalised risk of the last ensemble that is not more complex than `level`, or of the best constant.
+    pub(crate) fn at(&self, part: Part, level: usize) -> f64 {
+        let last = self.sizes.iter().rfind(|s| s.complexity <= level);
+        last.map_or(self.constant[part as usize], |s| s.risk(part)) / self.normaliser[part as usize]
+    }
+
+    /// The normalised risk averaged over complexities 1 to 50. As published, the first of them is the normaliser itself.
+    pub(crate) fn average(&self, part: Part, as_published: bool) -> f64 {
+        let level = |l: usize| if as_published && l == 1 { 1.0 } else { self.at(part, l - usize::from(as_published)) };
+        (1..=LEVELS).map(level).sum::<f64>() / LEVELS as f64
+    }
+}
