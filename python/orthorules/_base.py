@@ -8,7 +8,7 @@ import json
 import numbers
 from collections.abc import Iterator, Sequence
 from os import PathLike
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -28,7 +28,8 @@ from ._html import HtmlMixin
 from ._look import LookMixin
 from ._progress import Progress
 
-Self = TypeVar("Self", bound="BaseRules")
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Parameters that the engine knows by the same name.
 ENGINE = (
@@ -302,7 +303,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- sizes ----
 
-    def at(self: Self, *, rules: int | None = None, complexity: int | None = None) -> Self:
+    def at(self, *, rules: int | None = None, complexity: int | None = None) -> Self:
         """The same model at another size, without refitting.
 
         `rules` names a number of rules (for each class, with more than two); of several sizes with as many rules the most
@@ -345,17 +346,17 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         self._current().save(path)
 
     @classmethod
-    def load(cls: type[Self], path: str | PathLike[str]) -> Self:
+    def load(cls, path: str | PathLike[str]) -> Self:
         """The model in a file. Data frames are then matched by the names of their columns, as on the command line."""
         return cls._of(_native.Model.load(path))
 
     @classmethod
-    def from_json(cls: type[Self], text: str) -> Self:
+    def from_json(cls, text: str) -> Self:
         """The model of a JSON document."""
         return cls._of(_native.Model.from_json(text))
 
     @classmethod
-    def _of(cls: type[Self], model: _native.Model) -> Self:
+    def _of(cls, model: _native.Model) -> Self:
         self = cls()
         self._model, self._size, self._by_name = model, model.chosen, True
         document = self._document

@@ -109,9 +109,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.verbose = verbose
         self.on_interrupt = on_interrupt
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, groups: Any = None
-    ) -> RuleRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, groups: Any = None) -> RuleRegressor:
         """Learns rules.
 
         Parameters

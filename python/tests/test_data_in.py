@@ -86,7 +86,9 @@ def frames(X):
         "pandas arrow": plain.convert_dtypes(dtype_backend="pyarrow"),
         "polars": pl.from_pandas(plain),
         "polars categorical": pl.from_pandas(plain).with_columns(pl.col("weather").cast(pl.Categorical)),
-        "polars enum": pl.from_pandas(plain).with_columns(pl.col("weather").cast(pl.Enum(["snow", "dry", "rain", "fog"]))),
+        "polars enum": pl.from_pandas(plain).with_columns(
+            pl.col("weather").cast(pl.Enum(["snow", "dry", "rain", "fog"]))
+        ),
         "arrow table": pa.Table.from_pandas(plain),
         "arrow dictionary": pa.Table.from_pandas(X.astype({"weather": "category"})),
         "arrow chunks": pa.concat_tables([pa.Table.from_pandas(plain[:200]), pa.Table.from_pandas(plain[200:])]),
@@ -108,7 +110,7 @@ def test_data_frames_agree(deliveries):
 
 
 def test_numbers_are_not_copied():
-    X, y = matrix(200_000)
+    X, _ = matrix(200_000)
     frame = pd.DataFrame(np.asfortranarray(X), columns=list("abcde"))
     import tracemalloc
 
@@ -117,7 +119,7 @@ def test_numbers_are_not_copied():
     for data in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
         tracemalloc.start()
         for i in range(5):
-            name, kind, values = _frame._READERS[_frame.library(data)](data, i, "a", False)
+            _, kind, values = _frame._READERS[_frame.library(data)](data, i, "a", False)
             assert kind == "numbers" and values.dtype == np.float64 and values.flags.c_contiguous
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

@@ -165,7 +165,9 @@ def test_importing_is_quick_and_loads_nothing_heavy():
     """
     runs = []
     for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         runs.append(float(done.stdout))
     assert min(runs) < 0.15

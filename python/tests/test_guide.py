@@ -21,5 +21,5 @@ def test_code_runs(page, tmp_path, monkeypatch):
     assert blocks
     for block in blocks:
         line = text.count("\n", 0, block.start(1))
-        exec(compile("\n" * line + block[1], str(ROOT / page), "exec"), names)
+        exec(compile("\n" * line + block[1], str(ROOT / page), "exec"), names)  # noqa: S102
     plt.close("all")
