@@ -62,8 +62,8 @@ pub struct Seconds {
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 ///
-/// With [`Params::cv`], λ and the size are chosen by cross-validation ([`select`](crate::select)); with
-/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`](crate::bootstrap)). To stop
+/// With [`Params::cv`], λ and the size are chosen by cross-validation ([`select`]); with
+/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`]). To stop
 /// either halfway is an error, since half of it says nothing.
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
