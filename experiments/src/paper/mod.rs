@@ -1,7 +1,7 @@
 //! The paper's evaluation, rerun: every system on every data set, and the tables and figures that follow.
 //!
 //! 1. [`protocol`] prepares a split as the text or as the published code has it.
-//! 2. [`run`] fits a method for every λ, chooses λ for every size and leaves a [`curve`].
+//! 2. [`mod@run`] fits a method for every λ, chooses λ for every size and leaves a [`curve`].
 //! 3. [`store`] keeps curves, so that an interrupted run goes on; [`extras`] adds coverage and naive evaluation.
 //! 4. [`analysis`] turns them into the paper's numbers, [`stats`] tests them, [`report`] and [`figures`] write them down.
 
