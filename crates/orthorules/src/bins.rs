@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Above this many rows cuts are placed by a sample of rows of about this size; codes are always those of all rows.
-const SAMPLE: usize = 1 << 17;
+const SAMPLE: usize = 1 << 16;
 
 /// Codes in the narrowest type that holds them.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,27 +131,16 @@ impl BinnedColumn {
         let cuts = cuts(values, weight, max_bins);
         let bins = cuts.len();
         let finder = Finder::new(&cuts);
-        let mut lowest = vec![f64::INFINITY; bins + 1];
-        let mut highest = vec![f64::NEG_INFINITY; bins + 1];
-        let mut assign = |x: f64| {
-            if x.is_nan() {
-                return bins;
-            }
-            let code = finder.bin(x);
-            lowest[code] = lowest[code].min(x);
-            highest[code] = highest[code].max(x);
-            code
-        };
+        let mut lowest = vec![f64::INFINITY; bins];
         let codes = if u8::try_from(bins).is_ok() {
-            Codes::U8(values.iter().map(|&x| assign(x) as u8).collect())
+            Codes::U8(finder.codes(values, &mut lowest, |code| code as u8))
         } else if u16::try_from(bins).is_ok() {
-            Codes::U16(values.iter().map(|&x| assign(x) as u16).collect())
+            Codes::U16(finder.codes(values, &mut lowest, |code| code as u16))
         } else {
-            Codes::U32(values.iter().map(|&x| assign(x) as u32).collect())
+            Codes::U32(finder.codes(values, &mut lowest, |code| code as u32))
         };
-        lowest.truncate(bins);
-        highest.truncate(bins);
-        Self { name: name.to_owned(), scale: Scale::Ordered { lowest, highest }, bins, codes }
+        // A bin ends at a value of the data; only the last may hold larger ones, and no condition ends there.
+        Self { name: name.to_owned(), scale: Scale::Ordered { lowest, highest: cuts }, bins, codes }
     }
 
     /// `thresholds` must be finite and ascending.
@@ -214,6 +203,21 @@ impl BinnedColumn {
         })
     }
 
+    /// The rows of a range that satisfy `atom`.
+    pub(crate) fn select_range(&self, atom: Atom, range: std::ops::Range<usize>) -> Vec<u32> {
+        with_codes!(&self.codes, codes => {
+            let test = self.test(atom);
+            let mut selected = vec![0; range.len()];
+            let (mut end, first) = (0, range.start as u32);
+            for (row, code) in (first..).zip(&codes[range]) {
+                selected[end] = row;
+                end += usize::from(test(code.index()));
+            }
+            selected.truncate(end);
+            selected
+        })
+    }
+
     /// Whether a code satisfies `atom`, as an interval of codes with one exception.
     pub(crate) fn test(&self, atom: Atom) -> impl Fn(usize) -> bool + use<> {
         let bin = atom.bin as usize;
@@ -236,30 +240,44 @@ struct Finder<'a> {
     first: Vec<u32>,
     low: f64,
     scale: f64,
+    /// Whether no cell of the grid holds two boundaries.
+    single: bool,
 }
 
 impl<'a> Finder<'a> {
-    /// Grid cells for each bin: enough that most hold at most one boundary.
-    const CELLS: usize = 8;
+    /// Grid cells for each bin, at first and at most: the grid is refined until no cell holds two boundaries.
+    const CELLS: [usize; 2] = [8, 64];
 
     fn new(highest: &'a [f64]) -> Self {
+        let mut cells = Self::CELLS[0];
+        loop {
+            let finder = Self::with_cells(highest, cells * highest.len().max(1));
+            if finder.single || cells == Self::CELLS[1] {
+                return finder;
+            }
+            cells *= 2;
+        }
+    }
+
+    fn with_cells(highest: &'a [f64], cells: usize) -> Self {
         let (low, high) = match highest {
             [low, .., high] => (low.max(-f64::MAX), high.min(f64::MAX)),
             _ => (0.0, 0.0),
         };
-        let cells = Self::CELLS * highest.len().max(1);
         // A range too wide or too narrow to be cut evenly is one cell.
         let scale = cells as f64 / (high - low);
         let scale = if scale.is_finite() && scale > 0.0 { scale } else { 0.0 };
-        let mut finder = Self { highest, first: Vec::new(), low, scale };
+        let mut finder = Self { highest, first: Vec::new(), low, scale, single: false };
         // Rounding is the same for boundaries and values, and monotone: no value lands in a cell before its bin's.
         let mut first = vec![0u32; cells + 2];
         highest.iter().for_each(|&x| first[finder.cell(x, cells) + 1] += 1);
+        finder.single = first.iter().all(|&n| n <= 1);
         (0..=cells).for_each(|c| first[c + 1] += first[c]);
         finder.first = first;
         finder
     }
 
+    #[inline]
     fn cell(&self, x: f64, cells: usize) -> usize {
         // The cast takes what lies below the range to 0 and what lies above to a number that `min` cuts.
         (((x - self.low) * self.scale) as usize).min(cells)
@@ -276,6 +294,28 @@ impl<'a> Finder<'a> {
             }
         }
         start.min(self.highest.len() - 1)
+    }
+
+    /// The codes of all values, and in `lowest` the smallest value of each bin.
+    fn codes<C>(&self, values: &[f64], lowest: &mut [f64], code: impl Fn(usize) -> C) -> Vec<C> {
+        let (bins, cells) = (self.highest.len(), self.first.len() - 2);
+        let mut note = |bin: usize, x: f64| {
+            if x < lowest[bin] {
+                lowest[bin] = x;
+            }
+            bin
+        };
+        let plain = |x: f64| if x.is_nan() { bins } else { self.bin(x) };
+        if !self.single || bins == 0 {
+            return values.iter().map(|&x| code(if x.is_nan() { bins } else { note(plain(x), x) })).collect();
+        }
+        // One comparison decides: the bin of the cell's start, or the next. No branch that a processor could not foresee.
+        let quick = |&x: &f64| {
+            let start = (self.first[self.cell(x, cells)] as usize).min(bins - 1);
+            let bin = (start + usize::from(self.highest[start] < x)).min(bins - 1);
+            code(if x.is_nan() { bins } else { note(bin, x) })
+        };
+        values.iter().map(quick).collect()
     }
 }
 

@@ -4,6 +4,7 @@
 //! is computed once for each cell. Adding a rule splits the cells that it covers in part.
 
 use crate::response::{PerRow, Response};
+use rayon::prelude::*;
 
 /// The partition of the rows by the rules chosen so far, with its sums.
 #[derive(Debug, Clone)]
@@ -18,8 +19,15 @@ pub(crate) struct Cells {
     pub(crate) b: Vec<f64>,
     /// W: sum of the first-order norm's weights; equal to A / factor without exposure.
     pub(crate) norm: Vec<f64>,
+    /// Number of rows.
+    size: Vec<u32>,
+    /// Σ b²/a, for the squares of gradients.
+    pub(crate) square: Vec<f64>,
     rules: usize,
 }
+
+/// Sums over rows are taken in blocks of this size, whose results are added in order: the same on any number of threads.
+const BLOCK: usize = 1 << 16;
 
 impl Cells {
     /// One cell with all rows.
@@ -30,6 +38,8 @@ impl Cells {
             mass: Vec::new(),
             b: Vec::new(),
             norm: Vec::new(),
+            size: Vec::new(),
+            square: Vec::new(),
             rules: 0,
         };
         cells.sum(response);
@@ -51,16 +61,15 @@ impl Cells {
         self.member[cell][k]
     }
 
-    /// Adds a rule that covers `rows`: covered rows of a partly covered cell move to a new cell.
-    pub(crate) fn split(&mut self, rows: &[u32], response: &Response) {
+    /// Adds a rule that covers `rows`: covered rows of a partly covered cell move to a new cell. Says where the covered
+    /// rows of each cell are now.
+    pub(crate) fn split(&mut self, rows: &[u32], response: &Response) -> Vec<u32> {
         let old = self.len();
         let mut covered = vec![0u32; old];
-        let mut total = vec![0u32; old];
         rows.iter().for_each(|&r| covered[self.of_row[r as usize] as usize] += 1);
-        self.of_row.iter().for_each(|&c| total[c as usize] += 1);
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for cell in 0..old {
-            let whole = covered[cell] == total[cell];
+            let whole = covered[cell] == self.size[cell];
             if covered[cell] > 0 && !whole {
                 moved_to[cell] = self.member.len() as u32;
                 let mut member = self.member[cell].clone();
@@ -75,19 +84,18 @@ impl Cells {
         }
         self.rules += 1;
         self.sum(response);
+        moved_to
     }
 
     /// Sums in the order of the rows, so that the result does not depend on the history of splits.
     fn sum(&mut self, response: &Response) {
-        let p = self.len();
-        self.b = self.total(|r| response.b[r]);
+        let sums = self.total(|r| [1.0, response.b[r], response.b[r] * (response.b[r] / response.mass.at(r))]);
+        self.size = sums.iter().map(|s| s[0] as u32).collect();
+        self.b = sums.iter().map(|s| s[1]).collect();
+        self.square = sums.iter().map(|s| s[2]).collect();
         let each = |values: &PerRow, this: &Self| match values {
-            PerRow::Same(x) => {
-                let mut counts = vec![0u64; p];
-                this.of_row.iter().for_each(|&c| counts[c as usize] += 1);
-                counts.into_iter().map(|count| x * count as f64).collect()
-            }
-            PerRow::Each(v) => this.total(|r| v[r]),
+            PerRow::Same(x) => sums.iter().map(|s| x * s[0]).collect(),
+            PerRow::Each(v) => this.total(|r| [v[r]]).iter().map(|s| s[0]).collect(),
         };
         self.mass = each(&response.mass, self);
         self.norm = match &response.norm {
@@ -96,11 +104,21 @@ impl Cells {
         };
     }
 
-    fn total(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut sums = vec![0.0; self.len()];
-        for (row, &cell) in self.of_row.iter().enumerate() {
-            sums[cell as usize] += value(row);
+    /// The sums of `value` over the rows of each cell.
+    fn total<const K: usize>(&self, value: impl Fn(usize) -> [f64; K] + Sync) -> Vec<[f64; K]> {
+        let block = |(number, cells): (usize, &[u32])| {
+            let mut sums = vec![[0.0; K]; self.len()];
+            for (row, &cell) in (number * BLOCK..).zip(cells) {
+                let (sum, value) = (&mut sums[cell as usize], value(row));
+                (0..K).for_each(|k| sum[k] += value[k]);
+            }
+            sums
+        };
+        let blocks: Vec<Vec<[f64; K]>> = self.of_row.par_chunks(BLOCK).enumerate().map(block).collect();
+        let mut total = vec![[0.0; K]; self.len()];
+        for sums in &blocks {
+            total.iter_mut().zip(sums).for_each(|(t, s)| (0..K).for_each(|k| t[k] += s[k]));
         }
-        sums
+        total
     }
 }

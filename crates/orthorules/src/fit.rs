@@ -3,6 +3,7 @@
 use crate::bins::{self, BinnedColumn};
 use crate::bootstrap;
 use crate::cells::Cells;
+use crate::counts::RootCounts;
 use crate::error::{Error, Result, listing};
 use crate::loss::Link;
 use crate::model::{ColumnSpec, Ensemble, Model, Step};
@@ -175,12 +176,15 @@ impl Boosting<'_> {
         let mut path = vec![step(response, &cells, &weights, 0)];
         let (mut rules, mut chosen) = (Vec::new(), Vec::new());
         let mut complexity = 0;
+        // Not for exact search, whose last rule is rarely the last one that was looked below.
+        let mut root = if params.exact { None } else { RootCounts::new(self.columns, response) };
 
         while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !self.observer.stop() {
             let started = Instant::now();
             let scorer = Scorer::new(response, &cells, &weights, params);
             let max_length = params.max_complexity - complexity - 1;
-            let found = self.searcher(&cells, &scorer, &chosen, max_length).best_query();
+            let found =
+                Searcher { root: root.as_ref(), ..self.searcher(&cells, &scorer, &chosen, max_length) }.best_query();
             let elapsed = started.elapsed().as_secs_f64();
             seconds.search += elapsed;
             // A search that was told to stop has not seen every column. An exact one says by its gap what it missed.
@@ -189,7 +193,10 @@ impl Boosting<'_> {
             self.observer.searched(self.class, &certificate(&found, response, elapsed));
 
             let started = Instant::now();
-            cells.split(&found.rows, response);
+            let moved_to = cells.split(&found.rows, response);
+            if let Some(root) = &mut root {
+                root.split(self.columns, &found.rows, found.tables.as_ref(), (&cells, &moved_to));
+            }
             weights = refit::update(&weights, loss, &cells, params);
             let next_risk = weights.risk(loss, &cells, params.reg_lambda);
             seconds.refit += started.elapsed().as_secs_f64();
@@ -227,6 +234,7 @@ impl Boosting<'_> {
             name_rank: &self.name_rank,
             params: self.params,
             max_length: max_length.min(self.params.max_conditions),
+            root: None,
             units: self.units.as_ref(),
             deadline: self.deadline,
             observer: self.observer,

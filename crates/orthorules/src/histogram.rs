@@ -6,9 +6,14 @@
 
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
+use crate::counts::RootCounts;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
+use rayon::prelude::*;
 use std::sync::OnceLock;
+
+/// Above this many rows a pass is shared among threads, in blocks of this size.
+const BLOCK: usize = 1 << 16;
 
 /// The rows of a node.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,15 +35,34 @@ impl Rows {
     /// The rows that satisfy `atom` of `column`.
     pub(crate) fn select(&self, column: &BinnedColumn, atom: crate::bins::Atom) -> Vec<u32> {
         match self {
-            Self::All(n) => column.select(atom, &(0..*n as u32).collect::<Vec<_>>()),
+            Self::All(n) => {
+                let starts: Vec<usize> = (0..*n).step_by(BLOCK).collect();
+                let block = |&start: &usize| column.select_range(atom, start..(*n).min(start + BLOCK));
+                let blocks: Vec<Vec<u32>> = starts.par_iter().map(block).collect();
+                blocks.concat()
+            }
+            Self::Some(rows) if rows.len() > BLOCK => {
+                let blocks: Vec<Vec<u32>> = rows.par_chunks(BLOCK).map(|rows| column.select(atom, rows)).collect();
+                blocks.concat()
+            }
             Self::Some(rows) => column.select(atom, rows),
         }
     }
 
-    fn gather<T: Copy>(&self, values: &[T]) -> Vec<T> {
+    /// All `total` rows but these, if they are fewer.
+    pub(crate) fn others(rows: &[u32], total: usize) -> Option<Self> {
+        if 2 * rows.len() <= total {
+            return None;
+        }
+        let mut inside = vec![false; total];
+        rows.iter().for_each(|&r| inside[r as usize] = true);
+        Some(Self::Some((0..total as u32).filter(|&r| !inside[r as usize]).collect()))
+    }
+
+    fn gather<T: Copy + Send + Sync>(&self, values: &[T]) -> Vec<T> {
         match self {
             Self::All(_) => values.to_vec(),
-            Self::Some(rows) => rows.iter().map(|&r| values[r as usize]).collect(),
+            Self::Some(rows) => rows.par_iter().with_min_len(BLOCK).map(|&r| values[r as usize]).collect(),
         }
     }
 }
@@ -62,6 +86,12 @@ pub(crate) struct Gathered<'a> {
     rows_each: PerRow,
     /// Row vectors (1, g, d, d·z), made when a column first asks for them.
     vectors: OnceLock<Vec<f64>>,
+    /// What is known of all rows without looking at them.
+    root: Option<&'a RootCounts>,
+    /// All rows, from which those gathered here are subtracted.
+    whole: Option<&'a RootCounts>,
+    /// Tables of counts by bin and cell that were made on the way, one place for each column; empty when nobody wants them.
+    tables: Vec<OnceLock<Vec<u32>>>,
 }
 
 impl<'a> Gathered<'a> {
@@ -80,7 +110,35 @@ impl<'a> Gathered<'a> {
             norm: response.norm.as_ref().map_or(PerRow::Same(1.0), per_row),
             rows_each: per_row(&response.rows_each),
             vectors: OnceLock::new(),
+            root: None,
+            whole: None,
+            tables: Vec::new(),
         }
+    }
+
+    /// Statistics of all rows but those gathered here.
+    pub(crate) fn subtracted_from(self, whole: &'a RootCounts) -> Self {
+        Self { whole: Some(whole), ..self }
+    }
+
+    /// All rows, of which `root` knows everything.
+    pub(crate) fn of_root(rows: &'a Rows, root: &'a RootCounts, scorer: &'a Scorer) -> Self {
+        let none = PerRow::Same(0.0);
+        let [mass, norm, rows_each] = [none.clone(), none.clone(), none];
+        let (cell, b, vectors, tables) = (Vec::new(), Vec::new(), OnceLock::new(), Vec::new());
+        let (root, whole) = (Some(root), None);
+        Self { rows, scorer, cells: 0, cell, b, mass, norm, rows_each, vectors, root, whole, tables }
+    }
+
+    /// Keeps the tables of counts that statistics of `columns` columns go through.
+    pub(crate) fn keeping_tables(self, columns: usize) -> Self {
+        Self { tables: (0..columns).map(|_| OnceLock::new()).collect(), ..self }
+    }
+
+    /// The tables of all columns, if all were made.
+    pub(crate) fn into_tables(self) -> Option<Vec<Vec<u32>>> {
+        let tables: Option<Vec<Vec<u32>>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
+        tables.filter(|t| !t.is_empty())
     }
 
     /// The cheaper method, by the measured cost of their inner loops in nanoseconds.
@@ -92,14 +150,22 @@ impl<'a> Gathered<'a> {
         if by_cells <= by_vectors { Method::Cells } else { Method::Vectors }
     }
 
-    /// Rows, G, D and N of every bin of `column`, missing values last: `(bins + 1) × stride`.
-    pub(crate) fn statistics(&self, column: &BinnedColumn) -> Vec<f64> {
-        self.statistics_by(column, self.method(column.bins + 1))
+    /// Rows, G, D and N of every bin of column number `index`, missing values last: `(bins + 1) × stride`.
+    pub(crate) fn statistics(&self, index: usize, column: &BinnedColumn) -> Vec<f64> {
+        if let Some(root) = self.root {
+            return root.statistics(index, self.scorer);
+        }
+        let method = if self.whole.is_some() { Method::Cells } else { self.method(column.bins + 1) };
+        with_codes!(&column.codes, codes => match method {
+            Method::Cells => self.by_cells(codes, column.bins + 1, Some(index)),
+            Method::Vectors => self.by_vectors(codes, column.bins + 1),
+        })
     }
 
+    #[cfg(test)]
     pub(crate) fn statistics_by(&self, column: &BinnedColumn, method: Method) -> Vec<f64> {
         with_codes!(&column.codes, codes => match method {
-            Method::Cells => self.by_cells(codes, column.bins + 1),
+            Method::Cells => self.by_cells(codes, column.bins + 1, None),
             Method::Vectors => self.by_vectors(codes, column.bins + 1),
         })
     }
@@ -137,19 +203,27 @@ impl<'a> Gathered<'a> {
         vectors
     }
 
-    fn by_cells<C: Code>(&self, codes: &[C], bins: usize) -> Vec<f64> {
+    fn by_cells<C: Code>(&self, codes: &[C], bins: usize, index: Option<usize>) -> Vec<f64> {
         let stride = self.scorer.stride();
         let mut stats = vec![0.0; bins * stride];
         // −B first, then the masses times what cells share.
         match (&self.mass, self.scorer.by_norm) {
             (PerRow::Same(mass), false) => {
                 let mut counts = vec![0u32; bins * self.cells];
-                self.count(codes, &mut counts, |bin, b| stats[bin * stride + G] -= b);
-                self.spread(&counts, &mut stats, |count| f64::from(count) * mass);
+                let mut sums = vec![0.0; bins];
+                self.count(codes, &mut counts, &mut sums);
+                if let (Some(whole), Some(index)) = (self.whole, index) {
+                    whole.subtract(index, &mut counts, &mut sums);
+                }
+                stats.chunks_exact_mut(stride).zip(&sums).for_each(|(bin, b)| bin[G] = -b);
+                spread(self.scorer, self.cells, &counts, &mut stats, |count| f64::from(count) * mass);
                 if matches!(self.rows_each, PerRow::Same(_)) {
                     for (bin, counts) in counts.chunks_exact(self.cells).enumerate() {
                         stats[bin * stride + ROWS] = counts.iter().map(|&c| u64::from(c)).sum::<u64>() as f64;
                     }
+                }
+                if let Some(place) = index.and_then(|i| self.tables.get(i)) {
+                    place.get_or_init(|| counts);
                 }
             }
             (mass, by_norm) => {
@@ -165,7 +239,7 @@ impl<'a> Gathered<'a> {
                     self.each(codes, |i, bin| sums[bin * self.cells + self.cell[i] as usize] += self.norm.at(i));
                     self.spread_norm(&sums, &mut stats);
                 } else {
-                    self.spread(&sums, &mut stats, |x| x);
+                    spread(self.scorer, self.cells, &sums, &mut stats, |x| x);
                 }
             }
         }
@@ -182,31 +256,17 @@ impl<'a> Gathered<'a> {
     }
 
     /// The hot loop of unweighted data: one increment and one addition for each row.
-    fn count<C: Code>(&self, codes: &[C], counts: &mut [u32], mut add: impl FnMut(usize, f64)) {
+    fn count<C: Code>(&self, codes: &[C], counts: &mut [u32], sums: &mut [f64]) {
         let cells = self.cells;
         let mut visit = |bin: usize, cell: u32, b: f64| {
             counts[bin * cells + cell as usize] += 1;
-            add(bin, b);
+            sums[bin] += b;
         };
         let node = self.cell.iter().zip(&self.b);
         match self.rows {
             Rows::All(_) => codes.iter().zip(node).for_each(|(c, (&cell, &b))| visit(c.index(), cell, b)),
             Rows::Some(rows) => {
                 rows.iter().zip(node).for_each(|(&r, (&cell, &b))| visit(codes[r as usize].index(), cell, b));
-            }
-        }
-    }
-
-    /// Adds mass · (μ, δ, δz) of every non-empty (bin, cell) to the bin.
-    fn spread<T: Copy + PartialEq + Default>(&self, sums: &[T], stats: &mut [f64], mass: impl Fn(T) -> f64) {
-        let stride = self.scorer.stride();
-        for (bin, sums) in sums.chunks_exact(self.cells).enumerate() {
-            let bin = &mut stats[bin * stride + G..(bin + 1) * stride];
-            for (cell, &sum) in sums.iter().enumerate() {
-                if sum != T::default() {
-                    let a = mass(sum);
-                    bin.iter_mut().zip(self.scorer.cell(cell)).for_each(|(x, s)| *x += a * s);
-                }
             }
         }
     }
@@ -228,6 +288,25 @@ impl<'a> Gathered<'a> {
             }
         }
         debug_assert_eq!(stride, N + self.scorer.t);
+    }
+}
+
+/// Adds mass · (μ, δ, δz) of every non-empty (bin, cell) to the bin.
+pub(crate) fn spread<T: Copy + PartialEq + Default>(
+    scorer: &Scorer,
+    cells: usize,
+    sums: &[T],
+    stats: &mut [f64],
+    mass: impl Fn(T) -> f64,
+) {
+    let stride = scorer.stride();
+    for (bin, sums) in stats.chunks_exact_mut(stride).zip(sums.chunks_exact(cells)) {
+        for (cell, &sum) in sums.iter().enumerate() {
+            if sum != T::default() {
+                let a = mass(sum);
+                bin[G..].iter_mut().zip(scorer.cell(cell)).for_each(|(x, s)| *x += a * s);
+            }
+        }
     }
 }
 
@@ -297,7 +376,7 @@ mod tests {
             let rows = Rows::Some(selected(&case.query));
             let gathered = Gathered::new(&rows, &response, &cells, &scorer);
             for (index, column) in case.binned().iter().enumerate() {
-                let stats = gathered.statistics(column);
+                let stats = gathered.statistics(index, column);
                 let mut seen = Vec::new();
                 crate::search::children(index as u32, column, &stats, scorer.stride(), |atom, sums| {
                     seen.push((atom, sums.to_vec()));
@@ -306,7 +385,7 @@ mod tests {
                     let below = Rows::Some(rows.select(column, atom));
                     prop_assert!(below.len() > 0 && below.len() < rows.len(), "{:?}", atom);
                     prop_assert!(atom.op != Op::Le || (atom.bin as usize) + 1 < column.bins);
-                    let total = Gathered::new(&below, &response, &cells, &scorer).statistics(column);
+                    let total = Gathered::new(&below, &response, &cells, &scorer).statistics(index, column);
                     for (k, sum) in sums.iter().enumerate() {
                         let expected: f64 = total.chunks_exact(scorer.stride()).map(|bin| bin[k]).sum();
                         prop_assert!((sum - expected).abs() <= 1e-9 * (1.0 + expected.abs()));

@@ -56,6 +56,7 @@ pub mod bootstrap;
 #[cfg(test)]
 mod cases;
 mod cells;
+mod counts;
 mod cpu;
 pub mod decimal;
 pub mod error;

@@ -110,6 +110,15 @@ impl Scorer {
         let (mut up, mut down, mut square) = (0.0, 0.0, along);
         let leaning: Vec<f64> =
             (0..cells.len()).map(|c| self.lean.iter().zip(&self.cell(c)[2..]).map(|(v, dz)| v * dz).sum()).collect();
+        if !self.gradient_only && !self.by_norm {
+            // Σ (aμ − b)²/(aδ) of a cell from its sums, and what their difference may lose to rounding.
+            for c in 0..cells.len() {
+                let (mu, delta) = (self.cell(c)[0] - leaning[c], self.cell(c)[1]);
+                let (whole, cross) = (cells.mass[c] * mu * mu + cells.square[c], 2.0 * mu * cells.b[c]);
+                square += if delta > 0.0 { ((whole - cross).max(0.0) + 1e-12 * whole) / delta } else { 0.0 };
+            }
+            return (square.sqrt() * (1.0 + 1e-6)).min(f64::MAX);
+        }
         for (r, &cell) in cells.of_row.iter().enumerate() {
             let shared = self.cell(cell as usize);
             let mass = response.mass.at(r);
@@ -229,7 +238,7 @@ mod tests {
         let scorer = Scorer::new(&response, &cells, &weights, params);
         let rows = Rows::Some(selected(&case.query));
         let column = &case.binned()[0];
-        let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(column);
+        let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(0, column);
         let stride = scorer.stride();
         let stats = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
         let scores = weights.scores(&cells);

@@ -5,6 +5,7 @@
 
 use crate::loss::Loss;
 use crate::problem::{Problem, Target};
+use rayon::prelude::*;
 
 /// One number for each row; mostly they are all the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,7 +138,7 @@ impl Response {
     }
 
     /// Mean loss, on the outside scale, when row i has the internal score `score(i)`.
-    pub(crate) fn mean_loss(&self, score: impl Fn(usize) -> f64) -> f64 {
+    pub(crate) fn mean_loss(&self, score: impl Fn(usize) -> f64 + Sync) -> f64 {
         let factor = self.loss.factor();
         let loss = |r: usize| match self.loss {
             Loss::Squared => (self.mass.at(r) / factor) * (score(r) - self.y[r]).powi(2),
@@ -148,8 +149,10 @@ impl Response {
             }
         };
         // Fixed blocks keep the sum accurate and the same for any number of threads.
-        let blocks = (0..self.rows()).step_by(4096);
-        let total: f64 = blocks.map(|start| (start..self.rows().min(start + 4096)).map(loss).sum::<f64>()).sum();
+        let starts: Vec<usize> = (0..self.rows()).step_by(4096).collect();
+        let block = |&start: &usize| (start..self.rows().min(start + 4096)).map(loss).sum::<f64>();
+        let blocks: Vec<f64> = starts.par_iter().with_min_len(16).map(block).collect();
+        let total: f64 = blocks.iter().sum();
         Self::finite(total / self.total_weight * self.scale * self.scale)
     }
 }

@@ -7,13 +7,13 @@ use crate::histogram::Rows;
 impl Searcher<'_> {
     /// The best query found of each length, shortest first; each is worth more than the one before it.
     pub(crate) fn best_of_each_length(&self) -> Vec<Found> {
-        let mut beam = vec![Node { query: Query::default(), rows: Rows::All(self.response.rows()) }];
+        let mut beam = vec![Node::all(self.response.rows())];
         let mut best: Vec<(Candidate, Query, Vec<u32>)> = Vec::new();
         let (mut nodes, mut highest) = (0, 0.0);
         while !beam.is_empty() {
             nodes += beam.len() as u64;
             let before = highest;
-            let next = self.expand(&beam);
+            let (next, _) = self.expand(&beam);
             for (candidate, node) in &next {
                 highest = candidate.score.max(highest);
                 let Rows::Some(rows) = &node.rows else { continue };

@@ -18,6 +18,7 @@ mod units;
 
 use crate::bins::BinnedColumn;
 use crate::cells::Cells;
+use crate::counts::{RootCounts, Tables};
 use crate::fit::Observer;
 use crate::histogram::{Gathered, Rows};
 use crate::objective::Scorer;
@@ -48,6 +49,8 @@ pub(crate) struct Searcher<'a> {
     pub(crate) params: &'a Checked,
     /// Longest query allowed in this round.
     pub(crate) max_length: usize,
+    /// What is known of all rows from earlier rounds.
+    pub(crate) root: Option<&'a RootCounts>,
     /// The rows grouped by their codes, for exact search.
     pub(crate) units: Option<&'a Units>,
     /// When exact search must be done.
@@ -83,12 +86,22 @@ pub(crate) struct Found {
     /// Whether no query is better.
     pub(crate) proven: bool,
     pub(crate) pruned: Pruned,
+    /// Counts over its rows by column, bin and cell, if the search made them.
+    pub(crate) tables: Option<Tables>,
 }
 
 /// A query with its rows, to be extended.
 struct Node {
     query: Query,
     rows: Rows,
+    /// The other rows, where they are fewer and counting them is enough.
+    others: Option<Rows>,
+}
+
+impl Node {
+    fn all(rows: usize) -> Self {
+        Self { query: Query::default(), rows: Rows::All(rows), others: None }
+    }
 }
 
 impl Searcher<'_> {
@@ -122,18 +135,21 @@ impl Searcher<'_> {
     }
 
     fn beam(&self) -> Option<Found> {
-        let mut beam = vec![Node { query: Query::default(), rows: Rows::All(self.response.rows()) }];
+        let mut beam = vec![Node::all(self.response.rows())];
         let mut best: Option<(Candidate, Query, Vec<u32>)> = None;
-        let mut nodes = 0;
+        let (mut nodes, mut tables) = (0, None);
         while !beam.is_empty() {
             nodes += beam.len() as u64;
-            let next = self.expand(&beam);
+            let (next, counted) = self.expand(&beam);
+            let at = best.as_ref().and_then(|(_, query, _)| beam.iter().position(|n| n.query == *query));
+            tables = at.and_then(|at| counted.into_iter().nth(at)).unwrap_or(tables);
             let mut improved = false;
             if let Some((candidate, node)) = next.first()
                 && best.as_ref().is_none_or(|(b, ..)| order(candidate, b).is_lt())
                 && let Rows::Some(rows) = &node.rows
             {
                 best = Some((*candidate, node.query.clone(), rows.clone()));
+                tables = None;
                 improved = true;
             }
             beam = if improved { next.into_iter().map(|(_, node)| node).collect() } else { Vec::new() };
@@ -141,13 +157,23 @@ impl Searcher<'_> {
         let (candidate, query, rows) = best?;
         let query = self.minimal(query, &rows);
         let bound = Some(self.ceiling(query.len()).max(candidate.value));
-        Some(Found { query, rows, value: candidate.value, nodes, bound, ..Found::default() })
+        Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
     }
 
-    /// The best `beam_width` children of the nodes of the beam, best first.
-    fn expand(&self, beam: &[Node]) -> Vec<(Candidate, Node)> {
-        let gathered: Vec<Gathered> =
-            beam.par_iter().map(|n| Gathered::new(&n.rows, self.response, self.cells, self.scorer)).collect();
+    fn gathered<'n>(&'n self, node: &'n Node) -> Gathered<'n> {
+        let of = |rows| Gathered::new(rows, self.response, self.cells, self.scorer);
+        let columns = self.columns.len();
+        match (self.root, &node.rows, &node.others) {
+            (None, rows, _) => of(rows),
+            (Some(root), Rows::All(_), _) => Gathered::of_root(&node.rows, root, self.scorer),
+            (Some(root), _, Some(others)) => of(others).subtracted_from(root).keeping_tables(columns),
+            (Some(_), rows, None) => of(rows).keeping_tables(columns),
+        }
+    }
+
+    /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes.
+    fn expand(&self, beam: &[Node]) -> (Vec<(Candidate, Node)>, Vec<Option<Tables>>) {
+        let gathered: Vec<Gathered> = beam.par_iter().map(|n| self.gathered(n)).collect();
         let tasks: Vec<(usize, usize)> =
             (0..beam.len()).flat_map(|n| (0..self.columns.len()).map(move |c| (n, c))).collect();
         let mut candidates: Vec<Candidate> =
@@ -167,10 +193,11 @@ impl Searcher<'_> {
             let same_rows = |other: &Rows| matches!(other, Rows::Some(r) if *r == rows);
             let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && same_rows(&n.rows));
             if !twin {
-                next.push((candidate, Node { query, rows: Rows::Some(rows) }));
+                let others = self.root.and_then(|_| Rows::others(&rows, self.response.rows()));
+                next.push((candidate, Node { query, rows: Rows::Some(rows), others }));
             }
         }
-        next
+        (next, gathered.into_iter().map(Gathered::into_tables).collect())
     }
 
     /// The best children of node `n` along column `c`: a few more than the beam holds, since some may be twins.
@@ -181,7 +208,7 @@ impl Searcher<'_> {
         }
         let (node, column) = (&beam[n], &self.columns[c]);
         let keep = if self.params.beam_width == 1 { 1 } else { 2 * self.params.beam_width };
-        let stats = gathered.statistics(column);
+        let stats = gathered.statistics(c, column);
         let mut best: Vec<Candidate> = Vec::with_capacity(keep + 1);
         children(c as u32, column, &stats, self.scorer.stride(), |atom, stats| {
             let length = node.query.length_with(atom);

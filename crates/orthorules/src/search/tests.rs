@@ -99,6 +99,7 @@ impl State {
             params: &self.params,
             max_length,
             units: Some(units),
+            root: None,
             deadline: None,
             observer: &Silent,
         }
