@@ -112,8 +112,8 @@ impl Scorer {
             (0..cells.len()).map(|c| self.lean.iter().zip(&self.cell(c)[2..]).map(|(v, dz)| v * dz).sum()).collect();
         if !self.gradient_only && !self.by_norm {
             // Σ (aμ − b)²/(aδ) of a cell from its sums, and what their difference may lose to rounding.
-            for c in 0..cells.len() {
-                let (mu, delta) = (self.cell(c)[0] - leaning[c], self.cell(c)[1]);
+            for (c, leaning) in leaning.iter().enumerate() {
+                let (mu, delta) = (self.cell(c)[0] - leaning, self.cell(c)[1]);
                 let (whole, cross) = (cells.mass[c] * mu * mu + cells.square[c], 2.0 * mu * cells.b[c]);
                 square += if delta > 0.0 { ((whole - cross).max(0.0) + 1e-12 * whole) / delta } else { 0.0 };
             }
