@@ -49,6 +49,7 @@ pub fn coverages(problem: &Problem, params: &Params, rounds: usize) -> Result<Ve
                 name_rank,
                 params,
                 max_length: params.max_conditions,
+                root: None,
                 units: units.as_ref(),
                 deadline: None,
                 observer: &Silent,
