@@ -178,7 +178,7 @@ mod tests {
             let (cells, weights) = case.fitted(&response, &params);
             let scorer = Scorer::new(&response, &cells, &weights, &params);
             let rows = Rows::Some(selected(&case.query));
-            let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(&case.binned()[0]);
+            let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(0, &case.binned()[0]);
             let stride = scorer.stride();
             let stats: Vec<f64> = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
             let fast = scorer.value(&stats);
