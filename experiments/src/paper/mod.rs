@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Paper) -> Result<()> {
     let splits = if args.quick || args.as_published { 1 } else { 5 };
     let nodes = args.nodes.unwrap_or(match (args.quick, args.as_published) {
         (true, _) => 500,
-        (false, true) => 3_000,
+        (false, true) => 20_000,
         (false, false) => 1_500,
     });
     let plan = Plan { protocol, cross_validate: !args.quick, nodes };
