@@ -6,7 +6,7 @@
 
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
-use crate::histogram::spread;
+use crate::histogram::spread_counts;
 use crate::objective::{G, ROWS, Scorer};
 use crate::response::{PerRow, Response};
 use rayon::prelude::*;
@@ -53,7 +53,7 @@ impl RootCounts {
             stats[G] = -b;
             stats[ROWS] = counts.iter().map(|&c| u64::from(c)).sum::<u64>() as f64;
         }
-        spread(scorer, self.cells, table, &mut stats, |count| f64::from(count) * self.mass);
+        spread_counts(scorer, self.cells, table, self.mass, &mut stats);
         stats.chunks_exact_mut(stride).for_each(|bin| scorer.project(bin));
         stats
     }

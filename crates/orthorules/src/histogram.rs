@@ -7,6 +7,7 @@
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::counts::RootCounts;
+use crate::cpu::vectorised;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
 use rayon::prelude::*;
@@ -216,7 +217,7 @@ impl<'a> Gathered<'a> {
                     whole.subtract(index, &mut counts, &mut sums);
                 }
                 stats.chunks_exact_mut(stride).zip(&sums).for_each(|(bin, b)| bin[G] = -b);
-                spread(self.scorer, self.cells, &counts, &mut stats, |count| f64::from(count) * mass);
+                spread_counts(self.scorer, self.cells, &counts, *mass, &mut stats);
                 if matches!(self.rows_each, PerRow::Same(_)) {
                     for (bin, counts) in counts.chunks_exact(self.cells).enumerate() {
                         stats[bin * stride + ROWS] = counts.iter().map(|&c| u64::from(c)).sum::<u64>() as f64;
@@ -291,8 +292,17 @@ impl<'a> Gathered<'a> {
     }
 }
 
+vectorised! {
+    /// [`spread`] for counts of rows of equal mass.
+    pub(crate) fn spread_counts(scorer: &Scorer, cells: usize, counts: &[u32], mass: f64, stats: &mut [f64]) {
+        spread(scorer, cells, counts, stats, |count| f64::from(count) * mass);
+    }
+}
+
 /// Adds mass · (μ, δ, δz) of every non-empty (bin, cell) to the bin.
-pub(crate) fn spread<T: Copy + PartialEq + Default>(
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn spread<T: Copy + PartialEq + Default>(
     scorer: &Scorer,
     cells: usize,
     sums: &[T],
