@@ -18,7 +18,7 @@ fn benchmark(name: &str) -> Folder {
     let folder = std::env::temp_dir().join(format!("orthorules-{name}-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("splits")).unwrap();
     let manifest = r#"[{"name":"steps","file":"steps.csv","task":"regression","target":"y","positive_class":null,
-        "paper_codes":{},"max_col_attr":10}]"#;
+        "paper_codes":{},"max_col_attr":10,"test_size":0.2,"seeds":[1,2],"reference_regs":[1.0]}]"#;
     std::fs::write(folder.join("manifest.json"), manifest).unwrap();
     let (mut table, mut splits) = (String::from("x,u,y\n"), String::from("split0,split1\n"));
     for i in 0..60 {

@@ -61,12 +61,19 @@ impl Cells {
         self.member[cell][k]
     }
 
-    /// Adds a rule that covers `rows`: covered rows of a partly covered cell move to a new cell. Says where the covered
+    /// Adds a rule that covers `rows`, ascending: covered rows of a partly covered cell move to a new cell. Says where the covered
     /// rows of each cell are now.
     pub(crate) fn split(&mut self, rows: &[u32], response: &Response) -> Vec<u32> {
         let old = self.len();
+        let count = |rows: &[u32]| {
+            let mut covered = vec![0u32; old];
+            rows.iter().for_each(|&r| covered[self.of_row[r as usize] as usize] += 1);
+            covered
+        };
         let mut covered = vec![0u32; old];
-        rows.iter().for_each(|&r| covered[self.of_row[r as usize] as usize] += 1);
+        for part in rows.par_chunks(BLOCK).map(count).collect::<Vec<_>>() {
+            covered.iter_mut().zip(part).for_each(|(c, n)| *c += n);
+        }
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for cell in 0..old {
             let whole = covered[cell] == self.size[cell];
@@ -78,10 +85,14 @@ impl Cells {
             }
             self.member[cell].push(whole && covered[cell] > 0);
         }
-        for &r in rows {
-            let cell = &mut self.of_row[r as usize];
-            *cell = moved_to[*cell as usize];
-        }
+        self.of_row.par_chunks_mut(BLOCK).enumerate().for_each(|(number, cells)| {
+            let start = (number * BLOCK) as u32;
+            let place = |row: u32| rows.partition_point(|&r| r < row);
+            for &r in &rows[place(start)..place(start + cells.len() as u32)] {
+                let cell = &mut cells[(r - start) as usize];
+                *cell = moved_to[*cell as usize];
+            }
+        });
         self.rules += 1;
         self.sum(response);
         moved_to

@@ -46,12 +46,29 @@ impl PerRow {
         }
     }
 
+    fn total(&self, rows: usize) -> f64 {
+        match self {
+            Self::Same(x) => x * rows as f64,
+            Self::Each(v) => v.iter().sum(),
+        }
+    }
+
     fn map(&self, f: impl Fn(f64) -> f64) -> Self {
         match self {
             Self::Same(x) => Self::Same(f(*x)),
             Self::Each(v) => Self::Each(v.iter().map(|&x| f(x)).collect()),
         }
     }
+}
+
+/// Sums over rows are taken in blocks of this size, whose results are added in order: the same on any number of threads.
+const BLOCK: usize = 1 << 16;
+
+fn block_sum(rows: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let starts: Vec<usize> = (0..rows).step_by(BLOCK).collect();
+    let block = |&start: &usize| (start..rows.min(start + BLOCK)).map(&value).sum::<f64>();
+    let blocks: Vec<f64> = starts.par_iter().map(block).collect();
+    blocks.iter().sum()
 }
 
 impl Response {
@@ -63,7 +80,7 @@ impl Response {
             Target::Classes(c) => c.iter().map(|&c| f64::from(u8::from(c == class))).collect(),
         };
         let weight = problem.weight.clone().map_or(PerRow::Same(1.0), PerRow::Each);
-        let total_weight = (0..y.len()).map(|r| weight.at(r)).sum();
+        let total_weight = weight.total(y.len());
         let (mut scale, mut shift) = (1.0, 0.0);
         if loss == Loss::Squared {
             let largest = y.iter().fold(0.0f64, |m, x| m.max(x.abs()));
@@ -71,12 +88,12 @@ impl Response {
                 // 2^1023 is the largest finite power; dividing by a power of two is exact.
                 scale = 2f64.powi((largest.log2().floor() as i32).clamp(-1000, 1023));
             }
-            y.iter_mut().for_each(|x| *x /= scale);
-            shift = (0..y.len()).map(|r| weight.at(r) * y[r]).sum::<f64>() / total_weight;
-            y.iter_mut().for_each(|x| *x -= shift);
+            y.par_iter_mut().with_min_len(BLOCK).for_each(|x| *x /= scale);
+            shift = block_sum(y.len(), |r| weight.at(r) * y[r]) / total_weight;
+            y.par_iter_mut().with_min_len(BLOCK).for_each(|x| *x -= shift);
         }
         let factor = loss.factor();
-        let b = (0..y.len()).map(|r| factor * weight.at(r) * y[r]).collect();
+        let b = (0..y.len()).into_par_iter().with_min_len(BLOCK).map(|r| factor * weight.at(r) * y[r]).collect();
         let mass = match &problem.exposure {
             Some(e) => PerRow::Each(e.iter().enumerate().map(|(r, e)| factor * weight.at(r) * e).collect()),
             None => weight.map(|w| factor * w),
@@ -87,7 +104,7 @@ impl Response {
             PerRow::Each(v) => v.iter().all(|x| x.fract() == 0.0 && *x < 1e9),
         };
         let rows_each = if whole(&weight) { weight } else { PerRow::Same(1.0) };
-        let rows_total = (0..y.len()).map(|r| rows_each.at(r)).sum();
+        let rows_total = rows_each.total(y.len());
         Self {
             loss,
             mass,
