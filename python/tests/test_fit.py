@@ -54,6 +54,8 @@ def test_other_threads_run_during_a_fit():
 def interrupted_after(seconds):
     """Presses Ctrl-C after a while, and says when."""
     pressed = []
+    # A shell lets what it runs in the background ignore Ctrl-C, and Python inherits that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def press():
         pressed.append(time.monotonic())
