@@ -1,0 +1,258 @@
+//! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
+
+use super::{Bound, Intercept, Learner, MaxBins, Objective, Params, PathKind, Search, Select, Update};
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use std::collections::BTreeMap;
+
+/// Above this many rows a nested path is the default: it takes a quarter of the time.
+const MANY_ROWS: usize = 100_000;
+
+/// Parameters that have been checked and completed for a loss: what the engine reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    pub(crate) learner: Learner,
+    pub(crate) objective: Objective,
+    pub(crate) update: Update,
+    pub(crate) intercept: Intercept,
+    pub(crate) exact: bool,
+    pub(crate) beam_width: usize,
+    pub(crate) bound: Bound,
+    pub(crate) node_limit: u64,
+    pub(crate) time_limit: Option<f64>,
+    pub(crate) path: PathKind,
+    pub(crate) length_penalty: f64,
+    pub(crate) reg_lambda: f64,
+    /// Whether λ is still to be multiplied by the mean target.
+    lambda_per_target: bool,
+    pub(crate) epsilon: f64,
+    pub(crate) max_rules: usize,
+    pub(crate) max_complexity: usize,
+    pub(crate) max_conditions: usize,
+    pub(crate) min_coverage: usize,
+    pub(crate) max_bins: MaxBins,
+    pub(crate) cuts: BTreeMap<String, Vec<f64>>,
+    pub(crate) num_trees: usize,
+    pub(crate) p0: f64,
+    /// Folds, and which size they choose.
+    pub(crate) cv: Option<(usize, Select)>,
+    pub(crate) bootstrap: Option<usize>,
+    /// Whether λ was given, and is not to be chosen.
+    pub(crate) lambda_is_given: bool,
+    pub(crate) threads: usize,
+    pub(crate) seed: u64,
+}
+
+impl Checked {
+    /// These parameters with λ on the scale of a target of mean `mean`: the default for counts is that of one mean row.
+    pub(crate) fn for_target(&self, mean: f64) -> Self {
+        let unit = if self.lambda_per_target { mean } else { 1.0 };
+        Self { reg_lambda: self.reg_lambda * unit, lambda_per_target: false, ..self.clone() }
+    }
+
+    /// Whether the bound of exact search never cuts the best query.
+    pub(crate) fn bound_is_admissible(&self) -> bool {
+        self.bound == Bound::Admissible || !self.objective.is_orthogonal()
+    }
+}
+
+impl Params {
+    /// Checks every parameter and fills in the defaults that depend on the loss and the number of rows.
+    pub fn check(&self, loss: Loss, rows: usize) -> Result<Checked> {
+        let non_negative = |name, x: f64| {
+            if x.is_finite() && x >= 0.0 {
+                Ok(x)
+            } else {
+                Err(Error::Param { name, want: "a finite number of at least 0", got: x.to_string() })
+            }
+        };
+        let positive = |name, x: usize| {
+            if x >= 1 { Ok(x) } else { Err(Error::Param { name, want: "at least 1", got: x.to_string() }) }
+        };
+        if let MaxBins::AtMost(bins) = self.max_bins
+            && !(2..=65_535).contains(&bins)
+        {
+            return Err(Error::Param { name: "max_bins", want: "from 2 to 65535, or exact", got: bins.to_string() });
+        }
+        if !(0.0..=1.0).contains(&self.p0) {
+            return Err(Error::Param { name: "p0", want: "from 0 to 1", got: self.p0.to_string() });
+        }
+        if self.learner == Learner::Sirus && loss == Loss::Poisson {
+            return Err(Error::Conflict(
+                "sirus is for classes and numbers, not for counts: choose another preset".into(),
+            ));
+        }
+        if self.learner == Learner::Sirus && !self.cuts.is_empty() {
+            return Err(Error::Conflict("sirus takes its thresholds from max_bins: leave out cuts".into()));
+        }
+        let beam_width = match (self.search, self.beam_width) {
+            (Search::Greedy, None | Some(1)) => 1,
+            (Search::Greedy, Some(w)) => {
+                return Err(Error::Conflict(format!("beam_width {w} needs search beam; greedy search has width 1")));
+            }
+            (Search::Beam | Search::Exact, w) => positive("beam_width", w.unwrap_or(8))?,
+        };
+        let time_limit = match self.time_limit {
+            Some(x) if !(x > 0.0 && x <= 1e9) => {
+                return Err(Error::Param {
+                    name: "time_limit",
+                    want: "a positive number of seconds",
+                    got: x.to_string(),
+                });
+            }
+            limit => limit,
+        };
+        let lambda = if loss == Loss::Squared { 8.0 } else { 1.0 };
+        let epsilon = if self.objective == Objective::Ogb { 1e-4 } else { 0.0 };
+        let complexity = if self.max_rules.is_some() { usize::MAX } else { 50 };
+        let path = self.path_kind(rows)?;
+        // On a path of best ensembles lengths compete by complexity, so within a search only the value counts.
+        let gamma = non_negative("length_penalty", self.length_penalty)?;
+        let length_penalty = if path == PathKind::Best { 0.0 } else { gamma };
+        let longest = match (self.learner, path) {
+            (Learner::Sirus, _) => 2,
+            (Learner::Boosting, PathKind::Best) => 3,
+            (Learner::Boosting, PathKind::Nested) => usize::MAX,
+        };
+        Ok(Checked {
+            learner: self.learner,
+            objective: self.objective,
+            update: self.update,
+            intercept: self.intercept,
+            exact: self.search == Search::Exact,
+            beam_width,
+            bound: self.bound,
+            node_limit: positive("node_limit", self.node_limit.unwrap_or(u64::MAX) as usize)? as u64,
+            time_limit,
+            path,
+            length_penalty,
+            reg_lambda: non_negative("reg_lambda", self.reg_lambda.unwrap_or(lambda))?,
+            lambda_per_target: self.reg_lambda.is_none() && loss == Loss::Poisson,
+            epsilon: non_negative("epsilon", self.epsilon.unwrap_or(epsilon))?,
+            max_rules: self.max_rules.unwrap_or(usize::MAX),
+            max_complexity: self.max_complexity.unwrap_or(complexity),
+            max_conditions: positive("max_conditions", self.max_conditions.unwrap_or(longest))?,
+            min_coverage: positive("min_coverage", self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)))?,
+            max_bins: self.max_bins,
+            cuts: sorted_cuts(&self.cuts)?,
+            num_trees: positive("num_trees", self.num_trees)?,
+            p0: self.p0,
+            cv: self.cross_validation()?,
+            bootstrap: self.draws()?,
+            lambda_is_given: self.reg_lambda.is_some(),
+            threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
+            seed: self.seed,
+        })
+    }
+}
+
+impl Params {
+    /// Folds, and which size they choose.
+    fn cross_validation(&self) -> Result<Option<(usize, Select)>> {
+        match (self.cv, self.select) {
+            (Some(folds), select) if folds >= 2 => Ok(Some((folds, select.unwrap_or(Select::Best)))),
+            (Some(folds), _) => Err(Error::Param { name: "cv", want: "at least 2 folds", got: folds.to_string() }),
+            (None, Some(select)) => {
+                Err(Error::Conflict(format!("select {select} needs cross-validation: give the number of folds as cv")))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The ends of a 95 % interval need at least 20 draws to be anything.
+    fn draws(&self) -> Result<Option<usize>> {
+        match self.bootstrap {
+            Some(draws) if draws < 20 => {
+                Err(Error::Param { name: "bootstrap", want: "at least 20 draws", got: draws.to_string() })
+            }
+            Some(_) if self.learner == Learner::Sirus => {
+                Err(Error::Conflict("bootstrap is for boosting: sirus is made of resampled trees already".into()))
+            }
+            draws => Ok(draws),
+        }
+    }
+
+    /// Sizes can only be compared by their risk when all weights are fitted together, and exact search finds one rule.
+    fn path_kind(&self, rows: usize) -> Result<PathKind> {
+        let possible = self.update == Update::Corrective && self.search != Search::Exact;
+        match self.path {
+            Some(PathKind::Best) if !possible => {
+                Err(Error::Conflict("path best needs update corrective and search greedy or beam".into()))
+            }
+            Some(kind) => Ok(kind),
+            // Whoever sets a price of length wants it to count.
+            None if possible && rows <= MANY_ROWS && self.length_penalty == 1.0 => Ok(PathKind::Best),
+            None => Ok(PathKind::Nested),
+        }
+    }
+}
+
+/// The cuts of each column, ascending and distinct.
+fn sorted_cuts(cuts: &BTreeMap<String, Vec<f64>>) -> Result<BTreeMap<String, Vec<f64>>> {
+    let sort = |(name, values): (&String, &Vec<f64>)| {
+        if let Some(bad) = values.iter().find(|v| !v.is_finite()) {
+            return Err(Error::Param { name: "cuts", want: "finite numbers", got: format!("{bad} for {name:?}") });
+        }
+        let mut sorted = values.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        sorted.dedup();
+        Ok((name.clone(), sorted))
+    };
+    cuts.iter().map(sort).collect()
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_pass_and_follow_the_loss() {
+        let params = Params::default();
+        assert_eq!(params.check(Loss::Squared, 1000).unwrap().reg_lambda, 8.0);
+        assert_eq!(params.check(Loss::Poisson, 1000).unwrap().for_target(7.5).reg_lambda, 7.5);
+        let given = Params { reg_lambda: Some(2.0), ..params.clone() };
+        assert_eq!(given.check(Loss::Poisson, 1000).unwrap().for_target(7.5).reg_lambda, 2.0);
+        assert_eq!(params.check(Loss::Logistic, 1000).unwrap().max_complexity, 50);
+        let sized = Params { max_rules: Some(3), ..params };
+        assert_eq!(sized.check(Loss::Logistic, 1000).unwrap().max_complexity, usize::MAX);
+    }
+
+    #[test]
+    fn paths_of_best_ensembles_need_comparable_risks() {
+        let kind = |params: &Params, rows| params.check(Loss::Squared, rows).unwrap().path;
+        let ok = Params::default();
+        assert_eq!((kind(&ok, 1000), kind(&ok, 1_000_000)), (PathKind::Best, PathKind::Nested));
+        assert_eq!(kind(&Params { search: Search::Exact, ..ok.clone() }, 1000), PathKind::Nested);
+        assert_eq!(kind(&Params { path: Some(PathKind::Best), ..ok.clone() }, 1_000_000), PathKind::Best);
+        let stagewise = Params { path: Some(PathKind::Best), update: Update::Stagewise, ..ok };
+        assert!(stagewise.check(Loss::Squared, 1000).is_err());
+    }
+
+    #[test]
+    fn bad_parameters_are_named() {
+        let ok = Params::default();
+        let bad = [
+            Params { length_penalty: f64::NAN, ..ok.clone() },
+            Params { reg_lambda: Some(-1.0), ..ok.clone() },
+            Params { epsilon: Some(f64::INFINITY), ..ok.clone() },
+            Params { beam_width: Some(0), search: Search::Beam, ..ok.clone() },
+            Params { beam_width: Some(4), ..ok.clone() },
+            Params { max_conditions: Some(0), ..ok.clone() },
+            Params { min_coverage: Some(0), ..ok.clone() },
+            Params { max_bins: MaxBins::AtMost(1), ..ok.clone() },
+            Params { threads: Some(0), ..ok.clone() },
+            Params { cv: Some(1), ..ok.clone() },
+            Params { bootstrap: Some(19), ..ok.clone() },
+            Params { select: Some(Select::OneSe), ..ok.clone() },
+        ];
+        for params in bad {
+            let message = params.check(Loss::Squared, 1000).unwrap_err().to_string();
+            assert!(!message.contains('\n'), "{message}");
+        }
+        assert!("abc".parse::<Objective>().unwrap_err().to_string().contains("one of gs, gb"));
+    }
+}

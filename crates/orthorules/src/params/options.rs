@@ -1,0 +1,117 @@
+//! The choices that parameters offer. How they are spelled is in `names`.
+
+/// Where rules come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Learner {
+    /// One rule at a time, each the best one to add.
+    Boosting,
+    /// The most frequent paths of a forest of shallow trees: the room `sirus`. Reads `max_conditions` (the depth of the
+    /// trees), `max_bins`, `num_trees`, `p0`, `min_coverage`, the limits of size and the seed, and nothing else.
+    Sirus,
+}
+
+/// What a candidate query is worth: docs/algorithm.md, "One formula for every objective".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// Gradient sum: |gᵀq|.
+    Gs,
+    /// Gradient boosting: |gᵀq| / ‖q‖.
+    Gb,
+    /// Second-order ("extreme") boosting: |gᵀq| / √(hᵀq + λ).
+    Xgb,
+    /// Orthogonal gradient boosting, the paper's: |g⊥ᵀq| / (‖q⊥‖ + ε).
+    Ogb,
+    /// Orthogonal Newton boosting: the decrease of the second-order risk when all weights are re-fitted.
+    Onb,
+}
+
+/// Which weights move when a rule is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Update {
+    /// All weights minimise the regularised risk together.
+    Corrective,
+    /// Only the newest weight (with the intercept, when that is corrected), by exact line search.
+    Stagewise,
+    /// Only the newest weight, by one closed-form Newton step.
+    Newton,
+}
+
+/// What happens to the intercept β₀.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Intercept {
+    /// Re-fitted together with the weights; the constant column is part of the orthogonal basis.
+    Corrected,
+    /// The best constant, fitted once and kept.
+    Fixed,
+    /// No intercept: scores start at 0.
+    None,
+}
+
+/// How candidate queries are explored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Search {
+    /// Extend the best query by its best condition, again and again.
+    Greedy,
+    /// Keep the best `beam_width` queries of each length.
+    Beam,
+    /// Branch and bound over all conjunctions: the best query of all, with a certificate.
+    Exact,
+}
+
+/// How the sizes of an ensemble hang together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PathKind {
+    /// Every size is the one before it and one more rule, as in the paper.
+    Nested,
+    /// Every size is the best ensemble found of its complexity: the best one smaller by a rule, and that rule.
+    Best,
+}
+
+/// The bound that cuts branches of exact search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// Never cuts the best query: what is found is proven.
+    Admissible,
+    /// The paper's: best prefix in the order of g/d. Exact for `gs`, `gb` and `xgb`; for the orthogonal objectives it may
+    /// cut the best query, and nothing is proven.
+    Heuristic,
+}
+
+/// Which size cross-validation chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Select {
+    /// The one of least out-of-fold risk.
+    Best,
+    /// The least complex whose out-of-fold risk is within one standard error of the least.
+    #[serde(rename = "1se")]
+    OneSe,
+}
+
+/// Thresholds on a numeric column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MaxBins {
+    /// At most this many quantile bins.
+    AtMost(u32),
+    /// Every distinct value.
+    Exact,
+}
+
+impl Objective {
+    /// Whether candidates are measured orthogonally to the chosen rules.
+    pub fn is_orthogonal(self) -> bool {
+        matches!(self, Self::Ogb | Self::Onb)
+    }
+
+    /// Whether rows count by the second derivative of their loss.
+    pub fn is_second_order(self) -> bool {
+        matches!(self, Self::Xgb | Self::Onb)
+    }
+}
