@@ -8,11 +8,12 @@
 //! price of length of zero; the shortest query is sought for what is found.
 
 use super::bits::{Bits, WordShares, count, intersect, split};
-use super::bound::{Bounds, Item, SLACK, Workspace};
+use super::bound::{Bounds, Item, SLACK};
 use super::candidate::{Candidate, children, order};
 use super::cover::Sets;
 use super::exact::{Child, Expansion, Space, Step, Visit};
 use super::prefix::whole;
+use super::relaxation::Workspace;
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;
@@ -70,7 +71,7 @@ impl<'a> Closed<'a> {
         if searcher.params.length_penalty != 0.0 {
             return None;
         }
-        let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer);
+        let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer, searcher.params.bound);
         // Equal units stand together; each group starts a new word.
         let (mut bit_of, mut unit_of, mut sample) = (vec![0u32; units.len()], Vec::new(), Vec::new());
         let mut base = (0, 1.0);

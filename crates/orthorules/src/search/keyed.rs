@@ -3,10 +3,12 @@
 //! A child adds a condition that implies none of the node's own on that column; every row set is then reached at its
 //! shortest length (docs/algorithm.md, "Each row set once"), so descendants cost at least one condition more.
 
-use super::bound::{Bounds, Item, Workspace};
+use super::bound::{Bounds, Item};
 use super::candidate::{Candidate, children, order, price};
 use super::exact::{Child, Expansion, Space, Step, Visit};
 use super::extent::Extents;
+use super::relaxation::Workspace;
+use super::sums::{Histogram, Summands};
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;
@@ -20,8 +22,7 @@ pub(super) struct Buffers {
     bounds: Workspace,
     units: Vec<u32>,
     items: Vec<Item>,
-    histogram: Vec<f64>,
-    keys: Vec<u128>,
+    histogram: Histogram,
 }
 
 /// Row sets as sets of units, which are named by their position in the order of `stats`.
@@ -30,11 +31,9 @@ pub(super) struct Keyed<'a> {
     units: &'a Units,
     stats: UnitStats,
     extents: Extents,
-    /// Codes of each unit, one column after the other, as offsets into the histogram of all columns.
-    bins: Vec<u32>,
+    summands: Summands,
     /// First bin of each column in that histogram, and the number of all bins.
     starts: Vec<usize>,
-    unit_keys: Vec<u128>,
     /// Shortest length at which each row set was reached.
     reached: HashMap<u128, u32, BuildHasherDefault<KeyHasher>>,
     /// Keys of the rules that are already there.
@@ -43,38 +42,15 @@ pub(super) struct Keyed<'a> {
 
 impl<'a> Keyed<'a> {
     pub(super) fn new(searcher: &'a Searcher<'a>, units: &'a Units) -> Self {
-        let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer);
+        let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer, searcher.params.bound);
         let taken = searcher.taken_keys(units);
         let mut starts = vec![0];
         searcher.columns.iter().for_each(|c| starts.push(starts[starts.len() - 1] + c.bins + 1));
         let codes: Vec<Vec<u32>> =
             units.codes.iter().map(|codes| stats.order.iter().map(|&u| codes[u as usize]).collect()).collect();
-        let mut bins = Vec::with_capacity(units.len() * codes.len());
-        for u in 0..units.len() {
-            bins.extend(codes.iter().zip(&starts).map(|(codes, start)| *start as u32 + codes[u]));
-        }
-        let unit_keys = stats.order.iter().map(|&u| units.keys[u as usize]).collect();
+        let summands = Summands::new(&stats, units, &codes, &starts);
         let extents = Extents::new(searcher.columns, codes);
-        Self { searcher, units, stats, extents, bins, starts, unit_keys, reached: HashMap::default(), taken }
-    }
-
-    /// Statistics and keys of every bin of every column over the units in `buffers`.
-    fn fill_histograms(&self, buffers: &mut Buffers) {
-        let (stride, columns) = (self.stats.stride, self.units.codes.len());
-        let bins = self.starts[columns];
-        buffers.histogram.clear();
-        buffers.histogram.resize(bins * stride, 0.0);
-        buffers.keys.clear();
-        buffers.keys.resize(bins, 0);
-        for &u in &buffers.units {
-            let (vector, key) = (self.stats.vector(u), self.unit_keys[u as usize]);
-            for &bin in &self.bins[u as usize * columns..(u as usize + 1) * columns] {
-                let bin = bin as usize;
-                let sums = &mut buffers.histogram[bin * stride..(bin + 1) * stride];
-                sums.iter_mut().zip(vector).for_each(|(s, x)| *s += x);
-                buffers.keys[bin] ^= key;
-            }
-        }
+        Self { searcher, units, stats, extents, summands, starts, reached: HashMap::default(), taken }
     }
 }
 
@@ -94,19 +70,15 @@ impl Space for Keyed<'_> {
         buffers.items.extend(buffers.units.iter().map(|&u| (u, 1.0)));
         let threshold = (best_score * price(length + 1, params.length_penalty)).sqrt();
         let bounds = Bounds { stats: &self.stats, scorer: self.searcher.scorer, kind: params.bound };
-        let value = bounds.node(&buffers.items, node.value, threshold, &mut buffers.bounds);
-        if value <= threshold {
+        let Some(bound) = bounds.above(&buffers.items, node.value, threshold, &mut buffers.bounds) else {
             expansion.pruned.relaxation += 1;
             return expansion;
-        }
-        let bound = bounds.factor(&buffers.items, value, &mut buffers.bounds);
-        self.fill_histograms(buffers);
-        let stride = self.stats.stride;
+        };
+        buffers.histogram.fill(&self.summands, &buffers.units);
         for (c, column) in self.searcher.columns.iter().enumerate() {
-            let (start, end) = (self.starts[c], self.starts[c + 1]);
-            let stats = &buffers.histogram[start * stride..end * stride];
-            let keys = &buffers.keys[start..end];
-            children(c as u32, column, stats, stride, |atom, sums| {
+            let (sums, keys) = buffers.histogram.column(&self.summands, self.starts[c]..self.starts[c + 1]);
+            children(c as u32, column, sums, self.summands.stride(), |atom, sums| {
+                let sums = &sums[..self.stats.stride];
                 let child_length = query.length_with(atom);
                 if child_length <= length || sums[ROWS] < params.min_coverage as f64 {
                     return;

@@ -12,6 +12,8 @@ mod keyed;
 mod lengths;
 mod prefix;
 mod query;
+mod relaxation;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -24,7 +26,7 @@ use crate::histogram::{Gathered, Rows};
 use crate::objective::Scorer;
 use crate::params::{Checked, Intercept};
 use crate::response::Response;
-pub(crate) use bound::{Bounds, Workspace};
+pub(crate) use bound::Bounds;
 pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
 use candidate::{Candidate, order, price};
@@ -34,6 +36,7 @@ use exact::Exact;
 use keyed::Keyed;
 pub(crate) use query::Query;
 use rayon::prelude::*;
+pub(crate) use relaxation::Workspace;
 use std::time::Instant;
 pub(crate) use units::{UnitStats, Units};
 

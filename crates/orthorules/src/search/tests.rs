@@ -1,6 +1,7 @@
 //! Exact search and its bounds against brute force over every row set that the language can express.
 
-use super::bound::{Bounds, Item, Workspace};
+use super::Workspace;
+use super::bound::{Bounds, Item};
 use super::candidate::{children, score};
 use super::units::{SHARES, UnitStats, Units};
 use super::{Chosen, Closed, Exact, Keyed, Searcher};
@@ -146,7 +147,7 @@ proptest! {
         let max_length = limits.1;
         let state = state(&case, params, max_length);
         let units = Units::new(&state.columns, case.rows());
-        let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer);
+        let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
         let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
         let searcher = state.searcher(&units, &ranks, max_length);
         // Both ways to tell row sets apart, whichever would be chosen.
@@ -188,7 +189,7 @@ proptest! {
         let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
         let state = state(&case, case.checked(objective, intercept, [0.0, 1.5][lambda]), usize::MAX);
         let units = Units::new(&state.columns, case.rows());
-        let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer);
+        let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
         let mut nodes: Vec<u64> = state.sets.keys().copied().collect();
         nodes.sort_unstable();
         let node = nodes[pick.index(nodes.len())];

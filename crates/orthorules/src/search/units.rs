@@ -8,6 +8,7 @@ use super::prefix::Packed;
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::objective::{D, G, N, ROWS, Scorer};
+use crate::params::Bound;
 use crate::response::Response;
 use std::collections::HashMap;
 
@@ -84,14 +85,17 @@ fn mix(x: u64) -> u64 {
 /// How many numbers follow N in a unit's vector.
 pub(crate) const SHARES: usize = 3;
 
-/// The statistics of every unit at the current weights. Units stand in the order of G / D, ascending: everything here
-/// is by position in that order.
+/// The statistics of every unit at the current weights. Units stand in the order of G / D, ascending, where prefixes
+/// are the bound; cell by cell, and by G / D within, where the relaxation is. Everything here is by position in that
+/// order.
 #[derive(Debug, Clone)]
 pub(crate) struct UnitStats {
     pub(crate) stride: usize,
     /// Rows, G, D, N of each unit, then G⁺²/D and G⁻²/D, what the positive and the negative part may contribute, and
     /// D‖z‖², its part in the trace of M.
     vectors: Vec<f64>,
+    /// D, G and 1/D, what the relaxation reads.
+    pub(super) core: Vec<[f64; 3]>,
     /// Part of the same, to be summed quickly.
     pub(crate) packed: Packed,
     /// Cell of each unit.
@@ -105,7 +109,7 @@ pub(crate) struct UnitStats {
 }
 
 impl UnitStats {
-    pub(crate) fn new(units: &Units, response: &Response, cells: &Cells, scorer: &Scorer) -> Self {
+    pub(crate) fn new(units: &Units, response: &Response, cells: &Cells, scorer: &Scorer, bound: Bound) -> Self {
         let (t, stride) = (scorer.t, scorer.stride() + SHARES);
         let mut vectors = vec![0.0; units.len() * stride];
         let cell: Vec<u32> = units.sample.iter().map(|&r| cells.of_row[r as usize]).collect();
@@ -126,7 +130,7 @@ impl UnitStats {
                 shared[2..].iter().map(move |dz| if delta > 0.0 { dz / delta } else { 0.0 })
             })
             .collect();
-        Self::finish(&vectors, &cell, z, t)
+        Self::finish(&vectors, &cell, z, t, t > 0 && bound == Bound::Admissible)
     }
 
     /// Points of weight 1 with a gradient and a basis row each, every point its own cell.
@@ -138,11 +142,11 @@ impl UnitStats {
             vectors.extend([0.0; SHARES]);
         }
         let cell: Vec<u32> = (0..gradient.len() as u32).collect();
-        Self::finish(&vectors, &cell, basis.concat(), t)
+        Self::finish(&vectors, &cell, basis.concat(), t, false)
     }
 
-    /// Sorts by G/D and adds the shares G±²/D.
-    fn finish(unsorted: &[f64], cell: &[u32], z: Vec<f64>, t: usize) -> Self {
+    /// Sorts by G/D, or by cell and then by G/D, and adds the shares G±²/D.
+    fn finish(unsorted: &[f64], cell: &[u32], z: Vec<f64>, t: usize, cell_first: bool) -> Self {
         let stride = N + t + SHARES;
         let vector = |u: u32| &unsorted[u as usize * stride..(u as usize + 1) * stride];
         let ratio = |u: u32| {
@@ -154,7 +158,9 @@ impl UnitStats {
         order.sort_by(|&a, &b| {
             let size = |u: u32| vector(u)[D];
             let by_cell = cell[a as usize].cmp(&cell[b as usize]);
-            ratio(a).total_cmp(&ratio(b)).then(by_cell).then(size(a).total_cmp(&size(b)))
+            let by_ratio = ratio(a).total_cmp(&ratio(b));
+            let both = if cell_first { by_cell.then(by_ratio) } else { by_ratio.then(by_cell) };
+            both.then(size(a).total_cmp(&size(b)))
         });
         let mut vectors: Vec<f64> = order.iter().flat_map(|&u| vector(u)).copied().collect();
         for vector in vectors.chunks_exact_mut(stride) {
@@ -167,7 +173,8 @@ impl UnitStats {
         }
         let cell = order.iter().map(|&u| cell[u as usize]).collect();
         let packed = Packed::new(&vectors, stride, t);
-        Self { stride, vectors, packed, cell, z, t, order }
+        let core = vectors.chunks_exact(stride).map(|v| [v[D], v[G], 1.0 / v[D]]).collect();
+        Self { stride, vectors, core, packed, cell, z, t, order }
     }
 
     /// The plain statistics (rows, G, D, N) among sums of vectors.
