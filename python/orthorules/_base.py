@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
+    _check_monotonic_cst,
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
@@ -58,7 +59,7 @@ ENGINE = (
     "bootstrap",
 )
 # And those that scikit-learn calls otherwise.
-RENAMED = {"n_jobs": "threads", "random_state": "seed"}
+RENAMED = {"n_jobs": "threads", "random_state": "seed", "monotonic_cst": "monotone"}
 
 
 class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
@@ -119,6 +120,23 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self.cuts, "items"):
             raise TypeError(f"cuts must be a dict of column names to thresholds, got {type(self.cuts).__name__}")
         return [(str(name), [float(t) for t in np.ravel(values)]) for name, values in self.cuts.items()]
+
+    def _monotone(self, table: _native.Table) -> list[tuple[str, int]]:
+        """The features with which the score may only rise (1) or fall (-1)."""
+        given = self.monotonic_cst
+        if given is None:
+            return []
+        if not isinstance(given, dict) and np.ndim(given) != 1:
+            raise ValueError(f"monotonic_cst must be a dict or an array with one entry for each feature, got {given!r}")
+        directions = _check_monotonic_cst(self, given)
+        listed = [(name, int(d)) for name, d in zip(self._names(), directions, strict=True) if d != 0]
+        numbers, categories = table.kinds
+        for name, _ in listed:
+            if name in categories:
+                raise ValueError("Categorical features cannot have monotonic constraints.")
+            if name not in numbers:
+                raise ValueError(f"monotonic_cst: column {name!r} was left out, since no rule can use it")
+        return listed
 
     # ---- data in ----
 
@@ -252,6 +270,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
                 self.preset,
                 self._options(None if given is None else given[0]),
                 self._cuts(),
+                self._monotone(table),
                 progress,
                 self.on_interrupt == "keep",
             )

@@ -72,6 +72,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         min_coverage: int | None = None,
         max_bins: int | str = 32,
         cuts: Mapping[str, Any] | None = None,
+        monotonic_cst: Any = None,
         num_trees: int = 1000,
         p0: float = 0.0,
         cv: Any = None,
@@ -104,6 +105,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.min_coverage = min_coverage
         self.max_bins = max_bins
         self.cuts = cuts
+        self.monotonic_cst = monotonic_cst
         self.num_trees = num_trees
         self.p0 = p0
         self.cv = cv
@@ -144,6 +146,8 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
                 f"{type(self).__name__} needs samples of at least 2 classes in the data, "
                 f"but the data contains only one class{only}"
             )
+        if self.monotonic_cst is not None and len(classes) > 2:
+            raise ValueError("monotonic constraints are not supported for multiclass classification.")
         positive = self._positive(classes)
         table = self._training_table(X)
         target = _free(name, "y", set(self._names()))

@@ -47,6 +47,10 @@ PARAMETERS = """\
         Thresholds per numeric column.
     cuts : dict of str to list of float, optional
         For columns by name, the only thresholds to use.
+    monotonic_cst : array-like of int of shape (n_features,) or dict of str to int, optional
+        For numeric columns by name, whether the score may only rise or only fall with them: 1 for rise, -1 for fall, 0 for
+        neither; or an array with one of these for each feature. With classes the score is that of the last (of `positive`),
+        and there may be no more than two.
     num_trees : int, default=1000
         Trees of `sirus`.
     p0 : float, default=0.0

@@ -16,6 +16,7 @@ def generate(name: str, rows: int = 0, seed: int = 0) -> dict[str, Any]: ...
 
 class Table:
     warnings: list[str]
+    kinds: tuple[list[str], list[str]]
     @staticmethod
     def of_columns(columns: list[tuple[Any, ...]], categorical: list[str], keep: list[str]) -> Table: ...
     @staticmethod
@@ -62,6 +63,7 @@ def fit(
     preset: str | None,
     options: list[tuple[str, str]],
     cuts: list[tuple[str, list[float]]],
+    monotone: list[tuple[str, int]],
     callback: Any | None,
     keep: bool,
 ) -> tuple[Model, list[tuple[str, float]], bool]: ...

@@ -66,6 +66,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         min_coverage: int | None = None,
         max_bins: int | str = 32,
         cuts: Mapping[str, Any] | None = None,
+        monotonic_cst: Any = None,
         num_trees: int = 1000,
         p0: float = 0.0,
         cv: Any = None,
@@ -98,6 +99,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.min_coverage = min_coverage
         self.max_bins = max_bins
         self.cuts = cuts
+        self.monotonic_cst = monotonic_cst
         self.num_trees = num_trees
         self.p0 = p0
         self.cv = cv

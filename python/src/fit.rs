@@ -4,7 +4,7 @@ use crate::errors::{defect, exception};
 use crate::model::Model;
 use crate::table::Table;
 use orthorules::model::Step;
-use orthorules::params::Preset;
+use orthorules::params::{Monotone, Preset};
 use orthorules::{Observer, Params, Problem, Roles, Rule, Task};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -67,7 +67,7 @@ impl Observer for Watcher {
 /// `callback.resampled(done, total)` of every fit of a cross-validation. Ctrl-C raises, or with `keep` ends the fit with the
 /// rules found so far.
 #[pyfunction]
-#[pyo3(signature = (table, task, target, weight, exposure, groups, positive, preset, options, cuts, callback, keep))]
+#[pyo3(signature = (table, task, target, weight, exposure, groups, positive, preset, options, cuts, monotone, callback, keep))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -81,6 +81,7 @@ pub(crate) fn fit(
     preset: Option<&str>,
     options: Vec<(String, String)>,
     cuts: Vec<(String, Vec<f64>)>,
+    monotone: Vec<(String, i8)>,
     callback: Option<Py<PyAny>>,
     keep: bool,
 ) -> PyResult<(Model, Seconds, bool)> {
@@ -98,6 +99,9 @@ pub(crate) fn fit(
         params.set(&name, &value).map_err(exception)?;
     }
     params.cuts = cuts.into_iter().collect();
+    for (name, direction) in monotone {
+        params.monotone.insert(name, Monotone::try_from(direction).map_err(exception)?);
+    }
     params.check(task.loss(), 1).map_err(exception)?;
     let roles = Roles { target, task: Some(task), positive, weight, exposure, groups, ..Roles::default() };
     let columns = std::mem::take(&mut table.borrow_mut().columns);

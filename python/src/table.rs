@@ -106,6 +106,16 @@ impl Table {
         self.warnings.clone()
     }
 
+    /// The columns that hold numbers, and those that hold categories.
+    #[getter]
+    fn kinds(&self) -> (Vec<&str>, Vec<&str>) {
+        let of = |numeric: bool| {
+            let kept = self.columns.iter().filter(move |c| (c.values.kind() == Kind::Numeric) == numeric);
+            kept.map(|c| c.name.as_str()).collect()
+        };
+        (of(true), of(false))
+    }
+
     /// Adds a column of numbers, and says so if its length or name does not fit.
     fn add(&mut self, name: String, array: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
         if !self.columns.is_empty() && array.len() != self.rows {

@@ -25,6 +25,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         let what = "--cv-groups needs --cv or --bootstrap: groups are kept together in folds and draws";
         return Err(Failure::Input(what.into()));
     }
+    if let Some(name) = args.learning.torn_column() {
+        return Err(Failure::Input(format!("--monotone gives both +1 and -1 for column {name:?}: keep one of them")));
+    }
     // Every range is the same for every loss and table: bad parameters are told before a large table is read.
     params.check(Loss::Squared, 1)?;
     let start = Instant::now();

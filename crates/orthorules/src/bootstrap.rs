@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::fit::{Binned, Observer};
 use crate::generate::SplitMix64;
 use crate::model::{Ensemble, Model, Step};
+use crate::monotone::Signs;
 use crate::params::{Checked, Update};
 use crate::predict::Activations;
 use crate::problem::Problem;
@@ -218,6 +219,7 @@ impl Draws<'_> {
         let mut cells = Cells::new(&response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), self.params);
         let members: Vec<usize> = step.members().collect();
+        let signs = |k: usize| Signs::of_rule(&self.model.ensembles[e].rules[k], &self.params.monotone);
         for (i, &k) in members.iter().enumerate() {
             let covered: Vec<u32> =
                 (0..rows.len() as u32).filter(|&j| self.fired[e][k][rows[j as usize] as usize]).collect();
@@ -225,7 +227,8 @@ impl Draws<'_> {
             // Corrective weights depend on the last fit alone; the others have a history.
             if self.params.update != Update::Corrective || i + 1 == members.len() {
                 weights.rules.resize(i, 0.0);
-                weights = refit::update(&weights, response.loss, &cells, self.params);
+                weights.signs = members[..i].iter().map(|&k| signs(k)).collect();
+                weights = refit::update(&weights, signs(k), response.loss, &cells, self.params);
             }
         }
         let Weights { intercept, rules, .. } = weights;

@@ -3,6 +3,7 @@
 use crate::bins::{self, BinnedColumn};
 use crate::cells::Cells;
 use crate::loss::Loss;
+use crate::monotone::Signs;
 use crate::params::{Checked, Intercept, MaxBins, Objective, Params};
 use crate::problem::{Problem, Roles, Task};
 use crate::refit::{self, Weights};
@@ -110,7 +111,7 @@ impl Case {
         let mut weights = refit::constant(response.loss, &cells, response.zero(), params);
         for rule in &self.rules {
             cells.split(&selected(rule), response);
-            weights = refit::update(&weights, response.loss, &cells, params);
+            weights = refit::update(&weights, Signs::Any, response.loss, &cells, params);
         }
         (cells, weights)
     }

@@ -7,6 +7,7 @@ use crate::counts::RootCounts;
 use crate::error::{Error, Result, listing};
 use crate::loss::Link;
 use crate::model::{ColumnSpec, Ensemble, Model, Step};
+use crate::monotone::{self, Directions};
 use crate::objective::Scorer;
 use crate::params::{Checked, Learner, Params, PathKind, Update};
 use crate::problem::{Problem, Task};
@@ -70,6 +71,7 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
     let start = Instant::now();
     let checked = params.check(problem.task.loss(), problem.rows)?;
     check_cuts(problem, &checked)?;
+    monotone::check(problem, &checked.monotone)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(checked.threads)
         .build()
@@ -122,8 +124,18 @@ impl<'p> Binned<'p> {
                 }
                 let name_rank = name_ranks(columns);
                 let units = params.exact.then(|| Units::new(columns, response.rows()));
-                let boosting =
-                    Boosting { response, columns, params, class: name, observer, deadline, name_rank, units };
+                let directions = Directions::new(columns, &params.monotone);
+                let boosting = Boosting {
+                    response,
+                    columns,
+                    params,
+                    class: name,
+                    observer,
+                    deadline,
+                    name_rank,
+                    directions,
+                    units,
+                };
                 match params.path {
                     PathKind::Nested => boosting.nested(&mut seconds),
                     PathKind::Best => boosting.best(&mut seconds),
@@ -131,7 +143,7 @@ impl<'p> Binned<'p> {
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
-        (model(problem, ensembles, checked.learner), seconds)
+        (model(problem, ensembles, checked), seconds)
     }
 }
 
@@ -162,6 +174,7 @@ pub(crate) struct Boosting<'a> {
     pub(crate) observer: &'a dyn Observer,
     deadline: Option<Instant>,
     name_rank: Vec<u32>,
+    pub(crate) directions: Directions,
     units: Option<Units>,
 }
 
@@ -197,7 +210,8 @@ impl Boosting<'_> {
             if let Some(root) = &mut root {
                 root.split(self.columns, &found.rows, found.tables.as_ref(), (&cells, &moved_to));
             }
-            weights = refit::update(&weights, loss, &cells, params);
+            let signs = self.directions.of_query(&found.query.atoms);
+            weights = refit::update(&weights, signs, loss, &cells, params);
             let next_risk = weights.risk(loss, &cells, params.reg_lambda);
             seconds.refit += started.elapsed().as_secs_f64();
             // A closed-form step may overshoot and recover later; every other update must pay for its rule.
@@ -232,6 +246,7 @@ impl Boosting<'_> {
             scorer,
             chosen,
             name_rank: &self.name_rank,
+            directions: &self.directions,
             params: self.params,
             max_length: max_length.min(self.params.max_conditions),
             root: None,
@@ -287,7 +302,7 @@ pub(crate) fn name_ranks(columns: &[BinnedColumn]) -> Vec<u32> {
     rank
 }
 
-fn model(problem: &Problem, ensembles: Vec<Ensemble>, learner: Learner) -> Model {
+fn model(problem: &Problem, ensembles: Vec<Ensemble>, params: &Checked) -> Model {
     let spec = |column: &Column| ColumnSpec {
         name: column.name.clone(),
         kind: column.values.kind(),
@@ -295,11 +310,12 @@ fn model(problem: &Problem, ensembles: Vec<Ensemble>, learner: Learner) -> Model
             Values::Categorical { levels, .. } => levels.clone(),
             Values::Numeric(_) => Vec::new(),
         },
+        monotone: params.monotone.get(&column.name).copied(),
     };
     Model {
         task: problem.task,
         loss: problem.task.loss(),
-        link: match (learner, problem.task) {
+        link: match (params.learner, problem.task) {
             (Learner::Sirus, Task::Classification) => Link::Identity,
             _ => Link::Canonical,
         },

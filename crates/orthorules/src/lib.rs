@@ -68,6 +68,7 @@ mod histogram;
 mod linalg;
 pub mod loss;
 pub mod model;
+mod monotone;
 mod names;
 mod objective;
 pub mod params;

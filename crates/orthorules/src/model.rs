@@ -3,6 +3,8 @@
 use crate::bootstrap::Bootstrap;
 use crate::error::{Error, Result};
 use crate::loss::{Link, Loss};
+use crate::monotone;
+use crate::params::Monotone;
 use crate::problem::Task;
 use crate::rule::Rule;
 use crate::select::CrossValidation;
@@ -29,6 +31,9 @@ pub struct ColumnSpec {
     /// The levels seen in training; empty for numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<String>,
+    /// Which way the score was made to go with it, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monotone: Option<Monotone>,
 }
 
 /// How the weights of one size were found.
@@ -348,7 +353,7 @@ impl Model {
             }
             ensemble.validate(&kinds)?;
         }
-        Ok(())
+        monotone::kept_by(self)
     }
 }
 

@@ -54,7 +54,7 @@ impl Scorer {
         let constant = params.intercept == Intercept::Corrected;
         let t = if objective.is_orthogonal() { cells.rules() + usize::from(constant) } else { 0 };
         let lambda = if second_order { params.reg_lambda } else { 0.0 };
-        let z = basis(cells, &d, t, constant, lambda);
+        let z = basis(cells, &d, t, constant, lambda, &weights.held());
         let mut per_cell = Vec::with_capacity(cells.len() * (2 + t));
         for cell in 0..cells.len() {
             per_cell.extend([loss.mean(scores[cell]), delta[cell]]);
@@ -159,6 +159,11 @@ impl Scorer {
         stats[G] -= along;
     }
 
+    /// The gradient of the risk along the selected rows, not projected: the weight of their rule would have the other sign.
+    pub(crate) fn slope(&self, stats: &[f64]) -> f64 {
+        stats[G] + self.lean.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum::<f64>()
+    }
+
     /// Whether the value for G = `g`, D = `d` and ‖N‖² = `along` exceeds a threshold ≥ 0: [`Self::value`] without a root
     /// or a division.
     #[inline]
@@ -185,13 +190,14 @@ impl Scorer {
     }
 }
 
-/// z_c = L⁻¹ q_c for every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised.
-fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64) -> Vec<f64> {
+/// z_c = L⁻¹ q_c for every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised. Rules
+/// that are `held` at weight 0 cannot move with the others: their component of z is 0.
+fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64, held: &[bool]) -> Vec<f64> {
     if t == 0 {
         return Vec::new();
     }
     let first = usize::from(constant);
-    let member = |cell: usize, k: usize| k < first || cells.in_rule(cell, k - first);
+    let member = |cell: usize, k: usize| k < first || (!held[k - first] && cells.in_rule(cell, k - first));
     let mut gram = vec![0.0; t * t];
     let mut active = Vec::with_capacity(t);
     for (cell, d) in d.iter().enumerate() {
@@ -217,6 +223,7 @@ mod tests {
     use super::*;
     use crate::cases::{Case, cases, selected};
     use crate::histogram::{Gathered, Rows};
+    use crate::monotone::Signs;
     use crate::refit;
     use nalgebra::{DMatrix, DVector};
     use proptest::prelude::*;
@@ -367,7 +374,7 @@ mod tests {
             let (mut cells, before) = case.fitted(&response, &params);
             let old = before.risk(response.loss, &cells, 0.0);
             cells.split(&selected(&case.query), &response);
-            let after = refit::update(&before, response.loss, &cells, &params);
+            let after = refit::update(&before, Signs::Any, response.loss, &cells, &params);
             let decrease = old - after.risk(response.loss, &cells, 0.0);
             let value = s.scorer.value(&s.stats);
             prop_assert!(close(0.5 * value * value, decrease), "{} {}", 0.5 * value * value, decrease);

@@ -21,6 +21,7 @@
 //! | `min_coverage` | 5, fewer below 100 rows | ≥ 1 | fewest training rows a rule may select |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
+//! | `monotone` | none | +1 or -1 | for numeric columns by name, whether the score may only rise or only fall with them |
 //! | `num_trees` | 1000 | ≥ 1 | trees of `sirus` |
 //! | `p0` | 0 | from 0 to 1 | share of the trees that must have a rule of `sirus` |
 //! | `cv` | none | ≥ 2 | folds of the cross-validation that chooses λ and the size |
@@ -34,7 +35,7 @@ mod options;
 mod presets;
 
 pub use check::Checked;
-pub use options::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Search, Select, Update};
+pub use options::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, PathKind, Search, Select, Update};
 pub use presets::Preset;
 
 use crate::error::{Error, Result};
@@ -81,6 +82,8 @@ pub struct Params {
     pub max_bins: MaxBins,
     /// For numeric columns by name: the only thresholds to use, each for both `<=` and `>=`.
     pub cuts: BTreeMap<String, Vec<f64>>,
+    /// For numeric columns by name: which way the score may go with them.
+    pub monotone: BTreeMap<String, Monotone>,
     /// Trees of `sirus`.
     pub num_trees: usize,
     /// Share of the trees that must have a rule of `sirus`.
@@ -119,6 +122,7 @@ impl Default for Params {
             min_coverage: None,
             max_bins: MaxBins::AtMost(32),
             cuts: BTreeMap::new(),
+            monotone: BTreeMap::new(),
             num_trees: 1000,
             p0: 0.0,
             cv: None,
@@ -207,7 +211,7 @@ mod tests {
             inner.split(", ").filter_map(|f| f.split_once(": ")).map(|(name, _)| name).collect();
         fields.sort_unstable();
         assert_eq!(fields, described);
-        for name in described.iter().filter(|&&name| name != "cuts") {
+        for name in described.iter().filter(|name| !["cuts", "monotone"].contains(name)) {
             let unknown = Params::default().set(name, "no such value").unwrap_err().to_string();
             assert!(unknown.starts_with(name), "{unknown}");
         }

@@ -119,7 +119,8 @@ impl Boosting<'_> {
     fn extended(&self, Extension { from, found, searched }: &Extension, constant: f64) -> State {
         let mut cells = from.cells.clone();
         cells.split(&found.rows, self.response);
-        let weights = refit::update(&from.weights, self.response.loss, &cells, self.params);
+        let signs = self.directions.of_query(&found.query.atoms);
+        let weights = refit::update(&from.weights, signs, self.response.loss, &cells, self.params);
         let gain = constant - weights.risk(self.response.loss, &cells, self.params.reg_lambda);
         let members = from.members.iter().chain([found]).cloned().collect();
         let complexity = from.complexity + 1 + found.query.len();

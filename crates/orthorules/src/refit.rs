@@ -1,13 +1,17 @@
 //! Weights: damped Newton over cells, and the closed-form step.
 //!
 //! Minimises `F(β) = Σ_c A_c ψ(f_c) − B_c f_c + ½ λ Σ_{k≥1} βₖ²` over the weights that are free, at a cost of
-//! O(p t²) a step, whatever the number of rows.
+//! O(p t²) a step, whatever the number of rows. Weights that must keep a sign are the matter of `signed`.
+
+mod signed;
 
 use crate::cells::Cells;
 use crate::linalg::Cholesky;
 use crate::loss::Loss;
 use crate::model::Status;
+use crate::monotone::Signs;
 use crate::params::{Checked, Intercept, Update};
+use signed::AT_ONCE;
 
 /// More steps than any well-posed problem needs; badly scaled ones end here with status `Stalled`.
 const MAX_STEPS: usize = 200;
@@ -21,6 +25,8 @@ const FAR: f64 = 12.0;
 pub(crate) struct Weights {
     pub(crate) intercept: f64,
     pub(crate) rules: Vec<f64>,
+    /// The signs that each weight may have.
+    pub(crate) signs: Vec<Signs>,
     pub(crate) status: Status,
 }
 
@@ -32,6 +38,11 @@ impl Weights {
             active.fold(self.intercept, |sum, (_, w)| sum + w)
         };
         (0..cells.len()).map(score).collect()
+    }
+
+    /// Which weights are 0 because they may not pass it.
+    pub(crate) fn held(&self) -> Vec<bool> {
+        self.rules.iter().zip(&self.signs).map(|(&weight, &signs)| signs != Signs::Any && weight == 0.0).collect()
     }
 
     /// F(β), the regularised risk (a sum, not a mean) up to a constant.
@@ -48,13 +59,14 @@ pub(crate) fn constant(loss: Loss, cells: &Cells, zero: f64, params: &Checked) -
         Intercept::None => zero,
         Intercept::Corrected | Intercept::Fixed => loss.best_constant(cells.mass[0], cells.b[0]),
     };
-    Weights { intercept, rules: Vec::new(), status: Status::Converged }
+    Weights { intercept, rules: Vec::new(), signs: Vec::new(), status: Status::Converged }
 }
 
-/// The weights after the newest rule, which has just split `cells`.
-pub(crate) fn update(previous: &Weights, loss: Loss, cells: &Cells, params: &Checked) -> Weights {
+/// The weights after the newest rule, which has just split `cells` and whose weight may have certain `signs`.
+pub(crate) fn update(previous: &Weights, signs: Signs, loss: Loss, cells: &Cells, params: &Checked) -> Weights {
     let mut weights = previous.clone();
     weights.rules.push(0.0);
+    weights.signs.push(signs);
     let newest = cells.rules() - 1;
     let mut free: Vec<Variable> = match params.update {
         Update::Corrective => (0..=newest).map(Variable::Rule).collect(),
@@ -65,7 +77,7 @@ pub(crate) fn update(previous: &Weights, loss: Loss, cells: &Cells, params: &Che
     }
     let problem = Newton { loss, cells, lambda: params.reg_lambda, free };
     match params.update {
-        Update::Newton => problem.single_step(&mut weights),
+        Update::Newton => problem.without_wrong_turn(&weights).single_step(&mut weights),
         Update::Corrective | Update::Stagewise => problem.minimise(&mut weights),
     }
     weights
@@ -85,11 +97,28 @@ struct Newton<'a> {
 }
 
 impl Newton<'_> {
-    /// Newton steps with backtracking until the decrement vanishes.
+    /// The minimum over the free weights, all of which keep the signs that they must have.
     fn minimise(&self, weights: &mut Weights) {
+        if self.is_signed(weights) {
+            self.descend_signed(weights);
+        } else {
+            self.descend(weights);
+        }
+        if self.is_unbounded(weights) {
+            weights.status = Status::Unbounded;
+        }
+    }
+
+    /// What the data contribute to F: its own size is arbitrary, since it may pass through 0.
+    fn size(&self) -> f64 {
+        self.cells.b.iter().map(|b| b.abs()).sum::<f64>() + self.cells.mass.iter().sum::<f64>()
+    }
+
+    /// Newton steps with backtracking until the decrement vanishes, or until a weight comes to 0 that may not pass it:
+    /// this one is returned.
+    fn descend(&self, weights: &mut Weights) -> Option<Variable> {
         let mut risk = weights.risk(self.loss, self.cells, self.lambda);
-        // F's own size is arbitrary (it may pass through 0): compare with what the data contribute to it.
-        let size: f64 = self.cells.b.iter().map(|b| b.abs()).sum::<f64>() + self.cells.mass.iter().sum::<f64>();
+        let size = self.size();
         weights.status = Status::Stalled;
         for _ in 0..MAX_STEPS {
             let (gradient, direction) = self.direction(weights);
@@ -101,7 +130,13 @@ impl Newton<'_> {
                 weights.status = Status::Converged;
                 break;
             }
-            let Some((next, next_risk)) = self.backtrack(weights, &direction, risk, decrement) else {
+            let barrier = self.barrier(weights, &direction);
+            let reach = barrier.map_or(1.0, |(_, reach)| reach);
+            let Some((next, next_risk, step)) = self.backtrack(weights, &direction, reach, (risk, decrement)) else {
+                if let Some((variable, _)) = barrier.filter(|&(_, reach)| reach < AT_ONCE) {
+                    weights.stop_at_zero(variable);
+                    return Some(variable);
+                }
                 // No step lowers F in floating point: at the optimum up to rounding if the decrement is small.
                 if decrement <= 1e-10 * size {
                     weights.status = Status::Converged;
@@ -111,25 +146,33 @@ impl Newton<'_> {
             let fell = risk - next_risk;
             *weights = next;
             risk = next_risk;
+            if let Some((variable, _)) = barrier.filter(|_| step == reach) {
+                weights.stop_at_zero(variable);
+                return Some(variable);
+            }
             if fell <= TOLERANCE * size && decrement <= 1e-10 * size {
                 weights.status = Status::Converged;
                 break;
             }
         }
-        if self.is_unbounded(weights) {
-            weights.status = Status::Unbounded;
-        }
+        None
     }
 
-    /// The first of the steps 1, ½, ¼, … that lowers F by a fair part of what its slope promises.
-    fn backtrack(&self, from: &Weights, direction: &[f64], risk: f64, decrement: f64) -> Option<(Weights, f64)> {
-        let mut step = 1.0;
+    /// The first of the steps 1, ½, ¼, … of `reach` that lowers F by a fair part of what its slope promises.
+    fn backtrack(
+        &self,
+        from: &Weights,
+        direction: &[f64],
+        reach: f64,
+        (risk, decrement): (f64, f64),
+    ) -> Option<(Weights, f64, f64)> {
+        let mut step = reach;
         for _ in 0..60 {
             let mut next = from.clone();
             self.add(&mut next, direction, step);
             let next_risk = next.risk(self.loss, self.cells, self.lambda);
             if next_risk.is_finite() && next_risk <= risk - 1e-4 * step * decrement && next_risk < risk {
-                return Some((next, next_risk));
+                return Some((next, next_risk, step));
             }
             step *= 0.5;
         }
@@ -259,7 +302,7 @@ mod tests {
             let mut risk = weights.risk(response.loss, &cells, lambda);
             for rule in &case.rules {
                 cells.split(&selected(rule), &response);
-                weights = update(&weights, response.loss, &cells, &params);
+                weights = update(&weights, Signs::Any, response.loss, &cells, &params);
                 let next = weights.risk(response.loss, &cells, lambda);
                 prop_assert!(next <= risk + 1e-9 * (1.0 + risk.abs()), "{} after {}", next, risk);
                 prop_assert!(weights.rules.iter().all(|w| w.is_finite()) && weights.intercept.is_finite());
@@ -277,7 +320,7 @@ mod tests {
         let mut cells = Cells::new(&response);
         let start = constant(Loss::Logistic, &cells, 0.0, &params);
         cells.split(&(10..20).collect::<Vec<u32>>(), &response);
-        let weights = update(&start, Loss::Logistic, &cells, &params);
+        let weights = update(&start, Signs::Any, Loss::Logistic, &cells, &params);
         assert_eq!(weights.status, Status::Unbounded);
         assert!(weights.rules[0].is_finite() && weights.rules[0] > 10.0);
     }
@@ -291,7 +334,7 @@ mod tests {
         let mut cells = Cells::new(&response);
         let start = constant(Loss::Poisson, &cells, 0.0, &params);
         cells.split(&(0..10).collect::<Vec<u32>>(), &response);
-        let weights = update(&start, Loss::Poisson, &cells, &params);
+        let weights = update(&start, Signs::Any, Loss::Poisson, &cells, &params);
         assert_eq!(weights.status, Status::Unbounded);
         assert!(weights.rules[0].is_finite() && weights.rules[0] < -10.0);
     }

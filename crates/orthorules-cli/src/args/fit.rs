@@ -2,7 +2,9 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use orthorules::params::{Bound, Intercept, MaxBins, Objective, Params, PathKind, Preset, Search, Select, Update};
+use orthorules::params::{
+    Bound, Intercept, MaxBins, Monotone, Objective, Params, PathKind, Preset, Search, Select, Update,
+};
 use orthorules::{Roles, Task};
 use std::path::PathBuf;
 
@@ -142,6 +144,16 @@ pub(crate) struct LearningArgs {
     cuts: Vec<(String, Vec<f64>)>,
     #[arg(
         long,
+        value_name = "COL=+1,COL=-1,…",
+        value_parser = monotone,
+        value_delimiter = ',',
+        help_heading = "Learning",
+        help = "Numeric columns with which the score may only rise (+1) or only fall (-1), everything else being equal \
+                (default: none)"
+    )]
+    monotone: Vec<(String, Monotone)>,
+    #[arg(
+        long,
         value_name = "NAME",
         value_parser = named::<PathKind>(PathKind::NAMES),
         help_heading = "Search",
@@ -244,6 +256,12 @@ pub(crate) struct LearningArgs {
 }
 
 impl LearningArgs {
+    /// A column that is to be monotone in both directions.
+    pub(crate) fn torn_column(&self) -> Option<&str> {
+        let other = |(name, d): &&(String, Monotone)| self.monotone.iter().any(|(n, e)| n == name && e != d);
+        self.monotone.iter().find(other).map(|(name, _)| name.as_str())
+    }
+
     /// The preset, or the defaults, with every explicit flag in its place.
     pub(crate) fn params(&self) -> Params {
         let base = self.preset.map_or_else(Params::default, Preset::params);
@@ -267,6 +285,7 @@ impl LearningArgs {
             node_limit: self.node_limit.or(base.node_limit),
             time_limit: self.time_limit.or(base.time_limit),
             cuts: self.cuts.iter().cloned().collect(),
+            monotone: self.monotone.iter().cloned().collect(),
             num_trees: self.num_trees.unwrap_or(base.num_trees),
             p0: self.p0.unwrap_or(base.p0),
             cv: self.cv.or(base.cv),
@@ -318,6 +337,12 @@ fn cuts(text: &str) -> Result<(String, Vec<f64>), String> {
     let (name, list) = text.rsplit_once('=').ok_or("must be COL=T,T,…")?;
     let number = |t: &str| t.trim().parse::<f64>().map_err(|_| format!("{t:?} is not a number"));
     Ok((name.to_owned(), list.split(',').map(number).collect::<Result<_, _>>()?))
+}
+
+/// `COL=+1` or `COL=-1`.
+fn monotone(text: &str) -> Result<(String, Monotone), String> {
+    let (name, direction) = text.rsplit_once('=').ok_or("must be COL=+1 or COL=-1")?;
+    Ok((name.to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
 }
 
 fn task() -> impl TypedValueParser<Value = TaskArg> {
@@ -386,6 +411,9 @@ mod tests {
             "--cv=5",
             "--select=1se",
             "--bootstrap=50",
+            "--monotone=age=+1,a=b=-1",
+            "--monotone",
+            "pay=1",
         ])
         .learning
         .params();
@@ -401,6 +429,8 @@ mod tests {
         assert_eq!((params.threads, params.seed), (Some(2), 11));
         assert_eq!(fit(&["--preset=sirus"]).learning.params(), Preset::Sirus.params());
         assert_eq!((params.cv, params.select, params.bootstrap), (Some(5), Some(Select::OneSe), Some(50)));
+        let directions = [("age", Monotone::Rising), ("a=b", Monotone::Falling), ("pay", Monotone::Rising)];
+        assert_eq!(params.monotone, directions.map(|(name, d)| (name.to_owned(), d)).into());
         let roles =
             fit(&["--task=poisson", "--weight=w", "--exposure=e", "--cv-groups=g", "--ignore=a,b", "--categorical=c"]);
         let roles = roles.columns.roles();

@@ -3,7 +3,7 @@
 use crate::{MODEL, Sandbox, claims, people};
 
 /// Runs, expects the refusal, and that the line holds every one of `parts`.
-fn refused(sandbox: &Sandbox, args: &[&str], parts: &[&str]) {
+pub(crate) fn refused(sandbox: &Sandbox, args: &[&str], parts: &[&str]) {
     let before = sandbox.files();
     let run = sandbox.run(args);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args:?}: {run:?}");
@@ -74,6 +74,8 @@ fn tables_that_cannot_be_learned_from() {
         ("target ignored", b"x,y\n1,2.5\n2,3\n", &["--ignore", "y"], &["\"y\"", "ignored"]),
         ("target as weight", b"x,y\n1,2.5\n2,3\n", &["--weight", "y"], &["\"y\"", "weight"]),
         ("unknown positive", b"x,y\n1,a\n2,b\n", &["--positive", "c"], &["\"c\"", "\"a\"", "\"b\""]),
+        ("unknown monotone", b"x,y\n1,2.5\n2,3\n", &["--monotone=q=+1"], &["monotone \"q\"", "\"x\""]),
+        ("text monotone", b"x,y\na,2.5\nb,3\na,1\n", &["--monotone=x=+1"], &["monotone", "\"x\"", "numeric"]),
         ("positive of a number", b"x,y\n1,2.5\n2,3\n4,1\n", &["--positive", "c"], &["positive", "classification"]),
     ];
     for (name, bytes, flags, parts) in cases {

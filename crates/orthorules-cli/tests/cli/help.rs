@@ -57,6 +57,7 @@ fn fit_has_the_options_of_the_interface() {
         "max-rules",
         "max-complexity",
         "max-conditions",
+        "monotone",
         "min-coverage",
         "max-bins",
         "threads",

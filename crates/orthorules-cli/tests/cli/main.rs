@@ -3,6 +3,7 @@
 mod bad_input;
 mod help;
 mod json;
+mod monotone;
 mod odd_input;
 mod output;
 mod round_trip;

@@ -1,6 +1,6 @@
 //! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
 
-use super::{Bound, Intercept, Learner, MaxBins, Objective, Params, PathKind, Search, Select, Update};
+use super::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Update};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use std::collections::BTreeMap;
@@ -32,6 +32,7 @@ pub struct Checked {
     pub(crate) min_coverage: usize,
     pub(crate) max_bins: MaxBins,
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
+    pub(crate) monotone: BTreeMap<String, Monotone>,
     pub(crate) num_trees: usize,
     pub(crate) p0: f64,
     /// Folds, and which size they choose.
@@ -85,6 +86,9 @@ impl Params {
         if self.learner == Learner::Sirus && !self.cuts.is_empty() {
             return Err(Error::Conflict("sirus takes its thresholds from max_bins: leave out cuts".into()));
         }
+        if self.learner == Learner::Sirus && !self.monotone.is_empty() {
+            return Err(Error::Conflict("sirus cannot keep columns monotone: leave out monotone".into()));
+        }
         let beam_width = match (self.search, self.beam_width) {
             (Search::Greedy, None | Some(1)) => 1,
             (Search::Greedy, Some(w)) => {
@@ -135,6 +139,7 @@ impl Params {
             min_coverage: positive("min_coverage", self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)))?,
             max_bins: self.max_bins,
             cuts: sorted_cuts(&self.cuts)?,
+            monotone: self.monotone.clone(),
             num_trees: positive("num_trees", self.num_trees)?,
             p0: self.p0,
             cv: self.cross_validation()?,

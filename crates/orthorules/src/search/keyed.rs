@@ -12,6 +12,7 @@ use super::sums::{Histogram, Summands};
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;
+use crate::monotone::Signs;
 use crate::objective::ROWS;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -62,6 +63,7 @@ impl Space for Keyed<'_> {
         let params = self.searcher.params;
         let query = query(node.path);
         let length = query.len();
+        let signs = self.searcher.directions.of_query(&query.atoms);
         if length >= self.searcher.max_length {
             return expansion;
         }
@@ -83,11 +85,16 @@ impl Space for Keyed<'_> {
                 if child_length <= length || sums[ROWS] < params.min_coverage as f64 {
                     return;
                 }
+                let child_signs = signs.and(self.searcher.directions.of_atom(atom));
+                if child_signs == Signs::Neither {
+                    return;
+                }
                 let at = (node.id as usize, child_length);
                 let own = self.stats.plain(sums);
                 let name = (atom, self.searcher.name_rank[c]);
                 let candidate = Candidate::new(self.searcher.scorer, own, params.length_penalty, at, name);
                 if candidate.score > best_score
+                    && self.searcher.admits(signs, atom, own)
                     && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
                     && !self.taken.contains(&key_of(keys, atom))
                 {
@@ -102,7 +109,8 @@ impl Space for Keyed<'_> {
                     expansion.pruned.share += 1;
                     return;
                 }
-                let key = key_of(keys, atom);
+                // What may follow depends on the signs that are left, so row sets are told apart by them too.
+                let key = key_of(keys, atom) ^ child_signs as u128;
                 let step = Step { atom, tag: 0 };
                 expansion.children.push(Child { step, length: child_length as u32, value, key });
             });

@@ -18,11 +18,12 @@ mod sums;
 mod tests;
 mod units;
 
-use crate::bins::BinnedColumn;
+use crate::bins::{Atom, BinnedColumn};
 use crate::cells::Cells;
 use crate::counts::{RootCounts, Tables};
 use crate::fit::Observer;
 use crate::histogram::{Gathered, Rows};
+use crate::monotone::{Directions, Signs};
 use crate::objective::Scorer;
 use crate::params::{Checked, Intercept};
 use crate::response::Response;
@@ -49,6 +50,8 @@ pub(crate) struct Searcher<'a> {
     /// The rules that are already there.
     pub(crate) chosen: &'a [Chosen],
     pub(crate) name_rank: &'a [u32],
+    /// Which columns the score may only rise or only fall with.
+    pub(crate) directions: &'a Directions,
     pub(crate) params: &'a Checked,
     /// Longest query allowed in this round.
     pub(crate) max_length: usize,
@@ -112,13 +115,18 @@ impl Searcher<'_> {
     pub(crate) fn best_query(&self) -> Option<Found> {
         let found = self.beam();
         match self.units {
-            // Under a low limit of length, row sets are cheaper to enumerate by their queries.
-            Some(units) => match Closed::new(self, units).filter(|_| self.max_length >= 6) {
+            Some(units) => match self.closed(units) {
                 Some(space) => Exact::new(self, space).search(found),
                 None => Exact::new(self, Keyed::new(self, units)).search(found),
             },
             None => found,
         }
+    }
+
+    /// The space of counted bits, where it serves: under a low limit of length row sets are cheaper to enumerate by their
+    /// queries, and where columns are monotone a row set does not tell which signs its query allows.
+    fn closed<'s>(&'s self, units: &'s Units) -> Option<Closed<'s>> {
+        if self.max_length < 6 || !self.directions.is_empty() { None } else { Closed::new(self, units) }
     }
 
     /// What a query of `length` conditions would have to be worth to match the best that any might be.
@@ -211,12 +219,13 @@ impl Searcher<'_> {
         }
         let (node, column) = (&beam[n], &self.columns[c]);
         let keep = if self.params.beam_width == 1 { 1 } else { 2 * self.params.beam_width };
+        let signs = self.directions.of_query(&node.query.atoms);
         let stats = gathered.statistics(c, column);
         let mut best: Vec<Candidate> = Vec::with_capacity(keep + 1);
         children(c as u32, column, &stats, self.scorer.stride(), |atom, stats| {
             let length = node.query.length_with(atom);
             let enough = stats[crate::objective::ROWS] >= self.params.min_coverage as f64;
-            if !enough || length > self.max_length {
+            if !enough || length > self.max_length || !self.admits(signs, atom, stats) {
                 return;
             }
             let gamma = self.params.length_penalty;
@@ -232,6 +241,11 @@ impl Searcher<'_> {
             best.truncate(keep);
         });
         best
+    }
+
+    /// Whether the rule of a query that allows `signs`, and `atom`, may have the weight that its rows ask for.
+    fn admits(&self, signs: Signs, atom: Atom, stats: &[f64]) -> bool {
+        self.directions.is_empty() || signs.and(self.directions.of_atom(atom)).allow(-self.scorer.slope(stats))
     }
 
     /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which

@@ -9,8 +9,9 @@ use crate::bins::{Atom, BinnedColumn};
 use crate::cases::{Case, cases, selected};
 use crate::cells::Cells;
 use crate::fit::Silent;
+use crate::monotone::{Directions, Signs};
 use crate::objective::{ROWS, Scorer};
-use crate::params::{Bound, Checked, Intercept, Objective};
+use crate::params::{Bound, Checked, Intercept, Monotone, Objective};
 use crate::response::Response;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -23,6 +24,7 @@ struct State {
     scorer: Scorer,
     params: Checked,
     chosen: Vec<Chosen>,
+    directions: Directions,
     /// Every row set that some query selects, as a bit mask, with the length of the shortest such query.
     sets: HashMap<u64, usize>,
 }
@@ -53,7 +55,8 @@ fn state(case: &Case, params: Checked, max_length: usize) -> State {
     let scorer = Scorer::new(&response, &cells, &weights, &params);
     let chosen = rules.iter().map(|&m| Chosen::new(as_rows(m), &response)).collect();
     let sets = sets.into_iter().filter(|&(_, length)| length <= max_length).collect();
-    State { columns, response, cells, scorer, params, chosen, sets }
+    let directions = Directions::new(&columns, &params.monotone);
+    State { columns, response, cells, scorer, params, chosen, directions, sets }
 }
 
 /// All row sets by breadth-first search over conjunctions.
@@ -88,6 +91,35 @@ fn expressible(columns: &[BinnedColumn], rows: usize, max_length: usize) -> Hash
     sets
 }
 
+/// All row sets with the signs that some query for them allows, and the length of the shortest such query.
+fn expressible_signed(state: &State, rows: usize, max_length: usize) -> HashMap<(u64, Signs), usize> {
+    let mut atoms = Vec::new();
+    for (c, column) in state.columns.iter().enumerate() {
+        let ones: Vec<f64> = (0..=column.bins).flat_map(|_| [1.0, 0.0, 1.0]).collect();
+        children(c as u32, column, &ones, 3, |atom, _| atoms.push(atom));
+    }
+    let all: Vec<u32> = (0..rows as u32).collect();
+    let selected = |atom: &Atom| state.columns[atom.column as usize].select(*atom, &all);
+    let masks: Vec<u64> = atoms.iter().map(|a| selected(a).iter().fold(0u64, |m, r| m | 1 << r)).collect();
+    let full = ((1u64 << rows) - 1, Signs::Any);
+    let mut sets = HashMap::from([(full, 0)]);
+    let mut frontier = vec![full];
+    for length in 1..=max_length {
+        let mut next = Vec::new();
+        for (set, signs) in frontier {
+            for (mask, &atom) in masks.iter().zip(&atoms) {
+                let below = (set & mask, signs.and(state.directions.of_atom(atom)));
+                if below.0 != 0 && below.1 != Signs::Neither && !sets.contains_key(&below) {
+                    sets.insert(below, length);
+                    next.push(below);
+                }
+            }
+        }
+        frontier = next;
+    }
+    sets
+}
+
 impl State {
     fn searcher<'a>(&'a self, units: &'a Units, name_rank: &'a [u32], max_length: usize) -> Searcher<'a> {
         Searcher {
@@ -97,6 +129,7 @@ impl State {
             scorer: &self.scorer,
             chosen: &self.chosen,
             name_rank,
+            directions: &self.directions,
             params: &self.params,
             max_length,
             units: Some(units),
@@ -171,6 +204,56 @@ proptest! {
                 let reached = score(found.value, found.query.len(), state.params.length_penalty);
                 prop_assert!(found.proven);
                 prop_assert_eq!(found.bound, Some(found.value));
+                prop_assert!((reached - best).abs() <= 1e-7 * best + 1e-16, "{} {} {}", reached, best, found.query.len());
+            }
+            None => prop_assert!(best <= 1e-16, "nothing found, but {} exists", best),
+        }
+    }
+
+    /// With monotone columns the certified rule is the best among those whose weight may have the sign that it asks for.
+    #[test]
+    fn certified_is_brute_force_with_monotone_columns(
+        case in cases(3),
+        objective in objectives(),
+        gamma in 0usize..3,
+        lambda in 0usize..2,
+        limits in (1usize..4, 1usize..5),
+        falling in (any::<bool>(), any::<bool>()),
+    ) {
+        let mut params = case.checked(objective, Intercept::Corrected, [0.0, 1.5][lambda]);
+        params.length_penalty = [0.0, 0.5, 1.0][gamma];
+        params.exact = true;
+        (params.min_coverage, params.beam_width) = (limits.0, 2);
+        let direction = |falls: bool| if falls { Monotone::Falling } else { Monotone::Rising };
+        params.monotone = [("x".to_owned(), direction(falling.0)), ("u".to_owned(), direction(falling.1))].into();
+        let max_length = limits.1;
+        let state = state(&case, params, max_length);
+        let units = Units::new(&state.columns, case.rows());
+        let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
+        let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
+        let searcher = state.searcher(&units, &ranks, max_length);
+        let mut taken: Vec<u64> = state.chosen.iter().map(|c| c.rows.iter().fold(0, |m, r| m | 1u64 << r)).collect();
+        taken.extend(taken.clone().iter().map(|m| !m & ((1 << case.rows()) - 1)));
+        let mut best: f64 = 0.0;
+        let mut near = false;
+        for (&(mask, signs), &length) in &expressible_signed(&state, case.rows(), max_length) {
+            let sums = state.stats(&stats, &units, mask);
+            let slope = state.scorer.slope(&sums);
+            near |= slope.abs() < 1e-9 && state.scorer.value(&sums) > 1e-9;
+            let enough = length > 0 && sums[ROWS] >= state.params.min_coverage as f64;
+            if enough && !taken.contains(&mask) && signs.allow(-slope) {
+                best = best.max(score(state.scorer.value(&sums), length, state.params.length_penalty));
+            }
+        }
+        // A gradient that is 0 up to rounding has no sign to speak of.
+        prop_assume!(!near);
+        match searcher.best_query() {
+            Some(found) => {
+                let signs = state.directions.of_query(&found.query.atoms);
+                let mask = found.rows.iter().fold(0u64, |m, r| m | 1 << r);
+                prop_assert!(signs.allow(-state.scorer.slope(&state.stats(&stats, &units, mask))));
+                let reached = score(found.value, found.query.len(), state.params.length_penalty);
+                prop_assert!(found.proven);
                 prop_assert!((reached - best).abs() <= 1e-7 * best + 1e-16, "{} {} {}", reached, best, found.query.len());
             }
             None => prop_assert!(best <= 1e-16, "nothing found, but {} exists", best),

@@ -4,6 +4,7 @@ use crate::bins;
 use crate::cells::Cells;
 use crate::error::Result;
 use crate::fit::name_ranks;
+use crate::monotone::Directions;
 use crate::objective::Scorer;
 use crate::params::{Checked, Params};
 use crate::problem::Problem;
@@ -33,6 +34,7 @@ pub fn coverages(problem: &Problem, params: &Params, rounds: usize) -> Result<Ve
     let columns = &bins::bin(&problem.features, None, own.max_bins, &own.cuts);
     let units = own.exact.then(|| Units::new(columns, response.rows()));
     let name_rank = &name_ranks(columns);
+    let directions = Directions::new(columns, &own.monotone);
     let mut cells = Cells::new(response);
     let mut weights = refit::constant(response.loss, &cells, response.zero(), own);
     let mut chosen: Vec<Chosen> = Vec::new();
@@ -47,6 +49,7 @@ pub fn coverages(problem: &Problem, params: &Params, rounds: usize) -> Result<Ve
                 scorer,
                 chosen: &chosen,
                 name_rank,
+                directions: &directions,
                 params,
                 max_length: params.max_conditions,
                 root: None,
@@ -64,7 +67,7 @@ pub fn coverages(problem: &Problem, params: &Params, rounds: usize) -> Result<Ve
             coverages.push(Coverage { own: covered(&next), orthogonal: covered(&other), rows: response.rows() });
         }
         cells.split(&next.rows, response);
-        weights = refit::update(&weights, response.loss, &cells, own);
+        weights = refit::update(&weights, directions.of_query(&next.query.atoms), response.loss, &cells, own);
         chosen.push(Chosen::new(next.rows, response));
     }
     Ok(coverages)

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::fit::Observer;
 use crate::linalg::Cholesky;
 use crate::model::Step;
+use crate::monotone::Signs;
 use crate::params::{Checked, Params};
 use crate::problem::Problem;
 use crate::refit;
@@ -93,7 +94,7 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
         let longest = (params.max_complexity - complexity - 1).min(params.max_conditions);
         let Some(found) = greedy(&projection, &columns, &params, longest) else { break };
         cells.split(&found.rows, &response);
-        weights = refit::update(&weights, response.loss, &cells, &params);
+        weights = refit::update(&weights, Signs::Any, response.loss, &cells, &params);
         let next = weights.risk(response.loss, &cells, params.reg_lambda);
         if risk - next <= response.total_weight * f64::EPSILON {
             break;
