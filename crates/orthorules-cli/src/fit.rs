@@ -33,7 +33,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     let start = Instant::now();
     let kept = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref(), roles.groups.as_ref()];
     let kept = kept.into_iter().flatten().chain(&roles.ignore).chain(&roles.categorical);
-    let options = ReadOptions { categorical: roles.categorical.clone(), keep: kept.cloned().collect() };
+    let options =
+        ReadOptions { categorical: roles.categorical.clone(), keep: kept.cloned().collect(), ..ReadOptions::default() };
     let table = read(&args.table, &options).map_err(in_table(&args.table))?;
     let seconds = start.elapsed().as_secs_f64();
     let fitted = Fitted::new(table, &roles, &params, notes, seconds).map_err(in_table(&args.table))?;

@@ -54,6 +54,7 @@ pub(crate) fn table_for(model: &Model, path: &Path) -> Result<Table, Failure> {
             .chain(roles.into_iter().flatten().map(String::as_str))
             .map(str::to_owned)
             .collect(),
+        only: None,
     };
     read(path, &options).map_err(in_table(path))
 }

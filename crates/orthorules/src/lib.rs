@@ -56,6 +56,8 @@ pub mod bootstrap;
 #[cfg(test)]
 mod cases;
 mod cells;
+mod coder;
+mod codes;
 mod counts;
 mod cpu;
 pub mod decimal;
@@ -81,6 +83,8 @@ pub mod rule;
 mod search;
 pub mod select;
 mod sirus;
+mod sketch;
+mod store;
 pub mod study;
 pub mod table;
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use arrow_array::{ArrayRef, RecordBatch, types::*, *};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
-use orthorules::table::{MISSING, ReadOptions, read};
+use orthorules::table::{Batches, MISSING, ReadOptions, read};
 use orthorules::{Kind, Table, Values};
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn read_bytes(name: &str, bytes: impl AsRef<[u8]>) -> orthorules::Result<Table> 
 
 fn options(categorical: &[&str], keep: &[&str]) -> ReadOptions {
     let owned = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect();
-    ReadOptions { categorical: owned(categorical), keep: owned(keep) }
+    ReadOptions { categorical: owned(categorical), keep: owned(keep), only: None }
 }
 
 /// The table in one line: `name kind: value value …`, columns separated by ` | `, `-` for missing.
@@ -201,7 +201,7 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 fn parquet(batches: &[RecordBatch]) -> Vec<u8> {
     let properties = parquet::file::properties::WriterProperties::builder()
         .set_compression(parquet::basic::Compression::SNAPPY)
-        .set_max_row_group_row_count(Some(2))
+        .set_max_row_group_row_count(Some(if batches[0].num_rows() < 1000 { 2 } else { 50_000 }))
         .build();
     let mut bytes = Vec::new();
     let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batches[0].schema(), Some(properties)).unwrap();
@@ -504,6 +504,88 @@ fn faults_are_named_in_one_line() {
     assert!(complaint(&folder.0.path().join("absent.csv")).contains("os error"));
 }
 
+/// Every batch of a file, in one line each.
+fn shown_batches(path: &Path, options: &ReadOptions) -> Vec<String> {
+    Batches::open(path, options).unwrap().map(|b| show(&b.unwrap())).collect()
+}
+
+/// Files of `rows` rows in every format: a number, its text, and a name that every third row lacks.
+fn long_files(rows: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let name = |r: usize| (!r.is_multiple_of(3)).then(|| ["north", "south", "east"][r / 7 % 3]);
+    let mut text = String::from("x,name\n");
+    (0..rows).for_each(|r| writeln!(text, "{r},{}", name(r).unwrap_or_default()).unwrap());
+    let batches = [batch(vec![
+        ("x", Arc::new(Int32Array::from_iter_values(0..rows as i32)) as ArrayRef),
+        ("name", Arc::new((0..rows).map(name).collect::<StringArray>())),
+    ])];
+    let mut files = typed_files(&batches);
+    files.extend([("a.csv.gz", gzip(text.as_bytes())), ("a.csv.zst", zstd(text.as_bytes())), ("a.csv", text.into())]);
+    files
+}
+
+#[test]
+fn batches_are_the_table_in_pieces() {
+    for (name, bytes) in long_files(150_000) {
+        let folder = Folder::new();
+        let path = folder.file(name, bytes);
+        let whole = read(&path, &ReadOptions::default()).unwrap();
+        let mut start = 0;
+        let mut count = 0;
+        for batch in Batches::open(&path, &ReadOptions::default()).unwrap() {
+            let batch = batch.unwrap();
+            let rows: Vec<u32> = (start as u32..(start + batch.rows()) as u32).collect();
+            assert!(batch.rows() > 0 && batch.rows() <= 140_000, "{name}");
+            assert_eq!(show(&batch), show(&whole.take(&rows)), "{name} from row {start}");
+            start += batch.rows();
+            count += 1;
+        }
+        assert_eq!(start, whole.rows(), "{name}");
+        assert!(count > 1, "{name} came in one piece");
+    }
+}
+
+#[test]
+fn batches_hold_the_columns_asked_for() {
+    let only = |names: &[&str]| ReadOptions {
+        only: Some(names.iter().map(ToString::to_string).collect()),
+        ..ReadOptions::default()
+    };
+    for (name, bytes) in long_files(4) {
+        let folder = Folder::new();
+        let path = folder.file(name, bytes);
+        assert_eq!(shown_batches(&path, &only(&["name", "other"])), ["name cat: - north north -"], "{name}");
+        assert_eq!(shown_batches(&path, &only(&[])), ["x num: 0 1 2 3"], "rows are counted by some column: {name}");
+        assert_eq!(Batches::open(&path, &only(&["x"])).unwrap().names(), ["x", "name"]);
+    }
+}
+
+#[test]
+fn faults_end_the_batches() {
+    let rows = "1,2\n".repeat(400_000);
+    let folder = Folder::new();
+    let path = folder.file("a.csv", format!("x,y\n{rows}3\n{rows}"));
+    let outcomes: Vec<_> = Batches::open(&path, &ReadOptions::default()).unwrap().collect();
+    let (last, before) = outcomes.split_last().unwrap();
+    assert!(before.iter().all(Result::is_ok));
+    let message = last.as_ref().unwrap_err().to_string();
+    assert!(message.ends_with("row 400001 (line 400002) has 1 field, the header has 2"), "{message}");
+    let empty = folder.file("b.csv", "x,y\n");
+    let message = Batches::open(&empty, &ReadOptions::default()).unwrap().next().unwrap().unwrap_err().to_string();
+    assert!(message.ends_with("has a header but no rows"), "{message}");
+}
+
+#[test]
+fn text_after_many_numbers_makes_a_column_of_text() {
+    let text = format!("x,y\n{}b,2\n", "0,1.0\n1,1.0\n2,1.0\n".repeat(100_000));
+    let table = read_bytes("a.csv", text).unwrap();
+    let Values::Categorical { levels, .. } = &table.columns()[0].values else {
+        panic!("{:?}", table.columns()[0].name)
+    };
+    assert_eq!(levels, &["0", "1", "2", "b"]);
+    assert_eq!(table.columns()[0].values.display(299_999).as_deref(), Some("2"));
+    assert_eq!(table.columns()[1].values.kind(), Kind::Numeric);
+}
+
 /// Valid files to damage, of every format.
 fn specimens() -> Vec<(&'static str, Vec<u8>)> {
     let text: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, Some("c")]));
@@ -532,7 +614,12 @@ static SPECIMENS: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(specimens);
 
 /// Reads whatever comes; only that it returns matters, with one line if it fails.
 fn survives(name: &str, bytes: &[u8]) {
-    if let Err(error) = read_bytes(name, bytes) {
+    let folder = Folder::new();
+    let path = folder.file(name, bytes);
+    let whole = read(&path, &ReadOptions::default());
+    let batches = Batches::open(&path, &ReadOptions::default()).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    assert_eq!(whole.is_ok(), batches.is_ok(), "{whole:?} {batches:?}");
+    if let Err(error) = whole {
         let message = error.to_string();
         assert!(!message.contains(['\n', '\r']), "{message:?}");
     }

@@ -53,7 +53,7 @@ pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[Str
 }
 
 /// Levels from codes: one look-up for each name rather than for each row.
-fn coded<'a>(codes: &[u32], names: &'a [String]) -> Levels<'a> {
+fn coded(codes: &[u32], names: &[String]) -> Levels {
     let mut levels = Levels::with_capacity(codes.len());
     let mut known = vec![None; names.len()];
     for &code in codes {

@@ -33,11 +33,11 @@ pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<String>) -> Res
 
 /// What the caller asked for about one column.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Wish {
+pub(crate) struct Wish {
     /// Categories, whatever the column looks like.
-    pub(super) categorical: bool,
+    pub(crate) categorical: bool,
     /// Whatever kind, but not left out.
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
 }
 
 impl Wish {
@@ -91,31 +91,49 @@ fn is_date(text: &str) -> bool {
 }
 
 /// Text as codes into its distinct values.
-pub(super) struct Levels<'a> {
-    pub(super) codes: Vec<u32>,
+#[derive(Debug, Default)]
+pub(crate) struct Levels {
+    pub(crate) codes: Vec<u32>,
     /// In order of appearance.
-    pub(super) names: Vec<&'a str>,
-    code_of: HashMap<&'a str, u32>,
+    pub(crate) names: Vec<String>,
+    code_of: HashMap<String, u32>,
     /// Cells that are not missing.
     present: usize,
 }
 
-impl<'a> Levels<'a> {
+impl Levels {
     pub(super) fn with_capacity(rows: usize) -> Self {
-        Self { codes: Vec::with_capacity(rows), names: Vec::new(), code_of: HashMap::new(), present: 0 }
+        Self { codes: Vec::with_capacity(rows), ..Self::default() }
     }
 
     /// Adds a cell and returns its code.
-    pub(super) fn push(&mut self, cell: Option<&'a str>, is_missing: fn(&str) -> bool) -> u32 {
-        let code = match cell.map(str::trim).filter(|c| !is_missing(c)) {
-            None => MISSING,
-            Some(text) => *self.code_of.entry(text).or_insert_with(|| {
-                self.names.push(text);
-                self.names.len() as u32 - 1
-            }),
-        };
+    pub(super) fn push(&mut self, cell: Option<&str>, is_missing: fn(&str) -> bool) -> u32 {
+        let code = cell.map(str::trim).filter(|c| !is_missing(c)).map_or(MISSING, |text| self.code(text));
         self.again(code);
         code
+    }
+
+    /// The code of a level, which is new or known.
+    fn code(&mut self, text: &str) -> u32 {
+        if let Some(&code) = self.code_of.get(text) {
+            return code;
+        }
+        let code = self.names.len() as u32;
+        self.names.push(text.to_owned());
+        self.code_of.insert(text.to_owned(), code);
+        code
+    }
+
+    /// Adds rows without a value.
+    pub(super) fn skip(&mut self, rows: usize) {
+        self.codes.extend(std::iter::repeat_n(MISSING, rows));
+    }
+
+    /// Adds the rows of another list.
+    pub(super) fn append(&mut self, other: &Self) {
+        let codes: Vec<u32> = other.names.iter().map(|name| self.code(name)).collect();
+        self.codes.extend(other.codes.iter().map(|&c| codes.get(c as usize).copied().unwrap_or(MISSING)));
+        self.present += other.present;
     }
 
     /// Adds a cell whose code is known.
@@ -124,39 +142,49 @@ impl<'a> Levels<'a> {
         self.codes.push(code);
     }
 
-    /// The column of these levels, unless it holds dates or has nearly a level a row and nobody wants it.
-    pub(super) fn judge(self, name: &str, wish: Wish) -> Outcome {
+    /// Why the column is left out: it holds dates or has nearly a level a row, and nobody wants it.
+    pub(crate) fn left_out(&self, name: &str, wish: Wish) -> Option<String> {
         let (levels, present) = (self.names.len(), self.present);
-        if levels == 0 {
-            return Outcome::Kept(missing(name, self.codes.len(), wish));
+        if wish.wanted() || levels == 0 {
+            return None;
         }
-        if !wish.wanted() && self.names.iter().all(|l| is_date(l)) {
-            return Outcome::LeftOut(dates(name));
+        if self.names.iter().all(|l| is_date(l)) {
+            return Some(dates(name));
         }
-        if !wish.wanted() && levels > MANY_LEVELS && levels as f64 > MANY_SHARE * present as f64 {
-            return Outcome::LeftOut(format!(
+        (levels > MANY_LEVELS && levels as f64 > MANY_SHARE * present as f64).then(|| {
+            format!(
                 "column {name:?} left out: {levels} of its {present} values differ, so that it tells rows apart \
                  rather than groups; keep it with --categorical {name}"
-            ));
-        }
-        Outcome::Kept(Column::new(name, self.sorted()))
+            )
+        })
     }
 
-    /// Categories with their levels in order: as numbers if all are numbers, else by their text.
-    fn sorted(self) -> Values {
+    /// The column of these levels, unless it is left out.
+    pub(super) fn judge(self, name: &str, wish: Wish) -> Outcome {
+        if let Some(why) = self.left_out(name, wish) {
+            return Outcome::LeftOut(why);
+        }
+        if self.names.is_empty() {
+            return Outcome::Kept(missing(name, self.codes.len(), wish));
+        }
+        let (levels, rank) = self.ranked();
+        let codes = self.codes.iter().map(|&c| rank.get(c as usize).copied().unwrap_or(MISSING)).collect();
+        Outcome::Kept(Column::new(name, Values::Categorical { codes, levels, boolean: false }))
+    }
+
+    /// The levels in order, as numbers if all are numbers, else by their text; and the place of each name in it.
+    pub(crate) fn ranked(&self) -> (Vec<String>, Vec<u32>) {
         let numbers: Option<Vec<f64>> = self.names.iter().map(|l| l.parse().ok()).collect();
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_unstable_by(|&a, &b| {
             let by_number = numbers.as_ref().map_or(std::cmp::Ordering::Equal, |x| x[a].total_cmp(&x[b]));
-            by_number.then_with(|| self.names[a].cmp(self.names[b]))
+            by_number.then_with(|| self.names[a].cmp(&self.names[b]))
         });
         let mut rank = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
             rank[old] = new as u32;
         }
-        let codes = self.codes.iter().map(|&c| rank.get(c as usize).copied().unwrap_or(MISSING)).collect();
-        let levels = order.into_iter().map(|l| self.names[l].to_owned()).collect();
-        Values::Categorical { codes, levels, boolean: false }
+        (order.into_iter().map(|l| self.names[l].clone()).collect(), rank)
     }
 }
 
@@ -181,7 +209,11 @@ mod tests {
         for cell in [Some("10"), Some("9"), Some("1.0"), Some(" 1 "), None] {
             levels.push(cell, str::is_empty);
         }
-        let Values::Categorical { codes, levels, boolean } = levels.sorted() else { panic!() };
+        let Outcome::Kept(Column { values: Values::Categorical { codes, levels, boolean }, .. }) =
+            levels.judge("x", Wish::default())
+        else {
+            panic!()
+        };
         assert_eq!((levels, boolean), (vec!["1".into(), "1.0".into(), "9".into(), "10".into()], false));
         assert_eq!(codes, [3, 2, 1, 0, MISSING]);
     }

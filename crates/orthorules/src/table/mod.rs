@@ -6,7 +6,7 @@ mod numbers;
 #[cfg(feature = "files")]
 mod read;
 #[cfg(feature = "files")]
-pub use read::{ReadOptions, read};
+pub use read::{Batches, ReadOptions, read};
 
 pub use gather::{Cells, gather};
 pub use numbers::Numbers;

@@ -1,25 +1,38 @@
-//! Tables from files: CSV and TSV (plain, gzip, zstd), Parquet and Arrow IPC.
+//! Tables from files: CSV and TSV (plain, gzip, zstd), Parquet and Arrow IPC, whole or batch by batch.
 //!
 //! | stage | file |
 //! |---|---|
-//! | bytes, compression, which format | here |
-//! | text to cells | `csv.rs` |
-//! | Parquet and Arrow to typed cells | `arrow.rs` |
-//! | cells to numbers, booleans and categories | `infer.rs` |
+//! | where the bytes are, which format | `source.rs` |
+//! | text to rows and cells | `text.rs`, `csv.rs` |
+//! | Parquet and Arrow to arrays | `arrow.rs`, `ipc.rs` |
+//! | cells of some rows to numbers, truth values and levels | `part.rs` |
+//! | all of these as one sequence of parts | `scan.rs` |
+//! | parts to columns | `column.rs` |
+//! | some rows at a time | `batches.rs` |
 
 mod arrow;
+mod batches;
+mod column;
 mod csv;
-mod infer;
+mod ipc;
+mod part;
+mod scan;
+mod source;
+mod text;
 
-use std::{collections::HashSet, io::Read, path::Path};
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
 
-use arrow_array::ArrayRef;
-use arrow_schema::DataType;
 use rayon::prelude::*;
 
 use super::Table;
-use crate::error::{Error, Result};
-use crate::table::levels::{Outcome, Wish};
+use crate::error::Result;
+use crate::table::levels::{Outcome, assemble};
+pub use batches::Batches;
+use column::Builder;
+use scan::Scan;
+use source::Source;
 
 /// How to read a table.
 #[derive(Debug, Clone, Default)]
@@ -28,23 +41,9 @@ pub struct ReadOptions {
     pub categorical: Vec<String>,
     /// Columns that are never left out, however many levels they have (target, weight, …).
     pub keep: Vec<String>,
-}
-
-/// A column as the file holds it: its cells in pieces, one after another.
-struct Raw {
-    name: String,
-    kind: RawKind,
-    chunks: Vec<ArrayRef>,
-}
-
-/// Whether the file says what a column holds.
-enum RawKind {
-    /// Text of unknown meaning, from CSV.
-    Untyped,
-    /// Of this type, from Parquet or Arrow.
-    Typed(DataType),
-    /// Not read, for the reason given.
-    LeftOut(String),
+    /// The only columns to read, if any; those that the file does not have are not missed. At least one column is read
+    /// all the same, so that the rows are counted.
+    pub only: Option<Vec<String>>,
 }
 
 /// What a file holds once it is unpacked.
@@ -81,46 +80,45 @@ enum Format {
 /// assert_eq!(kinds, [orthorules::Kind::Numeric, orthorules::Kind::Boolean, orthorules::Kind::Categorical]);
 /// ```
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
-    if path.is_dir() {
-        return Err(Error::file(path, "is a directory, not a file"));
-    }
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().to_lowercase());
-    let raw = decode(&name, bytes, options).map_err(|what| Error::file(path, what))?;
-    table(raw, options).map_err(|what| Error::file(path, what))
+    let source = Arc::new(Source::open(path)?);
+    whole(&source, options).map_err(|what| source.error(what))
 }
 
-/// The columns in `bytes`, of a file called `name` in lower case; or what is wrong with them.
-fn decode(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Vec<Raw>, String> {
-    if bytes.is_empty() {
-        return Err("is empty".into());
-    }
-    let (stem, bytes) = unpack(name, bytes)?;
-    match format(stem, &bytes) {
-        Format::Csv => csv::columns(&bytes, None),
-        Format::Tsv => csv::columns(&bytes, Some(b'\t')),
-        Format::Parquet => arrow::parquet(bytes, options),
-        Format::Ipc => arrow::ipc(bytes, options),
+/// The table of all rows.
+fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, String> {
+    let mut as_text = HashSet::new();
+    loop {
+        let mut scan = Scan::new(source, options, &as_text)?;
+        let heads = scan.heads.clone();
+        let mut builders: Vec<Builder> = heads.iter().map(Builder::new).collect();
+        let before = as_text.len();
+        while let Some(parts) = scan.next()? {
+            for (builder, part) in builders.iter_mut().zip(parts) {
+                if builder.push(part).is_err() {
+                    as_text.insert(builder.name().to_owned());
+                }
+            }
+        }
+        // Numbers first, text later: once more, with these columns as text from their first row.
+        if as_text.len() > before {
+            continue;
+        }
+        return table(builders, &scan, options);
     }
 }
 
-/// The bytes without their gzip or zstd packing, and the name without its ending.
-fn unpack(name: &str, bytes: Vec<u8>) -> Result<(&str, Vec<u8>), String> {
-    let (gzip, zstd) = (name.strip_suffix(".gz"), name.strip_suffix(".zst"));
-    let mut plain = Vec::new();
-    if bytes.starts_with(b"\x1f\x8b") || gzip.is_some() {
-        flate2::read::MultiGzDecoder::new(bytes.as_slice())
-            .read_to_end(&mut plain)
-            .map_err(|e| one_line("the gzip data is cut off or damaged", &e))?;
-        Ok((gzip.unwrap_or(name), plain))
-    } else if bytes.starts_with(b"\x28\xb5\x2f\xfd") || zstd.is_some() {
-        zstd::stream::read::Decoder::new(bytes.as_slice())
-            .and_then(|mut decoder| decoder.read_to_end(&mut plain))
-            .map_err(|e| one_line("the zstd data is cut off or damaged", &e))?;
-        Ok((zstd.unwrap_or(name), plain))
-    } else {
-        Ok((name, bytes))
+/// The table of finished columns, and remarks about those that are left out, in the order of the file.
+fn table(builders: Vec<Builder>, scan: &Scan, options: &ReadOptions) -> Result<Table, String> {
+    if builders.first().is_some_and(|b| b.rows() == 0) {
+        return Err("has a header but no rows".into());
     }
+    let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
+    let warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
+    let finished: Vec<(usize, Outcome)> = builders.into_par_iter().map(|b| (b.place(), b.finish())).collect();
+    let left_out = scan.left_out.iter().map(|(place, why)| (*place, Outcome::LeftOut(why.clone())));
+    let mut outcomes: Vec<(usize, Outcome)> = finished.into_iter().chain(left_out).collect();
+    outcomes.sort_by_key(|(place, _)| *place);
+    assemble(outcomes.into_iter().map(|(_, outcome)| outcome).collect(), warnings)
 }
 
 /// The format that the ending of `name` stands for, else the one that the first bytes show.
@@ -134,47 +132,6 @@ fn format(name: &str, bytes: &[u8]) -> Format {
         _ if bytes.starts_with(b"ARROW1") || bytes.starts_with(&[0xff; 4]) => Format::Ipc,
         _ => Format::Csv,
     }
-}
-
-/// The table of `columns`, whose kinds are found column by column on all threads.
-fn table(columns: Vec<Raw>, options: &ReadOptions) -> Result<Table, String> {
-    check_names(&columns)?;
-    let rows = columns.iter().map(|c| c.chunks.iter().map(|a| a.len()).sum()).max().unwrap_or(0);
-    if rows == 0 && columns.iter().any(|c| !matches!(c.kind, RawKind::LeftOut(_))) {
-        return Err("has a header but no rows".into());
-    }
-    let unknown = options.categorical.iter().filter(|&name| columns.iter().all(|c| c.name != *name));
-    let warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
-    let outcomes: Vec<Outcome> = columns
-        .into_par_iter()
-        .map(|raw| {
-            let wish = Wish::of(&raw.name, &options.categorical, &options.keep);
-            match raw.kind {
-                RawKind::Untyped => Ok(infer::untyped(&raw.name, &raw.chunks, rows, wish)),
-                RawKind::Typed(data_type) => infer::typed(&raw.name, &raw.chunks, &data_type, rows, wish),
-                RawKind::LeftOut(warning) => Ok(Outcome::LeftOut(warning)),
-            }
-        })
-        .collect::<Result<_, String>>()?;
-    super::levels::assemble(outcomes, warnings)
-}
-
-/// Every column has a name of its own.
-fn check_names(columns: &[Raw]) -> Result<(), String> {
-    let mut seen = HashSet::new();
-    for (i, column) in columns.iter().enumerate() {
-        if column.name.is_empty() {
-            let number = i + 1;
-            return Err(format!(
-                "column {number} of {} has no name: name it, or write the file without it (pandas: index=False)",
-                columns.len()
-            ));
-        }
-        if !seen.insert(column.name.as_str()) {
-            return Err(format!("two columns are called {:?}: rename one of them", column.name));
-        }
-    }
-    Ok(())
 }
 
 /// `what: cause` without line breaks.
