@@ -147,16 +147,21 @@ impl BinnedColumn {
 
     /// Whether a code satisfies `atom`, as an interval of codes with one exception.
     pub(crate) fn test(&self, atom: Atom) -> impl Fn(usize) -> bool + use<> {
+        let (first, end, except) = self.interval(atom);
+        move |code| first <= code && code < end && code != except
+    }
+
+    /// The codes that satisfy `atom`: from the first to before the second, but for the third.
+    pub(crate) fn interval(&self, atom: Atom) -> (usize, usize, usize) {
         let bin = atom.bin as usize;
-        let (first, end, except) = match atom.op {
+        match atom.op {
             Op::Le => (0, bin + 1, usize::MAX),
             Op::Ge => (bin, self.bins, usize::MAX),
             Op::Eq => (bin, bin + 1, usize::MAX),
             Op::Ne => (0, self.bins, bin),
             Op::Present => (0, self.bins, usize::MAX),
             Op::Missing => (self.bins, self.bins + 1, usize::MAX),
-        };
-        move |code| first <= code && code < end && code != except
+        }
     }
 }
 

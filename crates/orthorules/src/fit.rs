@@ -265,7 +265,7 @@ pub(crate) fn step(response: &Response, cells: &Cells, weights: &Weights, comple
         complexity,
         intercept: response.outside_intercept(weights.intercept),
         weights: weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
-        train_risk: response.mean_loss(|r| scores[cells.of_row[r] as usize]),
+        train_risk: response.mean_loss(&cells.of_row, &scores),
         status: weights.status,
     }
 }

@@ -4,13 +4,15 @@
 //! row share: O(rows + bins · p · t). *Vectors*: add each row's own vector (1, g, d, d·z) to its bin: O(rows · t). The
 //! cheaper one is taken; which one depends only on sizes, so the bits do not depend on threads.
 
-use crate::bins::{BinnedColumn, Code, with_codes};
+use crate::bins::{BinnedColumn, Code, Codes, with_codes};
 use crate::cells::Cells;
 use crate::counts::RootCounts;
 use crate::cpu::vectorised;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
+use crate::tally::{self, Tally};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Above this many rows a pass is shared among threads, in blocks of this size.
@@ -40,11 +42,11 @@ impl Rows {
                 let starts: Vec<usize> = (0..*n).step_by(BLOCK).collect();
                 let block = |&start: &usize| column.select_range(atom, start..(*n).min(start + BLOCK));
                 let blocks: Vec<Vec<u32>> = starts.par_iter().map(block).collect();
-                blocks.concat()
+                joined(&blocks)
             }
             Self::Some(rows) if rows.len() > BLOCK => {
                 let blocks: Vec<Vec<u32>> = rows.par_chunks(BLOCK).map(|rows| column.select(atom, rows)).collect();
-                blocks.concat()
+                joined(&blocks)
             }
             Self::Some(rows) => column.select(atom, rows),
         }
@@ -55,9 +57,16 @@ impl Rows {
         if 2 * rows.len() <= total {
             return None;
         }
-        let mut inside = vec![false; total];
-        rows.iter().for_each(|&r| inside[r as usize] = true);
-        Some(Self::Some((0..total as u32).filter(|&r| !inside[r as usize]).collect()))
+        let starts: Vec<usize> = (0..total).step_by(BLOCK).collect();
+        let blocks: Vec<Vec<u32>> = starts
+            .par_iter()
+            .map(|&start| {
+                let end = total.min(start + BLOCK);
+                let place = |row: usize| rows.partition_point(|&r| (r as usize) < row);
+                outside(&rows[place(start)..place(end)], start as u32..end as u32)
+            })
+            .collect();
+        Some(Self::Some(joined(&blocks)))
     }
 
     fn gather<T: Copy + Send + Sync>(&self, values: &[T]) -> Vec<T> {
@@ -66,6 +75,35 @@ impl Rows {
             Self::Some(rows) => rows.par_iter().with_min_len(BLOCK).map(|&r| values[r as usize]).collect(),
         }
     }
+}
+
+/// The numbers of `range` that are not in `rows`, ascending.
+fn outside(rows: &[u32], range: Range<u32>) -> Vec<u32> {
+    let mut others = Vec::with_capacity(range.len() - rows.len());
+    let mut next = range.start;
+    for &row in rows {
+        others.extend(next..row);
+        next = row + 1;
+    }
+    others.extend(next..range.end);
+    others
+}
+
+/// All blocks in one piece, copied side by side.
+fn joined(blocks: &[Vec<u32>]) -> Vec<u32> {
+    if let [block] = blocks {
+        return block.clone();
+    }
+    let mut whole = vec![0; blocks.iter().map(Vec::len).sum()];
+    let mut rest = whole.as_mut_slice();
+    let mut places = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let (place, after) = rest.split_at_mut(block.len());
+        places.push((place, block));
+        rest = after;
+    }
+    places.into_par_iter().for_each(|(place, block)| place.copy_from_slice(block));
+    whole
 }
 
 /// How the statistics of a column are computed.
@@ -143,7 +181,11 @@ impl<'a> Gathered<'a> {
     }
 
     /// The cheaper method, by the measured cost of their inner loops in nanoseconds.
-    fn method(&self, bins: usize) -> Method {
+    fn method(&self, column: &BinnedColumn) -> Method {
+        if self.whole.is_some() {
+            return Method::Cells;
+        }
+        let bins = column.bins + 1;
         let rows = self.rows.len() as f64;
         let stride = self.scorer.stride() as f64;
         let by_cells = 2.0 * rows + 0.25 * (bins * self.cells) as f64 * stride;
@@ -156,19 +198,48 @@ impl<'a> Gathered<'a> {
         if let Some(root) = self.root {
             return root.statistics(index, self.scorer);
         }
-        let method = if self.whole.is_some() { Method::Cells } else { self.method(column.bins + 1) };
-        with_codes!(&column.codes, codes => match method {
-            Method::Cells => self.by_cells(codes, column.bins + 1, Some(index)),
-            Method::Vectors => self.by_vectors(codes, column.bins + 1),
-        })
+        match self.method(column) {
+            Method::Cells => self.by_cells(column, Some(index)),
+            Method::Vectors => with_codes!(&column.codes, codes => self.by_vectors(codes, column.bins + 1)),
+        }
+    }
+
+    /// The statistics of `columns`, counted together where they can be.
+    pub(crate) fn statistics_of(&self, columns: Range<usize>, all: &[BinnedColumn]) -> Vec<Vec<f64>> {
+        let mut found = Vec::with_capacity(columns.len());
+        while found.len() < columns.len() {
+            let rest = columns.start + found.len()..columns.end;
+            match (self.counted_together(rest.clone(), all), &self.mass) {
+                (group, PerRow::Same(mass)) if group.len() > 1 => {
+                    let tallies = tally::several(self.node(), &group);
+                    found.extend(rest.zip(tallies).map(|(index, tally)| self.multiplied(tally, *mass, Some(index))));
+                }
+                _ => found.push(self.statistics(rest.start, &all[rest.start])),
+            }
+        }
+        found
+    }
+
+    /// The codes and bins of the first of `columns` that one pass over the rows can count; none if it must be alone.
+    fn counted_together<'c>(&self, columns: Range<usize>, all: &'c [BinnedColumn]) -> Vec<(&'c [u8], usize)> {
+        if self.root.is_some() || self.scorer.by_norm || !matches!(self.mass, PerRow::Same(_)) {
+            return Vec::new();
+        }
+        let bytes = |column: &'c BinnedColumn| match &column.codes {
+            Codes::U8(codes) if self.method(column) == Method::Cells => Some((codes.as_slice(), column.bins + 1)),
+            _ => None,
+        };
+        let mut group: Vec<_> = all[columns].iter().take(tally::MOST).map_while(bytes).collect();
+        group.truncate(tally::together(group.iter().map(|c| c.1), self.cells));
+        group
     }
 
     #[cfg(test)]
     pub(crate) fn statistics_by(&self, column: &BinnedColumn, method: Method) -> Vec<f64> {
-        with_codes!(&column.codes, codes => match method {
-            Method::Cells => self.by_cells(codes, column.bins + 1, None),
-            Method::Vectors => self.by_vectors(codes, column.bins + 1),
-        })
+        match method {
+            Method::Cells => self.by_cells(column, None),
+            Method::Vectors => with_codes!(&column.codes, codes => self.by_vectors(codes, column.bins + 1)),
+        }
     }
 
     fn by_vectors<C: Code>(&self, codes: &[C], bins: usize) -> Vec<f64> {
@@ -204,45 +275,57 @@ impl<'a> Gathered<'a> {
         vectors
     }
 
-    fn by_cells<C: Code>(&self, codes: &[C], bins: usize, index: Option<usize>) -> Vec<f64> {
+    fn by_cells(&self, column: &BinnedColumn, index: Option<usize>) -> Vec<f64> {
+        let bins = column.bins + 1;
+        match self.mass {
+            PerRow::Same(mass) if !self.scorer.by_norm => {
+                self.multiplied(tally::one(self.node(), &column.codes, bins), mass, index)
+            }
+            _ => with_codes!(&column.codes, codes => self.by_masses(codes, bins)),
+        }
+    }
+
+    fn node(&self) -> tally::Node<'_> {
+        tally::Node { rows: self.rows, cell: &self.cell, b: &self.b, cells: self.cells }
+    }
+
+    /// From counts to statistics: −B first, then the masses times what cells share.
+    fn multiplied(&self, mut tally: Tally, mass: f64, index: Option<usize>) -> Vec<f64> {
+        let stride = self.scorer.stride();
+        let mut stats = vec![0.0; tally.sums.len() * stride];
+        if let (Some(whole), Some(index)) = (self.whole, index) {
+            whole.subtract(index, &mut tally.counts, &mut tally.sums);
+        }
+        stats.chunks_exact_mut(stride).zip(&tally.sums).for_each(|(bin, b)| bin[G] = -b);
+        spread_counts(self.scorer, self.cells, &tally.counts, mass, &mut stats);
+        if matches!(self.rows_each, PerRow::Same(_)) {
+            for (bin, counts) in tally.counts.chunks_exact(self.cells).enumerate() {
+                stats[bin * stride + ROWS] = counts.iter().map(|&c| u64::from(c)).sum::<u64>() as f64;
+            }
+        }
+        if let Some(place) = index.and_then(|i| self.tables.get(i)) {
+            place.get_or_init(|| tally.counts);
+        }
+        stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
+        stats
+    }
+
+    fn by_masses<C: Code>(&self, codes: &[C], bins: usize) -> Vec<f64> {
         let stride = self.scorer.stride();
         let mut stats = vec![0.0; bins * stride];
-        // −B first, then the masses times what cells share.
-        match (&self.mass, self.scorer.by_norm) {
-            (PerRow::Same(mass), false) => {
-                let mut counts = vec![0u32; bins * self.cells];
-                let mut sums = vec![0.0; bins];
-                self.count(codes, &mut counts, &mut sums);
-                if let (Some(whole), Some(index)) = (self.whole, index) {
-                    whole.subtract(index, &mut counts, &mut sums);
-                }
-                stats.chunks_exact_mut(stride).zip(&sums).for_each(|(bin, b)| bin[G] = -b);
-                spread_counts(self.scorer, self.cells, &counts, *mass, &mut stats);
-                if matches!(self.rows_each, PerRow::Same(_)) {
-                    for (bin, counts) in counts.chunks_exact(self.cells).enumerate() {
-                        stats[bin * stride + ROWS] = counts.iter().map(|&c| u64::from(c)).sum::<u64>() as f64;
-                    }
-                }
-                if let Some(place) = index.and_then(|i| self.tables.get(i)) {
-                    place.get_or_init(|| counts);
-                }
-            }
-            (mass, by_norm) => {
-                let mut sums = vec![0.0; bins * self.cells];
-                self.each(codes, |i, bin| {
-                    sums[bin * self.cells + self.cell[i] as usize] += mass.at(i);
-                    stats[bin * stride + G] -= self.b[i];
-                    stats[bin * stride + ROWS] += self.rows_each.at(i);
-                });
-                if by_norm {
-                    self.spread_gradient(&sums, &mut stats);
-                    sums.fill(0.0);
-                    self.each(codes, |i, bin| sums[bin * self.cells + self.cell[i] as usize] += self.norm.at(i));
-                    self.spread_norm(&sums, &mut stats);
-                } else {
-                    spread(self.scorer, self.cells, &sums, &mut stats, |x| x);
-                }
-            }
+        let mut sums = vec![0.0; bins * self.cells];
+        self.each(codes, |i, bin| {
+            sums[bin * self.cells + self.cell[i] as usize] += self.mass.at(i);
+            stats[bin * stride + G] -= self.b[i];
+            stats[bin * stride + ROWS] += self.rows_each.at(i);
+        });
+        if self.scorer.by_norm {
+            self.spread_gradient(&sums, &mut stats);
+            sums.fill(0.0);
+            self.each(codes, |i, bin| sums[bin * self.cells + self.cell[i] as usize] += self.norm.at(i));
+            self.spread_norm(&sums, &mut stats);
+        } else {
+            spread(self.scorer, self.cells, &sums, &mut stats, |x| x);
         }
         stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
         stats
@@ -253,22 +336,6 @@ impl<'a> Gathered<'a> {
         match self.rows {
             Rows::All(_) => codes.iter().enumerate().for_each(|(i, c)| visit(i, c.index())),
             Rows::Some(rows) => rows.iter().enumerate().for_each(|(i, &r)| visit(i, codes[r as usize].index())),
-        }
-    }
-
-    /// The hot loop of unweighted data: one increment and one addition for each row.
-    fn count<C: Code>(&self, codes: &[C], counts: &mut [u32], sums: &mut [f64]) {
-        let cells = self.cells;
-        let mut visit = |bin: usize, cell: u32, b: f64| {
-            counts[bin * cells + cell as usize] += 1;
-            sums[bin] += b;
-        };
-        let node = self.cell.iter().zip(&self.b);
-        match self.rows {
-            Rows::All(_) => codes.iter().zip(node).for_each(|(c, (&cell, &b))| visit(c.index(), cell, b)),
-            Rows::Some(rows) => {
-                rows.iter().zip(node).for_each(|(&r, (&cell, &b))| visit(codes[r as usize].index(), cell, b));
-            }
         }
     }
 

@@ -87,6 +87,7 @@ mod sketch;
 mod store;
 pub mod study;
 pub mod table;
+mod tally;
 
 pub use error::{Error, Result};
 pub use fit::{Observer, Seconds, Silent, fit};

@@ -98,11 +98,14 @@ impl Loss {
         match self {
             Self::Squared => (f - y) * (f - y),
             Self::Logistic => softplus(f) - y * f,
-            Self::Poisson => {
-                let log_term = if y > 0.0 { y * (y / e).ln() - y - y * f } else { 0.0 };
-                log_term + e * f.exp()
-            }
+            Self::Poisson => Self::poisson_of(f, f.exp(), y, e),
         }
+    }
+
+    /// The Poisson loss of one row whose score `f` has the mean `mean` per unit of exposure.
+    pub(crate) fn poisson_of(f: f64, mean: f64, y: f64, e: f64) -> f64 {
+        let log_term = if y > 0.0 { y * (y / e).ln() - y - y * f } else { 0.0 };
+        log_term + e * mean
     }
 
     /// The score of the best constant for total mass `a` and total weighted target `b`, kept finite:

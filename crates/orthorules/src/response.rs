@@ -154,22 +154,72 @@ impl Response {
         Self::finite(value * self.scale)
     }
 
-    /// Mean loss, on the outside scale, when row i has the internal score `score(i)`.
-    pub(crate) fn mean_loss(&self, score: impl Fn(usize) -> f64 + Sync) -> f64 {
-        let factor = self.loss.factor();
-        let loss = |r: usize| match self.loss {
-            Loss::Squared => (self.mass.at(r) / factor) * (score(r) - self.y[r]).powi(2),
-            Loss::Logistic => self.mass.at(r) * self.loss.of_row(score(r), self.y[r], 1.0),
-            Loss::Poisson => {
-                let e = self.exposure.as_ref().map_or(1.0, |e| e[r]);
-                (self.mass.at(r) / e) * self.loss.of_row(score(r), self.y[r], e)
+    /// Mean loss, on the outside scale, when row i has the internal score `scores[of_row[i]]`.
+    ///
+    /// A cell has one score, so whatever depends on the score alone is computed once for each cell; the additions are
+    /// those of [`Loss::of_row`] all the same.
+    pub(crate) fn mean_loss(&self, of_row: &[u32], scores: &[f64]) -> f64 {
+        let cell = |r: usize| of_row[r] as usize;
+        match self.loss {
+            Loss::Squared => {
+                let factor = self.loss.factor();
+                self.mean(|r| (self.mass.at(r) / factor) * (scores[cell(r)] - self.y[r]).powi(2))
             }
-        };
+            Loss::Logistic => {
+                let by_class: Vec<[f64; 2]> =
+                    scores.iter().map(|&f| [0.0, 1.0].map(|y| self.loss.of_row(f, y, 1.0))).collect();
+                self.mean(|r| self.mass.at(r) * by_class[cell(r)][usize::from(self.y[r] > 0.0)])
+            }
+            Loss::Poisson => {
+                let means: Vec<f64> = scores.iter().map(|&f| self.loss.mean(f)).collect();
+                self.mean(|r| {
+                    let (e, f) = (self.exposure.as_ref().map_or(1.0, |e| e[r]), scores[cell(r)]);
+                    (self.mass.at(r) / e) * Loss::poisson_of(f, means[cell(r)], self.y[r], e)
+                })
+            }
+        }
+    }
+
+    /// Mean squared loss, on the outside scale, when row i has the internal score `score(i)`.
+    pub(crate) fn mean_square(&self, score: impl Fn(usize) -> f64 + Sync) -> f64 {
+        let factor = self.loss.factor();
+        self.mean(|r| (self.mass.at(r) / factor) * (score(r) - self.y[r]).powi(2))
+    }
+
+    /// The sum of `loss` over the rows, divided by their weight, on the outside scale.
+    fn mean(&self, loss: impl Fn(usize) -> f64 + Sync) -> f64 {
         // Fixed blocks keep the sum accurate and the same for any number of threads.
         let starts: Vec<usize> = (0..self.rows()).step_by(4096).collect();
-        let block = |&start: &usize| (start..self.rows().min(start + 4096)).map(loss).sum::<f64>();
+        let block = |&start: &usize| (start..self.rows().min(start + 4096)).map(&loss).sum::<f64>();
         let blocks: Vec<f64> = starts.par_iter().with_min_len(16).map(block).collect();
         let total: f64 = blocks.iter().sum();
         Self::finite(total / self.total_weight * self.scale * self.scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::cases;
+    use crate::params::{Intercept, Objective};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is shared by the rows of a cell gives the bits that a row on its own would.
+        #[test]
+        fn losses_by_cell_are_those_of_rows(case in cases(3)) {
+            let response = case.response();
+            let params = case.checked(Objective::Onb, Intercept::Corrected, 1.0);
+            let (cells, weights) = case.fitted(&response, &params);
+            let scores = weights.scores(&cells);
+            let row = |r: usize| {
+                let e = response.exposure.as_ref().map_or(1.0, |e| e[r]);
+                let f = scores[cells.of_row[r] as usize];
+                response.mass.at(r) / response.loss.factor() / e * response.loss.of_row(f, response.y[r], e)
+            };
+            let total: f64 = (0..response.rows()).map(row).sum();
+            let expected = Response::finite(total / response.total_weight * response.scale * response.scale);
+            prop_assert_eq!(response.mean_loss(&cells.of_row, &scores).to_bits(), expected.to_bits());
+        }
     }
 }

@@ -83,15 +83,19 @@ impl Sketch {
         let weights = self.weights.into_iter().chain(std::iter::repeat(1.0));
         // Adding 0 turns −0 into 0: they are one value.
         let mut seen: Vec<(f64, f64)> = self.values.into_iter().map(|x| x + 0.0).zip(weights).collect();
-        seen.sort_unstable_by_key(|(x, _)| order_key(*x));
         // Distinct values with their weights.
-        seen.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
+        if let Some(few) = few(seen.iter().copied()) {
+            seen = few;
+        } else {
+            seen.sort_unstable_by_key(|(x, _)| order_key(*x));
+            seen.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 += next.1;
+                }
+                same
+            });
+        }
         if seen.len() > bins as usize {
             quantiles(&seen, bins as usize)
         } else {
@@ -101,8 +105,29 @@ impl Sketch {
 }
 
 fn sort_distinct(values: &mut Vec<f64>) {
+    if let Some(few) = few(values.iter().map(|&x| (x, 1.0))) {
+        *values = few.into_iter().map(|(x, _)| x).collect();
+        return;
+    }
     values.sort_unstable_by_key(|x| order_key(*x));
     values.dedup();
+}
+
+/// The distinct values, ascending, with the sums of their weights: without sorting, where there are only a few.
+fn few(values: impl Iterator<Item = (f64, f64)>) -> Option<Vec<(f64, f64)>> {
+    const FEW: usize = 64;
+    let mut found: Vec<(f64, f64)> = Vec::with_capacity(FEW);
+    for (x, weight) in values {
+        let place = found.partition_point(|&(known, _)| known < x);
+        if found.get(place).is_some_and(|&(known, _)| known == x) {
+            found[place].1 += weight;
+        } else if found.len() == FEW {
+            return None;
+        } else {
+            found.insert(place, (x, weight));
+        }
+    }
+    Some(found)
 }
 
 /// An integer that orders numbers as `f64::total_cmp` does, but is compared in one instruction.
@@ -150,6 +175,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn few_values_are_found_without_sorting(values in prop::collection::vec(-40i8..40, 0..300)) {
+            let mut expected = std::collections::BTreeMap::new();
+            values.iter().for_each(|x| *expected.entry(x).or_insert(0.0) += 1.0);
+            let expected: Vec<(f64, f64)> = expected.into_iter().map(|(&x, n)| (f64::from(x) / 4.0, n)).collect();
+            let found = few(values.iter().map(|&x| (f64::from(x) / 4.0, 1.0)));
+            prop_assert_eq!(found, (expected.len() <= 64).then_some(expected));
+        }
+
         /// A row of weight 2 is the row twice.
         #[test]
         fn weights_are_repetitions(values in prop::collection::vec((-30i32..30, 1usize..4), 1..60), bins in 2u32..9) {

@@ -132,7 +132,7 @@ impl Space for Keyed<'_> {
         self.extents.select(&query, &mut positions);
         let units: Vec<u32> = positions.iter().map(|&p| self.stats.order[p as usize]).collect();
         let rows = self.units.rows(&units);
-        let query = self.searcher.minimal(query, &rows);
+        let query = self.searcher.minimal(query);
         Found { query, rows, value: candidate.value, ..Found::default() }
     }
 }

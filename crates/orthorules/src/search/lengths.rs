@@ -33,7 +33,7 @@ impl Searcher<'_> {
         let mut found: Vec<Found> = Vec::new();
         for (candidate, query, rows) in best {
             if found.last().is_none_or(|f| f.value < candidate.value) {
-                let query = self.minimal(query, &rows);
+                let query = self.minimal(query);
                 let bound = Some(self.ceiling(query.len()).max(candidate.value));
                 found.push(Found { query, rows, value: candidate.value, nodes, bound, ..Found::default() });
             }

@@ -10,6 +10,7 @@ mod exact;
 mod extent;
 mod keyed;
 mod lengths;
+mod minimal;
 mod prefix;
 mod query;
 mod relaxation;
@@ -27,6 +28,7 @@ use crate::monotone::{Directions, Signs};
 use crate::objective::Scorer;
 use crate::params::{Checked, Intercept};
 use crate::response::Response;
+use crate::tally;
 pub(crate) use bound::Bounds;
 pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
@@ -38,6 +40,7 @@ use keyed::Keyed;
 pub(crate) use query::Query;
 use rayon::prelude::*;
 pub(crate) use relaxation::Workspace;
+use std::ops::Range;
 use std::time::Instant;
 pub(crate) use units::{UnitStats, Units};
 
@@ -166,7 +169,7 @@ impl Searcher<'_> {
             beam = if improved { next.into_iter().map(|(_, node)| node).collect() } else { Vec::new() };
         }
         let (candidate, query, rows) = best?;
-        let query = self.minimal(query, &rows);
+        let query = self.minimal(query);
         let bound = Some(self.ceiling(query.len()).max(candidate.value));
         Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
     }
@@ -185,10 +188,13 @@ impl Searcher<'_> {
     /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes.
     fn expand(&self, beam: &[Node]) -> (Vec<(Candidate, Node)>, Vec<Option<Tables>>) {
         let gathered: Vec<Gathered> = beam.par_iter().map(|n| self.gathered(n)).collect();
-        let tasks: Vec<(usize, usize)> =
-            (0..beam.len()).flat_map(|n| (0..self.columns.len()).map(move |c| (n, c))).collect();
-        let mut candidates: Vec<Candidate> =
-            tasks.par_iter().flat_map_iter(|&(n, c)| self.column_candidates(beam, &gathered[n], n, c)).collect();
+        let groups = self.column_groups();
+        let tasks: Vec<(usize, Range<usize>)> =
+            (0..beam.len()).flat_map(|n| groups.iter().map(move |group| (n, group.clone()))).collect();
+        let mut candidates: Vec<Candidate> = tasks
+            .par_iter()
+            .flat_map_iter(|(n, group)| self.group_candidates(beam, &gathered[*n], *n, group))
+            .collect();
         candidates.sort_unstable_by(order);
         let mut next: Vec<(Candidate, Node)> = Vec::new();
         for candidate in candidates {
@@ -211,18 +217,30 @@ impl Searcher<'_> {
         (next, gathered.into_iter().map(Gathered::into_tables).collect())
     }
 
-    /// The best children of node `n` along column `c`: a few more than the beam holds, since some may be twins.
-    fn column_candidates(&self, beam: &[Node], gathered: &Gathered, n: usize, c: usize) -> Vec<Candidate> {
+    /// The columns in groups that are counted together, as many for each thread. What is found does not depend on it.
+    fn column_groups(&self) -> Vec<Range<usize>> {
+        let (columns, threads) = (self.columns.len(), self.params.threads.max(1));
+        let groups = (threads * columns.div_ceil(threads * tally::MOST)).clamp(1, columns.max(1));
+        (0..groups).map(|g| g * columns / groups..(g + 1) * columns / groups).collect()
+    }
+
+    /// The best children of node `n` along each column of a group.
+    fn group_candidates(&self, beam: &[Node], gathered: &Gathered, n: usize, group: &Range<usize>) -> Vec<Candidate> {
         // Whoever asked to stop does not want to wait for a large table; what was found is thrown away then.
         if self.observer.stop() {
             return Vec::new();
         }
-        let (node, column) = (&beam[n], &self.columns[c]);
+        let stats = gathered.statistics_of(group.clone(), self.columns);
+        group.clone().zip(stats).flat_map(|(c, stats)| self.column_candidates(&beam[n], &stats, n, c)).collect()
+    }
+
+    /// The best children of node number `n` along column `c`: a few more than the beam holds, since some may be twins.
+    fn column_candidates(&self, node: &Node, stats: &[f64], n: usize, c: usize) -> Vec<Candidate> {
+        let column = &self.columns[c];
         let keep = if self.params.beam_width == 1 { 1 } else { 2 * self.params.beam_width };
         let signs = self.directions.of_query(&node.query.atoms);
-        let stats = gathered.statistics(c, column);
         let mut best: Vec<Candidate> = Vec::with_capacity(keep + 1);
-        children(c as u32, column, &stats, self.scorer.stride(), |atom, stats| {
+        children(c as u32, column, stats, self.scorer.stride(), |atom, stats| {
             let length = node.query.length_with(atom);
             let enough = stats[crate::objective::ROWS] >= self.params.min_coverage as f64;
             if !enough || length > self.max_length || !self.admits(signs, atom, stats) {
@@ -268,24 +286,7 @@ impl Searcher<'_> {
     }
 
     /// `query` without conditions that do not change the rows it selects.
-    fn minimal(&self, mut query: Query, rows: &[u32]) -> Query {
-        let mut i = 0;
-        while i < query.len() {
-            let shorter = query.without(i);
-            if query.len() > 1 && self.count(&shorter) == rows.len() {
-                query = shorter;
-            } else {
-                i += 1;
-            }
-        }
-        query
-    }
-
-    fn count(&self, query: &Query) -> usize {
-        let mut rows = Rows::All(self.response.rows());
-        for atom in &query.atoms {
-            rows = Rows::Some(rows.select(&self.columns[atom.column as usize], *atom));
-        }
-        rows.len()
+    fn minimal(&self, query: Query) -> Query {
+        minimal::minimal(self.columns, self.response.rows(), query)
     }
 }

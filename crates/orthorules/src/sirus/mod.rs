@@ -95,7 +95,7 @@ fn size(response: &Response, data: &Data, rules: &[Candidate], combined: &Combin
         candidate.rows.iter().for_each(|&r| scores[r as usize] += weight);
     }
     let train_risk = match response.loss {
-        Loss::Squared => response.mean_loss(|r| scores[r]),
+        Loss::Squared => response.mean_square(|r| scores[r]),
         Loss::Logistic | Loss::Poisson => {
             let loss = |r: usize| {
                 let p = scores[r].clamp(0.0, 1.0);

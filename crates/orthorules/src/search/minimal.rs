@@ -1,0 +1,115 @@
+//! Conditions that a query can do without.
+
+use super::Query;
+use crate::bins::{Atom, BinnedColumn, Code, with_codes};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows looked at together: what is noted of them stays in the nearest cache.
+const BLOCK: usize = 1 << 12;
+
+/// `query` without conditions that do not change the rows it selects out of `rows` rows; of several that might go, the
+/// first goes.
+///
+/// A condition is needed if some row violates it and no other. Rows that need a condition go on needing it when others are dropped,
+/// so each pass can go on where the last one ended.
+pub(super) fn minimal(columns: &[BinnedColumn], rows: usize, mut query: Query) -> Query {
+    let mut from = 0;
+    while query.len() > 1 {
+        let needed = needed(columns, rows, &query.atoms);
+        let Some(place) = (from..query.len()).find(|&i| !needed[i]) else { break };
+        query = query.without(place);
+        from = place;
+    }
+    query
+}
+
+/// For each atom, whether some row violates it alone.
+fn needed(columns: &[BinnedColumn], rows: usize, atoms: &[Atom]) -> Vec<bool> {
+    let block = |start: usize| {
+        let range = start..rows.min(start + BLOCK);
+        let mut violated = [0u16; BLOCK];
+        let violated = &mut violated[..range.len()];
+        let mut alone = vec![false; atoms.len()];
+        for &atom in atoms {
+            each(columns, atom, range.clone(), violated, |count, broken| *count += u16::from(broken));
+        }
+        for (alone, &atom) in alone.iter_mut().zip(atoms) {
+            let mut some = 0;
+            each(columns, atom, range.clone(), violated, |count, broken| {
+                some |= u16::from(*count == 1) & u16::from(broken)
+            });
+            *alone = some != 0;
+        }
+        alone
+    };
+    let either = |mut a: Vec<bool>, b: Vec<bool>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
+        a
+    };
+    let starts: Vec<usize> = (0..rows).step_by(BLOCK).collect();
+    starts.par_iter().with_min_len(16).map(|&s| block(s)).reduce(|| vec![false; atoms.len()], either)
+}
+
+/// Calls `visit` with what is noted of each row of `range`, and whether the row violates `atom`.
+fn each(
+    columns: &[BinnedColumn],
+    atom: Atom,
+    range: Range<usize>,
+    noted: &mut [u16],
+    mut visit: impl FnMut(&mut u16, bool),
+) {
+    let column = &columns[atom.column as usize];
+    let (first, end, except) = column.interval(atom);
+    let (first, width, except) = (first as u32, (end - first) as u32, except as u32);
+    with_codes!(&column.codes, codes => for (noted, code) in noted.iter_mut().zip(&codes[range]) {
+        let code = code.index() as u32;
+        visit(noted, (code.wrapping_sub(first) >= width) | (code == except));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::cases;
+    use crate::histogram::Rows;
+    use crate::rule::Op;
+    use proptest::prelude::*;
+
+    fn rows(columns: &[BinnedColumn], rows: usize, query: &Query) -> Vec<u32> {
+        let all = (0..rows as u32).collect();
+        query.atoms.iter().fold(all, |rows, &atom| Rows::Some(rows).select(&columns[atom.column as usize], atom))
+    }
+
+    /// The definition: try every condition in turn.
+    fn naive(columns: &[BinnedColumn], count: usize, mut query: Query) -> Query {
+        let selected = rows(columns, count, &query);
+        let mut i = 0;
+        while i < query.len() {
+            let shorter = query.without(i);
+            if query.len() > 1 && rows(columns, count, &shorter) == selected {
+                query = shorter;
+            } else {
+                i += 1;
+            }
+        }
+        query
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_conditions_go_as_by_trying(
+            case in cases(1),
+            atoms in prop::collection::vec((0u32..3, 0usize..6, 0u32..9), 1..7),
+        ) {
+            let columns = case.binned();
+            let query = atoms.into_iter().fold(Query::default(), |query, (column, op, bin)| {
+                let op = [Op::Le, Op::Ge, Op::Eq, Op::Ne, Op::Missing, Op::Present][op];
+                let bin = bin.min(columns[column as usize].bins.saturating_sub(1) as u32);
+                query.with(Atom { column, op, bin })
+            });
+            let expected = naive(&columns, case.rows(), query.clone());
+            prop_assert_eq!(minimal(&columns, case.rows(), query), expected);
+        }
+    }
+}
