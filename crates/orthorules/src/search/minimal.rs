@@ -37,7 +37,7 @@ fn needed(columns: &[BinnedColumn], rows: usize, atoms: &[Atom]) -> Vec<bool> {
         for (alone, &atom) in alone.iter_mut().zip(atoms) {
             let mut some = 0;
             each(columns, atom, range.clone(), violated, |count, broken| {
-                some |= u16::from(*count == 1) & u16::from(broken)
+                some |= u16::from(*count == 1) & u16::from(broken);
             });
             *alone = some != 0;
         }
@@ -64,7 +64,7 @@ fn each(
     let (first, width, except) = (first as u32, (end - first) as u32, except as u32);
     with_codes!(&column.codes, codes => for (noted, code) in noted.iter_mut().zip(&codes[range]) {
         let code = code.index() as u32;
-        visit(noted, (code.wrapping_sub(first) >= width) | (code == except));
+        visit(noted, code.wrapping_sub(first) >= width || code == except);
     });
 }
 
