@@ -4,8 +4,9 @@
 //! row share: O(rows + bins · p · t). *Vectors*: add each row's own vector (1, g, d, d·z) to its bin: O(rows · t). The
 //! cheaper one is taken; which one depends only on sizes, so the bits do not depend on threads.
 
-use crate::bins::{BinnedColumn, Code, Codes, with_codes};
+use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
+use crate::codes::Codes;
 use crate::counts::RootCounts;
 use crate::cpu::vectorised;
 use crate::objective::{D, G, N, ROWS, Scorer};
@@ -226,7 +227,7 @@ impl<'a> Gathered<'a> {
             return Vec::new();
         }
         let bytes = |column: &'c BinnedColumn| match &column.codes {
-            Codes::U8(codes) if self.method(column) == Method::Cells => Some((codes.as_slice(), column.bins + 1)),
+            Codes::U8(codes) if self.method(column) == Method::Cells => Some((&codes[..], column.bins + 1)),
             _ => None,
         };
         let mut group: Vec<_> = all[columns].iter().take(tally::MOST).map_while(bytes).collect();

@@ -4,7 +4,7 @@
 //! waits for the last addition to its bin does not hold up those of the other columns. Every bin is summed in the order
 //! of the rows, so the bits do not depend on how columns are grouped.
 
-use crate::bins::{Code, Codes};
+use crate::codes::{Code, Codes, with_codes};
 use crate::histogram::Rows;
 
 /// Most columns in one pass.
@@ -45,7 +45,7 @@ pub(crate) fn together(bins: impl Iterator<Item = usize>, cells: usize) -> usize
 /// Counts one column of any width.
 pub(crate) fn one(node: Node, codes: &Codes, bins: usize) -> Tally {
     let (mut counts, mut sums) = (vec![0; bins * node.cells], vec![0.0; bins]);
-    crate::bins::with_codes!(codes, codes => pass(node, [codes.as_slice()], [0], &mut counts, &mut sums));
+    with_codes!(codes, codes => pass(node, [codes], [0], &mut counts, &mut sums));
     Tally { counts, sums }
 }
 
@@ -124,7 +124,7 @@ mod tests {
                     expected.sums[bin] += b[i];
                 }
                 prop_assert_eq!(&found[k], &expected);
-                let wide = Codes::U16(codes.iter().map(|&c| u16::from(c)).collect());
+                let wide = Codes::U16(codes.iter().map(|&c| u16::from(c)).collect::<Vec<_>>().into());
                 prop_assert_eq!(&one(node, &wide, bins(k)), &expected);
             }
         }
