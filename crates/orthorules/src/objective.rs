@@ -13,6 +13,9 @@ use crate::response::Response;
 /// What is under the root counts as rounding noise below this part of D + ρ: the query lies in the span of the rules.
 const NOISE: f64 = 1e-10;
 
+/// A projected gradient counts as rounding noise below this part of what it is the difference of.
+const GRADIENT_NOISE: f64 = 1e-12;
+
 /// Where rows, G, D and N₁ stand in a vector of statistics.
 pub(crate) const ROWS: usize = 0;
 pub(crate) const G: usize = 1;
@@ -33,6 +36,8 @@ pub(crate) struct Scorer {
     gradient_only: bool,
     rho: f64,
     epsilon: f64,
+    /// G² is rounding noise up to this part of D; 0 when g is used as it is.
+    noise: f64,
     /// No selection of rows has a larger value (Cauchy–Schwarz).
     pub(crate) ceiling: f64,
 }
@@ -76,8 +81,12 @@ impl Scorer {
             gradient_only: objective == Objective::Gs,
             rho: lambda,
             epsilon: params.epsilon,
+            noise: 0.0,
             ceiling: 0.0,
         };
+        if !scorer.lean.is_empty() {
+            scorer.noise = GRADIENT_NOISE * GRADIENT_NOISE * scorer.terms(cells);
+        }
         // Along the chosen rules the gradient is −λβ after the corrective step, and projected away for `ogb`.
         let along = match objective {
             Objective::Onb if params.update != Update::Corrective || weights.status != Status::Converged => {
@@ -100,8 +109,19 @@ impl Scorer {
             gradient_only: false,
             rho: 0.0,
             epsilon,
+            noise: 0.0,
             ceiling: f64::MAX,
         }
+    }
+
+    /// Σ ((aμ)² + b²)/d: the size of the terms whose difference the gradient is.
+    fn terms(&self, cells: &Cells) -> f64 {
+        let term = |c: usize| {
+            let (mu, delta) = (self.cell(c)[0], self.cell(c)[1]);
+            let scale = if self.by_norm { cells.mass[c] / cells.norm[c] } else { 1.0 };
+            scale * (cells.mass[c] * mu * mu + cells.square[c]) / delta
+        };
+        (0..cells.len()).map(term).filter(|x| x.is_finite()).sum()
     }
 
     /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums.
@@ -183,6 +203,9 @@ impl Scorer {
         let gradient = stats[G].abs();
         if self.gradient_only {
             return gradient;
+        }
+        if stats[G] * stats[G] <= self.noise * stats[D] {
+            return 0.0;
         }
         let whole = stats[D] + self.rho;
         let rest = whole - stats[N..].iter().map(|n| n * n).sum::<f64>();

@@ -140,6 +140,35 @@ fn settings() -> impl Strategy<Value = Params> {
     )
 }
 
+/// Classes that one rule separates: what it leaves of the gradient lies in its span, and the projected gradient is rounding
+/// noise. No rule may be made of that, or weights, orders and machines would decide which.
+#[test]
+fn rounding_noise_is_worth_no_rule() {
+    let number = |r: usize, k: usize| ((r * 37 + k * 11) % 41) as f64 / 7.0;
+    let mut data = Data {
+        task: Task::Classification,
+        x: (0..40).map(|r| number(r, 0)).collect(),
+        u: (0..40).map(|r| number(r * r, 3)).collect(),
+        c: (0..40).map(|r| Some(["a", "b", "c"][r % 3])).collect(),
+        y: (0..40).map(|r| f64::from(u8::from(number(r, 0) > 3.0))).collect(),
+        weight: None,
+    };
+    for objective in [Preset::Cob.params(), Params { objective: Objective::Ogb, ..Params::default() }] {
+        for reg_lambda in [None, Some(0.01), Some(3.0)] {
+            let params = Params { reg_lambda, max_rules: Some(50), ..objective.clone() };
+            data.weight = None;
+            let model = data.fit(&params);
+            let values: Vec<f64> = model.ensembles[0].rules.iter().map(|r| r.value).collect();
+            assert!(values.iter().all(|&v| v > 1e-9), "{values:?}");
+            let thrice: Vec<usize> = (0..40).flat_map(|r| std::iter::repeat_n(r, 1 + r % 3)).collect();
+            let repeated = data.take(&thrice).fit(&params);
+            data.weight = Some((0..40).map(|r| (1 + r % 3) as f64).collect());
+            let weighted = data.fit(&params);
+            assert_eq!(row_sets(&weighted, &data.table()), row_sets(&repeated, &data.table()));
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
