@@ -302,7 +302,7 @@ pub(crate) fn name_ranks(columns: &[BinnedColumn]) -> Vec<u32> {
     rank
 }
 
-fn model(problem: &Problem, ensembles: Vec<Ensemble>, params: &Checked) -> Model {
+pub(crate) fn model(problem: &Problem, ensembles: Vec<Ensemble>, params: &Checked) -> Model {
     let spec = |column: &Column| ColumnSpec {
         name: column.name.clone(),
         kind: column.values.kind(),

@@ -1,5 +1,6 @@
 //! Building blocks for experiments on the orthogonal objective and its bounds, on bare vectors instead of a table.
 
+mod boost;
 mod coverage;
 mod naive;
 
@@ -7,6 +8,7 @@ use crate::objective::Scorer;
 use crate::params::Bound;
 use crate::search::{Bounds, UnitStats, Workspace};
 
+pub use boost::{Variant, boost};
 pub use coverage::{Coverage, coverages};
 pub use naive::naive_cob;
 

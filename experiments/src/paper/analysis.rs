@@ -3,8 +3,9 @@
 use super::curve::{Curve, Part};
 use super::extras::{COMPARED, Extras};
 use super::method::Method;
-use super::report::Published;
+use super::published::Published;
 use super::stats::{self, Test};
+use super::units::Unit;
 use super::{LEVELS, Results};
 
 /// Everything that was computed.
@@ -20,10 +21,25 @@ pub(crate) const COMPARED_LEVELS: [usize; 5] = [10, 20, 30, 40, 50];
 
 /// A claim that one method is better than another.
 pub(crate) struct Claim {
-    pub(crate) what: String,
+    pub(crate) better: Method,
+    pub(crate) worse: Method,
+    pub(crate) part: Part,
     pub(crate) test: Test,
     /// The level that p must stay below.
     pub(crate) alpha: f64,
+}
+
+/// The margin of the paper's tests.
+pub(crate) const MARGIN: f64 = 0.001;
+/// The systems that COB is compared with.
+pub(crate) const RIVALS: [Method; 4] = [Method::Sgs, Method::Sgb, Method::Sxb, Method::Sirus];
+/// The paper's level for eight tests.
+const EIGHT: f64 = 0.05 / 8.0;
+
+impl Claim {
+    pub(crate) fn verdict(&self) -> &'static str {
+        if self.test.p < self.alpha { "holds" } else { "does not hold" }
+    }
 }
 
 /// How often a change helps.
@@ -33,6 +49,8 @@ pub(crate) struct Improved {
     pub(crate) part: Part,
     /// Percentage of the paper.
     pub(crate) paper: f64,
+    /// The margin of the paper's test.
+    pub(crate) margin: f64,
     /// Part of the pairs in which `to` is strictly better, and in which both are equal.
     pub(crate) better: f64,
     pub(crate) equal: f64,
@@ -76,52 +94,44 @@ impl<'a> Evaluation<'a> {
         logs.iter().sum::<f64>() / logs.len() as f64
     }
 
-    /// Risks of two methods on the data sets that both apply to; a risk above that of the constant counts as it if `capped`.
-    fn pairs(&self, worse: Method, better: Method, part: Part, capped: bool) -> (Vec<f64>, Vec<f64>) {
-        let cap = |x: f64| if capped { x.min(1.0) } else { x };
-        let pair = |s| Some((cap(self.risk(s, worse, part)?), cap(self.risk(s, better, part)?)));
-        self.sets.iter().filter_map(pair).unzip()
-    }
-
     /// COB against its rivals as in the paper, and our defaults against COB.
     pub(crate) fn claims(&self) -> Vec<Claim> {
-        let mut claims = Vec::new();
-        let mut claim = |better: Method, worse: Method, part: Part, alpha: f64, capped: bool| {
-            if self.methods.contains(&better) && self.methods.contains(&worse) {
-                let (a, b) = self.pairs(worse, better, part, capped);
-                let note = if capped { ", risks above 1 as 1" } else { "" };
-                let what = format!("{} better than {} on {} rows{note}", better.name(), worse.name(), part.name());
-                claims.push(Claim { what, test: stats::paired(&a, &b, 0.001), alpha });
-            }
-        };
-        let rivals = [Method::Sgs, Method::Sgb, Method::Sxb, Method::Sirus];
+        let mut pairs = Vec::new();
         for cob in [Method::CobExact, Method::CobGreedy] {
-            for part in Part::BOTH {
-                for rival in rivals {
-                    claim(cob, rival, part, 0.05 / 8.0, false);
-                }
-                claim(cob, Method::Sxb, part, 0.05 / 8.0, true);
-            }
+            pairs.extend(Part::BOTH.into_iter().flat_map(|part| RIVALS.map(|rival| (cob, rival, part, EIGHT))));
         }
-        for part in Part::BOTH {
-            claim(Method::Ours, Method::CobExact, part, 0.05 / 2.0, false);
-        }
-        claims
+        pairs.extend(Part::BOTH.map(|part| (Method::Ours, Method::CobExact, part, 0.05 / 2.0)));
+        let present = |m: Method| self.methods.contains(&m);
+        let known = pairs.into_iter().filter(|&(better, worse, ..)| present(better) && present(worse));
+        known
+            .map(|(better, worse, part, alpha)| {
+                let test = self.unit_test(worse, better, part, Unit::Set, MARGIN).0;
+                Claim { better, worse, part, test, alpha }
+            })
+            .collect()
     }
 
     /// The same tests on the published table.
     pub(crate) fn published_claims(&self, published: &Published) -> Vec<Claim> {
         let mut claims = Vec::new();
         for part in Part::BOTH {
-            for rival in [Method::Sgs, Method::Sgb, Method::Sxb, Method::Sirus] {
+            for worse in RIVALS {
                 let of = |s: &Results, m| published.get(&s.entry.name, m, part.name());
-                let pairs = self.sets.iter().filter_map(|s| of(s, rival).zip(of(s, Method::CobExact)));
+                let pairs = self.sets.iter().filter_map(|s| of(s, worse).zip(of(s, Method::CobExact)));
                 let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
-                let what = format!("published table: COB_B better than {} on {} rows", rival.name(), part.name());
-                claims.push(Claim { what, test: stats::paired(&a, &b, 0.001), alpha: 0.05 / 8.0 });
+                let test = stats::paired(&a, &b, MARGIN);
+                claims.push(Claim { better: Method::CobExact, worse, part, test, alpha: EIGHT });
             }
         }
         claims
+    }
+
+    /// On how many data sets ours and the published risk differ by at most .01, and how many have both.
+    pub(crate) fn close(&self, published: &Published, method: Method, part: Part) -> (usize, usize) {
+        let of = |s| self.risk(s, method, part).zip(published.get(&s.entry.name, method, part.name()));
+        let pairs: Vec<(f64, f64)> = self.sets.iter().filter_map(of).collect();
+        // The table has three digits.
+        (pairs.iter().filter(|(a, b)| (a - b).abs() <= 0.01 + 0.0005).count(), pairs.len())
     }
 
     /// The steps from stagewise gradient boosting to COB, over data sets and levels.
@@ -134,14 +144,11 @@ impl<'a> Evaluation<'a> {
         let mut improved = Vec::new();
         for (from, to, paper, margin) in steps {
             for part in Part::BOTH {
-                let points = self.points(from, to, part);
-                let count = points.len() as f64;
-                let (a, b): (Vec<f64>, Vec<f64>) = points.iter().map(|p| (p.2, p.3)).unzip();
-                let part_of =
-                    |f: fn(f64, f64) -> bool| a.iter().zip(&b).filter(|(a, b)| f(**a, **b)).count() as f64 / count;
-                let better = part_of(|a, b| b < a * (1.0 - 1e-9));
-                let equal = part_of(|a, b| (a - b).abs() <= a * 1e-9);
-                improved.push(Improved { from, to, part, paper, better, equal, test: stats::paired(&a, &b, margin) });
+                let (test, better) = self.unit_test(from, to, part, Unit::FewLevels, margin);
+                let (a, b) = self.unit_pairs(from, to, part, Unit::FewLevels);
+                let same = a.iter().zip(&b).filter(|(a, b)| (**a - **b).abs() <= **a * 1e-9).count();
+                let equal = same as f64 / a.len().max(1) as f64;
+                improved.push(Improved { from, to, part, paper, margin, better, equal, test });
             }
         }
         improved
@@ -160,16 +167,17 @@ impl<'a> Evaluation<'a> {
         points
     }
 
-    /// For each compared objective: percentages in which the orthogonal one covers more, and equally many, and the pairs.
-    pub(crate) fn coverage(&self) -> Vec<(&'static str, f64, f64, usize)> {
-        let of = |(i, name): (usize, &'static str)| {
+    /// For each compared objective: percentages in which the orthogonal one covers more, and equally many, the pairs, and
+    /// the paper's percentage.
+    pub(crate) fn coverage(&self) -> Vec<(&'static str, f64, f64, usize, f64)> {
+        let of = |(i, &(name, _, paper)): (usize, &(&'static str, _, f64))| {
             let all: Vec<_> = self.extras.iter().flat_map(|e| &e.coverage[i]).collect();
             let part = |count: usize| 100.0 * count as f64 / all.len().max(1) as f64;
             let more = all.iter().filter(|c| c.orthogonal > c.own).count();
             let same = all.iter().filter(|c| c.orthogonal == c.own).count();
-            (name, part(more), part(same), all.len())
+            (name, part(more), part(same), all.len(), paper)
         };
-        COMPARED.iter().map(|c| c.0).enumerate().map(of).collect()
+        COMPARED.iter().enumerate().map(of).collect()
     }
 
     /// On how many data sets a method is strictly better than all of `rivals`.

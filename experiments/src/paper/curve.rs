@@ -32,6 +32,9 @@ pub(crate) struct Curve {
     pub(crate) seconds: f64,
     /// Seconds of everything, cross-validation included.
     pub(crate) total_seconds: f64,
+    /// By how many levels the published code lets ensembles enter early: one for counts.
+    #[serde(default)]
+    pub(crate) early: usize,
     /// Rules whose branch and bound stopped at the limit of nodes, and all rules searched that way.
     pub(crate) stopped: usize,
     pub(crate) searched: usize,
@@ -71,9 +74,13 @@ impl Curve {
         last.map_or(self.constant[part as usize], |s| s.risk(part)) / self.normaliser[part as usize]
     }
 
-    /// The normalised risk averaged over complexities 1 to 50. As published, the first of them is the normaliser itself.
+    /// The normalised risk averaged over complexities 1 to 50. As published, over the normaliser itself and 51 levels.
     pub(crate) fn average(&self, part: Part, as_published: bool) -> f64 {
-        let level = |l: usize| if as_published && l == 1 { 1.0 } else { self.at(part, l - usize::from(as_published)) };
-        (1..=LEVELS).map(level).sum::<f64>() / LEVELS as f64
+        if as_published {
+            let levels = (1..=LEVELS + 1).map(|l| self.at(part, l + self.early));
+            (1.0 + levels.sum::<f64>()) / (LEVELS + 2) as f64
+        } else {
+            (1..=LEVELS).map(|l| self.at(part, l)).sum::<f64>() / LEVELS as f64
+        }
     }
 }

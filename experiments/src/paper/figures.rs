@@ -1,33 +1,77 @@
 //! The figures of the paper, drawn from an evaluation.
 
-use super::analysis::{COMPARED_LEVELS, Evaluation};
-use super::curve::{Curve, Part};
+use super::analysis::{COMPARED_LEVELS, Evaluation, RIVALS};
+use super::curve::{Curve, Part, Size};
 use super::extras::COMPARED;
 use super::method::Method;
 use super::svg::{Plot, panels};
+use super::units::Unit;
 
 /// The data sets whose curves the paper shows, and `used_cars` of its first figure.
 pub(crate) const SHOWN: [&str; 7] = ["magic", "banknote", "adult", "insurance", "friedman2", "smoking", "used_cars"];
 
-/// File name and drawing.
-pub(crate) type Figure = (&'static str, String);
+/// A drawing with its file name and what it shows.
+pub(crate) struct Figure {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) note: &'static str,
+    pub(crate) svg: String,
+}
 
 /// All figures.
 pub(crate) fn all(evaluation: &Evaluation) -> Vec<Figure> {
+    let figure = |name, title, note, svg| Figure { name, title, note, svg };
     let mut figures = vec![
-        ("levels", levels(evaluation)),
-        ("test_by_set", by_set(evaluation, Part::Test)),
-        ("train_by_set", by_set(evaluation, Part::Train)),
-        ("ablation", ablation(evaluation)),
-        ("times", times(evaluation)),
-        ("curves", curves(evaluation)),
+        figure(
+            "levels",
+            "Log risks across complexity levels",
+            "Mean over data sets of the log of the normalised risk; lower is better.",
+            levels(evaluation),
+        ),
+        figure(
+            "test_by_set",
+            "Log test risks across data sets",
+            "In the order of COB_B. Point at a mark for its value.",
+            by_set(evaluation, Part::Test),
+        ),
+        figure(
+            "train_by_set",
+            "Log training risks across data sets",
+            "In the order of COB_B.",
+            by_set(evaluation, Part::Train),
+        ),
+        figure(
+            "ablation",
+            "From gradient boosting to COB",
+            "Risk before (across) and after (up) each step, for every data set at complexities 10 to 50; below the diagonal \
+             the step helps.",
+            ablation(evaluation),
+        ),
+        figure("curves", "Risk and complexity", CURVES_NOTE, curves(evaluation)),
+        figure(
+            "times",
+            "Seconds up to complexity 50",
+            "Over data sets: middle half (box), median (bar), least and most (whiskers).",
+            times(evaluation),
+        ),
     ];
-    if !evaluation.extras.is_empty() {
-        figures.push(("coverage", coverage(evaluation)));
-        figures.push(("ratios", ratios(evaluation)));
+    if evaluation.extras.iter().any(|e| e.coverage.iter().any(|c| !c.is_empty())) {
+        let note = "Share of rows covered by the next condition of another objective (across) and of the orthogonal one (up) \
+                    at the same model; above the diagonal the orthogonal one covers more.";
+        figures.push(figure("coverage", "Coverage of conditions", note, coverage(evaluation)));
+    }
+    if evaluation.extras.iter().any(|e| e.times.is_some()) {
+        figures.push(figure(
+            "ratios",
+            "Ratios of times",
+            "COB_B over SXB, and naive over incremental evaluation of COB.",
+            ratios(evaluation),
+        ));
     }
     figures
 }
+
+const CURVES_NOTE: &str = "First split, test rows. Marked: COB_B of complexity about 20, and the first ensemble of a rival with at most its risk.";
 
 /// Round numbers from `low` to `high`.
 fn ticks(low: f64, high: f64) -> Vec<(f64, String)> {
@@ -109,28 +153,31 @@ fn shade(level: usize) -> String {
 fn ablation(evaluation: &Evaluation) -> String {
     let steps = [(Method::Sgb, Method::Cgb), (Method::Cgb, Method::CobGreedy), (Method::CobGreedy, Method::CobExact)];
     let size = (380.0, 380.0);
-    let panel = |(from, to): (Method, Method)| {
-        let points = evaluation.points(from, to, Part::Test);
-        let title = format!("test risk: {} → {}", from.name(), to.name());
+    let panel = |(from, to): (Method, Method), part: Part| {
+        let wins = evaluation.unit_test(from, to, part, Unit::FewLevels, 0.0).1;
+        let title = format!("{} to {}, {} rows: {:.1} % improved", from.name(), to.name(), part.name(), 100.0 * wins);
         let mut plot = Plot::new(&title, size, (0.0, 1.0), (0.0, 1.0));
         plot.y_axis(&ticks(0.0, 1.0), to.name());
         plot.x_axis(&ticks(0.0, 1.0), from.name());
         plot.line(&[(0.0, 0.0), (1.0, 1.0)], "#999", 1.0);
-        for (name, level, a, b) in points {
-            plot.dot((a.min(1.0), b.min(1.0)), 3.0, &shade(level), &format!("{name}, {level}: {a:.3} → {b:.3}"));
+        for (name, level, a, b) in evaluation.points(from, to, part) {
+            plot.dot((a.min(1.0), b.min(1.0)), 3.0, &shade(level), &format!("{name}, {level}: {a:.3} to {b:.3}"));
         }
         let shades = COMPARED_LEVELS.map(|l| (l.to_string(), shade(l)));
         plot.legend(shades.iter().map(|(l, c)| (l.as_str(), c.as_str())));
         plot.finish()
     };
-    panels(&steps.map(panel), size, 3)
+    let plots: Vec<String> = Part::BOTH.into_iter().flat_map(|part| steps.map(|step| panel(step, part))).collect();
+    panels(&plots, size, 3)
 }
 
 /// Coverage of the next condition: another objective against the orthogonal one.
 fn coverage(evaluation: &Evaluation) -> String {
     let size = (380.0, 380.0);
     let panel = |i: usize| {
-        let mut plot = Plot::new(&format!("coverage: {} and ogb", COMPARED[i].0), size, (0.0, 1.0), (0.0, 1.0));
+        let (name, more, same, ..) = evaluation.coverage()[i];
+        let title = format!("{name}: {more:.1} % more, {same:.1} % equal");
+        let mut plot = Plot::new(&title, size, (0.0, 1.0), (0.0, 1.0));
         plot.y_axis(&ticks(0.0, 1.0), "ogb");
         plot.x_axis(&ticks(0.0, 1.0), COMPARED[i].0);
         plot.line(&[(0.0, 0.0), (1.0, 1.0)], "#999", 1.0);
@@ -179,12 +226,14 @@ fn ratios(evaluation: &Evaluation) -> String {
     let size = (1120.0, 340.0);
     let panel = |title: &str, values: &[f64]| {
         let logs: Vec<f64> = values.iter().map(|v| v.log10()).collect();
-        let y = range(logs.iter().copied().chain([0.0]), f64::MAX);
+        let (low, high) = range(logs.iter().copied().chain([0.0]), f64::MAX);
+        let y = (low, high + 0.1);
         let mut plot = Plot::new(title, size, (-0.6, logs.len() as f64 - 0.4), y).with_bottom(110.0);
         plot.y_axis(&powers(y.0, y.1), "ratio");
         plot.x_names(evaluation.sets.iter().map(|s| s.entry.name.as_str()));
         for (i, &log) in logs.iter().enumerate().filter(|(_, l)| l.is_finite()) {
             plot.bar(i as f64, 0.35, (log.min(0.0), log.max(0.0)), Method::CobExact.color());
+            plot.note((i as f64, log.max(0.0)), 0.0, -4.0, "middle", &format!("{:.1}", values[i]));
         }
         plot.finish()
     };
@@ -193,7 +242,8 @@ fn ratios(evaluation: &Evaluation) -> String {
         cob.zip(sxb).map_or(f64::NAN, |(c, x)| c / x)
     };
     let search: Vec<f64> = evaluation.sets.iter().map(overhead).collect();
-    let naive: Vec<f64> = evaluation.extras.iter().map(|e| e.naive / e.efficient).collect();
+    let naive: Vec<f64> =
+        evaluation.extras.iter().map(|e| e.times.as_ref().map_or(f64::NAN, |t| t.naive / t.efficient)).collect();
     panels(
         &[
             panel("Time of COB / time of SXB, branch and bound", &search),
@@ -206,7 +256,7 @@ fn ratios(evaluation: &Evaluation) -> String {
 
 /// Risk against complexity for the data sets of the paper, first split.
 fn curves(evaluation: &Evaluation) -> String {
-    let size = (380.0, 320.0);
+    let size = (560.0, 400.0);
     let shown: Vec<_> = evaluation.sets.iter().filter(|s| SHOWN.contains(&s.entry.name.as_str())).collect();
     let shown = if shown.is_empty() { evaluation.sets.iter().collect() } else { shown };
     let plots: Vec<String> = shown
@@ -223,9 +273,30 @@ fn curves(evaluation: &Evaluation) -> String {
                 let points: Vec<_> = Evaluation::levels().map(|l| (l as f64, value(curve, l))).collect();
                 plot.line(&points, method.color(), if method == Method::CobExact { 2.5 } else { 1.2 });
             }
+            annotate(&mut plot, set, evaluation);
             legend(&mut plot, evaluation.methods);
             plot.finish()
         })
         .collect();
-    panels(&plots, size, 3)
+    panels(&plots, size, 2)
+}
+
+/// Marks COB's ensemble of complexity about 20 and the first of a rival that is as good, with their rules to point at.
+fn annotate(plot: &mut Plot, set: &super::Results, evaluation: &Evaluation) {
+    let of = |m: Method| evaluation.curves(set, m).first();
+    let Some(curve) = of(Method::CobExact) else { return };
+    let Some(size) = curve.sizes.iter().rfind(|s| s.complexity <= 20) else { return };
+    let place = |s: &Size| (s.complexity as f64, (s.test / curve.normaliser[1]).ln());
+    let mark = |plot: &mut Plot, method: Method, s: &Size, above: f64| {
+        plot.dot(place(s), 6.0, method.color(), &s.text.join("\n"));
+        let text = format!("{}: {} rules, complexity {}", method.name(), s.rules, s.complexity);
+        plot.note(place(s), 8.0, above, "start", &text);
+    };
+    mark(plot, Method::CobExact, size, 14.0);
+    let as_good = |m: Method| Some((m, of(m)?.sizes.iter().find(|s| s.test <= size.test)?));
+    let rival = RIVALS.into_iter().filter_map(as_good).min_by_key(|(_, s)| s.complexity);
+    if let Some((method, other)) = rival.filter(|(_, s)| s.complexity <= super::LEVELS) {
+        plot.line(&[place(size), place(other)], "#555", 1.0);
+        mark(plot, method, other, -10.0);
+    }
 }

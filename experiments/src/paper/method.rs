@@ -64,12 +64,7 @@ impl Method {
         }
     }
 
-    /// Whether λ is chosen by cross-validation.
-    pub(crate) fn is_boosting(self) -> bool {
-        !matches!(self, Self::Sirus | Self::Ours)
-    }
-
-    /// The parameters with greedy search: also those by which λ is cross-validated.
+    /// The parameters with greedy search.
     pub(crate) fn greedy(self, intercept: Intercept) -> Params {
         let preset = match self {
             Self::Sirus => Preset::Sirus,

@@ -3,7 +3,9 @@
 //! 1. [`protocol`] prepares a split as the text or as the published code has it.
 //! 2. [`mod@run`] fits a method for every λ, chooses λ for every size and leaves a [`curve`].
 //! 3. [`store`] keeps curves, so that an interrupted run goes on; [`extras`] adds coverage and naive evaluation.
-//! 4. [`analysis`] turns them into the paper's numbers, [`stats`] tests them, [`report`] and [`figures`] write them down.
+//! 4. [`analysis`] turns them into the paper's numbers, [`stats`] and [`units`] test them, [`sheets`] and [`figures`] show them,
+//!    [`report`] writes them down.
+//! 5. [`sirus`] repeats how the published scripts measured SIRUS; [`published`] is the table to compare with.
 
 mod analysis;
 mod curve;
@@ -12,21 +14,27 @@ mod figures;
 mod method;
 mod numpy;
 mod protocol;
+mod published;
 mod report;
 mod run;
+mod sheet;
+mod sheets;
+mod sirus;
 mod stats;
 mod store;
 mod svg;
+mod units;
 
 use crate::data::{self, DataSet, Entry};
 use analysis::Evaluation;
 use anyhow::{Result, bail};
 use clap::Args;
-use curve::{Curve, Part};
+use curve::Curve;
+use extras::Extra;
 use method::Method;
 pub(crate) use numpy::training_order;
 use protocol::Protocol;
-use report::Published;
+use published::Published;
 use run::Plan;
 use std::path::{Path, PathBuf};
 use store::Store;
@@ -119,74 +127,18 @@ pub(crate) fn run(args: &Paper) -> Result<()> {
     let plan = Plan { protocol, cross_validate: !args.quick, nodes };
     let store = Store::new(&args.out, protocol.name(), args.quick)?;
     let results = store.complete(&plan, &sets, &methods, splits)?;
-    let with_extras = args.methods.is_empty() && !args.as_published;
-    let rounds = if args.quick { 10 } else { 30 };
-    let extras = if with_extras { extras::all(&store, &sets, rounds, nodes.min(500))? } else { Vec::new() };
+    let extra = Extra {
+        protocol,
+        rounds: if args.quick { 10 } else { 30 },
+        nodes: nodes.min(if args.quick { 500 } else { 5_000 }),
+    };
+    let extras = if args.methods.is_empty() { extra.all(&store, &sets)? } else { Vec::new() };
     let evaluation = Evaluation { sets: &results, methods: &methods, extras: &extras, as_published: args.as_published };
     let published = Published::read(&directory.join("paper_results.csv"));
     let about = format!("Protocol: {}. {} data sets, {splits} split(s) each.", plan.setting(), sets.len());
     let name = if args.quick { format!("{}-quick", protocol.name()) } else { protocol.name().to_owned() };
     let folder = args.out.join(name);
-    report::write(&evaluation, &published, &folder, &about)?;
-    print(&evaluation, &published);
-    println!("\nTables, figures and the page are in {}.", folder.display());
+    let summary = report::write(&evaluation, &published, &folder, &about)?;
+    println!("{summary}\nTables, figures and the page are in {}.", folder.display());
     Ok(())
-}
-
-/// The means and claims, on the terminal.
-fn print(evaluation: &Evaluation, published: &Published) {
-    println!("{:24}{:>12}{:>12}", "mean log risk", "train", "test");
-    for &m in evaluation.methods {
-        println!(
-            "{:24}{:12.4}{:12.4}",
-            m.name(),
-            evaluation.mean_log(m, Part::Train),
-            evaluation.mean_log(m, Part::Test)
-        );
-    }
-    if evaluation.as_published {
-        println!("\nwithin .01 of the published table (of {}):", evaluation.sets.len());
-        for &m in evaluation.methods.iter().filter(|m| m.published().is_some()) {
-            let close = |part: Part| {
-                let near = |s: &&Results| {
-                    let (ours, theirs) = (evaluation.risk(s, m, part), published.get(&s.entry.name, m, part.name()));
-                    // The table has three digits.
-                    ours.zip(theirs).is_some_and(|(a, b)| (a - b).abs() <= 0.01 + 0.0005)
-                };
-                evaluation.sets.iter().filter(near).count()
-            };
-            println!("{:24}{:12}{:12}", m.name(), close(Part::Train), close(Part::Test));
-        }
-    }
-    println!();
-    let table = if evaluation.as_published { evaluation.published_claims(published) } else { Vec::new() };
-    for c in evaluation.claims().into_iter().chain(table) {
-        let verdict = if c.test.p < c.alpha { "holds" } else { "does not hold" };
-        println!(
-            "{}: {verdict} (difference {:.4}, p {:.2e}, level {:.4})",
-            c.what, c.test.difference, c.test.p, c.alpha
-        );
-    }
-    println!();
-    for i in evaluation.ablation() {
-        println!(
-            "{} → {}, {} rows: {:.1} % improved, {:.1} % equal (paper {} %), difference {:.4}, p {:.2e}",
-            i.from.name(),
-            i.to.name(),
-            i.part.name(),
-            100.0 * i.better,
-            100.0 * i.equal,
-            i.paper,
-            i.test.difference,
-            i.test.p
-        );
-    }
-    let rivals = [Method::Sirus, Method::Sgs, Method::Sgb, Method::Sxb];
-    for m in [Method::CobGreedy, Method::CobExact, Method::Ours] {
-        let wins = |part| evaluation.wins(m, &rivals, part);
-        println!("{} below all rivals: train {}, test {} data sets", m.name(), wins(Part::Train), wins(Part::Test));
-    }
-    for (name, more, same, pairs) in evaluation.coverage().into_iter().filter(|c| c.3 > 0) {
-        println!("ogb covers more than {name}: {more:.1} %, as much: {same:.1} %, of {pairs}");
-    }
 }

@@ -19,6 +19,11 @@ pub(crate) enum Protocol {
 /// Data sets that the published code takes from scikit-learn: there the smallest λ is dropped at six rules.
 const SKLEARN: [&str; 8] = ["iris", "wine", "breast", "diabetes", "boston", "friedman1", "friedman2", "friedman3"];
 
+/// Mean squares of targets that the published code divides by and that are not those of the rows it keeps: they come from
+/// the raw files, before rows with missing values were dropped. For all other data sets ours agree to ten digits.
+const RAW_NORMALISER: [(&str, f64); 3] =
+    [("demographics", 31.648_354_092_5), ("videogame", 2.706_808_651_6), ("life_expectancy", 4_882.764_241_803)];
+
 /// One split of a data set, ready to be fitted.
 pub(crate) struct Prepared {
     pub(crate) train: Table,
@@ -28,7 +33,10 @@ pub(crate) struct Prepared {
     /// For each fold, whether a row of `validation` is held out.
     pub(crate) folds: Vec<Vec<bool>>,
     pub(crate) normaliser: [f64; 2],
+    /// What stands before the first rule: the best constant, except for counts as published.
     pub(crate) constant: [f64; 2],
+    /// The risk of the best constant on the training rows.
+    pub(crate) train_constant: f64,
 }
 
 impl Protocol {
@@ -98,7 +106,8 @@ fn text(data: &DataSet, coded: &Table, split: usize) -> Result<Prepared> {
     (1..order.len()).rev().for_each(|i| order.swap(i, (random.bits() % (i as u64 + 1)) as usize));
     let mut folds = vec![vec![false; train.rows()]; 5];
     order.iter().enumerate().for_each(|(i, &row)| folds[i % 5][row] = true);
-    Ok(Prepared { validation: train.clone(), train, test, folds, normaliser: constant, constant })
+    let train_constant = constant[0];
+    Ok(Prepared { validation: train.clone(), train, test, folds, normaliser: constant, constant, train_constant })
 }
 
 fn published(entry: &Entry, data: &DataSet, coded: &Table, split: usize) -> Result<Prepared> {
@@ -129,17 +138,17 @@ fn published(entry: &Entry, data: &DataSet, coded: &Table, split: usize) -> Resu
     let (train, test) = (shifted.take(&order), side(&shifted, is_test, true));
     let zero = Params { max_rules: Some(0), intercept: Intercept::None, threads: Some(1), ..Params::default() };
     let (model, _) = fit(&Problem::new(train.clone(), &data.roles)?, &zero, &Silent)?;
-    let normaliser = if entry.task == Task::Regression {
-        // The published code divides by the mean square of the uncentred target.
-        let raw_test = side(&coded, is_test, true);
-        [model.evaluate(&validation)?[0].risk, model.evaluate(&raw_test)?[0].risk]
-    } else {
-        [model.evaluate(&train)?[0].risk, model.evaluate(&test)?[0].risk]
-    };
-    let constant = constants(data, &train, &test)?;
+    // The published code divides by the risk of a score of 0 on all rows, for squared loss before centring, and takes
+    // the best constant of the training rows for the test rows too. Counts stay at the normaliser until the first rule.
+    let all = if entry.task == Task::Regression { &coded } else { &shifted };
+    let raw = RAW_NORMALISER.iter().find(|(name, _)| *name == entry.name).map(|&(_, risk)| risk);
+    let zero_risk = raw.map_or_else(|| Ok(model.evaluate(all)?[0].risk), Ok::<f64, anyhow::Error>)?;
+    let train_constant = constants(data, &train, &test)?[0];
+    let constant = if entry.task == Task::Poisson { zero_risk } else { train_constant };
     let rows = validation.rows();
     let last = (0..rows).map(|r| r >= rows - rows / 5).collect();
-    Ok(Prepared { train, test, validation, folds: vec![last], normaliser, constant })
+    let (normaliser, constant) = ([zero_risk; 2], [constant; 2]);
+    Ok(Prepared { train, test, validation, folds: vec![last], normaliser, constant, train_constant })
 }
 
 impl Prepared {

@@ -1,218 +1,74 @@
 //! Tables as CSV, figures as SVG, and one page with all of it.
 
-use super::analysis::Evaluation;
-use super::curve::{Curve, Part, Size};
+use super::analysis::{Evaluation, RIVALS};
+use super::curve::{Part, Size};
 use super::figures::{self, SHOWN};
 use super::method::Method;
+use super::published::Published;
+use super::sheets;
 use super::svg::escape;
 use anyhow::{Context, Result};
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The published table: value by data set and column; empty when there is none.
-pub(crate) struct Published(HashMap<(String, String), f64>);
-
-impl Published {
-    pub(crate) fn read(path: &Path) -> Self {
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        let mut lines = text.lines();
-        let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-        let mut values = HashMap::new();
-        for line in lines {
-            let fields: Vec<&str> = line.split(',').collect();
-            for (column, field) in header.iter().zip(&fields).skip(1) {
-                if let Ok(value) = field.parse() {
-                    values.insert((fields[0].to_owned(), (*column).to_owned()), value);
-                }
-            }
-        }
-        Self(values)
-    }
-
-    /// Of `kind` train, test or time.
-    pub(crate) fn get(&self, set: &str, method: Method, kind: &str) -> Option<f64> {
-        self.0.get(&(set.to_owned(), format!("{kind}_{}", method.published()?))).copied()
-    }
-}
-
-/// Writes everything into `directory`.
-pub(crate) fn write(evaluation: &Evaluation, published: &Published, directory: &Path, about: &str) -> Result<()> {
+/// Writes everything into `directory` and returns what belongs on the terminal.
+pub(crate) fn write(evaluation: &Evaluation, published: &Published, directory: &Path, about: &str) -> Result<String> {
     std::fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let save = |name: String, text: &str| orthorules::model::write_whole(&directory.join(name), text.as_bytes());
     let figures = figures::all(evaluation);
-    for (name, svg) in &figures {
-        save(directory, &format!("{name}.svg"), svg)?;
+    for figure in &figures {
+        save(format!("{}.svg", figure.name), &figure.svg)?;
     }
-    save(directory, "results.csv", &results_csv(evaluation, published))?;
-    save(directory, "levels.csv", &levels_csv(evaluation))?;
-    save(directory, "claims.csv", &claims_csv(evaluation))?;
-    save(directory, "ablation.csv", &ablation_csv(evaluation))?;
-    save(directory, "extras.csv", &extras_csv(evaluation))?;
-    save(directory, "index.html", &page(evaluation, published, &figures, about))
-}
-
-fn save(directory: &Path, name: &str, text: &str) -> Result<()> {
-    Ok(orthorules::model::write_whole(&directory.join(name), text.as_bytes())?)
-}
-
-fn field(value: Option<f64>) -> String {
-    value.map_or(String::new(), |v| format!("{v:.5}"))
-}
-
-fn results_csv(evaluation: &Evaluation, published: &Published) -> String {
-    let mut csv = String::from(
-        "data_set,method,train,test,seconds,published_train,published_test,published_seconds,stopped_searches,searches\n",
-    );
-    for set in evaluation.sets {
-        for &method in evaluation.methods {
-            let risk = |part| field(evaluation.risk(set, method, part));
-            let old = |kind| field(published.get(&set.entry.name, method, kind));
-            let curves = evaluation.curves(set, method);
-            let total = |f: fn(&Curve) -> usize| curves.iter().map(f).sum::<usize>();
-            let _ = writeln!(
-                csv,
-                "{},{},{},{},{},{},{},{},{},{}",
-                set.entry.name,
-                method.name(),
-                risk(Part::Train),
-                risk(Part::Test),
-                field(evaluation.seconds(set, method)),
-                old("train"),
-                old("test"),
-                old("time"),
-                total(|c| c.stopped),
-                total(|c| c.searched),
-            );
-        }
+    let shown = sheets::shown(evaluation, published);
+    for sheet in shown.iter().chain(&sheets::written(evaluation, published)) {
+        save(format!("{}.csv", sheet.name), &sheet.csv())?;
     }
-    csv
+    let tables: String = shown.iter().map(sheets::Sheet::html).collect();
+    save("index.html".to_owned(), &page(evaluation, published, &figures, &tables, about))?;
+    // The last table is long and says the same with other units.
+    let printed = shown.iter().filter(|s| s.name != "units").map(sheets::Sheet::text);
+    Ok(printed.collect::<Vec<_>>().join("\n"))
 }
 
-fn levels_csv(evaluation: &Evaluation) -> String {
-    let mut csv = String::from("method,complexity,mean_log_train,mean_log_test\n");
-    for &m in evaluation.methods {
-        for level in Evaluation::levels() {
-            let log = |part| evaluation.log_at(m, part, level);
-            let _ = writeln!(csv, "{},{level},{:.5},{:.5}", m.name(), log(Part::Train), log(Part::Test));
-        }
-    }
-    csv
-}
+const STYLE: &str = "\
+body{font:15px/1.5 system-ui,sans-serif;max-width:1180px;margin:2rem auto;padding:0 1rem;color:#222}\
+h1{margin-bottom:.2rem}h2{margin-top:2.2rem;border-bottom:2px solid #c1121f;padding-bottom:.2rem;font-size:1.2rem}\
+nav a{margin-right:1rem}table{border-collapse:collapse;font-size:12px;font-variant-numeric:tabular-nums}\
+td,th{padding:3px 8px;text-align:right;border-bottom:1px solid #e5e5e5}th{background:#f6f6f6;position:sticky;top:0}\
+tr:hover td{background:#fbf3f3}td:first-child,th:first-child{text-align:left}.win{font-weight:700;color:#c1121f}\
+.yes{color:#1b7837;font-weight:600}.no{color:#b2182b}svg{max-width:100%;height:auto}.scroll{overflow-x:auto}\
+.pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}pre{background:#f6f6f6;padding:.6rem;overflow-x:auto;font-size:12px}\
+small{color:#888}p.note{color:#555}";
 
-fn claims_csv(evaluation: &Evaluation) -> String {
-    let mut csv = String::from("claim,mean_difference,t,p,alpha,holds,pairs\n");
-    for c in evaluation.claims() {
-        let t = c.test;
-        let holds = t.p < c.alpha;
-        let _ = writeln!(
-            csv,
-            "\"{}\",{:.5},{:.3},{:.3e},{:.5},{holds},{}",
-            c.what, t.difference, t.t, t.p, c.alpha, t.pairs
-        );
-    }
-    csv
-}
-
-fn ablation_csv(evaluation: &Evaluation) -> String {
-    let mut csv =
-        String::from("from,to,part,paper_percent,better_percent,equal_percent,mean_difference,t,p,alpha,pairs\n");
-    for i in evaluation.ablation() {
-        let t = i.test;
-        let _ = writeln!(
-            csv,
-            "{},{},{},{},{:.1},{:.1},{:.5},{:.3},{:.3e},{:.5},{}",
-            i.from.name(),
-            i.to.name(),
-            i.part.name(),
-            i.paper,
-            100.0 * i.better,
-            100.0 * i.equal,
-            t.difference,
-            t.t,
-            t.p,
-            0.05 / 3.0,
-            t.pairs
-        );
-    }
-    csv
-}
-
-fn extras_csv(evaluation: &Evaluation) -> String {
-    let mut csv = String::from(
-        "data_set,sxb_seconds,cob_seconds,cob_over_sxb,efficient_seconds,naive_seconds,naive_over_efficient,same_rules\n",
-    );
-    for (set, e) in evaluation.sets.iter().zip(evaluation.extras) {
-        let (sxb, cob) = (evaluation.seconds(set, Method::Sxb), evaluation.seconds(set, Method::CobExact));
-        let ratio = cob.zip(sxb).map(|(c, s)| c / s);
-        let (fast, naive) = (e.efficient, e.naive);
-        let _ = writeln!(
-            csv,
-            "{},{},{},{},{fast:.5},{naive:.5},{:.2},{}",
-            set.entry.name,
-            field(sxb),
-            field(cob),
-            field(ratio),
-            naive / fast,
-            e.same
-        );
-    }
-    csv
-}
-
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1180px;margin:2rem auto;padding:0 1rem;color:#222}\
-table{border-collapse:collapse;font-size:12px;font-variant-numeric:tabular-nums}td,th{padding:2px 6px;text-align:right;border-bottom:1px solid #e5e5e5}\
-td:first-child,th:first-child{text-align:left}.win{font-weight:700;color:#c1121f}svg{max-width:100%;height:auto}.scroll{overflow-x:auto}pre{background:#f6f6f6;padding:.6rem;overflow-x:auto}small{color:#666}";
-
-fn page(evaluation: &Evaluation, published: &Published, figures: &[figures::Figure], about: &str) -> String {
+fn page(
+    evaluation: &Evaluation,
+    published: &Published,
+    figures: &[figures::Figure],
+    tables: &str,
+    about: &str,
+) -> String {
     let mut html = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The paper, rerun</title><style>{STYLE}</style>\n<h1>The paper, rerun</h1><p>{}</p>\n",
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The paper, rerun</title><style>{STYLE}</style>\n\
+         <h1>The paper, rerun</h1><p class=\"note\">{}</p>\n<nav><a href=\"#risks\">risks</a><a href=\"#tests\">tests</a>\
+         <a href=\"#figures\">figures</a><a href=\"#ensembles\">ensembles</a></nav>\n",
         escape(about)
     );
-    html.push_str("<h2>Risks and times</h2><p>Normalised risk, averaged over complexities 1 to 50; in grey the published figure. The least of a row is marked.</p>");
+    html.push_str(
+        "<h2 id=\"risks\">Risks and times</h2><p class=\"note\">Normalised risk, averaged over complexities; small and grey \
+         the published figure. The least of a row is red.</p>",
+    );
     for part in Part::BOTH {
         table(&mut html, evaluation, published, part.name(), |s, m| evaluation.risk(s, m, part));
     }
     table(&mut html, evaluation, published, "time", |s, m| evaluation.seconds(s, m));
-    html.push_str("<h2>Tests</h2><p>One-sided paired t-tests over data sets; a claim holds when p is below its level.</p><div class=\"scroll\"><table><tr><th>claim<th>mean difference<th>t<th>p<th>level<th>holds</tr>");
-    for c in evaluation.claims() {
-        let t = c.test;
-        let holds = if t.p < c.alpha { "yes" } else { "no" };
-        let _ = write!(
-            html,
-            "<tr><td>{}<td>{:.4}<td>{:.2}<td>{:.2e}<td>{:.4}<td>{holds}</tr>",
-            escape(&c.what),
-            t.difference,
-            t.t,
-            t.p,
-            c.alpha
-        );
+    html.push_str("<div id=\"tests\">");
+    html.push_str(tables);
+    html.push_str("</div><div id=\"figures\">");
+    for figure in figures {
+        let (title, note) = (escape(figure.title), escape(figure.note));
+        let _ = write!(html, "<h2>{title}</h2><p class=\"note\">{note}</p>{}\n", figure.svg);
     }
-    html.push_str("</table></div><h2>Ablation</h2><div class=\"scroll\"><table><tr><th>step<th>rows<th>improved<th>equal<th>in the paper<th>p</tr>");
-    for i in evaluation.ablation() {
-        let _ = write!(
-            html,
-            "<tr><td>{} → {}<td>{}<td>{:.1} %<td>{:.1} %<td>{} %<td>{:.2e}</tr>",
-            i.from.name(),
-            i.to.name(),
-            i.part.name(),
-            100.0 * i.better,
-            100.0 * i.equal,
-            i.paper,
-            i.test.p
-        );
-    }
-    html.push_str("</table></div>");
-    if !evaluation.extras.is_empty() {
-        html.push_str("<h2>Coverage</h2><p>Conditions of the orthogonal objective that cover more rows than those of another at the same model: ");
-        for ((name, more, same, pairs), paper) in evaluation.coverage().into_iter().zip([91.0, 78.6, 46.1]) {
-            let _ = write!(html, "{name} {more:.1} % more, {same:.1} % equal of {pairs} (paper {paper} %); ");
-        }
-        html.push_str("</p>");
-    }
-    for (name, svg) in figures {
-        let _ = write!(html, "<h2>{}</h2>{svg}", escape(&name.replace('_', " ")));
-    }
-    html.push_str("<h2>Ensembles</h2>");
+    html.push_str("</div><h2 id=\"ensembles\">Ensembles</h2><p class=\"note\">COB_B of complexity about 20, and the smallest of a rival with at most its test risk.</p>");
     ensembles(&mut html, evaluation);
     html + "</html>\n"
 }
@@ -245,21 +101,20 @@ fn table(
     html.push_str("</table></div>\n");
 }
 
-/// COB's ensemble of complexity about 20, and the smallest of another method that is as good.
+/// COB's ensemble of complexity about 20 beside the smallest of another method that is as good.
 fn ensembles(html: &mut String, evaluation: &Evaluation) {
     for set in evaluation.sets.iter().filter(|s| SHOWN.contains(&s.entry.name.as_str())) {
         let of = |m: Method| evaluation.curves(set, m).first();
         let Some(cob) = of(Method::CobExact).and_then(|c| c.sizes.iter().rfind(|s| s.complexity <= 20)) else {
             continue;
         };
-        let rivals = [Method::Sirus, Method::Sgs, Method::Sgb, Method::Sxb];
         let as_good = |m: Method| Some((m, of(m)?.sizes.iter().find(|s| s.test <= cob.test)?));
-        let rival = rivals.into_iter().filter_map(as_good).min_by_key(|(_, s)| s.complexity);
-        let _ = write!(html, "<h3>{}</h3>", escape(&set.entry.name));
+        let rival = RIVALS.into_iter().filter_map(as_good).min_by_key(|(_, s)| s.complexity);
+        let _ = write!(html, "<h3>{}</h3><div class=\"pair\">", escape(&set.entry.name));
         let mut show = |name: &str, size: &Size| {
             let _ = write!(
                 html,
-                "<p>{name}: complexity {}, test risk {:.4}</p><pre>{}</pre>",
+                "<div>{name}: complexity {}, test risk {:.4}<pre>{}</pre></div>",
                 size.complexity,
                 size.test,
                 escape(&size.text.join("\n"))
@@ -268,7 +123,8 @@ fn ensembles(html: &mut String, evaluation: &Evaluation) {
         show("COB_B", cob);
         match rival {
             Some((method, size)) => show(method.name(), size),
-            None => html.push_str("<p>No other of the paper's methods is as good up to complexity 50.</p>"),
+            None => html.push_str("<div>No other of the paper's methods is as good up to complexity 50.</div>"),
         }
+        html.push_str("</div>");
     }
 }

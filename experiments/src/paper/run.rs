@@ -4,11 +4,14 @@ use super::LEVELS;
 use super::curve::{Curve, Size};
 use super::method::{Method, exact};
 use super::protocol::{Prepared, Protocol, constants, side};
+use super::sirus;
 use crate::data::{DataSet, Entry};
 use anyhow::Result;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Step;
-use orthorules::{Certificate, Model, Observer, Params, Problem, Roles, Rule, Table, fit};
+use orthorules::params::Objective;
+use orthorules::study::{Variant, boost};
+use orthorules::{Certificate, Model, Observer, Params, Problem, Roles, Rule, Table, Task, fit};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -52,12 +55,12 @@ impl Plan {
     /// What a stored result depends on.
     pub(crate) fn setting(&self) -> String {
         let choice = if self.cross_validate { "cross-validated" } else { "one lambda" };
-        format!("{}, {choice}, {} nodes, v1", self.protocol.name(), self.nodes)
+        format!("{}, {choice}, {} nodes, v2", self.protocol.name(), self.nodes)
     }
 
     /// λ without cross-validation.
     fn fixed(entry: &Entry) -> f64 {
-        if entry.task == orthorules::Task::Regression { 0.1 } else { 1.0 }
+        if entry.task == Task::Regression { 0.1 } else { 1.0 }
     }
 
     /// `method` on split `split`.
@@ -65,12 +68,13 @@ impl Plan {
         let start = Instant::now();
         let mut curve = match method {
             Method::Ours => self.single(data, split, method, &data.table)?,
+            Method::Sirus if self.protocol == Protocol::Published => sirus::curve(entry, data, split, self.setting())?,
             Method::Sirus => self.single(data, split, method, &entry.with_paper_codes(&data.table)?)?,
             _ => self.boosted(entry, data, split, method)?,
         };
-        if self.protocol == Protocol::Published && !method.is_boosting() {
+        if self.protocol == Protocol::Published && method == Method::Ours {
             let prepared = self.protocol.prepare(entry, data, split)?;
-            curve.normaliser = published_scale(&prepared, &curve);
+            curve = published_scale(entry, &prepared, curve);
         }
         if split > 0 {
             curve.sizes.iter_mut().for_each(|s| s.text.clear());
@@ -97,6 +101,7 @@ impl Plan {
             sizes,
             seconds,
             total_seconds: 0.0,
+            early: 0,
             stopped: 0,
             searched: 0,
         })
@@ -108,21 +113,17 @@ impl Plan {
         let greedy =
             Params { max_rules: Some(self.protocol.max_rules(entry)), ..method.greedy(self.protocol.intercept()) };
         let params = if method.is_exact(as_published) { exact(greedy.clone(), self.nodes) } else { greedy.clone() };
-        // With five folds branch and bound would take hours: there λ is chosen by greedy search.
-        let chooser = if as_published { &params } else { &greedy };
-        let chosen = self.choose(entry, data, &prepared, chooser)?;
+        let chosen = self.choose(entry, data, &prepared, &params)?;
         let mut lambdas = chosen.clone();
         lambdas.sort_unstable_by(f64::total_cmp);
         lambdas.dedup();
         let watch = Watch { nodes: self.nodes, ..Watch::default() };
-        let start = Instant::now();
-        let mut paths = Vec::new();
-        for &lambda in &lambdas {
-            watch.enough.store(false, Ordering::Relaxed);
-            let model = path(entry, &data.roles, &prepared.train, &params, lambda, &watch)?;
+        let fits = Fits { entry, roles: &data.roles, train: &prepared.train, params: &params, watch: &watch };
+        let (mut paths, mut seconds) = (Vec::new(), 0.0);
+        for (model, taken) in fits.paths(&lambdas, as_published)? {
+            seconds = if paths.is_empty() { taken } else { seconds };
             paths.push(Path::new(model, &prepared.train, &prepared.test)?);
         }
-        let seconds = start.elapsed().as_secs_f64() / lambdas.len() as f64;
         let mut sizes: Vec<Size> = Vec::new();
         for (k, &lambda) in chosen.iter().enumerate() {
             let from = lambdas.iter().position(|&l| l == lambda).unwrap_or(0);
@@ -144,6 +145,7 @@ impl Plan {
             sizes,
             seconds,
             total_seconds: 0.0,
+            early: usize::from(as_published && entry.task == Task::Poisson),
             stopped: watch.stopped.into_inner(),
             searched: watch.searched.into_inner(),
         })
@@ -160,9 +162,10 @@ impl Plan {
         let mut risk = vec![vec![0.0; most]; lambdas.len()];
         for fold in 0..prepared.folds.len() {
             let (train, held_out) = prepared.fold(fold);
-            for (risk, &lambda) in risk.iter_mut().zip(&lambdas) {
-                let watch = Watch { nodes: u64::MAX, ..Watch::default() };
-                let Ok(model) = path(entry, &data.roles, &train, params, lambda, &watch) else { continue };
+            let watch = Watch { nodes: u64::MAX, ..Watch::default() };
+            let fits = Fits { entry, roles: &data.roles, train: &train, params, watch: &watch };
+            let models = fits.paths(&lambdas, self.protocol == Protocol::Published)?;
+            for (risk, (model, _)) in risk.iter_mut().zip(models) {
                 let path = model.evaluate(&held_out)?;
                 for (k, sum) in risk.iter_mut().enumerate() {
                     *sum += path[(k + 1).min(path.len() - 1)].risk * held_out.rows() as f64;
@@ -178,16 +181,46 @@ impl Plan {
     }
 }
 
-/// The path for one λ, with the published thresholds of the rows that it is fitted to.
-fn path(entry: &Entry, roles: &Roles, train: &Table, params: &Params, lambda: f64, watch: &Watch) -> Result<Model> {
-    let problem = Problem::new(train.clone(), roles)?;
-    let params = Params {
-        reg_lambda: Some(lambda),
-        max_complexity: Some(10_000),
-        cuts: entry.paper_cuts(train),
-        ..params.clone()
-    };
-    Ok(fit(&problem, &params, watch)?.0)
+/// Fits to the same rows that differ in λ alone.
+struct Fits<'a> {
+    entry: &'a Entry,
+    roles: &'a Roles,
+    train: &'a Table,
+    params: &'a Params,
+    watch: &'a Watch,
+}
+
+impl Fits<'_> {
+    /// The path for every λ, with the published thresholds of the rows, and its seconds. `whole` lets the query of all
+    /// rows become a rule, as the published code does where there is no intercept.
+    ///
+    /// Rules that cannot depend on λ are searched for once: with squared loss the part of the gradient that is orthogonal
+    /// to the rules is that of the target, whatever the weights; and no first-order objective sees λ before the first rule.
+    fn paths(&self, lambdas: &[f64], whole: bool) -> Result<Vec<(Model, f64)>> {
+        let problem = Problem::new(self.train.clone(), self.roles)?;
+        let cuts = self.entry.paper_cuts(self.train);
+        let mut paths: Vec<(Model, f64)> = Vec::new();
+        for &lambda in lambdas {
+            let params = Params {
+                reg_lambda: Some(lambda),
+                max_complexity: Some(10_000),
+                cuts: cuts.clone(),
+                ..self.params.clone()
+            };
+            self.watch.enough.store(false, Ordering::Relaxed);
+            let known = paths.first().map_or(&[][..], |(model, _)| &model.ensembles[0].rules);
+            let shared = match params.objective {
+                Objective::Ogb if self.entry.task == Task::Regression => known.len(),
+                Objective::Ogb | Objective::Gb | Objective::Gs => known.len().min(1),
+                _ => 0,
+            };
+            let variant = Variant { given: &known[..shared], whole };
+            let start = Instant::now();
+            let model = boost(&problem, &params, variant, self.watch)?;
+            paths.push((model, start.elapsed().as_secs_f64()));
+        }
+        Ok(paths)
+    }
 }
 
 /// A model with the risks of all its sizes.
@@ -218,7 +251,15 @@ impl Path {
     }
 }
 
-/// The published normaliser on the scale of a target that was neither centred nor divided.
-fn published_scale(prepared: &Prepared, curve: &Curve) -> [f64; 2] {
-    std::array::from_fn(|i| prepared.normaliser[i] * curve.constant[i] / prepared.constant[i])
+/// The curve of a target that was neither centred nor divided, with the published normaliser and constant on its scale.
+fn published_scale(entry: &Entry, prepared: &Prepared, curve: Curve) -> Curve {
+    // Only counts were divided, by the same number in both parts.
+    let poisson = entry.task == Task::Poisson;
+    let scale = if poisson { curve.constant[0] / prepared.train_constant } else { 1.0 };
+    Curve {
+        normaliser: prepared.normaliser.map(|n| n * scale),
+        constant: prepared.constant.map(|c| c * scale),
+        early: usize::from(poisson),
+        ..curve
+    }
 }

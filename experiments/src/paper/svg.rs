@@ -74,6 +74,12 @@ impl Plot {
         self.label(self.width / 2.0, self.height - 6.0, "middle", &escape(name));
     }
 
+    /// Text beside a point, `right` and `down` of it.
+    pub(crate) fn note(&mut self, (x, y): (f64, f64), right: f64, down: f64, anchor: &str, text: &str) {
+        let (px, py) = (self.px(x) + right, self.py(y) + down);
+        self.label(px, py, anchor, &escape(text));
+    }
+
     /// Names below the axis, written upwards, at 0, 1, 2, …
     pub(crate) fn x_names<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         let base = self.height - self.bottom + 8.0;

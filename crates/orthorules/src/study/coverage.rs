@@ -1,5 +1,7 @@
 //! How many rows the next condition covers, for one objective and for the orthogonal one at the same model.
 
+use super::boost::better;
+use crate::Silent;
 use crate::bins;
 use crate::cells::Cells;
 use crate::error::Result;
@@ -11,7 +13,6 @@ use crate::problem::Problem;
 use crate::refit;
 use crate::response::Response;
 use crate::search::{Chosen, Found, Searcher, Units};
-use crate::{Silent, params::Objective};
 
 /// Rows that the next condition covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -24,15 +25,21 @@ pub struct Coverage {
     pub rows: usize,
 }
 
-/// Boosts with `params` for at most `rounds` rules; after the first and each later one compares the next condition with the
-/// one that the orthogonal objective would choose at the same model. With at most two classes and without row weights.
-pub fn coverages(problem: &Problem, params: &Params, rounds: usize) -> Result<Vec<Coverage>> {
-    let own = &params.check(problem.task.loss(), problem.rows)?;
-    let orthogonal = Params { objective: Objective::Ogb, ..params.clone() };
+/// Boosts with `own` for at most `rounds` rules; after the first and each later one compares the next condition with the
+/// one that `orthogonal` would choose at the same model. `whole` lets the query of all rows be chosen by either. With at
+/// most two classes and without row weights.
+pub fn coverages(
+    problem: &Problem,
+    own: &Params,
+    orthogonal: &Params,
+    whole: bool,
+    rounds: usize,
+) -> Result<Vec<Coverage>> {
+    let own = &own.check(problem.task.loss(), problem.rows)?;
     let orthogonal = &orthogonal.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
     let columns = &bins::bin(&problem.features, None, own.max_bins, &own.cuts);
-    let units = own.exact.then(|| Units::new(columns, response.rows()));
+    let units = (own.exact || orthogonal.exact).then(|| Units::new(columns, response.rows()));
     let name_rank = &name_ranks(columns);
     let directions = Directions::new(columns, &own.monotone);
     let mut cells = Cells::new(response);
@@ -53,11 +60,12 @@ pub fn coverages(problem: &Problem, params: &Params, rounds: usize) -> Result<Ve
                 params,
                 max_length: params.max_conditions,
                 root: None,
-                units: units.as_ref(),
+                units: units.as_ref().filter(|_| params.exact),
                 deadline: None,
                 observer: &Silent,
             };
-            searcher.best_query()
+            let found = searcher.best_query();
+            if whole { better(found, scorer, &cells, response) } else { found }
         };
         let Some(next) = search(own) else { break };
         if round > 0
@@ -83,7 +91,7 @@ mod tests {
     fn the_gradient_sum_covers_at_least_as_much_as_gradient_boosting() {
         let problem =
             Problem::new(generate::friedman1(200, 5), &Roles { target: "y".into(), ..Roles::default() }).unwrap();
-        let of = |preset: Preset| coverages(&problem, &preset.params(), 8).unwrap();
+        let of = |preset: Preset| coverages(&problem, &preset.params(), &Preset::Cob.params(), false, 8).unwrap();
         let (sum, boosting) = (of(Preset::Sgs), of(Preset::Sgb));
         assert_eq!((sum.len(), boosting.len()), (8, 8));
         let mean = |c: &[Coverage]| c.iter().map(|c| c.own).sum::<usize>();

@@ -1,0 +1,166 @@
+//! Boosting as experiments need it: from rules that are given, and with the query of all rows among the candidates.
+
+use crate::bins;
+use crate::cells::Cells;
+use crate::error::{Error, Result};
+use crate::fit::{Observer, certificate, model, name_ranks, rule, step};
+use crate::model::{Ensemble, Model};
+use crate::monotone::{Directions, Signs};
+use crate::objective::{D, G, N, ROWS, Scorer};
+use crate::params::{Params, Update};
+use crate::problem::Problem;
+use crate::refit;
+use crate::response::Response;
+use crate::rule::Rule;
+use crate::search::{Chosen, Found, Searcher, Units};
+use crate::table::Column;
+
+/// What differs from a plain fit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Variant<'a> {
+    /// Rules to start with, before any search: those of a fit whose rules do not depend on what has changed since.
+    pub given: &'a [Rule],
+    /// Whether the query that all rows satisfy may become a rule, of complexity 1: an offset that the search has to find.
+    pub whole: bool,
+}
+
+/// One rule at a time like [`fit`](crate::fit), nested, with the differences of `variant`. For at most two
+/// classes and without monotone columns.
+pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dyn Observer) -> Result<Model> {
+    let params = &params.check(problem.task.loss(), problem.rows)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(params.threads).build();
+    let pool = pool.map_err(|e| Error::Table(format!("cannot start {} threads: {e}", params.threads)))?;
+    let response = &Response::new(problem, 1);
+    let columns = &bins::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let units = params.exact.then(|| Units::new(columns, response.rows()));
+    let name_rank = &name_ranks(columns);
+    let directions = &Directions::new(columns, &params.monotone);
+    let mut cells = Cells::new(response);
+    let mut weights = refit::constant(response.loss, &cells, response.zero(), params);
+    let mut risk = weights.risk(response.loss, &cells, params.reg_lambda);
+    let mut path = vec![step(response, &cells, &weights, 0)];
+    let (mut rules, mut chosen, mut complexity) = (Vec::new(), Vec::new(), 0);
+    while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !observer.stop() {
+        let (next, rows) = if let Some(next) = variant.given.get(rules.len()) {
+            (next.clone(), rows_of(next, &problem.features, response.rows()))
+        } else {
+            let scorer = &Scorer::new(response, &cells, &weights, params);
+            let searcher = Searcher {
+                columns,
+                response,
+                cells: &cells,
+                scorer,
+                chosen: &chosen,
+                name_rank,
+                directions,
+                params,
+                max_length: params.max_conditions.min(params.max_complexity - complexity - 1),
+                root: None,
+                units: units.as_ref(),
+                deadline: None,
+                observer,
+            };
+            let mut found = pool.install(|| searcher.best_query());
+            let taken = rules.iter().any(|r: &Rule| r.conditions.is_empty());
+            if variant.whole && !taken {
+                found = better(found, scorer, &cells, response);
+            }
+            let Some(found) = found else { break };
+            observer.searched(None, &certificate(&found, response, 0.0));
+            (rule(&found, columns, response), found.rows)
+        };
+        cells.split(&rows, response);
+        weights = refit::update(&weights, Signs::Any, response.loss, &cells, params);
+        let after = weights.risk(response.loss, &cells, params.reg_lambda);
+        if params.update != Update::Newton && risk - after <= response.total_weight * f64::EPSILON {
+            break;
+        }
+        risk = after;
+        complexity += next.complexity();
+        path.push(step(response, &cells, &weights, complexity));
+        observer.step(None, &next, &path[path.len() - 1]);
+        rules.push(next);
+        chosen.push(Chosen::new(rows, response));
+    }
+    let ensemble = Ensemble { class: None, chosen: rules.len(), rules, path };
+    Ok(model(problem, vec![ensemble], params))
+}
+
+fn rows_of(rule: &Rule, features: &[Column], rows: usize) -> Vec<u32> {
+    let mut selected = vec![true; rows];
+    for condition in &rule.conditions {
+        if let Some(column) = features.iter().find(|c| c.name == condition.column) {
+            condition.narrow(&column.values, &mut selected);
+        }
+    }
+    (0..rows as u32).filter(|&r| selected[r as usize]).collect()
+}
+
+/// `found`, or the query of all rows if that is worth at least as much.
+pub(super) fn better(found: Option<Found>, scorer: &Scorer, cells: &Cells, response: &Response) -> Option<Found> {
+    let mut sum = vec![0.0; scorer.stride()];
+    sum[ROWS] = response.rows_total;
+    for cell in 0..cells.len() {
+        let (mass, shared) = (cells.mass[cell], scorer.cell(cell));
+        sum[G] += mass * shared[0] - cells.b[cell];
+        sum[D] += mass * shared[1];
+        sum[N..].iter_mut().zip(&shared[2..]).for_each(|(n, dz)| *n += mass * dz);
+    }
+    scorer.project(&mut sum);
+    let value = scorer.value(&sum);
+    if value <= 0.0 || found.as_ref().is_some_and(|f| f.value > value) {
+        return found;
+    }
+    let nodes = found.map_or(0, |f| f.nodes);
+    Some(Found { rows: (0..response.rows() as u32).collect(), value, nodes, ..Found::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::{Intercept, Preset};
+    use crate::{Roles, Silent, Table, Values, fit, generate};
+
+    /// Friedman's function plus a constant.
+    fn friedman(shift: f64) -> Problem {
+        let mut columns = generate::friedman1(200, 5).columns().to_vec();
+        for column in columns.iter_mut().filter(|c| c.name == "y") {
+            let Values::Numeric(y) = &column.values else { panic!("y is numeric") };
+            *column = Column::new("y", Values::numbers(y.iter().map(|y| y + shift)));
+        }
+        Problem::new(Table::new(columns).unwrap(), &Roles { target: "y".into(), ..Roles::default() }).unwrap()
+    }
+
+    #[test]
+    fn without_differences_it_is_a_plain_fit() {
+        let problem = friedman(0.0);
+        let params = Params { max_rules: Some(6), threads: Some(1), ..Preset::Cob.params() };
+        let plain = fit(&problem, &params, &Silent).unwrap().0;
+        assert_eq!(boost(&problem, &params, Variant::default(), &Silent).unwrap().ensembles, plain.ensembles);
+    }
+
+    #[test]
+    fn with_squared_loss_the_rules_of_cob_do_not_depend_on_lambda() {
+        let problem = friedman(0.0);
+        let with =
+            |lambda| Params { max_rules: Some(8), reg_lambda: Some(lambda), threads: Some(1), ..Preset::Cob.params() };
+        let small = fit(&problem, &with(0.01), &Silent).unwrap().0;
+        let large = fit(&problem, &with(100.0), &Silent).unwrap().0;
+        let given = &small.ensembles[0].rules;
+        let again = boost(&problem, &with(100.0), Variant { given, whole: false }, &Silent).unwrap();
+        assert_eq!(again.ensembles[0].path.len(), 9);
+        for (a, b) in again.ensembles[0].path.iter().zip(&large.ensembles[0].path) {
+            assert!((a.train_risk - b.train_risk).abs() < 1e-12 * b.train_risk);
+        }
+    }
+
+    #[test]
+    fn all_rows_are_the_first_rule_where_the_target_is_far_from_zero() {
+        let params =
+            Params { intercept: Intercept::None, max_rules: Some(3), threads: Some(1), ..Preset::Cob.params() };
+        let model = boost(&friedman(1000.0), &params, Variant { whole: true, given: &[] }, &Silent).unwrap();
+        let ensemble = &model.ensembles[0];
+        assert!(ensemble.rules[0].conditions.is_empty() && ensemble.path[1].complexity == 1);
+        assert!(ensemble.rules[1..].iter().all(|r| !r.conditions.is_empty()));
+    }
+}
