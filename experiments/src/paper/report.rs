@@ -66,7 +66,7 @@ fn page(
     html.push_str("</div><div id=\"figures\">");
     for figure in figures {
         let (title, note) = (escape(figure.title), escape(figure.note));
-        let _ = write!(html, "<h2>{title}</h2><p class=\"note\">{note}</p>{}\n", figure.svg);
+        let _ = writeln!(html, "<h2>{title}</h2><p class=\"note\">{note}</p>{}", figure.svg);
     }
     html.push_str("</div><h2 id=\"ensembles\">Ensembles</h2><p class=\"note\">COB_B of complexity about 20, and the smallest of a rival with at most its test risk.</p>");
     ensembles(&mut html, evaluation);
