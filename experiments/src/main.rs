@@ -3,6 +3,7 @@
 mod bound_study;
 mod certify;
 mod data;
+mod kernels;
 mod paper;
 mod quality;
 mod selection;
@@ -24,6 +25,10 @@ enum Command {
     BoundStudy(bound_study::BoundStudy),
     /// Certified rules in the paper's setting on the benchmark data sets.
     Certify(certify::Certify),
+    /// Instructions of every kernel, compared with a table.
+    Instructions(kernels::Instructions),
+    /// Time of every kernel beside its naive twin, and against the bandwidth of memory.
+    Kernels(kernels::Kernels),
     /// The paper's evaluation: every system, table and figure.
     Paper(paper::Paper),
     /// Risk for every complexity on the benchmark data sets.
@@ -41,6 +46,8 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Command::Certify(args) => certify::run(&args),
+        Command::Instructions(args) => kernels::instructions(&args),
+        Command::Kernels(args) => kernels::run(&args),
         Command::Paper(args) => paper::run(&args),
         Command::Quality(args) => quality::run(&args),
         Command::Selection(args) => selection::run(&args),

@@ -65,6 +65,9 @@ pub(crate) struct ShowArgs {
 
 /// Predict every row of a table
 ///
+/// Reads and predicts a few batches of rows at a time, so that a table may be larger than memory. Nothing is written unless all of
+/// it can be.
+///
 /// Writes CSV with a header: the column `prediction`, for classification followed by `probability_<class>` for each
 /// class. Columns are found by name; those that no rule uses may be absent.
 #[derive(Debug, Args)]

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let table = table.take(&picked);
     let activations = Activations::new(&model, &table).map_err(in_table(&args.table))?;
     let predictions = activations.predictions(&model, rules);
-    note_exposure(&model, &table, Notes { quiet: args.quiet, verbose: false });
+    note_exposure(&model, |name| table.column(name).is_some(), Notes { quiet: args.quiet, verbose: false });
     let rows: Vec<Row> = numbers
         .iter()
         .enumerate()

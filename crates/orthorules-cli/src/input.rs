@@ -1,6 +1,6 @@
 //! What the commands are given: models, tables and sizes, with errors that name the file.
 
-use orthorules::table::{ReadOptions, read};
+use orthorules::table::{Batches, ReadOptions, read};
 use orthorules::{Error, Kind, Model, Table, decimal};
 use std::path::Path;
 
@@ -43,20 +43,29 @@ pub(crate) fn model(path: &Path) -> Result<Model, Failure> {
 
 /// A table for `model`: categories where the model has them, and no column that it may need left out.
 pub(crate) fn table_for(model: &Model, path: &Path) -> Result<Table, Failure> {
-    let categorical = model.columns.iter().filter(|c| c.kind == Kind::Categorical).map(|c| c.name.clone());
     let target = (!target_is_inferred(&model.classes)).then(|| model.target.clone());
     let roles = [Some(&model.target), model.weight.as_ref(), model.exposure.as_ref()];
     let options = ReadOptions {
-        categorical: categorical.chain(target).collect(),
-        keep: model
-            .used_columns()
-            .into_iter()
-            .chain(roles.into_iter().flatten().map(String::as_str))
-            .map(str::to_owned)
-            .collect(),
+        categorical: categorical(model).chain(target).collect(),
+        keep: used(model).chain(roles.into_iter().flatten().cloned()).collect(),
         only: None,
     };
     read(path, &options).map_err(in_table(path))
+}
+
+/// The rows of a file, some at a time: only what predictions need.
+pub(crate) fn batches_for(model: &Model, path: &Path) -> Result<Batches, Failure> {
+    let needed: Vec<String> = used(model).chain(model.exposure.clone()).collect();
+    let options = ReadOptions { categorical: categorical(model).collect(), keep: needed.clone(), only: Some(needed) };
+    Batches::open(path, &options).map_err(in_table(path))
+}
+
+fn categorical(model: &Model) -> impl Iterator<Item = String> {
+    model.columns.iter().filter(|c| c.kind == Kind::Categorical).map(|c| c.name.clone())
+}
+
+fn used(model: &Model) -> impl Iterator<Item = String> {
+    model.used_columns().into_iter().map(str::to_owned)
 }
 
 /// Whether the class labels are what reading makes of numbers or booleans. Other labels are read as text: a few rows

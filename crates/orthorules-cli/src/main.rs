@@ -10,6 +10,7 @@ mod input;
 mod page;
 mod predict;
 mod show;
+mod sink;
 mod text;
 
 use args::{Cli, Command};

@@ -58,6 +58,11 @@ impl RootCounts {
         stats
     }
 
+    /// The counts of column `index`: `bins × cells`.
+    pub(crate) fn table(&self, index: usize) -> &[u32] {
+        &self.tables[index]
+    }
+
     /// Turns counts and sums of some rows into those of all others.
     pub(crate) fn subtract(&self, index: usize, counts: &mut [u32], sums: &mut [f64]) {
         counts.iter_mut().zip(&self.tables[index]).for_each(|(c, all)| *c = all - *c);

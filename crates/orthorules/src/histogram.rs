@@ -235,7 +235,7 @@ impl<'a> Gathered<'a> {
         group
     }
 
-    #[cfg(test)]
+    /// Statistics by a method of the caller's choice.
     pub(crate) fn statistics_by(&self, column: &BinnedColumn, method: Method) -> Vec<f64> {
         match method {
             Method::Cells => self.by_cells(column, None),

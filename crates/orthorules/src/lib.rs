@@ -88,13 +88,14 @@ mod store;
 pub mod study;
 pub mod table;
 mod tally;
+pub mod whole;
 
 pub use error::{Error, Result};
 pub use fit::{Observer, Seconds, Silent, fit};
 pub use loss::{Link, Loss};
 pub use model::Model;
 pub use params::Params;
-pub use predict::Predictions;
+pub use predict::{Predictions, Predictor};
 pub use problem::{Problem, Roles, Task};
 pub use rule::Rule;
 pub use search::{Certificate, Pruned};

@@ -10,8 +10,9 @@ use crate::rule::Rule;
 use crate::select::CrossValidation;
 use crate::table::Kind;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::Path;
+
+pub use crate::whole::write_whole;
 
 /// The `format` field of every model file.
 pub const FORMAT: &str = "orthorules-model";
@@ -390,28 +391,6 @@ impl Ensemble {
         }
         Ok(())
     }
-}
-
-/// Writes `bytes` beside `path` and renames: readers see the old file or the new one, never half of it. A link is
-/// followed; a pipe or a device is written to and stays what it is.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let real = std::fs::canonicalize(path);
-    let path = real.as_deref().unwrap_or(path);
-    if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        return std::fs::write(path, bytes).map_err(|e| Error::io(path, e));
-    }
-    let name = path.file_name().ok_or_else(|| Error::file(path, "is not a file name"))?;
-    let mut temporary = std::ffi::OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{}.part", std::process::id()));
-    let temporary = path.with_file_name(temporary);
-    let written = std::fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    written.map_err(|e| {
-        let _ = std::fs::remove_file(&temporary);
-        Error::io(path, e)
-    })
 }
 
 #[cfg(test)]

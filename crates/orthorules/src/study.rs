@@ -2,6 +2,7 @@
 
 mod boost;
 mod coverage;
+mod kernels;
 mod naive;
 
 use crate::objective::Scorer;
@@ -10,6 +11,7 @@ use crate::search::{Bounds, UnitStats, Workspace};
 
 pub use boost::{Variant, boost};
 pub use coverage::{Coverage, coverages};
+pub use kernels::{Kernel, Workload};
 pub use naive::naive_cob;
 
 /// A gradient and the queries chosen so far, over a few points: the setting in which a bound is studied.

@@ -1,6 +1,7 @@
 //! The real binary, run as users run it.
 
 mod bad_input;
+mod batches;
 mod help;
 mod json;
 mod monotone;

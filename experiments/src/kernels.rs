@@ -1,0 +1,195 @@
+//! Time of every kernel beside its naive twin; the memory bandwidth that histograms could use; counts of instructions.
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use orthorules::study::{Kernel, Workload};
+use orthorules::{Predictions, Predictor, Table};
+use std::hint::black_box;
+use std::process::Command;
+use std::time::Instant;
+
+/// Arguments of `kernels`.
+#[derive(Debug, Args)]
+pub(crate) struct Kernels {
+    /// Rows to generate.
+    #[arg(long, default_value_t = 1_000_000)]
+    rows: usize,
+    /// Columns to generate.
+    #[arg(long, default_value_t = 20)]
+    columns: usize,
+    /// Bins of each column.
+    #[arg(long, default_value_t = 255)]
+    bins: u32,
+    /// Rules before the one that the kernels work for.
+    #[arg(long, default_value_t = 14)]
+    rules: usize,
+    /// Runs of each kernel, of which the fastest counts.
+    #[arg(long, default_value_t = 5)]
+    repeats: usize,
+    /// Run this kernel only, without its twin and without a clock: for counting instructions.
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+}
+
+/// Arguments of `instructions`.
+#[derive(Debug, Args)]
+pub(crate) struct Instructions {
+    /// The table of counts to compare with.
+    #[arg(long, value_name = "FILE", default_value = "experiments/instructions.csv")]
+    table: std::path::PathBuf,
+    /// Write the table instead.
+    #[arg(long)]
+    write: bool,
+    /// A count may exceed the table's by this part of it.
+    #[arg(long, default_value_t = 0.1)]
+    tolerance: f64,
+}
+
+fn named(name: &str) -> Result<Kernel> {
+    let names = || Kernel::ALL.map(Kernel::name).join(", ");
+    Kernel::ALL
+        .into_iter()
+        .find(|k| k.name() == name)
+        .with_context(|| format!("no kernel {name:?}; there are {}", names()))
+}
+
+/// Seconds of the fastest of a few runs, after one that does not count.
+fn fastest<T>(repeats: usize, mut run: impl FnMut() -> T) -> f64 {
+    black_box(run());
+    let time = |_| {
+        let start = Instant::now();
+        black_box(run());
+        start.elapsed().as_secs_f64()
+    };
+    (0..repeats.max(1)).map(time).fold(f64::INFINITY, f64::min)
+}
+
+/// Times the kernels.
+pub(crate) fn run(args: &Kernels) -> Result<()> {
+    let workload = Workload::new(args.rows, args.columns, args.bins, args.rules)?;
+    // One thread, as in the kernels themselves.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    if let Some(name) = &args.only {
+        let kernel = named(name)?;
+        pool.install(|| {
+            for _ in 0..args.repeats {
+                black_box(workload.run(kernel));
+            }
+        });
+        return Ok(());
+    }
+    let (covered, cells, code_bytes) = workload.sizes();
+    println!(
+        "{} rows × {} columns, {} bins, {} rules; the last covers {covered} rows, {cells} cells before it",
+        args.rows, args.columns, args.bins, args.rules
+    );
+    println!("kernel              ms    naive ms  ratio");
+    let mut by_cells = f64::NAN;
+    for kernel in Kernel::ALL {
+        let (fast, naive) = pool
+            .install(|| (fastest(args.repeats, || workload.run(kernel)), fastest(1, || workload.run_naive(kernel))));
+        println!("{:17} {:7.3} {:10.3} {:6.1}", kernel.name(), fast * 1e3, naive * 1e3, naive / fast);
+        if kernel == Kernel::ByCells {
+            by_cells = fast;
+        }
+    }
+    println!();
+    let copied = bandwidth(args.repeats);
+    // What counting must read of every row below the rule: its number, its cell, its target, and its codes.
+    let bytes = covered * (4 + 4 + 8 + code_bytes);
+    let least = bytes as f64 / copied;
+    println!("copying: {:.1} GB/s read and written (256 MB, one thread)", 2.0 * copied / 1e9);
+    println!(
+        "histogram-cells: {:.1} MB must be read, {:.3} ms at the rate of copying; measured {:.3} ms, {:.1} times that",
+        bytes as f64 / 1e6,
+        least * 1e3,
+        by_cells * 1e3,
+        by_cells / least
+    );
+    println!(
+        "histogram-cells: {:.2} ns for each row and column",
+        by_cells * 1e9 / (covered * args.columns.max(4)).max(1) as f64
+    );
+    rate(&workload, args.rows, args.repeats)
+}
+
+/// Bytes copied in a second, far beyond the caches.
+fn bandwidth(repeats: usize) -> f64 {
+    const WORDS: usize = 16 << 20;
+    let from = vec![1u64; WORDS];
+    let mut to = vec![0u64; WORDS];
+    let seconds = fastest(repeats.max(3), || to.copy_from_slice(black_box(&from)));
+    black_box(&to);
+    (WORDS * 8) as f64 / seconds
+}
+
+/// Rows predicted in a second on one thread.
+fn rate(workload: &Workload, rows: usize, repeats: usize) -> Result<()> {
+    let model = workload.model();
+    let ensemble = &model.ensembles[0];
+    let step = ensemble.chosen();
+    let lengths: usize = step.members().map(|k| ensemble.rules[k].conditions.len()).sum();
+    let predictor = Predictor::at(model, model.chosen());
+    let table: &Table = workload.table();
+    let Predictions::Numbers(_) = predictor.predict(table)? else { bail!("numbers were expected") };
+    let seconds = fastest(repeats, || predictor.predict(table));
+    println!(
+        "predict: {} rules of {:.1} conditions on average, {:.1} million rows/s on one thread",
+        step.rules,
+        lengths as f64 / step.rules.max(1) as f64,
+        rows as f64 / seconds / 1e6
+    );
+    Ok(())
+}
+
+/// Counts the instructions of every kernel under Callgrind and compares them with a table.
+pub(crate) fn instructions(args: &Instructions) -> Result<()> {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("SKIPPED: instructions were not counted, since valgrind is not installed (apt install valgrind)");
+        return Ok(());
+    }
+    let counts: Vec<(Kernel, u64)> =
+        Kernel::ALL.into_iter().map(|kernel| Ok((kernel, count(kernel)?))).collect::<Result<_>>()?;
+    if args.write {
+        let lines: Vec<String> = counts.iter().map(|(k, n)| format!("{},{n}", k.name())).collect();
+        std::fs::write(&args.table, format!("kernel,instructions\n{}\n", lines.join("\n")))?;
+        println!("wrote {}", args.table.display());
+        return Ok(());
+    }
+    let text = std::fs::read_to_string(&args.table).with_context(|| args.table.display().to_string())?;
+    let mut slower = Vec::new();
+    println!("kernel            instructions       table  ratio");
+    for (kernel, found) in counts {
+        let line = text.lines().find_map(|l| l.strip_prefix(kernel.name())?.strip_prefix(','));
+        let expected: f64 = line.with_context(|| format!("the table has no {}", kernel.name()))?.parse()?;
+        let ratio = found as f64 / expected;
+        println!("{:17} {found:12} {expected:11} {ratio:6.3}", kernel.name());
+        if ratio > 1.0 + args.tolerance {
+            slower.push(kernel.name());
+        }
+        if ratio < 1.0 - args.tolerance {
+            println!("{:17} takes fewer than the table says: write it anew with --write", kernel.name());
+        }
+    }
+    if !slower.is_empty() {
+        bail!("more instructions than the table allows: {}", slower.join(", "));
+    }
+    Ok(())
+}
+
+/// Instructions of one run: those of five runs less those of one, divided by four.
+fn count(kernel: Kernel) -> Result<u64> {
+    let counted = |repeats: &str| -> Result<u64> {
+        let output = Command::new("valgrind")
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .arg(std::env::current_exe()?)
+            .args(["kernels", "--rows", "20000", "--columns", "8", "--bins", "64", "--rules", "8"])
+            .args(["--only", kernel.name(), "--repeats", repeats])
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        let collected = text.lines().find_map(|line| line.split("Collected : ").nth(1));
+        let collected = collected.with_context(|| format!("valgrind said: {text}"))?;
+        Ok(collected.trim().parse()?)
+    };
+    Ok((counted("5")? - counted("1")?) / 4)
+}
