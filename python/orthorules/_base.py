@@ -195,8 +195,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         names = self._names()
         listed = self._categorical(names)
         text = self.categorical_features is not None
-        threads = effective_n_jobs(self.n_jobs)
-        table = _frame.table(X, range(len(names)), names, listed, False, text, threads)
+        table = _frame.table(X, range(len(names)), names, listed, False, text, None)
         _frame.warn_left_out(table)
         return table
 

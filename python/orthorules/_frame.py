@@ -63,9 +63,16 @@ def rows_of(X: Any) -> int:
 
 
 def table(
-    X: Any, which: Sequence[int], names: Sequence[str], categorical: list[str], keep: bool, text: bool, threads: int
+    X: Any,
+    which: Sequence[int],
+    names: Sequence[str],
+    categorical: list[str],
+    keep: bool,
+    text: bool,
+    threads: int | None,
 ) -> _native.Table:
-    """The columns `which` of `X` under their `names`. `text` says whether columns that are not numbers are welcome."""
+    """The columns `which` of `X` under their `names`. `text` says whether columns that are not numbers are welcome, `threads`
+    how many may copy columns of an array that do not lie in one piece; with None these are read where they are."""
     if library(X) == "array":
         if X.dtype not in (np.float64, np.float32):
             X = X[:, which].astype(np.float64, order="F")

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from ._look import INTERCEPT, signed
+from ._words import DOWN, UP, summed
 
 _STYLE = (
     "<style>.orthorules{font:13px/1.5 system-ui,sans-serif;margin:.4em 0;max-width:60em}"
@@ -17,7 +18,6 @@ _STYLE = (
     ".orthorules .half{width:4.2em;padding:.15em 0}.orthorules .left{text-align:right}"
     ".orthorules .note{opacity:.7}</style>"
 )
-_UP, _DOWN = "#2a9d64", "#c8553d"
 
 
 class HtmlMixin:
@@ -55,32 +55,22 @@ def rules_table(model: Any) -> str:
             text.append(_line(weight, largest, f"if {texts[k]}", shown))
         text.append(_line(step["intercept"], None, INTERCEPT, ""))
         text.append("</table>")
-    text.append(f'<div class="note">{escape(_meaning(document))}</div></div>')
+    meaning = (
+        f"The weights of all lines {'of a list ' if len(parts) > 1 else ''}that apply add up to {summed(document)}."
+    )
+    text.append(f'<div class="note">{escape(meaning)}</div></div>')
     return "".join(text)
 
 
 def _line(weight: float, largest: float | None, rule: str, rows: str) -> str:
     width = 0.0 if largest is None else 4 * abs(weight) / largest
-    colour = _DOWN if weight < 0 else _UP
+    colour = DOWN if weight < 0 else UP
     bar = f'<span class="bar" style="width:{width:.2f}em;background:{colour}"></span>' if width else ""
     left, right = (bar, "") if weight < 0 else ("", bar)
     return (
         f'<tr><td class="n">{signed(weight)}</td><td class="half left">{left}</td><td class="half">{right}</td>'
         f'<td>{escape(rule)}</td><td class="n">{escape(rows)}</td></tr>'
     )
-
-
-def _meaning(document: dict[str, Any]) -> str:
-    target = document["target"]
-    if document["task"] == "regression":
-        return f"A prediction of {target} is the sum of the weights of all lines that apply."
-    if document["task"] == "poisson":
-        return f"The rate of {target} is the exponential of the sum of the weights of all lines that apply."
-    if document.get("link") == "identity":
-        return "The weights of all lines that apply add up to the probability of the class."
-    if "one_vs_rest" in document:
-        return "Each list adds up to the log-odds of its class against the rest."
-    return f"The weights of all lines that apply add up to the log-odds of {target} = {document['classes'][-1]}."
 
 
 __all__ = ["HtmlMixin", "rules_table"]

@@ -8,11 +8,12 @@ import numpy as np
 
 from ._look import INTERCEPT, number, signed
 from ._why import chance, one_row
+from ._words import DOWN, UP, summed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-UP, DOWN, CALM, INK = "#2a9d64", "#c8553d", "#4a6fa5", "#444444"
+CALM, INK = "#4a6fa5", "#444444"
 
 
 def _axes(ax: Axes | None, width: float, height: float) -> Axes:
@@ -93,7 +94,7 @@ def rules(model: Any, ax: Axes | None = None) -> Axes:
     ax.axvline(0, color=INK, lw=0.8)
     _name_rows(ax, shown, top=-1.1)
     ax.margins(x=0.06)
-    ax.set_xlabel(_unit(model))
+    ax.set_xlabel(f"added to {summed(model._document)}")
     return ax
 
 
@@ -153,21 +154,8 @@ def contributions(model: Any, row: Any, ax: Axes | None = None) -> Axes:
     low, high = min(base, score, *starts, *ends, base), max(base, score, *starts, *ends, base)
     # The words are to the right of what they name.
     ax.set_xlim(low - 0.06 * span, high + 0.16 * span)
-    ax.set_xlabel(_unit(model).replace("added to the ", "").replace("added to ", ""))
+    ax.set_xlabel(summed(model._document).removeprefix("the "))
     return ax
-
-
-def _unit(model: Any) -> str:
-    document = model._document
-    if document["task"] == "regression":
-        return f"added to {document['target']}"
-    if document["task"] == "poisson":
-        return f"added to the logarithm of {document['target']}"
-    if document.get("link") == "identity":
-        return "added to the probability of the class"
-    if "one_vs_rest" in document:
-        return "added to the log-odds of the class against the rest"
-    return f"added to the log-odds of {document['target']} = {document['classes'][-1]}"
 
 
 def _outcome(model: Any, score: float, frame: Any) -> str:

@@ -1,8 +1,8 @@
 //! Numbers of a NumPy array, read where they lie. The only unsafe code of the project is in this file.
 #![allow(unsafe_code)]
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use orthorules::table::Numbers;
+use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use orthorules::table::{Matrix, Numbers};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -46,4 +46,54 @@ pub(crate) fn columns(array: &PyReadonlyArray2<'_, f64>, which: &[usize]) -> Opt
     let view = array.as_array();
     let column = |&c: &usize| Some(shared(view.column(c).to_slice()?, array.as_any().clone().unbind()));
     which.iter().map(column).collect()
+}
+
+/// A matrix whose columns do not lie in one piece, or are not of `f64`.
+struct Strided<T> {
+    start: *const T,
+    rows: usize,
+    columns: usize,
+    /// From a number to that of the next row and to that of the next column, in numbers.
+    strides: [isize; 2],
+    _array: Py<PyAny>,
+}
+
+// SAFETY: as for `Borrowed`.
+unsafe impl<T> Send for Strided<T> {}
+// SAFETY: as for `Borrowed`.
+unsafe impl<T> Sync for Strided<T> {}
+
+impl<T: Copy + Into<f64>> Matrix for Strided<T> {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn read(&self, columns: &[usize], start: usize, into: &mut [f64]) {
+        let rows = into.len() / columns.len().max(1);
+        assert!(start + rows <= self.rows && columns.iter().all(|&c| c < self.columns), "beyond the end of an array");
+        // Row by row: memory is read in the order in which it lies.
+        for i in 0..rows {
+            // SAFETY: the array, which `_array` keeps, has a number at every row and column within its shape, and `into` has one
+            // at every `j * rows + i`.
+            unsafe {
+                let row = self.start.offset((start + i).cast_signed() * self.strides[0]);
+                for (j, &c) in columns.iter().enumerate() {
+                    let number = row.offset(c.cast_signed() * self.strides[1]).read_unaligned();
+                    *into.get_unchecked_mut(j * rows + i) = number.into();
+                }
+            }
+        }
+    }
+}
+
+/// The columns `which` of a two-dimensional array, to be read where they are.
+pub(crate) fn scattered<T>(array: &PyReadonlyArray2<'_, T>, which: &[usize]) -> Vec<Numbers>
+where
+    T: Element + Copy + Into<f64> + 'static,
+{
+    let view = array.as_array();
+    let ((rows, columns), strides) = (view.dim(), [view.strides()[0], view.strides()[1]]);
+    let kept = array.as_any().clone().unbind();
+    let matrix: Arc<dyn Matrix> = Arc::new(Strided { start: view.as_ptr(), rows, columns, strides, _array: kept });
+    which.iter().map(|&c| Numbers::column_of(Arc::clone(&matrix), c)).collect()
 }

@@ -69,7 +69,7 @@ impl Table {
     }
 
     /// A table of the columns `which` of a matrix of float64 or float32, called `names`. Columns that lie in one piece are
-    /// not copied.
+    /// not copied. Others are copied by so many `threads`, or with none read where they are, which is enough for learning.
     #[staticmethod]
     #[pyo3(signature = (array, which, names, categorical, threads))]
     fn of_array(
@@ -78,7 +78,7 @@ impl Table {
         which: Vec<usize>,
         names: Vec<String>,
         categorical: Vec<String>,
-        threads: usize,
+        threads: Option<usize>,
     ) -> PyResult<Self> {
         if names.len() != which.len() {
             return Err(PyValueError::new_err("every column needs a name"));
@@ -86,12 +86,12 @@ impl Table {
         let (rows, numbers) = if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f64>>() {
             let numbers = match borrowed::columns(&array, &which) {
                 Some(numbers) => numbers,
-                None => copied(py, array.as_array(), &which, threads)?,
+                None => read(py, &array, &which, threads)?,
             };
             (array.shape()[0], numbers)
         } else {
             let array: PyReadonlyArray2<'_, f32> = array.extract()?;
-            (array.shape()[0], copied(py, array.as_array(), &which, threads)?)
+            (array.shape()[0], read(py, &array, &which, threads)?)
         };
         if which.is_empty() {
             return Ok(Self { columns: Vec::new(), rows, warnings: Vec::new() });
@@ -164,6 +164,19 @@ impl From<orthorules::Table> for Table {
 
 fn column_table(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[String]) -> PyResult<orthorules::Table> {
     guarded(|| gather(columns, categorical, keep))
+}
+
+/// The columns `which`, copied by so many threads, or read where they are.
+fn read<T: Element + Copy + Into<f64> + Send + Sync + 'static>(
+    py: Python<'_>,
+    array: &PyReadonlyArray2<'_, T>,
+    which: &[usize],
+    threads: Option<usize>,
+) -> PyResult<Vec<Numbers>> {
+    match threads {
+        Some(threads) => copied(py, array.as_array(), which, threads),
+        None => Ok(borrowed::scattered(array, which)),
+    }
 }
 
 /// The columns `which`, each in a vector of its own.

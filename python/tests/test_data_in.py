@@ -50,6 +50,33 @@ def test_large_arrays_in_any_layout():
     assert RuleRegressor(max_rules=3).fit(X.astype("float32"), y).to_json() == expected
 
 
+@pytest.mark.parametrize("layout", ["C", "strided", "reversed", "read-only"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_whatever_a_fit_does_with_rows_the_layout_does_not_matter(layout, dtype):
+    """Cross-validation, draws and rows of weight 0 take rows out of columns that are read where they lie."""
+    X, y = matrix(2500)
+    X[::7, 2] = np.nan
+    weight = np.arange(len(y)) % 3
+    options = {"max_rules": 3, "cv": 2, "bootstrap": 20, "random_state": 0, "categorical_features": [3]}
+    for model, target in ((RuleRegressor(**options), y), (RuleClassifier(**options), np.digitize(y, [20, 40]))):
+        expected = model.fit(np.asfortranarray(X), target, sample_weight=weight).to_json()
+        assert model.fit(LAYOUTS[layout](X.astype(dtype)), target, sample_weight=weight).to_json() == expected
+
+
+def test_an_array_that_goes_away_and_comes_back():
+    """The table holds on to the memory that it reads; the estimator does not once it is fitted."""
+    import gc
+    import sys
+
+    X, y = matrix(3000)
+    before = sys.getrefcount(X)
+    model = RuleRegressor(max_rules=2).fit(X, y)
+    expected = model.to_json()
+    gc.collect()
+    assert sys.getrefcount(X) == before
+    assert RuleRegressor(max_rules=2).fit(X.copy(), y.copy()).to_json() == expected
+
+
 def test_booleans_and_lists():
     X, y = matrix()
     truth = X > 20

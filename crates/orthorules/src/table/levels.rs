@@ -124,11 +124,13 @@ impl Levels {
         code
     }
 
+    #[cfg(feature = "files")]
     /// Adds rows without a value.
     pub(super) fn skip(&mut self, rows: usize) {
         self.codes.extend(std::iter::repeat_n(MISSING, rows));
     }
 
+    #[cfg(feature = "files")]
     /// Adds the rows of another list.
     pub(super) fn append(&mut self, other: &Self) {
         let codes: Vec<u32> = other.names.iter().map(|name| self.code(name)).collect();

@@ -9,7 +9,7 @@ mod read;
 pub use read::{Batches, ReadOptions, read};
 
 pub use gather::{Cells, gather};
-pub use numbers::Numbers;
+pub use numbers::{Matrix, Numbers};
 
 use crate::error::{Error, Result, listing};
 

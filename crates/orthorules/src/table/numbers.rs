@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Numbers that may be shared, so that a table over an array that exists already does not copy it. Reads as `[f64]`;
 /// NaN is missing.
@@ -13,9 +13,63 @@ pub struct Numbers(Source);
 enum Source {
     Own(Vec<f64>),
     Shared(Arc<dyn AsRef<[f64]> + Send + Sync>),
+    Scattered(Arc<Scattered>),
+}
+
+/// Numbers that lie row by row, or are not `f64`: what is to be read where it is.
+pub trait Matrix: Send + Sync {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+
+    /// Fills `into` with as many rows of `columns` as it has room for, from row `start` on, one column after the other.
+    fn read(&self, columns: &[usize], start: usize, into: &mut [f64]);
+}
+
+/// A column of a matrix, and a copy of it side by side once somebody needs that.
+struct Scattered {
+    matrix: Arc<dyn Matrix>,
+    column: usize,
+    copy: OnceLock<Vec<f64>>,
+}
+
+impl Scattered {
+    fn all(&self) -> &[f64] {
+        self.copy.get_or_init(|| {
+            let mut numbers = vec![0.0; self.matrix.rows()];
+            self.matrix.read(&[self.column], 0, &mut numbers);
+            numbers
+        })
+    }
 }
 
 impl Numbers {
+    /// A column of a matrix that is read where it is, some rows at a time, and copied only for those who need all of it side by
+    /// side. The matrix must stay the same while it lives.
+    pub fn column_of(matrix: Arc<dyn Matrix>, column: usize) -> Self {
+        Self(Source::Scattered(Arc::new(Scattered { matrix, column, copy: OnceLock::new() })))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Source::Scattered(numbers) => numbers.matrix.rows(),
+            _ => (**self).len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The matrix that they lie in and the column that they are, unless they lie side by side somewhere.
+    pub(crate) fn place(&self) -> Option<(&Arc<dyn Matrix>, usize)> {
+        match &self.0 {
+            Source::Scattered(numbers) if numbers.copy.get().is_none() => Some((&numbers.matrix, numbers.column)),
+            _ => None,
+        }
+    }
+
     /// The numbers that `owner` keeps. They must stay the same while it lives.
     pub fn shared(owner: Arc<dyn AsRef<[f64]> + Send + Sync>) -> Self {
         Self(Source::Shared(owner))
@@ -26,6 +80,7 @@ impl Numbers {
         match self.0 {
             Source::Own(numbers) => numbers,
             Source::Shared(owner) => (*owner).as_ref().to_vec(),
+            Source::Scattered(numbers) => numbers.all().to_vec(),
         }
     }
 }
@@ -37,6 +92,7 @@ impl Deref for Numbers {
         match &self.0 {
             Source::Own(numbers) => numbers,
             Source::Shared(owner) => (**owner).as_ref(),
+            Source::Scattered(numbers) => numbers.all(),
         }
     }
 }
@@ -68,6 +124,32 @@ impl PartialEq for Numbers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Rows of three.
+    struct Threes(Vec<f32>);
+
+    impl Matrix for Threes {
+        fn rows(&self) -> usize {
+            self.0.len() / 3
+        }
+
+        fn read(&self, columns: &[usize], start: usize, into: &mut [f64]) {
+            let rows = into.len() / columns.len();
+            for (j, c) in columns.iter().enumerate() {
+                (0..rows).for_each(|i| into[j * rows + i] = f64::from(self.0[(start + i) * 3 + c]));
+            }
+        }
+    }
+
+    #[test]
+    fn scattered_numbers_are_copied_only_when_all_are_needed() {
+        let numbers = Numbers::column_of(Arc::new(Threes((0..12).map(|i| i as f32).collect())), 1);
+        assert_eq!((numbers.len(), numbers.is_empty()), (4, false));
+        assert!(numbers.place().is_some_and(|(_, column)| column == 1));
+        assert_eq!(numbers.clone().into_vec(), [1.0, 4.0, 7.0, 10.0]);
+        assert!(numbers.place().is_none());
+        assert_eq!(numbers, Numbers::from(vec![1.0, 4.0, 7.0, 10.0]));
+    }
 
     #[test]
     fn shared_numbers_are_not_copied() {
