@@ -39,6 +39,9 @@ def library(X: Any) -> str:
 
 def opened(X: Any) -> Any:
     """`X` itself, or a stream of Arrow data as a table with columns that can be asked for."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(X, polars.LazyFrame):
+        raise TypeError("X is a LazyFrame, a plan for data: call .collect() first")
     if library(X) != "arrow" or type(X).__name__ == "Table" and type(X).__module__.startswith("pyarrow"):
         return X
     try:

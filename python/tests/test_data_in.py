@@ -225,6 +225,15 @@ def test_sparse_is_refused():
         RuleRegressor().fit(pd.DataFrame(X).astype(pd.SparseDtype("float")), y)
 
 
+def test_a_plan_for_data_is_not_data(deliveries):
+    X, y = deliveries
+    model = RuleRegressor(max_rules=2).fit(X, y)
+    plan = pl.from_pandas(X).lazy()
+    for use in (lambda: RuleRegressor().fit(plan, y), lambda: model.predict(plan)):
+        with pytest.raises(TypeError, match=r"LazyFrame.*\.collect\(\)"):
+            use()
+
+
 def test_odd_columns_are_refused(deliveries):
     X, y = deliveries
     with pytest.raises(TypeError, match="'mixed' mixes"):
