@@ -2,7 +2,7 @@
 
 use crate::args::DemoArgs;
 use crate::console::{Notes, Output};
-use crate::fit::{Document, Fitted};
+use crate::fit::{Data, Document, Fitted};
 use crate::input::{self, Failure};
 use crate::page;
 use crate::text::{self, BOLD};
@@ -88,7 +88,7 @@ impl Showcase {
         notes: Notes,
     ) -> Result<Self, Failure> {
         let roles = Roles { target: target.into(), ..Roles::default() };
-        let fitted = Fitted::new(table, &roles, params, notes, 0.0)?;
+        let fitted = Fitted::new(Data::Table(table), &roles, params, notes, 0.0)?;
         let fresh = fresh.map(|table| fitted.model.evaluate(table)).transpose()?;
         let fresh = fresh.map(|evaluations| evaluations.into_iter().map(|e| e.risk).collect());
         Ok(Self { title, story, fitted, fresh })

@@ -12,6 +12,7 @@ use orthorules::table::{ReadOptions, read};
 use orthorules::{Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal};
 use serde::Serialize;
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Instant;
 
 /// Runs the command.
@@ -30,14 +31,22 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     }
     // Every range is the same for every loss and table: bad parameters are told before a large table is read.
     params.check(Loss::Squared, 1)?;
+    let resampled = params.cv.is_some() || params.bootstrap.is_some();
+    if resampled && args.learning.memory_limit.is_some() {
+        let what = "--memory-limit cannot be kept with --cv or --bootstrap: they need the table in memory";
+        return Err(Failure::Input(what.into()));
+    }
     let start = Instant::now();
-    let kept = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref(), roles.groups.as_ref()];
-    let kept = kept.into_iter().flatten().chain(&roles.ignore).chain(&roles.categorical);
-    let options =
-        ReadOptions { categorical: roles.categorical.clone(), keep: kept.cloned().collect(), ..ReadOptions::default() };
-    let table = read(&args.table, &options).map_err(in_table(&args.table))?;
+    let in_table = in_table(&args.table);
+    let data = if resampled {
+        Data::Table(read(&args.table, &roles.read_options()).map_err(&in_table)?)
+    } else {
+        let limit = args.learning.memory_limit;
+        let (problem, warnings) = Problem::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
+        Data::Codes { problem: Box::new(problem), warnings, path: &args.table }
+    };
     let seconds = start.elapsed().as_secs_f64();
-    let fitted = Fitted::new(table, &roles, &params, notes, seconds).map_err(in_table(&args.table))?;
+    let fitted = Fitted::new(data, &roles, &params, notes, seconds).map_err(&in_table)?;
     if let Some(path) = &args.output.model {
         fitted.model.save(path)?;
     }
@@ -49,6 +58,14 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         let _ = writeln!(text, "\nThe model is in {}.", text::clean(&path.display().to_string()));
     }
     Ok(Output::Text(text))
+}
+
+/// What is learned from.
+pub(crate) enum Data<'a> {
+    /// All of it, in memory.
+    Table(Table),
+    /// A problem with features as codes, made while the file at `path` was read.
+    Codes { problem: Box<Problem>, warnings: Vec<String>, path: &'a Path },
 }
 
 /// A model with what is known of its making.
@@ -166,24 +183,23 @@ struct ClassPath<'f> {
 }
 
 impl Fitted {
-    /// Learns from `table`, which took `read` seconds to read.
-    pub(crate) fn new(
-        table: Table,
-        roles: &Roles,
-        params: &Params,
-        notes: Notes,
-        read: f64,
-    ) -> orthorules::Result<Self> {
+    /// Learns from `data`, which took `read` seconds to read.
+    pub(crate) fn new(data: Data, roles: &Roles, params: &Params, notes: Notes, read: f64) -> orthorules::Result<Self> {
         let start = Instant::now();
         // The joint risk of several ensembles is measured on the training table, which is else not kept.
-        let copy = may_have_many_classes(&table, roles).then(|| table.clone());
-        let warnings = table.warnings().to_vec();
-        let problem = Problem::new(table, roles)?;
+        let (problem, warnings, training) = match data {
+            Data::Table(table) => {
+                let copy = may_have_many_classes(&table, roles).then(|| table.clone());
+                let warnings = table.warnings().to_vec();
+                (Problem::new(table, roles)?, warnings, Training::Table(copy))
+            }
+            Data::Codes { problem, warnings, path } => (*problem, warnings, Training::File(path)),
+        };
         params.check(problem.task().loss(), problem.rows())?;
         for warning in &warnings {
             notes.note(warning);
         }
-        let (rows, columns) = (problem.rows(), problem.features().len());
+        let (rows, columns) = (problem.rows(), problem.width());
         notes.detail(&format!(
             "{} and {} read in {}: {}",
             text::count(rows, "row"),
@@ -199,18 +215,13 @@ impl Fitted {
         if interrupted() {
             notes.note("interrupted: the rules found so far are kept");
         }
-        let mut path = match (model.ensembles.as_slice(), copy) {
-            ([single], _) => entries(single, &searches),
-            (_, Some(table)) => {
-                let entry = |e: orthorules::evaluate::Evaluation| Entry {
-                    size: Size { rules: e.rules, complexity: e.complexity },
-                    train_risk: e.risk,
-                    held_out: None,
-                    newest: None,
-                };
-                model.evaluate(&table)?.into_iter().map(entry).collect()
-            }
-            (_, None) => Vec::new(),
+        // Codes were made while the file was read: what they took is not reading.
+        let before = read;
+        let read = if matches!(training, Training::File(_)) { read - spent.bin } else { read };
+        drop(problem);
+        let mut path = match model.ensembles.as_slice() {
+            [single] => entries(single, &searches),
+            _ => training.path(&model, roles)?,
         };
         if let Some(cv) = &model.cv {
             for (entry, step) in path.iter_mut().zip(&cv.path) {
@@ -222,7 +233,7 @@ impl Fitted {
             bin: spent.bin,
             search: spent.search,
             refit: spent.refit,
-            total: read + start.elapsed().as_secs_f64(),
+            total: before + start.elapsed().as_secs_f64(),
         };
         notes.detail(&format!(
             "binned in {}, searched in {}, weights fitted in {}, all in {}",
@@ -318,6 +329,34 @@ fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
         Entry { size: step.into(), train_risk: step.train_risk, held_out, newest }
     };
     ensemble.path.iter().enumerate().map(entry).collect()
+}
+
+/// The training rows, for the joint risk of several ensembles.
+enum Training<'a> {
+    Table(Option<Table>),
+    File(&'a Path),
+}
+
+impl Training<'_> {
+    /// The risk of every size of a model of several ensembles.
+    fn path(self, model: &Model, roles: &Roles) -> orthorules::Result<Vec<Entry>> {
+        let table = match self {
+            Self::Table(None) => return Ok(Vec::new()),
+            Self::Table(Some(table)) => table,
+            Self::File(path) => {
+                let used = model.used_columns().into_iter().map(str::to_owned);
+                let roles_used = [Some(&roles.target), roles.weight.as_ref()].into_iter().flatten().cloned();
+                read(path, &ReadOptions { only: Some(used.chain(roles_used).collect()), ..roles.read_options() })?
+            }
+        };
+        let entry = |e: orthorules::evaluate::Evaluation| Entry {
+            size: Size { rules: e.rules, complexity: e.complexity },
+            train_risk: e.risk,
+            held_out: None,
+            newest: None,
+        };
+        Ok(model.evaluate(&table)?.into_iter().map(entry).collect())
+    }
 }
 
 fn may_have_many_classes(table: &Table, roles: &Roles) -> bool {

@@ -178,6 +178,7 @@ impl BinnedColumn {
                 end += usize::from(test(codes[row as usize].index()));
             }
             selected.truncate(end);
+            selected.shrink_to_fit();
             selected
         })
     }
@@ -193,6 +194,7 @@ impl BinnedColumn {
                 end += usize::from(test(code.index()));
             }
             selected.truncate(end);
+            selected.shrink_to_fit();
             selected
         })
     }

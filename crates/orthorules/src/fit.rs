@@ -4,9 +4,9 @@ use crate::bins::{self, BinnedColumn};
 use crate::bootstrap;
 use crate::cells::Cells;
 use crate::counts::RootCounts;
-use crate::error::{Error, Result, listing};
+use crate::error::{Error, Result};
 use crate::loss::Link;
-use crate::model::{ColumnSpec, Ensemble, Model, Step};
+use crate::model::{Ensemble, Model, Step};
 use crate::monotone::{self, Directions};
 use crate::objective::Scorer;
 use crate::params::{Checked, Learner, Params, PathKind, Update};
@@ -17,7 +17,7 @@ use crate::rule::Rule;
 use crate::search::{Certificate, Chosen, Found, Searcher, Units};
 use crate::select;
 use crate::sirus;
-use crate::table::{Column, Values};
+use std::borrow::Cow;
 use std::time::Instant;
 
 /// Is told of progress and may ask to stop. The engine itself prints nothing.
@@ -70,7 +70,8 @@ pub struct Seconds {
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
     let checked = params.check(problem.task.loss(), problem.rows)?;
-    check_cuts(problem, &checked)?;
+    checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
+    check_codes(problem, &checked)?;
     monotone::check(problem, &checked.monotone)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(checked.threads)
@@ -92,20 +93,23 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
 /// A problem with its columns as codes: fits that differ in λ alone share it.
 pub(crate) struct Binned<'p> {
     problem: &'p Problem,
-    columns: Vec<BinnedColumn>,
+    columns: Cow<'p, [BinnedColumn]>,
     seconds: f64,
 }
 
 impl<'p> Binned<'p> {
     pub(crate) fn new(problem: &'p Problem, params: &Checked) -> Self {
+        if let Some(coded) = &problem.coded {
+            return Self { problem, columns: Cow::Borrowed(&coded.columns), seconds: coded.seconds };
+        }
         let start = Instant::now();
         let columns = bins::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &params.cuts);
-        Self { problem, columns, seconds: start.elapsed().as_secs_f64() }
+        Self { problem, columns: Cow::Owned(columns), seconds: start.elapsed().as_secs_f64() }
     }
 
     /// One fit, on the threads of the caller.
     pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> (Model, Seconds) {
-        let (problem, columns) = (self.problem, self.columns.as_slice());
+        let (problem, columns) = (self.problem, &*self.columns);
         let start = Instant::now();
         let deadline = checked.time_limit.map(|limit| start + std::time::Duration::from_secs_f64(limit));
         let mut seconds = Seconds { bin: self.seconds, ..Seconds::default() };
@@ -147,22 +151,17 @@ impl<'p> Binned<'p> {
     }
 }
 
-/// Thresholds can only be given for numeric columns that rules may use.
-fn check_cuts(problem: &Problem, params: &Checked) -> Result<()> {
-    for name in params.cuts.keys() {
-        match problem.features.iter().find(|c| c.name == *name).map(|c| &c.values) {
-            Some(Values::Numeric(_)) => {}
-            Some(Values::Categorical { .. }) => {
-                let what = "cuts are for numeric columns, but this one holds categories".into();
-                return Err(Error::Column { role: "cuts", column: name.clone(), row: None, what });
-            }
-            None => {
-                let available = listing(problem.features.iter().map(|c| c.name.as_str()));
-                return Err(Error::NoColumn { role: "cuts", name: name.clone(), available });
-            }
+/// Codes that were made while a file was read serve only fits that would make the same.
+fn check_codes(problem: &Problem, params: &Checked) -> Result<()> {
+    match &problem.coded {
+        Some(_) if params.cv.is_some() || params.bootstrap.is_some() => {
+            Err(Error::Conflict("cross-validation and the bootstrap need the table in memory, not its codes".into()))
         }
+        Some(coded) if (coded.max_bins, &coded.cuts) != (params.max_bins, &params.cuts) => {
+            Err(Error::Conflict("the file was read for other max_bins or cuts: read it again".into()))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// What one score is fitted to, and how.
@@ -225,7 +224,7 @@ impl Boosting<'_> {
             path.push(step(response, &cells, &weights, complexity));
             self.observer.step(self.class, &rule, &path[path.len() - 1]);
             rules.push(rule);
-            chosen.push(Chosen::new(found.rows, response));
+            chosen.push(Chosen::new(&found.rows, response));
         }
         let chosen = rules.len();
         Ensemble { class: self.class.map(str::to_owned), rules, path, chosen }
@@ -303,15 +302,8 @@ pub(crate) fn name_ranks(columns: &[BinnedColumn]) -> Vec<u32> {
 }
 
 pub(crate) fn model(problem: &Problem, ensembles: Vec<Ensemble>, params: &Checked) -> Model {
-    let spec = |column: &Column| ColumnSpec {
-        name: column.name.clone(),
-        kind: column.values.kind(),
-        levels: match &column.values {
-            Values::Categorical { levels, .. } => levels.clone(),
-            Values::Numeric(_) => Vec::new(),
-        },
-        monotone: params.monotone.get(&column.name).copied(),
-    };
+    let mut columns = problem.specs();
+    columns.iter_mut().for_each(|column| column.monotone = params.monotone.get(&column.name).copied());
     Model {
         task: problem.task,
         loss: problem.task.loss(),
@@ -325,7 +317,7 @@ pub(crate) fn model(problem: &Problem, ensembles: Vec<Ensemble>, params: &Checke
         classes: problem.classes.clone(),
         weight: problem.roles.weight.clone(),
         exposure: problem.roles.exposure.clone(),
-        columns: problem.features.iter().map(spec).collect(),
+        columns,
         ensembles,
         cv: None,
         bootstrap: None,

@@ -84,7 +84,11 @@ mod search;
 pub mod select;
 mod sirus;
 mod sketch;
+#[cfg(feature = "files")]
+mod spill;
 mod store;
+#[cfg(feature = "files")]
+mod stream;
 pub mod study;
 pub mod table;
 mod tally;

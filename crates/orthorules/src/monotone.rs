@@ -5,12 +5,12 @@
 //! every weight on its side of 0.
 
 use crate::bins::{Atom, BinnedColumn};
-use crate::error::{Error, Result, listing};
+use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::params::Monotone;
 use crate::problem::Problem;
 use crate::rule::{Op, Rule};
-use crate::table::{Kind, Values};
+use crate::table::Kind;
 use std::collections::BTreeMap;
 
 /// The signs that a weight may have; 0 is always one of them.
@@ -110,20 +110,7 @@ pub(crate) fn check(problem: &Problem, monotone: &BTreeMap<String, Monotone>) ->
             "monotone needs a number, a count or two classes, but there are {classes} classes: leave it out"
         )));
     }
-    for name in monotone.keys() {
-        match problem.features.iter().find(|c| c.name == *name).map(|c| &c.values) {
-            Some(Values::Numeric(_)) => {}
-            Some(Values::Categorical { .. }) => {
-                let what = "monotone is for numeric columns, but this one holds categories".into();
-                return Err(Error::Column { role: "monotone", column: name.clone(), row: None, what });
-            }
-            None => {
-                let available = listing(problem.features.iter().map(|c| c.name.as_str()));
-                return Err(Error::NoColumn { role: "monotone", name: name.clone(), available });
-            }
-        }
-    }
-    Ok(())
+    monotone.keys().try_for_each(|name| problem.require_numeric("monotone", name))
 }
 
 /// Whether a model that was read keeps the promises that it lists.

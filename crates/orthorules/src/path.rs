@@ -99,7 +99,7 @@ impl Boosting<'_> {
             return Vec::new();
         }
         let scorer = Scorer::new(self.response, &state.cells, &state.weights, params);
-        let chosen: Vec<Chosen> = state.members.iter().map(|f| Chosen::new(f.rows.clone(), self.response)).collect();
+        let chosen: Vec<Chosen> = state.members.iter().map(|f| Chosen::new(&f.rows, self.response)).collect();
         self.searcher(&state.cells, &scorer, &chosen, left - 1).best_of_each_length()
     }
 

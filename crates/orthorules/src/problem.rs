@@ -1,10 +1,14 @@
 //! From a table and the roles of its columns to a learning problem, checked once.
 
+use crate::bins::BinnedColumn;
 use crate::decimal;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listing};
 use crate::loss::Loss;
+use crate::model::ColumnSpec;
+use crate::params::MaxBins;
 use crate::table::{Column, Kind, MISSING, Table, Values};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,7 +58,9 @@ pub struct Problem {
     pub(crate) task: Task,
     pub(crate) roles: Roles,
     pub(crate) classes: Vec<String>,
+    /// Empty when there are codes instead.
     pub(crate) features: Vec<Column>,
+    pub(crate) coded: Option<Coded>,
     pub(crate) target: Target,
     pub(crate) target_kind: Kind,
     pub(crate) weight: Option<Vec<f64>>,
@@ -91,7 +97,12 @@ impl Problem {
         if table.rows() == 0 {
             return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
         }
-        check_roles(&table, roles)?;
+        roles.check(&table.columns().iter().map(|c| c.name.as_str()).collect::<Vec<_>>())?;
+        Self::with_roles(table, roles)
+    }
+
+    /// The problem of a table whose columns have been checked to be there. Those that serve as features need not be.
+    pub(crate) fn with_roles(table: Table, roles: &Roles) -> Result<Self> {
         let target = table.require("target", &roles.target)?;
         let task = roles.task.unwrap_or_else(|| guess_task(&target.values));
         if task != Task::Poisson && roles.exposure.is_some() {
@@ -109,7 +120,7 @@ impl Problem {
             && weight.contains(&0.0)
         {
             let kept: Vec<u32> = (0..table.rows() as u32).filter(|&r| weight[r as usize] > 0.0).collect();
-            return Self::new(table.take(&kept), roles);
+            return Self::with_roles(table.take(&kept), roles);
         }
         let target_kind = target.values.kind();
         let (classes, target) = match task {
@@ -118,21 +129,15 @@ impl Problem {
         };
         let groups = roles.groups.as_deref().map(|name| group_indices(&table, name)).transpose()?;
         let rows = table.rows();
-        let is_feature = |name: &str| {
-            name != roles.target
-                && Some(name) != roles.weight.as_deref()
-                && Some(name) != roles.exposure.as_deref()
-                && Some(name) != roles.groups.as_deref()
-                && !roles.ignore.iter().any(|i| i == name)
-        };
         let features = table
             .into_columns()
             .into_iter()
-            .filter(|c| is_feature(&c.name))
+            .filter(|c| roles.is_feature(&c.name))
             .map(|c| if roles.categorical.contains(&c.name) { c.into_categorical() } else { c })
             .collect();
         let roles = roles.clone();
-        Ok(Self { task, roles, classes, features, target, target_kind, weight, exposure, groups, rows })
+        let coded = None;
+        Ok(Self { task, roles, classes, features, coded, target, target_kind, weight, exposure, groups, rows })
     }
 
     /// The rows `rows` of the problem, in that order.
@@ -145,6 +150,7 @@ impl Problem {
             roles: self.roles.clone(),
             classes: self.classes.clone(),
             features: self.features.iter().map(|c| Column::new(c.name.clone(), c.values.take(rows))).collect(),
+            coded: None,
             target: match &self.target {
                 Target::Numbers(y) => Target::Numbers(pick(y, rows)),
                 Target::Classes(c) => Target::Classes(pick(c, rows)),
@@ -172,40 +178,114 @@ impl Problem {
         self.rows
     }
 
-    /// The columns that conditions may use.
+    /// The columns that conditions may use, unless they were turned into codes when the file was read.
     pub fn features(&self) -> &[Column] {
         &self.features
     }
-}
 
-fn check_roles(table: &Table, roles: &Roles) -> Result<()> {
-    table.require("target", &roles.target)?;
-    let single = [("weight", &roles.weight), ("exposure", &roles.exposure), ("groups", &roles.groups)];
-    for (role, name) in single {
-        if let Some(name) = name {
-            table.require(role, name)?;
-            if *name == roles.target {
-                return Err(Error::Conflict(format!("column {name:?} cannot be both target and {role}")));
+    /// How many columns conditions may use.
+    pub fn width(&self) -> usize {
+        self.coded.as_ref().map_or(self.features.len(), |coded| coded.columns.len())
+    }
+
+    /// An error unless `name` is a numeric column that conditions may use; `role` is what it was named for.
+    pub(crate) fn require_numeric(&self, role: &'static str, name: &str) -> Result<()> {
+        let specs = self.specs();
+        match specs.iter().find(|c| c.name == *name).map(|c| c.kind) {
+            Some(Kind::Numeric) => Ok(()),
+            Some(_) => {
+                let verb = if role.ends_with('s') { "are" } else { "is" };
+                let what = format!("{role} {verb} for numeric columns, but this one holds categories");
+                Err(Error::Column { role, column: name.to_owned(), row: None, what })
+            }
+            None => {
+                let available = listing(specs.iter().map(|c| c.name.as_str()));
+                Err(Error::NoColumn { role, name: name.to_owned(), available })
             }
         }
     }
-    if roles.weight.is_some() && roles.weight == roles.exposure {
-        let name = roles.weight.as_deref().unwrap_or_default();
-        return Err(Error::Conflict(format!("column {name:?} cannot be both weight and exposure")));
+
+    /// What a model keeps of the columns that conditions may use.
+    pub(crate) fn specs(&self) -> Vec<ColumnSpec> {
+        let spec = |column: &Column| ColumnSpec {
+            name: column.name.clone(),
+            kind: column.values.kind(),
+            levels: match &column.values {
+                Values::Categorical { levels, .. } => levels.clone(),
+                Values::Numeric(_) => Vec::new(),
+            },
+            monotone: None,
+        };
+        self.coded.as_ref().map_or_else(|| self.features.iter().map(spec).collect(), |coded| coded.specs.clone())
     }
-    if roles.groups.is_some() && (roles.groups == roles.weight || roles.groups == roles.exposure) {
-        let name = roles.groups.as_deref().unwrap_or_default();
-        return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also weights or exposures")));
-    }
-    for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
-        for name in names {
-            table.require(role, name)?;
+}
+
+/// Features as codes, made while a file was read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Coded {
+    pub(crate) columns: Vec<BinnedColumn>,
+    pub(crate) specs: Vec<ColumnSpec>,
+    /// The parameters that decided about bins.
+    pub(crate) max_bins: MaxBins,
+    pub(crate) cuts: BTreeMap<String, Vec<f64>>,
+    /// Seconds that cuts and codes took, reading not counted.
+    pub(crate) seconds: f64,
+}
+
+impl Roles {
+    /// The columns are there, and no column has two parts to play.
+    pub(crate) fn check(&self, names: &[&str]) -> Result<()> {
+        let roles = self;
+        let require = |role: &'static str, name: &str| {
+            let available = || listing(names.iter().copied());
+            let known = names.contains(&name);
+            known.then_some(()).ok_or_else(|| Error::NoColumn { role, name: name.to_owned(), available: available() })
+        };
+        require("target", &roles.target)?;
+        let single = [("weight", &roles.weight), ("exposure", &roles.exposure), ("groups", &roles.groups)];
+        for (role, name) in single {
+            if let Some(name) = name {
+                require(role, name)?;
+                if *name == roles.target {
+                    return Err(Error::Conflict(format!("column {name:?} cannot be both target and {role}")));
+                }
+            }
         }
+        if roles.weight.is_some() && roles.weight == roles.exposure {
+            let name = roles.weight.as_deref().unwrap_or_default();
+            return Err(Error::Conflict(format!("column {name:?} cannot be both weight and exposure")));
+        }
+        if roles.groups.is_some() && (roles.groups == roles.weight || roles.groups == roles.exposure) {
+            let name = roles.groups.as_deref().unwrap_or_default();
+            return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also weights or exposures")));
+        }
+        for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
+            for name in names {
+                require(role, name)?;
+            }
+        }
+        if roles.ignore.contains(&roles.target) {
+            return Err(Error::Conflict(format!("the target {:?} cannot be ignored", roles.target)));
+        }
+        Ok(())
     }
-    if roles.ignore.contains(&roles.target) {
-        return Err(Error::Conflict(format!("the target {:?} cannot be ignored", roles.target)));
+
+    /// Whether rules may use the column called `name`.
+    pub(crate) fn is_feature(&self, name: &str) -> bool {
+        name != self.target
+            && Some(name) != self.weight.as_deref()
+            && Some(name) != self.exposure.as_deref()
+            && Some(name) != self.groups.as_deref()
+            && !self.ignore.iter().any(|i| i == name)
     }
-    Ok(())
+
+    /// How to read a table for these roles: what has a part to play is not left out.
+    #[cfg(feature = "files")]
+    pub fn read_options(&self) -> crate::table::ReadOptions {
+        let single = [Some(&self.target), self.weight.as_ref(), self.exposure.as_ref(), self.groups.as_ref()];
+        let kept = single.into_iter().flatten().chain(&self.ignore).chain(&self.categorical);
+        crate::table::ReadOptions { categorical: self.categorical.clone(), keep: kept.cloned().collect(), only: None }
+    }
 }
 
 /// Text and booleans are classes, and so are two whole numbers; other numbers are a regression target.

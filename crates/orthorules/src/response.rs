@@ -30,8 +30,8 @@ pub(crate) struct Response {
     pub(crate) rows_total: f64,
     /// Sum of weights.
     pub(crate) total_weight: f64,
-    /// Internal target, for the exact squared loss.
-    y: Vec<f64>,
+    /// Internal target, where it does not follow exactly from `b`: with weights.
+    y: Option<Vec<f64>>,
     exposure: Option<Vec<f64>>,
     /// Scores and weights outside are `scale` times those inside; the intercept is shifted first.
     scale: f64,
@@ -93,7 +93,15 @@ impl Response {
             y.par_iter_mut().with_min_len(BLOCK).for_each(|x| *x -= shift);
         }
         let factor = loss.factor();
-        let b = (0..y.len()).into_par_iter().with_min_len(BLOCK).map(|r| factor * weight.at(r) * y[r]).collect();
+        let rows = y.len();
+        let (b, y) = match &weight {
+            // The factor is 1 or 2, so that nothing is lost.
+            PerRow::Same(_) => {
+                y.par_iter_mut().with_min_len(BLOCK).for_each(|x| *x *= factor);
+                (y, None)
+            }
+            PerRow::Each(w) => ((0..rows).into_par_iter().map(|r| factor * w[r] * y[r]).collect(), Some(y)),
+        };
         let mass = match &problem.exposure {
             Some(e) => PerRow::Each(e.iter().enumerate().map(|(r, e)| factor * weight.at(r) * e).collect()),
             None => weight.map(|w| factor * w),
@@ -104,7 +112,7 @@ impl Response {
             PerRow::Each(v) => v.iter().all(|x| x.fract() == 0.0 && *x < 1e9),
         };
         let rows_each = if whole(&weight) { weight } else { PerRow::Same(1.0) };
-        let rows_total = rows_each.total(y.len());
+        let rows_total = rows_each.total(rows);
         Self {
             loss,
             mass,
@@ -122,6 +130,11 @@ impl Response {
 
     pub(crate) fn rows(&self) -> usize {
         self.b.len()
+    }
+
+    /// The internal target of a row.
+    fn target(&self, row: usize) -> f64 {
+        self.y.as_ref().map_or_else(|| self.b[row] / self.loss.factor(), |y| y[row])
     }
 
     /// The mean target of a row, of at least half an event in all: what a Poisson row's curvature is on average.
@@ -163,18 +176,18 @@ impl Response {
         match self.loss {
             Loss::Squared => {
                 let factor = self.loss.factor();
-                self.mean(|r| (self.mass.at(r) / factor) * (scores[cell(r)] - self.y[r]).powi(2))
+                self.mean(|r| (self.mass.at(r) / factor) * (scores[cell(r)] - self.target(r)).powi(2))
             }
             Loss::Logistic => {
                 let by_class: Vec<[f64; 2]> =
                     scores.iter().map(|&f| [0.0, 1.0].map(|y| self.loss.of_row(f, y, 1.0))).collect();
-                self.mean(|r| self.mass.at(r) * by_class[cell(r)][usize::from(self.y[r] > 0.0)])
+                self.mean(|r| self.mass.at(r) * by_class[cell(r)][usize::from(self.target(r) > 0.0)])
             }
             Loss::Poisson => {
                 let means: Vec<f64> = scores.iter().map(|&f| self.loss.mean(f)).collect();
                 self.mean(|r| {
                     let (e, f) = (self.exposure.as_ref().map_or(1.0, |e| e[r]), scores[cell(r)]);
-                    (self.mass.at(r) / e) * Loss::poisson_of(f, means[cell(r)], self.y[r], e)
+                    (self.mass.at(r) / e) * Loss::poisson_of(f, means[cell(r)], self.target(r), e)
                 })
             }
         }
@@ -183,7 +196,7 @@ impl Response {
     /// Mean squared loss, on the outside scale, when row i has the internal score `score(i)`.
     pub(crate) fn mean_square(&self, score: impl Fn(usize) -> f64 + Sync) -> f64 {
         let factor = self.loss.factor();
-        self.mean(|r| (self.mass.at(r) / factor) * (score(r) - self.y[r]).powi(2))
+        self.mean(|r| (self.mass.at(r) / factor) * (score(r) - self.target(r)).powi(2))
     }
 
     /// The sum of `loss` over the rows, divided by their weight, on the outside scale.
@@ -215,7 +228,7 @@ mod tests {
             let row = |r: usize| {
                 let e = response.exposure.as_ref().map_or(1.0, |e| e[r]);
                 let f = scores[cells.of_row[r] as usize];
-                response.mass.at(r) / response.loss.factor() / e * response.loss.of_row(f, response.y[r], e)
+                response.mass.at(r) / response.loss.factor() / e * response.loss.of_row(f, response.target(r), e)
             };
             let total: f64 = (0..response.rows()).map(row).sum();
             let expected = Response::finite(total / response.total_weight * response.scale * response.scale);

@@ -250,6 +250,14 @@ pub(crate) struct LearningArgs {
         help = "Worker threads; they do not change the result (default: all cores)"
     )]
     threads: Option<usize>,
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = bytes,
+        help_heading = "Running",
+        help = "Memory for the columns as codes, as 500MB or 2GB: more of them is kept in a temporary file, in the directory that TMPDIR names (default: no limit)"
+    )]
+    pub(crate) memory_limit: Option<u64>,
     #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Running",
           help = format!("Seed of everything random (default: {})", standard().seed))]
     seed: Option<u64>,
@@ -343,6 +351,23 @@ fn cuts(text: &str) -> Result<(String, Vec<f64>), String> {
 fn monotone(text: &str) -> Result<(String, Monotone), String> {
     let (name, direction) = text.rsplit_once('=').ok_or("must be COL=+1 or COL=-1")?;
     Ok((name.to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
+}
+
+/// A number of bytes, with a unit or without.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        _ => return Err("must be a number of bytes, as 500MB or 2GB".into()),
+    };
+    match digits.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok((number * unit) as u64),
+        _ => Err("must be a number of bytes, as 500MB or 2GB".into()),
+    }
 }
 
 fn task() -> impl TypedValueParser<Value = TaskArg> {
@@ -441,6 +466,17 @@ mod tests {
         assert_eq!(roles.groups, Some("g".into()));
         assert_eq!((roles.ignore, roles.categorical), (vec!["a".into(), "b".into()], vec!["c".into()]));
         assert_eq!(fit(&["--positive", "-1"]).columns.roles().positive.as_deref(), Some("-1"));
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, size) in [("0", 0), ("12", 12), ("1.5kB", 1500), ("500MB", 500_000_000), ("2 g", 2_000_000_000)] {
+            assert_eq!(bytes(text), Ok(size), "{text}");
+        }
+        for text in ["", "MB", "-1", "1e400", "5 apples", "1 MiB", "NaN"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+        assert_eq!(fit(&["--memory-limit", "1MB"]).learning.memory_limit, Some(1_000_000));
     }
 
     /// The help states the defaults that depend on the loss; the library's own completed parameters must agree.

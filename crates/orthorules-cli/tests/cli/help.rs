@@ -61,6 +61,7 @@ fn fit_has_the_options_of_the_interface() {
         "min-coverage",
         "max-bins",
         "threads",
+        "memory-limit",
         "seed",
         "json",
         "quiet",

@@ -4,6 +4,7 @@ mod bad_input;
 mod batches;
 mod help;
 mod json;
+mod memory;
 mod monotone;
 mod odd_input;
 mod output;

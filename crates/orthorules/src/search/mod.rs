@@ -14,6 +14,7 @@ mod minimal;
 mod prefix;
 mod query;
 mod relaxation;
+mod row_set;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ use keyed::Keyed;
 pub(crate) use query::Query;
 use rayon::prelude::*;
 pub(crate) use relaxation::Workspace;
+use row_set::RowSet;
 use std::ops::Range;
 use std::time::Instant;
 pub(crate) use units::{UnitStats, Units};
@@ -70,15 +72,15 @@ pub(crate) struct Searcher<'a> {
 /// The rows of a rule that is already there.
 #[derive(Debug, Clone)]
 pub(crate) struct Chosen {
-    rows: Vec<u32>,
+    rows: RowSet,
     /// How many rows they stand for, as the search counts coverage.
     covered: f64,
 }
 
 impl Chosen {
-    pub(crate) fn new(rows: Vec<u32>, response: &Response) -> Self {
+    pub(crate) fn new(rows: &[u32], response: &Response) -> Self {
         let covered = rows.iter().map(|&r| response.rows_each.at(r as usize)).sum();
-        Self { rows, covered }
+        Self { rows: RowSet::new(rows), covered }
     }
 }
 
@@ -141,7 +143,8 @@ impl Searcher<'_> {
     /// Keys of the row sets that are no news: those of the chosen rules and, with a free intercept, their complements.
     fn taken_keys(&self, units: &Units) -> Vec<u128> {
         let all = units.keys.iter().fold(0, |all, key| all ^ key);
-        let mut taken: Vec<u128> = self.chosen.iter().map(|c| units.key_of_rows(&c.rows)).collect();
+        let mut taken: Vec<u128> =
+            self.chosen.iter().map(|c| units.key_of_rows(&c.rows.iter().collect::<Vec<_>>())).collect();
         if self.params.intercept == Intercept::Corrected {
             taken.extend(taken.clone().iter().map(|key| key ^ all));
         }
@@ -150,25 +153,22 @@ impl Searcher<'_> {
 
     fn beam(&self) -> Option<Found> {
         let mut beam = vec![Node::all(self.response.rows())];
-        let mut best: Option<(Candidate, Query, Vec<u32>)> = None;
-        let (mut nodes, mut tables) = (0, None);
-        while !beam.is_empty() {
+        // That of the first node of the beam.
+        let mut best: Option<Candidate> = None;
+        let mut nodes = 0;
+        let tables = loop {
             nodes += beam.len() as u64;
             let (next, counted) = self.expand(&beam);
-            let at = best.as_ref().and_then(|(_, query, _)| beam.iter().position(|n| n.query == *query));
-            tables = at.and_then(|at| counted.into_iter().nth(at)).unwrap_or(tables);
-            let mut improved = false;
-            if let Some((candidate, node)) = next.first()
-                && best.as_ref().is_none_or(|(b, ..)| order(candidate, b).is_lt())
-                && let Rows::Some(rows) = &node.rows
-            {
-                best = Some((*candidate, node.query.clone(), rows.clone()));
-                tables = None;
-                improved = true;
+            match next.first() {
+                Some((candidate, _)) if best.as_ref().is_none_or(|b| order(candidate, b).is_lt()) => {
+                    best = Some(*candidate);
+                    beam = next.into_iter().map(|(_, node)| node).collect();
+                }
+                _ => break counted.into_iter().next().flatten(),
             }
-            beam = if improved { next.into_iter().map(|(_, node)| node).collect() } else { Vec::new() };
-        }
-        let (candidate, query, rows) = best?;
+        };
+        let candidate = best?;
+        let Node { query, rows: Rows::Some(rows), .. } = beam.swap_remove(0) else { return None };
         let query = self.minimal(query);
         let bound = Some(self.ceiling(query.len()).max(candidate.value));
         Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
@@ -277,12 +277,10 @@ impl Searcher<'_> {
             return false;
         }
         let rows = node.rows.select(&self.columns[candidate.atom.column as usize], candidate.atom);
-        let complements = |c: &Chosen| {
-            let mut covered = vec![false; self.response.rows()];
-            rows.iter().chain(&c.rows).for_each(|&r| covered[r as usize] = true);
-            rows.len() + c.rows.len() == covered.len() && covered.iter().all(|&x| x)
-        };
-        self.chosen.iter().any(|c| (same_count(&c) && c.rows == rows) || (other_count(&c) && complements(c)))
+        let equals = |c: &Chosen| rows.len() == c.rows.len() && rows.iter().all(|&r| c.rows.contains(r));
+        let complements =
+            |c: &Chosen| rows.len() + c.rows.len() == self.response.rows() && !rows.iter().any(|&r| c.rows.contains(r));
+        self.chosen.iter().any(|c| (same_count(&c) && equals(c)) || (other_count(&c) && complements(c)))
     }
 
     /// `query` without conditions that do not change the rows it selects.

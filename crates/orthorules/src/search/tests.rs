@@ -53,7 +53,7 @@ fn state(case: &Case, params: Checked, max_length: usize) -> State {
     };
     let (cells, weights) = fitted.fitted(&response, &params);
     let scorer = Scorer::new(&response, &cells, &weights, &params);
-    let chosen = rules.iter().map(|&m| Chosen::new(as_rows(m), &response)).collect();
+    let chosen = rules.iter().map(|&m| Chosen::new(&as_rows(m), &response)).collect();
     let sets = sets.into_iter().filter(|&(_, length)| length <= max_length).collect();
     let directions = Directions::new(&columns, &params.monotone);
     State { columns, response, cells, scorer, params, chosen, directions, sets }

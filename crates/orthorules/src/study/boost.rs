@@ -80,7 +80,7 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
         path.push(step(response, &cells, &weights, complexity));
         observer.step(None, &next, &path[path.len() - 1]);
         rules.push(next);
-        chosen.push(Chosen::new(rows, response));
+        chosen.push(Chosen::new(&rows, response));
     }
     let ensemble = Ensemble { class: None, chosen: rules.len(), rules, path };
     Ok(model(problem, vec![ensemble], params))

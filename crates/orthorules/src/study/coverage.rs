@@ -76,7 +76,7 @@ pub fn coverages(
         }
         cells.split(&next.rows, response);
         weights = refit::update(&weights, directions.of_query(&next.query.atoms), response.loss, &cells, own);
-        chosen.push(Chosen::new(next.rows, response));
+        chosen.push(Chosen::new(&next.rows, response));
     }
     Ok(coverages)
 }

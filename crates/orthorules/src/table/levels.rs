@@ -9,11 +9,21 @@ const MANY_LEVELS: usize = 50;
 const MANY_SHARE: f64 = 0.5;
 
 /// What becomes of a column.
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// It is part of the table.
     Kept(Column),
     /// It is not, for the reason given.
     LeftOut(String),
+}
+
+#[cfg(feature = "files")]
+impl Outcome {
+    pub(crate) fn kept(self) -> Option<Column> {
+        match self {
+            Self::Kept(column) => Some(column),
+            Self::LeftOut(_) => None,
+        }
+    }
 }
 
 /// The table of what was kept.
@@ -142,6 +152,15 @@ impl Levels {
     pub(super) fn again(&mut self, code: u32) {
         self.present += usize::from(code != MISSING);
         self.codes.push(code);
+    }
+
+    /// Adds the levels of another list, but not its rows.
+    #[cfg(feature = "files")]
+    pub(crate) fn learn(&mut self, other: &Self) {
+        other.names.iter().for_each(|name| {
+            self.code(name);
+        });
+        self.present += other.present;
     }
 
     /// Why the column is left out: it holds dates or has nearly a level a row, and nobody wants it.

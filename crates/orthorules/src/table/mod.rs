@@ -6,7 +6,11 @@ mod numbers;
 #[cfg(feature = "files")]
 mod read;
 #[cfg(feature = "files")]
+pub(crate) use levels::{Levels, Outcome};
+#[cfg(feature = "files")]
 pub use read::{Batches, ReadOptions, read};
+#[cfg(feature = "files")]
+pub(crate) use read::{Builder, Head, Part, Scan, Source, as_boolean};
 
 pub use gather::{Cells, gather};
 pub use numbers::{Matrix, Numbers};

@@ -30,9 +30,10 @@ use super::Table;
 use crate::error::Result;
 use crate::table::levels::{Outcome, assemble};
 pub use batches::Batches;
-use column::Builder;
-use scan::Scan;
-use source::Source;
+pub(crate) use column::{Builder, Head};
+pub(crate) use part::{Part, as_boolean};
+pub(crate) use scan::Scan;
+pub(crate) use source::Source;
 
 /// How to read a table.
 #[derive(Debug, Clone, Default)]
