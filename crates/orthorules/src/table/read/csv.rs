@@ -50,10 +50,7 @@ impl Reader {
         }
         let (delimiter, width) = (self.delimiter, self.names.len());
         let split = |Piece { text, lines }| match Split::new(text, delimiter, width) {
-            Ok(split) => {
-                let parts = wanted.iter().map(|&(column, as_text)| untyped(&split, column, as_text)).collect();
-                Ok((split.rows(), parts))
-            }
+            Ok(split) => Ok((split.rows(), untyped(&split, wanted))),
             Err((wrong, text)) => Err((wrong, Piece { text, lines })),
         };
         let mut groups = Vec::new();

@@ -6,6 +6,7 @@ use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float64Type};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
+use super::csv::Wanted;
 use super::one_line;
 use super::text::Split;
 use crate::table::Numbers;
@@ -20,26 +21,70 @@ pub(crate) enum Part {
     Text(Levels),
 }
 
-/// Cells of CSV text: numbers if all are, else text.
-pub(super) fn untyped(split: &Split, column: usize, as_text: bool) -> Part {
-    if !as_text && let Some(numbers) = numbers(split, column) {
-        let nothing = numbers.iter().all(|x| x.is_nan()) && split.column(column).all(|cell| is_missing(cell.trim()));
-        return if nothing { Part::Missing(numbers.len()) } else { Part::Numbers(numbers.into()) };
-    }
-    let mut levels = Levels::with_capacity(split.rows());
-    split.column(column).for_each(|cell| {
-        levels.push(Some(&cell), is_missing);
-    });
-    Part::Text(levels)
+/// The cells of the `wanted` columns of CSV text: numbers where all are, else text.
+pub(super) fn untyped(split: &Split, wanted: &Wanted) -> Vec<Part> {
+    let part = |(&(column, _), numbers): (&(usize, bool), Option<Vec<f64>>)| {
+        if let Some(numbers) = numbers {
+            let nothing = numbers.iter().all(|x| x.is_nan()) && split.column(column).all(|c| is_missing(c.trim()));
+            return if nothing { Part::Missing(numbers.len()) } else { Part::Numbers(numbers.into()) };
+        }
+        let mut levels = Levels::with_capacity(split.rows());
+        split.column(column).for_each(|cell| {
+            levels.push(Some(&cell), is_missing);
+        });
+        Part::Text(levels)
+    };
+    wanted.iter().zip(numbers(split, wanted)).map(part).collect()
 }
 
-/// The cells as numbers, if all are numbers or missing.
-fn numbers(split: &Split, column: usize) -> Option<Vec<f64>> {
-    let mut numbers = Vec::with_capacity(split.rows());
-    for cell in split.column(column) {
-        numbers.push(as_number(&cell)?);
+/// For each column its cells as numbers, if it is not wanted as text and all are numbers or missing. Row by row, because
+/// that is how they lie in memory.
+fn numbers(split: &Split, wanted: &Wanted) -> Vec<Option<Vec<f64>>> {
+    let room = |&(_, as_text): &(usize, bool)| (!as_text).then(|| Vec::with_capacity(split.rows()));
+    let mut all: Vec<Option<Vec<f64>>> = wanted.iter().map(room).collect();
+    for row in 0..split.rows() {
+        for (numbers, &(column, _)) in all.iter_mut().zip(wanted) {
+            if let Some(list) = numbers {
+                let number = plain_decimal(split.raw(row, column));
+                match number.or_else(|| as_number(&split.cell(row, column))) {
+                    Some(number) => list.push(number),
+                    None => *numbers = None,
+                }
+            }
+        }
     }
-    Some(numbers)
+    all
+}
+
+/// The number that a cell of few digits spells, without an exponent: exactly what [`str::parse`] gives, but sooner. Digits
+/// and power of ten are whole numbers that f64 holds exactly, so that their quotient is rounded once.
+fn plain_decimal(cell: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 17] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16];
+    let (negative, digits) = match cell {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > POWERS.len() {
+        return None;
+    }
+    let (mut whole, mut point) = (0u64, digits.len());
+    for (i, &byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            whole = 10 * whole + u64::from(digit);
+        } else if byte == b'.' && point == digits.len() && digits.len() > 1 {
+            point = i;
+        } else {
+            return None;
+        }
+    }
+    let places = digits.len() - (point + 1).min(digits.len());
+    if whole >= 1 << f64::MANTISSA_DIGITS {
+        return None;
+    }
+    let number = whole as f64 / POWERS[places];
+    Some(if negative { -number } else { number })
 }
 
 /// Cells of Arrow's `data_type`. An error says why they cannot be converted.
@@ -136,6 +181,7 @@ fn is_missing(cell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn numbers_may_have_blanks_around() {
@@ -149,6 +195,23 @@ mod tests {
         }
         for cell in ["1,5", "1 000", "0x10", "1_000", "na", "-", "12a"] {
             assert_eq!(as_number(cell), None, "{cell:?}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the quick way reads, it reads as the standard library does.
+        #[test]
+        fn plain_decimals_are_exact(cell in prop_oneof!["-?[0-9]{0,10}[.]?[0-9]{0,10}", "[-+.0-9e]{0,6}"]) {
+            if let Some(number) = plain_decimal(cell.as_bytes()) {
+                prop_assert_eq!(cell.parse::<f64>().map(f64::to_bits), Ok(number.to_bits()));
+            }
+        }
+
+        #[test]
+        fn short_decimals_are_plain(x in -1e6..1e6f32) {
+            let cell = x.to_string();
+            prop_assume!(cell.len() < 17);
+            prop_assert_eq!(plain_decimal(cell.as_bytes()), cell.parse().ok());
         }
     }
 }

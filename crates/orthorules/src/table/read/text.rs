@@ -183,15 +183,26 @@ impl Split {
         self.bounds.len() / (self.width + 1)
     }
 
-    /// The cells of column `column`, without the quotes around them.
+    /// The bytes of a cell, as they are in the file.
+    #[inline]
+    pub(super) fn raw(&self, row: usize, column: usize) -> &[u8] {
+        let at = row * (self.width + 1) + column;
+        &self.text.as_bytes()[self.bounds[at] as usize..self.bounds[at + 1] as usize - 1]
+    }
+
+    /// A cell without the quotes around it.
+    pub(super) fn cell(&self, row: usize, column: usize) -> Cow<'_, str> {
+        let at = row * (self.width + 1) + column;
+        let cell = &self.text[self.bounds[at] as usize..self.bounds[at + 1] as usize - 1];
+        match cell.strip_prefix('"') {
+            Some(quoted) => unquoted(quoted),
+            None => Cow::Borrowed(cell),
+        }
+    }
+
+    /// The cells of column `column`.
     pub(super) fn column(&self, column: usize) -> impl Iterator<Item = Cow<'_, str>> {
-        self.bounds.chunks_exact(self.width + 1).map(move |row| {
-            let cell = &self.text[row[column] as usize..row[column + 1] as usize - 1];
-            match cell.strip_prefix('"') {
-                Some(quoted) => unquoted(quoted),
-                None => Cow::Borrowed(cell),
-            }
-        })
+        (0..self.rows()).map(move |row| self.cell(row, column))
     }
 }
 
