@@ -51,6 +51,7 @@ ENGINE = (
     "max_complexity",
     "max_conditions",
     "min_coverage",
+    "smoothing",
     "max_bins",
     "num_trees",
     "p0",

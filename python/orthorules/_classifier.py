@@ -70,6 +70,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         max_complexity: int | None = None,
         max_conditions: int | None = None,
         min_coverage: int | None = None,
+        smoothing: float | None = None,
         max_bins: int | str = 32,
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
@@ -103,6 +104,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.max_complexity = max_complexity
         self.max_conditions = max_conditions
         self.min_coverage = min_coverage
+        self.smoothing = smoothing
         self.max_bins = max_bins
         self.cuts = cuts
         self.monotonic_cst = monotonic_cst

@@ -43,6 +43,9 @@ PARAMETERS = """\
         Longest rule. Default: 3 with path `best`, else none.
     min_coverage : int, optional
         Fewest training rows a rule may select. Default: 5, fewer below 100 rows.
+    smoothing : float, optional
+        Rows within which thresholds share their scores in greedy and beam search. Default: 6 with `onb` and path
+        `best`, else 0.
     max_bins : int or "exact", default=32
         Thresholds per numeric column.
     cuts : dict of str to list of float, optional

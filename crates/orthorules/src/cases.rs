@@ -101,7 +101,8 @@ impl Case {
     }
 
     pub(crate) fn checked(&self, objective: Objective, intercept: Intercept, lambda: f64) -> Checked {
-        let params = Params { objective, intercept, reg_lambda: Some(lambda), ..Params::default() };
+        let params =
+            Params { objective, intercept, reg_lambda: Some(lambda), smoothing: Some(0.0), ..Params::default() };
         params.check(self.loss(), self.rows()).unwrap()
     }
 

@@ -19,6 +19,7 @@
 //! | `max_complexity` | 50 unless `max_rules` is given | ≥ 0 | limit on rules + conditions |
 //! | `max_conditions` | 3 with path `best`, else none | ≥ 1 | longest rule |
 //! | `min_coverage` | 5, fewer below 100 rows | ≥ 1 | fewest training rows a rule may select |
+//! | `smoothing` | 6 with `onb` and path `best`, else 0 | ≥ 0 | rows within which thresholds share their scores in greedy and beam search |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
 //! | `monotone` | none | +1 or -1 | for numeric columns by name, whether the score may only rise or only fall with them |
@@ -78,6 +79,8 @@ pub struct Params {
     pub max_conditions: Option<usize>,
     /// Fewest training rows that a rule may select.
     pub min_coverage: Option<usize>,
+    /// Rows within which the thresholds of a column share their scores in greedy and beam search; 0 for none.
+    pub smoothing: Option<f64>,
     /// Thresholds per numeric column.
     pub max_bins: MaxBins,
     /// For numeric columns by name: the only thresholds to use, each for both `<=` and `>=`.
@@ -120,6 +123,7 @@ impl Default for Params {
             max_complexity: None,
             max_conditions: None,
             min_coverage: None,
+            smoothing: None,
             max_bins: MaxBins::AtMost(32),
             cuts: BTreeMap::new(),
             monotone: BTreeMap::new(),
@@ -178,6 +182,7 @@ impl Params {
             "max_complexity" => self.max_complexity = Some(number("max_complexity", value)?),
             "max_conditions" => self.max_conditions = Some(number("max_conditions", value)?),
             "min_coverage" => self.min_coverage = Some(number("min_coverage", value)?),
+            "smoothing" => self.smoothing = Some(number("smoothing", value)?),
             "max_bins" => self.max_bins = value.parse()?,
             "num_trees" => self.num_trees = number("num_trees", value)?,
             "p0" => self.p0 = number("p0", value)?,

@@ -30,6 +30,7 @@ pub struct Checked {
     pub(crate) max_complexity: usize,
     pub(crate) max_conditions: usize,
     pub(crate) min_coverage: usize,
+    pub(crate) smoothing: f64,
     pub(crate) max_bins: MaxBins,
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     pub(crate) monotone: BTreeMap<String, Monotone>,
@@ -137,6 +138,7 @@ impl Params {
             max_complexity: self.max_complexity.unwrap_or(complexity),
             max_conditions: positive("max_conditions", self.max_conditions.unwrap_or(longest))?,
             min_coverage: positive("min_coverage", self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)))?,
+            smoothing: self.smoothing(path)?,
             max_bins: self.max_bins,
             cuts: sorted_cuts(&self.cuts)?,
             monotone: self.monotone.clone(),
@@ -152,6 +154,23 @@ impl Params {
 }
 
 impl Params {
+    /// Part of what makes the default good on small tables; the paper's objectives and paths are left as they are.
+    fn smoothing(&self, path: PathKind) -> Result<f64> {
+        let default = if path == PathKind::Best && self.objective == Objective::Onb { 6.0 } else { 0.0 };
+        match self.smoothing {
+            None => Ok(default),
+            Some(rows) if !(rows.is_finite() && rows >= 0.0) => Err(Error::Param {
+                name: "smoothing",
+                want: "a finite number of rows of at least 0",
+                got: rows.to_string(),
+            }),
+            Some(rows) if rows > 0.0 && self.search == Search::Exact => {
+                Err(Error::Conflict("smoothing is for greedy and beam search: exact search goes by values".into()))
+            }
+            Some(rows) => Ok(rows),
+        }
+    }
+
     /// Folds, and which size they choose.
     fn cross_validation(&self) -> Result<Option<(usize, Select)>> {
         match (self.cv, self.select) {
@@ -248,6 +267,9 @@ mod tests {
             Params { beam_width: Some(4), ..ok.clone() },
             Params { max_conditions: Some(0), ..ok.clone() },
             Params { min_coverage: Some(0), ..ok.clone() },
+            Params { smoothing: Some(-1.0), ..ok.clone() },
+            Params { smoothing: Some(f64::NAN), ..ok.clone() },
+            Params { smoothing: Some(3.0), search: Search::Exact, ..ok.clone() },
             Params { max_bins: MaxBins::AtMost(1), ..ok.clone() },
             Params { threads: Some(0), ..ok.clone() },
             Params { cv: Some(1), ..ok.clone() },

@@ -15,6 +15,7 @@ mod prefix;
 mod query;
 mod relaxation;
 mod row_set;
+mod smooth;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use crate::counts::{RootCounts, Tables};
 use crate::fit::Observer;
 use crate::histogram::{Gathered, Rows};
 use crate::monotone::{Directions, Signs};
-use crate::objective::Scorer;
+use crate::objective::{ROWS, Scorer};
 use crate::params::{Checked, Intercept};
 use crate::response::Response;
 use crate::tally;
@@ -239,25 +240,32 @@ impl Searcher<'_> {
         let column = &self.columns[c];
         let keep = if self.params.beam_width == 1 { 1 } else { 2 * self.params.beam_width };
         let signs = self.directions.of_query(&node.query.atoms);
-        let mut best: Vec<Candidate> = Vec::with_capacity(keep + 1);
+        let mut all: Vec<Candidate> = Vec::new();
         children(c as u32, column, stats, self.scorer.stride(), |atom, stats| {
             let length = node.query.length_with(atom);
-            let enough = stats[crate::objective::ROWS] >= self.params.min_coverage as f64;
+            let enough = stats[ROWS] >= self.params.min_coverage as f64;
             if !enough || length > self.max_length || !self.admits(signs, atom, stats) {
                 return;
             }
             let gamma = self.params.length_penalty;
-            let candidate = Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
-            if candidate.score <= 0.0 || (best.len() == keep && order(&best[keep - 1], &candidate).is_lt()) {
-                return;
-            }
-            if self.is_chosen(node, &candidate) {
-                return;
-            }
-            let at = best.partition_point(|b| order(b, &candidate).is_lt());
-            best.insert(at, candidate);
-            best.truncate(keep);
+            all.push(Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c])));
         });
+        if self.params.smoothing > 0.0 {
+            let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| bin[ROWS]).sum();
+            smooth::smooth(&mut all, rows, self.params.smoothing);
+        }
+        let mut best: Vec<Candidate> = Vec::with_capacity(keep + 1);
+        for candidate in all {
+            let too_low = candidate.value <= 0.0 || candidate.score <= 0.0;
+            if too_low || (best.len() == keep && order(&best[keep - 1], &candidate).is_lt()) {
+                continue;
+            }
+            if !self.is_chosen(node, &candidate) {
+                let at = best.partition_point(|b| order(b, &candidate).is_lt());
+                best.insert(at, candidate);
+                best.truncate(keep);
+            }
+        }
         best
     }
 
