@@ -2,7 +2,7 @@
 """Time and memory to learn from generated tables: Orthorules beside the libraries that its users know.
 
 Seeded normal columns and a target with interactions, float32, written as Parquet and as a NumPy array. Orthorules learns 15 rules of at
-most 3 conditions, the others 15 trees of depth 3 (fastogb and BOOMER: 15 rules), all with at most 255 bins (fastogb: five thresholds
+most 3 conditions (greedy search, nested sizes), the others 15 trees of depth 3 (fastogb and BOOMER: 15 rules), all with at most 255 bins (fastogb: five thresholds
 for each column, its default). Every fit is a process of its own; binning counts, reading the file does not. Peak memory is the
 whole process, with the table in it. Peers that would take minutes are left out of larger sizes.
 
@@ -116,7 +116,8 @@ def worker(peer: str, folder: pathlib.Path, threads: int) -> None:
 
 def orthorules(program: pathlib.Path, folder: pathlib.Path, threads: int) -> dict:
     command = ["/usr/bin/env", "time", "-f", "%M", program, "fit", folder / "rows.parquet", "--target", "y", "--json", "--threads",
-               str(threads), "--max-bins", "255", "--max-rules", str(ROUNDS), "--max-conditions", "3", "--quiet"]
+               str(threads), "--max-bins", "255", "--max-rules", str(ROUNDS), "--max-conditions", "3", "--search", "greedy",
+               "--path", "nested", "--quiet"]
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         peak = float(done.stderr.split()[-1]) / 1024
@@ -178,7 +179,7 @@ def curves(args) -> list[dict]:
             setting = base | {axis: value}
             command = [args.bin_dir / "orthorules-experiments", "speed", "--rows", str(setting["rows"]), "--columns",
                        str(setting["columns"]), "--repeats", str(args.repeats), f"max_bins={setting['max_bins']}",
-                       f"max_rules={setting['max_rules']}", "threads=1"]
+                       f"max_rules={setting['max_rules']}", "search=greedy", "path=nested", "threads=1"]
             text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             spent = json.loads(text.splitlines()[0])
             found.append({"axis": axis, "value": value, **{k: round(v, 5) for k, v in spent.items()}})
