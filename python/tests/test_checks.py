@@ -10,9 +10,10 @@ from orthorules import RuleClassifier, RuleRegressor
     [
         RuleRegressor(),
         RuleRegressor(loss="poisson", max_rules=5),
-        RuleRegressor(preset="cob", max_rules=5),
+        RuleRegressor(preset="cob"),
         RuleRegressor(search="exact", max_complexity=6, node_limit=200),
         RuleClassifier(),
+        RuleClassifier(preset="cob"),
         RuleClassifier(search="beam", n_jobs=1),
     ]
 )
