@@ -76,11 +76,46 @@ impl Curve {
 
     /// The normalised risk averaged over complexities 1 to 50. As published, over the normaliser itself and 51 levels.
     pub(crate) fn average(&self, part: Part, as_published: bool) -> f64 {
+        self.late_average(part, as_published, 0)
+    }
+
+    /// The same with every ensemble counted `late` levels more complex.
+    pub(crate) fn late_average(&self, part: Part, as_published: bool, late: usize) -> f64 {
+        let at = |level: usize| self.at(part, (level + self.early).saturating_sub(late));
         if as_published {
-            let levels = (1..=LEVELS + 1).map(|l| self.at(part, l + self.early));
-            (1.0 + levels.sum::<f64>()) / (LEVELS + 2) as f64
+            (1.0 + (1..=LEVELS + 1).map(at).sum::<f64>()) / (LEVELS + 2) as f64
         } else {
-            (1..=LEVELS).map(|l| self.at(part, l)).sum::<f64>() / LEVELS as f64
+            (1..=LEVELS).map(at).sum::<f64>() / LEVELS as f64
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(early: usize) -> Curve {
+        let size = |complexity, train| Size { rules: 1, complexity, train, test: 1.0, lambda: None, text: Vec::new() };
+        Curve {
+            setting: String::new(),
+            normaliser: [2.0; 2],
+            constant: [2.0; 2],
+            sizes: vec![size(2, 1.0), size(11, 0.5)],
+            seconds: 0.0,
+            total_seconds: 0.0,
+            early,
+            stopped: 0,
+            searched: 0,
+        }
+    }
+
+    #[test]
+    fn risks_are_averaged_over_levels() {
+        // One level of the constant, nine of the first ensemble, forty of the second.
+        assert!((curve(0).average(Part::Train, false) - (1.0 + 9.0 * 0.5 + 40.0 * 0.25) / 50.0).abs() < 1e-12);
+        assert!((curve(0).late_average(Part::Train, false, 1) - (2.0 + 9.0 * 0.5 + 39.0 * 0.25) / 50.0).abs() < 1e-12);
+        // As published, the normaliser and 51 levels; counts enter one level early.
+        assert!((curve(0).average(Part::Train, true) - (2.0 + 9.0 * 0.5 + 41.0 * 0.25) / 52.0).abs() < 1e-12);
+        assert!((curve(1).average(Part::Train, true) - (1.0 + 9.0 * 0.5 + 42.0 * 0.25) / 52.0).abs() < 1e-12);
     }
 }

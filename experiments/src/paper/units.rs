@@ -14,6 +14,9 @@ pub(crate) enum Unit {
     Clipped,
     /// The same, its logarithm.
     Log,
+    /// The same, with the rival's ensembles counted one level more complex: the published curves of the stagewise systems
+    /// have an offset rule that costs 1 and that COB does not have.
+    Late,
     /// A split of a data set.
     Split,
     /// A complexity of a data set, 10 to 50 in tens.
@@ -23,19 +26,25 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Set, Self::Clipped, Self::Log, Self::Split, Self::FewLevels, Self::EveryLevel];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Set, Self::Clipped, Self::Log, Self::Late, Self::Split, Self::FewLevels, Self::EveryLevel];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Set => "data set",
             Self::Clipped => "data set, differences within ±1",
             Self::Log => "data set, log risk",
+            Self::Late => "data set, differences within ±1, the first one level late",
             Self::Split => "data set and split",
             Self::FewLevels => "data set and complexity 10, 20, … 50",
             Self::EveryLevel => "data set and complexity 1 … 50",
         }
     }
+}
+
+/// A pair whose difference stays within ±1.
+fn clipped((a, b): (f64, f64)) -> (f64, f64) {
+    (b + (a - b).clamp(-1.0, 1.0), b)
 }
 
 impl Evaluation<'_> {
@@ -49,7 +58,12 @@ impl Evaluation<'_> {
             let risk = self.risk(set, worse, part).zip(self.risk(set, better, part));
             match unit {
                 Unit::Set => pairs.extend(risk),
-                Unit::Clipped => pairs.extend(risk.map(|(a, b)| (b + (a - b).clamp(-1.0, 1.0), b))),
+                Unit::Clipped => pairs.extend(risk.map(clipped)),
+                Unit::Late => {
+                    let curves = self.curves(set, worse);
+                    let late: f64 = curves.iter().map(|c| c.late_average(part, self.as_published, 1)).sum();
+                    pairs.extend(risk.map(|(_, b)| clipped((late / curves.len() as f64, b))));
+                }
                 Unit::Log => pairs.extend(risk.map(|(a, b)| (a.ln(), b.ln()))),
                 Unit::Split => {
                     let of = |m| self.curves(set, m).iter().map(|c| c.average(part, self.as_published));
