@@ -153,6 +153,14 @@ impl Scorer {
         (bound * (1.0 + 1e-6)).min(f64::MAX)
     }
 
+    /// The same with the gradient as it is in place of its projection, which is what the published program computes. The
+    /// two agree where the weights are optimal without a penalty. Nothing is known of the largest value then.
+    pub(crate) fn unprojected(mut self) -> Self {
+        self.lean.clear();
+        self.ceiling = f64::MAX;
+        self
+    }
+
     /// Length of a vector of statistics: rows, G, D, N.
     pub(crate) fn stride(&self) -> usize {
         N + self.t

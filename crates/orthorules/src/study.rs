@@ -10,7 +10,7 @@ use crate::params::Bound;
 use crate::search::{Bounds, UnitStats, Workspace};
 
 pub use boost::{Variant, boost};
-pub use coverage::{Coverage, coverages};
+pub use coverage::{Comparison, Coverage, coverages};
 pub use kernels::{Kernel, Workload};
 pub use naive::naive_cob;
 

@@ -8,7 +8,7 @@ use crate::data::{DataSet, Entry};
 use anyhow::Result;
 use orthorules::model::Step;
 use orthorules::params::{Preset, Update};
-use orthorules::study::{Coverage, coverages, naive_cob};
+use orthorules::study::{Comparison, Coverage, coverages, naive_cob};
 use orthorules::{Observer, Params, Problem, Rule, Task, fit};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,7 +87,7 @@ pub(crate) struct Extra {
 impl Extra {
     /// The records of all data sets.
     pub(crate) fn all(&self, store: &Store, sets: &[(Entry, DataSet)]) -> Result<Vec<Extras>> {
-        let setting = format!("{} rounds, {} nodes, v3", self.rounds, self.nodes);
+        let setting = format!("{} rounds, {} nodes, v4", self.rounds, self.nodes);
         let jobs: Vec<Job<Extras>> = sets
             .iter()
             .map(|(entry, data)| {
@@ -111,8 +111,8 @@ impl Extra {
         Ok(Extras { setting: setting.to_owned(), coverage, times })
     }
 
-    /// As published: no intercept, λ of 0 (logistic loss .1), greedy search for gradient boosting and the gradient sum,
-    /// ten thresholds for `wine`.
+    /// As published: no intercept, λ of 0 (logistic loss .1), greedy search for gradient boosting and the gradient sum, ten
+    /// thresholds for `wine`, and the gradient of the orthogonal objective not projected.
     fn coverage(&self, entry: &Entry, data: &DataSet) -> Result<Vec<Vec<Coverage>>> {
         let published = self.protocol == Protocol::Published;
         let prepared = self.protocol.prepare(entry, data, 0)?;
@@ -130,7 +130,8 @@ impl Extra {
             let own = params(preset, update);
             let own = if published && !xgb { own } else { exact(own, self.nodes) };
             let orthogonal = exact(params(Preset::Cob, update), self.nodes);
-            Ok(coverages(&problem, &own, &orthogonal, published, self.rounds)?)
+            let compared = Comparison { rounds: self.rounds, whole: published, projected: !published };
+            Ok(coverages(&problem, &own, &orthogonal, compared)?)
         };
         COMPARED.iter().map(of).collect()
     }

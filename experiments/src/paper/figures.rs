@@ -131,11 +131,14 @@ fn by_set(evaluation: &Evaluation, part: Part) -> String {
     let mut plot = Plot::new(&title, (1120.0, 460.0), (-0.5, last + 0.5), y).with_bottom(110.0);
     plot.y_axis(&ticks(y.0, y.1), "log risk");
     plot.x_names(sets.iter().map(|s| s.entry.name.as_str()));
-    for &method in evaluation.methods {
+    let middle = evaluation.methods.len() as f64 / 2.0 - 0.5;
+    for (k, &method) in evaluation.methods.iter().enumerate() {
         for (i, set) in sets.iter().enumerate() {
             if let Some(value) = log(set, method) {
                 let title = format!("{}: {} {:.4}", set.entry.name, method.name(), value.exp());
-                plot.dot((i as f64, value), 4.0, method.color(), &title);
+                // Side by side, so that equal values can be seen.
+                let x = i as f64 + 0.09 * (k as f64 - middle);
+                plot.dot((x, value), 3.5, method.color(), &title);
             }
         }
     }
@@ -204,7 +207,8 @@ fn times(evaluation: &Evaluation) -> String {
         times.sort_unstable_by(f64::total_cmp);
         times
     };
-    let y = range(evaluation.methods.iter().flat_map(|&m| log(m)), f64::MAX);
+    let (low, high) = range(evaluation.methods.iter().flat_map(|&m| log(m)), f64::MAX);
+    let y = (low.floor(), high.ceil());
     let count = evaluation.methods.len() as f64;
     let mut plot = Plot::new("Seconds up to complexity 50, by method", (560.0, 400.0), (-0.6, count - 0.4), y);
     plot.y_axis(&powers(y.0, y.1), "seconds");
@@ -227,7 +231,7 @@ fn ratios(evaluation: &Evaluation) -> String {
     let panel = |title: &str, values: &[f64]| {
         let logs: Vec<f64> = values.iter().map(|v| v.log10()).collect();
         let (low, high) = range(logs.iter().copied().chain([0.0]), f64::MAX);
-        let y = (low, high + 0.1);
+        let y = (low.floor(), high.ceil());
         let mut plot = Plot::new(title, size, (-0.6, logs.len() as f64 - 0.4), y).with_bottom(110.0);
         plot.y_axis(&powers(y.0, y.1), "ratio");
         plot.x_names(evaluation.sets.iter().map(|s| s.entry.name.as_str()));
@@ -271,7 +275,7 @@ fn curves(evaluation: &Evaluation) -> String {
             plot.x_axis(&ticks(1.0, 50.0), "complexity");
             for (&method, curve) in evaluation.methods.iter().filter_map(|m| Some((m, of(*m)?))) {
                 let points: Vec<_> = Evaluation::levels().map(|l| (l as f64, value(curve, l))).collect();
-                plot.line(&points, method.color(), if method == Method::CobExact { 2.5 } else { 1.2 });
+                plot.steps(&points, method.color(), if method == Method::CobExact { 2.5 } else { 1.2 });
             }
             annotate(&mut plot, set, evaluation);
             legend(&mut plot, evaluation.methods);

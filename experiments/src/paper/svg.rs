@@ -18,7 +18,7 @@ pub(crate) struct Plot {
 }
 
 const LEFT: f64 = 56.0;
-const TOP: f64 = 30.0;
+const TOP: f64 = 44.0;
 const RIGHT: f64 = 12.0;
 
 impl Plot {
@@ -66,10 +66,19 @@ impl Plot {
     }
 
     pub(crate) fn x_axis(&mut self, ticks: &[(f64, String)], name: &str) {
-        let base = self.height - self.bottom;
+        let (base, right) = (self.height - self.bottom, self.width - RIGHT);
+        let _ = writeln!(
+            self.body,
+            "<line x1=\"{LEFT}\" x2=\"{right:.1}\" y1=\"{base:.1}\" y2=\"{base:.1}\" stroke=\"#888\"/>"
+        );
         for (at, text) in ticks {
             let x = self.px(*at);
-            self.label(x, base + 15.0, "middle", &escape(text));
+            let end = base + 4.0;
+            let _ = writeln!(
+                self.body,
+                "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{base:.1}\" y2=\"{end:.1}\" stroke=\"#888\"/>"
+            );
+            self.label(x, base + 16.0, "middle", &escape(text));
         }
         self.label(self.width / 2.0, self.height - 6.0, "middle", &escape(name));
     }
@@ -100,6 +109,16 @@ impl Plot {
             "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" points=\"{}\"/>",
             text.join(" ")
         );
+    }
+
+    /// A line that stays at each value until the next.
+    pub(crate) fn steps(&mut self, points: &[(f64, f64)], color: &str, width: f64) {
+        let mut corners: Vec<(f64, f64)> = Vec::new();
+        for &(x, y) in points {
+            corners.extend(corners.last().map(|&(_, before)| (x, before)));
+            corners.push((x, y));
+        }
+        self.line(&corners, color, width);
     }
 
     pub(crate) fn dot(&mut self, (x, y): (f64, f64), radius: f64, color: &str, title: &str) {

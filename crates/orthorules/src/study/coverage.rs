@@ -25,16 +25,22 @@ pub struct Coverage {
     pub rows: usize,
 }
 
-/// Boosts with `own` for at most `rounds` rules; after the first and each later one compares the next condition with the
-/// one that `orthogonal` would choose at the same model. `whole` lets the query of all rows be chosen by either. With at
-/// most two classes and without row weights.
-pub fn coverages(
-    problem: &Problem,
-    own: &Params,
-    orthogonal: &Params,
-    whole: bool,
-    rounds: usize,
-) -> Result<Vec<Coverage>> {
+/// What is compared, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub struct Comparison {
+    /// Most rules of a model.
+    pub rounds: usize,
+    /// Whether the query of all rows may be chosen by either.
+    pub whole: bool,
+    /// Whether the orthogonal objective takes the projected gradient, as the paper has it, or the plain one, as the
+    /// published program does.
+    pub projected: bool,
+}
+
+/// Boosts with `own`; after the first rule and each later one compares the next condition with the one that `orthogonal`
+/// would choose at the same model. With at most two classes and without row weights.
+pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared: Comparison) -> Result<Vec<Coverage>> {
+    let Comparison { rounds, whole, projected } = compared;
     let own = &own.check(problem.task.loss(), problem.rows)?;
     let orthogonal = &orthogonal.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
@@ -48,7 +54,8 @@ pub fn coverages(
     let mut coverages = Vec::new();
     for round in 0..=rounds {
         let search = |params: &Checked| -> Option<Found> {
-            let scorer = &Scorer::new(response, &cells, &weights, params);
+            let scorer = Scorer::new(response, &cells, &weights, params);
+            let scorer = &if projected { scorer } else { scorer.unprojected() };
             let searcher = Searcher {
                 columns,
                 response,
@@ -91,7 +98,8 @@ mod tests {
     fn the_gradient_sum_covers_at_least_as_much_as_gradient_boosting() {
         let problem =
             Problem::new(generate::friedman1(200, 5), &Roles { target: "y".into(), ..Roles::default() }).unwrap();
-        let of = |preset: Preset| coverages(&problem, &preset.params(), &Preset::Cob.params(), false, 8).unwrap();
+        let compared = Comparison { rounds: 8, whole: false, projected: true };
+        let of = |preset: Preset| coverages(&problem, &preset.params(), &Preset::Cob.params(), compared).unwrap();
         let (sum, boosting) = (of(Preset::Sgs), of(Preset::Sgb));
         assert_eq!((sum.len(), boosting.len()), (8, 8));
         let mean = |c: &[Coverage]| c.iter().map(|c| c.own).sum::<usize>();
