@@ -1,6 +1,6 @@
 //! From curves to the numbers that the paper claims.
 
-use super::curve::{Curve, Part};
+use super::curve::{Curve, Part, Size};
 use super::extras::{COMPARED, Extras};
 use super::method::Method;
 use super::published::Published;
@@ -40,6 +40,14 @@ impl Claim {
     pub(crate) fn verdict(&self) -> &'static str {
         if self.test.p < self.alpha { "holds" } else { "does not hold" }
     }
+}
+
+/// An ensemble that is shown with its rules.
+pub(crate) struct Marked<'a> {
+    pub(crate) method: Method,
+    /// Normalised test risk.
+    pub(crate) risk: f64,
+    pub(crate) size: &'a Size,
 }
 
 /// How often a change helps.
@@ -187,6 +195,21 @@ impl<'a> Evaluation<'a> {
             own.is_some_and(|own| rivals.iter().all(|&r| self.risk(s, r, part).is_none_or(|risk| own < risk)))
         };
         self.sets.iter().filter(wins).count()
+    }
+
+    /// On the first split: COB's ensemble of complexity about 20, and the smallest of a rival with at most its test risk.
+    pub(crate) fn marked(&self, set: &'a Results) -> Vec<Marked<'a>> {
+        let of = |m: Method| self.curves(set, m).first();
+        let Some(curve) = of(Method::CobExact) else { return Vec::new() };
+        let Some(size) = curve.sizes.iter().rfind(|s| s.complexity <= 20) else { return Vec::new() };
+        let risk = curve.test_risk(size);
+        let as_good = |method: Method| {
+            let curve = of(method)?;
+            let size = curve.sizes.iter().find(|s| curve.test_risk(s) <= risk)?;
+            (size.complexity <= LEVELS).then(|| Marked { method, risk: curve.test_risk(size), size })
+        };
+        let rival = RIVALS.into_iter().filter_map(as_good).min_by_key(|m| m.size.complexity);
+        std::iter::once(Marked { method: Method::CobExact, risk, size }).chain(rival).collect()
     }
 
     /// All levels.

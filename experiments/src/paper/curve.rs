@@ -74,6 +74,11 @@ impl Curve {
         last.map_or(self.constant[part as usize], |s| s.risk(part)) / self.normaliser[part as usize]
     }
 
+    /// Normalised risk of one of its ensembles on test rows: comparable between curves, whatever their loss and scale.
+    pub(crate) fn test_risk(&self, size: &Size) -> f64 {
+        size.test / self.normaliser[1]
+    }
+
     /// The normalised risk averaged over complexities 1 to 50. As published, over the normaliser itself and 51 levels.
     pub(crate) fn average(&self, part: Part, as_published: bool) -> f64 {
         self.late_average(part, as_published, 0)

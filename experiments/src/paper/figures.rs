@@ -1,7 +1,7 @@
 //! The figures of the paper, drawn from an evaluation.
 
-use super::analysis::{COMPARED_LEVELS, Evaluation, RIVALS};
-use super::curve::{Curve, Part, Size};
+use super::analysis::{COMPARED_LEVELS, Evaluation, Marked};
+use super::curve::{Curve, Part};
 use super::extras::COMPARED;
 use super::method::Method;
 use super::svg::{Plot, panels};
@@ -287,20 +287,13 @@ fn curves(evaluation: &Evaluation) -> String {
 
 /// Marks COB's ensemble of complexity about 20 and the first of a rival that is as good, with their rules to point at.
 fn annotate(plot: &mut Plot, set: &super::Results, evaluation: &Evaluation) {
-    let of = |m: Method| evaluation.curves(set, m).first();
-    let Some(curve) = of(Method::CobExact) else { return };
-    let Some(size) = curve.sizes.iter().rfind(|s| s.complexity <= 20) else { return };
-    let place = |s: &Size| (s.complexity as f64, (s.test / curve.normaliser[1]).ln());
-    let mark = |plot: &mut Plot, method: Method, s: &Size, above: f64| {
-        plot.dot(place(s), 6.0, method.color(), &s.text.join("\n"));
-        let text = format!("{}: {} rules, complexity {}", method.name(), s.rules, s.complexity);
-        plot.note(place(s), 8.0, above, "start", &text);
-    };
-    mark(plot, Method::CobExact, size, 14.0);
-    let as_good = |m: Method| Some((m, of(m)?.sizes.iter().find(|s| s.test <= size.test)?));
-    let rival = RIVALS.into_iter().filter_map(as_good).min_by_key(|(_, s)| s.complexity);
-    if let Some((method, other)) = rival.filter(|(_, s)| s.complexity <= super::LEVELS) {
-        plot.line(&[place(size), place(other)], "#555", 1.0);
-        mark(plot, method, other, -10.0);
+    let marked = evaluation.marked(set);
+    let place = |m: &Marked| (m.size.complexity as f64, m.risk.ln());
+    plot.line(&marked.iter().map(place).collect::<Vec<_>>(), "#555", 1.0);
+    // The text of the first stands below it, that of the second above.
+    for (m, down) in marked.iter().zip([14.0, -10.0]) {
+        plot.dot(place(m), 6.0, m.method.color(), &m.size.text.join("\n"));
+        let text = format!("{}: {} rules, complexity {}", m.method.name(), m.size.rules, m.size.complexity);
+        plot.note(place(m), 8.0, down, "start", &text);
     }
 }

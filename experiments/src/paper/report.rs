@@ -1,7 +1,7 @@
 //! Tables as CSV, figures as SVG, and one page with all of it.
 
-use super::analysis::{Evaluation, RIVALS};
-use super::curve::{Part, Size};
+use super::analysis::Evaluation;
+use super::curve::Part;
 use super::figures::{self, SHOWN};
 use super::method::Method;
 use super::published::Published;
@@ -104,26 +104,16 @@ fn table(
 /// COB's ensemble of complexity about 20 beside the smallest of another method that is as good.
 fn ensembles(html: &mut String, evaluation: &Evaluation) {
     for set in evaluation.sets.iter().filter(|s| SHOWN.contains(&s.entry.name.as_str())) {
-        let of = |m: Method| evaluation.curves(set, m).first();
-        let Some(cob) = of(Method::CobExact).and_then(|c| c.sizes.iter().rfind(|s| s.complexity <= 20)) else {
-            continue;
-        };
-        let as_good = |m: Method| Some((m, of(m)?.sizes.iter().find(|s| s.test <= cob.test)?));
-        let rival = RIVALS.into_iter().filter_map(as_good).min_by_key(|(_, s)| s.complexity);
+        let marked = evaluation.marked(set);
         let _ = write!(html, "<h3>{}</h3><div class=\"pair\">", escape(&set.entry.name));
-        let mut show = |name: &str, size: &Size| {
-            let _ = write!(
-                html,
-                "<div>{name}: complexity {}, test risk {:.4}<pre>{}</pre></div>",
-                size.complexity,
-                size.test,
-                escape(&size.text.join("\n"))
-            );
-        };
-        show("COB_B", cob);
-        match rival {
-            Some((method, size)) => show(method.name(), size),
-            None => html.push_str("<div>No other of the paper's methods is as good up to complexity 50.</div>"),
+        for m in &marked {
+            let (name, rules) = (m.method.name(), escape(&m.size.text.join("\n")));
+            let complexity = m.size.complexity;
+            let _ =
+                write!(html, "<div>{name}: complexity {complexity}, test risk {:.4}<pre>{rules}</pre></div>", m.risk);
+        }
+        if marked.len() == 1 {
+            html.push_str("<div>No other of the paper's methods is as good up to complexity 50.</div>");
         }
         html.push_str("</div>");
     }
