@@ -6,7 +6,7 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 BIN    := $(TARGET)/release/orthorules
 LAB    := $(TARGET)/release/orthorules-experiments
 
-.PHONY: help build test format lint docs units smoke python oldest wheel demo quality paper speed clean
+.PHONY: help build test format lint docs units smoke python oldest wheel demo quality paper speed peers kernels instructions clean
 
 # A virtual environment of its own for each of: the newest and the oldest releases that are supported.
 NEWEST := python/.venv
@@ -82,6 +82,15 @@ paper: ## The paper's evaluation, rerun: make paper DATA=directory [ARGS=--quick
 
 speed: build ## Time against LightGBM; needs: pip install lightgbm numpy pandas pyarrow
 	$(PYTHON) experiments/speed_lightgbm.py --bin-dir "$(TARGET)/release"
+
+peers: build ## Time and memory beside other libraries; see experiments/speed_peers.py for what to install
+	$(PYTHON) experiments/speed_peers.py --curves --bin-dir "$(TARGET)/release" --out results
+
+kernels: build ## Every kernel beside its naive twin, and the bandwidth of memory
+	"$(LAB)" kernels
+
+instructions: build ## Instructions of every kernel against the table (skipped without valgrind)
+	"$(LAB)" instructions
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -78,18 +78,37 @@ fn pass<C: Code, const K: usize>(
     counts: &mut [u32],
     sums: &mut [f64],
 ) {
-    let cells = node.cells;
-    let mut visit = |row: usize, cell: u32, b: f64| {
-        for k in 0..K {
-            let bin = first[k] + codes[k][row].index();
-            counts[bin * cells + cell as usize] += 1;
-            sums[bin] += b;
-        }
-    };
     let values = node.cell.iter().zip(node.b);
     match node.rows {
-        Rows::All(_) => values.enumerate().for_each(|(row, (&cell, &b))| visit(row, cell, b)),
-        Rows::Some(rows) => rows.iter().zip(values).for_each(|(&row, (&cell, &b))| visit(row as usize, cell, b)),
+        Rows::All(_) => {
+            for (row, (&cell, &b)) in values.enumerate() {
+                add(row, (cell, b), node.cells, codes, first, counts, sums);
+            }
+        }
+        Rows::Some(rows) => {
+            for (&row, (&cell, &b)) in rows.iter().zip(values) {
+                add(row as usize, (cell, b), node.cells, codes, first, counts, sums);
+            }
+        }
+    }
+}
+
+/// Adds one row to its bins. Always inlined: a call for each row would cost as much as the row.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add<C: Code, const K: usize>(
+    row: usize,
+    (cell, b): (u32, f64),
+    cells: usize,
+    codes: [&[C]; K],
+    first: [usize; K],
+    counts: &mut [u32],
+    sums: &mut [f64],
+) {
+    for k in 0..K {
+        let bin = first[k] + codes[k][row].index();
+        counts[bin * cells + cell as usize] += 1;
+        sums[bin] += b;
     }
 }
 
