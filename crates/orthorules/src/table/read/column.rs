@@ -25,7 +25,7 @@ pub(crate) struct Builder<'h> {
 enum Gathered {
     /// No value so far.
     Missing,
-    Numbers(Vec<Numbers>),
+    Numbers(Numbers),
     Booleans(Vec<Option<bool>>),
     Text(Levels),
 }
@@ -57,8 +57,9 @@ impl<'h> Builder<'h> {
         match (&mut self.values, part) {
             (Gathered::Missing, Part::Missing(_)) => {}
             (Gathered::Missing, Part::Numbers(numbers)) => {
-                let nothing = (before > 0).then(|| vec![f64::NAN; before].into());
-                self.values = Gathered::Numbers(nothing.into_iter().chain([numbers]).collect());
+                let mut all = Numbers::from(vec![f64::NAN; before]);
+                append(&mut all, numbers);
+                self.values = Gathered::Numbers(all);
             }
             (Gathered::Missing, Part::Booleans(values)) => {
                 self.values = Gathered::Booleans(std::iter::repeat_n(None, before).chain(values).collect());
@@ -69,8 +70,8 @@ impl<'h> Builder<'h> {
                 levels.append(&part);
                 self.values = Gathered::Text(levels);
             }
-            (Gathered::Numbers(all), Part::Numbers(numbers)) => all.push(numbers),
-            (Gathered::Numbers(all), Part::Missing(rows)) => all.push(vec![f64::NAN; rows].into()),
+            (Gathered::Numbers(all), Part::Numbers(numbers)) => append(all, numbers),
+            (Gathered::Numbers(all), Part::Missing(rows)) => append(all, vec![f64::NAN; rows].into()),
             (Gathered::Booleans(all), Part::Booleans(values)) => all.extend(values),
             (Gathered::Booleans(all), Part::Missing(rows)) => all.extend(std::iter::repeat_n(None, rows)),
             (Gathered::Text(all), Part::Text(levels)) => all.append(&levels),
@@ -89,7 +90,7 @@ impl<'h> Builder<'h> {
         };
         match self.values {
             Gathered::Missing => Outcome::Kept(missing(name, self.rows, wish)),
-            Gathered::Numbers(parts) => kept(Values::Numeric(join(parts, self.rows))),
+            Gathered::Numbers(numbers) => kept(Values::Numeric(numbers)),
             Gathered::Booleans(values) => kept(Values::booleans(values)),
             Gathered::Text(levels) if self.head.untyped && !wish.categorical && levels.are_boolean() => {
                 let boolean = |&code: &u32| levels.names.get(code as usize).and_then(|l| as_boolean(l));
@@ -118,16 +119,15 @@ impl Levels {
     }
 }
 
-/// Numbers in one piece; a single part stays where it is.
-fn join(mut parts: Vec<Numbers>, rows: usize) -> Numbers {
-    if parts.len() == 1 {
-        return parts.swap_remove(0);
+/// Adds numbers at the end; those of a single part stay where they are.
+fn append(all: &mut Numbers, more: Numbers) {
+    if all.is_empty() {
+        *all = more;
+    } else {
+        let mut numbers = std::mem::replace(all, Vec::new().into()).into_vec();
+        numbers.extend_from_slice(&more);
+        *all = numbers.into();
     }
-    let mut numbers = Vec::with_capacity(rows);
-    for part in parts {
-        numbers.extend_from_slice(&part);
-    }
-    numbers.into()
 }
 
 #[cfg(test)]
