@@ -24,7 +24,7 @@ pub struct Variant<'a> {
     pub whole: bool,
 }
 
-/// One rule at a time like [`fit`](crate::fit), nested, with the differences of `variant`. For at most two
+/// One rule at a time like [`fit`](crate::fit()), nested, with the differences of `variant`. For at most two
 /// classes and without monotone columns.
 pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dyn Observer) -> Result<Model> {
     let params = &params.check(problem.task.loss(), problem.rows)?;
