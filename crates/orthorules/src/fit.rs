@@ -69,7 +69,7 @@ pub struct Seconds {
 /// either halfway is an error, since half of it says nothing.
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
-    let checked = params.check(problem.task.loss(), problem.rows)?;
+    let checked = params.check(problem.task.loss(), problem.counted_rows())?;
     checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
     check_codes(problem, &checked)?;
     monotone::check(problem, &checked.monotone)?;

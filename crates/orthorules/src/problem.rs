@@ -6,6 +6,7 @@ use crate::error::{Error, Result, listing};
 use crate::loss::Loss;
 use crate::model::ColumnSpec;
 use crate::params::MaxBins;
+use crate::response::count_rows;
 use crate::table::{Column, Kind, MISSING, Table, Values};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -92,6 +93,14 @@ impl std::fmt::Display for Task {
 }
 
 impl Problem {
+    /// How many rows these are for defaults that depend on it: whole-number weights are so many rows.
+    pub(crate) fn counted_rows(&self) -> usize {
+        match &self.weight {
+            Some(weights) if count_rows(weights) => weights.iter().sum::<f64>() as usize,
+            _ => self.rows,
+        }
+    }
+
     /// Splits `table` into features, target, weights and exposures; rows of weight 0 are dropped.
     pub fn new(table: Table, roles: &Roles) -> Result<Self> {
         if table.rows() == 0 {

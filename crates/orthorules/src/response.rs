@@ -107,11 +107,11 @@ impl Response {
             None => weight.map(|w| factor * w),
         };
         let norm = problem.exposure.is_some().then(|| weight.clone());
-        let whole = |w: &PerRow| match w {
+        let count_rows = match &weight {
             PerRow::Same(_) => true,
-            PerRow::Each(v) => v.iter().all(|x| x.fract() == 0.0 && *x < 1e9),
+            PerRow::Each(v) => count_rows(v),
         };
-        let rows_each = if whole(&weight) { weight } else { PerRow::Same(1.0) };
+        let rows_each = if count_rows { weight } else { PerRow::Same(1.0) };
         let rows_total = rows_each.total(rows);
         Self {
             loss,
@@ -208,6 +208,11 @@ impl Response {
         let total: f64 = blocks.iter().sum();
         Self::finite(total / self.total_weight * self.scale * self.scale)
     }
+}
+
+/// Whether weights are counts of rows: whole numbers.
+pub(crate) fn count_rows(weights: &[f64]) -> bool {
+    weights.iter().all(|w| w.fract() == 0.0 && *w < 1e9)
 }
 
 #[cfg(test)]

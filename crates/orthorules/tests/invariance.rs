@@ -169,6 +169,26 @@ fn rounding_noise_is_worth_no_rule() {
     }
 }
 
+/// Defaults that depend on the number of rows, and means over thresholds a few rows apart, count a row of weight 4 four times.
+#[test]
+fn defaults_count_weights_as_rows() {
+    let number = |r: usize, k: usize| ((r * 37 + k * 11) % 29) as f64 / 7.0;
+    let mut data = Data {
+        task: Task::Regression,
+        x: (0..29).map(|r| number(r, 0)).collect(),
+        u: (0..29).map(|r| number(r * r, 3)).collect(),
+        c: (0..29).map(|r| Some(["a", "b", "c"][r % 3])).collect(),
+        y: (0..29).map(|r| number(r, 5).sin() + 3.0 * f64::from(u8::from(r == 7)) + number(r * r, 3)).collect(),
+        weight: None,
+    };
+    let params = Params { threads: Some(1), ..Params::default() };
+    let four: Vec<usize> = (0..29).flat_map(|r| [r; 4]).collect();
+    let repeated = data.take(&four).fit(&params);
+    data.weight = Some(vec![4.0; 29]);
+    let weighted = data.fit(&params);
+    assert_eq!(row_sets(&weighted, &data.table()), row_sets(&repeated, &data.table()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

@@ -2,8 +2,8 @@
 //!
 //! A threshold that is good only because one row falls on its right side is good by chance. On small tables such
 //! thresholds are many, and the best of many looks better than it is; so the choice goes by a mean in which a threshold that
-//! is m rows away has the weight 1 − m / reach. Selecting no row, or all rows of the node, is worth nothing and takes
-//! part. Where neighbouring thresholds are further apart than `reach` rows, as on all larger tables, scores stay as they are.
+//! is m rows away has the weight 1 − m / reach, but no threshold is worth more than its own score. Selecting no row, or
+//! all rows of the node, is worth nothing and takes part. Where neighbouring thresholds are further apart than `reach` rows, as on all larger tables, scores stay as they are.
 
 use super::candidate::{Candidate, rounded};
 use crate::rule::Op;
@@ -29,7 +29,7 @@ pub(super) fn smooth(candidates: &mut [Candidate], node_rows: f64, reach: f64) {
             sum += part * score;
             total += part;
         }
-        candidate.score = rounded(sum / total);
+        candidate.score = rounded(own.min(sum / total));
     }
 }
 
@@ -93,6 +93,7 @@ mod tests {
                 let part = |rows: f64| (1.0 - (rows - before[k].rows).abs() / reach).max(0.0);
                 let total: f64 = points.iter().map(|p| part(p.0)).sum();
                 let mean = points.iter().map(|p| part(p.0) * p.1).sum::<f64>() / total;
+                let mean = mean.min(before[k].score);
                 prop_assert!((after.score - mean).abs() <= 1e-9 * (1.0 + mean));
                 prop_assert_eq!(after.value, before[k].value);
             }
