@@ -185,19 +185,23 @@ pub(crate) fn instructions(args: &Instructions) -> Result<()> {
     Ok(())
 }
 
-/// Instructions of one run: those of five runs less those of one, divided by four.
+/// Instructions of one run: those of many runs less those of one, divided by their number.
+///
+/// Preparing the data takes hash tables and threads, and so some 100,000 instructions more or less each time;
+/// the runs are enough to make that small even for the smallest kernel.
 fn count(kernel: Kernel) -> Result<u64> {
-    let counted = |repeats: &str| -> Result<u64> {
+    const RUNS: u64 = 80;
+    let counted = |repeats: u64| -> Result<u64> {
         let output = Command::new("valgrind")
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
             .arg(std::env::current_exe()?)
             .args(["kernels", "--rows", "20000", "--columns", "8", "--bins", "64", "--rules", "8"])
-            .args(["--only", kernel.name(), "--repeats", repeats])
+            .args(["--only", kernel.name(), "--repeats", &repeats.to_string()])
             .output()?;
         let text = String::from_utf8_lossy(&output.stderr);
         let collected = text.lines().find_map(|line| line.split("Collected : ").nth(1));
         let collected = collected.with_context(|| format!("valgrind said: {text}"))?;
         Ok(collected.trim().parse()?)
     };
-    Ok((counted("5")? - counted("1")?) / 4)
+    Ok(counted(1 + RUNS)?.saturating_sub(counted(1)?) / RUNS)
 }
