@@ -104,7 +104,7 @@ impl Bounds<'_> {
             return NodeBound { value, largest: trace };
         }
         if !gathered {
-            work.gather(self.stats, units);
+            work.masses(self.stats, units);
         }
         NodeBound { value, largest: largest_eigenvalue(&work.runs, &self.stats.z, self.stats.t) }
     }

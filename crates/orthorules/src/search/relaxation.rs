@@ -23,6 +23,8 @@ type Lanes = [f64; 4];
 pub(crate) struct Workspace {
     units: Gathered,
     pub(super) runs: Vec<Run>,
+    /// Run of each cell, while runs are made.
+    run_of: Vec<u32>,
     matrix: Vec<f64>,
     nu: Vec<f64>,
     step: Vec<f64>,
@@ -102,6 +104,22 @@ impl Workspace {
         }
         self.units.store(&mut lanes, &mut lane);
         self.close(run);
+    }
+
+    /// The mass of every cell of a node, one run for each cell; its units are not copied.
+    pub(super) fn masses(&mut self, stats: &UnitStats, items: &[Item]) {
+        self.run_of.resize(stats.z.len() / stats.t.max(1), u32::MAX);
+        self.runs.clear();
+        for &(u, times) in items {
+            let (cell, [d, ..]) = (stats.cell[u as usize], stats.core[u as usize]);
+            let run = &mut self.run_of[cell as usize];
+            if *run == u32::MAX {
+                *run = self.runs.len() as u32;
+                self.runs.push(Run::new(cell));
+            }
+            self.runs[*run as usize].mass += times * d;
+        }
+        self.runs.iter().for_each(|run| self.run_of[run.cell as usize] = u32::MAX);
     }
 
     fn close(&mut self, run: Run) {
