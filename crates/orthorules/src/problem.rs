@@ -1,48 +1,22 @@
 //! From a table and the roles of its columns to a learning problem, checked once.
 
+mod columns;
+mod roles;
+mod task;
+
+pub(crate) use columns::{exposures, number_target, weights};
+pub use roles::Roles;
+pub use task::Task;
+
 use crate::bins::BinnedColumn;
-use crate::decimal;
 use crate::error::{Error, Result, listing};
-use crate::loss::Loss;
 use crate::model::ColumnSpec;
 use crate::params::MaxBins;
 use crate::response::count_rows;
-use crate::table::{Column, Kind, MISSING, Table, Values};
-use serde::{Deserialize, Serialize};
+use crate::table::{Column, Kind, Table, Values};
+use columns::{class_target, group_indices};
 use std::collections::BTreeMap;
-
-/// What is predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Task {
-    /// A number, by squared loss.
-    Regression,
-    /// A class, by logistic loss.
-    Classification,
-    /// A count or a rate, by Poisson loss.
-    Poisson,
-}
-
-/// Which column plays which part.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Roles {
-    /// The column to predict.
-    pub target: String,
-    /// What kind of target it is; `None` decides by its values.
-    pub task: Option<Task>,
-    /// The class whose score is positive; by default the last in order.
-    pub positive: Option<String>,
-    /// Column of row weights.
-    pub weight: Option<String>,
-    /// Column of exposures, for Poisson.
-    pub exposure: Option<String>,
-    /// Column of groups: rows of one group stay together when rows are split or resampled.
-    pub groups: Option<String>,
-    /// Columns to leave out.
-    pub ignore: Vec<String>,
-    /// Columns to read as categories, whatever they look like.
-    pub categorical: Vec<String>,
-}
+use task::guess_task;
 
 /// The target of every row.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,27 +43,6 @@ pub struct Problem {
     /// The group of each row, counted from 0.
     pub(crate) groups: Option<Vec<u32>>,
     pub(crate) rows: usize,
-}
-
-impl Task {
-    /// The loss by which the task is judged.
-    pub fn loss(self) -> Loss {
-        match self {
-            Self::Regression => Loss::Squared,
-            Self::Classification => Loss::Logistic,
-            Self::Poisson => Loss::Poisson,
-        }
-    }
-}
-
-impl std::fmt::Display for Task {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Regression => "regression",
-            Self::Classification => "classification",
-            Self::Poisson => "poisson",
-        })
-    }
 }
 
 impl Problem {
@@ -239,218 +192,6 @@ pub(crate) struct Coded {
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     /// Seconds that cuts and codes took, reading not counted.
     pub(crate) seconds: f64,
-}
-
-impl Roles {
-    /// The columns are there, and no column has two parts to play.
-    pub(crate) fn check(&self, names: &[&str]) -> Result<()> {
-        let roles = self;
-        let require = |role: &'static str, name: &str| {
-            let available = || listing(names.iter().copied());
-            let known = names.contains(&name);
-            known.then_some(()).ok_or_else(|| Error::NoColumn { role, name: name.to_owned(), available: available() })
-        };
-        require("target", &roles.target)?;
-        let single = [("weight", &roles.weight), ("exposure", &roles.exposure), ("groups", &roles.groups)];
-        for (role, name) in single {
-            if let Some(name) = name {
-                require(role, name)?;
-                if *name == roles.target {
-                    return Err(Error::Conflict(format!("column {name:?} cannot be both target and {role}")));
-                }
-            }
-        }
-        if roles.weight.is_some() && roles.weight == roles.exposure {
-            let name = roles.weight.as_deref().unwrap_or_default();
-            return Err(Error::Conflict(format!("column {name:?} cannot be both weight and exposure")));
-        }
-        if roles.groups.is_some() && (roles.groups == roles.weight || roles.groups == roles.exposure) {
-            let name = roles.groups.as_deref().unwrap_or_default();
-            return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also weights or exposures")));
-        }
-        for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
-            for name in names {
-                require(role, name)?;
-            }
-        }
-        if roles.ignore.contains(&roles.target) {
-            return Err(Error::Conflict(format!("the target {:?} cannot be ignored", roles.target)));
-        }
-        Ok(())
-    }
-
-    /// Whether rules may use the column called `name`.
-    pub(crate) fn is_feature(&self, name: &str) -> bool {
-        name != self.target
-            && Some(name) != self.weight.as_deref()
-            && Some(name) != self.exposure.as_deref()
-            && Some(name) != self.groups.as_deref()
-            && !self.ignore.iter().any(|i| i == name)
-    }
-
-    /// How to read a table for these roles: what has a part to play is not left out.
-    #[cfg(feature = "files")]
-    pub fn read_options(&self) -> crate::table::ReadOptions {
-        let single = [Some(&self.target), self.weight.as_ref(), self.exposure.as_ref(), self.groups.as_ref()];
-        let kept = single.into_iter().flatten().chain(&self.ignore).chain(&self.categorical);
-        crate::table::ReadOptions { categorical: self.categorical.clone(), keep: kept.cloned().collect(), only: None }
-    }
-}
-
-/// Text and booleans are classes, and so are two whole numbers; other numbers are a regression target.
-fn guess_task(values: &Values) -> Task {
-    match values {
-        Values::Categorical { .. } => Task::Classification,
-        Values::Numeric(v) => {
-            let mut distinct = Vec::new();
-            for &x in v.iter().filter(|x| !x.is_nan()) {
-                if !distinct.contains(&x) {
-                    distinct.push(x);
-                }
-                if distinct.len() > 2 {
-                    return Task::Regression;
-                }
-            }
-            let whole = distinct.iter().all(|x| x.is_finite() && x.fract() == 0.0);
-            if distinct.len() == 2 && whole && v.len() > 2 { Task::Classification } else { Task::Regression }
-        }
-    }
-}
-
-fn column_error(role: &'static str, column: &Column, row: Option<usize>, what: impl Into<String>) -> Error {
-    Error::Column { role, column: column.name.clone(), row: row.map(|r| r + 1), what: what.into() }
-}
-
-/// The first missing row, as an error.
-fn refuse_missing(role: &'static str, column: &Column) -> Result<()> {
-    let missing = match &column.values {
-        Values::Numeric(v) => v.iter().position(|x| x.is_nan()),
-        Values::Categorical { codes, .. } => codes.iter().position(|&c| c == MISSING),
-    };
-    match missing {
-        Some(row) => Err(column_error(role, column, Some(row), "the value is missing; fill it in or drop the row")),
-        None => Ok(()),
-    }
-}
-
-/// The numbers of a column that must be all there.
-fn numbers<'a>(role: &'static str, column: &'a Column, need: &str) -> Result<&'a [f64]> {
-    match &column.values {
-        Values::Numeric(v) => {
-            refuse_missing(role, column)?;
-            Ok(v)
-        }
-        Values::Categorical { codes, levels, .. } => {
-            let row = codes.iter().position(|&c| levels.get(c as usize).is_some_and(|l| l.parse::<f64>().is_err()));
-            let shown = row.and_then(|r| column.values.display(r)).unwrap_or_default();
-            Err(column_error(role, column, row, format!("{need}, got {shown:?}")))
-        }
-    }
-}
-
-/// The numbers of a column if all satisfy `good`.
-fn checked_numbers(role: &'static str, column: &Column, need: &str, good: impl Fn(f64) -> bool) -> Result<Vec<f64>> {
-    let values = numbers(role, column, need)?;
-    match values.iter().position(|&x| !good(x)) {
-        Some(row) => Err(column_error(role, column, Some(row), format!("{need}, got {}", decimal::plain(values[row])))),
-        None => Ok(values.to_vec()),
-    }
-}
-
-/// The target of regression or Poisson, checked.
-pub(crate) fn number_target(column: &Column, task: Task) -> Result<Vec<f64>> {
-    if task == Task::Poisson {
-        checked_numbers("target", column, "poisson needs finite numbers of at least 0", |x| x.is_finite() && x >= 0.0)
-    } else {
-        checked_numbers("target", column, "regression needs finite numbers", f64::is_finite)
-    }
-}
-
-/// Row weights, checked.
-pub(crate) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
-    let column = table.require("weight", name)?;
-    let good = |x: f64| (0.0..=1e100).contains(&x);
-    let weight = checked_numbers("weight", column, "a weight must be a number from 0 to 1e100", good)?;
-    if weight.iter().all(|&w| w == 0.0) {
-        return Err(column_error("weight", column, None, "all weights are 0: at least one row must count"));
-    }
-    Ok(weight)
-}
-
-/// Exposures, checked.
-pub(crate) fn exposures(table: &Table, name: &str) -> Result<Vec<f64>> {
-    let column = table.require("exposure", name)?;
-    let good = |x: f64| (1e-100..=1e100).contains(&x);
-    checked_numbers("exposure", column, "an exposure must be a positive number (at most 1e100)", good)
-}
-
-/// The group of each row.
-fn group_indices(table: &Table, name: &str) -> Result<Vec<u32>> {
-    let column = table.require("groups", name)?;
-    refuse_missing("groups", column)?;
-    match column.clone().into_categorical().values {
-        Values::Categorical { codes, .. } => Ok(codes),
-        Values::Numeric(_) => Ok(Vec::new()),
-    }
-}
-
-/// Labels in order (numbers by size, text by its letters), the positive one last.
-fn class_target(column: &Column, positive: Option<&str>) -> Result<(Vec<String>, Target)> {
-    refuse_missing("target", column)?;
-    let values = match column.values.kind() {
-        Kind::Numeric => column.clone().into_categorical().values,
-        Kind::Boolean | Kind::Categorical => column.values.clone(),
-    };
-    let Values::Categorical { codes, levels, .. } = values else {
-        return Err(column_error("target", column, None, "classification needs labels"));
-    };
-    let mut seen = vec![false; levels.len()];
-    codes.iter().for_each(|&c| seen[c as usize] = true);
-    let mut order: Vec<usize> = (0..levels.len()).filter(|&c| seen[c]).collect();
-    if let Some(label) = positive {
-        let Some(at) = order.iter().position(|&c| levels[c] == label) else {
-            let labels = crate::error::listing(order.iter().map(|&c| levels[c].as_str()));
-            return Err(column_error(
-                "target",
-                column,
-                None,
-                format!("no row has the positive label {label:?}; the labels are {labels}"),
-            ));
-        };
-        if order.len() > 2 {
-            return Err(column_error(
-                "target",
-                column,
-                None,
-                format!("a positive label needs two classes, but there are {}; drop --positive", order.len()),
-            ));
-        }
-        let chosen = order.remove(at);
-        order.push(chosen);
-    }
-    if order.len() < 2 {
-        let label = order.first().map_or("", |&c| levels[c].as_str());
-        return Err(column_error(
-            "target",
-            column,
-            None,
-            format!("classification needs at least two classes, but every row is {label:?}"),
-        ));
-    }
-    if order.len() > 1000 {
-        return Err(column_error(
-            "target",
-            column,
-            None,
-            format!("{} classes are more than the 1000 supported; is this a number or an identifier?", order.len()),
-        ));
-    }
-    let mut index = vec![0u32; levels.len()];
-    for (i, &c) in order.iter().enumerate() {
-        index[c] = i as u32;
-    }
-    let target = codes.iter().map(|&c| index[c as usize]).collect();
-    Ok((order.into_iter().map(|c| levels[c].clone()).collect(), Target::Classes(target)))
 }
 
 #[cfg(test)]
