@@ -1,0 +1,66 @@
+//! The flags that say which column plays which part.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use orthorules::{Roles, Task};
+
+/// Which column plays which part.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Columns")]
+pub(crate) struct ColumnArgs {
+    /// Column to predict (required)
+    #[arg(long, value_name = "COL")]
+    target: String,
+    /// What the target is; auto takes text, booleans and two whole numbers as classes, other numbers as regression
+    #[arg(long, value_name = "TASK", default_value = "auto", value_parser = task())]
+    task: TaskArg,
+    /// Class whose log-odds the weights add to (default: the last of the two in order)
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    positive: Option<String>,
+    /// Column of row weights: a row of weight 2 counts as the row twice (default: every row counts 1)
+    #[arg(long, value_name = "COL")]
+    weight: Option<String>,
+    /// Column of exposures, with task poisson: the target's mean is exposure × rate (default: 1)
+    #[arg(long, value_name = "COL")]
+    exposure: Option<String>,
+    /// Column of groups whose rows stay together, with --cv and --bootstrap; rules do not use it (default: every row for itself)
+    #[arg(long, value_name = "COL")]
+    cv_groups: Option<String>,
+    /// Columns that rules must not use (default: none)
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// Columns to take as categories even if they look like numbers or names (default: as inferred)
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    categorical: Vec<String>,
+}
+
+impl ColumnArgs {
+    /// The roles as the library takes them.
+    pub(crate) fn roles(&self) -> Roles {
+        Roles {
+            target: self.target.clone(),
+            task: self.task.0,
+            positive: self.positive.clone(),
+            weight: self.weight.clone(),
+            exposure: self.exposure.clone(),
+            groups: self.cv_groups.clone(),
+            ignore: self.ignore.clone(),
+            categorical: self.categorical.clone(),
+        }
+    }
+}
+
+/// `auto` is no task.
+#[derive(Debug, Clone, Copy)]
+struct TaskArg(Option<Task>);
+
+fn task() -> impl TypedValueParser<Value = TaskArg> {
+    let tasks = [
+        ("auto", None),
+        ("regression", Some(Task::Regression)),
+        ("classification", Some(Task::Classification)),
+        ("poisson", Some(Task::Poisson)),
+    ];
+    PossibleValuesParser::new(tasks.map(|(name, _)| name))
+        .map(move |text| TaskArg(tasks.iter().find(|(name, _)| *name == text).and_then(|&(_, task)| task)))
+}

@@ -1,0 +1,277 @@
+//! The flags that say how rules are found and weighted.
+
+use super::values::{bytes, cuts, monotone, named};
+use clap::Args;
+use orthorules::params::{
+    Bound, Intercept, MaxBins, Monotone, Objective, Params, PathKind, Preset, Search, Select, Update,
+};
+
+/// How rules are found and weighted.
+#[derive(Debug, Args)]
+pub(crate) struct LearningArgs {
+    #[arg(long, value_name = "NAME", value_parser = named::<Preset>(Preset::NAMES), help_heading = "Learning",
+          help = "Start from a system of the paper instead of the defaults; other options change it (default: none)")]
+    preset: Option<Preset>,
+    #[arg(long, value_name = "NAME", value_parser = named::<Objective>(Objective::NAMES), help_heading = "Learning",
+          help = format!("What a candidate rule is worth (default: {})", standard().objective))]
+    objective: Option<Objective>,
+    #[arg(long, value_name = "NAME", value_parser = named::<Update>(Update::NAMES), help_heading = "Learning",
+          help = format!("Which weights move when a rule is added (default: {})", standard().update))]
+    update: Option<Update>,
+    #[arg(long, value_name = "NAME", value_parser = named::<Intercept>(Intercept::NAMES), help_heading = "Learning",
+          help = format!("What happens to the intercept: fitted with the weights, fitted once, or 0 (default: {})",
+                         standard().intercept))]
+    intercept: Option<Intercept>,
+    #[arg(
+        long,
+        value_name = "λ",
+        allow_hyphen_values = true,
+        help_heading = "Learning",
+        help = "Penalty ½ λ Σ weight² that keeps weights small (default: 8 for regression, 1 for classes, the mean count for counts)"
+    )]
+    reg_lambda: Option<f64>,
+    #[arg(
+        long,
+        value_name = "ε",
+        allow_hyphen_values = true,
+        help_heading = "Learning",
+        help = "Constant in the objective's denominator (default: 1e-4 for ogb, otherwise 0)"
+    )]
+    epsilon: Option<f64>,
+    #[arg(long, value_name = "NAME", value_parser = named::<Search>(Search::NAMES), help_heading = "Search",
+          help = format!("How candidate rules are explored (default: {})", standard().search))]
+    search: Option<Search>,
+    #[arg(
+        long,
+        value_name = "W",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Candidates kept for each length, with search beam or exact (default: 8)"
+    )]
+    beam_width: Option<usize>,
+    #[arg(long, value_name = "NAME", value_parser = named::<Bound>(Bound::NAMES), help_heading = "Search",
+          help = format!("What cuts branches of exact search; only admissible proves its rules (default: {})",
+                         standard().bound))]
+    bound: Option<Bound>,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Most candidates that exact search may expand for one rule (default: no limit)"
+    )]
+    node_limit: Option<u64>,
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Time for exact search in all; rules after that are those of the beam (default: no limit)"
+    )]
+    time_limit: Option<f64>,
+    #[arg(
+        long,
+        value_name = "COL=T,T,…",
+        value_parser = cuts,
+        help_heading = "Search",
+        help = "The only thresholds to use for a numeric column; may be repeated (default: --max-bins decides)"
+    )]
+    cuts: Vec<(String, Vec<f64>)>,
+    #[arg(
+        long,
+        value_name = "COL=+1,COL=-1,…",
+        value_parser = monotone,
+        value_delimiter = ',',
+        help_heading = "Learning",
+        help = "Numeric columns with which the score may only rise (+1) or only fall (-1), everything else being equal \
+                (default: none)"
+    )]
+    monotone: Vec<(String, Monotone)>,
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = named::<PathKind>(PathKind::NAMES),
+        help_heading = "Search",
+        help = "Whether each size extends the one before it, or is the best found of its complexity \
+                (default: best, but nested above 100000 rows, with search exact, other updates or a --length-penalty)"
+    )]
+    path: Option<PathKind>,
+    #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",
+          help = format!("Price of length: on a nested path the search maximises value² / (1 + conditions)^γ (default: {})",
+                         standard().length_penalty))]
+    length_penalty: Option<f64>,
+    #[arg(
+        long,
+        value_name = "M",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Most conditions that a rule may have (default: 3, no limit on a nested path)"
+    )]
+    max_conditions: Option<usize>,
+    #[arg(
+        long,
+        value_name = "R",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Fewest training rows that a rule may select (default: 5, below 100 rows a twentieth of them)"
+    )]
+    min_coverage: Option<usize>,
+    #[arg(
+        long,
+        value_name = "ROWS",
+        allow_hyphen_values = true,
+        help_heading = "Search",
+        help = "Average the scores of thresholds that are fewer rows apart than this; matters on small tables (default: 6 with objective onb and path best, else 0)"
+    )]
+    smoothing: Option<f64>,
+    #[arg(long, value_name = "B|exact", allow_hyphen_values = true, help_heading = "Search",
+          help = format!("Most intervals that a numeric column is cut into; exact tries every value (default: {})",
+                         standard().max_bins))]
+    max_bins: Option<MaxBins>,
+    #[arg(
+        long,
+        value_name = "K",
+        allow_hyphen_values = true,
+        help_heading = "Size",
+        help = "Most rules (default: no limit)"
+    )]
+    max_rules: Option<usize>,
+    #[arg(
+        long,
+        value_name = "C",
+        allow_hyphen_values = true,
+        help_heading = "Size",
+        help = "Most rules plus conditions (default: 50, or no limit with --max-rules)"
+    )]
+    max_complexity: Option<usize>,
+    #[arg(
+        long,
+        value_name = "FOLDS",
+        allow_hyphen_values = true,
+        help_heading = "Size",
+        help = "Choose the size, and λ unless --reg-lambda is given, by cross-validation (default: none, and the largest size)"
+    )]
+    cv: Option<usize>,
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = named::<Select>(Select::NAMES),
+        help_heading = "Size",
+        help = "With --cv: the size of least risk, or the least complex whose risk is within one standard error of it \
+                (default: best)"
+    )]
+    select: Option<Select>,
+    #[arg(
+        long,
+        value_name = "B",
+        allow_hyphen_values = true,
+        help_heading = "Size",
+        help = "Draw the rows anew B times to see how often each rule is found again and how far its weight moves (default: none)"
+    )]
+    bootstrap: Option<usize>,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help_heading = "Preset sirus",
+        help = format!("Trees of the forest (default: {})", standard().num_trees)
+    )]
+    num_trees: Option<usize>,
+    #[arg(
+        long,
+        value_name = "P",
+        allow_hyphen_values = true,
+        help_heading = "Preset sirus",
+        help = format!("Share of the trees that must have a rule (default: {})", standard().p0)
+    )]
+    p0: Option<f64>,
+    #[arg(
+        long,
+        value_name = "T",
+        allow_hyphen_values = true,
+        help_heading = "Running",
+        help = "Worker threads; they do not change the result (default: all cores)"
+    )]
+    threads: Option<usize>,
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = bytes,
+        help_heading = "Running",
+        help = "Memory for the columns as codes, as 500MB or 2GB: more of them is kept in a temporary file, in the directory that TMPDIR names (default: no limit)"
+    )]
+    pub(crate) memory_limit: Option<u64>,
+    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Running",
+          help = format!("Seed of everything random (default: {})", standard().seed))]
+    seed: Option<u64>,
+}
+
+impl LearningArgs {
+    /// A column that is to be monotone in both directions.
+    pub(crate) fn torn_column(&self) -> Option<&str> {
+        let other = |(name, d): &&(String, Monotone)| self.monotone.iter().any(|(n, e)| n == name && e != d);
+        self.monotone.iter().find(other).map(|(name, _)| name.as_str())
+    }
+
+    /// The preset, or the defaults, with every explicit flag in its place.
+    pub(crate) fn params(&self) -> Params {
+        let base = self.preset.map_or_else(Params::default, Preset::params);
+        Params {
+            learner: base.learner,
+            objective: self.objective.unwrap_or(base.objective),
+            update: self.update.unwrap_or(base.update),
+            intercept: self.intercept.unwrap_or(base.intercept),
+            search: self.search.unwrap_or(base.search),
+            beam_width: self.beam_width.or(base.beam_width),
+            path: self.path.or(base.path),
+            length_penalty: self.length_penalty.unwrap_or(base.length_penalty),
+            reg_lambda: self.reg_lambda.or(base.reg_lambda),
+            epsilon: self.epsilon.or(base.epsilon),
+            max_rules: self.max_rules.or(base.max_rules),
+            max_complexity: self.max_complexity.or(base.max_complexity),
+            max_conditions: self.max_conditions.or(base.max_conditions),
+            min_coverage: self.min_coverage.or(base.min_coverage),
+            smoothing: self.smoothing.or(base.smoothing),
+            max_bins: self.max_bins.unwrap_or(base.max_bins),
+            bound: self.bound.unwrap_or(base.bound),
+            node_limit: self.node_limit.or(base.node_limit),
+            time_limit: self.time_limit.or(base.time_limit),
+            cuts: self.cuts.iter().cloned().collect(),
+            monotone: self.monotone.iter().cloned().collect(),
+            num_trees: self.num_trees.unwrap_or(base.num_trees),
+            p0: self.p0.unwrap_or(base.p0),
+            cv: self.cv.or(base.cv),
+            select: self.select.or(base.select),
+            bootstrap: self.bootstrap.or(base.bootstrap),
+            threads: self.threads.or(base.threads),
+            seed: self.seed.unwrap_or(base.seed),
+        }
+    }
+}
+
+/// The parameters without any flag: where the help takes its defaults from.
+fn standard() -> Params {
+    Params::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orthorules::Loss;
+
+    /// The help states the defaults that depend on the loss; the library's own completed parameters must agree.
+    #[test]
+    fn stated_defaults_are_true() {
+        let completed = |params: Params, loss| format!("{:?}", params.check(loss, 1000).unwrap());
+        for (loss, lambda) in [(Loss::Squared, "8.0"), (Loss::Logistic, "1.0"), (Loss::Poisson, "1.0")] {
+            let text = completed(Params::default(), loss);
+            assert!(text.contains(&format!("reg_lambda: {lambda}")), "{text}");
+            assert!(text.contains("epsilon: 0.0") && text.contains("max_complexity: 50"), "{text}");
+        }
+        assert!(completed(Preset::Cob.params(), Loss::Squared).contains("epsilon: 0.0001"));
+        for search in [Search::Beam, Search::Exact] {
+            let params = Params { search, ..Params::default() };
+            assert!(completed(params, Loss::Squared).contains("beam_width: 8"));
+        }
+    }
+}

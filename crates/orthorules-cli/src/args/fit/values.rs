@@ -1,0 +1,57 @@
+//! Values of flags that are more than a number or a name.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use orthorules::params::Monotone;
+
+/// One of the library's named options.
+pub(super) fn named<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: std::str::FromStr<Err = orthorules::Error> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}
+
+/// `COL=T,T,…`: the name may hold `=` itself, so the last one counts.
+pub(super) fn cuts(text: &str) -> Result<(String, Vec<f64>), String> {
+    let (name, list) = text.rsplit_once('=').ok_or("must be COL=T,T,…")?;
+    let number = |t: &str| t.trim().parse::<f64>().map_err(|_| format!("{t:?} is not a number"));
+    Ok((name.to_owned(), list.split(',').map(number).collect::<Result<_, _>>()?))
+}
+
+/// `COL=+1` or `COL=-1`.
+pub(super) fn monotone(text: &str) -> Result<(String, Monotone), String> {
+    let (name, direction) = text.rsplit_once('=').ok_or("must be COL=+1 or COL=-1")?;
+    Ok((name.to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
+}
+
+/// A number of bytes, with a unit or without.
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        _ => return Err("must be a number of bytes, as 500MB or 2GB".into()),
+    };
+    match digits.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok((number * unit) as u64),
+        _ => Err("must be a number of bytes, as 500MB or 2GB".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, size) in [("0", 0), ("12", 12), ("1.5kB", 1500), ("500MB", 500_000_000), ("2 g", 2_000_000_000)] {
+            assert_eq!(bytes(text), Ok(size), "{text}");
+        }
+        for text in ["", "MB", "-1", "1e400", "5 apples", "1 MiB", "NaN"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+}
