@@ -126,20 +126,7 @@ impl<'p> Binned<'p> {
                 if params.learner == Learner::Sirus {
                     return sirus::ensemble(columns, response, params, name, observer);
                 }
-                let name_rank = name_ranks(columns);
-                let units = params.exact.then(|| Units::new(columns, response.rows()));
-                let directions = Directions::new(columns, &params.monotone);
-                let boosting = Boosting {
-                    response,
-                    columns,
-                    params,
-                    class: name,
-                    observer,
-                    deadline,
-                    name_rank,
-                    directions,
-                    units,
-                };
+                let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, observer) };
                 match params.path {
                     PathKind::Nested => boosting.nested(&mut seconds),
                     PathKind::Best => boosting.best(&mut seconds),
@@ -177,7 +164,20 @@ pub(crate) struct Boosting<'a> {
     units: Option<Units>,
 }
 
-impl Boosting<'_> {
+impl<'a> Boosting<'a> {
+    /// The fit of the only score, without a limit of time.
+    pub(crate) fn new(
+        response: &'a Response,
+        columns: &'a [BinnedColumn],
+        params: &'a Checked,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let name_rank = name_ranks(columns);
+        let directions = Directions::new(columns, &params.monotone);
+        let units = params.exact.then(|| Units::new(columns, response.rows()));
+        Self { response, columns, params, class: None, observer, deadline: None, name_rank, directions, units }
+    }
+
     /// Algorithm 1: one rule at a time, until no rule helps or the size limit is reached.
     fn nested(&self, seconds: &mut Seconds) -> Ensemble {
         let (response, params) = (self.response, self.params);

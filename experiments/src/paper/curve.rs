@@ -18,7 +18,7 @@ pub(crate) struct Size {
 }
 
 /// A method on a split of a data set.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Curve {
     /// What the run depended on: a stored curve with another setting is computed again.
     pub(crate) setting: String,
@@ -102,15 +102,11 @@ mod tests {
     fn curve(early: usize) -> Curve {
         let size = |complexity, train| Size { rules: 1, complexity, train, test: 1.0, lambda: None, text: Vec::new() };
         Curve {
-            setting: String::new(),
             normaliser: [2.0; 2],
             constant: [2.0; 2],
             sizes: vec![size(2, 1.0), size(11, 0.5)],
-            seconds: 0.0,
-            total_seconds: 0.0,
             early,
-            stopped: 0,
-            searched: 0,
+            ..Curve::default()
         }
     }
 

@@ -94,17 +94,8 @@ impl Plan {
         let constant = constants(data, &train, &test)?;
         let path = Path::new(model, &train, &test)?;
         let sizes = (0..path.train.len()).filter(|&i| path.train[i].rules > 0).map(|i| path.size(i, None)).collect();
-        Ok(Curve {
-            setting: self.setting(),
-            normaliser: constant,
-            constant,
-            sizes,
-            seconds,
-            total_seconds: 0.0,
-            early: 0,
-            stopped: 0,
-            searched: 0,
-        })
+        let setting = self.setting();
+        Ok(Curve { setting, normaliser: constant, constant, sizes, seconds, ..Curve::default() })
     }
 
     fn boosted(&self, entry: &Entry, data: &DataSet, split: usize, method: Method) -> Result<Curve> {
@@ -144,10 +135,10 @@ impl Plan {
             constant: prepared.constant,
             sizes,
             seconds,
-            total_seconds: 0.0,
             early: usize::from(as_published && entry.task == Task::Poisson),
             stopped: watch.stopped.into_inner(),
             searched: watch.searched.into_inner(),
+            ..Curve::default()
         })
     }
 

@@ -114,17 +114,8 @@ pub(crate) fn curve(entry: &Entry, data: &DataSet, split: usize, setting: String
         }
         _ => 1.0,
     };
-    Ok(Curve {
-        setting,
-        normaliser: [normaliser; 2],
-        constant: [normaliser; 2],
-        sizes,
-        seconds,
-        total_seconds: 0.0,
-        early: 0,
-        stopped: 0,
-        searched: 0,
-    })
+    let normaliser = [normaliser; 2];
+    Ok(Curve { setting, normaliser, constant: normaliser, sizes, seconds, ..Curve::default() })
 }
 
 fn numbers(table: &Table, name: &str) -> Result<Vec<f64>> {

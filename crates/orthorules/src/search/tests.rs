@@ -4,7 +4,7 @@ use super::Workspace;
 use super::bound::{Bounds, Item};
 use super::candidate::{children, score};
 use super::units::{SHARES, UnitStats, Units};
-use super::{Chosen, Closed, Exact, Keyed, Searcher};
+use super::{Chosen, Closed, Exact, Found, Keyed, Searcher};
 use crate::bins::{Atom, BinnedColumn};
 use crate::cases::{Case, cases, selected};
 use crate::cells::Cells;
@@ -14,7 +14,7 @@ use crate::objective::{ROWS, Scorer};
 use crate::params::{Bound, Checked, Intercept, Monotone, Objective};
 use crate::response::Response;
 use proptest::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A state of the fit in which the next rule is sought.
 struct State {
@@ -33,7 +33,9 @@ struct State {
 fn state(case: &Case, params: Checked, max_length: usize) -> State {
     let columns = case.binned();
     let response = case.response();
-    let sets = expressible(&columns, case.rows(), usize::MAX);
+    let unsigned = Directions::new(&columns, &BTreeMap::new());
+    let sets = expressible(&columns, &unsigned, case.rows(), usize::MAX);
+    let sets: HashMap<u64, usize> = sets.into_iter().map(|((mask, _), length)| (mask, length)).collect();
     let mut masks: Vec<u64> = sets.keys().copied().filter(|&m| m != 0 && m.count_ones() < case.rows() as u32).collect();
     masks.sort_unstable();
     let mut rules = Vec::new();
@@ -59,8 +61,14 @@ fn state(case: &Case, params: Checked, max_length: usize) -> State {
     State { columns, response, cells, scorer, params, chosen, directions, sets }
 }
 
-/// All row sets by breadth-first search over conjunctions.
-fn expressible(columns: &[BinnedColumn], rows: usize, max_length: usize) -> HashMap<u64, usize> {
+/// All row sets with the signs that some query for them allows, and the length of the shortest such query, by breadth-first
+/// search over conjunctions.
+fn expressible(
+    columns: &[BinnedColumn],
+    directions: &Directions,
+    rows: usize,
+    max_length: usize,
+) -> HashMap<(u64, Signs), usize> {
     let mut atoms = Vec::new();
     for (c, column) in columns.iter().enumerate() {
         // A histogram of ones makes `children` list every atom that can select anything.
@@ -69,46 +77,17 @@ fn expressible(columns: &[BinnedColumn], rows: usize, max_length: usize) -> Hash
     }
     let all: Vec<u32> = (0..rows as u32).collect();
     let mask = |atom: &Atom| columns[atom.column as usize].select(*atom, &all).iter().fold(0u64, |m, r| m | 1 << r);
-    let masks: Vec<u64> = atoms.iter().map(mask).collect();
-    let full = if rows == 64 { u64::MAX } else { (1 << rows) - 1 };
+    let atoms: Vec<(u64, Signs)> = atoms.iter().map(|a| (mask(a), directions.of_atom(*a))).collect();
+    let full = (if rows == 64 { u64::MAX } else { (1 << rows) - 1 }, Signs::Any);
     let mut sets = HashMap::from([(full, 0)]);
     let mut frontier = vec![full];
     let mut length = 0;
     while !frontier.is_empty() && length < max_length {
         length += 1;
         let mut next = Vec::new();
-        for set in frontier {
-            for atom in &masks {
-                let below = set & atom;
-                if below != 0 && !sets.contains_key(&below) {
-                    sets.insert(below, length);
-                    next.push(below);
-                }
-            }
-        }
-        frontier = next;
-    }
-    sets
-}
-
-/// All row sets with the signs that some query for them allows, and the length of the shortest such query.
-fn expressible_signed(state: &State, rows: usize, max_length: usize) -> HashMap<(u64, Signs), usize> {
-    let mut atoms = Vec::new();
-    for (c, column) in state.columns.iter().enumerate() {
-        let ones: Vec<f64> = (0..=column.bins).flat_map(|_| [1.0, 0.0, 1.0]).collect();
-        children(c as u32, column, &ones, 3, |atom, _| atoms.push(atom));
-    }
-    let all: Vec<u32> = (0..rows as u32).collect();
-    let selected = |atom: &Atom| state.columns[atom.column as usize].select(*atom, &all);
-    let masks: Vec<u64> = atoms.iter().map(|a| selected(a).iter().fold(0u64, |m, r| m | 1 << r)).collect();
-    let full = ((1u64 << rows) - 1, Signs::Any);
-    let mut sets = HashMap::from([(full, 0)]);
-    let mut frontier = vec![full];
-    for length in 1..=max_length {
-        let mut next = Vec::new();
         for (set, signs) in frontier {
-            for (mask, &atom) in masks.iter().zip(&atoms) {
-                let below = (set & mask, signs.and(state.directions.of_atom(atom)));
+            for &(mask, sign) in &atoms {
+                let below = (set & mask, signs.and(sign));
                 if below.0 != 0 && below.1 != Signs::Neither && !sets.contains_key(&below) {
                     sets.insert(below, length);
                     next.push(below);
@@ -120,7 +99,43 @@ fn expressible_signed(state: &State, rows: usize, max_length: usize) -> HashMap<
     sets
 }
 
+/// Parameters of a certified search.
+fn certifying(
+    case: &Case,
+    objective: Objective,
+    intercept: Intercept,
+    (gamma, lambda, min_coverage): (usize, usize, usize),
+) -> Checked {
+    let mut params = case.checked(objective, intercept, [0.0, 1.5][lambda]);
+    params.length_penalty = [0.0, 0.5, 1.0][gamma];
+    params.exact = true;
+    (params.min_coverage, params.beam_width) = (min_coverage, 2);
+    params
+}
+
 impl State {
+    /// The row sets that no further rule may have: those of the chosen rules and, where the intercept moves, of their complements.
+    fn taken(&self) -> Vec<u64> {
+        let mut taken: Vec<u64> = self.chosen.iter().map(|c| c.rows.iter().fold(0, |m, r| m | 1u64 << r)).collect();
+        if self.params.intercept == Intercept::Corrected {
+            taken.extend(taken.clone().iter().map(|m| !m & ((1 << self.response.rows()) - 1)));
+        }
+        taken
+    }
+
+    /// An error unless `found` is proven and reaches `best`, the largest score there is.
+    fn reaches(&self, found: Option<&Found>, best: f64) -> Result<(), TestCaseError> {
+        let Some(found) = found else {
+            prop_assert!(best <= 1e-16, "nothing found, but {} exists", best);
+            return Ok(());
+        };
+        let reached = score(found.value, found.query.len(), self.params.length_penalty);
+        prop_assert!(found.proven);
+        prop_assert_eq!(found.bound, Some(found.value));
+        prop_assert!((reached - best).abs() <= 1e-7 * best + 1e-16, "{} {} {}", reached, best, found.query.len());
+        Ok(())
+    }
+
     fn searcher<'a>(&'a self, units: &'a Units, name_rank: &'a [u32], max_length: usize) -> Searcher<'a> {
         Searcher {
             columns: &self.columns,
@@ -173,11 +188,8 @@ proptest! {
         counted in any::<bool>(),
     ) {
         let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
-        let mut params = case.checked(objective, intercept, [0.0, 1.5][lambda]);
-        params.length_penalty = [0.0, 0.5, 1.0][gamma];
-        params.exact = true;
-        (params.min_coverage, params.beam_width) = (limits.0, 2);
-        let max_length = limits.1;
+        let (min_coverage, max_length) = limits;
+        let params = certifying(&case, objective, intercept, (gamma, lambda, min_coverage));
         let state = state(&case, params, max_length);
         let units = Units::new(&state.columns, case.rows());
         let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
@@ -188,10 +200,7 @@ proptest! {
             Some(space) if counted => Exact::new(&searcher, space).search(searcher.beam()),
             _ => Exact::new(&searcher, Keyed::new(&searcher, &units)).search(searcher.beam()),
         };
-        let mut taken: Vec<u64> = state.chosen.iter().map(|c| c.rows.iter().fold(0, |m, r| m | 1u64 << r)).collect();
-        if corrected {
-            taken.extend(taken.clone().iter().map(|m| !m & ((1 << case.rows()) - 1)));
-        }
+        let taken = state.taken();
         let mut best: f64 = 0.0;
         for (&mask, &length) in &state.sets {
             let sums = state.stats(&stats, &units, mask);
@@ -199,15 +208,7 @@ proptest! {
                 best = best.max(score(state.scorer.value(&sums), length, state.params.length_penalty));
             }
         }
-        match found {
-            Some(found) => {
-                let reached = score(found.value, found.query.len(), state.params.length_penalty);
-                prop_assert!(found.proven);
-                prop_assert_eq!(found.bound, Some(found.value));
-                prop_assert!((reached - best).abs() <= 1e-7 * best + 1e-16, "{} {} {}", reached, best, found.query.len());
-            }
-            None => prop_assert!(best <= 1e-16, "nothing found, but {} exists", best),
-        }
+        state.reaches(found.as_ref(), best)?;
     }
 
     /// With monotone columns the certified rule is the best among those whose weight may have the sign that it asks for.
@@ -220,23 +221,19 @@ proptest! {
         limits in (1usize..4, 1usize..5),
         falling in (any::<bool>(), any::<bool>()),
     ) {
-        let mut params = case.checked(objective, Intercept::Corrected, [0.0, 1.5][lambda]);
-        params.length_penalty = [0.0, 0.5, 1.0][gamma];
-        params.exact = true;
-        (params.min_coverage, params.beam_width) = (limits.0, 2);
+        let (min_coverage, max_length) = limits;
         let direction = |falls: bool| if falls { Monotone::Falling } else { Monotone::Rising };
+        let mut params = certifying(&case, objective, Intercept::Corrected, (gamma, lambda, min_coverage));
         params.monotone = [("x".to_owned(), direction(falling.0)), ("u".to_owned(), direction(falling.1))].into();
-        let max_length = limits.1;
         let state = state(&case, params, max_length);
         let units = Units::new(&state.columns, case.rows());
         let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
         let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
         let searcher = state.searcher(&units, &ranks, max_length);
-        let mut taken: Vec<u64> = state.chosen.iter().map(|c| c.rows.iter().fold(0, |m, r| m | 1u64 << r)).collect();
-        taken.extend(taken.clone().iter().map(|m| !m & ((1 << case.rows()) - 1)));
+        let taken = state.taken();
         let mut best: f64 = 0.0;
         let mut near = false;
-        for (&(mask, signs), &length) in &expressible_signed(&state, case.rows(), max_length) {
+        for (&(mask, signs), &length) in &expressible(&state.columns, &state.directions, case.rows(), max_length) {
             let sums = state.stats(&stats, &units, mask);
             let slope = state.scorer.slope(&sums);
             near |= slope.abs() < 1e-9 && state.scorer.value(&sums) > 1e-9;
@@ -247,16 +244,12 @@ proptest! {
         }
         // A gradient that is 0 up to rounding has no sign to speak of.
         prop_assume!(!near);
-        match searcher.best_query() {
-            Some(found) => {
-                let signs = state.directions.of_query(&found.query.atoms);
-                let mask = found.rows.iter().fold(0u64, |m, r| m | 1 << r);
-                prop_assert!(signs.allow(-state.scorer.slope(&state.stats(&stats, &units, mask))));
-                let reached = score(found.value, found.query.len(), state.params.length_penalty);
-                prop_assert!(found.proven);
-                prop_assert!((reached - best).abs() <= 1e-7 * best + 1e-16, "{} {} {}", reached, best, found.query.len());
-            }
-            None => prop_assert!(best <= 1e-16, "nothing found, but {} exists", best),
+        let found = searcher.best_query();
+        state.reaches(found.as_ref(), best)?;
+        if let Some(found) = found {
+            let signs = state.directions.of_query(&found.query.atoms);
+            let mask = found.rows.iter().fold(0u64, |m, r| m | 1 << r);
+            prop_assert!(signs.allow(-state.scorer.slope(&state.stats(&stats, &units, mask))));
         }
     }
 

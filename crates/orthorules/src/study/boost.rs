@@ -3,16 +3,16 @@
 use crate::bins;
 use crate::cells::Cells;
 use crate::error::{Error, Result};
-use crate::fit::{Observer, certificate, model, name_ranks, rule, step};
+use crate::fit::{Boosting, Observer, certificate, model, rule, step};
 use crate::model::{Ensemble, Model};
-use crate::monotone::{Directions, Signs};
+use crate::monotone::Signs;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::params::{Params, Update};
 use crate::problem::Problem;
 use crate::refit;
 use crate::response::Response;
 use crate::rule::Rule;
-use crate::search::{Chosen, Found, Searcher, Units};
+use crate::search::{Chosen, Found};
 use crate::table::Column;
 
 /// What differs from a plain fit.
@@ -32,9 +32,7 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
     let pool = pool.map_err(|e| Error::Table(format!("cannot start {} threads: {e}", params.threads)))?;
     let response = &Response::new(problem, 1);
     let columns = &bins::bin(&problem.features, None, params.max_bins, &params.cuts);
-    let units = params.exact.then(|| Units::new(columns, response.rows()));
-    let name_rank = &name_ranks(columns);
-    let directions = &Directions::new(columns, &params.monotone);
+    let boosting = Boosting::new(response, columns, params, observer);
     let mut cells = Cells::new(response);
     let mut weights = refit::constant(response.loss, &cells, response.zero(), params);
     let mut risk = weights.risk(response.loss, &cells, params.reg_lambda);
@@ -45,21 +43,7 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
             (next.clone(), rows_of(next, &problem.features, response.rows()))
         } else {
             let scorer = &Scorer::new(response, &cells, &weights, params);
-            let searcher = Searcher {
-                columns,
-                response,
-                cells: &cells,
-                scorer,
-                chosen: &chosen,
-                name_rank,
-                directions,
-                params,
-                max_length: params.max_conditions.min(params.max_complexity - complexity - 1),
-                root: None,
-                units: units.as_ref(),
-                deadline: None,
-                observer,
-            };
+            let searcher = boosting.searcher(&cells, scorer, &chosen, params.max_complexity - complexity - 1);
             let mut found = pool.install(|| searcher.best_query());
             let taken = rules.iter().any(|r: &Rule| r.conditions.is_empty());
             if variant.whole && !taken {

@@ -5,14 +5,13 @@ use crate::Silent;
 use crate::bins;
 use crate::cells::Cells;
 use crate::error::Result;
-use crate::fit::name_ranks;
-use crate::monotone::Directions;
+use crate::fit::Boosting;
 use crate::objective::Scorer;
-use crate::params::{Checked, Params};
+use crate::params::Params;
 use crate::problem::Problem;
 use crate::refit;
 use crate::response::Response;
-use crate::search::{Chosen, Found, Searcher, Units};
+use crate::search::{Chosen, Found};
 
 /// Rows that the next condition covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -45,44 +44,28 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     let orthogonal = &orthogonal.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
     let columns = &bins::bin(&problem.features, None, own.max_bins, &own.cuts);
-    let units = (own.exact || orthogonal.exact).then(|| Units::new(columns, response.rows()));
-    let name_rank = &name_ranks(columns);
-    let directions = Directions::new(columns, &own.monotone);
+    let [own, orthogonal] = [own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
     let mut cells = Cells::new(response);
-    let mut weights = refit::constant(response.loss, &cells, response.zero(), own);
+    let mut weights = refit::constant(response.loss, &cells, response.zero(), own.params);
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut coverages = Vec::new();
     for round in 0..=rounds {
-        let search = |params: &Checked| -> Option<Found> {
-            let scorer = Scorer::new(response, &cells, &weights, params);
+        let search = |boosting: &Boosting| -> Option<Found> {
+            let scorer = Scorer::new(response, &cells, &weights, boosting.params);
             let scorer = &if projected { scorer } else { scorer.unprojected() };
-            let searcher = Searcher {
-                columns,
-                response,
-                cells: &cells,
-                scorer,
-                chosen: &chosen,
-                name_rank,
-                directions: &directions,
-                params,
-                max_length: params.max_conditions,
-                root: None,
-                units: units.as_ref().filter(|_| params.exact),
-                deadline: None,
-                observer: &Silent,
-            };
-            let found = searcher.best_query();
+            let found = boosting.searcher(&cells, scorer, &chosen, usize::MAX).best_query();
             if whole { better(found, scorer, &cells, response) } else { found }
         };
-        let Some(next) = search(own) else { break };
+        let Some(next) = search(&own) else { break };
         if round > 0
-            && let Some(other) = search(orthogonal)
+            && let Some(other) = search(&orthogonal)
         {
             let covered = |found: &Found| found.rows.len();
             coverages.push(Coverage { own: covered(&next), orthogonal: covered(&other), rows: response.rows() });
         }
         cells.split(&next.rows, response);
-        weights = refit::update(&weights, directions.of_query(&next.query.atoms), response.loss, &cells, own);
+        let signs = own.directions.of_query(&next.query.atoms);
+        weights = refit::update(&weights, signs, response.loss, &cells, own.params);
         chosen.push(Chosen::new(&next.rows, response));
     }
     Ok(coverages)
