@@ -1,102 +1,20 @@
 //! What must not change the result, and what must never happen along a path.
 
+use crate::data::{Data, Law, random};
 use orthorules::params::{Intercept, MaxBins, Objective, Params, Preset, Search, Update};
 use orthorules::predict::Activations;
-use orthorules::{Column, Model, Predictions, Problem, Roles, Silent, Table, Task, Values, fit};
+use orthorules::{Model, Predictions, Table, Task};
 use proptest::prelude::*;
 use std::collections::HashSet;
+use std::ops::Range;
 
-/// A random table: two numeric columns with gaps, a categorical one, and a target.
-#[derive(Debug, Clone)]
-struct Data {
-    task: Task,
-    x: Vec<f64>,
-    u: Vec<f64>,
-    c: Vec<Option<&'static str>>,
-    y: Vec<f64>,
-    weight: Option<Vec<f64>>,
+fn data(rows: Range<usize>) -> impl Strategy<Value = Data> {
+    let number = prop_oneof![8 => -30.0..30.0f64, 1 => Just(f64::NAN)];
+    random(rows, number, &["a", "b", "c", "d"], Law { signal, class: 1.0, count: 0.0 })
 }
 
-fn data(rows: std::ops::Range<usize>) -> impl Strategy<Value = Data> {
-    let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
-    (rows, task).prop_flat_map(|(n, task)| {
-        let number = prop_oneof![8 => -30.0..30.0f64, 1 => Just(f64::NAN)];
-        let level = prop_oneof![8 => (0usize..4).prop_map(|l| Some(["a", "b", "c", "d"][l])), 1 => Just(None)];
-        let noise = prop::collection::vec(0.0..1.0f64, n);
-        (
-            prop::collection::vec(number.clone(), n),
-            prop::collection::vec(number, n),
-            prop::collection::vec(level, n),
-            noise,
-        )
-            .prop_map(move |(x, u, c, noise)| {
-                let signal = |r: usize| {
-                    f64::from(u8::from(x[r] > 3.0)) + f64::from(u8::from(u[r] < 0.0 && c[r] == Some("a"))) + noise[r]
-                };
-                let mut y: Vec<f64> = (0..n)
-                    .map(|r| match task {
-                        Task::Regression => signal(r),
-                        Task::Classification => f64::from(u8::from(signal(r) > 1.0)),
-                        Task::Poisson => (3.0 * signal(r)).floor(),
-                    })
-                    .collect();
-                if task == Task::Classification {
-                    (y[0], y[1]) = (0.0, 1.0);
-                }
-                Data { task, x, u, c, y, weight: None }
-            })
-    })
-}
-
-impl Data {
-    fn rows(&self) -> usize {
-        self.y.len()
-    }
-
-    fn take(&self, rows: &[usize]) -> Self {
-        Self {
-            task: self.task,
-            x: rows.iter().map(|&r| self.x[r]).collect(),
-            u: rows.iter().map(|&r| self.u[r]).collect(),
-            c: rows.iter().map(|&r| self.c[r]).collect(),
-            y: rows.iter().map(|&r| self.y[r]).collect(),
-            weight: self.weight.as_ref().map(|w| rows.iter().map(|&r| w[r]).collect()),
-        }
-    }
-
-    fn columns(&self) -> Vec<Column> {
-        let mut columns = vec![
-            Column::new("x", Values::Numeric(self.x.clone().into())),
-            Column::new("u", Values::Numeric(self.u.clone().into())),
-            Column::new("c", Values::text(self.c.clone())),
-            Column::new("y", Values::Numeric(self.y.clone().into())),
-        ];
-        if let Some(weight) = &self.weight {
-            columns.push(Column::new("w", Values::Numeric(weight.clone().into())));
-        }
-        columns
-    }
-
-    fn table(&self) -> Table {
-        Table::new(self.columns()).unwrap()
-    }
-
-    fn roles(&self) -> Roles {
-        Roles {
-            target: "y".into(),
-            task: Some(self.task),
-            weight: self.weight.as_ref().map(|_| "w".into()),
-            ..Roles::default()
-        }
-    }
-
-    fn fit(&self, params: &Params) -> Model {
-        self.fit_table(self.table(), params)
-    }
-
-    fn fit_table(&self, table: Table, params: &Params) -> Model {
-        fit(&Problem::new(table, &self.roles()).unwrap(), params, &Silent).unwrap().0
-    }
+fn signal(x: f64, u: f64, c: Option<&str>) -> f64 {
+    f64::from(u8::from(x > 3.0)) + f64::from(u8::from(u < 0.0 && c == Some("a")))
 }
 
 /// The rows of `table` that each rule of `model` selects.
@@ -145,14 +63,8 @@ fn settings() -> impl Strategy<Value = Params> {
 #[test]
 fn rounding_noise_is_worth_no_rule() {
     let number = |r: usize, k: usize| ((r * 37 + k * 11) % 41) as f64 / 7.0;
-    let mut data = Data {
-        task: Task::Classification,
-        x: (0..40).map(|r| number(r, 0)).collect(),
-        u: (0..40).map(|r| number(r * r, 3)).collect(),
-        c: (0..40).map(|r| Some(["a", "b", "c"][r % 3])).collect(),
-        y: (0..40).map(|r| f64::from(u8::from(number(r, 0) > 3.0))).collect(),
-        weight: None,
-    };
+    let y = |r| f64::from(u8::from(number(r, 0) > 3.0));
+    let mut data = Data::computed(Task::Classification, 40, |r| (number(r, 0), number(r * r, 3), y(r)));
     for objective in [Preset::Cob.params(), Params { objective: Objective::Ogb, ..Params::default() }] {
         for reg_lambda in [None, Some(0.01), Some(3.0)] {
             let params = Params { reg_lambda, max_rules: Some(50), ..objective.clone() };
@@ -173,14 +85,8 @@ fn rounding_noise_is_worth_no_rule() {
 #[test]
 fn defaults_count_weights_as_rows() {
     let number = |r: usize, k: usize| ((r * 37 + k * 11) % 29) as f64 / 7.0;
-    let mut data = Data {
-        task: Task::Regression,
-        x: (0..29).map(|r| number(r, 0)).collect(),
-        u: (0..29).map(|r| number(r * r, 3)).collect(),
-        c: (0..29).map(|r| Some(["a", "b", "c"][r % 3])).collect(),
-        y: (0..29).map(|r| number(r, 5).sin() + 3.0 * f64::from(u8::from(r == 7)) + number(r * r, 3)).collect(),
-        weight: None,
-    };
+    let y = |r| number(r, 5).sin() + 3.0 * f64::from(u8::from(r == 7)) + number(r * r, 3);
+    let mut data = Data::computed(Task::Regression, 29, |r| (number(r, 0), number(r * r, 3), y(r)));
     let params = Params { threads: Some(1), ..Params::default() };
     let four: Vec<usize> = (0..29).flat_map(|r| [r; 4]).collect();
     let repeated = data.take(&four).fit(&params);
@@ -297,17 +203,10 @@ proptest! {
 
 #[test]
 fn presets_run_on_every_task() {
-    let y: Vec<f64> = (0..60).map(|i| f64::from((i * 7 % 11) % 3)).collect();
     for task in [Task::Regression, Task::Classification, Task::Poisson] {
-        let y = if task == Task::Classification { y.iter().map(|v| v.min(1.0)).collect() } else { y.clone() };
-        let data = Data {
-            task,
-            x: (0..60).map(f64::from).collect(),
-            u: (0..60).map(|i| f64::from(i * 37 % 60)).collect(),
-            c: (0..60).map(|i| Some(["a", "b", "c"][i % 3])).collect(),
-            y,
-            weight: None,
-        };
+        let most = if task == Task::Classification { 1 } else { 2 };
+        let y = |r: usize| (r * 7 % 11 % 3).min(most);
+        let data = Data::computed(task, 60, |r| (r as f64, (r * 37 % 60) as f64, y(r) as f64));
         for name in Preset::NAMES {
             let params = Params { max_complexity: Some(20), ..name.parse::<Preset>().unwrap().params() };
             if *name == "sirus" && task == Task::Poisson {

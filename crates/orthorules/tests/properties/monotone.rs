@@ -1,64 +1,22 @@
 //! Along a column that was made monotone the score never turns: at any size, for any loss, update, search and path.
 
+use crate::data::{Data, Law, features, random};
 use orthorules::params::{Intercept, MaxBins, Monotone, Objective, Params, PathKind, Search, Update};
 use orthorules::predict::Activations;
 use orthorules::{Column, Model, Problem, Roles, Silent, Table, Task, Values, fit};
 use proptest::prelude::*;
 
-/// Two numeric columns with gaps and a categorical one; targets that follow them, against and with the constraints.
-#[derive(Debug, Clone)]
-struct Data {
-    task: Task,
-    x: Vec<f64>,
-    u: Vec<f64>,
-    c: Vec<Option<&'static str>>,
-    y: Vec<f64>,
-}
-
+/// Targets that follow the columns, against and with the constraints.
 fn data() -> impl Strategy<Value = Data> {
-    let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
-    (20usize..90, task).prop_flat_map(|(n, task)| {
-        let number = prop_oneof![9 => (-8i32..8).prop_map(|v| f64::from(v) / 2.0), 1 => Just(f64::NAN)];
-        let level = prop_oneof![8 => (0usize..3).prop_map(|l| Some(["a", "b", "c"][l])), 1 => Just(None)];
-        let (x, u, c) = (
-            prop::collection::vec(number.clone(), n),
-            prop::collection::vec(number, n),
-            prop::collection::vec(level, n),
-        );
-        (x, u, c, prop::collection::vec(0.0..1.0f64, n)).prop_map(move |(x, u, c, noise)| {
-            let over = |v: f64| f64::from(u8::from(v > 0.5));
-            // A bump in x, so that an interval would pay, and u turned round within a level.
-            let signal = |r: usize| {
-                let turn = if c[r] == Some("a") { -1.0 } else { 1.0 };
-                over(x[r]) - 0.8 * over(x[r] - 2.0) + turn * over(u[r]) + noise[r]
-            };
-            let mut y: Vec<f64> = (0..n)
-                .map(|r| match task {
-                    Task::Regression => signal(r),
-                    Task::Classification => f64::from(u8::from(signal(r) > 0.7)),
-                    Task::Poisson => (3.0 * (1.0 + signal(r)).max(0.0)).floor(),
-                })
-                .collect();
-            if task == Task::Classification {
-                (y[0], y[1]) = (0.0, 1.0);
-            }
-            Data { task, x, u, c, y }
-        })
-    })
+    let number = prop_oneof![9 => (-8i32..8).prop_map(|v| f64::from(v) / 2.0), 1 => Just(f64::NAN)];
+    random(20..90, number, &["a", "b", "c"], Law { signal, class: 0.7, count: 1.0 })
 }
 
-fn features(x: Vec<f64>, u: Vec<f64>, c: Vec<Option<&'static str>>) -> Vec<Column> {
-    vec![Column::new("x", Values::numbers(x)), Column::new("u", Values::numbers(u)), Column::new("c", Values::text(c))]
-}
-
-impl Data {
-    fn fit(&self, params: &Params) -> Model {
-        let mut columns = features(self.x.clone(), self.u.clone(), self.c.clone());
-        columns.push(Column::new("y", Values::numbers(self.y.clone())));
-        let roles = Roles { target: "y".into(), task: Some(self.task), ..Roles::default() };
-        let problem = Problem::new(Table::new(columns).unwrap(), &roles).unwrap();
-        fit(&problem, params, &Silent).unwrap().0
-    }
+/// A bump in x, so that an interval would pay, and u turned round within a level.
+fn signal(x: f64, u: f64, c: Option<&str>) -> f64 {
+    let over = |v: f64| f64::from(u8::from(v > 0.5));
+    let turn = if c == Some("a") { -1.0 } else { 1.0 };
+    over(x) - 0.8 * over(x - 2.0) + turn * over(u)
 }
 
 /// The first place where the score of some size turns along column `name`, the others being fixed.
@@ -162,7 +120,7 @@ fn bump() -> (Data, Params) {
         .enumerate()
         .map(|(i, &x)| f64::from(u8::from(x > 0.0)) - 0.5 * f64::from(u8::from(x > 3.0)) + (i % 11) as f64 / 50.0)
         .collect();
-    let data = Data { task: Task::Regression, u: vec![0.0; 300], x, c, y };
+    let data = Data { task: Task::Regression, u: vec![0.0; 300], x, c, y, weight: None };
     let monotone = [("x".to_owned(), Monotone::Rising)].into();
     (data, Params { monotone, ..Params::default() })
 }

@@ -1,0 +1,5 @@
+//! What holds for fits of any table, with any parameters.
+
+mod data;
+mod invariance;
+mod monotone;
