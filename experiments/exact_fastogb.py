@@ -16,35 +16,12 @@ import time
 
 import numpy
 import pandas
-
-
-def discretised(directory: pathlib.Path) -> pandas.DataFrame:
-    table = pandas.read_csv(directory / "insurance.csv")
-    for name in table.columns[:-1]:
-        column = table[name]
-        if not pandas.api.types.is_numeric_dtype(column):
-            column = column.astype("category").cat.codes
-        if column.nunique() > 5:
-            column = pandas.qcut(column, 5, labels=False, duplicates="drop")
-        table[name] = column.astype(float)
-    return table
+from fastogb_peer import REG, binned, estimator
 
 
 def fastogb_seconds(x: pandas.DataFrame, y: numpy.ndarray, rules: int) -> tuple[float, float]:
-    import fastogb
-
     def model(count: int):
-        return fastogb.GeneralRuleBoostingEstimator(
-            num_rules=count,
-            objective_function=fastogb.OrthogonalBoostingObjective,
-            weight_update_method=fastogb.FullyCorrective(),
-            loss="squared",
-            reg=0.1,
-            search="exhaustive",
-            max_col_attr=None,
-            objective_params={"epsilon": 1e-4},
-            n_jobs=1,
-        )
+        return estimator(count, search="exhaustive", max_col_attr=None)
 
     model(2).fit(x.iloc[:60, :2], y[:60])  # compiles
     start = time.perf_counter()
@@ -59,7 +36,7 @@ def our_seconds(binary: pathlib.Path, table: pandas.DataFrame, rules: int) -> tu
         table.to_csv(path, index=False)
         command = [binary, "fit", path, "--target", table.columns[-1], "--task", "regression", "--preset", "cob",
                    "--intercept", "none", "--search", "exact", "--max-rules", str(rules), "--max-bins", "exact",
-                   "--reg-lambda", "0.1", "--threads", "1", "--json", "--quiet"]
+                   "--reg-lambda", str(REG), "--threads", "1", "--json", "--quiet"]
         document = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     seconds = document["seconds"]
     proven = sum(step.get("proven", False) for step in document["path"])
@@ -72,7 +49,7 @@ def main() -> None:
     parser.add_argument("--bin-dir", type=pathlib.Path, default=pathlib.Path("target/release"))
     parser.add_argument("--rules", type=int, default=5)
     args = parser.parse_args()
-    table = discretised(args.data)
+    table = binned(pandas.read_csv(args.data / "insurance.csv"))
     # No intercept on either side: the centred target of the paper's experiments.
     target = table.columns[-1]
     table[target] -= table[target].mean()

@@ -25,8 +25,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy
 import pandas
-
-REG = 0.1
+from fastogb_peer import REG, binned, estimator
 
 
 def raw(path: pathlib.Path) -> tuple[pandas.DataFrame, str]:
@@ -41,39 +40,14 @@ def raw(path: pathlib.Path) -> tuple[pandas.DataFrame, str]:
     return table, "classification"
 
 
-def binned(table: pandas.DataFrame) -> pandas.DataFrame:
-    """The features as bin numbers."""
-    table = table.copy()
-    for name in table.columns[:-1]:
-        column = table[name]
-        if not pandas.api.types.is_numeric_dtype(column):
-            column = column.astype("category").cat.codes
-        if column.nunique() > 5:
-            column = pandas.qcut(column, 5, labels=False, duplicates="drop")
-        table[name] = column.astype(float)
-    return table
-
-
 def fastogb_seconds(table: pandas.DataFrame, task: str, as_binned: bool, rules: int, repeats: int) -> tuple[float, float]:
-    import fastogb
-
     loss = "squared" if task == "regression" else "logistic"
     features = table.iloc[:, :-1]
     numbers = all(pandas.api.types.is_numeric_dtype(features[name]) for name in features)
     x, y = features.to_numpy(float if numbers else object), table.iloc[:, -1].to_numpy(float)
 
     def model(count: int):
-        return fastogb.GeneralRuleBoostingEstimator(
-            num_rules=count,
-            objective_function=fastogb.OrthogonalBoostingObjective,
-            weight_update_method=fastogb.FullyCorrective(),
-            loss=loss,
-            reg=REG,
-            search="greedy",
-            max_col_attr=None if as_binned else 10,  # ≤ and ≥ at five quantiles
-            objective_params={"epsilon": 1e-4},
-            n_jobs=1,
-        )
+        return estimator(count, loss, max_col_attr=None if as_binned else 10)  # ≤ and ≥ at five quantiles
 
     model(3).fit(x, y)  # compiles
     seconds = []

@@ -25,6 +25,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from fastogb_peer import REG, estimator
 
 warnings.filterwarnings("ignore")
 LEVELS = 50
@@ -200,22 +201,10 @@ def rulefit(split: Split):
 
 
 def fastogb(split: Split):
-    import fastogb
-
     loss = {"regression": "squared", "classification": "logistic", "poisson": "poisson"}[split.task]
     y = np.where(split.y > 0, 1, -1) if split.task == "classification" else split.y
-    model = fastogb.GeneralRuleBoostingEstimator(
-        num_rules=15,
-        objective_function=fastogb.OrthogonalBoostingObjective,
-        weight_update_method=fastogb.FullyCorrective(),
-        loss=loss,
-        reg=0.1 if loss == "squared" else 1.0,
-        search="greedy",
-        max_col_attr=10,
-        include_default_rule=True,
-        objective_params={"epsilon": 1e-4},
-        n_jobs=1,
-    )
+    reg = REG if loss == "squared" else 1.0
+    model = estimator(15, loss, reg=reg, max_col_attr=10, include_default_rule=True)
     model.fit(split.coded, y)
     for ensemble in model.history_:
         complexity = 0
