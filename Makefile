@@ -80,11 +80,11 @@ paper: ## The paper's evaluation, rerun: make paper DATA=directory [ARGS=--quick
 	@$(MAKE) --no-print-directory build
 	"$(LAB)" paper "$(DATA)" $(ARGS)
 
-speed: build ## Time against LightGBM; needs: pip install lightgbm numpy pandas pyarrow
-	$(PYTHON) experiments/speed_lightgbm.py --bin-dir "$(TARGET)/release"
+speed: build ## A million rows beside LightGBM; threads, objectives, rounds; needs: pip install lightgbm numpy pyarrow
+	$(PYTHON) experiments/speed_peers.py --sizes 1000000 --peers orthorules,lightgbm --ratios --bin-dir "$(TARGET)/release" --out results
 
 peers: build ## Time and memory beside other libraries; see experiments/speed_peers.py for what to install
-	$(PYTHON) experiments/speed_peers.py --curves --bin-dir "$(TARGET)/release" --out results
+	$(PYTHON) experiments/speed_peers.py --ratios --curves --bin-dir "$(TARGET)/release" --out results
 
 kernels: build ## Every kernel beside its naive twin, and the bandwidth of memory
 	"$(LAB)" kernels

@@ -11,6 +11,11 @@ whole process, with the table in it. Peers that would take minutes are left out 
     the others: give it an environment of its own and name it by --python boomer=PATH)
     python3 experiments/speed_peers.py --out results
 
+With `--ratios` follow, of Orthorules alone on the largest size up to a million rows: two threads against one, the default objective against
+plain boosting, the last round against the second. So this gives every figure of the record of speed (`make speed`):
+
+    python3 experiments/speed_peers.py --sizes 1000000 --peers orthorules,lightgbm --ratios
+
 With `--curves` the cost of Orthorules alone against rows, columns, bins and rules follows. Writes CSV and SVG into `--out`.
 """
 
@@ -27,7 +32,11 @@ import sys
 import tempfile
 import time
 
-import numpy as np
+try:
+    import numpy as np
+    from log_panels import svg
+except ImportError as error:
+    sys.exit(f"speed_peers.py: {error}; run: pip install numpy pyarrow, and the libraries to compare with")
 
 SEED = 20240501
 ROUNDS = 15
@@ -56,36 +65,33 @@ def generate(rows: int, columns: int, folder: pathlib.Path) -> None:
             writer.write_table(pa.table([*x.T, y.astype(np.float32)], schema=schema))
 
 
+# Each fit returns what predicts.
 def lightgbm_fit(x, y, threads):
     import lightgbm
     params = {"objective": "regression", "learning_rate": 1.0, "max_depth": 3, "num_leaves": 8, "max_bin": 255,
               "num_threads": threads, "verbose": -1, "force_col_wise": True}
     data = lightgbm.Dataset(x, y, params=params, free_raw_data=False).construct()
-    return lightgbm.train(params, data, num_boost_round=ROUNDS)
+    return lightgbm.train(params, data, num_boost_round=ROUNDS).predict
 
 
 def xgboost_fit(x, y, threads):
     import xgboost
     params = {"tree_method": "hist", "max_depth": 3, "learning_rate": 1.0, "max_bin": 255, "nthread": threads}
-    return xgboost.train(params, xgboost.QuantileDMatrix(x, y, max_bin=255, nthread=threads), num_boost_round=ROUNDS)
+    data = xgboost.QuantileDMatrix(x, y, max_bin=255, nthread=threads)
+    return xgboost.train(params, data, num_boost_round=ROUNDS).inplace_predict
 
 
 def histgb_fit(x, y, _):
     from sklearn.ensemble import HistGradientBoostingRegressor
     model = HistGradientBoostingRegressor(max_iter=ROUNDS, max_depth=3, max_bins=255, learning_rate=1.0, early_stopping=False)
-    return model.fit(x, y)
+    return model.fit(x, y).predict
 
 
 def fastogb_fit(x, y, threads):
-    import fastogb
-
-    def model(rules):
-        return fastogb.GeneralRuleBoostingEstimator(
-            num_rules=rules, objective_function=fastogb.OrthogonalBoostingObjective,
-            weight_update_method=fastogb.FullyCorrective(), loss="squared", reg=0.1, search="greedy",
-            objective_params={"epsilon": 1e-4}, n_jobs=threads)
-
-    return model, (lambda: model(ROUNDS).fit(x.astype(float), y - y.mean()))
+    from fastogb_peer import estimator
+    centre = y.mean()
+    model = estimator(ROUNDS, threads=threads).fit(x.astype(float), y - centre)
+    return lambda x: model.predict(x.astype(float)) + centre
 
 
 def boomer_fit(x, y, threads):
@@ -95,23 +101,20 @@ def boomer_fit(x, y, threads):
                             feature_binning="equal-frequency{bin_ratio=0.01,min_bins=255,max_bins=255}",
                             rule_induction="top-down-greedy{max_conditions=3}",
                             parallel_rule_refinement=threaded, parallel_statistic_update=threaded)
-    return model.fit(x, y.reshape(-1, 1))
+    return model.fit(x, y.reshape(-1, 1)).predict
 
 
 def worker(peer: str, folder: pathlib.Path, threads: int) -> None:
-    """One fit in this process; prints seconds and the peak of memory."""
+    """One fit in this process; prints seconds, the peak of memory and the training risk."""
     x, y = np.load(folder / "x.npy"), np.load(folder / "y.npy")
-    fit = {"lightgbm": lightgbm_fit, "xgboost": xgboost_fit, "histgb": histgb_fit, "boomer": boomer_fit}.get(peer)
-    if peer == "fastogb":
-        model, run = fastogb_fit(x, y, threads)
-        model(2).fit(x[:500].astype(float), y[:500] - y[:500].mean())  # compiles
-    else:
-        fit(x[:1000], y[:1000], threads)  # loads what is loaded at first use
-        run = lambda: fit(x, y, threads)  # noqa: E731
+    fit = {"lightgbm": lightgbm_fit, "xgboost": xgboost_fit, "histgb": histgb_fit, "boomer": boomer_fit, "fastogb": fastogb_fit}[peer]
+    fit(x[:1000], y[:1000], threads)  # loads or compiles what is needed at first use
     start = time.perf_counter()
-    run()
+    predict = fit(x, y, threads)
     seconds = time.perf_counter() - start
-    print(json.dumps({"seconds": seconds, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    risk = float(np.mean((np.ravel(predict(x)) - y) ** 2))
+    print(json.dumps({"seconds": seconds, "peak_mb": peak, "risk": risk}))
 
 
 def orthorules(program: pathlib.Path, folder: pathlib.Path, threads: int) -> dict:
@@ -124,8 +127,9 @@ def orthorules(program: pathlib.Path, folder: pathlib.Path, threads: int) -> dic
     except (FileNotFoundError, subprocess.CalledProcessError):  # no time(1) here
         done = subprocess.run(command[4:], check=True, capture_output=True, text=True)
         peak = float("nan")
-    spent = json.loads(done.stdout)["seconds"]
-    return {"seconds": spent["total"] - spent["read"], "peak_mb": peak}
+    document = json.loads(done.stdout)
+    spent = document["seconds"]
+    return {"seconds": spent["total"] - spent["read"], "peak_mb": peak, "risk": document["path"][-1]["train_risk"]}
 
 
 def peer_seconds(python: str, peer: str, folder: pathlib.Path, threads: int) -> dict:
@@ -162,10 +166,41 @@ def compare(args, pythons: dict) -> list[dict]:
                     seconds = statistics.median(r["seconds"] for r in results)
                     peak = max(r["peak_mb"] for r in results)
                     found.append({"rows": rows, "columns": args.columns, "threads": threads, "peer": peer,
-                                  "seconds": round(seconds, 4), "ratio": round(seconds / ours, 2), "peak_mb": round(peak)})
+                                  "seconds": round(seconds, 4), "ratio": round(seconds / ours, 2), "peak_mb": round(peak),
+                                  "risk": round(results[0]["risk"], 2)})
                     print("{rows:>10,} rows  {threads} thread(s)  {peer:11} {seconds:9.3f} s  {ratio:6.2f} times ours  "
-                          "{peak_mb:6} MB".format(**found[-1]), flush=True)
+                          "{peak_mb:6} MB  training risk {risk:.1f}".format(**found[-1]), flush=True)
     return found
+
+
+def alone(args, rows: int, columns: int, *settings: str) -> tuple[dict, dict[int, float]]:
+    """Seconds of Orthorules by phase, and of every round from the second on."""
+    command = [args.bin_dir / "orthorules-experiments", "speed", "--rows", str(rows), "--columns", str(columns),
+               "search=greedy", "path=nested", *settings]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    rounds = re.findall(r"^round +(\d+) +([\d.]+) s", text, re.MULTILINE)
+    return json.loads(text.splitlines()[0]), {int(k): float(s) for k, s in rounds}
+
+
+def ratios(args) -> list[dict]:
+    """Threads, objectives and rounds of Orthorules alone: medians over repeats, in each of which the settings alternate."""
+    rows = min(max(args.sizes), 1_000_000)
+    found = {}
+    for _ in range(args.repeats):
+        one, rounds = alone(args, rows, args.columns, "threads=1")
+        two, _ = alone(args, rows, args.columns, "threads=2")
+        plain, _ = alone(args, rows, args.columns, "threads=1", "objective=gb")
+        last = max(rounds)
+        for name, above, below in (("two threads / one", two["total"], one["total"]), ("onb / gb", one["total"], plain["total"]),
+                                   (f"round {last} / round 2", rounds[last], rounds[2])):
+            found.setdefault(name, []).append((above, below, above / below))
+    medians = []
+    for name, runs in found.items():
+        above, below, ratio = (statistics.median(column) for column in zip(*runs))
+        medians.append({"rows": rows, "columns": args.columns, "what": name, "above": round(above, 4), "below": round(below, 4),
+                        "ratio": round(ratio, 2)})
+        print(f"{rows:>10,} rows  {name:20} {above:.4f} s / {below:.4f} s = {ratio:.2f} (medians of {args.repeats})", flush=True)
+    return medians
 
 
 def curves(args) -> list[dict]:
@@ -177,11 +212,8 @@ def curves(args) -> list[dict]:
     for axis, values in axes.items():
         for value in values:
             setting = base | {axis: value}
-            command = [args.bin_dir / "orthorules-experiments", "speed", "--rows", str(setting["rows"]), "--columns",
-                       str(setting["columns"]), "--repeats", str(args.repeats), f"max_bins={setting['max_bins']}",
-                       f"max_rules={setting['max_rules']}", "search=greedy", "path=nested", "threads=1"]
-            text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            spent = json.loads(text.splitlines()[0])
+            spent, _ = alone(args, setting["rows"], setting["columns"], "--repeats", str(args.repeats),
+                             f"max_bins={setting['max_bins']}", f"max_rules={setting['max_rules']}", "threads=1")
             found.append({"axis": axis, "value": value, **{k: round(v, 5) for k, v in spent.items()}})
             print(f"{axis:10} {value:>9,}  {spent['total']:.4f} s", flush=True)
         first, last = (next(f for f in found if f["axis"] == axis and f["value"] == v) for v in (values[0], values[-1]))
@@ -197,39 +229,6 @@ def write(path: pathlib.Path, rows: list[dict]) -> None:
         table.writerows(rows)
 
 
-def svg(path: pathlib.Path, panels: dict[str, dict[str, list[tuple[float, float]]]]) -> None:
-    """Panels of curves, both axes logarithmic."""
-    colours = ["#1b6ca8", "#c8553d", "#588b8b", "#8d6a9f", "#d4a017", "#666666"]
-    width, height, parts = 300, 240, []
-    for number, (title, lines) in enumerate(panels.items()):
-        points = [p for line in lines.values() for p in line]
-        low, high = np.log10(np.min(points, axis=0)), np.log10(np.max(points, axis=0))
-        span = np.maximum(high - low, 1e-9)
-        left, top = number * width, 0
-
-        def place(point):
-            x, y = (np.log10(point) - low) / span
-            return left + 50 + x * (width - 70), top + height - 40 - y * (height - 80)
-
-        parts.append(f'<text x="{left + 50}" y="20" font-weight="bold">{title}</text>')
-        for k, (name, line) in enumerate(lines.items()):
-            path_points = " ".join("{:.1f},{:.1f}".format(*place(p)) for p in line)
-            colour = colours[k % len(colours)]
-            parts.append(f'<polyline points="{path_points}" fill="none" stroke="{colour}" stroke-width="2"/>')
-            parts += ['<circle cx="{:.1f}" cy="{:.1f}" r="2.5" fill="{}"/>'.format(*place(p), colour) for p in line]
-            parts.append(f'<text x="{left + 55}" y="{40 + 13 * k}" fill="{colour}">{name}</text>')
-        for value, anchor in ((low[0], "start"), (high[0], "end")):
-            x, _ = place((10 ** value, 10 ** low[1]))
-            parts.append(f'<text x="{x:.1f}" y="{height - 22}" text-anchor="{anchor}">{10 ** value:,.0f}</text>')
-        for value in (low[1], high[1]):
-            _, y = place((10 ** low[0], 10 ** value))
-            parts.append(f'<text x="{left + 45}" y="{y:.1f}" text-anchor="end">{10 ** value:.2g} s</text>')
-    total = width * len(panels)
-    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{height}" viewBox="0 0 {total} {height}" '
-                    f'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>\n'
-                    + "\n".join(parts) + "\n</svg>\n", encoding="utf-8")
-
-
 def main() -> None:
     if sys.argv[1:2] == ["--worker"]:
         return worker(sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4]))
@@ -241,7 +240,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="up to a million rows; larger tables once")
     parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS))
     parser.add_argument("--python", action="append", default=[], metavar="PEER=PATH", help="the interpreter of one peer")
-    parser.add_argument("--curves", action="store_true")
+    parser.add_argument("--ratios", action="store_true", help="threads, objectives and rounds of Orthorules")
+    parser.add_argument("--curves", action="store_true", help="what rows, columns, bins and rules cost Orthorules")
     parser.add_argument("--bin-dir", type=pathlib.Path, default=pathlib.Path("target/release"))
     parser.add_argument("--scratch", type=pathlib.Path, default=None, help="where generated tables are kept meanwhile")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results"))
@@ -258,6 +258,8 @@ def main() -> None:
             panel = panels.setdefault(f"rows, {row['threads']} thread(s)", {})
             panel.setdefault(row["peer"], []).append((row["rows"], row["seconds"]))
         svg(args.out / "speed-peers.svg", panels)
+    if args.ratios:
+        write(args.out / "speed-ratios.csv", ratios(args))
     if args.curves:
         found = curves(args)
         write(args.out / "speed-curves.csv", found)
