@@ -168,6 +168,11 @@ impl BinnedColumn {
 
     /// The rows out of `rows` that satisfy `atom`.
     pub(crate) fn select(&self, atom: Atom, rows: &[u32]) -> Vec<u32> {
+        self.select_where(atom, rows, true)
+    }
+
+    /// The rows out of `rows` that satisfy `atom`, or those that do not.
+    pub(crate) fn select_where(&self, atom: Atom, rows: &[u32], holds: bool) -> Vec<u32> {
         with_codes!(&self.codes, codes => {
             let test = self.test(atom);
             // Branch-free: every row is written, only the selected ones advance the end.
@@ -175,7 +180,7 @@ impl BinnedColumn {
             let mut end = 0;
             for &row in rows {
                 selected[end] = row;
-                end += usize::from(test(codes[row as usize].index()));
+                end += usize::from(test(codes[row as usize].index()) == holds);
             }
             selected.truncate(end);
             selected.shrink_to_fit();
@@ -183,15 +188,15 @@ impl BinnedColumn {
         })
     }
 
-    /// The rows of a range that satisfy `atom`.
-    pub(crate) fn select_range(&self, atom: Atom, range: std::ops::Range<usize>) -> Vec<u32> {
+    /// The rows of a range that satisfy `atom`, or those that do not.
+    pub(crate) fn select_range(&self, atom: Atom, range: std::ops::Range<usize>, holds: bool) -> Vec<u32> {
         with_codes!(&self.codes, codes => {
             let test = self.test(atom);
             let mut selected = vec![0; range.len()];
             let (mut end, first) = (0, range.start as u32);
             for (row, code) in (first..).zip(&codes[range]) {
                 selected[end] = row;
-                end += usize::from(test(code.index()));
+                end += usize::from(test(code.index()) == holds);
             }
             selected.truncate(end);
             selected.shrink_to_fit();
@@ -327,6 +332,9 @@ mod tests {
                 let selected = column.select(atom, &all);
                 let naive: Vec<u32> = all.iter().copied().filter(|&r| shown[r as usize]).collect();
                 prop_assert_eq!(selected, naive, "{}", column.condition(atom));
+                let naive: Vec<u32> = all.iter().copied().filter(|&r| !shown[r as usize]).collect();
+                prop_assert_eq!(column.select_where(atom, &all, false), naive.clone());
+                prop_assert_eq!(column.select_range(atom, 0..all.len(), false), naive);
             }
         }
     }

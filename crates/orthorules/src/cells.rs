@@ -9,8 +9,10 @@ use rayon::prelude::*;
 /// The partition of the rows by the rules chosen so far, with its sums.
 #[derive(Debug, Clone)]
 pub(crate) struct Cells {
-    /// Cell of each row.
-    pub(crate) of_row: Vec<u32>,
+    /// Cell of each row; where targets are counted, twice its cell, and 1 more if its target is 1.
+    pub(crate) keys: Vec<u32>,
+    /// Whether targets are counted.
+    counted: bool,
     /// For each cell, whether it lies in rule k: `member[cell][k]`.
     member: Vec<Vec<bool>>,
     /// A: sum of masses.
@@ -32,8 +34,10 @@ const BLOCK: usize = 1 << 16;
 impl Cells {
     /// One cell with all rows.
     pub(crate) fn new(response: &Response) -> Self {
+        let counted = response.counted;
         let mut cells = Self {
-            of_row: vec![0; response.rows()],
+            keys: if counted { response.b.iter().map(|&b| b as u32).collect() } else { vec![0; response.rows()] },
+            counted,
             member: vec![Vec::new()],
             mass: Vec::new(),
             b: Vec::new(),
@@ -42,8 +46,28 @@ impl Cells {
             square: Vec::new(),
             rules: 0,
         };
-        cells.sum(response);
+        if counted {
+            let ones = response.b.iter().sum();
+            cells.follow_counts(&[[response.rows() as f64 - ones, ones]], response);
+        } else {
+            cells.sum(response);
+        }
         cells
+    }
+
+    /// The cell of a row.
+    pub(crate) fn of(&self, row: usize) -> usize {
+        self.cell_of(self.keys[row])
+    }
+
+    /// The cell that a key stands for.
+    pub(crate) fn cell_of(&self, key: u32) -> usize {
+        (key >> u32::from(self.counted)) as usize
+    }
+
+    /// Whether keys tell the target of a row.
+    pub(crate) fn are_counted(&self) -> bool {
+        self.counted
     }
 
     /// p, the number of cells.
@@ -64,38 +88,64 @@ impl Cells {
     /// Adds a rule that covers `rows`, ascending: covered rows of a partly covered cell move to a new cell. Says where the covered
     /// rows of each cell are now.
     pub(crate) fn split(&mut self, rows: &[u32], response: &Response) -> Vec<u32> {
-        let old = self.len();
+        let (old, shift) = (self.len(), u32::from(self.counted));
         let count = |rows: &[u32]| {
-            let mut covered = vec![0u32; old];
-            rows.iter().for_each(|&r| covered[self.of_row[r as usize] as usize] += 1);
+            let mut covered = vec![0u32; old << shift];
+            rows.iter().for_each(|&r| covered[self.keys[r as usize] as usize] += 1);
             covered
         };
-        let mut covered = vec![0u32; old];
+        let mut covered = vec![0u32; old << shift];
         for part in rows.par_chunks(BLOCK).map(count).collect::<Vec<_>>() {
             covered.iter_mut().zip(part).for_each(|(c, n)| *c += n);
         }
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for cell in 0..old {
-            let whole = covered[cell] == self.size[cell];
-            if covered[cell] > 0 && !whole {
+            let covered: u32 = covered[cell << shift..(cell + 1) << shift].iter().sum();
+            let whole = covered == self.size[cell];
+            if covered > 0 && !whole {
                 moved_to[cell] = self.member.len() as u32;
                 let mut member = self.member[cell].clone();
                 member.push(true);
                 self.member.push(member);
             }
-            self.member[cell].push(whole && covered[cell] > 0);
+            self.member[cell].push(whole && covered > 0);
         }
-        self.of_row.par_chunks_mut(BLOCK).enumerate().for_each(|(number, cells)| {
+        let to_key: Vec<u32> =
+            (0..(old << shift) as u32).map(|k| (moved_to[(k >> shift) as usize] << shift) | (k & shift)).collect();
+        self.keys.par_chunks_mut(BLOCK).enumerate().for_each(|(number, keys)| {
             let start = (number * BLOCK) as u32;
             let place = |row: u32| rows.partition_point(|&r| r < row);
-            for &r in &rows[place(start)..place(start + cells.len() as u32)] {
-                let cell = &mut cells[(r - start) as usize];
-                *cell = moved_to[*cell as usize];
+            for &r in &rows[place(start)..place(start + keys.len() as u32)] {
+                let key = &mut keys[(r - start) as usize];
+                *key = to_key[*key as usize];
             }
         });
         self.rules += 1;
-        self.sum(response);
+        if self.counted {
+            let mut counts: Vec<[f64; 2]> = self.b.iter().zip(&self.size).map(|(b, n)| [f64::from(*n) - b, *b]).collect();
+            counts.resize(self.len(), [0.0; 2]);
+            for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
+                for y in 0..2 {
+                    let moved = f64::from(covered[2 * cell + y]);
+                    counts[cell][y] -= moved;
+                    counts[to as usize][y] += moved;
+                }
+            }
+            self.follow_counts(&counts, response);
+        } else {
+            self.sum(response);
+        }
         moved_to
+    }
+
+    /// The sums of cells with so many rows of target 0 and of target 1. All are whole numbers, so these are the bits that adding up
+    /// rows would give.
+    fn follow_counts(&mut self, counts: &[[f64; 2]], response: &Response) {
+        self.size = counts.iter().map(|c| (c[0] + c[1]) as u32).collect();
+        self.mass = counts.iter().map(|c| c[0] + c[1]).collect();
+        self.norm = self.mass.iter().map(|a| a / response.loss.factor()).collect();
+        self.b = counts.iter().map(|c| c[1]).collect();
+        self.square.clone_from(&self.b);
     }
 
     /// Sums in the order of the rows, so that the result does not depend on the history of splits.
@@ -125,7 +175,7 @@ impl Cells {
             }
             sums
         };
-        let blocks: Vec<Vec<[f64; K]>> = self.of_row.par_chunks(BLOCK).enumerate().map(block).collect();
+        let blocks: Vec<Vec<[f64; K]>> = self.keys.par_chunks(BLOCK).enumerate().map(block).collect();
         let mut total = vec![[0.0; K]; self.len()];
         for sums in &blocks {
             total.iter_mut().zip(sums).for_each(|(t, s)| (0..K).for_each(|k| t[k] += s[k]));

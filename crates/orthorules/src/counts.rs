@@ -9,17 +9,16 @@ use crate::cells::Cells;
 use crate::histogram::spread_counts;
 use crate::objective::{G, ROWS, Scorer};
 use crate::response::{PerRow, Response};
+use crate::tally::Tally;
 use rayon::prelude::*;
 
-/// Tables of counts over the rows of a node, one for each column: `bins × cells`.
-pub(crate) type Tables = Vec<Vec<u32>>;
+/// What was counted of the rows of a node, one for each column.
+pub(crate) type Tables = Vec<Tally>;
 
 /// The tables of all rows.
 #[derive(Debug, Clone)]
 pub(crate) struct RootCounts {
     tables: Tables,
-    /// For each column, the sum of the weighted targets of each bin.
-    b: Vec<Vec<f64>>,
     mass: f64,
     cells: usize,
 }
@@ -30,24 +29,21 @@ impl RootCounts {
         let (PerRow::Same(mass), PerRow::Same(_), None) = (&response.mass, &response.rows_each, &response.norm) else {
             return None;
         };
-        let (tables, b) = columns
-            .par_iter()
-            .map(|column| {
-                let (mut counts, mut b) = (vec![0u32; column.bins + 1], vec![0.0; column.bins + 1]);
-                with_codes!(&column.codes, codes => for (code, y) in codes.iter().zip(&response.b) {
-                    counts[code.index()] += 1;
-                    b[code.index()] += y;
-                });
-                (counts, b)
-            })
-            .unzip();
-        Some(Self { tables, b, mass: *mass, cells: 1 })
+        let tally = |column: &BinnedColumn| {
+            let (mut counts, mut sums) = (vec![0u32; column.bins + 1], vec![0.0; column.bins + 1]);
+            with_codes!(&column.codes, codes => for (code, y) in codes.iter().zip(&response.b) {
+                counts[code.index()] += 1;
+                sums[code.index()] += y;
+            });
+            Tally { counts, sums }
+        };
+        Some(Self { tables: columns.par_iter().map(tally).collect(), mass: *mass, cells: 1 })
     }
 
     /// Rows, G, D and N of every bin of column `index`: `(bins + 1) × stride`.
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer) -> Vec<f64> {
         let stride = scorer.stride();
-        let (table, b) = (&self.tables[index], &self.b[index]);
+        let Tally { counts: table, sums: b } = &self.tables[index];
         let mut stats = vec![0.0; b.len() * stride];
         for ((stats, counts), b) in stats.chunks_exact_mut(stride).zip(table.chunks_exact(self.cells)).zip(b) {
             stats[G] = -b;
@@ -60,13 +56,12 @@ impl RootCounts {
 
     /// The counts of column `index`: `bins × cells`.
     pub(crate) fn table(&self, index: usize) -> &[u32] {
-        &self.tables[index]
+        &self.tables[index].counts
     }
 
-    /// Turns counts and sums of some rows into those of all others.
-    pub(crate) fn subtract(&self, index: usize, counts: &mut [u32], sums: &mut [f64]) {
-        counts.iter_mut().zip(&self.tables[index]).for_each(|(c, all)| *c = all - *c);
-        sums.iter_mut().zip(&self.b[index]).for_each(|(s, all)| *s = all - *s);
+    /// The tables of all columns.
+    pub(crate) fn tables(&self) -> &[Tally] {
+        &self.tables
     }
 
     /// Follows a split of `cells`: the covered rows of cell c are now in `moved_to[c]`. `covered` are the tables of the
@@ -79,12 +74,14 @@ impl RootCounts {
         (cells, moved_to): (&Cells, &[u32]),
     ) {
         let (old, new) = (self.cells, cells.len());
+        let mut origin: Vec<u32> = (0..new as u32).collect();
+        moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
         self.tables.par_iter_mut().enumerate().for_each(|(index, table)| {
             let column = &columns[index];
-            let counted = covered.is_none().then(|| count(column, rows, |r| origin(moved_to, cells.of_row[r]), old));
-            let moved = covered.map_or(counted.as_ref(), |tables| Some(&tables[index]));
+            let counted = covered.is_none().then(|| count(column, rows, |r| origin[cells.of(r)] as usize, old));
+            let moved = covered.map_or(counted.as_ref(), |tables| Some(&tables[index].counts));
             let mut next = vec![0u32; (column.bins + 1) * new];
-            let bins = next.chunks_exact_mut(new).zip(table.chunks_exact(old));
+            let bins = next.chunks_exact_mut(new).zip(table.counts.chunks_exact(old));
             for (bin, (next, before)) in bins.enumerate() {
                 next[..old].copy_from_slice(before);
                 let Some(moved) = moved else { continue };
@@ -94,18 +91,9 @@ impl RootCounts {
                     next[to as usize] += count;
                 }
             }
-            *table = next;
+            table.counts = next;
         });
         self.cells = new;
-    }
-}
-
-/// The cell from which the rows of `cell` came.
-fn origin(moved_to: &[u32], cell: u32) -> usize {
-    if (cell as usize) < moved_to.len() {
-        cell as usize
-    } else {
-        moved_to.iter().position(|&to| to == cell).unwrap_or_default()
     }
 }
 
@@ -137,8 +125,9 @@ mod tests {
             let mut cells = Cells::new(&response);
             for rule in &case.rules {
                 let rows = selected(rule);
-                let tables: Tables =
-                    columns.iter().map(|c| count(c, &rows, |r| cells.of_row[r] as usize, cells.len())).collect();
+                let tally =
+                    |c| Tally { counts: count(c, &rows, |r| cells.of(r), cells.len()), sums: vec![0.0; c.bins + 1] };
+                let tables: Tables = columns.iter().map(tally).collect();
                 let moved = cells.split(&rows, &response);
                 root.split(&columns, &rows, known.then_some(&tables), (&cells, &moved));
             }
@@ -149,7 +138,7 @@ mod tests {
             let (some, rest): (Vec<u32>, Vec<u32>) = (0..case.rows() as u32).partition(|&r| case.query[r as usize]);
             let (some, rest) = (Rows::Some(some), Rows::Some(rest));
             let directly = Gathered::new(&some, &response, &cells, &scorer);
-            let by_others = Gathered::new(&rest, &response, &cells, &scorer).subtracted_from(&root);
+            let by_others = Gathered::new(&rest, &response, &cells, &scorer).subtracted_from(root.tables());
             for (index, column) in columns.iter().enumerate() {
                 let pairs = [
                     (gathered.statistics_by(column, Method::Cells), root.statistics(index, &scorer)),

@@ -264,7 +264,7 @@ pub(crate) fn step(response: &Response, cells: &Cells, weights: &Weights, comple
         complexity,
         intercept: response.outside_intercept(weights.intercept),
         weights: weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
-        train_risk: response.mean_loss(&cells.of_row, &scores),
+        train_risk: response.mean_loss(cells, &scores),
         status: weights.status,
     }
 }

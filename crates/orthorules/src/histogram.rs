@@ -38,19 +38,39 @@ impl Rows {
 
     /// The rows that satisfy `atom` of `column`.
     pub(crate) fn select(&self, column: &BinnedColumn, atom: crate::bins::Atom) -> Vec<u32> {
-        match self {
+        self.select_where(column, atom, true)
+    }
+
+    /// The rows that satisfy `atom` of `column`, or those that do not.
+    pub(crate) fn select_where(&self, column: &BinnedColumn, atom: crate::bins::Atom, holds: bool) -> Vec<u32> {
+        let blocks: Vec<Vec<u32>> = match self {
+            Self::All(n) if *n <= BLOCK => return column.select_range(atom, 0..*n, holds),
             Self::All(n) => {
                 let starts: Vec<usize> = (0..*n).step_by(BLOCK).collect();
-                let block = |&start: &usize| column.select_range(atom, start..(*n).min(start + BLOCK));
-                let blocks: Vec<Vec<u32>> = starts.par_iter().map(block).collect();
-                joined(&blocks)
+                let block = |&start: &usize| column.select_range(atom, start..(*n).min(start + BLOCK), holds);
+                starts.par_iter().map(block).collect()
             }
-            Self::Some(rows) if rows.len() > BLOCK => {
-                let blocks: Vec<Vec<u32>> = rows.par_chunks(BLOCK).map(|rows| column.select(atom, rows)).collect();
-                joined(&blocks)
+            Self::Some(rows) if rows.len() <= BLOCK => return column.select_where(atom, rows, holds),
+            Self::Some(rows) => rows.par_chunks(BLOCK).map(|rows| column.select_where(atom, rows, holds)).collect(),
+        };
+        joined(&blocks)
+    }
+
+    /// Whether all rows that satisfy `atom` of `column` are `good`; mostly the first few tell.
+    pub(crate) fn all_selected(
+        &self,
+        column: &BinnedColumn,
+        atom: crate::bins::Atom,
+        good: impl Fn(u32) -> bool,
+    ) -> bool {
+        let test = column.test(atom);
+        with_codes!(&column.codes, codes => {
+            let good = |row: u32| !test(codes[row as usize].index()) || good(row);
+            match self {
+                Self::All(n) => (0..*n as u32).all(good),
+                Self::Some(rows) => rows.iter().all(|&row| good(row)),
             }
-            Self::Some(rows) => column.select(atom, rows),
-        }
+        })
     }
 
     /// All `total` rows but these, if they are fewer.
@@ -92,9 +112,6 @@ fn outside(rows: &[u32], range: Range<u32>) -> Vec<u32> {
 
 /// All blocks in one piece, copied side by side.
 fn joined(blocks: &[Vec<u32>]) -> Vec<u32> {
-    if let [block] = blocks {
-        return block.clone();
-    }
     let mut whole = vec![0; blocks.iter().map(Vec::len).sum()];
     let mut rest = whole.as_mut_slice();
     let mut places = Vec::with_capacity(blocks.len());
@@ -114,12 +131,25 @@ pub(crate) enum Method {
     Vectors,
 }
 
+impl Method {
+    /// The cheaper one, by the measured cost of their inner loops in nanoseconds.
+    pub(crate) fn cheaper(rows: usize, column: &BinnedColumn, cells: usize, scorer: &Scorer) -> Self {
+        let (rows, bins, stride) = (rows as f64, column.bins + 1, scorer.stride() as f64);
+        let by_cells = 2.0 * rows + 0.25 * (bins * cells) as f64 * stride;
+        let by_vectors = (1.0 + 0.6 * stride) * rows;
+        if by_cells <= by_vectors { Self::Cells } else { Self::Vectors }
+    }
+}
+
 /// What the kernels read of a node's rows, gathered once for all columns.
 pub(crate) struct Gathered<'a> {
     rows: &'a Rows,
     scorer: &'a Scorer,
     cells: usize,
-    cell: Vec<u32>,
+    /// Keys as the cells have them, and whether these tell the targets.
+    keys: Vec<u32>,
+    counted: bool,
+    /// Empty if they do.
     b: Vec<f64>,
     mass: PerRow,
     norm: PerRow,
@@ -128,10 +158,10 @@ pub(crate) struct Gathered<'a> {
     vectors: OnceLock<Vec<f64>>,
     /// What is known of all rows without looking at them.
     root: Option<&'a RootCounts>,
-    /// All rows, from which those gathered here are subtracted.
-    whole: Option<&'a RootCounts>,
-    /// Tables of counts by bin and cell that were made on the way, one place for each column; empty when nobody wants them.
-    tables: Vec<OnceLock<Vec<u32>>>,
+    /// More rows, from which those gathered here are subtracted.
+    whole: Option<&'a [Tally]>,
+    /// What was counted on the way, one place for each column; empty when nobody wants it.
+    tables: Vec<OnceLock<Tally>>,
 }
 
 impl<'a> Gathered<'a> {
@@ -144,8 +174,9 @@ impl<'a> Gathered<'a> {
             rows,
             scorer,
             cells: cells.len(),
-            cell: rows.gather(&cells.of_row),
-            b: rows.gather(&response.b),
+            keys: rows.gather(&cells.keys),
+            counted: cells.are_counted(),
+            b: if cells.are_counted() { Vec::new() } else { rows.gather(&response.b) },
             mass: per_row(&response.mass),
             norm: response.norm.as_ref().map_or(PerRow::Same(1.0), per_row),
             rows_each: per_row(&response.rows_each),
@@ -156,8 +187,8 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Statistics of all rows but those gathered here.
-    pub(crate) fn subtracted_from(self, whole: &'a RootCounts) -> Self {
+    /// Statistics of the rows of `whole` but those gathered here.
+    pub(crate) fn subtracted_from(self, whole: &'a [Tally]) -> Self {
         Self { whole: Some(whole), ..self }
     }
 
@@ -165,9 +196,9 @@ impl<'a> Gathered<'a> {
     pub(crate) fn of_root(rows: &'a Rows, root: &'a RootCounts, scorer: &'a Scorer) -> Self {
         let none = PerRow::Same(0.0);
         let [mass, norm, rows_each] = [none.clone(), none.clone(), none];
-        let (cell, b, vectors, tables) = (Vec::new(), Vec::new(), OnceLock::new(), Vec::new());
+        let (keys, counted, b, vectors, tables) = (Vec::new(), false, Vec::new(), OnceLock::new(), Vec::new());
         let (root, whole) = (Some(root), None);
-        Self { rows, scorer, cells: 0, cell, b, mass, norm, rows_each, vectors, root, whole, tables }
+        Self { rows, scorer, cells: 0, keys, counted, b, mass, norm, rows_each, vectors, root, whole, tables }
     }
 
     /// Keeps the tables of counts that statistics of `columns` columns go through.
@@ -176,22 +207,27 @@ impl<'a> Gathered<'a> {
     }
 
     /// The tables of all columns, if all were made.
-    pub(crate) fn into_tables(self) -> Option<Vec<Vec<u32>>> {
-        let tables: Option<Vec<Vec<u32>>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
+    pub(crate) fn into_tables(self) -> Option<Vec<Tally>> {
+        let tables: Option<Vec<Tally>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
         tables.filter(|t| !t.is_empty())
     }
 
-    /// The cheaper method, by the measured cost of their inner loops in nanoseconds.
+    /// The cell of the i-th row of the node.
+    fn cell(&self, i: usize) -> usize {
+        (self.keys[i] >> u32::from(self.counted)) as usize
+    }
+
+    /// Its weighted target.
+    fn b(&self, i: usize) -> f64 {
+        if self.counted { f64::from(self.keys[i] & 1) } else { self.b[i] }
+    }
+
+    /// The cheaper method; what is subtracted must be counted.
     fn method(&self, column: &BinnedColumn) -> Method {
         if self.whole.is_some() {
             return Method::Cells;
         }
-        let bins = column.bins + 1;
-        let rows = self.rows.len() as f64;
-        let stride = self.scorer.stride() as f64;
-        let by_cells = 2.0 * rows + 0.25 * (bins * self.cells) as f64 * stride;
-        let by_vectors = (1.0 + 0.6 * stride) * rows;
-        if by_cells <= by_vectors { Method::Cells } else { Method::Vectors }
+        Method::cheaper(self.rows.len(), column, self.cells, self.scorer)
     }
 
     /// Rows, G, D and N of every bin of column number `index`, missing values last: `(bins + 1) × stride`.
@@ -231,7 +267,7 @@ impl<'a> Gathered<'a> {
             _ => None,
         };
         let mut group: Vec<_> = all[columns].iter().take(tally::MOST).map_while(bytes).collect();
-        group.truncate(tally::together(group.iter().map(|c| c.1), self.cells));
+        group.truncate(tally::together(group.iter().map(|c| c.1), self.node().width()));
         group
     }
 
@@ -263,13 +299,13 @@ impl<'a> Gathered<'a> {
 
     fn row_vectors(&self) -> Vec<f64> {
         let stride = self.scorer.stride();
-        let mut vectors = vec![0.0; self.cell.len() * stride];
+        let mut vectors = vec![0.0; self.keys.len() * stride];
         for (i, vector) in vectors.chunks_exact_mut(stride).enumerate() {
-            let shared = self.scorer.cell(self.cell[i] as usize);
+            let shared = self.scorer.cell(self.cell(i));
             let mass = self.mass.at(i);
             let weight = if self.scorer.by_norm { self.norm.at(i) } else { mass };
             vector[ROWS] = self.rows_each.at(i);
-            vector[G] = mass * shared[0] - self.b[i];
+            vector[G] = mass * shared[0] - self.b(i);
             vector[D..].iter_mut().zip(&shared[1..]).for_each(|(x, s)| *x = weight * s);
             self.scorer.project(vector);
         }
@@ -287,7 +323,7 @@ impl<'a> Gathered<'a> {
     }
 
     fn node(&self) -> tally::Node<'_> {
-        tally::Node { rows: self.rows, cell: &self.cell, b: &self.b, cells: self.cells }
+        tally::Node { rows: self.rows, keys: &self.keys, b: &self.b, cells: self.cells, counted: self.counted }
     }
 
     /// From counts to statistics: −B first, then the masses times what cells share.
@@ -295,7 +331,7 @@ impl<'a> Gathered<'a> {
         let stride = self.scorer.stride();
         let mut stats = vec![0.0; tally.sums.len() * stride];
         if let (Some(whole), Some(index)) = (self.whole, index) {
-            whole.subtract(index, &mut tally.counts, &mut tally.sums);
+            tally.subtract_from(&whole[index]);
         }
         stats.chunks_exact_mut(stride).zip(&tally.sums).for_each(|(bin, b)| bin[G] = -b);
         spread_counts(self.scorer, self.cells, &tally.counts, mass, &mut stats);
@@ -305,7 +341,7 @@ impl<'a> Gathered<'a> {
             }
         }
         if let Some(place) = index.and_then(|i| self.tables.get(i)) {
-            place.get_or_init(|| tally.counts);
+            place.get_or_init(|| tally);
         }
         stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
         stats
@@ -316,14 +352,14 @@ impl<'a> Gathered<'a> {
         let mut stats = vec![0.0; bins * stride];
         let mut sums = vec![0.0; bins * self.cells];
         self.each(codes, |i, bin| {
-            sums[bin * self.cells + self.cell[i] as usize] += self.mass.at(i);
-            stats[bin * stride + G] -= self.b[i];
+            sums[bin * self.cells + self.cell(i)] += self.mass.at(i);
+            stats[bin * stride + G] -= self.b(i);
             stats[bin * stride + ROWS] += self.rows_each.at(i);
         });
         if self.scorer.by_norm {
             self.spread_gradient(&sums, &mut stats);
             sums.fill(0.0);
-            self.each(codes, |i, bin| sums[bin * self.cells + self.cell[i] as usize] += self.norm.at(i));
+            self.each(codes, |i, bin| sums[bin * self.cells + self.cell(i)] += self.norm.at(i));
             self.spread_norm(&sums, &mut stats);
         } else {
             spread(self.scorer, self.cells, &sums, &mut stats, |x| x);
@@ -404,7 +440,7 @@ mod tests {
         for &r in rows {
             let r = r as usize;
             let code = with_codes!(&column.codes, codes => codes[r].index());
-            let shared = scorer.cell(cells.of_row[r] as usize);
+            let shared = scorer.cell(cells.of(r));
             let bin = &mut stats[code * stride..(code + 1) * stride];
             let a = response.mass.at(r);
             let d = if scorer.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { a };

@@ -139,11 +139,12 @@ impl Scorer {
             }
             return (square.sqrt() * (1.0 + 1e-6)).min(f64::MAX);
         }
-        for (r, &cell) in cells.of_row.iter().enumerate() {
-            let shared = self.cell(cell as usize);
+        for r in 0..response.rows() {
+            let cell = cells.of(r);
+            let shared = self.cell(cell);
             let mass = response.mass.at(r);
             let weight = if self.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };
-            let g = mass * shared[0] - response.b[r] - weight * leaning[cell as usize];
+            let g = mass * shared[0] - response.b[r] - weight * leaning[cell];
             up += g.max(0.0);
             down -= g.min(0.0);
             let d = weight * shared[1];
@@ -280,7 +281,7 @@ mod tests {
         let stride = scorer.stride();
         let stats = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
         let scores = weights.scores(&cells);
-        let f = |r: usize| scores[cells.of_row[r] as usize];
+        let f = |r: usize| scores[cells.of(r)];
         let n = case.rows();
         let g = DVector::from_fn(n, |r, _| response.mass.at(r) * response.loss.mean(f(r)) - response.b[r]);
         let d = DVector::from_fn(n, |r, _| {

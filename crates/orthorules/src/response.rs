@@ -3,6 +3,7 @@
 //! Row i has the gradient `aᵢ μ(f) − bᵢ` and the second derivative `aᵢ μ′(f)`. Squared loss is computed on targets
 //! that are centred and divided by a power of two, so that neither a large offset nor targets of 1e300 cost digits.
 
+use crate::cells::Cells;
 use crate::loss::Loss;
 use crate::problem::{Problem, Target};
 use rayon::prelude::*;
@@ -30,6 +31,8 @@ pub(crate) struct Response {
     pub(crate) rows_total: f64,
     /// Sum of weights.
     pub(crate) total_weight: f64,
+    /// Whether every mass is 1 and every target 0 or 1: sums of both are counts of rows then.
+    pub(crate) counted: bool,
     /// Internal target, where it does not follow exactly from `b`: with weights.
     y: Option<Vec<f64>>,
     exposure: Option<Vec<f64>>,
@@ -63,6 +66,9 @@ impl PerRow {
 
 /// Sums over rows are taken in blocks of this size, whose results are added in order: the same on any number of threads.
 const BLOCK: usize = 1 << 16;
+
+/// The same for losses, where small blocks also keep the sum accurate.
+const PIECE: usize = 1 << 12;
 
 fn block_sum(rows: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
     let starts: Vec<usize> = (0..rows).step_by(BLOCK).collect();
@@ -113,6 +119,7 @@ impl Response {
         };
         let rows_each = if count_rows { weight } else { PerRow::Same(1.0) };
         let rows_total = rows_each.total(rows);
+        let counted = mass == PerRow::Same(1.0) && norm.is_none() && b.iter().all(|&b| b == 0.0 || b == 1.0);
         Self {
             loss,
             mass,
@@ -121,6 +128,7 @@ impl Response {
             rows_each,
             rows_total,
             total_weight,
+            counted,
             y,
             exposure: problem.exposure.clone(),
             scale,
@@ -167,20 +175,24 @@ impl Response {
         Self::finite(value * self.scale)
     }
 
-    /// Mean loss, on the outside scale, when row i has the internal score `scores[of_row[i]]`.
+    /// Mean loss, on the outside scale, when row i has the internal score of its cell.
     ///
     /// A cell has one score, so whatever depends on the score alone is computed once for each cell; the additions are
     /// those of [`Loss::of_row`] all the same.
-    pub(crate) fn mean_loss(&self, of_row: &[u32], scores: &[f64]) -> f64 {
-        let cell = |r: usize| of_row[r] as usize;
+    pub(crate) fn mean_loss(&self, cells: &Cells, scores: &[f64]) -> f64 {
+        let cell = |r: usize| cells.of(r);
+        let both = |f: f64| [0.0, 1.0].map(|y| self.loss.of_row(f, y, 1.0));
         match self.loss {
+            Loss::Logistic if self.counted => {
+                let by_key: Vec<f64> = scores.iter().flat_map(|&f| both(f)).collect();
+                self.outside_mean(keyed_sum(&cells.keys, &by_key))
+            }
             Loss::Squared => {
                 let factor = self.loss.factor();
                 self.mean(|r| (self.mass.at(r) / factor) * (scores[cell(r)] - self.target(r)).powi(2))
             }
             Loss::Logistic => {
-                let by_class: Vec<[f64; 2]> =
-                    scores.iter().map(|&f| [0.0, 1.0].map(|y| self.loss.of_row(f, y, 1.0))).collect();
+                let by_class: Vec<[f64; 2]> = scores.iter().map(|&f| both(f)).collect();
                 self.mean(|r| self.mass.at(r) * by_class[cell(r)][usize::from(self.target(r) > 0.0)])
             }
             Loss::Poisson => {
@@ -201,13 +213,36 @@ impl Response {
 
     /// The sum of `loss` over the rows, divided by their weight, on the outside scale.
     fn mean(&self, loss: impl Fn(usize) -> f64 + Sync) -> f64 {
-        // Fixed blocks keep the sum accurate and the same for any number of threads.
-        let starts: Vec<usize> = (0..self.rows()).step_by(4096).collect();
-        let block = |&start: &usize| (start..self.rows().min(start + 4096)).map(&loss).sum::<f64>();
+        let starts: Vec<usize> = (0..self.rows()).step_by(PIECE).collect();
+        let block = |&start: &usize| (start..self.rows().min(start + PIECE)).map(&loss).sum::<f64>();
         let blocks: Vec<f64> = starts.par_iter().with_min_len(16).map(block).collect();
-        let total: f64 = blocks.iter().sum();
+        self.outside_mean(blocks.iter().sum())
+    }
+
+    fn outside_mean(&self, total: f64) -> f64 {
         Self::finite(total / self.total_weight * self.scale * self.scale)
     }
+}
+
+/// The sum of `values[key]`, in pieces whose sums are added in order. Each addition of a piece waits for the one before it, so
+/// several pieces are summed side by side.
+fn keyed_sum(keys: &[u32], values: &[f64]) -> f64 {
+    const LANES: usize = 4;
+    let lanes = |keys: &[u32]| {
+        let mut sums = [0.0; LANES];
+        let pieces: [&[u32]; LANES] = std::array::from_fn(|k| &keys[k * PIECE..][..PIECE]);
+        for i in 0..PIECE {
+            (0..LANES).for_each(|k| sums[k] += values[pieces[k][i] as usize]);
+        }
+        sums.to_vec()
+    };
+    let one = |keys: &[u32]| keys.iter().map(|&key| values[key as usize]).sum::<f64>();
+    let some = |keys: &[u32]| match keys.len() {
+        n if n == LANES * PIECE => lanes(keys),
+        _ => keys.chunks(PIECE).map(one).collect(),
+    };
+    let sums: Vec<Vec<f64>> = keys.par_chunks(LANES * PIECE).with_min_len(4).map(some).collect();
+    sums.iter().flatten().sum()
 }
 
 /// Whether weights are counts of rows: whole numbers.
@@ -232,12 +267,23 @@ mod tests {
             let scores = weights.scores(&cells);
             let row = |r: usize| {
                 let e = response.exposure.as_ref().map_or(1.0, |e| e[r]);
-                let f = scores[cells.of_row[r] as usize];
+                let f = scores[cells.of(r)];
                 response.mass.at(r) / response.loss.factor() / e * response.loss.of_row(f, response.target(r), e)
             };
             let total: f64 = (0..response.rows()).map(row).sum();
             let expected = Response::finite(total / response.total_weight * response.scale * response.scale);
-            prop_assert_eq!(response.mean_loss(&cells.of_row, &scores).to_bits(), expected.to_bits());
+            prop_assert_eq!(response.mean_loss(&cells, &scores).to_bits(), expected.to_bits());
+        }
+
+        /// Side by side or one after another: the bits are those of the pieces added in order.
+        #[test]
+        fn pieces_are_added_in_order(rows in 1usize..10 * PIECE, seed in any::<u32>()) {
+            let values: Vec<f64> = (0..14).map(|k| 1.0 / (f64::from(seed % 97) + 3.0 * f64::from(k))).collect();
+            let key = |r: usize| (r as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 7;
+            let keys: Vec<u32> = (0..rows).map(|r| key(r) % 14).collect();
+            let one = |piece: &[u32]| piece.iter().fold(0.0, |sum, &key| sum + values[key as usize]);
+            let expected = keys.chunks(PIECE).map(one).fold(0.0, |sum, piece| sum + piece);
+            prop_assert_eq!(keyed_sum(&keys, &values).to_bits(), expected.to_bits());
         }
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! A row's cell and target are 12 bytes, its code is 1: columns counted in one pass share the former. And a sum that
 //! waits for the last addition to its bin does not hold up those of the other columns. Every bin is summed in the order
-//! of the rows, so the bits do not depend on how columns are grouped.
+//! of the rows, so the bits do not depend on how columns are grouped. Targets that are 0 or 1 are counted with the cells: one
+//! increment for each row and column instead of an increment and an addition.
 
 use crate::codes::{Code, Codes, with_codes};
 use crate::histogram::Rows;
+use std::ops::Range;
 
 /// Most columns in one pass.
 pub(crate) const MOST: usize = 4;
@@ -21,22 +23,40 @@ pub(crate) struct Tally {
     pub(crate) sums: Vec<f64>,
 }
 
+impl Tally {
+    /// Turns what was counted of some rows of `whole` into what the others are.
+    pub(crate) fn subtract_from(&mut self, whole: &Self) {
+        self.counts.iter_mut().zip(&whole.counts).for_each(|(c, all)| *c = all - *c);
+        self.sums.iter_mut().zip(&whole.sums).for_each(|(s, all)| *s = all - *s);
+    }
+}
+
 /// The rows of a node as the loop reads them.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'a> {
     pub(crate) rows: &'a Rows,
-    /// Cell and weighted target of each of its rows.
-    pub(crate) cell: &'a [u32],
+    /// Key of each of its rows, as [`crate::cells::Cells`] has them.
+    pub(crate) keys: &'a [u32],
+    /// Weighted target of each of its rows; empty if keys tell it.
     pub(crate) b: &'a [f64],
     /// How many cells there are.
     pub(crate) cells: usize,
+    /// Whether keys tell the target.
+    pub(crate) counted: bool,
+}
+
+impl Node<'_> {
+    /// How many keys there are.
+    pub(crate) fn width(&self) -> usize {
+        self.cells << u32::from(self.counted)
+    }
 }
 
 /// How many of the columns with these numbers of bins to count in one pass.
-pub(crate) fn together(bins: impl Iterator<Item = usize>, cells: usize) -> usize {
+pub(crate) fn together(bins: impl Iterator<Item = usize>, keys: usize) -> usize {
     let mut bytes = 0;
     let fitting = bins.take(MOST).take_while(|bins| {
-        bytes += bins * cells * size_of::<u32>();
+        bytes += bins * keys * size_of::<u32>();
         bytes <= CACHE
     });
     fitting.count().max(1)
@@ -44,71 +64,91 @@ pub(crate) fn together(bins: impl Iterator<Item = usize>, cells: usize) -> usize
 
 /// Counts one column of any width.
 pub(crate) fn one(node: Node, codes: &Codes, bins: usize) -> Tally {
-    let (mut counts, mut sums) = (vec![0; bins * node.cells], vec![0.0; bins]);
-    with_codes!(codes, codes => pass(node, [codes], [0], &mut counts, &mut sums));
-    Tally { counts, sums }
+    let mut table = Table::new(node, bins);
+    with_codes!(codes, codes => table.pass(node, [codes], [0]));
+    table.tally(node, 0..bins)
 }
 
 /// Counts up to [`MOST`] columns of bytes in one pass.
 pub(crate) fn several(node: Node, columns: &[(&[u8], usize)]) -> Vec<Tally> {
-    let total: usize = columns.iter().map(|c| c.1).sum();
-    let (mut counts, mut sums) = (vec![0; total * node.cells], vec![0.0; total]);
+    let mut table = Table::new(node, columns.iter().map(|c| c.1).sum());
     let first = |k: usize| columns[..k].iter().map(|c| c.1).sum::<usize>();
     match columns {
         [] => {}
-        [a] => pass(node, [a.0], [0], &mut counts, &mut sums),
-        [a, b] => pass(node, [a.0, b.0], [0, first(1)], &mut counts, &mut sums),
-        [a, b, c] => pass(node, [a.0, b.0, c.0], [0, first(1), first(2)], &mut counts, &mut sums),
-        [a, b, c, d, ..] => {
-            pass(node, [a.0, b.0, c.0, d.0], [0, first(1), first(2), first(3)], &mut counts, &mut sums);
-        }
+        [a] => table.pass(node, [a.0], [0]),
+        [a, b] => table.pass(node, [a.0, b.0], [0, first(1)]),
+        [a, b, c] => table.pass(node, [a.0, b.0, c.0], [0, first(1), first(2)]),
+        [a, b, c, d, ..] => table.pass(node, [a.0, b.0, c.0, d.0], [0, first(1), first(2), first(3)]),
     }
-    let part = |(k, &(_, bins)): (usize, &(&[u8], usize))| {
-        let (start, end) = (first(k), first(k) + bins);
-        Tally { counts: counts[start * node.cells..end * node.cells].to_vec(), sums: sums[start..end].to_vec() }
-    };
-    columns.iter().enumerate().map(part).collect()
+    (0..columns.len()).map(|k| table.tally(node, first(k)..first(k + 1))).collect()
 }
 
-/// One increment and one addition for each row and column. The bins of column k start at `first[k]`.
-fn pass<C: Code, const K: usize>(
-    node: Node,
-    codes: [&[C]; K],
-    first: [usize; K],
-    counts: &mut [u32],
-    sums: &mut [f64],
-) {
-    let values = node.cell.iter().zip(node.b);
-    match node.rows {
-        Rows::All(_) => {
-            for (row, (&cell, &b)) in values.enumerate() {
-                add(row, (cell, b), node.cells, codes, first, counts, sums);
-            }
+/// What a pass fills: the bins of its columns one after another.
+struct Table {
+    /// `bins × keys`.
+    counts: Vec<u32>,
+    /// Empty where targets are counted.
+    sums: Vec<f64>,
+}
+
+impl Table {
+    fn new(node: Node, bins: usize) -> Self {
+        Self { counts: vec![0; bins * node.width()], sums: vec![0.0; if node.counted { 0 } else { bins }] }
+    }
+
+    /// Adds every row to its bins. Those of column k start at `first[k]`.
+    fn pass<C: Code, const K: usize>(&mut self, node: Node, codes: [&[C]; K], first: [usize; K]) {
+        let (counts, sums) = (&mut self.counts, &mut self.sums);
+        if node.counted {
+            each(node.rows, node.keys.iter().copied(), |row, key| {
+                count(row, key, node.width(), codes, first, counts);
+            });
+        } else {
+            each(node.rows, node.keys.iter().copied().zip(node.b), |row, (cell, b)| {
+                count(row, cell, node.width(), codes, first, counts);
+                (0..K).for_each(|k| sums[first[k] + codes[k][row].index()] += b);
+            });
         }
-        Rows::Some(rows) => {
-            for (&row, (&cell, &b)) in rows.iter().zip(values) {
-                add(row as usize, (cell, b), node.cells, codes, first, counts, sums);
-            }
+    }
+
+    /// What was counted in some of the bins.
+    fn tally(&self, node: Node, bins: Range<usize>) -> Tally {
+        let counts = &self.counts[bins.start * node.width()..bins.end * node.width()];
+        if !node.counted {
+            return Tally { counts: counts.to_vec(), sums: self.sums[bins].to_vec() };
+        }
+        let (pairs, _) = counts.as_chunks::<2>();
+        let ones = |bin: &[[u32; 2]]| f64::from(bin.iter().map(|pair| pair[1]).sum::<u32>());
+        Tally {
+            counts: pairs.iter().map(|[zeros, ones]| zeros + ones).collect(),
+            sums: pairs.chunks_exact(node.cells).map(ones).collect(),
         }
     }
 }
 
-/// Adds one row to its bins. Always inlined: a call for each row would cost as much as the row.
+/// Calls `visit` with every row of a node and what belongs to it.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn add<C: Code, const K: usize>(
+fn each<T>(rows: &Rows, values: impl Iterator<Item = T>, mut visit: impl FnMut(usize, T)) {
+    match rows {
+        Rows::All(_) => values.enumerate().for_each(|(row, value)| visit(row, value)),
+        Rows::Some(rows) => rows.iter().zip(values).for_each(|(&row, value)| visit(row as usize, value)),
+    }
+}
+
+/// One increment for each column. Always inlined: a call for each row would cost as much as the row.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn count<C: Code, const K: usize>(
     row: usize,
-    (cell, b): (u32, f64),
-    cells: usize,
+    key: u32,
+    width: usize,
     codes: [&[C]; K],
     first: [usize; K],
     counts: &mut [u32],
-    sums: &mut [f64],
 ) {
     for k in 0..K {
-        let bin = first[k] + codes[k][row].index();
-        counts[bin * cells + cell as usize] += 1;
-        sums[bin] += b;
+        counts[(first[k] + codes[k][row].index()) * width + key as usize] += 1;
     }
 }
 
@@ -118,19 +158,23 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Grouped or not, every column gets what a plain loop gives, to the last bit.
+        /// Grouped or not, targets added or counted: every column gets what a plain loop gives, to the last bit.
         #[test]
         fn columns_do_not_feel_their_neighbours(
             table in prop::collection::vec((prop::array::uniform4(0u8..5), 0u32..3, -9.0..9.0f64), 0..80),
             columns in 1usize..=4,
             some in any::<bool>(),
+            counted in any::<bool>(),
         ) {
             let kept = |i: usize| !some || i % 3 != 1;
             let ids: Vec<u32> = (0..table.len()).filter(|&i| kept(i)).map(|i| i as u32).collect();
             let cell: Vec<u32> = ids.iter().map(|&i| table[i as usize].1).collect();
-            let b: Vec<f64> = ids.iter().map(|&i| table[i as usize].2).collect();
+            let target = |b: f64| if counted { f64::from(b > 0.0) } else { b };
+            let b: Vec<f64> = ids.iter().map(|&i| target(table[i as usize].2)).collect();
+            let keys: Vec<u32> =
+                if counted { cell.iter().zip(&b).map(|(c, b)| 2 * c + *b as u32).collect() } else { cell.clone() };
             let rows = if some { Rows::Some(ids.clone()) } else { Rows::All(table.len()) };
-            let node = Node { rows: &rows, cell: &cell, b: &b, cells: 3 };
+            let node = Node { rows: &rows, keys: &keys, b: if counted { &[] } else { &b }, cells: 3, counted };
             let codes: Vec<Vec<u8>> = (0..columns).map(|k| table.iter().map(|r| r.0[k]).collect()).collect();
             let bins = |k: usize| 5 + k;
             let grouped: Vec<(&[u8], usize)> = codes.iter().enumerate().map(|(k, c)| (c.as_slice(), bins(k))).collect();

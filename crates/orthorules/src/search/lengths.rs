@@ -13,7 +13,7 @@ impl Searcher<'_> {
         while !beam.is_empty() {
             nodes += beam.len() as u64;
             let before = highest;
-            let (next, _) = self.expand(&beam);
+            let (next, _) = self.expand(&beam, &[]);
             for (candidate, node) in &next {
                 highest = candidate.score.max(highest);
                 let Rows::Some(rows) = &node.rows else { continue };

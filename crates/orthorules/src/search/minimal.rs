@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// Rows looked at together: what is noted of them stays in the nearest cache.
 const BLOCK: usize = 1 << 12;
+/// Blocks that are looked at before the others: mostly they show that every condition is needed.
+const FIRST: usize = 16;
 
 /// `query` without conditions that do not change the rows it selects out of `rows` rows; of several that might go, the
 /// first goes.
@@ -48,7 +50,15 @@ fn needed(columns: &[BinnedColumn], rows: usize, atoms: &[Atom]) -> Vec<bool> {
         a
     };
     let starts: Vec<usize> = (0..rows).step_by(BLOCK).collect();
-    starts.par_iter().with_min_len(16).map(|&s| block(s)).reduce(|| vec![false; atoms.len()], either)
+    let (first, later) = starts.split_at(starts.len().min(FIRST));
+    let mut needed = vec![false; atoms.len()];
+    for &start in first {
+        needed = either(needed, block(start));
+        if needed.iter().all(|&n| n) {
+            return needed;
+        }
+    }
+    later.par_iter().with_min_len(FIRST).map(|&s| block(s)).reduce(|| needed.clone(), either)
 }
 
 /// Calls `visit` with what is noted of each row of `range`, and whether the row violates `atom`.

@@ -25,11 +25,11 @@ use crate::bins::{Atom, BinnedColumn};
 use crate::cells::Cells;
 use crate::counts::{RootCounts, Tables};
 use crate::fit::Observer;
-use crate::histogram::{Gathered, Rows};
+use crate::histogram::{Gathered, Method, Rows};
 use crate::monotone::{Directions, Signs};
 use crate::objective::{ROWS, Scorer};
 use crate::params::{Checked, Intercept};
-use crate::response::Response;
+use crate::response::{PerRow, Response};
 use crate::tally;
 pub(crate) use bound::Bounds;
 pub(crate) use candidate::children;
@@ -80,7 +80,10 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     pub(crate) fn new(rows: &[u32], response: &Response) -> Self {
-        let covered = rows.iter().map(|&r| response.rows_each.at(r as usize)).sum();
+        let covered = match &response.rows_each {
+            PerRow::Same(each) => each * rows.len() as f64,
+            PerRow::Each(each) => rows.iter().map(|&r| each[r as usize]).sum(),
+        };
         Self { rows: RowSet::new(rows), covered }
     }
 }
@@ -106,13 +109,20 @@ pub(crate) struct Found {
 struct Node {
     query: Query,
     rows: Rows,
-    /// The other rows, where they are fewer and counting them is enough.
-    others: Option<Rows>,
+    /// What is counted instead of its rows.
+    rest: Option<Rest>,
+}
+
+/// Rows that a node lacks, where they are fewer than its own: counting them is enough.
+struct Rest {
+    rows: Rows,
+    /// The node that has them, by its number among those expanded before; none if it is all rows that has them.
+    of: Option<usize>,
 }
 
 impl Node {
     fn all(rows: usize) -> Self {
-        Self { query: Query::default(), rows: Rows::All(rows), others: None }
+        Self { query: Query::default(), rows: Rows::All(rows), rest: None }
     }
 }
 
@@ -157,13 +167,15 @@ impl Searcher<'_> {
         // That of the first node of the beam.
         let mut best: Option<Candidate> = None;
         let mut nodes = 0;
+        let mut parents = Vec::new();
         let tables = loop {
             nodes += beam.len() as u64;
-            let (next, counted) = self.expand(&beam);
+            let (next, counted) = self.expand(&beam, &parents);
             match next.first() {
                 Some((candidate, _)) if best.as_ref().is_none_or(|b| order(candidate, b).is_lt()) => {
                     best = Some(*candidate);
                     beam = next.into_iter().map(|(_, node)| node).collect();
+                    parents = counted;
                 }
                 _ => break counted.into_iter().next().flatten(),
             }
@@ -175,20 +187,42 @@ impl Searcher<'_> {
         Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
     }
 
-    fn gathered<'n>(&'n self, node: &'n Node) -> Gathered<'n> {
+    fn gathered<'n>(&'n self, node: &'n Node, parents: &'n [Option<Tables>]) -> Gathered<'n> {
         let of = |rows| Gathered::new(rows, self.response, self.cells, self.scorer);
         let columns = self.columns.len();
-        match (self.root, &node.rows, &node.others) {
+        match (self.root, &node.rows, &node.rest) {
             (None, rows, _) => of(rows),
             (Some(root), Rows::All(_), _) => Gathered::of_root(&node.rows, root, self.scorer),
-            (Some(root), _, Some(others)) => of(others).subtracted_from(root).keeping_tables(columns),
+            (Some(root), _, Some(rest)) => {
+                let parent = rest.of.and_then(|parent| parents[parent].as_deref());
+                of(&rest.rows).subtracted_from(parent.unwrap_or(root.tables())).keeping_tables(columns)
+            }
             (Some(_), rows, None) => of(rows).keeping_tables(columns),
         }
     }
 
-    /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes.
-    fn expand(&self, beam: &[Node]) -> (Vec<(Candidate, Node)>, Vec<Option<Tables>>) {
-        let gathered: Vec<Gathered> = beam.par_iter().map(|n| self.gathered(n)).collect();
+    /// What to count instead of `rows`, which are those of `parent`, a node with `tables` and this number, that satisfy `atom`.
+    ///
+    /// Sums of targets are subtracted from those of all rows, or from any where they are counts: rounding errors must not
+    /// depend on the way to a query.
+    fn rest(&self, rows: &[u32], (parent, number): (&Node, usize), tables: Option<&Tables>, atom: Atom) -> Option<Rest> {
+        self.root?;
+        let (count, all) = (rows.len(), self.response.rows());
+        let forced = 2 * count > all;
+        let by_cells = |c| Method::cheaper(count, c, self.cells.len(), self.scorer) == Method::Cells;
+        let fewer = tables.is_some() && self.response.counted && 2 * count > parent.rows.len();
+        let of = (fewer && (forced || self.columns.iter().all(by_cells))).then_some(number);
+        if of.is_some() || (forced && parent.rows.len() == all) {
+            let rows = parent.rows.select_where(&self.columns[atom.column as usize], atom, false);
+            return Some(Rest { rows: Rows::Some(rows), of });
+        }
+        Rows::others(rows, all).map(|rows| Rest { rows, of: None })
+    }
+
+    /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes. `parents` are the
+    /// tables of the nodes expanded before.
+    fn expand(&self, beam: &[Node], parents: &[Option<Tables>]) -> (Vec<(Candidate, Node)>, Vec<Option<Tables>>) {
+        let gathered: Vec<Gathered> = beam.par_iter().map(|n| self.gathered(n, parents)).collect();
         let groups = self.column_groups();
         let tasks: Vec<(usize, Range<usize>)> =
             (0..beam.len()).flat_map(|n| groups.iter().map(move |group| (n, group.clone()))).collect();
@@ -196,6 +230,7 @@ impl Searcher<'_> {
             .par_iter()
             .flat_map_iter(|(n, group)| self.group_candidates(beam, &gathered[*n], *n, group))
             .collect();
+        let tables: Vec<Option<Tables>> = gathered.into_iter().map(Gathered::into_tables).collect();
         candidates.sort_unstable_by(order);
         let mut next: Vec<(Candidate, Node)> = Vec::new();
         for candidate in candidates {
@@ -211,11 +246,12 @@ impl Searcher<'_> {
             let same_rows = |other: &Rows| matches!(other, Rows::Some(r) if *r == rows);
             let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && same_rows(&n.rows));
             if !twin {
-                let others = self.root.and_then(|_| Rows::others(&rows, self.response.rows()));
-                next.push((candidate, Node { query, rows: Rows::Some(rows), others }));
+                let number = candidate.parent;
+                let rest = self.rest(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
+                next.push((candidate, Node { query, rows: Rows::Some(rows), rest }));
             }
         }
-        (next, gathered.into_iter().map(Gathered::into_tables).collect())
+        (next, tables)
     }
 
     /// The columns in groups that are counted together, as many for each thread. What is found does not depend on it.
@@ -284,10 +320,11 @@ impl Searcher<'_> {
         if !self.chosen.iter().any(|c| same_count(&c) || other_count(&c)) {
             return false;
         }
-        let rows = node.rows.select(&self.columns[candidate.atom.column as usize], candidate.atom);
-        let equals = |c: &Chosen| rows.len() == c.rows.len() && rows.iter().all(|&r| c.rows.contains(r));
-        let complements =
-            |c: &Chosen| rows.len() + c.rows.len() == self.response.rows() && !rows.iter().any(|&r| c.rows.contains(r));
+        let (column, atom) = (&self.columns[candidate.atom.column as usize], candidate.atom);
+        let all = |in_rule: bool, c: &Chosen| node.rows.all_selected(column, atom, |r| c.rows.contains(r) == in_rule);
+        let count = || node.rows.select(column, atom).len();
+        let equals = |c: &Chosen| all(true, c) && count() == c.rows.len();
+        let complements = |c: &Chosen| all(false, c) && count() + c.rows.len() == self.response.rows();
         self.chosen.iter().any(|c| (same_count(&c) && equals(c)) || (other_count(&c) && complements(c)))
     }
 

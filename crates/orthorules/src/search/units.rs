@@ -112,9 +112,9 @@ impl UnitStats {
     pub(crate) fn new(units: &Units, response: &Response, cells: &Cells, scorer: &Scorer, bound: Bound) -> Self {
         let (t, stride) = (scorer.t, scorer.stride() + SHARES);
         let mut vectors = vec![0.0; units.len() * stride];
-        let cell: Vec<u32> = units.sample.iter().map(|&r| cells.of_row[r as usize]).collect();
+        let cell: Vec<u32> = units.sample.iter().map(|&r| cells.of(r as usize) as u32).collect();
         for (r, &unit) in units.of_row.iter().enumerate() {
-            let shared = scorer.cell(cells.of_row[r] as usize);
+            let shared = scorer.cell(cells.of(r));
             let vector = &mut vectors[unit as usize * stride..][..stride - SHARES];
             let mass = response.mass.at(r);
             let weight = if scorer.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };

@@ -199,7 +199,7 @@ impl Workload {
                 let column = |column: &BinnedColumn| {
                     let mut stats = vec![0.0; (column.bins + 1) * stride];
                     for r in self.last.iter().map(|&r| r as usize) {
-                        let (mass, shared) = (self.response.mass.at(r), scorer.cell(self.now.cells.of_row[r] as usize));
+                        let (mass, shared) = (self.response.mass.at(r), scorer.cell(self.now.cells.of(r)));
                         let bin = &mut stats[code(column, r) * stride..][..stride];
                         bin[0] += 1.0;
                         bin.iter_mut().skip(1).zip(shared).for_each(|(x, s)| *x += mass * s);
@@ -213,15 +213,15 @@ impl Workload {
                 let cells = &self.then.cells;
                 squares(self.columns.iter().flat_map(|column| {
                     let mut table = vec![0.0; (column.bins + 1) * cells.len()];
-                    rows().for_each(|r| table[code(column, r) * cells.len() + cells.of_row[r] as usize] += 1.0);
+                    rows().for_each(|r| table[code(column, r) * cells.len() + cells.of(r)] += 1.0);
                     table
                 }))
             }
             Kernel::Split => {
-                let mut sums: BTreeMap<(u32, bool), f64> = BTreeMap::new();
+                let mut sums: BTreeMap<(usize, bool), f64> = BTreeMap::new();
                 for r in rows() {
                     let covered = self.last.binary_search(&(r as u32)).is_ok();
-                    *sums.entry((self.now.cells.of_row[r], covered)).or_default() += self.response.b[r];
+                    *sums.entry((self.now.cells.of(r), covered)).or_default() += self.response.b[r];
                 }
                 squares(sums.into_values())
             }
@@ -237,7 +237,7 @@ impl Workload {
                 let (cells, size) = (&self.then.cells, self.then.cells.rules() + 1);
                 let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
                 for r in rows() {
-                    let cell = cells.of_row[r] as usize;
+                    let cell = cells.of(r);
                     let q = |k: usize| f64::from(k == 0 || cells.in_rule(cell, k - 1));
                     for i in 0..size {
                         right[i] += q(i) * self.response.b[r];

@@ -87,7 +87,7 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
     let mut complexity = 0;
     while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !observer.stop() {
         let scores = weights.scores(&cells);
-        let score = |r: usize| scores[cells.of_row[r] as usize];
+        let score = |r: usize| scores[cells.of(r)];
         let gradient: Vec<f64> =
             (0..response.rows()).map(|r| response.mass.at(r) * response.loss.mean(score(r)) - response.b[r]).collect();
         let projection = Projection::new(&gradient, chosen.clone(), params.epsilon);
@@ -188,7 +188,7 @@ mod tests {
             let n = case.rows();
             let gradient: Vec<f64> = (0..n)
                 .map(|r| {
-                    let f = scores[cells.of_row[r] as usize];
+                    let f = scores[cells.of(r)];
                     response.mass.at(r) * response.loss.mean(f) - response.b[r]
                 })
                 .collect();
