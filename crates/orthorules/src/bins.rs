@@ -173,35 +173,21 @@ impl BinnedColumn {
 
     /// The rows out of `rows` that satisfy `atom`, or those that do not.
     pub(crate) fn select_where(&self, atom: Atom, rows: &[u32], holds: bool) -> Vec<u32> {
-        with_codes!(&self.codes, codes => {
-            let test = self.test(atom);
-            // Branch-free: every row is written, only the selected ones advance the end.
-            let mut selected = vec![0; rows.len()];
-            let mut end = 0;
-            for &row in rows {
-                selected[end] = row;
-                end += usize::from(test(codes[row as usize].index()) == holds);
-            }
-            selected.truncate(end);
-            selected.shrink_to_fit();
-            selected
-        })
+        self.kept(atom, holds, rows.len(), |i| rows[i])
     }
 
     /// The rows of a range that satisfy `atom`, or those that do not.
     pub(crate) fn select_range(&self, atom: Atom, range: std::ops::Range<usize>, holds: bool) -> Vec<u32> {
-        with_codes!(&self.codes, codes => {
-            let test = self.test(atom);
-            let mut selected = vec![0; range.len()];
-            let (mut end, first) = (0, range.start as u32);
-            for (row, code) in (first..).zip(&codes[range]) {
-                selected[end] = row;
-                end += usize::from(test(code.index()) == holds);
-            }
-            selected.truncate(end);
-            selected.shrink_to_fit();
-            selected
-        })
+        self.kept(atom, holds, range.len(), |i| (range.start + i) as u32)
+    }
+
+    fn kept(&self, atom: Atom, holds: bool, count: usize, row: impl Fn(usize) -> u32) -> Vec<u32> {
+        let test = self.test(atom);
+        if let Codes::U8(codes) = &self.codes {
+            let (codes, wanted): (&[u8], [bool; 256]) = (codes, std::array::from_fn(|code| test(code) == holds));
+            return kept(count, row, |row| wanted[codes[row as usize] as usize]);
+        }
+        with_codes!(&self.codes, codes => kept(count, row, |row| test(codes[row as usize].index()) == holds))
     }
 
     /// Whether a code satisfies `atom`, as an interval of codes with one exception.
@@ -222,6 +208,24 @@ impl BinnedColumn {
             Op::Missing => (self.bins, self.bins + 1, usize::MAX),
         }
     }
+}
+
+/// Those of `count` rows that are `wanted`. Branch-free: every row is written, only those that are kept advance the end.
+fn kept(count: usize, row: impl Fn(usize) -> u32, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+    const SOME: usize = 512;
+    let mut kept = Vec::with_capacity(count);
+    let mut buffer = [0; SOME];
+    for start in (0..count).step_by(SOME) {
+        let mut end = 0;
+        for i in start..count.min(start + SOME) {
+            let row = row(i);
+            buffer[end] = row;
+            end += usize::from(wanted(row));
+        }
+        kept.extend_from_slice(&buffer[..end]);
+    }
+    kept.shrink_to_fit();
+    kept
 }
 
 #[cfg(test)]

@@ -122,7 +122,8 @@ impl Cells {
         });
         self.rules += 1;
         if self.counted {
-            let mut counts: Vec<[f64; 2]> = self.b.iter().zip(&self.size).map(|(b, n)| [f64::from(*n) - b, *b]).collect();
+            let mut counts: Vec<[f64; 2]> =
+                self.b.iter().zip(&self.size).map(|(b, n)| [f64::from(*n) - b, *b]).collect();
             counts.resize(self.len(), [0.0; 2]);
             for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
                 for y in 0..2 {

@@ -106,6 +106,8 @@ struct Finder {
     scale: f64,
     /// Whether no cell of the grid holds two boundaries.
     single: bool,
+    /// If so, `highest` without an end for the last bin.
+    ends: Vec<f64>,
 }
 
 impl Finder {
@@ -114,13 +116,23 @@ impl Finder {
 
     fn new(highest: Vec<f64>) -> Self {
         let mut cells = Self::CELLS[0];
-        let mut finder = Self { highest, first: Vec::new(), low: 0.0, scale: 0.0, single: false };
+        let mut finder = Self { highest, first: Vec::new(), low: 0.0, scale: 0.0, single: false, ends: Vec::new() };
         loop {
             finder.spread(cells * finder.highest.len().max(1));
             if finder.single || cells == Self::CELLS[1] {
+                finder.open_end();
                 return finder;
             }
             cells *= 2;
+        }
+    }
+
+    /// Prepares for one comparison that decides.
+    fn open_end(&mut self) {
+        if let (true, Some(last)) = (self.single, self.highest.len().checked_sub(1)) {
+            self.ends.clone_from(&self.highest);
+            self.ends[last] = f64::INFINITY;
+            self.first.iter_mut().for_each(|bin| *bin = (*bin).min(last as u32));
         }
     }
 
@@ -145,7 +157,7 @@ impl Finder {
     #[inline]
     fn cell(&self, x: f64, cells: usize) -> usize {
         // The cast takes what lies below the range to 0 and what lies above to a number that `min` cuts.
-        (((x - self.low) * self.scale) as usize).min(cells)
+        (((x - self.low) * self.scale) as u32 as usize).min(cells)
     }
 
     fn bin(&self, x: f64) -> usize {
@@ -176,9 +188,10 @@ impl Finder {
         }
         // One comparison decides: the bin of the cell's start, or the next. No branch that a processor could not foresee.
         let quick = |&x: &f64| {
-            let start = (self.first[self.cell(x, cells)] as usize).min(bins - 1);
-            let bin = (start + usize::from(self.highest[start] < x)).min(bins - 1);
-            code(if x.is_nan() { bins } else { note(bin, x) })
+            let start = self.first[self.cell(x, cells)] as usize;
+            // No comparison with NaN holds, so that nothing is noted of it.
+            let bin = note(start + usize::from(self.ends[start] < x), x);
+            code(if x.is_nan() { bins } else { bin })
         };
         to.extend(values.iter().map(quick));
     }

@@ -6,10 +6,11 @@
 
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
-use crate::histogram::spread_counts;
+use crate::codes::Codes;
+use crate::histogram::{Rows, spread_counts};
 use crate::objective::{G, ROWS, Scorer};
 use crate::response::{PerRow, Response};
-use crate::tally::Tally;
+use crate::tally::{self, Tally};
 use rayon::prelude::*;
 
 /// What was counted of the rows of a node, one for each column.
@@ -29,15 +30,18 @@ impl RootCounts {
         let (PerRow::Same(mass), PerRow::Same(_), None) = (&response.mass, &response.rows_each, &response.norm) else {
             return None;
         };
-        let tally = |column: &BinnedColumn| {
-            let (mut counts, mut sums) = (vec![0u32; column.bins + 1], vec![0.0; column.bins + 1]);
-            with_codes!(&column.codes, codes => for (code, y) in codes.iter().zip(&response.b) {
-                counts[code.index()] += 1;
-                sums[code.index()] += y;
+        let rows = &Rows::All(response.rows());
+        let cells = Cells::new(response);
+        let b = if response.counted { &[][..] } else { &response.b };
+        let node = tally::Node { rows, keys: &cells.keys, b, cells: 1, counted: response.counted };
+        let narrow = columns.chunk_by(|a, b| bytes(a).is_some() && bytes(b).is_some());
+        let groups: Vec<&[BinnedColumn]> = narrow.flat_map(|group| group.chunks(tally::MOST)).collect();
+        let tables =
+            groups.into_par_iter().flat_map_iter(|group| match group.iter().map(bytes).collect::<Option<Vec<_>>>() {
+                Some(together) => tally::several(node, &together),
+                None => group.iter().map(|column| tally::one(node, &column.codes, column.bins + 1)).collect(),
             });
-            Tally { counts, sums }
-        };
-        Some(Self { tables: columns.par_iter().map(tally).collect(), mass: *mass, cells: 1 })
+        Some(Self { tables: tables.collect(), mass: *mass, cells: 1 })
     }
 
     /// Rows, G, D and N of every bin of column `index`: `(bins + 1) × stride`.
@@ -97,6 +101,14 @@ impl RootCounts {
     }
 }
 
+/// The codes and bins of a column of bytes.
+fn bytes(column: &BinnedColumn) -> Option<(&[u8], usize)> {
+    match &column.codes {
+        Codes::U8(codes) => Some((&codes[..], column.bins + 1)),
+        _ => None,
+    }
+}
+
 /// The table of one column over `rows`.
 fn count(column: &BinnedColumn, rows: &[u32], cell: impl Fn(usize) -> usize, cells: usize) -> Vec<u32> {
     let mut table = vec![0u32; (column.bins + 1) * cells];
@@ -110,7 +122,7 @@ fn count(column: &BinnedColumn, rows: &[u32], cell: impl Fn(usize) -> usize, cel
 mod tests {
     use super::*;
     use crate::cases::{cases, selected};
-    use crate::histogram::{Gathered, Method, Rows};
+    use crate::histogram::{Gathered, Method};
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 

@@ -21,11 +21,14 @@ pub(crate) struct Sketch {
     stride: usize,
     /// When every value is kept: how many may be there before equal ones are dropped.
     room: usize,
+    /// And the values so far, as long as they are few.
+    few: Option<Few>,
 }
 
 impl Sketch {
     pub(crate) fn new(max_bins: MaxBins) -> Self {
-        Self { max_bins, values: Vec::new(), weights: Vec::new(), seen: 0, stride: 1, room: MOST }
+        let few = (max_bins == MaxBins::Exact).then(Few::new);
+        Self { max_bins, values: Vec::new(), weights: Vec::new(), seen: 0, stride: 1, room: MOST, few }
     }
 
     /// Takes the next values of the column, NaN for missing ones, with their weights if they have any.
@@ -39,7 +42,10 @@ impl Sketch {
             self.thin();
         }
         let (stride, seen) = (self.stride, self.seen);
-        if present == values.len() {
+        if present == values.len() && stride == 1 {
+            self.values.extend_from_slice(values);
+            self.weights.extend_from_slice(weight.unwrap_or_default());
+        } else if present == values.len() {
             let first = seen.next_multiple_of(stride) - seen;
             let kept = || (first..values.len()).step_by(stride);
             self.values.extend(kept().map(|i| values[i]));
@@ -66,7 +72,14 @@ impl Sketch {
         self.stride *= 2;
     }
 
-    fn extend_distinct(&mut self, values: &[f64]) {
+    fn extend_distinct(&mut self, mut values: &[f64]) {
+        if let Some(few) = &mut self.few {
+            let end = values.iter().position(|&x| !x.is_nan() && few.place(x).is_none());
+            let Some(end) = end else { return };
+            self.values = std::mem::take(&mut few.values);
+            self.few = None;
+            values = &values[end..];
+        }
         self.values.extend(values.iter().filter(|x| !x.is_nan()).map(|x| x + 0.0));
         if self.values.len() > self.room {
             sort_distinct(&mut self.values);
@@ -77,57 +90,128 @@ impl Sketch {
     /// The largest value of each bin, ascending. The last bin takes whatever lies above, so it has no upper end.
     pub(crate) fn cuts(mut self) -> Vec<f64> {
         let MaxBins::AtMost(bins) = self.max_bins else {
+            self.values.extend(self.few.into_iter().flat_map(|few| few.values));
             sort_distinct(&mut self.values);
             return self.values;
         };
-        let weights = self.weights.into_iter().chain(std::iter::repeat(1.0));
         // Adding 0 turns −0 into 0: they are one value.
-        let mut seen: Vec<(f64, f64)> = self.values.into_iter().map(|x| x + 0.0).zip(weights).collect();
-        // Distinct values with their weights.
-        if let Some(few) = few(seen.iter().copied()) {
-            seen = few;
+        self.values.iter_mut().for_each(|x| *x += 0.0);
+        let distinct = few(&self.values, &self.weights).unwrap_or_else(|| distinct(self.values, self.weights));
+        if distinct.len() > bins as usize {
+            quantiles(&distinct, bins as usize)
         } else {
-            seen.sort_unstable_by_key(|(x, _)| order_key(*x));
-            seen.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                if same {
-                    kept.1 += next.1;
-                }
-                same
-            });
-        }
-        if seen.len() > bins as usize {
-            quantiles(&seen, bins as usize)
-        } else {
-            seen.into_iter().map(|(x, _)| x).collect()
+            distinct.into_iter().map(|(x, _)| x).collect()
         }
     }
 }
 
 fn sort_distinct(values: &mut Vec<f64>) {
-    if let Some(few) = few(values.iter().map(|&x| (x, 1.0))) {
-        *values = few.into_iter().map(|(x, _)| x).collect();
-        return;
-    }
-    values.sort_unstable_by_key(|x| order_key(*x));
+    sort(values);
     values.dedup();
 }
 
-/// The distinct values, ascending, with the sums of their weights: without sorting, where there are only a few.
-fn few(values: impl Iterator<Item = (f64, f64)>) -> Option<Vec<(f64, f64)>> {
-    const FEW: usize = 64;
-    let mut found: Vec<(f64, f64)> = Vec::with_capacity(FEW);
-    for (x, weight) in values {
-        let place = found.partition_point(|&(known, _)| known < x);
-        if found.get(place).is_some_and(|&(known, _)| known == x) {
-            found[place].1 += weight;
-        } else if found.len() == FEW {
-            return None;
-        } else {
-            found.insert(place, (x, weight));
+/// The distinct values, ascending, with the sums of their weights, or with their counts where there are no weights.
+fn distinct(mut values: Vec<f64>, weights: Vec<f64>) -> Vec<(f64, f64)> {
+    if weights.is_empty() {
+        sort(&mut values);
+        return values.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as f64)).collect();
+    }
+    let mut seen: Vec<(f64, f64)> = values.into_iter().zip(weights).collect();
+    seen.sort_unstable_by_key(|(x, _)| order_key(*x));
+    seen.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    seen
+}
+
+/// The same without sorting, where there are only a few.
+fn few(values: &[f64], weights: &[f64]) -> Option<Vec<(f64, f64)>> {
+    let (mut few, mut sums) = (Few::new(), [0.0; Few::MOST]);
+    for (i, &x) in values.iter().enumerate() {
+        sums[few.place(x)?] += weights.get(i).copied().unwrap_or(1.0);
+    }
+    let mut found: Vec<(f64, f64)> = few.values.into_iter().zip(sums).collect();
+    found.sort_unstable_by_key(|(x, _)| order_key(*x));
+    Some(found)
+}
+
+/// A few distinct values in the order in which they came, found by their bits.
+#[derive(Debug, Clone)]
+struct Few {
+    values: Vec<f64>,
+    /// The value that is kept in a slot, NaN for none, and its number.
+    slots: Box<[(f64, u32); 256]>,
+}
+
+impl Few {
+    const MOST: usize = 64;
+
+    fn new() -> Self {
+        Self { values: Vec::with_capacity(Self::MOST), slots: Box::new([(f64::NAN, 0); 256]) }
+    }
+
+    /// The number of a value, counted from 0; none if it would be one too many. Not for NaN.
+    #[inline]
+    fn place(&mut self, x: f64) -> Option<usize> {
+        let x = x + 0.0;
+        let mut slot = (x.to_bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8;
+        loop {
+            let (value, number) = self.slots[slot as usize];
+            if value == x {
+                return Some(number as usize);
+            }
+            if value.is_nan() {
+                return self.insert(x, slot);
+            }
+            slot = slot.wrapping_add(1);
         }
     }
-    Some(found)
+
+    #[cold]
+    fn insert(&mut self, x: f64, slot: u8) -> Option<usize> {
+        let number = self.values.len();
+        if number == Self::MOST {
+            return None;
+        }
+        self.values.push(x);
+        self.slots[slot as usize] = (x, number as u32);
+        Some(number)
+    }
+}
+
+/// Sorts numbers, none of them NaN: first roughly, by where they lie between the smallest and the largest, then the few that lie
+/// together.
+fn sort(values: &mut Vec<f64>) {
+    const TOGETHER: usize = 4;
+    let buckets = values.len() / TOGETHER;
+    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
+        (if x < low { x } else { low }, if x > high { x } else { high })
+    });
+    let scale = buckets as f64 / (high - low);
+    if buckets < 16 || !(scale.is_finite() && scale > 0.0) {
+        return values.sort_unstable_by_key(|&x| order_key(x));
+    }
+    // Rounding is monotone, so no value lands in a bucket before that of a smaller one.
+    let bucket = |x: f64| (((x - low) * scale) as u32 as usize).min(buckets);
+    let mut ends = vec![0u32; buckets + 2];
+    values.iter().for_each(|&x| ends[bucket(x) + 1] += 1);
+    (0..=buckets).for_each(|b| ends[b + 1] += ends[b]);
+    let mut sorted = vec![0.0; values.len()];
+    for &x in values.iter() {
+        let end = &mut ends[bucket(x)];
+        sorted[*end as usize] = x;
+        *end += 1;
+    }
+    let mut start = 0;
+    for &end in &ends[..=buckets] {
+        sorted[start..end as usize].sort_unstable_by_key(|&x| order_key(x));
+        start = end as usize;
+    }
+    *values = sorted;
 }
 
 /// An integer that orders numbers as `f64::total_cmp` does, but is compared in one instruction.
@@ -176,12 +260,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn few_values_are_found_without_sorting(values in prop::collection::vec(-40i8..40, 0..300)) {
+        fn few_values_are_found_without_sorting(values in prop::collection::vec(-40i8..40, 0..300), weighted in any::<bool>()) {
             let mut expected = std::collections::BTreeMap::new();
             values.iter().for_each(|x| *expected.entry(x).or_insert(0.0) += 1.0);
             let expected: Vec<(f64, f64)> = expected.into_iter().map(|(&x, n)| (f64::from(x) / 4.0, n)).collect();
-            let found = few(values.iter().map(|&x| (f64::from(x) / 4.0, 1.0)));
-            prop_assert_eq!(found, (expected.len() <= 64).then_some(expected));
+            let values: Vec<f64> = values.iter().map(|&x| f64::from(x) / 4.0).collect();
+            let weights = vec![1.0; if weighted { values.len() } else { 0 }];
+            prop_assert_eq!(few(&values, &weights), (expected.len() <= 64).then_some(expected.clone()));
+            prop_assert_eq!(distinct(values, weights), expected);
+        }
+
+        #[test]
+        fn rough_order_comes_first(
+            mut values in prop::collection::vec(prop_oneof![(-1e3..1e3f64), any::<f64>(), (-5i8..5).prop_map(f64::from)], 0..400),
+            narrow in any::<bool>(),
+        ) {
+            values.retain(|x| !x.is_nan() && (!narrow || x.abs() < 1e3));
+            values.iter_mut().for_each(|x| *x += 0.0);
+            let mut expected = values.clone();
+            expected.sort_unstable_by(f64::total_cmp);
+            sort(&mut values);
+            prop_assert_eq!(values, expected);
         }
 
         /// A row of weight 2 is the row twice.

@@ -205,7 +205,13 @@ impl Searcher<'_> {
     ///
     /// Sums of targets are subtracted from those of all rows, or from any where they are counts: rounding errors must not
     /// depend on the way to a query.
-    fn rest(&self, rows: &[u32], (parent, number): (&Node, usize), tables: Option<&Tables>, atom: Atom) -> Option<Rest> {
+    fn rest(
+        &self,
+        rows: &[u32],
+        (parent, number): (&Node, usize),
+        tables: Option<&Tables>,
+        atom: Atom,
+    ) -> Option<Rest> {
         self.root?;
         let (count, all) = (rows.len(), self.response.rows());
         let forced = 2 * count > all;
