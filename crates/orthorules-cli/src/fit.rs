@@ -1,16 +1,17 @@
 //! `orthorules fit`: learn rules from a table.
 
+mod document;
+
+pub(crate) use document::{Document, Entry, Size};
+
 use crate::args::FitArgs;
 use crate::console::{Notes, Output, Progress, interrupted, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
 use crate::text;
-use orthorules::bootstrap::Bootstrap;
-use orthorules::model::{Ensemble, Status, Step};
-use orthorules::params::Select;
-use orthorules::select::GridPoint;
+use document::{HeldOut, Timings, entries};
+use orthorules::model::Status;
 use orthorules::table::{ReadOptions, read};
 use orthorules::{Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal};
-use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -78,110 +79,6 @@ pub(crate) struct Fitted {
     seconds: Timings,
 }
 
-/// A size of a model.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Size {
-    pub(crate) rules: usize,
-    pub(crate) complexity: usize,
-}
-
-impl Size {
-    /// The size of `model` with `rules` rules.
-    pub(crate) fn of(model: &Model, rules: usize) -> Self {
-        Self { rules, complexity: model.complexity(rules) }
-    }
-}
-
-impl From<&Step> for Size {
-    fn from(step: &Step) -> Self {
-        Self { rules: step.rules, complexity: step.complexity }
-    }
-}
-
-/// One size on the path.
-#[derive(Serialize)]
-pub(crate) struct Entry {
-    #[serde(flatten)]
-    pub(crate) size: Size,
-    pub(crate) train_risk: f64,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    held_out: Option<HeldOut>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    newest: Option<Newest>,
-}
-
-/// Out-of-fold risk of a size; null where there is a rule but no cross-validation.
-#[derive(Serialize)]
-struct HeldOut {
-    cv_risk: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cv_se: Option<f64>,
-}
-
-/// The rule that made a size, and what the search knew of it.
-#[derive(Serialize)]
-struct Newest {
-    rule: String,
-    weight: f64,
-    covered: u64,
-    value: f64,
-    bound: Option<f64>,
-    gap: Option<f64>,
-    proven: bool,
-    nodes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-}
-
-/// Where the time went, in seconds.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct Timings {
-    read: f64,
-    bin: f64,
-    search: f64,
-    refit: f64,
-    total: f64,
-}
-
-/// `fit --json`.
-#[derive(Serialize)]
-pub(crate) struct Document<'f> {
-    task: Task,
-    loss: Loss,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    classes: &'f [String],
-    rows: usize,
-    columns: usize,
-    path: &'f [Entry],
-    chosen: Size,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    one_vs_rest: Vec<ClassPath<'f>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cv: Option<Chosen<'f>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bootstrap: Option<&'f Bootstrap>,
-    seconds: Timings,
-}
-
-/// How cross-validation came to its choice.
-#[derive(Serialize)]
-struct Chosen<'f> {
-    folds: usize,
-    seed: u64,
-    groups: Option<&'f str>,
-    select: Select,
-    reg_lambda: f64,
-    grid: &'f [GridPoint],
-}
-
-/// The path of one class against the rest.
-#[derive(Serialize)]
-struct ClassPath<'f> {
-    class: &'f str,
-    path: Vec<Entry>,
-    chosen: Size,
-}
-
 impl Fitted {
     /// Learns from `data`, which took `read` seconds to read.
     pub(crate) fn new(data: Data, roles: &Roles, params: &Params, notes: Notes, read: f64) -> orthorules::Result<Self> {
@@ -246,34 +143,6 @@ impl Fitted {
         Ok(Self { model, rows, columns, path, seconds })
     }
 
-    /// The JSON document of `fit --json`.
-    pub(crate) fn document(&self) -> Document<'_> {
-        let one_vs_rest = self.model.ensembles.iter().filter_map(|ensemble| {
-            let class = ensemble.class.as_deref()?;
-            Some(ClassPath { class, path: entries(ensemble, &[]), chosen: ensemble.chosen().into() })
-        });
-        Document {
-            task: self.model.task,
-            loss: self.model.loss,
-            classes: &self.model.classes,
-            rows: self.rows,
-            columns: self.columns,
-            path: &self.path,
-            chosen: Size::of(&self.model, self.model.chosen()),
-            one_vs_rest: one_vs_rest.collect(),
-            cv: self.model.cv.as_ref().map(|cv| Chosen {
-                folds: cv.folds,
-                seed: cv.seed,
-                groups: cv.groups.as_deref(),
-                select: cv.select,
-                reg_lambda: cv.reg_lambda,
-                grid: &cv.grid,
-            }),
-            bootstrap: self.model.bootstrap.as_ref(),
-            seconds: self.seconds,
-        }
-    }
-
     /// What it learned from, the rules, the path and what a weight means.
     fn describe(&self) -> String {
         let (rows, columns) = (text::count(self.rows, "row"), text::count(self.columns, "column"));
@@ -306,29 +175,6 @@ impl Fitted {
         }
         text::path_table(&sizes, &measures, self.model.chosen())
     }
-}
-
-/// The path of one ensemble; `seconds` are those of the searches for the newest rule of each size.
-fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
-    let entry = |(i, step): (usize, &Step)| {
-        let newest = step.members().zip(&step.weights).last().map(|(k, &weight)| {
-            let rule = &ensemble.rules[k];
-            Newest {
-                rule: rule.to_string(),
-                weight,
-                covered: rule.covered,
-                value: rule.value,
-                bound: rule.bound,
-                gap: rule.gap(),
-                proven: rule.proven,
-                nodes: rule.nodes,
-                seconds: i.checked_sub(1).and_then(|i| seconds.get(i)).copied(),
-            }
-        });
-        let held_out = newest.as_ref().map(|_| HeldOut { cv_risk: None, cv_se: None });
-        Entry { size: step.into(), train_risk: step.train_risk, held_out, newest }
-    };
-    ensemble.path.iter().enumerate().map(entry).collect()
 }
 
 /// The training rows, for the joint risk of several ensembles.

@@ -7,6 +7,7 @@ mod evaluate;
 mod explain;
 mod fit;
 mod input;
+mod line;
 mod page;
 mod predict;
 mod show;

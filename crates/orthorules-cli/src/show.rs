@@ -4,6 +4,7 @@ use crate::args::ShowArgs;
 use crate::console::Output;
 use crate::fit::Size;
 use crate::input::{self, Failure};
+use crate::line::RuleLine;
 use crate::text;
 use orthorules::bootstrap::Bootstrap;
 use orthorules::model::{Ensemble, Step};
@@ -40,14 +41,8 @@ struct Listing<'m> {
 
 #[derive(Serialize)]
 struct Line<'m> {
-    rule: String,
-    weight: f64,
-    covered: u64,
-    value: f64,
-    bound: Option<f64>,
-    gap: Option<f64>,
-    proven: bool,
-    nodes: u64,
+    #[serde(flatten)]
+    rule: RuleLine,
     conditions: &'m [Condition],
 }
 
@@ -55,17 +50,7 @@ impl<'m> Listing<'m> {
     fn new((ensemble, step): (&'m Ensemble, &'m Step)) -> Self {
         let line = |(k, &weight): (usize, &f64)| {
             let rule = &ensemble.rules[k];
-            Line {
-                rule: rule.to_string(),
-                weight,
-                covered: rule.covered,
-                value: rule.value,
-                bound: rule.bound,
-                gap: rule.gap(),
-                proven: rule.proven,
-                nodes: rule.nodes,
-                conditions: &rule.conditions,
-            }
+            Line { rule: RuleLine::new(rule, weight), conditions: &rule.conditions }
         };
         let rules = step.members().zip(&step.weights).map(line).collect();
         Self { class: ensemble.class.as_deref(), intercept: step.intercept, rules }

@@ -5,22 +5,19 @@
 //! like it is found. And the weights of the chosen rules alone are fitted again: the middle 95 % of them are the weight's
 //! *interval*. The interval takes the rules as given, so it does not cover that they were selected by the same rows.
 
-use crate::cells::Cells;
+mod alike;
+mod draws;
+
 use crate::error::{Error, Result};
-use crate::fit::{Binned, Observer};
+use crate::fit::Observer;
 use crate::generate::SplitMix64;
 use crate::model::{Ensemble, Model, Step};
-use crate::monotone::Signs;
-use crate::params::{Checked, Update};
-use crate::predict::Activations;
+use crate::params::Checked;
 use crate::problem::Problem;
-use crate::refit::{self, Weights};
 use crate::response::Response;
-use crate::rule::{Condition, Op, Operand, Rule};
-use crate::table::{Column, Table, Values};
+use draws::{Draw, Draws, fired};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The part of the draws that an interval holds.
@@ -65,13 +62,6 @@ pub struct RuleUncertainty {
     pub conditions: Vec<f64>,
     /// The interval of the weight, the rules taken as given.
     pub interval: (f64, f64),
-}
-
-/// What one draw says of one ensemble: which rules and conditions were found again, and the weights.
-struct Draw {
-    found: Vec<(bool, Vec<bool>)>,
-    intercept: f64,
-    weights: Vec<f64>,
 }
 
 /// Adds what `samples` draws say to `model`, which was fitted to `problem` with `params`.
@@ -145,171 +135,6 @@ fn interval(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (quantile((1.0 - LEVEL) / 2.0), quantile(1.0 - (1.0 - LEVEL) / 2.0))
 }
 
-/// For every ensemble and rule of `model`, whether each row satisfies it.
-fn fired(problem: &Problem, model: &Model) -> Result<Vec<Vec<Vec<bool>>>> {
-    let mut columns = problem.features.clone();
-    if columns.is_empty() {
-        columns.push(Column::new("", Values::numbers(vec![0.0; problem.rows])));
-    }
-    let activations = Activations::new(model, &Table::new(columns)?)?;
-    let rows = |e, k| (0..problem.rows).map(|r| activations.fires(e, k, r)).collect();
-    let ensemble = |(e, ensemble): (usize, &Ensemble)| (0..ensemble.rules.len()).map(|k| rows(e, k)).collect();
-    Ok(model.ensembles.iter().enumerate().map(ensemble).collect())
-}
-
-/// Everything that a draw needs.
-struct Draws<'a> {
-    problem: &'a Problem,
-    params: &'a Checked,
-    /// The same, up to the chosen complexity.
-    search: &'a Checked,
-    model: &'a Model,
-    chosen: &'a [(&'a Ensemble, &'a Step)],
-    fired: Vec<Vec<Vec<bool>>>,
-}
-
-/// Lets the observer stop a fit, but tells it nothing: many run at once.
-struct Quiet<'o>(&'o dyn Observer);
-
-impl Observer for Quiet<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
-    }
-}
-
-impl Draws<'_> {
-    fn draw(&self, seed: u64, observer: &dyn Observer) -> Vec<Draw> {
-        let rows = self.rows(&mut SplitMix64::new(seed));
-        let drawn = self.problem.take(&rows);
-        let (again, _) = Binned::new(&drawn, self.search).fit(self.search, &Quiet(observer));
-        let alike = Alike::new(&self.problem.features);
-        let ensemble = |(e, (ensemble, step)): (usize, &(&Ensemble, &Step))| {
-            let other = &again.ensembles[e];
-            let size = other.path.iter().rfind(|s| s.complexity <= step.complexity).unwrap_or(&other.path[0]);
-            let rules: Vec<&Rule> = size.members().map(|k| &other.rules[k]).collect();
-            let found = |k: usize| {
-                let rule = &ensemble.rules[k];
-                let condition = |c| rules.iter().any(|r| r.conditions.iter().any(|d| alike.conditions(c, d)));
-                (rules.iter().any(|r| alike.rules(rule, r)), rule.conditions.iter().map(condition).collect())
-            };
-            let (intercept, weights) = self.weights(e, step, &rows, &drawn);
-            Draw { found: step.members().map(found).collect(), intercept, weights }
-        };
-        self.chosen.iter().enumerate().map(ensemble).collect()
-    }
-
-    /// As many rows, or groups, as there are, drawn with replacement.
-    fn rows(&self, random: &mut SplitMix64) -> Vec<u32> {
-        let Some(groups) = &self.problem.groups else {
-            let mut rows: Vec<u32> = (0..self.problem.rows).map(|_| random.below(self.problem.rows) as u32).collect();
-            // In the order of the table, as every fit has them.
-            rows.sort_unstable();
-            return rows;
-        };
-        let count = groups.iter().max().map_or(0, |&g| g as usize + 1);
-        let mut times = vec![0usize; count];
-        (0..count).for_each(|_| times[random.below(count)] += 1);
-        (0..self.problem.rows).flat_map(|r| std::iter::repeat_n(r as u32, times[groups[r] as usize])).collect()
-    }
-
-    /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were.
-    fn weights(&self, e: usize, step: &Step, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
-        let class = if self.model.ensembles.len() > 1 { e as u32 } else { 1 };
-        let response = Response::new(drawn, class);
-        let mut cells = Cells::new(&response);
-        let mut weights = refit::constant(response.loss, &cells, response.zero(), self.params);
-        let members: Vec<usize> = step.members().collect();
-        let signs = |k: usize| Signs::of_rule(&self.model.ensembles[e].rules[k], &self.params.monotone);
-        for (i, &k) in members.iter().enumerate() {
-            let covered: Vec<u32> =
-                (0..rows.len() as u32).filter(|&j| self.fired[e][k][rows[j as usize] as usize]).collect();
-            cells.split(&covered, &response);
-            // Corrective weights depend on the last fit alone; the others have a history.
-            if self.params.update != Update::Corrective || i + 1 == members.len() {
-                weights.rules.resize(i, 0.0);
-                weights.signs = members[..i].iter().map(|&k| signs(k)).collect();
-                weights = refit::update(&weights, signs(k), response.loss, &cells, self.params);
-            }
-        }
-        let Weights { intercept, rules, .. } = weights;
-        (response.outside_intercept(intercept), rules.into_iter().map(|w| response.outside_weight(w)).collect())
-    }
-}
-
-/// Which conditions and rules are alike.
-struct Alike<'a> {
-    columns: HashMap<&'a str, &'a Values>,
-}
-
-impl<'a> Alike<'a> {
-    fn new(features: &'a [Column]) -> Self {
-        Self { columns: features.iter().map(|c| (c.name.as_str(), &c.values)).collect() }
-    }
-
-    /// The two levels of a column that has no more.
-    fn pair(&self, column: &str) -> Option<(&'a str, &'a str)> {
-        match self.columns.get(column) {
-            Some(Values::Categorical { levels, .. }) => match levels.as_slice() {
-                [a, b] => Some((a, b)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// Of two levels, not to be one is to be the other: spelled as that.
-    fn plain(&self, condition: &Condition) -> Condition {
-        let mut plain = condition.clone();
-        if let (Op::Ne, Some(Operand::Text(level)), Some((a, b))) =
-            (condition.op, &condition.value, self.pair(&condition.column))
-        {
-            plain.op = Op::Eq;
-            plain.value = Some(Operand::Text(if level == a { b } else { a }.to_owned()));
-        }
-        plain
-    }
-
-    /// The same comparison of the same column; thresholds may have `NEAR` of the values between them.
-    fn conditions(&self, a: &Condition, b: &Condition) -> bool {
-        let (a, b) = (self.plain(a), self.plain(b));
-        a.column == b.column && a.op == b.op && self.operands(&a, &b)
-    }
-
-    /// The same conditions up to thresholds, or, for a single condition, its opposite: that is the same split of
-    /// the rows, and the intercept takes up the difference.
-    fn rules(&self, a: &Rule, b: &Rule) -> bool {
-        let same = a.conditions.len() == b.conditions.len()
-            && a.conditions.iter().all(|c| b.conditions.iter().any(|d| self.conditions(c, d)))
-            && b.conditions.iter().all(|d| a.conditions.iter().any(|c| self.conditions(c, d)));
-        let turned = match (a.conditions.as_slice(), b.conditions.as_slice()) {
-            ([c], [d]) => self.opposite(&self.plain(c), &self.plain(d)),
-            _ => false,
-        };
-        same || turned
-    }
-
-    /// Whether one holds where the other does not, up to thresholds.
-    fn opposite(&self, a: &Condition, b: &Condition) -> bool {
-        let either = |x, y| (a.op, b.op) == (x, y) || (a.op, b.op) == (y, x);
-        let of_two = a.op == Op::Eq && b.op == Op::Eq && a.value != b.value && self.pair(&a.column).is_some();
-        let turned = either(Op::Le, Op::Ge) || either(Op::Eq, Op::Ne) || either(Op::Missing, Op::Present);
-        a.column == b.column && (of_two || (turned && self.operands(a, b)))
-    }
-
-    fn operands(&self, a: &Condition, b: &Condition) -> bool {
-        match (&a.value, &b.value) {
-            (Some(Operand::Number(s)), Some(Operand::Number(t))) => {
-                let Some(Values::Numeric(values)) = self.columns.get(a.column.as_str()) else { return s == t };
-                let (low, high) = (s.min(*t), s.max(*t));
-                let present = values.iter().filter(|v| !v.is_nan()).count();
-                let between = values.iter().filter(|&&v| v > low && v < high).count();
-                between as f64 <= NEAR * present as f64
-            }
-            (x, y) => x == y,
-        }
-    }
-}
-
 impl Bootstrap {
     /// Whether this can be about `model`.
     pub(crate) fn validate(&self, model: &Model) -> Result<()> {
@@ -333,6 +158,7 @@ mod tests {
     use crate::fit::Silent;
     use crate::params::{Params, Preset};
     use crate::problem::{Roles, Task};
+    use crate::table::{Column, Table, Values};
 
     /// `x` decides, with an effect of 10; `noise` does not.
     fn problem(rows: usize, task: Task, groups: bool) -> Problem {
@@ -446,30 +272,5 @@ mod tests {
                 assert!((a - b).abs() < 1e-6, "{preset:?}: {a} {b}");
             }
         }
-    }
-
-    #[test]
-    fn alike_means_the_same_comparison_and_a_near_threshold() {
-        let features = [Column::new("x", Values::numbers((0..100).map(f64::from)))];
-        let alike = Alike::new(&features);
-        let condition = |op, t: f64| Condition { column: "x".into(), op, value: Some(Operand::Number(t)) };
-        let rule = |conditions| Rule { conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
-        let one = |op, t| rule(vec![condition(op, t)]);
-        assert!(alike.rules(&one(Op::Le, 50.5), &one(Op::Le, 60.5)));
-        assert!(!alike.rules(&one(Op::Le, 50.5), &one(Op::Le, 61.5)));
-        assert!(alike.rules(&one(Op::Le, 50.5), &one(Op::Ge, 51.0)), "the opposite is the same split");
-        assert!(!alike.conditions(&condition(Op::Le, 50.5), &condition(Op::Ge, 51.0)));
-        let level = |op, level: &str| {
-            rule(vec![Condition { column: "c".into(), op, value: Some(Operand::Text(level.into())) }])
-        };
-        for (names, expected) in [(&["no", "yes"][..], true), (&["no", "yes", "perhaps"], false)] {
-            let features = [Column::new("c", Values::text(names.iter().map(|n| Some(*n))))];
-            let alike = Alike::new(&features);
-            assert!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Ne, "yes")));
-            assert_eq!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Eq, "no")), expected);
-            assert_eq!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Ne, "no")), expected);
-        }
-        let both = || rule(vec![condition(Op::Ge, 20.0), condition(Op::Le, 50.5)]);
-        assert!(alike.rules(&both(), &both()) && !alike.rules(&both(), &one(Op::Le, 50.5)));
     }
 }

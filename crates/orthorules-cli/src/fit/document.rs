@@ -1,0 +1,151 @@
+//! What `fit --json` prints.
+
+use super::Fitted;
+use crate::line::RuleLine;
+use orthorules::bootstrap::Bootstrap;
+use orthorules::model::{Ensemble, Step};
+use orthorules::params::Select;
+use orthorules::select::GridPoint;
+use orthorules::{Loss, Model, Task};
+use serde::Serialize;
+
+/// A size of a model.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Size {
+    pub(crate) rules: usize,
+    pub(crate) complexity: usize,
+}
+
+impl Size {
+    /// The size of `model` with `rules` rules.
+    pub(crate) fn of(model: &Model, rules: usize) -> Self {
+        Self { rules, complexity: model.complexity(rules) }
+    }
+}
+
+impl From<&Step> for Size {
+    fn from(step: &Step) -> Self {
+        Self { rules: step.rules, complexity: step.complexity }
+    }
+}
+
+/// One size on the path.
+#[derive(Serialize)]
+pub(crate) struct Entry {
+    #[serde(flatten)]
+    pub(crate) size: Size,
+    pub(crate) train_risk: f64,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(super) held_out: Option<HeldOut>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(super) newest: Option<Newest>,
+}
+
+/// Out-of-fold risk of a size; null where there is a rule but no cross-validation.
+#[derive(Serialize)]
+pub(super) struct HeldOut {
+    pub(super) cv_risk: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cv_se: Option<f64>,
+}
+
+/// The rule that made a size.
+#[derive(Serialize)]
+pub(super) struct Newest {
+    #[serde(flatten)]
+    rule: RuleLine,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+}
+
+/// Where the time went, in seconds.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Timings {
+    pub(super) read: f64,
+    pub(super) bin: f64,
+    pub(super) search: f64,
+    pub(super) refit: f64,
+    pub(super) total: f64,
+}
+
+/// `fit --json`.
+#[derive(Serialize)]
+pub(crate) struct Document<'f> {
+    task: Task,
+    loss: Loss,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    classes: &'f [String],
+    rows: usize,
+    columns: usize,
+    path: &'f [Entry],
+    chosen: Size,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    one_vs_rest: Vec<ClassPath<'f>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv: Option<Chosen<'f>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bootstrap: Option<&'f Bootstrap>,
+    seconds: Timings,
+}
+
+/// How cross-validation came to its choice.
+#[derive(Serialize)]
+struct Chosen<'f> {
+    folds: usize,
+    seed: u64,
+    groups: Option<&'f str>,
+    select: Select,
+    reg_lambda: f64,
+    grid: &'f [GridPoint],
+}
+
+/// The path of one class against the rest.
+#[derive(Serialize)]
+struct ClassPath<'f> {
+    class: &'f str,
+    path: Vec<Entry>,
+    chosen: Size,
+}
+
+impl Fitted {
+    /// The JSON document of `fit --json`.
+    pub(crate) fn document(&self) -> Document<'_> {
+        let one_vs_rest = self.model.ensembles.iter().filter_map(|ensemble| {
+            let class = ensemble.class.as_deref()?;
+            Some(ClassPath { class, path: entries(ensemble, &[]), chosen: ensemble.chosen().into() })
+        });
+        Document {
+            task: self.model.task,
+            loss: self.model.loss,
+            classes: &self.model.classes,
+            rows: self.rows,
+            columns: self.columns,
+            path: &self.path,
+            chosen: Size::of(&self.model, self.model.chosen()),
+            one_vs_rest: one_vs_rest.collect(),
+            cv: self.model.cv.as_ref().map(|cv| Chosen {
+                folds: cv.folds,
+                seed: cv.seed,
+                groups: cv.groups.as_deref(),
+                select: cv.select,
+                reg_lambda: cv.reg_lambda,
+                grid: &cv.grid,
+            }),
+            bootstrap: self.model.bootstrap.as_ref(),
+            seconds: self.seconds,
+        }
+    }
+}
+
+/// The path of one ensemble; `seconds` are those of the searches for the newest rule of each size.
+pub(super) fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
+    let entry = |(i, step): (usize, &Step)| {
+        let newest = step.members().zip(&step.weights).last().map(|(k, &weight)| {
+            let seconds = i.checked_sub(1).and_then(|i| seconds.get(i)).copied();
+            Newest { rule: RuleLine::new(&ensemble.rules[k], weight), seconds }
+        });
+        let held_out = newest.as_ref().map(|_| HeldOut { cv_risk: None, cv_se: None });
+        Entry { size: step.into(), train_risk: step.train_risk, held_out, newest }
+    };
+    ensemble.path.iter().enumerate().map(entry).collect()
+}

@@ -1,0 +1,9 @@
+//! Reading files: text in all its shapes, Parquet and Arrow types, and what is said about files that are no tables.
+#![cfg(feature = "files")]
+
+mod batches;
+mod damage;
+mod faults;
+mod files;
+mod text;
+mod typed;
