@@ -177,6 +177,11 @@ impl Scorer {
         self.rho
     }
 
+    /// The square of a value is above this or 0 (as long as √D is above ε): less is rounding noise.
+    pub(crate) fn floor(&self) -> f64 {
+        self.noise / 4.0
+    }
+
     /// μ_c, δ_c, δ_c z_c of a cell.
     pub(crate) fn cell(&self, cell: usize) -> &[f64] {
         &self.per_cell[cell * (2 + self.t)..(cell + 1) * (2 + self.t)]

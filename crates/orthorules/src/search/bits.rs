@@ -51,27 +51,42 @@ vectorised! {
 vectorised! {
     /// Puts the units of `node` that are in `set` into `child` and sums their shares. Also tells whether all are.
     pub(super) fn split(node: &Bits, set: &[u64], shares: &[WordShares], child: &mut Bits) -> (Shares, bool) {
-        let length = node.at.len();
-        child.at.resize(length, 0);
-        child.word.resize(length, 0);
-        // Two sums, so that one addition need not wait for the last.
-        let (mut sums, mut lost, mut end) = ([[0.0; 4]; 2], 0, 0);
-        for i in 0..length {
-            let w = node.at[i];
-            let both = node.word[i] & set[w as usize];
-            lost |= node.word[i] ^ both;
-            let count = f64::from(both.count_ones());
-            sums[i % 2].iter_mut().zip(&shares[w as usize]).for_each(|(s, x)| *s += count * x);
-            // Words of zeros are written over by the next.
-            child.at[end] = w;
-            child.word[end] = both;
-            end += usize::from(both != 0);
-        }
-        child.at.truncate(end);
-        child.word.truncate(end);
-        let [up, down, trace, d] = std::array::from_fn(|k| sums[0][k] + sums[1][k]);
-        (Shares { d, up, down, trace }, lost == 0)
+        let ([[up, down, trace, d]], all) = split_sums::<1>(node, set, shares, child);
+        (Shares { d, up, down, trace }, all)
     }
+}
+
+/// Puts the units of `node` that are in `set` into `child` and sums what they add, K times four numbers for a unit of each
+/// word. Also tells whether all are.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+pub(super) fn split_sums<const K: usize>(
+    node: &Bits,
+    set: &[u64],
+    values: &[[f64; 4]],
+    child: &mut Bits,
+) -> ([[f64; 4]; K], bool) {
+    let length = node.at.len();
+    child.at.resize(length, 0);
+    child.word.resize(length, 0);
+    let (at, word) = (&mut child.at[..length], &mut child.word[..length]);
+    let (mut sum, mut lost, mut end) = ([[0.0; 4]; K], 0, 0);
+    for (&w, &mine) in node.at.iter().zip(&node.word) {
+        let both = mine & set[w as usize];
+        lost |= mine ^ both;
+        let count = f64::from(both.count_ones());
+        let value = &values[w as usize * K..][..K];
+        for k in 0..K {
+            (0..4).for_each(|j| sum[k][j] += count * value[k][j]);
+        }
+        // Words of zeros are written over by the next.
+        at[end] = w;
+        word[end] = both;
+        end += usize::from(both != 0);
+    }
+    child.at.truncate(end);
+    child.word.truncate(end);
+    (sum, lost == 0)
 }
 
 vectorised! {

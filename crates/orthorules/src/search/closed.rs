@@ -7,13 +7,14 @@
 //! al. 2021). Nothing has to be remembered. Lengths are not those of the shortest queries on the way, so this needs a
 //! price of length of zero; the shortest query is sought for what is found.
 
-use super::bits::{Bits, WordShares, count, intersect, split};
-use super::bound::{Bounds, Item, SLACK};
-use super::candidate::{Candidate, children, order};
+use super::bits::{Bits, WordShares, intersect};
+use super::bound::Item;
+use super::candidate::{Candidate, children};
 use super::cover::Sets;
+use super::descent::{Buffers, Descent};
 use super::exact::{Child, Expansion, Space, Step, Visit};
-use super::prefix::whole;
-use super::relaxation::Workspace;
+use super::holding::Holding;
+use super::prefix::Packed;
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;
@@ -21,48 +22,26 @@ use std::collections::HashSet;
 
 /// The sets of bits of all conditions may take this much.
 const MAX_BYTES: usize = 64 << 20;
-/// Children by one of so many last conditions of the vocabulary have few children themselves and are not queued.
-const INLINE: usize = 10;
-
 /// The row sets of a vocabulary of conditions.
 pub(super) struct Closed<'a> {
-    searcher: &'a Searcher<'a>,
+    pub(super) searcher: &'a Searcher<'a>,
     units: &'a Units,
-    stats: UnitStats,
+    pub(super) stats: UnitStats,
     /// Conditions that differ, those of few units first.
-    vocabulary: Vec<Atom>,
+    pub(super) vocabulary: Vec<Atom>,
     /// The units of each condition; words of 64 units, all of a word with the same statistics.
     bits: Vec<u64>,
     words: usize,
     all: Vec<u64>,
     /// For each word, a unit whose multiple each of its units is.
-    sample: Vec<Item>,
-    shares: Vec<WordShares>,
+    pub(super) sample: Vec<Item>,
+    pub(super) shares: Vec<WordShares>,
+    /// What the value needs to know of one unit of each word.
+    pub(super) packed: Packed,
+    pub(super) holding: Holding,
     /// The unit at each bit.
-    unit_of: Vec<u32>,
+    pub(super) unit_of: Vec<u32>,
     taken: Vec<u128>,
-}
-
-/// Buffers of one thread.
-#[derive(Default)]
-pub(super) struct Buffers {
-    work: Work,
-    levels: Vec<Level>,
-}
-
-#[derive(Default)]
-struct Work {
-    bounds: Workspace,
-    items: Vec<Item>,
-    dense: Vec<u64>,
-}
-
-/// A node on the way down from the one that is expanded.
-#[derive(Default)]
-struct Level {
-    bits: Bits,
-    /// Whether each condition holds on all its units; known for those before the next that is tried.
-    closure: Vec<bool>,
 }
 
 impl<'a> Closed<'a> {
@@ -103,21 +82,37 @@ impl<'a> Closed<'a> {
             .collect();
         let (vocabulary, bits) = vocabulary(searcher, units, &bit_of, words)?;
         let taken = searcher.taken_keys(units);
-        Some(Self { searcher, units, stats, vocabulary, bits, words, all, sample, shares, unit_of, taken })
+        let packed = stats.packed.times(&sample);
+        let holding = Holding::new(&Sets { bits: &bits, words }, vocabulary.len(), &unit_of, units.len());
+        Some(Self {
+            searcher,
+            units,
+            stats,
+            vocabulary,
+            bits,
+            words,
+            all,
+            sample,
+            shares,
+            packed,
+            holding,
+            unit_of,
+            taken,
+        })
     }
 
-    fn sets(&self) -> Sets<'_> {
+    pub(super) fn sets(&self) -> Sets<'_> {
         Sets { bits: &self.bits, words: self.words }
     }
 
     /// The units that satisfy all conditions of a path.
-    fn select(&self, path: &[Step], dense: &mut Vec<u64>, bits: &mut Bits) {
+    pub(super) fn select(&self, path: &[Step], dense: &mut Vec<u64>, bits: &mut Bits) {
         let sets = self.sets();
         intersect(&self.all, &mut path.iter().map(|step| sets.get(step.tag as usize)), dense, bits);
     }
 
     /// Rows, G, D and N of `items`.
-    fn sum(&self, items: &[Item]) -> Vec<f64> {
+    pub(super) fn sum(&self, items: &[Item]) -> Vec<f64> {
         let mut sum = vec![0.0; self.searcher.scorer.stride()];
         for &(u, times) in items {
             sum.iter_mut().zip(self.stats.vector(u)).for_each(|(s, x)| *s += times * x);
@@ -144,92 +139,9 @@ impl<'a> Closed<'a> {
     }
 
     /// Whether the row set may become a rule: short enough a query selects it, and no rule has it yet.
-    fn is_rule(&self, bits: &Bits, length: usize) -> bool {
+    pub(super) fn is_rule(&self, bits: &Bits, length: usize) -> bool {
         let short = length <= self.searcher.max_length || self.shortest(bits, self.searcher.max_length).is_some();
         short && !self.taken.contains(&self.key(bits))
-    }
-}
-
-/// What stays the same while a node and what is inlined below it are expanded.
-struct Descent<'d> {
-    id: usize,
-    best_score: f64,
-    bounds: Bounds<'d>,
-    /// From this place in the vocabulary on, children are expanded at once instead of being queued.
-    inline_from: usize,
-}
-
-impl Closed<'_> {
-    /// Tries the conditions from place `first` on at the node in the first of `levels`.
-    fn descend(
-        &self,
-        descent: &Descent,
-        path: &mut Vec<Step>,
-        value: f64,
-        levels: &mut [Level],
-        work: &mut Work,
-        out: &mut Expansion,
-    ) {
-        let [node, below @ ..] = levels else { return };
-        let first = path.last().map_or(0, |step| step.tag as usize + 1);
-        let (params, scorer) = (self.searcher.params, self.searcher.scorer);
-        let (bounds, best_score) = (&descent.bounds, descent.best_score);
-        let threshold = best_score.sqrt();
-        let mut factor = None;
-        for (j, &atom) in self.vocabulary.iter().enumerate().skip(first) {
-            let (shares, all) = split(&node.bits, self.sets().get(j), &self.shares, &mut below[0].bits);
-            let child = &mut below[0];
-            node.closure[j] = all;
-            if all || child.bits.is_empty() {
-                continue;
-            }
-            // `items` are those of the node until the first child is counted.
-            let bound = *factor.get_or_insert_with(|| bounds.factor(&work.items, value, &mut work.bounds));
-            let inherited = bounds.child(&bound, shares);
-            if inherited * inherited <= best_score {
-                out.pruned.share += 1;
-                continue;
-            }
-            if (0..j).any(|k| !node.closure[k] && child.bits.within(self.sets().get(k))) {
-                out.pruned.repeated += 1;
-                continue;
-            }
-            count(&child.bits, &self.sample, &mut work.items);
-            let (better, rows) = whole(&self.stats.packed, scorer, &work.items, threshold / SLACK);
-            if rows < params.min_coverage as f64 {
-                continue;
-            }
-            let step = Step { atom, tag: j as u32 };
-            let length = path.len() + 1;
-            path.push(step);
-            if better {
-                let name = (atom, self.searcher.name_rank[atom.column as usize]);
-                let sums = self.sum(&work.items);
-                let candidate = Candidate::new(scorer, &sums, 0.0, (descent.id, length), name);
-                if candidate.score > best_score
-                    && out.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
-                    && self.is_rule(&child.bits, length)
-                {
-                    out.best = Some((candidate, path.clone()));
-                }
-            }
-            work.bounds.falling = shares.down >= shares.up;
-            let value = bounds.node(&work.items, inherited, threshold, &mut work.bounds);
-            if value <= threshold {
-                out.pruned.relaxation += 1;
-            } else if j + 1 == self.vocabulary.len() {
-                // Nothing comes after the last condition.
-            } else if j < descent.inline_from {
-                out.children.push(Child { step, length: length as u32, value, key: 0 });
-            } else {
-                out.nodes += 1;
-                // By the check above the closure has gained no earlier condition.
-                child.closure.clone_from(&node.closure);
-                child.closure[j] = true;
-                self.descend(descent, path, value, below, work, out);
-            }
-            path.pop();
-        }
     }
 }
 
@@ -237,24 +149,7 @@ impl Space for Closed<'_> {
     type Buffers = Buffers;
 
     fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
-        let Buffers { work, levels } = buffers;
-        let size = self.vocabulary.len();
-        let inline_from = if node.budget > 1 << INLINE { size.saturating_sub(INLINE) } else { size };
-        levels.resize_with(INLINE + 2, Level::default);
-        let bounds = Bounds { stats: &self.stats, scorer: self.searcher.scorer, kind: self.searcher.params.bound };
-        let descent = Descent { id: node.id as usize, best_score, bounds, inline_from };
-        let top = &mut levels[0];
-        self.select(node.path, &mut work.dense, &mut top.bits);
-        let first = node.path.last().map_or(0, |step| step.tag as usize + 1);
-        top.closure.clear();
-        top.closure.resize(size, true);
-        for k in 0..first {
-            top.closure[k] = top.bits.within(self.sets().get(k));
-        }
-        let mut expansion = Expansion::default();
-        count(&top.bits, &self.sample, &mut work.items);
-        self.descend(&descent, &mut node.path.to_vec(), node.value, levels, work, &mut expansion);
-        expansion
+        Descent::new(self, node, best_score, buffers).expand(node.value)
     }
 
     fn admit(&mut self, _child: &Child) -> bool {

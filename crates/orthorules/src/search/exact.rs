@@ -121,7 +121,10 @@ impl<'a, S: Space> Exact<'a, S> {
     /// The best query, starting from `incumbent`; `None` when no query has a positive value.
     pub(super) fn search(mut self, incumbent: Option<Found>) -> Option<Found> {
         let params = self.searcher.params;
-        let mut best_score = incumbent.as_ref().map_or(0.0, |f| score(f.value, f.query.len(), params.length_penalty));
+        let gamma = params.length_penalty;
+        // Where the beam found nothing, there may be nothing but rounding noise, which is not worth a look at every query.
+        let floor = self.searcher.scorer.floor() / price(self.searcher.max_length, gamma);
+        let mut best_score = incumbent.as_ref().map_or(floor, |f| score(f.value, f.query.len(), gamma));
         let mut best: Option<(Candidate, Vec<Step>)> = None;
         let mut pruned = Pruned::default();
         let nowhere = Atom { column: 0, op: crate::rule::Op::Present, bin: 0 };

@@ -1,5 +1,6 @@
 //! Sums over prefixes of units, kept in registers.
 
+use super::bits::{Bits, split_sums};
 use super::bound::Item;
 use crate::cpu::vectorised;
 use crate::objective::{D, G, N, ROWS, Scorer};
@@ -27,6 +28,58 @@ impl Packed {
         }
         Self { values, chunks }
     }
+
+    /// Those of the units of `sample`, each as many times as it says.
+    pub(super) fn times(&self, sample: &[Item]) -> Self {
+        let vector = |u: u32| &self.values[u as usize * self.chunks..][..self.chunks];
+        let values =
+            sample.iter().flat_map(|&(u, times)| vector(u).iter().map(move |v| v.map(|x| times * x))).collect();
+        Self { values, chunks: self.chunks }
+    }
+
+    /// Whether sums over units fit into registers.
+    pub(super) fn is_short(&self) -> bool {
+        self.chunks <= MOST
+    }
+}
+
+/// What [`part`] tells of the units of a node that are in a set.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Part {
+    /// Whether their objective's value exceeds the threshold.
+    pub(super) above: bool,
+    pub(super) rows: f64,
+    /// Whether they are all of the node.
+    pub(super) all: bool,
+}
+
+vectorised! {
+    /// Puts the units of `node` that are in `set` into `child` and looks at their value; `words` has what one unit of each
+    /// word adds, and [is short](Packed::is_short).
+    pub(super) fn part(words: &Packed, scorer: &Scorer, threshold: f64, node: &Bits, set: &[u64], child: &mut Bits) -> Part {
+        match words.chunks {
+            1 => part_of::<1>(words, scorer, threshold, node, set, child),
+            2 => part_of::<2>(words, scorer, threshold, node, set, child),
+            3 => part_of::<3>(words, scorer, threshold, node, set, child),
+            4 => part_of::<4>(words, scorer, threshold, node, set, child),
+            5 => part_of::<5>(words, scorer, threshold, node, set, child),
+            _ => part_of::<MOST>(words, scorer, threshold, node, set, child),
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn part_of<const K: usize>(
+    words: &Packed,
+    scorer: &Scorer,
+    threshold: f64,
+    node: &Bits,
+    set: &[u64],
+    child: &mut Bits,
+) -> Part {
+    let (sum, all) = split_sums::<K>(node, set, &words.values, child);
+    Part { above: exceeds(&sum, scorer, threshold), rows: sum[0][2], all }
 }
 
 /// Whether the objective's value of all `units` exceeds `threshold`, and how many rows they have.
@@ -148,6 +201,20 @@ mod tests {
             prop_assume!((own - threshold).abs() > 1e-9 && (best - threshold).abs() > 1e-9);
             prop_assert_eq!(whole(&packed, &scorer, &units, threshold), (own > threshold, rows));
             prop_assert_eq!(any_prefix(&packed, &scorer, &units, threshold, falling), best > threshold);
+            // The same units as bits, of which a set leaves out the first.
+            let bits = Bits { at: (0..12).collect(), word: times.iter().map(|&n| (1 << n) - 1).collect() };
+            let mut child = Bits::default();
+            let words = packed.times(&units.iter().map(|&(u, _)| (u, 1.0)).collect::<Vec<_>>());
+            let set: Vec<u64> = (0..12).map(|w| if w == 0 { 0 } else { u64::MAX }).collect();
+            if words.is_short() {
+                let (own, rows) = value(&mut units[1..].iter());
+                prop_assume!((own - threshold).abs() > 1e-9);
+                let found = part(&words, &scorer, threshold, &bits, &set, &mut child);
+                prop_assert_eq!(found, Part { above: own > threshold, rows, all: false });
+                prop_assert_eq!(&child.at[..], &bits.at[1..]);
+                prop_assert_eq!(&child.word[..], &bits.word[1..]);
+                prop_assert!(part(&words, &scorer, threshold, &child.clone(), &set, &mut child).all);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Small tables with a target of any task.
 
-use orthorules::{Column, Model, Params, Problem, Roles, Silent, Table, Task, Values, fit};
+use orthorules::{Column, Model, Observer, Params, Problem, Roles, Silent, Table, Task, Values, fit};
 use proptest::prelude::*;
 use std::ops::Range;
 
@@ -110,6 +110,10 @@ impl Data {
     }
 
     pub(crate) fn fit_table(&self, table: Table, params: &Params) -> Model {
-        fit(&Problem::new(table, &self.roles()).unwrap(), params, &Silent).unwrap().0
+        self.fit_watched(table, params, &Silent)
+    }
+
+    pub(crate) fn fit_watched(&self, table: Table, params: &Params, observer: &dyn Observer) -> Model {
+        fit(&Problem::new(table, &self.roles()).unwrap(), params, observer).unwrap().0
     }
 }

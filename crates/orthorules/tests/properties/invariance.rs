@@ -3,10 +3,11 @@
 use crate::data::{Data, Law, random};
 use orthorules::params::{Intercept, MaxBins, Objective, Params, Preset, Search, Update};
 use orthorules::predict::Activations;
-use orthorules::{Model, Predictions, Table, Task};
+use orthorules::{Model, Observer, Predictions, Table, Task};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn data(rows: Range<usize>) -> impl Strategy<Value = Data> {
     let number = prop_oneof![8 => -30.0..30.0f64, 1 => Just(f64::NAN)];
@@ -78,6 +79,35 @@ fn rounding_noise_is_worth_no_rule() {
             let weighted = data.fit(&params);
             assert_eq!(row_sets(&weighted, &data.table()), row_sets(&repeated, &data.table()));
         }
+    }
+}
+
+/// Where only rounding noise is left, exact search says so after a few batches of queries and does not look at them all.
+#[test]
+fn exact_search_does_not_dig_in_rounding_noise() {
+    struct Asked(AtomicUsize);
+    impl Observer for Asked {
+        fn stop(&self) -> bool {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            false
+        }
+    }
+    let number = |r: usize, k: usize| ((r * 37 + k * 11) % 101) as f64 / 7.0;
+    let y = |r| f64::from(u8::from(number(r, 0) > 7.0));
+    let data = Data::computed(Task::Classification, 100, |r| (number(r, 0), number(r * r, 3), y(r)));
+    for length_penalty in [0.0, 0.5] {
+        let params = Params {
+            search: Search::Exact,
+            length_penalty,
+            max_bins: MaxBins::Exact,
+            threads: Some(1),
+            ..Preset::Cob.params()
+        };
+        let asked = Asked(AtomicUsize::new(0));
+        let model = data.fit_watched(data.table(), &params, &asked);
+        assert!(model.ensembles[0].rules.len() <= 2);
+        // Once for each batch of exact search, and a few times for the beam.
+        assert!(asked.0.load(Ordering::Relaxed) < 60, "{asked:?}", asked = asked.0);
     }
 }
 
