@@ -173,21 +173,22 @@ impl BinnedColumn {
 
     /// The rows out of `rows` that satisfy `atom`, or those that do not.
     pub(crate) fn select_where(&self, atom: Atom, rows: &[u32], holds: bool) -> Vec<u32> {
-        self.kept(atom, holds, rows.len(), |i| rows[i])
+        let test = self.test(atom);
+        if let Codes::U8(codes) = &self.codes {
+            let (codes, wanted): (&[u8], [bool; 256]) = (codes, std::array::from_fn(|code| test(code) == holds));
+            return kept(rows, |_, &row| (row, wanted[codes[row as usize] as usize]));
+        }
+        with_codes!(&self.codes, codes => kept(rows, |_, &row| (row, test(codes[row as usize].index()) == holds)))
     }
 
     /// The rows of a range that satisfy `atom`, or those that do not.
     pub(crate) fn select_range(&self, atom: Atom, range: std::ops::Range<usize>, holds: bool) -> Vec<u32> {
-        self.kept(atom, holds, range.len(), |i| (range.start + i) as u32)
-    }
-
-    fn kept(&self, atom: Atom, holds: bool, count: usize, row: impl Fn(usize) -> u32) -> Vec<u32> {
-        let test = self.test(atom);
+        let (test, row) = (self.test(atom), |i: usize| (range.start + i) as u32);
         if let Codes::U8(codes) = &self.codes {
-            let (codes, wanted): (&[u8], [bool; 256]) = (codes, std::array::from_fn(|code| test(code) == holds));
-            return kept(count, row, |row| wanted[codes[row as usize] as usize]);
+            let wanted: [bool; 256] = std::array::from_fn(|code| test(code) == holds);
+            return kept(&codes[range.clone()], |i, &code| (row(i), wanted[code as usize]));
         }
-        with_codes!(&self.codes, codes => kept(count, row, |row| test(codes[row as usize].index()) == holds))
+        with_codes!(&self.codes, codes => kept(&codes[range.clone()], |i, code| (row(i), test(code.index()) == holds)))
     }
 
     /// Whether a code satisfies `atom`, as an interval of codes with one exception.
@@ -210,17 +211,19 @@ impl BinnedColumn {
     }
 }
 
-/// Those of `count` rows that are `wanted`. Branch-free: every row is written, only those that are kept advance the end.
-fn kept(count: usize, row: impl Fn(usize) -> u32, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+/// The rows of `items` that are wanted, as `row` tells of each item with its place. Branch-free: every row is written, only those
+/// that are kept advance the end.
+fn kept<T>(items: &[T], row: impl Fn(usize, &T) -> (u32, bool)) -> Vec<u32> {
     const SOME: usize = 512;
-    let mut kept = Vec::with_capacity(count);
+    let mut kept = Vec::with_capacity(items.len());
     let mut buffer = [0; SOME];
-    for start in (0..count).step_by(SOME) {
+    for (some, start) in items.chunks(SOME).zip((0..).step_by(SOME)) {
         let mut end = 0;
-        for i in start..count.min(start + SOME) {
-            let row = row(i);
-            buffer[end] = row;
-            end += usize::from(wanted(row));
+        for (item, i) in some.iter().zip(start..) {
+            let (row, wanted) = row(i, item);
+            // No place is beyond the buffer; the remainder says so.
+            buffer[end % SOME] = row;
+            end += usize::from(wanted);
         }
         kept.extend_from_slice(&buffer[..end]);
     }

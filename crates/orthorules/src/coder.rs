@@ -187,10 +187,11 @@ impl Finder {
             return;
         }
         // One comparison decides: the bin of the cell's start, or the next. No branch that a processor could not foresee.
+        let (first, ends, low, scale) = (&self.first[..=cells], &self.ends[..bins], self.low, self.scale);
         let quick = |&x: &f64| {
-            let start = self.first[self.cell(x, cells)] as usize;
+            let start = first[(((x - low) * scale) as u32 as usize).min(cells)] as usize;
             // No comparison with NaN holds, so that nothing is noted of it.
-            let bin = note(start + usize::from(self.ends[start] < x), x);
+            let bin = note(start + usize::from(ends[start] < x), x);
             code(if x.is_nan() { bins } else { bin })
         };
         to.extend(values.iter().map(quick));

@@ -3,7 +3,14 @@
 //! Up to [`MOST`] values are kept; of more, every second, fourth, … value, so that an evenly spaced sample of at least
 //! half as many remains. Which values these are depends on their order alone, not on the pieces that they came in.
 
+mod cutter;
+mod few;
+mod rough;
+
 use crate::params::MaxBins;
+use cutter::quantiles;
+use few::{Few, few};
+use rough::{Rough, order_key, sort};
 
 /// Most values from which cuts are placed. Codes are always those of all rows.
 const MOST: usize = 1 << 17;
@@ -96,7 +103,14 @@ impl Sketch {
         };
         // Adding 0 turns −0 into 0: they are one value.
         self.values.iter_mut().for_each(|x| *x += 0.0);
-        let distinct = few(&self.values, &self.weights).unwrap_or_else(|| distinct(self.values, self.weights));
+        let few = few(&self.values, &self.weights);
+        if few.is_none()
+            && self.weights.is_empty()
+            && let Some(cuts) = Rough::new(&self.values).and_then(|rough| rough.quantiles(bins as usize))
+        {
+            return cuts;
+        }
+        let distinct = few.unwrap_or_else(|| distinct(self.values, self.weights));
         if distinct.len() > bins as usize {
             quantiles(&distinct, bins as usize)
         } else {
@@ -128,125 +142,6 @@ fn distinct(mut values: Vec<f64>, weights: Vec<f64>) -> Vec<(f64, f64)> {
     seen
 }
 
-/// The same without sorting, where there are only a few.
-fn few(values: &[f64], weights: &[f64]) -> Option<Vec<(f64, f64)>> {
-    let (mut few, mut sums) = (Few::new(), [0.0; Few::MOST]);
-    for (i, &x) in values.iter().enumerate() {
-        sums[few.place(x)?] += weights.get(i).copied().unwrap_or(1.0);
-    }
-    let mut found: Vec<(f64, f64)> = few.values.into_iter().zip(sums).collect();
-    found.sort_unstable_by_key(|(x, _)| order_key(*x));
-    Some(found)
-}
-
-/// A few distinct values in the order in which they came, found by their bits.
-#[derive(Debug, Clone)]
-struct Few {
-    values: Vec<f64>,
-    /// The value that is kept in a slot, NaN for none, and its number.
-    slots: Box<[(f64, u32); 256]>,
-}
-
-impl Few {
-    const MOST: usize = 64;
-
-    fn new() -> Self {
-        Self { values: Vec::with_capacity(Self::MOST), slots: Box::new([(f64::NAN, 0); 256]) }
-    }
-
-    /// The number of a value, counted from 0; none if it would be one too many. Not for NaN.
-    #[inline]
-    fn place(&mut self, x: f64) -> Option<usize> {
-        let x = x + 0.0;
-        let mut slot = (x.to_bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8;
-        loop {
-            let (value, number) = self.slots[slot as usize];
-            if value == x {
-                return Some(number as usize);
-            }
-            if value.is_nan() {
-                return self.insert(x, slot);
-            }
-            slot = slot.wrapping_add(1);
-        }
-    }
-
-    #[cold]
-    fn insert(&mut self, x: f64, slot: u8) -> Option<usize> {
-        let number = self.values.len();
-        if number == Self::MOST {
-            return None;
-        }
-        self.values.push(x);
-        self.slots[slot as usize] = (x, number as u32);
-        Some(number)
-    }
-}
-
-/// Sorts numbers, none of them NaN: first roughly, by where they lie between the smallest and the largest, then the few that lie
-/// together.
-fn sort(values: &mut Vec<f64>) {
-    const TOGETHER: usize = 4;
-    let buckets = values.len() / TOGETHER;
-    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
-        (if x < low { x } else { low }, if x > high { x } else { high })
-    });
-    let scale = buckets as f64 / (high - low);
-    if buckets < 16 || !(scale.is_finite() && scale > 0.0) {
-        return values.sort_unstable_by_key(|&x| order_key(x));
-    }
-    // Rounding is monotone, so no value lands in a bucket before that of a smaller one.
-    let bucket = |x: f64| (((x - low) * scale) as u32 as usize).min(buckets);
-    let mut ends = vec![0u32; buckets + 2];
-    values.iter().for_each(|&x| ends[bucket(x) + 1] += 1);
-    (0..=buckets).for_each(|b| ends[b + 1] += ends[b]);
-    let mut sorted = vec![0.0; values.len()];
-    for &x in values.iter() {
-        let end = &mut ends[bucket(x)];
-        sorted[*end as usize] = x;
-        *end += 1;
-    }
-    let mut start = 0;
-    for &end in &ends[..=buckets] {
-        sorted[start..end as usize].sort_unstable_by_key(|&x| order_key(x));
-        start = end as usize;
-    }
-    *values = sorted;
-}
-
-/// An integer that orders numbers as `f64::total_cmp` does, but is compared in one instruction.
-fn order_key(x: f64) -> u64 {
-    let bits = x.to_bits();
-    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
-}
-
-/// Closes a bin when it holds its share of the weight that is left for the bins that are left, or when the next
-/// value would take it further past its share than it is short of it.
-fn quantiles(distinct: &[(f64, f64)], bins: usize) -> Vec<f64> {
-    let mut left: f64 = distinct.iter().map(|d| d.1).sum();
-    let mut cuts = Vec::with_capacity(bins);
-    let mut held = 0.0;
-    for (i, &(value, weight)) in distinct.iter().enumerate() {
-        held += weight;
-        let bins_left = bins - cuts.len();
-        if bins_left == 1 {
-            break;
-        }
-        let share = left / bins_left as f64;
-        let overshoot = distinct.get(i + 1).map_or(0.0, |next| held + next.1 - share);
-        if held >= share || overshoot > share - held {
-            cuts.push(value);
-            left -= held;
-            held = 0.0;
-        }
-    }
-    let last = distinct[distinct.len() - 1].0;
-    if cuts.last() != Some(&last) {
-        cuts.push(last);
-    }
-    cuts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,30 +154,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn few_values_are_found_without_sorting(values in prop::collection::vec(-40i8..40, 0..300), weighted in any::<bool>()) {
-            let mut expected = std::collections::BTreeMap::new();
-            values.iter().for_each(|x| *expected.entry(x).or_insert(0.0) += 1.0);
-            let expected: Vec<(f64, f64)> = expected.into_iter().map(|(&x, n)| (f64::from(x) / 4.0, n)).collect();
-            let values: Vec<f64> = values.iter().map(|&x| f64::from(x) / 4.0).collect();
-            let weights = vec![1.0; if weighted { values.len() } else { 0 }];
-            prop_assert_eq!(few(&values, &weights), (expected.len() <= 64).then_some(expected.clone()));
-            prop_assert_eq!(distinct(values, weights), expected);
-        }
-
-        #[test]
-        fn rough_order_comes_first(
-            mut values in prop::collection::vec(prop_oneof![(-1e3..1e3f64), any::<f64>(), (-5i8..5).prop_map(f64::from)], 0..400),
-            narrow in any::<bool>(),
-        ) {
-            values.retain(|x| !x.is_nan() && (!narrow || x.abs() < 1e3));
-            values.iter_mut().for_each(|x| *x += 0.0);
-            let mut expected = values.clone();
-            expected.sort_unstable_by(f64::total_cmp);
-            sort(&mut values);
-            prop_assert_eq!(values, expected);
-        }
-
         /// A row of weight 2 is the row twice.
         #[test]
         fn weights_are_repetitions(values in prop::collection::vec((-30i32..30, 1usize..4), 1..60), bins in 2u32..9) {
