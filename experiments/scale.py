@@ -1,4 +1,4 @@
-"""Time and peak memory of `orthorules fit` on files of growing size, and the speed of reading CSV.
+"""Time and peak memory of `orthorules fit` and `orthorules predict` on files of growing size, and the speed of reading CSV.
 
     python experiments/scale.py target/release/orthorules FOLDER [--rows 100000 1000000 10000000] [--csv 1000000]
 
@@ -13,6 +13,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def run(command: list[str]) -> tuple[float, float, dict]:
     seconds = time.perf_counter() - start
     if status != 0:
         sys.exit(f"{' '.join(command)} failed")
-    return seconds, usage.ru_maxrss * 1024 / 1e6, json.loads(output)
+    return seconds, usage.ru_maxrss * 1024 / 1e6, json.loads(output) if output else {}
 
 
 def fits(binary: str, folder: Path, sizes: list[int], flags: list[str]) -> None:
@@ -74,6 +75,18 @@ def fits(binary: str, folder: Path, sizes: list[int], flags: list[str]) -> None:
         rules = document["chosen"]["rules"]
         print(f"{rows:>9} rows  {seconds:7.2f} s  {peak:6.0f} MB  {rules} rules  ({parts}){grows}", flush=True)
         first = first or (rows, seconds)
+
+
+def predictions(binary: str, folder: Path, sizes: list[int], flags: list[str]) -> None:
+    """All rows of each file, predicted by the rules of the first and written as CSV."""
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        model, output = f"{place}/model.json", f"{place}/predictions.csv"
+        run([binary, "fit", str(folder / f"rows{sizes[0]}.parquet"), "--target", "y", "--json", "-o", model, *flags])
+        for rows in sizes:
+            path = folder / f"rows{rows}.parquet"
+            seconds, peak, _ = run([binary, "predict", model, str(path), "-o", output, "--quiet"])
+            written = os.path.getsize(output) / 1e6
+            print(f"{rows:>9} rows predicted  {seconds:7.2f} s  {peak:6.0f} MB  ({written:.0f} MB of CSV written)", flush=True)
 
 
 def csv(binary: str, folder: Path, rows: int) -> None:
@@ -103,6 +116,7 @@ def main() -> None:
     for name, flags in [("32 bins", []), ("255 bins", ["--max-bins", "255"])]:
         print(f"15 rules of at most 3 conditions, {name}, {args.threads} threads")
         fits(args.binary, args.folder, args.rows, same + flags)
+    predictions(args.binary, args.folder, args.rows, same)
     csv(args.binary, args.folder, args.csv)
 
 
