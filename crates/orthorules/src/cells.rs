@@ -151,7 +151,15 @@ impl Cells {
 
     /// Sums in the order of the rows, so that the result does not depend on the history of splits.
     fn sum(&mut self, response: &Response) {
-        let sums = self.total(|r| [1.0, response.b[r], response.b[r] * (response.b[r] / response.mass.at(r))]);
+        let b = &response.b;
+        let sums = match &response.mass {
+            // One mass for all is 1 or 2: its inverse is exact.
+            PerRow::Same(mass) => {
+                let inverse = 1.0 / mass;
+                self.total(|r| [1.0, b[r], b[r] * (b[r] * inverse)])
+            }
+            PerRow::Each(mass) => self.total(|r| [1.0, b[r], b[r] * (b[r] / mass[r])]),
+        };
         self.size = sums.iter().map(|s| s[0] as u32).collect();
         self.b = sums.iter().map(|s| s[1]).collect();
         self.square = sums.iter().map(|s| s[2]).collect();

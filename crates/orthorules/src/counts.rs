@@ -20,6 +20,8 @@ pub(crate) type Tables = Vec<Tally>;
 #[derive(Debug, Clone)]
 pub(crate) struct RootCounts {
     tables: Tables,
+    /// Which columns are the same in all rows: no condition can use them, so nothing more is counted of them.
+    constant: Vec<bool>,
     mass: f64,
     cells: usize,
 }
@@ -41,7 +43,9 @@ impl RootCounts {
                 Some(together) => tally::several(node, &together),
                 None => group.iter().map(|column| tally::one(node, &column.codes, column.bins + 1)).collect(),
             });
-        Some(Self { tables: tables.collect(), mass: *mass, cells: 1 })
+        let tables: Tables = tables.collect();
+        let constant = tables.iter().map(|table| table.counts.iter().filter(|&&count| count > 0).count() < 2).collect();
+        Some(Self { tables, constant, mass: *mass, cells: 1 })
     }
 
     /// Rows, G, D and N of every bin of column `index`: `(bins + 1) × stride`.
@@ -63,6 +67,11 @@ impl RootCounts {
         &self.tables[index].counts
     }
 
+    /// For each column, whether it is the same in all rows.
+    pub(crate) fn constant(&self) -> &[bool] {
+        &self.constant
+    }
+
     /// The tables of all columns.
     pub(crate) fn tables(&self) -> &[Tally] {
         &self.tables
@@ -80,7 +89,8 @@ impl RootCounts {
         let (old, new) = (self.cells, cells.len());
         let mut origin: Vec<u32> = (0..new as u32).collect();
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
-        self.tables.par_iter_mut().enumerate().for_each(|(index, table)| {
+        let varying = self.tables.par_iter_mut().enumerate().filter(|(index, _)| !self.constant[*index]);
+        varying.for_each(|(index, table)| {
             let column = &columns[index];
             let counted = covered.is_none().then(|| count(column, rows, |r| origin[cells.of(r)] as usize, old));
             let moved = covered.map_or(counted.as_ref(), |tables| Some(&tables[index].counts));
@@ -151,7 +161,7 @@ mod tests {
             let (some, rest) = (Rows::Some(some), Rows::Some(rest));
             let directly = Gathered::new(&some, &response, &cells, &scorer);
             let by_others = Gathered::new(&rest, &response, &cells, &scorer).subtracted_from(root.tables());
-            for (index, column) in columns.iter().enumerate() {
+            for (index, column) in columns.iter().enumerate().filter(|(index, _)| !root.constant[*index]) {
                 let pairs = [
                     (gathered.statistics_by(column, Method::Cells), root.statistics(index, &scorer)),
                     (directly.statistics_by(column, Method::Vectors), by_others.statistics(index, column)),

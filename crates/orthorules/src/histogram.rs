@@ -96,9 +96,10 @@ impl<'a> Gathered<'a> {
         Self { rows, scorer, cells: 0, keys, counted, b, mass, norm, rows_each, vectors, root, whole, tables }
     }
 
-    /// Keeps the tables of counts that statistics of `columns` columns go through.
-    pub(crate) fn keeping_tables(self, columns: usize) -> Self {
-        Self { tables: (0..columns).map(|_| OnceLock::new()).collect(), ..self }
+    /// Keeps the tables of counts that statistics go through, but for `constant` columns, of which none are made.
+    pub(crate) fn keeping_tables(self, constant: &[bool]) -> Self {
+        let place = |&constant: &bool| if constant { OnceLock::from(Tally::default()) } else { OnceLock::new() };
+        Self { tables: constant.iter().map(place).collect(), ..self }
     }
 
     /// The tables of all columns, if all were made.

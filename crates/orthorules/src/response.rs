@@ -187,6 +187,11 @@ impl Response {
                 let by_key: Vec<f64> = scores.iter().flat_map(|&f| both(f)).collect();
                 self.outside_mean(keyed_sum(&cells.keys, &by_key))
             }
+            Loss::Squared if self.y.is_none() && self.mass == PerRow::Same(self.loss.factor()) => {
+                // The factor is 2: its inverse is exact.
+                let inverse = 1.0 / self.loss.factor();
+                self.mean(|r| (scores[cell(r)] - self.b[r] * inverse).powi(2))
+            }
             Loss::Squared => {
                 let factor = self.loss.factor();
                 self.mean(|r| (self.mass.at(r) / factor) * (scores[cell(r)] - self.target(r)).powi(2))

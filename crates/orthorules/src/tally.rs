@@ -15,7 +15,7 @@ pub(crate) const MOST: usize = 4;
 const CACHE: usize = 256 << 10;
 
 /// What is counted for one column.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Tally {
     /// `bins × cells`.
     pub(crate) counts: Vec<u32>,
@@ -102,15 +102,31 @@ impl Table {
         // All have the same length: saying so leaves one check for each row.
         let length = codes.iter().map(|codes| codes.len()).min().unwrap_or_default();
         let codes = codes.map(|codes| &codes[..length]);
-        if node.counted {
-            each(node.rows, node.keys.iter().copied(), |row, key| {
-                count(row, key, node.width(), codes, first, counts);
-            });
-        } else {
-            each(node.rows, node.keys.iter().copied().zip(node.b), |row, (cell, b)| {
-                count(row, cell, node.width(), codes, first, counts);
-                (0..K).for_each(|k| sums[first[k] + codes[k][row].index()] += b);
-            });
+        let width = node.width();
+        let (keys, b) = (node.keys.iter(), node.b.iter());
+        match (node.rows, node.counted) {
+            (Rows::All(_), true) => {
+                for (row, &key) in keys.enumerate() {
+                    count(row, key, width, codes, first, counts);
+                }
+            }
+            (Rows::Some(rows), true) => {
+                for (&row, &key) in rows.iter().zip(keys) {
+                    count(row as usize, key, width, codes, first, counts);
+                }
+            }
+            (Rows::All(_), false) => {
+                for (row, (&key, &b)) in keys.zip(b).enumerate() {
+                    count(row, key, width, codes, first, counts);
+                    add(row, b, codes, first, sums);
+                }
+            }
+            (Rows::Some(rows), false) => {
+                for (&row, (&key, &b)) in rows.iter().zip(keys.zip(b)) {
+                    count(row as usize, key, width, codes, first, counts);
+                    add(row as usize, b, codes, first, sums);
+                }
+            }
         }
     }
 
@@ -129,16 +145,6 @@ impl Table {
     }
 }
 
-/// Calls `visit` with every row of a node and what belongs to it.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn each<T>(rows: &Rows, values: impl Iterator<Item = T>, mut visit: impl FnMut(usize, T)) {
-    match rows {
-        Rows::All(_) => values.enumerate().for_each(|(row, value)| visit(row, value)),
-        Rows::Some(rows) => rows.iter().zip(values).for_each(|(&row, value)| visit(row as usize, value)),
-    }
-}
-
 /// One increment for each column. Always inlined: a call for each row would cost as much as the row.
 #[inline(always)]
 #[allow(clippy::inline_always)]
@@ -152,6 +158,15 @@ fn count<C: Code, const K: usize>(
 ) {
     for k in 0..K {
         counts[(first[k] + codes[k][row].index()) * width + key as usize] += 1;
+    }
+}
+
+/// One addition for each column.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add<C: Code, const K: usize>(row: usize, b: f64, codes: [&[C]; K], first: [usize; K], sums: &mut [f64]) {
+    for k in 0..K {
+        sums[first[k] + codes[k][row].index()] += b;
     }
 }
 

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows looked at together: what is noted of them stays in the nearest cache.
-const BLOCK: usize = 1 << 12;
+const BLOCK: usize = 1 << 9;
 /// Blocks that are looked at before the others: mostly they show that every condition is needed.
-const FIRST: usize = 16;
+const FIRST: usize = 128;
 
 /// `query` without conditions that do not change the rows it selects out of `rows` rows; of several that might go, the
 /// first goes.

@@ -191,15 +191,14 @@ impl Searcher<'_> {
 
     fn gathered<'n>(&'n self, node: &'n Node, parents: &'n [Option<Tables>]) -> Gathered<'n> {
         let of = |rows| Gathered::new(rows, self.response, self.cells, self.scorer);
-        let columns = self.columns.len();
         match (self.root, &node.rows, &node.rest) {
             (None, rows, _) => of(rows),
             (Some(root), Rows::All(_), _) => Gathered::of_root(&node.rows, root, self.scorer),
             (Some(root), _, Some(rest)) => {
                 let parent = rest.of.and_then(|parent| parents[parent].as_deref());
-                of(&rest.rows).subtracted_from(parent.unwrap_or(root.tables())).keeping_tables(columns)
+                of(&rest.rows).subtracted_from(parent.unwrap_or(root.tables())).keeping_tables(root.constant())
             }
-            (Some(_), rows, None) => of(rows).keeping_tables(columns),
+            (Some(root), rows, None) => of(rows).keeping_tables(root.constant()),
         }
     }
 
@@ -262,11 +261,19 @@ impl Searcher<'_> {
         (next, tables)
     }
 
-    /// The columns in groups that are counted together, as many for each thread. What is found does not depend on it.
+    /// The columns in groups that are counted together, as many for each thread; those that are the same in all rows are left out.
+    /// What is found does not depend on it.
     fn column_groups(&self) -> Vec<Range<usize>> {
-        let (columns, threads) = (self.columns.len(), self.params.threads.max(1));
-        let groups = (threads * columns.div_ceil(threads * tally::MOST)).clamp(1, columns.max(1));
-        (0..groups).map(|g| g * columns / groups..(g + 1) * columns / groups).collect()
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let constant = |c: usize| self.root.is_some_and(|root| root.constant()[c]);
+        let runs = all.chunk_by(|&a, &b| !constant(a) && !constant(b)).filter(|run| !constant(run[0]));
+        let threads = self.params.threads.max(1);
+        let split = |run: &[usize]| {
+            let (start, columns) = (run[0], run.len());
+            let groups = (threads * columns.div_ceil(threads * tally::MOST)).min(columns);
+            (0..groups).map(move |g| start + g * columns / groups..start + (g + 1) * columns / groups)
+        };
+        runs.flat_map(split).collect()
     }
 
     /// The best children of node `n` along each column of a group.

@@ -3,7 +3,7 @@
 use crate::data::{Data, Law, random};
 use orthorules::params::{Intercept, MaxBins, Objective, Params, Preset, Search, Update};
 use orthorules::predict::Activations;
-use orthorules::{Model, Observer, Predictions, Table, Task};
+use orthorules::{Column, Model, Observer, Predictions, Table, Task, Values};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -163,6 +163,15 @@ proptest! {
         let bent = Data { x: data.x.iter().map(|x| sign * (x / 10.0).exp()).collect(), ..data.clone() };
         let (straight, curved) = (data.fit(&params), bent.fit(&params));
         prop_assert_eq!(row_sets(&straight, &data.table()), row_sets(&curved, &bent.table()));
+    }
+
+    #[test]
+    fn columns_of_one_value_do_not_matter(data in data(10..60), params in settings(), place in 0usize..5) {
+        let mut columns = data.columns();
+        let same = Column::new("same", Values::numbers(vec![1.5; data.rows()]));
+        columns.insert(place.min(columns.len()), same);
+        let with = data.fit_table(Table::new(columns).unwrap(), &params);
+        prop_assert_eq!(with.ensembles, data.fit(&params).ensembles);
     }
 
     #[test]
