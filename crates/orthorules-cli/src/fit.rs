@@ -11,7 +11,7 @@ use crate::text;
 use document::{HeldOut, Timings, entries};
 use orthorules::model::Status;
 use orthorules::table::{ReadOptions, read};
-use orthorules::{Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal};
+use orthorules::{Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal, on_threads};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -38,16 +38,18 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         return Err(Failure::Input(what.into()));
     }
     let start = Instant::now();
-    let in_table = in_table(&args.table);
-    let data = if resampled {
-        Data::Table(read(&args.table, &roles.read_options()).map_err(&in_table)?)
-    } else {
-        let limit = args.learning.memory_limit;
-        let (problem, warnings) = Problem::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
-        Data::Codes { problem: Box::new(problem), warnings, path: &args.table }
-    };
-    let seconds = start.elapsed().as_secs_f64();
-    let fitted = Fitted::new(data, &roles, &params, notes, seconds).map_err(&in_table)?;
+    let fitted = on_threads(params.threads, || {
+        let in_table = in_table(&args.table);
+        let data = if resampled {
+            Data::Table(read(&args.table, &roles.read_options()).map_err(&in_table)?)
+        } else {
+            let limit = args.learning.memory_limit;
+            let (problem, warnings) = Problem::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
+            Data::Codes { problem: Box::new(problem), warnings, path: &args.table }
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        Fitted::new(data, &roles, &params, notes, seconds).map_err(&in_table)
+    })??;
     if let Some(path) = &args.output.model {
         fitted.model.save(path)?;
     }

@@ -17,6 +17,7 @@ use crate::rule::Rule;
 use crate::search::{Certificate, Chosen, Found, Searcher, Units};
 use crate::select;
 use crate::sirus;
+use crate::threads::on_threads;
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -73,11 +74,7 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
     checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
     check_codes(problem, &checked)?;
     monotone::check(problem, &checked.monotone)?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(checked.threads)
-        .build()
-        .map_err(|e| Error::Table(format!("cannot start {} threads: {e}", checked.threads)))?;
-    let (model, seconds) = pool.install(|| {
+    let (model, seconds) = on_threads(Some(checked.threads), || {
         let (mut model, seconds) = match checked.cv {
             Some((folds, rule)) => select::fit(problem, &checked, folds, rule, observer)?,
             None => Binned::new(problem, &checked).fit(&checked, observer),
@@ -86,7 +83,7 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
             bootstrap::run(problem, &checked, draws, &mut model, observer)?;
         }
         Ok::<_, Error>((model, seconds))
-    })?;
+    })??;
     Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
 }
 

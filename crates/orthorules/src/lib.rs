@@ -92,6 +92,7 @@ mod stream;
 pub mod study;
 pub mod table;
 mod tally;
+mod threads;
 pub mod whole;
 
 pub use error::{Error, Result};
@@ -104,3 +105,4 @@ pub use problem::{Problem, Roles, Task};
 pub use rule::Rule;
 pub use search::{Certificate, Pruned};
 pub use table::{Column, Kind, Table, Values};
+pub use threads::on_threads;

@@ -15,11 +15,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::codes::{Codes, Growing, bytes_each};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::params::Params;
 use crate::problem::{Coded, Problem, Roles};
 use crate::spill::Spill;
 use crate::table::{Builder, Head, Outcome, Part, ReadOptions, Scan, Source, Table};
+use crate::threads::on_threads;
 use feature::{Gist, Reading};
 
 /// What is said of a file that is not the same in both passes.
@@ -34,12 +35,7 @@ impl Problem {
     ///
     /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself.
     pub fn read(path: &Path, roles: &Roles, params: &Params, memory_limit: Option<u64>) -> Result<(Self, Vec<String>)> {
-        let threads = params.threads.unwrap_or(0);
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|e| Error::Table(format!("cannot start {threads} threads: {e}")))?;
-        pool.install(|| coded(&Arc::new(Source::open(path)?), roles, params, memory_limit))
+        on_threads(params.threads, || coded(&Arc::new(Source::open(path)?), roles, params, memory_limit))?
     }
 }
 

@@ -225,7 +225,7 @@ fn sorted_cuts(cuts: &BTreeMap<String, Vec<f64>>) -> Result<BTreeMap<String, Vec
     cuts.iter().map(sort).collect()
 }
 
-fn available_threads() -> usize {
+pub(crate) fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
