@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Paper) -> Result<()> {
     let nodes = args.nodes.unwrap_or(match (args.quick, args.as_published) {
         (true, _) => 500,
         (false, true) => 20_000,
-        (false, false) => 1_500,
+        (false, false) => 5_000,
     });
     let plan = Plan { protocol, cross_validate: !args.quick, nodes };
     let store = Store::new(&args.out, protocol.name(), args.quick)?;
