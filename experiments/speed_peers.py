@@ -12,7 +12,7 @@ whole process, with the table in it. Peers that would take minutes are left out 
     python3 experiments/speed_peers.py --out results
 
 With `--ratios` follow, of Orthorules alone on the largest size up to a million rows: two threads against one, the default objective against
-plain boosting, the last round against the second. So this gives every figure of the record of speed (`make speed`):
+plain boosting, the last round against the second (and later against earlier rounds for rules that cover equally many rows). So this gives every figure of the record of speed (`make speed`):
 
     python3 experiments/speed_peers.py --sizes 1000000 --peers orthorules,lightgbm --ratios
 
@@ -173,13 +173,22 @@ def compare(args, pythons: dict) -> list[dict]:
     return found
 
 
-def alone(args, rows: int, columns: int, *settings: str) -> tuple[dict, dict[int, float]]:
-    """Seconds of Orthorules by phase, and of every round from the second on."""
+def alone(args, rows: int, columns: int, *settings: str) -> tuple[dict, dict[int, tuple[float, int]]]:
+    """Seconds of Orthorules by phase; of every round from the second on, with the rows that its rule covers."""
     command = [args.bin_dir / "orthorules-experiments", "speed", "--rows", str(rows), "--columns", str(columns),
                "search=greedy", "path=nested", *settings]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    rounds = re.findall(r"^round +(\d+) +([\d.]+) s", text, re.MULTILINE)
-    return json.loads(text.splitlines()[0]), {int(k): float(s) for k, s in rounds}
+    rounds = re.findall(r"^round +(\d+) +([\d.]+) s +(\d+) rows", text, re.MULTILINE)
+    return json.loads(text.splitlines()[0]), {int(k): (float(s), int(r)) for k, s, r in rounds}
+
+
+def at_equal_rows(rounds: dict[int, tuple[float, int]]) -> tuple[float, float]:
+    """Seconds of the later and of the earlier rounds for a rule that covers as many rows as all do on average. A round costs about
+    a constant and so much for each row that its rule covers (or leaves out, if these are fewer): a line through either half tells both."""
+    numbers = sorted(rounds)
+    middle = np.mean([rounds[k][1] for k in numbers])
+    line = lambda half: float(np.polyval(np.polyfit([rounds[k][1] for k in half], [rounds[k][0] for k in half], 1), middle))  # noqa: E731
+    return line(numbers[len(numbers) // 2:]), line(numbers[:len(numbers) // 2])
 
 
 def ratios(args) -> list[dict]:
@@ -192,7 +201,8 @@ def ratios(args) -> list[dict]:
         plain, _ = alone(args, rows, args.columns, "threads=1", "objective=gb")
         last = max(rounds)
         for name, above, below in (("two threads / one", two["total"], one["total"]), ("onb / gb", one["total"], plain["total"]),
-                                   (f"round {last} / round 2", rounds[last], rounds[2])):
+                                   (f"round {last} / round 2", rounds[last][0], rounds[2][0]),
+                                   ("the same, equal rows", *at_equal_rows(rounds))):
             found.setdefault(name, []).append((above, below, above / below))
     medians = []
     for name, runs in found.items():
