@@ -48,6 +48,19 @@ fn survives(name: &str, bytes: &[u8]) {
     }
 }
 
+/// Lengths in the footer of an Arrow file, those of its dictionaries among them, are not taken for room to allocate.
+#[test]
+fn lengths_of_a_footer_are_not_believed() {
+    let (name, whole) = SPECIMENS.iter().find(|(name, _)| *name == "a.arrow").unwrap();
+    for place in whole.len() - 700..whole.len() {
+        for byte in [0x7f, 0xf2] {
+            let mut bytes = whole.clone();
+            bytes[place] = byte;
+            survives(name, &bytes);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

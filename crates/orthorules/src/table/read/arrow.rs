@@ -66,10 +66,7 @@ impl Reader {
                 };
                 Ok(Batches::Parquet(wanted.chunks(share).map(reader).collect::<Result<_, _>>()?))
             }
-            _ if ipc::is_file(source)? => {
-                ipc::check_blocks(&source.anywhere()?)?;
-                Ok(Batches::File(ipc_file(source, Some(wanted.to_vec()))?))
-            }
+            _ if ipc::is_file(source)? => Ok(Batches::File(ipc_file(source, Some(wanted.to_vec()))?)),
             _ => Ok(Batches::Stream(Stream::new(source)?, wanted.to_vec())),
         })?;
         Ok(Self { what, batches, current: None })
@@ -114,7 +111,8 @@ fn metadata(source: &Source) -> Result<ArrowReaderMetadata, Failure> {
 }
 
 fn ipc_file(source: &Source, wanted: Option<Vec<usize>>) -> Result<FileReader<Box<dyn ReadSeek>>, Failure> {
-    ipc::check_footer(&source.anywhere()?)?;
+    // The reader takes what the footer says for room to allocate, that of dictionaries at once.
+    ipc::check_blocks(&source.anywhere()?)?;
     FileReader::try_new(source.anywhere()?.seekable(), wanted).map_err(|e: ArrowError| e.into())
 }
 

@@ -28,7 +28,7 @@ pub(super) fn is_file(source: &Source) -> Result<bool, Failure> {
 }
 
 /// The footer, which lies within the file.
-pub(super) fn check_footer(bytes: &Anywhere) -> Result<Bytes, Failure> {
+fn check_footer(bytes: &Anywhere) -> Result<Bytes, Failure> {
     const TAIL: u64 = 10;
     let end = bytes.len().checked_sub(TAIL).ok_or(CUT_OFF)?;
     let tail: [u8; TAIL as usize] = bytes.part(end, TAIL)?.first_chunk().copied().ok_or(CUT_OFF)?;
