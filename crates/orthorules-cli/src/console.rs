@@ -108,6 +108,9 @@ impl Progress {
 
 impl Observer for Progress {
     fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
+        if self.bar.is_hidden() && !self.notes.verbose {
+            return;
+        }
         let class = class.map_or(String::new(), |c| format!("{c}: "));
         let risk = decimal::rounded(step.train_risk, 4);
         let (size, complexity) = (crate::text::count(step.rules, "rule"), step.complexity);
@@ -118,6 +121,9 @@ impl Observer for Progress {
     fn searched(&self, _class: Option<&str>, certificate: &Certificate) {
         if let Ok(mut seconds) = self.seconds.lock() {
             seconds.push(certificate.seconds);
+        }
+        if !self.notes.verbose {
+            return;
         }
         let Certificate { nodes, seconds, pruned, .. } = certificate;
         let cut = format!(
@@ -137,20 +143,28 @@ impl Observer for Progress {
 }
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether there is something to keep when the user presses Ctrl-C.
+static KEEPING: AtomicBool = AtomicBool::new(false);
 
 /// Whether the user pressed Ctrl-C.
 pub(crate) fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// The first Ctrl-C asks the fit to stop and keep what it has; the second ends the program.
-pub(crate) fn keep_rules_on_interrupt() {
-    // Where no handler can be set, Ctrl-C ends the program at once.
+/// Gets ready for Ctrl-C, which starts a thread: better before a clock runs. It still ends the program at once.
+pub(crate) fn expect_interrupt() {
+    // Where no handler can be set, or one is there already, nothing changes.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        if !KEEPING.load(Ordering::Relaxed) || INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
     });
+}
+
+/// From now on the first Ctrl-C asks the fit to stop and keep what it has; the second ends the program.
+pub(crate) fn keep_rules_on_interrupt() {
+    expect_interrupt();
+    KEEPING.store(true, Ordering::Relaxed);
 }
 
 impl Drop for Progress {

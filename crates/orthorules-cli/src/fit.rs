@@ -5,7 +5,7 @@ mod document;
 pub(crate) use document::{Document, Entry, Size};
 
 use crate::args::FitArgs;
-use crate::console::{Notes, Output, Progress, interrupted, keep_rules_on_interrupt};
+use crate::console::{Notes, Output, Progress, expect_interrupt, interrupted, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
 use crate::text;
 use document::{HeldOut, Timings, entries};
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         let what = "--memory-limit cannot be kept with --cv or --bootstrap: they need the table in memory";
         return Err(Failure::Input(what.into()));
     }
+    expect_interrupt();
     let start = Instant::now();
     let fitted = on_threads(params.threads, || {
         let in_table = in_table(&args.table);

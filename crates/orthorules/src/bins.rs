@@ -10,6 +10,7 @@ use crate::decimal;
 use crate::params::MaxBins;
 use crate::rule::{Condition, Op, Operand};
 use crate::sketch::Sketch;
+use crate::spare;
 use crate::table::{Column, Matrix, Values};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -215,7 +216,7 @@ impl BinnedColumn {
 /// that are kept advance the end.
 fn kept<T>(items: &[T], row: impl Fn(usize, &T) -> (u32, bool)) -> Vec<u32> {
     const SOME: usize = 512;
-    let mut kept = Vec::with_capacity(items.len());
+    let mut kept = spare::take(items.len());
     let mut buffer = [0; SOME];
     for (some, start) in items.chunks(SOME).zip((0..).step_by(SOME)) {
         let mut end = 0;
@@ -227,7 +228,6 @@ fn kept<T>(items: &[T], row: impl Fn(usize, &T) -> (u32, bool)) -> Vec<u32> {
         }
         kept.extend_from_slice(&buffer[..end]);
     }
-    kept.shrink_to_fit();
     kept
 }
 

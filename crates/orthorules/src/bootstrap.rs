@@ -74,7 +74,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     let size = model.chosen();
     let chosen: Vec<(&Ensemble, &Step)> = model.steps(size).collect();
-    let mut params = params.for_target(Response::new(problem, 1).mean_target());
+    let mut params = params.for_target(|| Response::new(problem, 1).mean_target());
     if let Some(cv) = &model.cv {
         params.reg_lambda = cv.reg_lambda;
     }

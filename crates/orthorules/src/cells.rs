@@ -42,7 +42,7 @@ impl Cells {
             mass: Vec::new(),
             b: Vec::new(),
             norm: Vec::new(),
-            size: Vec::new(),
+            size: vec![response.rows() as u32],
             square: Vec::new(),
             rules: 0,
         };
@@ -50,7 +50,7 @@ impl Cells {
             let ones = response.b.iter().sum();
             cells.follow_counts(&[[response.rows() as f64 - ones, ones]], response);
         } else {
-            cells.sum(response);
+            cells.sum(None, response);
         }
         cells
     }
@@ -112,14 +112,18 @@ impl Cells {
         }
         let to_key: Vec<u32> =
             (0..(old << shift) as u32).map(|k| (moved_to[(k >> shift) as usize] << shift) | (k & shift)).collect();
-        self.keys.par_chunks_mut(BLOCK).enumerate().for_each(|(number, keys)| {
-            let start = (number * BLOCK) as u32;
-            let place = |row: u32| rows.partition_point(|&r| r < row);
-            for &r in &rows[place(start)..place(start + keys.len() as u32)] {
-                let key = &mut keys[(r - start) as usize];
+        let new = self.member.len();
+        let plain = self.plain(response);
+        let moved = |(number, keys): (usize, &mut [u32])| {
+            let start = number * BLOCK;
+            let place = |row: usize| rows.partition_point(|&r| (r as usize) < row);
+            for &r in &rows[place(start)..place(start + keys.len())] {
+                let key = &mut keys[r as usize - start];
                 *key = to_key[*key as usize];
             }
-        });
+            plain.as_ref().map_or(Vec::new(), |value| block_sums(new, start, keys, value))
+        };
+        let sums: Vec<Vec<[f64; 2]>> = self.keys.par_chunks_mut(BLOCK).enumerate().map(moved).collect();
         self.rules += 1;
         if self.counted {
             let mut counts: Vec<[f64; 2]> =
@@ -134,7 +138,12 @@ impl Cells {
             }
             self.follow_counts(&counts, response);
         } else {
-            self.sum(response);
+            self.size.resize(new, 0);
+            for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
+                self.size[cell] -= covered[cell];
+                self.size[to as usize] += covered[cell];
+            }
+            self.sum(plain.is_some().then(|| added(new, &sums)), response);
         }
         moved_to
     }
@@ -149,22 +158,31 @@ impl Cells {
         self.square.clone_from(&self.b);
     }
 
-    /// Sums in the order of the rows, so that the result does not depend on the history of splits.
-    fn sum(&mut self, response: &Response) {
+    /// b and b²/a of a row that is not counted, where all have the same mass.
+    fn plain<'r>(&self, response: &'r Response) -> Option<impl Fn(usize) -> [f64; 2] + Sync + use<'r>> {
         let b = &response.b;
-        let sums = match &response.mass {
+        match response.mass {
             // One mass for all is 1 or 2: its inverse is exact.
-            PerRow::Same(mass) => {
+            PerRow::Same(mass) if !self.counted => {
                 let inverse = 1.0 / mass;
-                self.total(|r| [1.0, b[r], b[r] * (b[r] * inverse)])
+                Some(move |r: usize| [b[r], b[r] * (b[r] * inverse)])
             }
-            PerRow::Each(mass) => self.total(|r| [1.0, b[r], b[r] * (b[r] / mass[r])]),
-        };
-        self.size = sums.iter().map(|s| s[0] as u32).collect();
-        self.b = sums.iter().map(|s| s[1]).collect();
-        self.square = sums.iter().map(|s| s[2]).collect();
+            _ => None,
+        }
+    }
+
+    /// Sums in the order of the rows, so that the result does not depend on the history of splits. `sums` are those of
+    /// [`Self::plain`] if they are there already.
+    fn sum(&mut self, sums: Option<Vec<[f64; 2]>>, response: &Response) {
+        let b = &response.b;
+        let sums = sums.unwrap_or_else(|| match (self.plain(response), &response.mass) {
+            (Some(value), _) => self.total(value),
+            (None, mass) => self.total(|r| [b[r], b[r] * (b[r] / mass.at(r))]),
+        });
+        self.b = sums.iter().map(|s| s[0]).collect();
+        self.square = sums.iter().map(|s| s[1]).collect();
         let each = |values: &PerRow, this: &Self| match values {
-            PerRow::Same(x) => sums.iter().map(|s| x * s[0]).collect(),
+            PerRow::Same(x) => this.size.iter().map(|&n| x * f64::from(n)).collect(),
             PerRow::Each(v) => this.total(|r| [v[r]]).iter().map(|s| s[0]).collect(),
         };
         self.mass = each(&response.mass, self);
@@ -176,19 +194,75 @@ impl Cells {
 
     /// The sums of `value` over the rows of each cell.
     fn total<const K: usize>(&self, value: impl Fn(usize) -> [f64; K] + Sync) -> Vec<[f64; K]> {
-        let block = |(number, cells): (usize, &[u32])| {
-            let mut sums = vec![[0.0; K]; self.len()];
-            for (row, &cell) in (number * BLOCK..).zip(cells) {
-                let (sum, value) = (&mut sums[cell as usize], value(row));
-                (0..K).for_each(|k| sum[k] += value[k]);
+        let block = |(number, keys): (usize, &[u32])| block_sums(self.len(), number * BLOCK, keys, &value);
+        let blocks: Vec<_> = self.keys.par_chunks(BLOCK).enumerate().map(block).collect();
+        added(self.len(), &blocks)
+    }
+}
+
+/// The sums of `value` over the rows of each cell, of rows whose keys, from that of row `start`, are cells.
+fn block_sums<const K: usize>(
+    cells: usize,
+    start: usize,
+    keys: &[u32],
+    value: impl Fn(usize) -> [f64; K],
+) -> Vec<[f64; K]> {
+    let mut sums = vec![[0.0; K]; cells];
+    for (row, &cell) in (start..).zip(keys) {
+        let (sum, value) = (&mut sums[cell as usize], value(row));
+        (0..K).for_each(|k| sum[k] += value[k]);
+    }
+    sums
+}
+
+/// The sums of all blocks.
+fn added<const K: usize>(cells: usize, blocks: &[Vec<[f64; K]>]) -> Vec<[f64; K]> {
+    let mut total = vec![[0.0; K]; cells];
+    for sums in blocks {
+        total.iter_mut().zip(sums).for_each(|(t, s)| (0..K).for_each(|k| t[k] += s[k]));
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::{Case, selected};
+    use crate::problem::Task;
+    use crate::table::{Column, Values};
+
+    /// Rows of several blocks, counted, of one mass and of many: every row is in the cell of its rules, and every sum is
+    /// that of its rows.
+    #[test]
+    fn cells_of_many_rows_are_those_of_their_rules() {
+        let n = 5 * BLOCK / 2;
+        for (task, weighted) in
+            [Task::Regression, Task::Classification, Task::Poisson].map(|t| [(t, false), (t, true)]).concat()
+        {
+            let case = Case {
+                columns: vec![Column::new("x", Values::Numeric(vec![1.0; n].into()))],
+                task,
+                target: (0..n).map(|r| (r % 7 % 2) as f64).collect(),
+                weight: weighted.then(|| (0..n).map(|r| (r % 3 + 1) as f64).collect()),
+                exposure: None,
+                rules: [2, 3, 5].map(|k| (0..n).map(|r| r % k == 0 || r > 2 * BLOCK).collect()).to_vec(),
+                query: Vec::new(),
+            };
+            let response = case.response();
+            let mut cells = Cells::new(&response);
+            case.rules.iter().for_each(|rule| drop(cells.split(&selected(rule), &response)));
+            let mut sums = vec![[0.0; 3]; cells.len()];
+            for r in 0..n {
+                let cell = cells.of(r);
+                assert!(case.rules.iter().enumerate().all(|(k, rule)| cells.in_rule(cell, k) == rule[r]), "{task} {r}");
+                let more = [1.0, response.mass.at(r), response.b[r]];
+                (0..3).for_each(|k| sums[cell][k] += more[k]);
             }
-            sums
-        };
-        let blocks: Vec<Vec<[f64; K]>> = self.keys.par_chunks(BLOCK).enumerate().map(block).collect();
-        let mut total = vec![[0.0; K]; self.len()];
-        for sums in &blocks {
-            total.iter_mut().zip(sums).for_each(|(t, s)| (0..K).for_each(|k| t[k] += s[k]));
+            for (cell, [rows, mass, b]) in sums.into_iter().enumerate() {
+                assert_eq!(f64::from(cells.size[cell]), rows, "{task}");
+                let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+                assert!(close(cells.mass[cell], mass) && close(cells.b[cell], b), "{task} {cell}");
+            }
         }
-        total
     }
 }

@@ -10,6 +10,7 @@ use crate::codes::Codes;
 use crate::histogram::{Rows, spread_counts};
 use crate::objective::{G, ROWS, Scorer};
 use crate::response::{PerRow, Response};
+use crate::spare;
 use crate::tally::{self, Tally};
 use rayon::prelude::*;
 
@@ -27,17 +28,18 @@ pub(crate) struct RootCounts {
 }
 
 impl RootCounts {
-    /// The tables before there is a rule; nothing when rows differ in weight or exposure.
-    pub(crate) fn new(columns: &[BinnedColumn], response: &Response) -> Option<Self> {
+    /// The tables before there is a rule, with the only cell that there is then; nothing when rows differ in weight or exposure.
+    pub(crate) fn new<'a>(columns: &'a [BinnedColumn], response: &Response, cells: &Cells) -> Option<Self> {
         let (PerRow::Same(mass), PerRow::Same(_), None) = (&response.mass, &response.rows_each, &response.norm) else {
             return None;
         };
         let rows = &Rows::All(response.rows());
-        let cells = Cells::new(response);
         let b = if response.counted { &[][..] } else { &response.b };
         let node = tally::Node { rows, keys: &cells.keys, b, cells: 1, counted: response.counted };
         let narrow = columns.chunk_by(|a, b| bytes(a).is_some() && bytes(b).is_some());
-        let groups: Vec<&[BinnedColumn]> = narrow.flat_map(|group| group.chunks(tally::MOST)).collect();
+        let threads = rayon::current_num_threads();
+        let split = |group: &'a [BinnedColumn]| tally::groups(group.len(), threads).map(|some| &group[some]);
+        let groups: Vec<&[BinnedColumn]> = narrow.flat_map(split).collect();
         let tables =
             groups.into_par_iter().flat_map_iter(|group| match group.iter().map(bytes).collect::<Option<Vec<_>>>() {
                 Some(together) => tally::several(node, &together),
@@ -52,7 +54,7 @@ impl RootCounts {
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer) -> Vec<f64> {
         let stride = scorer.stride();
         let Tally { counts: table, sums: b } = &self.tables[index];
-        let mut stats = vec![0.0; b.len() * stride];
+        let mut stats = spare::zeros(b.len() * stride);
         for ((stats, counts), b) in stats.chunks_exact_mut(stride).zip(table.chunks_exact(self.cells)).zip(b) {
             stats[G] = -b;
             stats[ROWS] = counts.iter().map(|&c| u64::from(c)).sum::<u64>() as f64;
@@ -143,7 +145,7 @@ mod tests {
             let response = case.response();
             let columns = case.binned();
             let params = case.checked(Objective::Onb, Intercept::Corrected, 0.7);
-            let Some(mut root) = RootCounts::new(&columns, &response) else { return Ok(()) };
+            let Some(mut root) = RootCounts::new(&columns, &response, &Cells::new(&response)) else { return Ok(()) };
             let mut cells = Cells::new(&response);
             for rule in &case.rules {
                 let rows = selected(rule);

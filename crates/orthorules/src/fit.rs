@@ -17,6 +17,7 @@ use crate::rule::Rule;
 use crate::search::{Certificate, Chosen, Found, Searcher, Units};
 use crate::select;
 use crate::sirus;
+use crate::spare;
 use crate::threads::on_threads;
 use std::borrow::Cow;
 use std::time::Instant;
@@ -119,7 +120,7 @@ impl<'p> Binned<'p> {
             .map(|&class| {
                 let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
                 let response = &Response::new(problem, class);
-                let params = &checked.for_target(response.mean_target());
+                let params = &checked.for_target(|| response.mean_target());
                 if params.learner == Learner::Sirus {
                     return sirus::ensemble(columns, response, params, name, observer);
                 }
@@ -186,7 +187,7 @@ impl<'a> Boosting<'a> {
         let (mut rules, mut chosen) = (Vec::new(), Vec::new());
         let mut complexity = 0;
         // Not for exact search, whose last rule is rarely the last one that was looked below.
-        let mut root = if params.exact { None } else { RootCounts::new(self.columns, response) };
+        let mut root = if params.exact { None } else { RootCounts::new(self.columns, response, &cells) };
 
         while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !self.observer.stop() {
             let started = Instant::now();
@@ -222,6 +223,7 @@ impl<'a> Boosting<'a> {
             self.observer.step(self.class, &rule, &path[path.len() - 1]);
             rules.push(rule);
             chosen.push(Chosen::new(&found.rows, response));
+            spare::give(found.rows);
         }
         let chosen = rules.len();
         Ensemble { class: self.class.map(str::to_owned), rules, path, chosen }

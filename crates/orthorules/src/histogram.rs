@@ -15,6 +15,7 @@ use crate::counts::RootCounts;
 use crate::cpu::vectorised;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
+use crate::spare;
 use crate::tally::{self, Tally};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -104,6 +105,14 @@ impl<'a> Gathered<'a> {
 
     /// The tables of all columns, if all were made.
     pub(crate) fn into_tables(self) -> Option<Vec<Tally>> {
+        spare::give(self.keys);
+        spare::give(self.b);
+        self.vectors.into_inner().into_iter().for_each(spare::give);
+        for values in [self.mass, self.norm, self.rows_each] {
+            if let PerRow::Each(values) = values {
+                spare::give(values);
+            }
+        }
         let tables: Option<Vec<Tally>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
         tables.filter(|t| !t.is_empty())
     }
@@ -178,7 +187,7 @@ impl<'a> Gathered<'a> {
     fn by_vectors<C: Code>(&self, codes: &[C], bins: usize) -> Vec<f64> {
         let stride = self.scorer.stride();
         let vectors = self.vectors.get_or_init(|| self.row_vectors());
-        let mut stats = vec![0.0; bins * stride];
+        let mut stats = spare::zeros(bins * stride);
         let mut add = |code: usize, vector: &[f64]| {
             let bin = &mut stats[code * stride..(code + 1) * stride];
             bin.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
@@ -195,7 +204,7 @@ impl<'a> Gathered<'a> {
 
     fn row_vectors(&self) -> Vec<f64> {
         let stride = self.scorer.stride();
-        let mut vectors = vec![0.0; self.keys.len() * stride];
+        let mut vectors = spare::zeros(self.keys.len() * stride);
         for (i, vector) in vectors.chunks_exact_mut(stride).enumerate() {
             let shared = self.scorer.cell(self.cell(i));
             let mass = self.mass.at(i);
@@ -225,7 +234,7 @@ impl<'a> Gathered<'a> {
     /// From counts to statistics: −B first, then the masses times what cells share.
     fn multiplied(&self, mut tally: Tally, mass: f64, index: Option<usize>) -> Vec<f64> {
         let stride = self.scorer.stride();
-        let mut stats = vec![0.0; tally.sums.len() * stride];
+        let mut stats = spare::zeros(tally.sums.len() * stride);
         if let (Some(whole), Some(index)) = (self.whole, index) {
             tally.subtract_from(&whole[index]);
         }

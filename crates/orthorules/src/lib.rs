@@ -84,6 +84,7 @@ mod search;
 pub mod select;
 mod sirus;
 mod sketch;
+mod spare;
 #[cfg(feature = "files")]
 mod spill;
 mod store;

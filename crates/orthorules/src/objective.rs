@@ -222,9 +222,29 @@ impl Scorer {
             return 0.0;
         }
         let whole = stats[D] + self.rho;
-        let rest = whole - stats[N..].iter().map(|n| n * n).sum::<f64>();
+        let rest = whole - square(&stats[N..]);
         if rest <= NOISE * whole { 0.0 } else { gradient / (rest.sqrt() + self.epsilon) }
     }
+
+    /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if it says no.
+    #[inline]
+    pub(crate) fn may_reach(&self, stats: &[f64], least: f64) -> bool {
+        let along = if self.gradient_only { 0.0 } else { square(&stats[N..]) };
+        let rest = if self.gradient_only { 1.0 } else { stats[D] + self.rho - along };
+        stats[G] * stats[G] * (1.0 + 1e-8) >= least * rest
+    }
+}
+
+/// ‖n‖², in four sums side by side: one after another each addition would wait for the last.
+#[inline]
+fn square(n: &[f64]) -> f64 {
+    let (fours, rest) = n.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        (0..4).for_each(|k| sums[k] += four[k] * four[k]);
+    }
+    let rest: f64 = rest.iter().map(|n| n * n).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// z_c = L⁻¹ q_c for every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised. Rules
@@ -415,6 +435,19 @@ mod tests {
             let decrease = old - after.risk(response.loss, &cells, 0.0);
             let value = s.scorer.value(&s.stats);
             prop_assert!(close(0.5 * value * value, decrease), "{} {}", 0.5 * value * value, decrease);
+        }
+
+        /// Whoever is turned away without a root would not have made it; whoever is far above is not turned away.
+        #[test]
+        fn none_is_turned_away_that_reaches(case in cases(5), objective in 0usize..5, part in 0.0..2.0f64) {
+            let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];
+            let s = state(&case, &case.checked(objective, Intercept::Corrected, 0.7));
+            let square = s.scorer.value(&s.stats).powi(2);
+            prop_assert!(s.scorer.may_reach(&s.stats, square * part.min(1.0)));
+            let far = square * 1.01 + 1e-3;
+            if objective != Objective::Ogb && square > 0.0 {
+                prop_assert!(!s.scorer.may_reach(&s.stats, far));
+            }
         }
 
         /// A query in the span of the rules carries no information.

@@ -82,14 +82,15 @@ impl Response {
     pub(crate) fn new(problem: &Problem, class: u32) -> Self {
         let loss = problem.task.loss();
         let mut y: Vec<f64> = match &problem.target {
-            Target::Numbers(y) => y.clone(),
-            Target::Classes(c) => c.iter().map(|&c| f64::from(u8::from(c == class))).collect(),
+            Target::Numbers(y) => y.par_iter().with_min_len(BLOCK).copied().collect(),
+            Target::Classes(c) => c.par_iter().with_min_len(BLOCK).map(|&c| f64::from(u8::from(c == class))).collect(),
         };
         let weight = problem.weight.clone().map_or(PerRow::Same(1.0), PerRow::Each);
         let total_weight = weight.total(y.len());
         let (mut scale, mut shift) = (1.0, 0.0);
         if loss == Loss::Squared {
-            let largest = y.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let sizes = y.par_iter().with_min_len(BLOCK).map(|x| x.abs());
+            let largest = sizes.reduce(|| 0.0, f64::max);
             if largest > 0.0 {
                 // 2^1023 is the largest finite power; dividing by a power of two is exact.
                 scale = 2f64.powi((largest.log2().floor() as i32).clamp(-1000, 1023));
@@ -190,7 +191,10 @@ impl Response {
             Loss::Squared if self.y.is_none() && self.mass == PerRow::Same(self.loss.factor()) => {
                 // The factor is 2: its inverse is exact.
                 let inverse = 1.0 / self.loss.factor();
-                self.mean(|r| (scores[cell(r)] - self.b[r] * inverse).powi(2))
+                let loss = |(&key, b): (&u32, &f64)| (scores[cells.cell_of(key)] - b * inverse).powi(2);
+                let pieces = cells.keys.par_chunks(PIECE).zip(self.b.par_chunks(PIECE)).with_min_len(16);
+                let sums: Vec<f64> = pieces.map(|(keys, b)| keys.iter().zip(b).map(loss).sum::<f64>()).collect();
+                self.outside_mean(sums.iter().sum())
             }
             Loss::Squared => {
                 let factor = self.loss.factor();

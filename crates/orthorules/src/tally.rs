@@ -7,6 +7,7 @@
 
 use crate::codes::{Code, Codes, with_codes};
 use crate::histogram::Rows;
+use crate::spare;
 use std::ops::Range;
 
 /// Most columns in one pass.
@@ -62,11 +63,21 @@ pub(crate) fn together(bins: impl Iterator<Item = usize>, keys: usize) -> usize 
     fitting.count().max(1)
 }
 
+/// So many columns in groups that are counted together, as many columns for each thread. The last group of a thread is the smallest:
+/// that is what others wait for.
+pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
+    let threads = threads.max(1);
+    let share = move |t: usize| t * columns / threads..(t + 1) * columns / threads;
+    (0..threads).map(share).flat_map(|all| all.clone().step_by(MOST).map(move |first| first..all.end.min(first + MOST)))
+}
+
 /// Counts one column of any width.
 pub(crate) fn one(node: Node, codes: &Codes, bins: usize) -> Tally {
     let mut table = Table::new(node, bins);
     with_codes!(codes, codes => table.pass(node, [codes], [0]));
-    table.tally(node, 0..bins)
+    let tally = table.tally(node, 0..bins);
+    table.give();
+    tally
 }
 
 /// Counts up to [`MOST`] columns of bytes in one pass.
@@ -80,7 +91,9 @@ pub(crate) fn several(node: Node, columns: &[(&[u8], usize)]) -> Vec<Tally> {
         [a, b, c] => table.pass(node, [a.0, b.0, c.0], [0, first(1), first(2)]),
         [a, b, c, d, ..] => table.pass(node, [a.0, b.0, c.0, d.0], [0, first(1), first(2), first(3)]),
     }
-    (0..columns.len()).map(|k| table.tally(node, first(k)..first(k + 1))).collect()
+    let tallies = (0..columns.len()).map(|k| table.tally(node, first(k)..first(k + 1))).collect();
+    table.give();
+    tallies
 }
 
 /// What a pass fills: the bins of its columns one after another.
@@ -93,7 +106,7 @@ struct Table {
 
 impl Table {
     fn new(node: Node, bins: usize) -> Self {
-        Self { counts: vec![0; bins * node.width()], sums: vec![0.0; if node.counted { 0 } else { bins }] }
+        Self { counts: spare::zeros(bins * node.width()), sums: spare::zeros(if node.counted { 0 } else { bins }) }
     }
 
     /// Adds every row to its bins. Those of column k start at `first[k]`.
@@ -128,6 +141,12 @@ impl Table {
                 }
             }
         }
+    }
+
+    /// Keeps its memory for other tables.
+    fn give(self) {
+        spare::give(self.counts);
+        spare::give(self.sums);
     }
 
     /// What was counted in some of the bins.
@@ -209,6 +228,13 @@ mod tests {
                 prop_assert_eq!(&one(node, &wide, bins(k)), &expected);
             }
         }
+    }
+
+    #[test]
+    fn every_thread_has_as_many_columns() {
+        assert_eq!(groups(20, 2).collect::<Vec<_>>(), [0..4, 4..8, 8..10, 10..14, 14..18, 18..20]);
+        assert_eq!(groups(3, 2).collect::<Vec<_>>(), [0..1, 1..3]);
+        assert_eq!((groups(1, 8).count(), groups(0, 1).count()), (1, 0));
     }
 
     #[test]

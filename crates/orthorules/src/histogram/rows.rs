@@ -1,6 +1,7 @@
 //! Which rows a node has, and which of them a condition selects.
 
 use crate::bins::{Atom, BinnedColumn, Code, with_codes};
+use crate::spare::{self, Spare};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -41,7 +42,7 @@ impl Rows {
             Self::Some(rows) if rows.len() <= BLOCK => return column.select_where(atom, rows, holds),
             Self::Some(rows) => rows.par_chunks(BLOCK).map(|rows| column.select_where(atom, rows, holds)).collect(),
         };
-        joined(&blocks)
+        joined(blocks)
     }
 
     /// Whether all rows that satisfy `atom` of `column` are `good`; mostly the first few tell.
@@ -70,21 +71,33 @@ impl Rows {
                 outside(&rows[place(start)..place(end)], start as u32..end as u32)
             })
             .collect();
-        Some(Self::Some(joined(&blocks)))
+        Some(Self::Some(joined(blocks)))
     }
 
     /// What `values` has for the rows.
-    pub(super) fn gather<T: Copy + Send + Sync>(&self, values: &[T]) -> Vec<T> {
+    pub(super) fn gather<T: Spare>(&self, values: &[T]) -> Vec<T> {
+        let mut gathered = spare::take(self.len());
         match self {
-            Self::All(_) => values.to_vec(),
-            Self::Some(rows) => rows.par_iter().with_min_len(BLOCK).map(|&r| values[r as usize]).collect(),
+            Self::All(_) => gathered.extend_from_slice(values),
+            Self::Some(rows) if rows.len() <= BLOCK => gathered.extend(rows.iter().map(|&r| values[r as usize])),
+            Self::Some(rows) => {
+                rows.par_iter().with_min_len(BLOCK).map(|&r| values[r as usize]).collect_into_vec(&mut gathered);
+            }
+        }
+        gathered
+    }
+
+    /// Keeps the memory for other rows.
+    pub(crate) fn give(self) {
+        if let Self::Some(rows) = self {
+            spare::give(rows);
         }
     }
 }
 
 /// The numbers of `range` that are not in `rows`, ascending.
 fn outside(rows: &[u32], range: Range<u32>) -> Vec<u32> {
-    let mut others = Vec::with_capacity(range.len() - rows.len());
+    let mut others = spare::take(range.len() - rows.len());
     let mut next = range.start;
     for &row in rows {
         others.extend(next..row);
@@ -94,17 +107,11 @@ fn outside(rows: &[u32], range: Range<u32>) -> Vec<u32> {
     others
 }
 
-/// All blocks in one piece, copied side by side.
-fn joined(blocks: &[Vec<u32>]) -> Vec<u32> {
-    let mut whole = vec![0; blocks.iter().map(Vec::len).sum()];
-    let mut rest = whole.as_mut_slice();
-    let mut places = Vec::with_capacity(blocks.len());
-    for block in blocks {
-        let (place, after) = rest.split_at_mut(block.len());
-        places.push((place, block));
-        rest = after;
-    }
-    places.into_par_iter().for_each(|(place, block)| place.copy_from_slice(block));
+/// All blocks in one piece.
+fn joined(blocks: Vec<Vec<u32>>) -> Vec<u32> {
+    let mut whole = spare::take(blocks.iter().map(Vec::len).sum());
+    blocks.iter().for_each(|block| whole.extend_from_slice(block));
+    blocks.into_par_iter().for_each(spare::give);
     whole
 }
 

@@ -47,8 +47,8 @@ pub struct Checked {
 
 impl Checked {
     /// These parameters with λ on the scale of a target of mean `mean`: the default for counts is that of one mean row.
-    pub(crate) fn for_target(&self, mean: f64) -> Self {
-        let unit = if self.lambda_per_target { mean } else { 1.0 };
+    pub(crate) fn for_target(&self, mean: impl Fn() -> f64) -> Self {
+        let unit = if self.lambda_per_target { mean() } else { 1.0 };
         Self { reg_lambda: self.reg_lambda * unit, lambda_per_target: false, ..self.clone() }
     }
 
@@ -237,9 +237,9 @@ mod tests {
     fn defaults_pass_and_follow_the_loss() {
         let params = Params::default();
         assert_eq!(params.check(Loss::Squared, 1000).unwrap().reg_lambda, 8.0);
-        assert_eq!(params.check(Loss::Poisson, 1000).unwrap().for_target(7.5).reg_lambda, 7.5);
+        assert_eq!(params.check(Loss::Poisson, 1000).unwrap().for_target(|| 7.5).reg_lambda, 7.5);
         let given = Params { reg_lambda: Some(2.0), ..params.clone() };
-        assert_eq!(given.check(Loss::Poisson, 1000).unwrap().for_target(7.5).reg_lambda, 2.0);
+        assert_eq!(given.check(Loss::Poisson, 1000).unwrap().for_target(|| 7.5).reg_lambda, 2.0);
         assert_eq!(params.check(Loss::Logistic, 1000).unwrap().max_complexity, 50);
         let sized = Params { max_rules: Some(3), ..params };
         assert_eq!(sized.check(Loss::Logistic, 1000).unwrap().max_complexity, usize::MAX);

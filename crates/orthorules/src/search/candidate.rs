@@ -3,6 +3,7 @@
 use crate::bins::{Atom, BinnedColumn, Scale};
 use crate::objective::{G, ROWS, Scorer};
 use crate::rule::Op;
+use crate::spare;
 use std::cmp::Ordering;
 
 /// A query that may become a rule: a node's query tightened by one atom.
@@ -71,55 +72,97 @@ pub(crate) fn children(
     let count = |b: usize| bin(b)[ROWS];
     let atom = |op, b: usize| Atom { column: index, op, bin: b as u32 };
     let (last, missing) = (column.bins, bin(column.bins));
-    let mut present = vec![0.0; stride];
-    (0..last).for_each(|b| add(&mut present, bin(b)));
     let some_missing = missing[ROWS] > 0.0;
+    let mut room = spare::zeros(2 * stride);
+    let (present, sum) = room.split_at_mut(stride);
+    // Thresholds of a column without missing values do not need it.
+    if some_missing || matches!(column.scale, Scale::Nominal { .. }) {
+        (0..last).for_each(|b| add(present, bin(b)));
+    }
     if some_missing && present[ROWS] > 0.0 {
         visit(atom(Op::Missing, 0), missing);
-        visit(atom(Op::Present, 0), &present);
+        visit(atom(Op::Present, 0), present);
     }
     let filled = (0..last).filter(|&b| count(b) > 0.0);
     match &column.scale {
         Scale::Ordered { .. } | Scale::Given { .. } => {
-            let (Some(first), Some(end)) = (filled.clone().next(), filled.clone().next_back()) else { return };
-            let mut sum = vec![0.0; stride];
             // A condition ends where the selection has grown since the last one.
             let mut sweep = |op: Op, bins: &mut dyn Iterator<Item = usize>| {
                 sum.fill(0.0);
                 let mut grown = false;
                 for b in bins {
                     if count(b) > 0.0 {
-                        add(&mut sum, bin(b));
+                        add(sum, bin(b));
                         grown = true;
                     }
                     if grown && column.ends_at(b) {
-                        visit(atom(op, b), &sum);
+                        visit(atom(op, b), sum);
                         grown = false;
                     }
                 }
             };
-            sweep(Op::Le, &mut (first..end));
-            sweep(Op::Ge, &mut (first + 1..=end).rev());
+            if let (Some(first), Some(end)) = (filled.clone().next(), filled.clone().next_back()) {
+                sweep(Op::Le, &mut (first..end));
+                sweep(Op::Ge, &mut (first + 1..=end).rev());
+            }
         }
         Scale::Nominal { levels } => {
-            if filled.clone().count() < 2 && !some_missing {
-                return;
-            }
-            let mut rest = vec![0.0; stride];
-            for b in filled {
+            let selects = some_missing || filled.clone().count() > 1;
+            for b in filled.filter(|_| selects) {
                 visit(atom(Op::Eq, b), bin(b));
                 // With two levels `!= a` is `= b`.
                 if levels.len() > 2 && count(b) < present[ROWS] {
-                    rest.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
-                    visit(atom(Op::Ne, b), &rest);
+                    sum.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
+                    visit(atom(Op::Ne, b), sum);
                 }
             }
         }
     }
+    spare::give(room);
 }
 
 fn add(sum: &mut [f64], x: &[f64]) {
     sum.iter_mut().zip(x).for_each(|(s, x)| *s += x);
+}
+
+/// The best candidates of a column, behind those of other columns of the same node.
+pub(super) struct Kept<'a> {
+    best: &'a mut Vec<Candidate>,
+    /// Where those of this column start.
+    first: usize,
+    /// How many of a column are kept.
+    most: usize,
+    floor: f64,
+}
+
+impl<'a> Kept<'a> {
+    /// None of a new column yet, for a beam of this width. A beam of several keeps more than it holds, since some may be twins.
+    pub(super) fn new(best: &'a mut Vec<Candidate>, beam_width: usize) -> Self {
+        let (first, most) = (best.len(), if beam_width == 1 { 1 } else { 2 * beam_width });
+        let floor = if most == 1 { best.iter().map(|b| b.score).fold(0.0, f64::max) } else { 0.0 };
+        Self { best, first, most, floor }
+    }
+
+    /// A score below this is not wanted.
+    pub(super) fn floor(&self) -> f64 {
+        self.floor
+    }
+
+    /// Keeps the candidate if it is worth something, among the best, and not `refused`.
+    pub(super) fn offer(&mut self, candidate: Candidate, refused: impl Fn(&Candidate) -> bool) {
+        let own = &self.best[self.first..];
+        let full = own.len() == self.most;
+        let behind = full && order(&own[self.most - 1], &candidate).is_lt();
+        if candidate.value <= 0.0 || candidate.score <= 0.0 || behind || refused(&candidate) {
+            return;
+        }
+        let at = self.first + own.partition_point(|b| order(b, &candidate).is_lt());
+        self.best.insert(at, candidate);
+        self.best.truncate(self.first + self.most);
+        if self.best.len() == self.first + self.most {
+            self.floor = self.floor.max(self.best[self.best.len() - 1].score);
+        }
+    }
 }
 
 impl Candidate {

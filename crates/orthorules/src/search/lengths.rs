@@ -28,7 +28,8 @@ impl Searcher<'_> {
                     _ => best.insert(at, entry()),
                 }
             }
-            beam = if highest > before { next.into_iter().map(|(_, node)| node).collect() } else { Vec::new() };
+            let next = if highest > before { next.into_iter().map(|(_, node)| node).collect() } else { Vec::new() };
+            std::mem::replace(&mut beam, next).into_iter().for_each(Node::give);
         }
         let mut found: Vec<Found> = Vec::new();
         for (candidate, query, rows) in best {

@@ -32,11 +32,12 @@ use crate::monotone::{Directions, Signs};
 use crate::objective::{ROWS, Scorer};
 use crate::params::{Checked, Intercept};
 use crate::response::{PerRow, Response};
+use crate::spare;
 use crate::tally;
 pub(crate) use bound::Bounds;
 pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
-use candidate::{Candidate, order, price};
+use candidate::{Candidate, Kept, order, price};
 pub use certificate::{Certificate, Pruned};
 use closed::Closed;
 use exact::Exact;
@@ -48,6 +49,9 @@ use row_set::RowSet;
 use std::ops::Range;
 use std::time::Instant;
 pub(crate) use units::{UnitStats, Units};
+
+/// Nodes are expanded by one thread up to so many rows times columns.
+const AT_ONCE: usize = 1 << 15;
 
 /// What the search looks at: columns, the current cells and objective, and the rules that are already there.
 pub(crate) struct Searcher<'a> {
@@ -126,6 +130,14 @@ impl Node {
     fn all(rows: usize) -> Self {
         Self { query: Query::default(), rows: Rows::All(rows), rest: None }
     }
+
+    /// Keeps its memory for other nodes.
+    fn give(self) {
+        self.rows.give();
+        if let Some(rest) = self.rest {
+            rest.rows.give();
+        }
+    }
 }
 
 impl Searcher<'_> {
@@ -176,7 +188,8 @@ impl Searcher<'_> {
             match next.first() {
                 Some((candidate, _)) if best.as_ref().is_none_or(|b| order(candidate, b).is_lt()) => {
                     best = Some(*candidate);
-                    beam = next.into_iter().map(|(_, node)| node).collect();
+                    let next = next.into_iter().map(|(_, node)| node).collect();
+                    std::mem::replace(&mut beam, next).into_iter().for_each(Node::give);
                     parents = counted;
                 }
                 _ => break counted.into_iter().next().flatten(),
@@ -229,14 +242,22 @@ impl Searcher<'_> {
     /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes. `parents` are the
     /// tables of the nodes expanded before.
     fn expand(&self, beam: &[Node], parents: &[Option<Tables>]) -> (Vec<(Candidate, Node)>, Vec<Option<Tables>>) {
-        let gathered: Vec<Gathered> = beam.par_iter().map(|n| self.gathered(n, parents)).collect();
+        // Threads would cost more than they could take over.
+        let at_once = beam.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
+        let gathered: Vec<Gathered> = if at_once {
+            beam.iter().map(|n| self.gathered(n, parents)).collect()
+        } else {
+            beam.par_iter().map(|n| self.gathered(n, parents)).collect()
+        };
         let groups = self.column_groups();
         let tasks: Vec<(usize, Range<usize>)> =
             (0..beam.len()).flat_map(|n| groups.iter().map(move |group| (n, group.clone()))).collect();
-        let mut candidates: Vec<Candidate> = tasks
-            .par_iter()
-            .flat_map_iter(|(n, group)| self.group_candidates(beam, &gathered[*n], *n, group))
-            .collect();
+        let best = |(n, group): &(usize, Range<usize>)| self.group_candidates(beam, &gathered[*n], *n, group);
+        let mut candidates: Vec<Candidate> = if at_once {
+            tasks.iter().flat_map(best).collect()
+        } else {
+            tasks.par_iter().flat_map_iter(best).collect()
+        };
         let tables: Vec<Option<Tables>> = gathered.into_iter().map(Gathered::into_tables).collect();
         candidates.sort_unstable_by(order);
         let mut next: Vec<(Candidate, Node)> = Vec::new();
@@ -267,11 +288,9 @@ impl Searcher<'_> {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let constant = |c: usize| self.root.is_some_and(|root| root.constant()[c]);
         let runs = all.chunk_by(|&a, &b| !constant(a) && !constant(b)).filter(|run| !constant(run[0]));
-        let threads = self.params.threads.max(1);
         let split = |run: &[usize]| {
-            let (start, columns) = (run[0], run.len());
-            let groups = (threads * columns.div_ceil(threads * tally::MOST)).min(columns);
-            (0..groups).map(move |g| start + g * columns / groups..start + (g + 1) * columns / groups)
+            let start = run[0];
+            tally::groups(run.len(), self.params.threads).map(move |g| start + g.start..start + g.end)
         };
         runs.flat_map(split).collect()
     }
@@ -282,42 +301,38 @@ impl Searcher<'_> {
         if self.observer.stop() {
             return Vec::new();
         }
-        let stats = gathered.statistics_of(group.clone(), self.columns);
-        group.clone().zip(stats).flat_map(|(c, stats)| self.column_candidates(&beam[n], &stats, n, c)).collect()
+        let mut best = Vec::new();
+        for (c, stats) in group.clone().zip(gathered.statistics_of(group.clone(), self.columns)) {
+            self.column_candidates(&beam[n], &stats, (n, c), &mut best);
+            spare::give(stats);
+        }
+        best
     }
 
-    /// The best children of node number `n` along column `c`: a few more than the beam holds, since some may be twins.
-    fn column_candidates(&self, node: &Node, stats: &[f64], n: usize, c: usize) -> Vec<Candidate> {
-        let column = &self.columns[c];
-        let keep = if self.params.beam_width == 1 { 1 } else { 2 * self.params.beam_width };
+    /// Adds the best children of node number `n` along column `c` to `best`: a few more than the beam holds, since some may be twins.
+    fn column_candidates(&self, node: &Node, stats: &[f64], (n, c): (usize, usize), best: &mut Vec<Candidate>) {
+        let Checked { length_penalty: gamma, smoothing, min_coverage, .. } = *self.params;
         let signs = self.directions.of_query(&node.query.atoms);
         let mut all: Vec<Candidate> = Vec::new();
-        children(c as u32, column, stats, self.scorer.stride(), |atom, stats| {
+        let mut column = Kept::new(best, self.params.beam_width);
+        children(c as u32, &self.columns[c], stats, self.scorer.stride(), |atom, stats| {
             let length = node.query.length_with(atom);
-            let enough = stats[ROWS] >= self.params.min_coverage as f64;
+            let enough = stats[ROWS] >= min_coverage as f64;
             if !enough || length > self.max_length || !self.admits(signs, atom, stats) {
                 return;
             }
-            let gamma = self.params.length_penalty;
-            all.push(Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c])));
+            let candidate = || Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
+            if smoothing > 0.0 {
+                all.push(candidate());
+            } else if self.scorer.may_reach(stats, column.floor() * price(length, gamma)) {
+                column.offer(candidate(), |candidate| self.is_chosen(node, candidate));
+            }
         });
-        if self.params.smoothing > 0.0 {
+        if smoothing > 0.0 {
             let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| bin[ROWS]).sum();
-            smooth::smooth(&mut all, rows, self.params.smoothing);
+            smooth::smooth(&mut all, rows, smoothing);
+            all.into_iter().for_each(|candidate| column.offer(candidate, |c| self.is_chosen(node, c)));
         }
-        let mut best: Vec<Candidate> = Vec::with_capacity(keep + 1);
-        for candidate in all {
-            let too_low = candidate.value <= 0.0 || candidate.score <= 0.0;
-            if too_low || (best.len() == keep && order(&best[keep - 1], &candidate).is_lt()) {
-                continue;
-            }
-            if !self.is_chosen(node, &candidate) {
-                let at = best.partition_point(|b| order(b, &candidate).is_lt());
-                best.insert(at, candidate);
-                best.truncate(keep);
-            }
-        }
-        best
     }
 
     /// Whether the rule of a query that allows `signs`, and `atom`, may have the weight that its rows ask for.

@@ -144,7 +144,7 @@ pub(crate) fn fit(
         ensemble.chosen = ensemble.up_to(chosen.rules).rules;
     }
     let mean_target = Response::new(problem, 1).mean_target();
-    let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(mean_target).reg_lambda).collect();
+    let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();
     let of_lambda = |l: usize| candidates.iter().filter(move |c| c.lambda == l).copied().collect::<Vec<_>>();
     let best_of = |(l, &reg_lambda)| {
         let Candidate { rules, complexity, risk, se, .. } = curve::best(&of_lambda(l))?;

@@ -122,7 +122,7 @@ impl Workload {
         let count = model.ensembles[0].rules.len();
         let mut cells = Cells::new(&response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), &checked);
-        let mut root = RootCounts::new(&columns, &response)
+        let mut root = RootCounts::new(&columns, &response, &cells)
             .ok_or_else(|| Error::Table("only rows of equal weight are counted".into()))?;
         let (mut before, mut now, mut last, mut moved) = (root.clone(), None, Vec::new(), Vec::new());
         for k in 0..count {
