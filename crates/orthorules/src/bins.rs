@@ -10,10 +10,10 @@ use crate::decimal;
 use crate::params::MaxBins;
 use crate::rule::{Condition, Op, Operand};
 use crate::sketch::Sketch;
-use crate::spare;
 use crate::table::{Column, Matrix, Values};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What the bins of a column mean.
@@ -111,7 +111,7 @@ fn binned(
 
 /// Calls `take` with the numbers of every numeric column: all at once, or some rows at a time where they lie in one matrix; with
 /// the column's place and the rows.
-fn pieces(columns: &[Column], mut take: impl FnMut(usize, std::ops::Range<usize>, &[f64])) {
+fn pieces(columns: &[Column], mut take: impl FnMut(usize, Range<usize>, &[f64])) {
     let mut scattered: Vec<(usize, usize, &Arc<dyn Matrix>)> = Vec::new();
     for (i, column) in columns.iter().enumerate() {
         let Values::Numeric(values) = &column.values else { continue };
@@ -169,27 +169,27 @@ impl BinnedColumn {
 
     /// The rows out of `rows` that satisfy `atom`.
     pub(crate) fn select(&self, atom: Atom, rows: &[u32]) -> Vec<u32> {
-        self.select_where(atom, rows, true)
+        self.select_where(atom, rows, true, Vec::with_capacity(rows.len()))
     }
 
-    /// The rows out of `rows` that satisfy `atom`, or those that do not.
-    pub(crate) fn select_where(&self, atom: Atom, rows: &[u32], holds: bool) -> Vec<u32> {
+    /// The rows out of `rows` that satisfy `atom`, or those that do not, added to `into`.
+    pub(crate) fn select_where(&self, atom: Atom, rows: &[u32], holds: bool, into: Vec<u32>) -> Vec<u32> {
         let test = self.test(atom);
         if let Codes::U8(codes) = &self.codes {
             let (codes, wanted): (&[u8], [bool; 256]) = (codes, std::array::from_fn(|code| test(code) == holds));
-            return kept(rows, |_, &row| (row, wanted[codes[row as usize] as usize]));
+            return kept(rows, into, |_, &row| (row, wanted[codes[row as usize] as usize]));
         }
-        with_codes!(&self.codes, codes => kept(rows, |_, &row| (row, test(codes[row as usize].index()) == holds)))
+        with_codes!(&self.codes, codes => kept(rows, into, |_, &row| (row, test(codes[row as usize].index()) == holds)))
     }
 
-    /// The rows of a range that satisfy `atom`, or those that do not.
-    pub(crate) fn select_range(&self, atom: Atom, range: std::ops::Range<usize>, holds: bool) -> Vec<u32> {
+    /// The rows of a range that satisfy `atom`, or those that do not, added to `into`.
+    pub(crate) fn select_range(&self, atom: Atom, range: Range<usize>, holds: bool, into: Vec<u32>) -> Vec<u32> {
         let (test, row) = (self.test(atom), |i: usize| (range.start + i) as u32);
         if let Codes::U8(codes) = &self.codes {
             let wanted: [bool; 256] = std::array::from_fn(|code| test(code) == holds);
-            return kept(&codes[range.clone()], |i, &code| (row(i), wanted[code as usize]));
+            return kept(&codes[range.clone()], into, |i, &code| (row(i), wanted[code as usize]));
         }
-        with_codes!(&self.codes, codes => kept(&codes[range.clone()], |i, code| (row(i), test(code.index()) == holds)))
+        with_codes!(&self.codes, codes => kept(&codes[range.clone()], into, |i, code| (row(i), test(code.index()) == holds)))
     }
 
     /// Whether a code satisfies `atom`, as an interval of codes with one exception.
@@ -212,11 +212,10 @@ impl BinnedColumn {
     }
 }
 
-/// The rows of `items` that are wanted, as `row` tells of each item with its place. Branch-free: every row is written, only those
+/// Adds the rows of `items` that are wanted, as `row` tells of each item with its place. Branch-free: every row is written, only those
 /// that are kept advance the end.
-fn kept<T>(items: &[T], row: impl Fn(usize, &T) -> (u32, bool)) -> Vec<u32> {
+fn kept<T>(items: &[T], mut kept: Vec<u32>, row: impl Fn(usize, &T) -> (u32, bool)) -> Vec<u32> {
     const SOME: usize = 512;
-    let mut kept = spare::take(items.len());
     let mut buffer = [0; SOME];
     for (some, start) in items.chunks(SOME).zip((0..).step_by(SOME)) {
         let mut end = 0;
@@ -340,8 +339,8 @@ mod tests {
                 let naive: Vec<u32> = all.iter().copied().filter(|&r| shown[r as usize]).collect();
                 prop_assert_eq!(selected, naive, "{}", column.condition(atom));
                 let naive: Vec<u32> = all.iter().copied().filter(|&r| !shown[r as usize]).collect();
-                prop_assert_eq!(column.select_where(atom, &all, false), naive.clone());
-                prop_assert_eq!(column.select_range(atom, 0..all.len(), false), naive);
+                prop_assert_eq!(column.select_where(atom, &all, false, Vec::new()), naive.clone());
+                prop_assert_eq!(column.select_range(atom, 0..all.len(), false, Vec::new()), naive);
             }
         }
     }

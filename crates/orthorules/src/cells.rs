@@ -4,6 +4,7 @@
 //! is computed once for each cell. Adding a rule splits the cells that it covers in part.
 
 use crate::response::{PerRow, Response};
+use crate::tally::Tally;
 use rayon::prelude::*;
 
 /// The partition of the rows by the rules chosen so far, with its sums.
@@ -88,16 +89,38 @@ impl Cells {
     /// Adds a rule that covers `rows`, ascending: covered rows of a partly covered cell move to a new cell. Says where the covered
     /// rows of each cell are now.
     pub(crate) fn split(&mut self, rows: &[u32], response: &Response) -> Vec<u32> {
-        let (old, shift) = (self.len(), u32::from(self.counted));
+        self.split_with(&self.count(rows), rows, response)
+    }
+
+    /// How many of `rows` have each key.
+    fn count(&self, rows: &[u32]) -> Vec<u32> {
+        let keys = self.len() << u32::from(self.counted);
         let count = |rows: &[u32]| {
-            let mut covered = vec![0u32; old << shift];
+            let mut covered = vec![0u32; keys];
             rows.iter().for_each(|&r| covered[self.keys[r as usize] as usize] += 1);
             covered
         };
-        let mut covered = vec![0u32; old << shift];
+        let mut covered = vec![0u32; keys];
         for part in rows.par_chunks(BLOCK).map(count).collect::<Vec<_>>() {
             covered.iter_mut().zip(part).for_each(|(c, n)| *c += n);
         }
+        covered
+    }
+
+    /// [`Self::split`] where the search has counted the rows by bin and cell already, or where it has not.
+    pub(crate) fn split_known(&mut self, rows: &[u32], tables: Option<&[Tally]>, response: &Response) -> Vec<u32> {
+        let table = tables.and_then(|tables| tables.iter().find(|table| !table.counts.is_empty()));
+        let Some(table) = table.filter(|_| !self.counted) else { return self.split(rows, response) };
+        let mut covered = vec![0u32; self.len()];
+        for bin in table.counts.chunks_exact(self.len()) {
+            covered.iter_mut().zip(bin).for_each(|(c, n)| *c += n);
+        }
+        self.split_with(&covered, rows, response)
+    }
+
+    /// [`Self::split`] where so many of the rows have each key.
+    fn split_with(&mut self, covered: &[u32], rows: &[u32], response: &Response) -> Vec<u32> {
+        let (old, shift) = (self.len(), u32::from(self.counted));
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for cell in 0..old {
             let covered: u32 = covered[cell << shift..(cell + 1) << shift].iter().sum();

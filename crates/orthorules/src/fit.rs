@@ -203,10 +203,7 @@ impl<'a> Boosting<'a> {
             self.observer.searched(self.class, &certificate(&found, response, elapsed));
 
             let started = Instant::now();
-            let moved_to = cells.split(&found.rows, response);
-            if let Some(root) = &mut root {
-                root.split(self.columns, &found.rows, found.tables.as_ref(), (&cells, &moved_to));
-            }
+            let moved_to = cells.split_known(&found.rows, found.tables.as_deref(), response);
             let signs = self.directions.of_query(&found.query.atoms);
             weights = refit::update(&weights, signs, loss, &cells, params);
             let next_risk = weights.risk(loss, &cells, params.reg_lambda);
@@ -219,10 +216,16 @@ impl<'a> Boosting<'a> {
             risk = next_risk;
             let rule = rule(&found, self.columns, response);
             complexity += rule.complexity();
-            path.push(step(response, &cells, &weights, complexity));
+            let follow = |root: &mut RootCounts| {
+                root.split(self.columns, &found.rows, found.tables.as_ref(), (&cells, &moved_to));
+            };
+            let size = || step(response, &cells, &weights, complexity);
+            let set = || Chosen::new(&found.rows, response);
+            let (_, (size, set)) = rayon::join(|| root.as_mut().map(follow), || rayon::join(size, set));
+            path.push(size);
+            chosen.push(set);
             self.observer.step(self.class, &rule, &path[path.len() - 1]);
             rules.push(rule);
-            chosen.push(Chosen::new(&found.rows, response));
             spare::give(found.rows);
         }
         let chosen = rules.len();

@@ -66,13 +66,18 @@ impl<'a> Gathered<'a> {
             PerRow::Same(x) => PerRow::Same(*x),
             PerRow::Each(v) => PerRow::Each(rows.gather(v)),
         };
+        let (keys, b) = if cells.are_counted() {
+            (rows.gather(&cells.keys), Vec::new())
+        } else {
+            rows.gather_both(&cells.keys, &response.b)
+        };
         Self {
             rows,
             scorer,
             cells: cells.len(),
-            keys: rows.gather(&cells.keys),
+            keys,
             counted: cells.are_counted(),
-            b: if cells.are_counted() { Vec::new() } else { rows.gather(&response.b) },
+            b,
             mass: per_row(&response.mass),
             norm: response.norm.as_ref().map_or(PerRow::Same(1.0), per_row),
             rows_each: per_row(&response.rows_each),

@@ -39,7 +39,7 @@ pub(crate) fn take<T: Spare>(room: usize) -> Vec<T> {
         }
         // One that is too small for what is wanted now makes way for the new one, which will take its place.
         shelf.pop();
-        Vec::with_capacity(room)
+        Vec::with_capacity(room.next_power_of_two())
     })
 }
 

@@ -33,16 +33,23 @@ impl Rows {
     /// The rows that satisfy `atom` of `column`, or those that do not.
     pub(crate) fn select_where(&self, column: &BinnedColumn, atom: Atom, holds: bool) -> Vec<u32> {
         let blocks: Vec<Vec<u32>> = match self {
-            Self::All(n) if *n <= BLOCK => return column.select_range(atom, 0..*n, holds),
+            Self::All(n) if *n <= BLOCK => return column.select_range(atom, 0..*n, holds, spare::take(*n)),
             Self::All(n) => {
                 let starts: Vec<usize> = (0..*n).step_by(BLOCK).collect();
-                let block = |&start: &usize| column.select_range(atom, start..(*n).min(start + BLOCK), holds);
+                let block = |&start: &usize| {
+                    column.select_range(atom, start..(*n).min(start + BLOCK), holds, Vec::with_capacity(BLOCK))
+                };
                 starts.par_iter().map(block).collect()
             }
-            Self::Some(rows) if rows.len() <= BLOCK => return column.select_where(atom, rows, holds),
-            Self::Some(rows) => rows.par_chunks(BLOCK).map(|rows| column.select_where(atom, rows, holds)).collect(),
+            Self::Some(rows) if rows.len() <= BLOCK => {
+                return column.select_where(atom, rows, holds, spare::take(rows.len()));
+            }
+            Self::Some(rows) => {
+                let block = |rows: &[u32]| column.select_where(atom, rows, holds, Vec::with_capacity(rows.len()));
+                rows.par_chunks(BLOCK).map(block).collect()
+            }
         };
-        joined(blocks)
+        joined(&blocks)
     }
 
     /// Whether all rows that satisfy `atom` of `column` are `good`; mostly the first few tell.
@@ -71,7 +78,7 @@ impl Rows {
                 outside(&rows[place(start)..place(end)], start as u32..end as u32)
             })
             .collect();
-        Some(Self::Some(joined(blocks)))
+        Some(Self::Some(joined(&blocks)))
     }
 
     /// What `values` has for the rows.
@@ -87,6 +94,19 @@ impl Rows {
         gathered
     }
 
+    /// What both have for the rows: one pass for threads where two would be shorter.
+    pub(super) fn gather_both<T: Spare, U: Spare>(&self, first: &[T], second: &[U]) -> (Vec<T>, Vec<U>) {
+        match self {
+            Self::Some(rows) if rows.len() > BLOCK => {
+                let (mut a, mut b) = (spare::take(rows.len()), spare::take(rows.len()));
+                let both = rows.par_iter().with_min_len(BLOCK).map(|&r| (first[r as usize], second[r as usize]));
+                both.unzip_into_vecs(&mut a, &mut b);
+                (a, b)
+            }
+            _ => (self.gather(first), self.gather(second)),
+        }
+    }
+
     /// Keeps the memory for other rows.
     pub(crate) fn give(self) {
         if let Self::Some(rows) = self {
@@ -97,7 +117,7 @@ impl Rows {
 
 /// The numbers of `range` that are not in `rows`, ascending.
 fn outside(rows: &[u32], range: Range<u32>) -> Vec<u32> {
-    let mut others = spare::take(range.len() - rows.len());
+    let mut others = Vec::with_capacity(range.len() - rows.len());
     let mut next = range.start;
     for &row in rows {
         others.extend(next..row);
@@ -108,10 +128,9 @@ fn outside(rows: &[u32], range: Range<u32>) -> Vec<u32> {
 }
 
 /// All blocks in one piece.
-fn joined(blocks: Vec<Vec<u32>>) -> Vec<u32> {
+fn joined(blocks: &[Vec<u32>]) -> Vec<u32> {
     let mut whole = spare::take(blocks.iter().map(Vec::len).sum());
     blocks.iter().for_each(|block| whole.extend_from_slice(block));
-    blocks.into_par_iter().for_each(spare::give);
     whole
 }
 
