@@ -191,7 +191,8 @@ impl Response {
             Loss::Squared if self.y.is_none() && self.mass == PerRow::Same(self.loss.factor()) => {
                 // The factor is 2: its inverse is exact.
                 let inverse = 1.0 / self.loss.factor();
-                let loss = |(&key, b): (&u32, &f64)| (scores[cells.cell_of(key)] - b * inverse).powi(2);
+                // Masses of 2 are not counted, so keys are cells.
+                let loss = |(&cell, b): (&u32, &f64)| (scores[cell as usize] - b * inverse).powi(2);
                 let pieces = cells.keys.par_chunks(PIECE).zip(self.b.par_chunks(PIECE)).with_min_len(16);
                 let sums: Vec<f64> = pieces.map(|(keys, b)| keys.iter().zip(b).map(loss).sum::<f64>()).collect();
                 self.outside_mean(sums.iter().sum())
