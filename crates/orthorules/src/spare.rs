@@ -7,8 +7,10 @@
 use std::cell::RefCell;
 use std::thread::LocalKey;
 
-/// So many are kept of each kind.
+/// So many are kept of each kind,
 const MOST: usize = 64;
+/// none of them with more bytes than this: on tables of many millions of rows memory is dearer than time.
+const LARGEST: usize = 16 << 20;
 
 type Shelf<T> = RefCell<Vec<Vec<T>>>;
 
@@ -39,7 +41,8 @@ pub(crate) fn take<T: Spare>(room: usize) -> Vec<T> {
         }
         // One that is too small for what is wanted now makes way for the new one, which will take its place.
         shelf.pop();
-        Vec::with_capacity(room.next_power_of_two())
+        let rounded = room.next_power_of_two();
+        Vec::with_capacity(if rounded * size_of::<T>() <= LARGEST { rounded } else { room })
     })
 }
 
@@ -54,7 +57,7 @@ pub(crate) fn zeros<T: Spare + Default>(count: usize) -> Vec<T> {
 pub(crate) fn give<T: Spare>(mut vector: Vec<T>) {
     vector.clear();
     T::shelf().with_borrow_mut(|shelf| {
-        if shelf.len() < MOST && vector.capacity() > 0 {
+        if shelf.len() < MOST && (1..=LARGEST).contains(&(vector.capacity() * size_of::<T>())) {
             shelf.push(vector);
         }
     });
@@ -79,9 +82,10 @@ mod tests {
 
     #[test]
     fn no_more_are_kept_than_may_be() {
+        give(Vec::<f64>::with_capacity(LARGEST));
         (0..2 * MOST).for_each(|_| give(vec![0.0]));
         assert_eq!(f64::shelf().with_borrow(Vec::len), MOST);
-        assert!(take::<f64>(10).capacity() >= 10);
+        assert!((10..LARGEST).contains(&take::<f64>(10).capacity()));
         assert_eq!(f64::shelf().with_borrow(Vec::len), MOST - 1);
     }
 }
