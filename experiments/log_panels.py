@@ -27,7 +27,9 @@ def svg(path: pathlib.Path, panels: dict[str, dict[str, list[tuple[float, float]
             colour = colours[k % len(colours)]
             parts.append(f'<polyline points="{path_points}" fill="none" stroke="{colour}" stroke-width="2"/>')
             parts += ['<circle cx="{:.1f}" cy="{:.1f}" r="2.5" fill="{}"/>'.format(*place(p), colour) for p in line]
-            parts.append(f'<text x="{left + 55}" y="{40 + 13 * k}" fill="{colour}">{name}</text>')
+            # Cost grows, so the lower right is free.
+            y = HEIGHT - 43 - 11 * (len(lines) - 1 - k)
+            parts.append(f'<text x="{left + WIDTH - 20}" y="{y}" text-anchor="end" fill="{colour}">{name}</text>')
         for value, anchor in ((low[0], "start"), (high[0], "end")):
             x, _ = place((10 ** value, 10 ** low[1]))
             parts.append(f'<text x="{x:.1f}" y="{HEIGHT - 22}" text-anchor="{anchor}">{10 ** value:,.0f}</text>')

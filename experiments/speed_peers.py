@@ -265,7 +265,7 @@ def main() -> None:
         write(args.out / "speed-peers.csv", found)
         panels = {}
         for row in found:
-            panel = panels.setdefault(f"rows, {row['threads']} thread(s)", {})
+            panel = panels.setdefault("rows, one thread" if row["threads"] == 1 else f"rows, {row['threads']} threads", {})
             panel.setdefault(row["peer"], []).append((row["rows"], row["seconds"]))
         svg(args.out / "speed-peers.svg", panels)
     if args.ratios:
