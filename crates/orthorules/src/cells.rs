@@ -71,6 +71,11 @@ impl Cells {
         self.counted
     }
 
+    /// How many rows a cell has.
+    pub(crate) fn rows(&self, cell: usize) -> u32 {
+        self.size[cell]
+    }
+
     /// p, the number of cells.
     pub(crate) fn len(&self) -> usize {
         self.member.len()

@@ -7,12 +7,20 @@
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::codes::Codes;
-use crate::histogram::{Rows, spread_counts};
-use crate::objective::{G, ROWS, Scorer};
+use crate::histogram::{Rows, orthogonalise, spread_counts};
+use crate::loss::Loss;
+use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
 use crate::spare;
 use crate::tally::{self, Tally};
 use rayon::prelude::*;
+
+/// Bytes that the tables of all rows may take.
+const LARGEST: usize = 128 << 20;
+/// Counts of a column for each row that they may have: beyond that a pass over the rows costs less (measured with 200,000).
+const DENSE: usize = 4;
+/// The same where the counts of rules can take their place.
+const DENSE_LINEAR: usize = 1;
 
 /// What was counted of the rows of a node, one for each column.
 pub(crate) type Tables = Vec<Tally>;
@@ -21,6 +29,11 @@ pub(crate) type Tables = Vec<Tally>;
 #[derive(Debug, Clone)]
 pub(crate) struct RootCounts {
     tables: Tables,
+    /// For squared loss, of each column, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
+    /// when the tables are too large. Else nothing.
+    inside: Vec<Vec<u32>>,
+    /// Whether the tables are gone.
+    shed: bool,
     /// Which columns are the same in all rows: no condition can use them, so nothing more is counted of them.
     constant: Vec<bool>,
     mass: f64,
@@ -47,11 +60,16 @@ impl RootCounts {
             });
         let tables: Tables = tables.collect();
         let constant = tables.iter().map(|table| table.counts.iter().filter(|&&count| count > 0).count() < 2).collect();
-        Some(Self { tables, constant, mass: *mass, cells: 1 })
+        let linear = response.loss == Loss::Squared;
+        let inside = if linear { tables.iter().map(|table| table.counts.clone()).collect() } else { Vec::new() };
+        Some(Self { tables, inside, shed: false, constant, mass: *mass, cells: 1 })
     }
 
     /// Rows, G, D and N of every bin of column `index`: `(bins + 1) × stride`.
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer) -> Vec<f64> {
+        if let (true, Some((intercept, weights))) = (self.shed, &scorer.linear) {
+            return self.linear_statistics(index, scorer, *intercept, weights);
+        }
         let stride = scorer.stride();
         let Tally { counts: table, sums: b } = &self.tables[index];
         let mut stats = spare::zeros(b.len() * stride);
@@ -61,6 +79,28 @@ impl RootCounts {
         }
         spread_counts(scorer, self.cells, table, self.mass, &mut stats);
         stats.chunks_exact_mut(stride).for_each(|bin| scorer.project(bin));
+        stats
+    }
+
+    /// The same from the counts of rules: with one curvature δ for all, Σ d·q is δ times a count, and Σ μ a sum of weights times counts.
+    fn linear_statistics(&self, index: usize, scorer: &Scorer, intercept: f64, weights: &[f64]) -> Vec<f64> {
+        let (stride, sums, inside) = (scorer.stride(), &self.tables[index].sums, &self.inside[index]);
+        let bins = sums.len();
+        let delta = self.mass * scorer.cell(0)[1];
+        let mut stats = spare::zeros(bins * stride);
+        for (bin, (stats, b)) in stats.chunks_exact_mut(stride).zip(sums).enumerate() {
+            let rows = f64::from(inside[bin]);
+            let mut score = intercept * rows;
+            for (k, weight) in weights.iter().enumerate() {
+                let count = f64::from(inside[(1 + k) * bins + bin]);
+                score += weight * count;
+                if let Some(place) = scorer.basis.place(k) {
+                    stats[N + place] = delta * count;
+                }
+            }
+            (stats[ROWS], stats[G], stats[D]) = (rows, self.mass * score - b, delta * rows);
+        }
+        orthogonalise(scorer, &mut stats);
         stats
     }
 
@@ -74,9 +114,26 @@ impl RootCounts {
         &self.constant
     }
 
-    /// The tables of all columns.
-    pub(crate) fn tables(&self) -> &[Tally] {
-        &self.tables
+    /// The tables of all columns, unless they became too large.
+    pub(crate) fn tables(&self) -> Option<&[Tally]> {
+        (!self.shed).then_some(&self.tables)
+    }
+
+    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known.
+    pub(crate) fn not_outgrown(mut self, cells: usize, rows: usize) -> Option<Self> {
+        let bins: usize = self.tables.iter().map(|table| table.sums.len()).sum();
+        let longest = self.tables.iter().map(|table| table.sums.len()).max().unwrap_or_default();
+        let dense = if self.inside.is_empty() { DENSE } else { DENSE_LINEAR };
+        if longest * cells > dense * rows || bins * cells * size_of::<u32>() > LARGEST {
+            self.shed();
+            return (!self.inside.is_empty()).then_some(self);
+        }
+        Some(self)
+    }
+
+    fn shed(&mut self) {
+        self.shed = true;
+        self.tables.iter_mut().for_each(|table| table.counts = Vec::new());
     }
 
     /// Follows a split of `cells`: the covered rows of cell c are now in `moved_to[c]`. `covered` are the tables of the
@@ -91,6 +148,21 @@ impl RootCounts {
         let (old, new) = (self.cells, cells.len());
         let mut origin: Vec<u32> = (0..new as u32).collect();
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
+        if !self.inside.is_empty() {
+            let varying = self.inside.par_iter_mut().enumerate().filter(|(index, _)| !self.constant[*index]);
+            varying.for_each(|(index, inside)| {
+                let column = &columns[index];
+                let table = covered.map(|tables| &tables[index].counts).filter(|counts| !counts.is_empty());
+                match table {
+                    Some(counts) => inside.extend(counts.chunks_exact(old).map(|bin| bin.iter().sum::<u32>())),
+                    None => inside.extend(count(column, rows, |_| 0, 1)),
+                }
+            });
+        }
+        if self.shed {
+            self.cells = new;
+            return;
+        }
         let varying = self.tables.par_iter_mut().enumerate().filter(|(index, _)| !self.constant[*index]);
         varying.for_each(|(index, table)| {
             let column = &columns[index];
@@ -162,13 +234,23 @@ mod tests {
             let (some, rest): (Vec<u32>, Vec<u32>) = (0..case.rows() as u32).partition(|&r| case.query[r as usize]);
             let (some, rest) = (Rows::Some(some), Rows::Some(rest));
             let directly = Gathered::new(&some, &response, &cells, &scorer);
-            let by_others = Gathered::new(&rest, &response, &cells, &scorer).subtracted_from(root.tables());
+            let by_others = Gathered::new(&rest, &response, &cells, &scorer).subtracted_from(root.tables().unwrap());
+            let mut less = root.clone();
+            less.shed();
+            let by_less = Gathered::new(&rest, &response, &cells, &scorer).left_out_of(&less);
             for (index, column) in columns.iter().enumerate().filter(|(index, _)| !root.constant[*index]) {
                 let pairs = [
                     (gathered.statistics_by(column, Method::Cells), root.statistics(index, &scorer)),
                     (directly.statistics_by(column, Method::Vectors), by_others.statistics(index, column)),
                 ];
-                for (expected, found) in pairs {
+                let without_tables = || {
+                    [
+                        (gathered.statistics_by(column, Method::Rules), less.statistics(index, &scorer)),
+                        (directly.statistics_by(column, Method::Rules), by_less.statistics(index, column)),
+                    ]
+                };
+                let more = (!less.inside.is_empty()).then(without_tables);
+                for (expected, found) in pairs.into_iter().chain(more.into_iter().flatten()) {
                     prop_assert_eq!(found.len(), expected.len());
                     for (f, e) in found.iter().zip(&expected) {
                         prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{} {}", f, e);

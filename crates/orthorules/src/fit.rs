@@ -216,6 +216,7 @@ impl<'a> Boosting<'a> {
             risk = next_risk;
             let rule = rule(&found, self.columns, response);
             complexity += rule.complexity();
+            root = root.and_then(|root| root.not_outgrown(cells.len(), response.rows()));
             let follow = |root: &mut RootCounts| {
                 root.split(self.columns, &found.rows, found.tables.as_ref(), (&cells, &moved_to));
             };

@@ -2,7 +2,7 @@
 
 /// Lower triangle L of a positive semidefinite matrix M = LLᵀ, row by row. A column whose pivot is rounding noise is
 /// dropped: its pivot is 0 and it takes no part in solutions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Cholesky {
     size: usize,
     /// Row-major, lower triangle filled.
@@ -35,6 +35,24 @@ impl Cholesky {
             let pivot = self.lower[i * self.size + i];
             x[i] = if pivot > 0.0 { (x[i] - dot) / pivot } else { 0.0 };
         }
+    }
+
+    /// [`Self::solve_lower`] column by column, for which `self` must be [`Self::transposed`]: no addition waits for another.
+    #[inline(always)]
+    #[allow(clippy::inline_always)]
+    pub(crate) fn solve_lower_by_columns(&self, x: &mut [f64]) {
+        for (j, column) in self.lower.chunks_exact(self.size.max(1)).enumerate() {
+            let pivot = column[j];
+            let (now, rest) = x[j..self.size].split_at_mut(1);
+            now[0] = if pivot > 0.0 { now[0] / pivot } else { 0.0 };
+            rest.iter_mut().zip(&column[j + 1..]).for_each(|(x, l)| *x -= now[0] * l);
+        }
+    }
+
+    /// Column by column instead of row by row.
+    pub(crate) fn transposed(&self) -> Self {
+        let lower = (0..self.size * self.size).map(|at| self.lower[at % self.size * self.size + at / self.size]);
+        Self { size: self.size, lower: lower.collect() }
     }
 
     /// Overwrites `x` with M⁻¹x on the columns that were kept, 0 elsewhere.
@@ -77,6 +95,20 @@ mod tests {
                 .solve(&nalgebra::DVector::from_vec(rhs)).unwrap();
             for i in 0..4 {
                 prop_assert!((x[i] - oracle[i]).abs() < 1e-8 * (1.0 + oracle[i].abs()));
+            }
+        }
+
+        /// By columns or by rows, also where columns were dropped.
+        #[test]
+        fn columns_solve_like_rows(rows in prop::collection::vec(prop::collection::vec(0u8..2, 5), 3..12),
+                                   rhs in prop::collection::vec(-3.0..3.0f64, 5)) {
+            let rows: Vec<Vec<f64>> = rows.iter().map(|r| r.iter().map(|&x| f64::from(x)).collect()).collect();
+            let factor = Cholesky::new(&gram(&rows, 5), 5, 1e-9);
+            let (mut by_rows, mut by_columns) = (rhs.clone(), rhs);
+            factor.solve_lower(&mut by_rows);
+            factor.transposed().solve_lower_by_columns(&mut by_columns);
+            for (a, b) in by_rows.iter().zip(&by_columns) {
+                prop_assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{} {}", a, b);
             }
         }
 

@@ -5,6 +5,7 @@
 
 use crate::cells::Cells;
 use crate::linalg::Cholesky;
+use crate::loss::Loss;
 use crate::model::Status;
 use crate::params::{Checked, Intercept, Objective, Update};
 use crate::refit::Weights;
@@ -29,6 +30,10 @@ pub(crate) struct Scorer {
     pub(crate) t: usize,
     /// Per cell: μ_c, δ_c, δ_c z_c1 … δ_c z_ct, where d = mass · δ_c (or norm · δ_c).
     pub(crate) per_cell: Vec<f64>,
+    /// What z is made from.
+    pub(crate) basis: Basis,
+    /// β₀ and the weights where means are scores and curvatures are all the same: for squared loss.
+    pub(crate) linear: Option<(f64, Vec<f64>)>,
     /// Σᵢ gᵢ zᵢ, to be taken out of G for the projected gradient; empty when g is used as it is.
     pub(crate) lean: Vec<f64>,
     /// Whether d comes from the norm's weights and not from the masses.
@@ -59,7 +64,7 @@ impl Scorer {
         let constant = params.intercept == Intercept::Corrected;
         let t = if objective.is_orthogonal() { cells.rules() + usize::from(constant) } else { 0 };
         let lambda = if second_order { params.reg_lambda } else { 0.0 };
-        let z = basis(cells, &d, t, constant, lambda, &weights.held());
+        let (z, basis) = basis(cells, &d, t, constant, lambda, &weights.held());
         let mut per_cell = Vec::with_capacity(cells.len() * (2 + t));
         for cell in 0..cells.len() {
             per_cell.extend([loss.mean(scores[cell]), delta[cell]]);
@@ -76,6 +81,8 @@ impl Scorer {
         let mut scorer = Self {
             t,
             per_cell,
+            basis,
+            linear: (loss == Loss::Squared).then(|| (weights.intercept, weights.rules.clone())),
             lean,
             by_norm,
             gradient_only: objective == Objective::Gs,
@@ -104,6 +111,8 @@ impl Scorer {
         Self {
             t,
             per_cell: Vec::new(),
+            basis: Basis::default(),
+            linear: None,
             lean: Vec::new(),
             by_norm: false,
             gradient_only: false,
@@ -193,6 +202,17 @@ impl Scorer {
         stats[G] -= along;
     }
 
+    /// Turns sums of d·q in the place of N into N = L⁻¹ Σ d·q = Σ d·z, and G into that of the projected gradient.
+    #[inline(always)]
+    #[allow(clippy::inline_always)]
+    pub(crate) fn orthogonalise(&self, stats: &mut [f64]) {
+        if self.basis.constant {
+            stats[N] = stats[D];
+        }
+        self.basis.factor.solve_lower_by_columns(&mut stats[N..]);
+        self.project(stats);
+    }
+
     /// The gradient of the risk along the selected rows, not projected: the weight of their rule would have the other sign.
     pub(crate) fn slope(&self, stats: &[f64]) -> f64 {
         stats[G] + self.lean.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum::<f64>()
@@ -235,6 +255,51 @@ impl Scorer {
     }
 }
 
+/// The columns from which z is made, before they are orthogonal: the constant, if it is one of them, and the rules.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Basis {
+    constant: bool,
+    /// Which rules are held at 0 and not in it.
+    held: Vec<bool>,
+    /// The rules of all cells, one cell after another; the number of a column. The constant is not listed.
+    members: Vec<u32>,
+    /// Where those of each cell end.
+    ends: Vec<u32>,
+    /// L, column by column.
+    factor: Cholesky,
+    rows: f64,
+    /// Σ over rows of how many rules they are in.
+    listed: f64,
+}
+
+impl Basis {
+    /// The next cell, with so many rows.
+    fn push(&mut self, members: &[usize], rows: u32) {
+        self.members.extend(members.iter().map(|&k| k as u32));
+        self.ends.push(self.members.len() as u32);
+        self.rows += f64::from(rows);
+        self.listed += f64::from(rows) * members.len() as f64;
+    }
+
+    /// The listed columns of a cell.
+    #[inline]
+    pub(crate) fn of(&self, cell: usize) -> &[u32] {
+        let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
+        &self.members[start as usize..self.ends[cell] as usize]
+    }
+
+    /// Where sums over a rule stand among those over all columns; nowhere if it is held.
+    pub(crate) fn place(&self, rule: usize) -> Option<usize> {
+        let held = self.held.get(rule).is_none_or(|&held| held);
+        (!held).then_some(rule + usize::from(self.constant))
+    }
+
+    /// How many a row is in on average.
+    pub(crate) fn mean(&self) -> f64 {
+        if self.rows > 0.0 { self.listed / self.rows } else { 0.0 }
+    }
+}
+
 /// ‖n‖², in four sums side by side: one after another each addition would wait for the last.
 #[inline]
 fn square(n: &[f64]) -> f64 {
@@ -249,17 +314,19 @@ fn square(n: &[f64]) -> f64 {
 
 /// z_c = L⁻¹ q_c for every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised. Rules
 /// that are `held` at weight 0 cannot move with the others: their component of z is 0.
-fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64, held: &[bool]) -> Vec<f64> {
+fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64, held: &[bool]) -> (Vec<f64>, Basis) {
     if t == 0 {
-        return Vec::new();
+        return (Vec::new(), Basis::default());
     }
     let first = usize::from(constant);
     let member = |cell: usize, k: usize| k < first || (!held[k - first] && cells.in_rule(cell, k - first));
     let mut gram = vec![0.0; t * t];
     let mut active = Vec::with_capacity(t);
+    let mut basis = Basis { constant, held: held.to_vec(), ..Basis::default() };
     for (cell, d) in d.iter().enumerate() {
         active.clear();
         active.extend((0..t).filter(|&k| member(cell, k)));
+        basis.push(&active[first..], cells.rows(cell));
         for (position, &i) in active.iter().enumerate() {
             active[..=position].iter().for_each(|&j| gram[i * t + j] += d);
         }
@@ -272,7 +339,8 @@ fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64, held: 
         row.iter_mut().enumerate().for_each(|(k, x)| *x = f64::from(u8::from(member(cell, k))));
         factor.solve_lower(row);
     }
-    z
+    basis.factor = factor.transposed();
+    (z, basis)
 }
 
 #[cfg(test)]

@@ -207,9 +207,12 @@ impl Searcher<'_> {
         match (self.root, &node.rows, &node.rest) {
             (None, rows, _) => of(rows),
             (Some(root), Rows::All(_), _) => Gathered::of_root(&node.rows, root, self.scorer),
+            (Some(root), _, Some(rest)) if root.tables().is_none() => of(&rest.rows).left_out_of(root),
+            (Some(root), rows, None) if root.tables().is_none() => of(rows),
             (Some(root), _, Some(rest)) => {
                 let parent = rest.of.and_then(|parent| parents[parent].as_deref());
-                of(&rest.rows).subtracted_from(parent.unwrap_or(root.tables())).keeping_tables(root.constant())
+                let whole = parent.or(root.tables()).unwrap_or_default();
+                of(&rest.rows).subtracted_from(whole).keeping_tables(root.constant())
             }
             (Some(root), rows, None) => of(rows).keeping_tables(root.constant()),
         }
