@@ -213,10 +213,11 @@ mod tests {
     proptest! {
         /// After any sequence of rules the tables give what a pass over the rows gives, to the last bit of the counts.
         #[test]
-        fn tables_follow_the_rules(case in cases(5), known in any::<bool>()) {
+        fn tables_follow_the_rules(case in cases(5), known in any::<bool>(), objective in 0usize..5) {
+            let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];
             let response = case.response();
             let columns = case.binned();
-            let params = case.checked(Objective::Onb, Intercept::Corrected, 0.7);
+            let params = case.checked(objective, Intercept::Corrected, 0.7);
             let Some(mut root) = RootCounts::new(&columns, &response, &Cells::new(&response)) else { return Ok(()) };
             let mut cells = Cells::new(&response);
             for rule in &case.rules {
