@@ -132,6 +132,8 @@ impl Cells {
             let whole = covered == self.size[cell];
             if covered > 0 && !whole {
                 moved_to[cell] = self.member.len() as u32;
+                self.size[cell] -= covered;
+                self.size.push(covered);
                 let mut member = self.member[cell].clone();
                 member.push(true);
                 self.member.push(member);
@@ -154,8 +156,7 @@ impl Cells {
         let sums: Vec<Vec<[f64; 2]>> = self.keys.par_chunks_mut(BLOCK).enumerate().map(moved).collect();
         self.rules += 1;
         if self.counted {
-            let mut counts: Vec<[f64; 2]> =
-                self.b.iter().zip(&self.size).map(|(b, n)| [f64::from(*n) - b, *b]).collect();
+            let mut counts: Vec<[f64; 2]> = self.b.iter().zip(&self.mass).map(|(b, rows)| [rows - b, *b]).collect();
             counts.resize(self.len(), [0.0; 2]);
             for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
                 for y in 0..2 {
@@ -166,11 +167,6 @@ impl Cells {
             }
             self.follow_counts(&counts, response);
         } else {
-            self.size.resize(new, 0);
-            for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
-                self.size[cell] -= covered[cell];
-                self.size[to as usize] += covered[cell];
-            }
             self.sum(plain.is_some().then(|| added(new, &sums)), response);
         }
         moved_to
@@ -179,7 +175,6 @@ impl Cells {
     /// The sums of cells with so many rows of target 0 and of target 1. All are whole numbers, so these are the bits that adding up
     /// rows would give.
     fn follow_counts(&mut self, counts: &[[f64; 2]], response: &Response) {
-        self.size = counts.iter().map(|c| (c[0] + c[1]) as u32).collect();
         self.mass = counts.iter().map(|c| c[0] + c[1]).collect();
         self.norm = self.mass.iter().map(|a| a / response.loss.factor()).collect();
         self.b = counts.iter().map(|c| c[1]).collect();

@@ -172,6 +172,13 @@ impl<'a> Gathered<'a> {
         if self.counted { f64::from(self.keys[i] & 1) } else { self.b[i] }
     }
 
+    /// g of the i-th row, its weight in d, and what its cell shares.
+    fn row(&self, i: usize) -> (f64, f64, &[f64]) {
+        let (mass, shared) = (self.mass.at(i), self.scorer.cell(self.cell(i)));
+        let weight = if self.scorer.by_norm { self.norm.at(i) } else { mass };
+        (mass * shared[0] - self.b(i), weight, shared)
+    }
+
     /// The cheaper method; what is subtracted must be counted.
     fn method(&self, column: &BinnedColumn) -> Method {
         if self.whole.is_some() {
@@ -263,11 +270,9 @@ impl<'a> Gathered<'a> {
         let stride = self.scorer.stride();
         let mut vectors = spare::zeros(self.keys.len() * stride);
         for (i, vector) in vectors.chunks_exact_mut(stride).enumerate() {
-            let shared = self.scorer.cell(self.cell(i));
-            let mass = self.mass.at(i);
-            let weight = if self.scorer.by_norm { self.norm.at(i) } else { mass };
+            let (gradient, weight, shared) = self.row(i);
             vector[ROWS] = self.rows_each.at(i);
-            vector[G] = mass * shared[0] - self.b(i);
+            vector[G] = gradient;
             vector[D..].iter_mut().zip(&shared[1..]).for_each(|(x, s)| *x = weight * s);
             self.scorer.project(vector);
         }
@@ -297,10 +302,8 @@ impl<'a> Gathered<'a> {
     fn gradients_and_weights(&self) -> Vec<f64> {
         let mut sides = spare::take(2 * self.keys.len());
         for i in 0..self.keys.len() {
-            let shared = self.scorer.cell(self.cell(i));
-            let mass = self.mass.at(i);
-            let weight = if self.scorer.by_norm { self.norm.at(i) } else { mass };
-            sides.extend([mass * shared[0] - self.b(i), weight * shared[1]]);
+            let (gradient, weight, shared) = self.row(i);
+            sides.extend([gradient, weight * shared[1]]);
         }
         sides
     }

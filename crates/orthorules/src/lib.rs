@@ -40,8 +40,8 @@
 //! let shown: Vec<String> = ensemble.rules.iter().map(ToString::to_string).collect();
 //! assert_eq!(shown, ["weather = snow", "km >= 6"]);
 //!
-//! let Predictions::Numbers(predicted) = model.predict(&table)? else { unreachable!() };
-//! assert!((predicted[9] - 45.0).abs() < 1e-9); // 9 km in snow
+//! let Predictions::Numbers(minutes) = model.predict(&table)? else { panic!("a regression predicts numbers") };
+//! assert!((minutes[9] - 45.0).abs() < 1e-9); // 9 km in snow
 //! # Ok::<(), orthorules::Error>(())
 //! ```
 //!

@@ -13,6 +13,14 @@ fn sirus() -> Params {
     Params { num_trees: 200, ..Preset::Sirus.params() }
 }
 
+/// The probabilities of all classes, row by row.
+fn probabilities(model: &Model, table: &Table) -> Vec<f64> {
+    match model.predict(table).unwrap() {
+        Predictions::Classes { probabilities, .. } => probabilities,
+        other @ Predictions::Numbers(_) => panic!("classes were expected, not {other:?}"),
+    }
+}
+
 #[test]
 fn the_same_on_any_number_of_threads_but_not_for_any_seed() {
     let table = friedman1(300, 1);
@@ -28,7 +36,7 @@ fn scores_of_classes_are_probabilities() {
     assert_eq!(model.link, Link::Identity);
     let again = Model::from_json(&model.to_json()).unwrap();
     assert_eq!(again, model);
-    let Predictions::Classes { probabilities, .. } = model.predict(&table).unwrap() else { unreachable!() };
+    let probabilities = probabilities(&model, &table);
     assert!(probabilities.iter().all(|p| *p > 0.0 && *p < 1.0));
     // Each size says what evaluation finds, and the center, which decides most games, is in the first rule.
     let sizes = model.evaluate(&table).unwrap();
@@ -92,8 +100,7 @@ fn missing_values_weights_and_several_classes() {
     let roles = Roles { target: "y".into(), weight: Some("w".into()), ..Roles::default() };
     let (model, _) = fit(&Problem::new(table.clone(), &roles).unwrap(), &sirus(), &Silent).unwrap();
     assert_eq!(model.ensembles.len(), 3);
-    let Predictions::Classes { probabilities, .. } = model.predict(&table).unwrap() else { unreachable!() };
-    for p in probabilities.chunks_exact(3) {
+    for p in probabilities(&model, &table).chunks_exact(3) {
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
 }

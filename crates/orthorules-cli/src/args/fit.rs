@@ -54,10 +54,10 @@ mod tests {
 
     fn fit(flags: &[&str]) -> FitArgs {
         let command = ["orthorules", "fit", "t.csv", "--target", "y"];
-        match Cli::try_parse_from(command.iter().chain(flags)).unwrap().command {
-            Command::Fit(args) => *args,
-            _ => unreachable!(),
-        }
+        let Command::Fit(args) = Cli::try_parse_from(command.iter().chain(flags)).unwrap().command else {
+            panic!("these arguments ask for a fit");
+        };
+        *args
     }
 
     #[test]
