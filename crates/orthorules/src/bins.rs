@@ -174,11 +174,11 @@ impl BinnedColumn {
 
     /// The rows out of `rows` that satisfy `atom`, or those that do not, added to `into`.
     pub(crate) fn select_where(&self, atom: Atom, rows: &[u32], holds: bool, into: Vec<u32>) -> Vec<u32> {
-        let test = self.test(atom);
         if let Codes::U8(codes) = &self.codes {
-            let (codes, wanted): (&[u8], [bool; 256]) = (codes, std::array::from_fn(|code| test(code) == holds));
+            let (codes, wanted): (&[u8], _) = (codes, self.wanted(atom, holds));
             return kept(rows, into, |_, &row| (row, wanted[codes[row as usize] as usize]));
         }
+        let test = self.test(atom);
         with_codes!(&self.codes, codes => kept(rows, into, |_, &row| (row, test(codes[row as usize].index()) == holds)))
     }
 
@@ -186,10 +186,21 @@ impl BinnedColumn {
     pub(crate) fn select_range(&self, atom: Atom, range: Range<usize>, holds: bool, into: Vec<u32>) -> Vec<u32> {
         let (test, row) = (self.test(atom), |i: usize| (range.start + i) as u32);
         if let Codes::U8(codes) = &self.codes {
-            let wanted: [bool; 256] = std::array::from_fn(|code| test(code) == holds);
+            let wanted = self.wanted(atom, holds);
             return kept(&codes[range.clone()], into, |i, &code| (row(i), wanted[code as usize]));
         }
         with_codes!(&self.codes, codes => kept(&codes[range.clone()], into, |i, code| (row(i), test(code.index()) == holds)))
+    }
+
+    /// Of each code that a byte can be, whether it satisfies `atom`, or does not.
+    fn wanted(&self, atom: Atom, holds: bool) -> [bool; 256] {
+        let (first, end, except) = self.interval(atom);
+        let mut wanted = [!holds; 256];
+        wanted[first..end].fill(holds);
+        if let Some(code) = wanted.get_mut(except) {
+            *code = !holds;
+        }
+        wanted
     }
 
     /// Whether a code satisfies `atom`, as an interval of codes with one exception.

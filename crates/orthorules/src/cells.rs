@@ -14,8 +14,8 @@ pub(crate) struct Cells {
     pub(crate) keys: Vec<u32>,
     /// Whether targets are counted.
     counted: bool,
-    /// For each cell, whether it lies in rule k: `member[cell][k]`.
-    member: Vec<Vec<bool>>,
+    /// The rules that each cell lies in, ascending.
+    rules_of: Vec<Vec<u32>>,
     /// A: sum of masses.
     pub(crate) mass: Vec<f64>,
     /// B: sum of weighted targets.
@@ -39,7 +39,7 @@ impl Cells {
         let mut cells = Self {
             keys: if counted { response.b.iter().map(|&b| b as u32).collect() } else { vec![0; response.rows()] },
             counted,
-            member: vec![Vec::new()],
+            rules_of: vec![Vec::new()],
             mass: Vec::new(),
             b: Vec::new(),
             norm: Vec::new(),
@@ -78,7 +78,7 @@ impl Cells {
 
     /// p, the number of cells.
     pub(crate) fn len(&self) -> usize {
-        self.member.len()
+        self.rules_of.len()
     }
 
     /// t, the number of rules.
@@ -86,9 +86,14 @@ impl Cells {
         self.rules
     }
 
+    /// The rules that `cell` lies in, ascending.
+    pub(crate) fn rules_of(&self, cell: usize) -> &[u32] {
+        &self.rules_of[cell]
+    }
+
     /// Whether `cell` lies in rule `k`.
     pub(crate) fn in_rule(&self, cell: usize, k: usize) -> bool {
-        self.member[cell][k]
+        self.rules_of[cell].binary_search(&(k as u32)).is_ok()
     }
 
     /// Adds a rule that covers `rows`, ascending: covered rows of a partly covered cell move to a new cell. Says where the covered
@@ -125,25 +130,25 @@ impl Cells {
 
     /// [`Self::split`] where so many of the rows have each key.
     fn split_with(&mut self, covered: &[u32], rows: &[u32], response: &Response) -> Vec<u32> {
-        let (old, shift) = (self.len(), u32::from(self.counted));
+        let (old, shift, newest) = (self.len(), u32::from(self.counted), self.rules as u32);
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for cell in 0..old {
             let covered: u32 = covered[cell << shift..(cell + 1) << shift].iter().sum();
             let whole = covered == self.size[cell];
             if covered > 0 && !whole {
-                moved_to[cell] = self.member.len() as u32;
+                moved_to[cell] = self.rules_of.len() as u32;
                 self.size[cell] -= covered;
                 self.size.push(covered);
-                let mut member = self.member[cell].clone();
-                member.push(true);
-                self.member.push(member);
+                let rules = self.rules_of[cell].iter().copied().chain([newest]).collect();
+                self.rules_of.push(rules);
+            } else if covered > 0 {
+                self.rules_of[cell].push(newest);
             }
-            self.member[cell].push(whole && covered > 0);
         }
         let to_key: Vec<u32> =
             (0..(old << shift) as u32).map(|k| (moved_to[(k >> shift) as usize] << shift) | (k & shift)).collect();
-        let new = self.member.len();
-        let plain = self.plain(response);
+        let new = self.len();
+        let plain = self.inverse_mass(response);
         let moved = |(number, keys): (usize, &mut [u32])| {
             let start = number * BLOCK;
             let place = |row: usize| rows.partition_point(|&r| (r as usize) < row);
@@ -151,7 +156,7 @@ impl Cells {
                 let key = &mut keys[r as usize - start];
                 *key = to_key[*key as usize];
             }
-            plain.as_ref().map_or(Vec::new(), |value| block_sums(new, start, keys, value))
+            plain.map_or(Vec::new(), |inverse| block_sums(new, keys, values(&response.b[start..], inverse)))
         };
         let sums: Vec<Vec<[f64; 2]>> = self.keys.par_chunks_mut(BLOCK).enumerate().map(moved).collect();
         self.rules += 1;
@@ -181,25 +186,20 @@ impl Cells {
         self.square.clone_from(&self.b);
     }
 
-    /// b and b²/a of a row that is not counted, where all have the same mass.
-    fn plain<'r>(&self, response: &'r Response) -> Option<impl Fn(usize) -> [f64; 2] + Sync + use<'r>> {
-        let b = &response.b;
+    /// 1/a where rows are not counted and all have the same mass: 1 or 2, whose inverse is exact.
+    fn inverse_mass(&self, response: &Response) -> Option<f64> {
         match response.mass {
-            // One mass for all is 1 or 2: its inverse is exact.
-            PerRow::Same(mass) if !self.counted => {
-                let inverse = 1.0 / mass;
-                Some(move |r: usize| [b[r], b[r] * (b[r] * inverse)])
-            }
+            PerRow::Same(mass) if !self.counted => Some(1.0 / mass),
             _ => None,
         }
     }
 
     /// Sums in the order of the rows, so that the result does not depend on the history of splits. `sums` are those of
-    /// [`Self::plain`] if they are there already.
+    /// [`values`] if they are there already.
     fn sum(&mut self, sums: Option<Vec<[f64; 2]>>, response: &Response) {
         let b = &response.b;
-        let sums = sums.unwrap_or_else(|| match (self.plain(response), &response.mass) {
-            (Some(value), _) => self.total(value),
+        let sums = sums.unwrap_or_else(|| match (self.inverse_mass(response), &response.mass) {
+            (Some(inverse), _) => self.total(|r| square(b[r], inverse)),
             (None, mass) => self.total(|r| [b[r], b[r] * (b[r] / mass.at(r))]),
         });
         self.b = sums.iter().map(|s| s[0]).collect();
@@ -217,22 +217,27 @@ impl Cells {
 
     /// The sums of `value` over the rows of each cell.
     fn total<const K: usize>(&self, value: impl Fn(usize) -> [f64; K] + Sync) -> Vec<[f64; K]> {
-        let block = |(number, keys): (usize, &[u32])| block_sums(self.len(), number * BLOCK, keys, &value);
+        let block = |(number, keys): (usize, &[u32])| block_sums(self.len(), keys, (number * BLOCK..).map(&value));
         let blocks: Vec<_> = self.keys.par_chunks(BLOCK).enumerate().map(block).collect();
         added(self.len(), &blocks)
     }
 }
 
-/// The sums of `value` over the rows of each cell, of rows whose keys, from that of row `start`, are cells.
-fn block_sums<const K: usize>(
-    cells: usize,
-    start: usize,
-    keys: &[u32],
-    value: impl Fn(usize) -> [f64; K],
-) -> Vec<[f64; K]> {
+/// b and b²/a of rows with these b and one mass, the inverse of a.
+fn values(b: &[f64], inverse: f64) -> impl Iterator<Item = [f64; 2]> {
+    b.iter().map(move |&b| square(b, inverse))
+}
+
+/// b and b²/a.
+fn square(b: f64, inverse: f64) -> [f64; 2] {
+    [b, b * (b * inverse)]
+}
+
+/// The sums of `values` over the rows of each cell, of rows whose keys are cells.
+fn block_sums<const K: usize>(cells: usize, keys: &[u32], values: impl Iterator<Item = [f64; K]>) -> Vec<[f64; K]> {
     let mut sums = vec![[0.0; K]; cells];
-    for (row, &cell) in (start..).zip(keys) {
-        let (sum, value) = (&mut sums[cell as usize], value(row));
+    for (&cell, value) in keys.iter().zip(values) {
+        let sum = &mut sums[cell as usize];
         (0..K).for_each(|k| sum[k] += value[k]);
     }
     sums

@@ -40,8 +40,7 @@ fn shortest(low: f64, high: f64, inside: impl Fn(f64) -> bool) -> Option<f64> {
     let middle = low / 2.0 + high / 2.0;
     let largest = low.abs().max(high.abs()).log10().floor() as i32;
     for exponent in (largest - 17..=largest).rev() {
-        // m·10ᵉ is parsed from its text, so that the result is the float nearest to the decimal shown.
-        let at = |m: f64| format!("{m:.0}e{exponent}").parse::<f64>().unwrap_or(f64::NAN);
+        let at = |m: f64| decimal(m, exponent);
         let nearest = (middle / 10f64.powi(exponent)).round();
         let best = [nearest, nearest - 1.0, nearest + 1.0]
             .into_iter()
@@ -53,6 +52,29 @@ fn shortest(low: f64, high: f64, inside: impl Fn(f64) -> bool) -> Option<f64> {
         }
     }
     None
+}
+
+/// Whole numbers below this are floats.
+const WHOLE: f64 = (1u64 << 53) as f64;
+/// Powers of ten that are floats.
+const TENS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+];
+
+/// The float nearest to m·10ᵉ, for a whole number m: where both factors are floats one rounding is all there is, else it is
+/// parsed from its text.
+fn decimal(m: f64, exponent: i32) -> f64 {
+    match TENS.get(exponent.unsigned_abs() as usize) {
+        Some(ten) if m.abs() < WHOLE => {
+            if exponent < 0 {
+                m / ten
+            } else {
+                m * ten
+            }
+        }
+        _ => format!("{m:.0}e{exponent}").parse().unwrap_or(f64::NAN),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +115,13 @@ mod tests {
             let above = shortest_above(low, high);
             prop_assert!(low < above && above <= high);
             prop_assert_eq!(plain(below).parse::<f64>().unwrap(), below);
+        }
+
+        /// Multiplied, divided or parsed: the same float.
+        #[test]
+        fn decimals_are_those_of_their_text(m in any::<i64>(), shift in 0u32..60, exponent in -30i32..30) {
+            let m = (m >> shift) as f64;
+            prop_assert_eq!(decimal(m, exponent), format!("{m:.0}e{exponent}").parse::<f64>().unwrap());
         }
 
         #[test]

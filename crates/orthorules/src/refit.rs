@@ -34,8 +34,8 @@ impl Weights {
     /// f_c of every cell.
     pub(crate) fn scores(&self, cells: &Cells) -> Vec<f64> {
         let score = |cell| {
-            let active = self.rules.iter().enumerate().filter(|&(k, _)| cells.in_rule(cell, k));
-            active.fold(self.intercept, |sum, (_, w)| sum + w)
+            let active = cells.rules_of(cell).iter().map_while(|&k| self.rules.get(k as usize));
+            active.fold(self.intercept, |sum, weight| sum + weight)
         };
         (0..cells.len()).map(score).collect()
     }
@@ -120,8 +120,9 @@ impl Newton<'_> {
         let mut risk = weights.risk(self.loss, self.cells, self.lambda);
         let size = self.size();
         weights.status = Status::Stalled;
+        let mut factor = None;
         for _ in 0..MAX_STEPS {
-            let (gradient, direction) = self.direction(weights);
+            let (gradient, direction) = self.direction(weights, &mut factor);
             let decrement: f64 = -gradient.iter().zip(&direction).map(|(g, d)| g * d).sum::<f64>();
             if decrement.is_nan() {
                 break;
@@ -181,7 +182,7 @@ impl Newton<'_> {
 
     /// One undamped Newton step, halved only as long as it would overflow.
     fn single_step(&self, weights: &mut Weights) {
-        let (_, direction) = self.direction(weights);
+        let (_, direction) = self.direction(weights, &mut None);
         let mut step = 1.0;
         loop {
             let mut next = weights.clone();
@@ -204,37 +205,63 @@ impl Newton<'_> {
         }
     }
 
-    /// Gradient and Newton direction −H⁻¹∇F over the free variables.
-    fn direction(&self, weights: &Weights) -> (Vec<f64>, Vec<f64>) {
+    /// Gradient and Newton direction −H⁻¹∇F over the free variables. The factor of H is kept where H is the same for all weights.
+    fn direction(&self, weights: &Weights, kept: &mut Option<Cholesky>) -> (Vec<f64>, Vec<f64>) {
         let size = self.free.len();
-        let (mut gradient, mut hessian) = (vec![0.0; size], vec![0.0; size * size]);
         let scores = weights.scores(self.cells);
-        let mut active = Vec::with_capacity(size);
+        let places = self.places();
+        let mut gradient = vec![0.0; size];
         for (cell, &f) in scores.iter().enumerate() {
-            active.clear();
-            active.extend((0..size).filter(|&i| match self.free[i] {
-                Variable::Intercept => true,
-                Variable::Rule(k) => self.cells.in_rule(cell, k),
-            }));
             let g = self.cells.mass[cell] * self.loss.mean(f) - self.cells.b[cell];
-            let h = self.cells.mass[cell] * self.loss.curvature(f);
-            for (position, &i) in active.iter().enumerate() {
-                gradient[i] += g;
-                for &j in &active[..=position] {
-                    hessian[i * size + j] += h;
-                }
-            }
+            self.active(&places, cell).for_each(|i| gradient[i] += g);
         }
         for (i, variable) in self.free.iter().enumerate() {
             if let Variable::Rule(k) = *variable {
                 gradient[i] += self.lambda * weights.rules[k];
-                hessian[i * size + i] += self.lambda;
             }
         }
         let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        // Only the lower triangle is read. A dropped column keeps its weight in this step.
-        Cholesky::new(&hessian, size, 1e-12).solve(&mut direction);
+        if self.loss != Loss::Squared {
+            *kept = None;
+        }
+        kept.get_or_insert_with(|| self.factor(&scores, &places)).solve(&mut direction);
         (gradient, direction)
+    }
+
+    /// The factor of the Hessian where cells have these scores. A dropped column keeps its weight in this step.
+    fn factor(&self, scores: &[f64], places: &[Option<usize>]) -> Cholesky {
+        let size = self.free.len();
+        let mut hessian = vec![0.0; size * size];
+        let mut active = Vec::with_capacity(size);
+        for (cell, &f) in scores.iter().enumerate() {
+            active.clear();
+            active.extend(self.active(places, cell));
+            let h = self.cells.mass[cell] * self.loss.curvature(f);
+            for (position, &i) in active.iter().enumerate() {
+                active[..=position].iter().for_each(|&j| hessian[i.max(j) * size + i.min(j)] += h);
+            }
+        }
+        let penalised = (0..size).filter(|&i| self.free[i] != Variable::Intercept);
+        penalised.for_each(|i| hessian[i * size + i] += self.lambda);
+        // Only the lower triangle is read.
+        Cholesky::new(&hessian, size, 1e-12)
+    }
+
+    /// The places among the free variables of the intercept and of each rule's weight.
+    fn places(&self) -> Vec<Option<usize>> {
+        let mut places = vec![None; 1 + self.cells.rules()];
+        for (i, variable) in self.free.iter().enumerate() {
+            match *variable {
+                Variable::Intercept => places[0] = Some(i),
+                Variable::Rule(k) => places[1 + k] = Some(i),
+            }
+        }
+        places
+    }
+
+    /// The places of the free variables that act on a cell.
+    fn active(&self, places: &[Option<usize>], cell: usize) -> impl Iterator<Item = usize> {
+        places[0].into_iter().chain(self.cells.rules_of(cell).iter().filter_map(|&k| places[1 + k as usize]))
     }
 
     /// Whether some cell's data pull its score to infinity, the penalty does not hold it, and it has gone far.

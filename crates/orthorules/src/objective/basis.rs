@@ -63,13 +63,13 @@ pub(super) fn basis(
         return (Vec::new(), Basis::default());
     }
     let first = usize::from(constant);
-    let member = |cell: usize, k: usize| k < first || (!held[k - first] && cells.in_rule(cell, k - first));
+    let free = |cell: usize| cells.rules_of(cell).iter().filter(|&&k| !held[k as usize]).map(|&k| first + k as usize);
     let mut gram = vec![0.0; t * t];
     let mut active = Vec::with_capacity(t);
     let mut basis = Basis { constant, held: held.to_vec(), ..Basis::default() };
     for (cell, d) in d.iter().enumerate() {
         active.clear();
-        active.extend((0..t).filter(|&k| member(cell, k)));
+        active.extend((0..first).chain(free(cell)));
         basis.push(&active[first..], cells.rows(cell));
         for (position, &i) in active.iter().enumerate() {
             active[..=position].iter().for_each(|&j| gram[i * t + j] += d);
@@ -80,7 +80,7 @@ pub(super) fn basis(
     let mut z = vec![0.0; cells.len() * t];
     for cell in 0..cells.len() {
         let row = &mut z[cell * t..(cell + 1) * t];
-        row.iter_mut().enumerate().for_each(|(k, x)| *x = f64::from(u8::from(member(cell, k))));
+        (0..first).chain(free(cell)).for_each(|k| row[k] = 1.0);
         factor.solve_lower(row);
     }
     basis.factor = factor.transposed();

@@ -111,7 +111,7 @@ impl Newton<'_> {
         if !self.is_signed(weights) {
             return self;
         }
-        let (_, direction) = self.direction(weights);
+        let (_, direction) = self.direction(weights, &mut None);
         let allowed = |&(&v, &d): &(&Variable, &f64)| weights.signs_of(v).allow(d);
         let free = self.free.iter().zip(&direction).filter(allowed).map(|(&v, _)| v).collect();
         self.with_free(free)
