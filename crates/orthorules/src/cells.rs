@@ -121,10 +121,7 @@ impl Cells {
     pub(crate) fn split_known(&mut self, rows: &[u32], tables: Option<&[Tally]>, response: &Response) -> Vec<u32> {
         let table = tables.and_then(|tables| tables.iter().find(|table| !table.counts.is_empty()));
         let Some(table) = table.filter(|_| !self.counted) else { return self.split(rows, response) };
-        let mut covered = vec![0u32; self.len()];
-        for bin in table.counts.chunks_exact(self.len()) {
-            covered.iter_mut().zip(bin).for_each(|(c, n)| *c += n);
-        }
+        let covered: Vec<u32> = table.rows_of_cells().collect();
         self.split_with(&covered, rows, response)
     }
 

@@ -7,11 +7,10 @@
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::codes::Codes;
-use crate::histogram::{Rows, orthogonalise, spread_counts};
+use crate::histogram::{Lanes, Rows};
 use crate::loss::Loss;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
-use crate::spare;
 use crate::tally::{self, Tally};
 use rayon::prelude::*;
 
@@ -67,44 +66,36 @@ impl RootCounts {
 
     /// Rows, G, D and N of every bin of column `index`: `(bins + 1) × stride`.
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer) -> Vec<f64> {
-        if let (true, Some((intercept, weights))) = (self.shed, &scorer.linear) {
+        let by_rules = !self.inside.is_empty() && (self.shed || linear_is_cheaper(self.cells, scorer.t));
+        if let (true, Some((intercept, weights))) = (by_rules, &scorer.linear) {
             return self.linear_statistics(index, scorer, *intercept, weights);
         }
-        let stride = scorer.stride();
-        let Tally { counts: table, sums: b } = &self.tables[index];
-        let mut stats = spare::zeros(b.len() * stride);
-        for ((stats, counts), b) in stats.chunks_exact_mut(stride).zip(table.chunks_exact(self.cells)).zip(b) {
-            stats[G] = -b;
-            stats[ROWS] = counts.iter().map(|&c| u64::from(c)).sum::<u64>() as f64;
-        }
-        spread_counts(scorer, self.cells, table, self.mass, &mut stats);
-        stats.chunks_exact_mut(stride).for_each(|bin| scorer.project(bin));
-        stats
+        self.tables[index].statistics(scorer, self.mass)
     }
 
     /// The same from the counts of rules: with one curvature δ for all, Σ d·q is δ times a count, and Σ μ a sum of weights times counts.
     fn linear_statistics(&self, index: usize, scorer: &Scorer, intercept: f64, weights: &[f64]) -> Vec<f64> {
-        let (stride, sums, inside) = (scorer.stride(), &self.tables[index].sums, &self.inside[index]);
-        let bins = sums.len();
-        let delta = self.mass * scorer.cell(0)[1];
-        let mut stats = spare::zeros(bins * stride);
-        for (bin, (stats, b)) in stats.chunks_exact_mut(stride).zip(sums).enumerate() {
-            let rows = f64::from(inside[bin]);
-            let mut score = intercept * rows;
-            for (k, weight) in weights.iter().enumerate() {
-                let count = f64::from(inside[(1 + k) * bins + bin]);
-                score += weight * count;
-                if let Some(place) = scorer.basis.place(k) {
-                    stats[N + place] = delta * count;
-                }
+        let (sums, inside) = (&self.tables[index].sums, &self.inside[index]);
+        let (bins, delta) = (sums.len(), self.mass * scorer.cell(0)[1]);
+        let mut lanes = Lanes::new(scorer, bins);
+        let scaled = |counts: &[u32], by: f64, lane: &mut [f64]| {
+            lane.iter_mut().zip(counts).for_each(|(x, &count)| *x += by * f64::from(count));
+        };
+        let (all, rules) = inside.split_at(bins);
+        scaled(all, 1.0, lanes.lane(ROWS));
+        scaled(all, self.mass * intercept, lanes.lane(G));
+        scaled(all, delta, lanes.lane(D));
+        for (k, (counts, weight)) in rules.chunks_exact(bins).zip(weights).enumerate() {
+            scaled(counts, self.mass * weight, lanes.lane(G));
+            if let Some(place) = scorer.basis.place(k) {
+                scaled(counts, delta, lanes.lane(N + place));
             }
-            (stats[ROWS], stats[G], stats[D]) = (rows, self.mass * score - b, delta * rows);
         }
-        orthogonalise(scorer, &mut stats);
-        stats
+        lanes.subtract_targets(sums);
+        lanes.statistics()
     }
 
-    /// The counts of column `index`: `bins × cells`.
+    /// The counts of column `index`: `cells × bins`.
     pub(crate) fn table(&self, index: usize) -> &[u32] {
         &self.tables[index].counts
     }
@@ -152,11 +143,8 @@ impl RootCounts {
             let varying = self.inside.par_iter_mut().enumerate().filter(|(index, _)| !self.constant[*index]);
             varying.for_each(|(index, inside)| {
                 let column = &columns[index];
-                let table = covered.map(|tables| &tables[index].counts).filter(|counts| !counts.is_empty());
-                match table {
-                    Some(counts) => inside.extend(counts.chunks_exact(old).map(|bin| bin.iter().sum::<u32>())),
-                    None => inside.extend(count(column, rows, |_| 0, 1)),
-                }
+                let table = covered.map(|tables| &tables[index]).filter(|table| !table.counts.is_empty());
+                inside.extend(table.map_or_else(|| count(column, rows, |_| 0, 1), Tally::rows_of_bins));
             });
         }
         if self.shed {
@@ -168,21 +156,24 @@ impl RootCounts {
             let column = &columns[index];
             let counted = covered.is_none().then(|| count(column, rows, |r| origin[cells.of(r)] as usize, old));
             let moved = covered.map_or(counted.as_ref(), |tables| Some(&tables[index].counts));
-            let mut next = vec![0u32; (column.bins + 1) * new];
-            let bins = next.chunks_exact_mut(new).zip(table.counts.chunks_exact(old));
-            for (bin, (next, before)) in bins.enumerate() {
-                next[..old].copy_from_slice(before);
-                let Some(moved) = moved else { continue };
-                for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
-                    let count = moved[bin * old + cell];
-                    next[cell] -= count;
-                    next[to as usize] += count;
-                }
+            let bins = column.bins + 1;
+            table.counts.resize(new * bins, 0);
+            let (before, after) = table.counts.split_at_mut(old * bins);
+            let Some(moved) = moved else { return };
+            for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
+                let moved = &moved[cell * bins..][..bins];
+                before[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count -= moved);
+                after[(to as usize - old) * bins..][..bins].copy_from_slice(moved);
             }
-            table.counts = next;
         });
         self.cells = new;
     }
+}
+
+/// Whether statistics from the counts of rules cost less than from those of cells.
+fn linear_is_cheaper(cells: usize, t: usize) -> bool {
+    let (cells, t) = (cells as f64, t as f64);
+    0.2 * t * t + 2.0 * t < 0.25 * cells * (t + 3.0)
 }
 
 /// The codes and bins of a column of bytes.
@@ -195,9 +186,10 @@ fn bytes(column: &BinnedColumn) -> Option<(&[u8], usize)> {
 
 /// The table of one column over `rows`.
 fn count(column: &BinnedColumn, rows: &[u32], cell: impl Fn(usize) -> usize, cells: usize) -> Vec<u32> {
-    let mut table = vec![0u32; (column.bins + 1) * cells];
+    let bins = column.bins + 1;
+    let mut table = vec![0u32; bins * cells];
     with_codes!(&column.codes, codes => for &r in rows {
-        table[codes[r as usize].index() * cells + cell(r as usize)] += 1;
+        table[cell(r as usize) * bins + codes[r as usize].index()] += 1;
     });
     table
 }

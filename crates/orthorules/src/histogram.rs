@@ -5,10 +5,12 @@
 //! each row's d for every rule that it is in, m on average, and make the sums orthogonal afterwards: O(rows · m + bins · t²). The
 //! cheapest one is taken; which one depends only on sizes, so the bits do not depend on threads.
 
+mod lanes;
 mod rows;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use lanes::Lanes;
 pub(crate) use rows::Rows;
 
 use crate::bins::{BinnedColumn, Code, with_codes};
@@ -34,11 +36,11 @@ pub(crate) enum Method {
 impl Method {
     /// The cheaper one, by the measured cost of their inner loops in nanoseconds.
     pub(crate) fn cheaper(rows: usize, column: &BinnedColumn, cells: usize, scorer: &Scorer) -> Self {
-        let (rows, bins, stride) = (rows as f64, column.bins + 1, scorer.stride() as f64);
-        let by_cells = 2.0 * rows + 0.25 * (bins * cells) as f64 * stride;
-        let by_vectors = (1.0 + 0.6 * stride) * rows;
-        let t = scorer.t as f64;
-        let by_rules = (4.0 + 2.4 * scorer.basis.mean()) * rows + 0.2 * bins as f64 * t * t;
+        let (bins, t, rules) = ((column.bins + 1) as f64, scorer.t as f64, scorer.basis.mean());
+        let (all, cells, rows) = (cells as f64, cells.min(rows) as f64, rows as f64);
+        let by_cells = 2.0 * rows + bins * (0.1 * all + (0.5 + 0.1 * rules) * cells + 0.1 * t * t);
+        let by_vectors = (1.0 + 0.6 * scorer.stride() as f64) * rows;
+        let by_rules = (4.0 + 2.4 * rules) * rows + 0.2 * bins * t * t;
         if by_cells <= by_vectors.min(by_rules) {
             Self::Cells
         } else if by_rules < by_vectors {
@@ -322,46 +324,33 @@ impl<'a> Gathered<'a> {
         tally::Node { rows: self.rows, keys: &self.keys, b: &self.b, cells: self.cells, counted: self.counted }
     }
 
-    /// From counts to statistics: −B first, then the masses times what cells share.
+    /// From counts to statistics: the masses times what cells share, and −B.
     fn multiplied(&self, mut tally: Tally, mass: f64, index: Option<usize>) -> Vec<f64> {
-        let stride = self.scorer.stride();
-        let mut stats = spare::zeros(tally.sums.len() * stride);
         if let (Some(whole), Some(index)) = (self.whole, index) {
             tally.subtract_from(&whole[index]);
         }
-        stats.chunks_exact_mut(stride).zip(&tally.sums).for_each(|(bin, b)| bin[G] = -b);
-        spread_counts(self.scorer, self.cells, &tally.counts, mass, &mut stats);
-        if matches!(self.rows_each, PerRow::Same(_)) {
-            for (bin, counts) in tally.counts.chunks_exact(self.cells).enumerate() {
-                stats[bin * stride + ROWS] = counts.iter().map(|&c| u64::from(c)).sum::<u64>() as f64;
-            }
-        }
+        let stats = tally.statistics(self.scorer, mass);
         if let Some(place) = index.and_then(|i| self.tables.get(i)) {
             place.get_or_init(|| tally);
         }
-        stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
         stats
     }
 
     fn by_masses<C: Code>(&self, codes: &[C], bins: usize) -> Vec<f64> {
-        let stride = self.scorer.stride();
-        let mut stats = vec![0.0; bins * stride];
+        let mut lanes = Lanes::new(self.scorer, bins);
         let mut sums = vec![0.0; bins * self.cells];
-        self.each(codes, |i, bin| {
-            sums[bin * self.cells + self.cell(i)] += self.mass.at(i);
-            stats[bin * stride + G] -= self.b(i);
-            stats[bin * stride + ROWS] += self.rows_each.at(i);
-        });
+        self.each(codes, |i, bin| sums[self.cell(i) * bins + bin] += self.mass.at(i));
+        self.each(codes, |i, bin| lanes.lane(G)[bin] -= self.b(i));
+        self.each(codes, |i, bin| lanes.lane(ROWS)[bin] += self.rows_each.at(i));
         if self.scorer.by_norm {
-            self.spread_gradient(&sums, &mut stats);
+            lanes.add_gradients(&sums);
             sums.fill(0.0);
-            self.each(codes, |i, bin| sums[bin * self.cells + self.cell(i)] += self.norm.at(i));
-            self.spread_norm(&sums, &mut stats);
+            self.each(codes, |i, bin| sums[self.cell(i) * bins + bin] += self.norm.at(i));
+            lanes.add_weights(&sums);
         } else {
-            spread(self.scorer, self.cells, &sums, &mut stats, |x| x);
+            lanes.add_masses(&sums);
         }
-        stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
-        stats
+        lanes.statistics()
     }
 
     /// Calls `visit(i, bin)` for the i-th row of the node.
@@ -371,32 +360,6 @@ impl<'a> Gathered<'a> {
             Rows::Some(rows) => rows.iter().enumerate().for_each(|(i, &r)| visit(i, codes[r as usize].index())),
         }
     }
-
-    fn spread_gradient(&self, masses: &[f64], stats: &mut [f64]) {
-        let stride = self.scorer.stride();
-        for (bin, masses) in masses.chunks_exact(self.cells).enumerate() {
-            let g: f64 = masses.iter().enumerate().map(|(cell, a)| a * self.scorer.cell(cell)[0]).sum();
-            stats[bin * stride + G] += g;
-        }
-    }
-
-    fn spread_norm(&self, norms: &[f64], stats: &mut [f64]) {
-        let stride = self.scorer.stride();
-        for (bin, norms) in norms.chunks_exact(self.cells).enumerate() {
-            let bin = &mut stats[bin * stride + D..(bin + 1) * stride];
-            for (cell, w) in norms.iter().enumerate() {
-                bin.iter_mut().zip(&self.scorer.cell(cell)[1..]).for_each(|(x, s)| *x += w * s);
-            }
-        }
-        debug_assert_eq!(stride, N + self.scorer.t);
-    }
-}
-
-vectorised! {
-    /// [`spread`] for counts of rows of equal mass.
-    pub(crate) fn spread_counts(scorer: &Scorer, cells: usize, counts: &[u32], mass: f64, stats: &mut [f64]) {
-        spread(scorer, cells, counts, stats, |count| f64::from(count) * mass);
-    }
 }
 
 vectorised! {
@@ -404,27 +367,6 @@ vectorised! {
     pub(crate) fn orthogonalise(scorer: &Scorer, stats: &mut [f64]) {
         for bin in stats.chunks_exact_mut(scorer.stride()).filter(|bin| bin[ROWS] > 0.0) {
             scorer.orthogonalise(bin);
-        }
-    }
-}
-
-/// Adds mass · (μ, δ, δz) of every non-empty (bin, cell) to the bin.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn spread<T: Copy + PartialEq + Default>(
-    scorer: &Scorer,
-    cells: usize,
-    sums: &[T],
-    stats: &mut [f64],
-    mass: impl Fn(T) -> f64,
-) {
-    let stride = scorer.stride();
-    for (bin, sums) in stats.chunks_exact_mut(stride).zip(sums.chunks_exact(cells)) {
-        for (cell, &sum) in sums.iter().enumerate() {
-            if sum != T::default() {
-                let a = mass(sum);
-                bin[G..].iter_mut().zip(scorer.cell(cell)).for_each(|(x, s)| *x += a * s);
-            }
         }
     }
 }

@@ -41,12 +41,17 @@ impl Cholesky {
     #[inline(always)]
     #[allow(clippy::inline_always)]
     pub(crate) fn solve_lower_by_columns(&self, x: &mut [f64]) {
-        for (j, column) in self.lower.chunks_exact(self.size.max(1)).enumerate() {
+        for (j, column) in self.columns().enumerate() {
             let pivot = column[j];
             let (now, rest) = x[j..self.size].split_at_mut(1);
             now[0] = if pivot > 0.0 { now[0] / pivot } else { 0.0 };
             rest.iter_mut().zip(&column[j + 1..]).for_each(|(x, l)| *x -= now[0] * l);
         }
+    }
+
+    /// The columns, if `self` is [`Self::transposed`].
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &[f64]> {
+        self.lower.chunks_exact(self.size.max(1))
     }
 
     /// Column by column instead of row by row.

@@ -6,7 +6,8 @@
 //! increment for each row and column instead of an increment and an addition.
 
 use crate::codes::{Code, Codes, with_codes};
-use crate::histogram::Rows;
+use crate::histogram::{Lanes, Rows};
+use crate::objective::Scorer;
 use crate::spare;
 use std::ops::Range;
 
@@ -18,13 +19,35 @@ const CACHE: usize = 256 << 10;
 /// What is counted for one column.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Tally {
-    /// `bins × cells`.
+    /// `cells × bins`.
     pub(crate) counts: Vec<u32>,
     /// Sum of the weighted targets of each bin.
     pub(crate) sums: Vec<f64>,
 }
 
 impl Tally {
+    /// Rows, G, D and N of every bin, of rows with this mass.
+    pub(crate) fn statistics(&self, scorer: &Scorer, mass: f64) -> Vec<f64> {
+        let mut lanes = Lanes::new(scorer, self.sums.len());
+        lanes.add_counts(&self.counts, mass);
+        lanes.subtract_targets(&self.sums);
+        lanes.statistics()
+    }
+
+    /// How many rows each cell has.
+    pub(crate) fn rows_of_cells(&self) -> impl Iterator<Item = u32> {
+        self.counts.chunks_exact(self.sums.len().max(1)).map(|bins| bins.iter().sum())
+    }
+
+    /// How many rows each bin has.
+    pub(crate) fn rows_of_bins(&self) -> Vec<u32> {
+        let mut rows = vec![0; self.sums.len()];
+        for cell in self.counts.chunks_exact(self.sums.len().max(1)) {
+            rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows += count);
+        }
+        rows
+    }
+
     /// Turns what was counted of some rows of `whole` into what the others are.
     pub(crate) fn subtract_from(&mut self, whole: &Self) {
         self.counts.iter_mut().zip(&whole.counts).for_each(|(c, all)| *c = all - *c);
@@ -98,7 +121,7 @@ pub(crate) fn several(node: Node, columns: &[(&[u8], usize)]) -> Vec<Tally> {
 
 /// What a pass fills: the bins of its columns one after another.
 struct Table {
-    /// `bins × keys`.
+    /// `keys × bins`.
     counts: Vec<u32>,
     /// Empty where targets are counted.
     sums: Vec<f64>,
@@ -115,28 +138,28 @@ impl Table {
         // All have the same length: saying so leaves one check for each row.
         let length = codes.iter().map(|codes| codes.len()).min().unwrap_or_default();
         let codes = codes.map(|codes| &codes[..length]);
-        let width = node.width();
-        let (keys, b) = (node.keys.iter(), node.b.iter());
+        let bins = counts.len() / node.width().max(1);
+        let (keys, b) = (node.keys.iter().map(|&key| key as usize * bins), node.b.iter());
         match (node.rows, node.counted) {
             (Rows::All(_), true) => {
-                for (row, &key) in keys.enumerate() {
-                    count(row, key, width, codes, first, counts);
+                for (row, key) in keys.enumerate() {
+                    count(row, key, codes, first, counts);
                 }
             }
             (Rows::Some(rows), true) => {
-                for (&row, &key) in rows.iter().zip(keys) {
-                    count(row as usize, key, width, codes, first, counts);
+                for (&row, key) in rows.iter().zip(keys) {
+                    count(row as usize, key, codes, first, counts);
                 }
             }
             (Rows::All(_), false) => {
-                for (row, (&key, &b)) in keys.zip(b).enumerate() {
-                    count(row, key, width, codes, first, counts);
+                for (row, (key, &b)) in keys.zip(b).enumerate() {
+                    count(row, key, codes, first, counts);
                     add(row, b, codes, first, sums);
                 }
             }
             (Rows::Some(rows), false) => {
-                for (&row, (&key, &b)) in rows.iter().zip(keys.zip(b)) {
-                    count(row as usize, key, width, codes, first, counts);
+                for (&row, (key, &b)) in rows.iter().zip(keys.zip(b)) {
+                    count(row as usize, key, codes, first, counts);
                     add(row as usize, b, codes, first, sums);
                 }
             }
@@ -151,32 +174,28 @@ impl Table {
 
     /// What was counted in some of the bins.
     fn tally(&self, node: Node, bins: Range<usize>) -> Tally {
-        let counts = &self.counts[bins.start * node.width()..bins.end * node.width()];
+        let all = self.counts.len() / node.width().max(1);
+        let mut rows = self.counts.chunks_exact(all.max(1)).map(|row| &row[bins.clone()]);
+        let mut counts = Vec::with_capacity(bins.len() * node.cells);
         if !node.counted {
-            return Tally { counts: counts.to_vec(), sums: self.sums[bins].to_vec() };
+            rows.for_each(|row| counts.extend_from_slice(row));
+            return Tally { counts, sums: self.sums[bins].to_vec() };
         }
-        let (pairs, _) = counts.as_chunks::<2>();
-        let ones = |bin: &[[u32; 2]]| f64::from(bin.iter().map(|pair| pair[1]).sum::<u32>());
-        Tally {
-            counts: pairs.iter().map(|[zeros, ones]| zeros + ones).collect(),
-            sums: pairs.chunks_exact(node.cells).map(ones).collect(),
+        let mut targets = vec![0; bins.len()];
+        while let (Some(zeros), Some(ones)) = (rows.next(), rows.next()) {
+            counts.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros + ones));
+            targets.iter_mut().zip(ones).for_each(|(sum, ones)| *sum += ones);
         }
+        Tally { counts, sums: targets.into_iter().map(f64::from).collect() }
     }
 }
 
-/// One increment for each column. Always inlined: a call for each row would cost as much as the row.
+/// One increment for each column; the counts of the row's key begin at `start`. Always inlined: a call for each row would cost as much as the row.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn count<C: Code, const K: usize>(
-    row: usize,
-    key: u32,
-    width: usize,
-    codes: [&[C]; K],
-    first: [usize; K],
-    counts: &mut [u32],
-) {
+fn count<C: Code, const K: usize>(row: usize, start: usize, codes: [&[C]; K], first: [usize; K], counts: &mut [u32]) {
     for k in 0..K {
-        counts[(first[k] + codes[k][row].index()) * width + key as usize] += 1;
+        counts[start + first[k] + codes[k][row].index()] += 1;
     }
 }
 
@@ -220,7 +239,7 @@ mod tests {
                 let mut expected = Tally { counts: vec![0; bins(k) * 3], sums: vec![0.0; bins(k)] };
                 for (i, &r) in ids.iter().enumerate() {
                     let bin = codes[r as usize] as usize;
-                    expected.counts[bin * 3 + cell[i] as usize] += 1;
+                    expected.counts[cell[i] as usize * bins(k) + bin] += 1;
                     expected.sums[bin] += b[i];
                 }
                 prop_assert_eq!(&found[k], &expected);

@@ -7,7 +7,7 @@ use crate::linalg::Cholesky;
 /// The columns from which z is made, before they are orthogonal: the constant, if it is one of them, and the rules.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Basis {
-    pub(super) constant: bool,
+    pub(crate) constant: bool,
     /// Which rules are held at 0 and not in it.
     held: Vec<bool>,
     /// The rules of all cells, one cell after another; the number of a column. The constant is not listed.
@@ -15,7 +15,7 @@ pub(crate) struct Basis {
     /// Where those of each cell end.
     ends: Vec<u32>,
     /// L, column by column.
-    pub(super) factor: Cholesky,
+    pub(crate) factor: Cholesky,
     rows: f64,
     /// Σ over rows of how many rules they are in.
     listed: f64,
