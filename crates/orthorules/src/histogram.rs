@@ -174,11 +174,11 @@ impl<'a> Gathered<'a> {
         if self.counted { f64::from(self.keys[i] & 1) } else { self.b[i] }
     }
 
-    /// g of the i-th row, its weight in d, and what its cell shares.
-    fn row(&self, i: usize) -> (f64, f64, &[f64]) {
-        let (mass, shared) = (self.mass.at(i), self.scorer.cell(self.cell(i)));
+    /// g of the i-th row, and its d before and after it is multiplied by what its cell shares.
+    fn row(&self, i: usize) -> (f64, f64, f64) {
+        let (mass, [mean, curvature]) = (self.mass.at(i), self.scorer.cell(self.cell(i)));
         let weight = if self.scorer.by_norm { self.norm.at(i) } else { mass };
-        (mass * shared[0] - self.b(i), weight, shared)
+        (mass * mean - self.b(i), weight, weight * curvature)
     }
 
     /// The cheaper method; what is subtracted must be counted.
@@ -271,11 +271,17 @@ impl<'a> Gathered<'a> {
     fn row_vectors(&self) -> Vec<f64> {
         let stride = self.scorer.stride();
         let mut vectors = spare::zeros(self.keys.len() * stride);
+        // Of the cells that occur, in the order in which they do.
+        let (mut places, mut shared) = (vec![u32::MAX; self.cells], Vec::new());
         for (i, vector) in vectors.chunks_exact_mut(stride).enumerate() {
-            let (gradient, weight, shared) = self.row(i);
-            vector[ROWS] = self.rows_each.at(i);
-            vector[G] = gradient;
-            vector[D..].iter_mut().zip(&shared[1..]).for_each(|(x, s)| *x = weight * s);
+            let (gradient, weight, d) = self.row(i);
+            let place = &mut places[self.cell(i)];
+            if *place == u32::MAX {
+                *place = shared.len() as u32;
+                shared.push(self.scorer.vector(self.cell(i)));
+            }
+            (vector[ROWS], vector[G], vector[D]) = (self.rows_each.at(i), gradient, d);
+            vector[N..].iter_mut().zip(&shared[*place as usize]).for_each(|(x, dz)| *x = weight * dz);
             self.scorer.project(vector);
         }
         vectors
@@ -292,9 +298,7 @@ impl<'a> Gathered<'a> {
             bin[G] += g;
             bin[D] += d;
             let columns = &mut bin[N..];
-            if self.scorer.t > 0 {
-                basis.of(self.cell(i)).iter().for_each(|&k| columns[k as usize] += d);
-            }
+            basis.of(self.cell(i)).iter().for_each(|&k| columns[k as usize] += d);
         });
         orthogonalise(self.scorer, &mut stats);
         stats
@@ -304,8 +308,8 @@ impl<'a> Gathered<'a> {
     fn gradients_and_weights(&self) -> Vec<f64> {
         let mut sides = spare::take(2 * self.keys.len());
         for i in 0..self.keys.len() {
-            let (gradient, weight, shared) = self.row(i);
-            sides.extend([gradient, weight * shared[1]]);
+            let (gradient, _, d) = self.row(i);
+            sides.extend([gradient, d]);
         }
         sides
     }

@@ -49,8 +49,16 @@ impl Cholesky {
         }
     }
 
+    /// Overwrites `x` with L⁻ᵀx, for which `self` must be [`Self::transposed`]; dropped components become 0.
+    pub(crate) fn solve_upper_by_columns(&self, x: &mut [f64]) {
+        for (i, column) in self.columns().enumerate().rev() {
+            let dot: f64 = column[i + 1..].iter().zip(&x[i + 1..]).map(|(l, x)| l * x).sum();
+            x[i] = if column[i] > 0.0 { (x[i] - dot) / column[i] } else { 0.0 };
+        }
+    }
+
     /// The columns, if `self` is [`Self::transposed`].
-    pub(crate) fn columns(&self) -> impl Iterator<Item = &[f64]> {
+    pub(crate) fn columns(&self) -> std::slice::ChunksExact<'_, f64> {
         self.lower.chunks_exact(self.size.max(1))
     }
 
@@ -109,9 +117,15 @@ mod tests {
                                    rhs in prop::collection::vec(-3.0..3.0f64, 5)) {
             let rows: Vec<Vec<f64>> = rows.iter().map(|r| r.iter().map(|&x| f64::from(x)).collect()).collect();
             let factor = Cholesky::new(&gram(&rows, 5), 5, 1e-9);
-            let (mut by_rows, mut by_columns) = (rhs.clone(), rhs);
+            let (mut by_rows, mut by_columns) = (rhs.clone(), rhs.clone());
             factor.solve_lower(&mut by_rows);
             factor.transposed().solve_lower_by_columns(&mut by_columns);
+            let (mut whole, mut in_turn) = (rhs, by_columns.clone());
+            factor.solve(&mut whole);
+            factor.transposed().solve_upper_by_columns(&mut in_turn);
+            for (a, b) in whole.iter().zip(&in_turn) {
+                prop_assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{} {}", a, b);
+            }
             for (a, b) in by_rows.iter().zip(&by_columns) {
                 prop_assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{} {}", a, b);
             }

@@ -31,8 +31,8 @@ pub(crate) const N: usize = 3;
 pub(crate) struct Scorer {
     /// Number of basis vectors.
     pub(crate) t: usize,
-    /// Per cell: μ_c, δ_c, δ_c z_c1 … δ_c z_ct, where d = mass · δ_c (or norm · δ_c).
-    pub(crate) per_cell: Vec<f64>,
+    /// Per cell: μ_c and δ_c, where d = mass · δ_c (or norm · δ_c).
+    per_cell: Vec<[f64; 2]>,
     /// What z is made from.
     pub(crate) basis: Basis,
     /// β₀ and the weights where means are scores and curvatures are all the same: for squared loss.
@@ -67,19 +67,16 @@ impl Scorer {
         let constant = params.intercept == Intercept::Corrected;
         let t = if objective.is_orthogonal() { cells.rules() + usize::from(constant) } else { 0 };
         let lambda = if second_order { params.reg_lambda } else { 0.0 };
-        let (z, basis) = basis(cells, &d, t, constant, lambda, &weights.held());
-        let mut per_cell = Vec::with_capacity(cells.len() * (2 + t));
-        for cell in 0..cells.len() {
-            per_cell.extend([loss.mean(scores[cell]), delta[cell]]);
-            per_cell.extend((0..t).map(|k| delta[cell] * z[cell * t + k]));
-        }
+        let basis = basis(cells, &d, t, constant, lambda, &weights.held());
+        let per_cell: Vec<[f64; 2]> = scores.iter().zip(&delta).map(|(&f, &delta)| [loss.mean(f), delta]).collect();
         let mut lean = Vec::new();
         if objective == Objective::Ogb {
             lean.resize(t, 0.0);
-            for cell in 0..cells.len() {
-                let g = cells.mass[cell] * loss.mean(scores[cell]) - cells.b[cell];
-                (0..t).for_each(|k| lean[k] += g * z[cell * t + k]);
+            for (cell, [mean, _]) in per_cell.iter().enumerate() {
+                let g = cells.mass[cell] * mean - cells.b[cell];
+                basis.columns_of(cell).for_each(|k| lean[k] += g);
             }
+            basis.factor.solve_lower_by_columns(&mut lean);
         }
         let mut scorer = Self {
             t,
@@ -129,7 +126,7 @@ impl Scorer {
     /// Σ ((aμ)² + b²)/d: the size of the terms whose difference the gradient is.
     fn terms(&self, cells: &Cells) -> f64 {
         let term = |c: usize| {
-            let (mu, delta) = (self.cell(c)[0], self.cell(c)[1]);
+            let [mu, delta] = self.cell(c);
             let scale = if self.by_norm { cells.mass[c] / cells.norm[c] } else { 1.0 };
             scale * (cells.mass[c] * mu * mu + cells.square[c]) / delta
         };
@@ -140,12 +137,18 @@ impl Scorer {
     /// `along` is what the gradient in the span of the chosen rules can contribute.
     fn root_bound(&self, response: &Response, cells: &Cells, along: f64) -> f64 {
         let (mut up, mut down, mut square) = (0.0, 0.0, along);
-        let leaning: Vec<f64> =
-            (0..cells.len()).map(|c| self.lean.iter().zip(&self.cell(c)[2..]).map(|(v, dz)| v * dz).sum()).collect();
+        let mut leaning = vec![0.0; cells.len()];
+        if !self.lean.is_empty() {
+            let mut lean = self.lean.clone();
+            self.basis.factor.solve_upper_by_columns(&mut lean);
+            let along_rules = |c: usize| self.basis.columns_of(c).map(|k| lean[k]).sum::<f64>();
+            leaning.iter_mut().enumerate().for_each(|(c, leaning)| *leaning = self.cell(c)[1] * along_rules(c));
+        }
         if !self.gradient_only && !self.by_norm {
             // Σ (aμ − b)²/(aδ) of a cell from its sums, and what their difference may lose to rounding.
             for (c, leaning) in leaning.iter().enumerate() {
-                let (mu, delta) = (self.cell(c)[0] - leaning, self.cell(c)[1]);
+                let [mean, delta] = self.cell(c);
+                let mu = mean - leaning;
                 let (whole, cross) = (cells.mass[c] * mu * mu + cells.square[c], 2.0 * mu * cells.b[c]);
                 square += if delta > 0.0 { ((whole - cross).max(0.0) + 1e-12 * whole) / delta } else { 0.0 };
             }
@@ -153,13 +156,13 @@ impl Scorer {
         }
         for r in 0..response.rows() {
             let cell = cells.of(r);
-            let shared = self.cell(cell);
+            let [mean, curvature] = self.cell(cell);
             let mass = response.mass.at(r);
             let weight = if self.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };
-            let g = mass * shared[0] - response.b[r] - weight * leaning[cell];
+            let g = mass * mean - response.b[r] - weight * leaning[cell];
             up += g.max(0.0);
             down -= g.min(0.0);
-            let d = weight * shared[1];
+            let d = weight * curvature;
             square += if d > 0.0 { g * g / d } else { 0.0 };
         }
         let bound = if self.gradient_only { f64::max(up, down) } else { square.sqrt() };
@@ -194,9 +197,18 @@ impl Scorer {
         self.noise / 4.0
     }
 
-    /// μ_c, δ_c, δ_c z_c of a cell.
-    pub(crate) fn cell(&self, cell: usize) -> &[f64] {
-        &self.per_cell[cell * (2 + self.t)..(cell + 1) * (2 + self.t)]
+    /// μ_c and δ_c of a cell.
+    #[inline]
+    pub(crate) fn cell(&self, cell: usize) -> [f64; 2] {
+        self.per_cell[cell]
+    }
+
+    /// δ_c z_c of a cell.
+    pub(crate) fn vector(&self, cell: usize) -> Vec<f64> {
+        let mut z = vec![0.0; self.t];
+        self.basis.columns_of(cell).for_each(|k| z[k] = self.per_cell[cell][1]);
+        self.basis.factor.solve_lower_by_columns(&mut z);
+        z
     }
 
     /// Turns the plain gradient sum of `stats` into that of the projected gradient.

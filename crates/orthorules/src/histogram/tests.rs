@@ -14,7 +14,8 @@ fn naive(case: &Case, scorer: &Scorer, cells: &Cells, rows: &[u32], column: &Bin
     for &r in rows {
         let r = r as usize;
         let code = with_codes!(&column.codes, codes => codes[r].index());
-        let shared = scorer.cell(cells.of(r));
+        let cell = cells.of(r);
+        let shared: Vec<f64> = scorer.cell(cell).into_iter().chain(scorer.vector(cell)).collect();
         let bin = &mut stats[code * stride..(code + 1) * stride];
         let a = response.mass.at(r);
         let d = if scorer.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { a };

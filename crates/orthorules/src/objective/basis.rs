@@ -1,4 +1,4 @@
-//! The basis that candidates are orthogonal to: its values for every cell, and what they are made from.
+//! The basis that candidates are orthogonal to: the columns that it is made from, and how.
 
 use super::NOISE;
 use crate::cells::Cells;
@@ -30,11 +30,17 @@ impl Basis {
         self.listed += f64::from(rows) * members.len() as f64;
     }
 
-    /// The listed columns of a cell.
+    /// The listed columns of a cell; none where nothing is orthogonal.
     #[inline]
     pub(crate) fn of(&self, cell: usize) -> &[u32] {
+        let Some(&end) = self.ends.get(cell) else { return &[] };
         let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
-        &self.members[start as usize..self.ends[cell] as usize]
+        &self.members[start as usize..end as usize]
+    }
+
+    /// All columns of a cell: the constant, if it is one of them, and the listed ones.
+    pub(crate) fn columns_of(&self, cell: usize) -> impl Iterator<Item = usize> {
+        (0..usize::from(self.constant)).chain(self.of(cell).iter().map(|&k| k as usize))
     }
 
     /// Where sums over a rule stand among those over all columns; nowhere if it is held.
@@ -49,40 +55,26 @@ impl Basis {
     }
 }
 
-/// z_c = L⁻¹ q_c for every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised. Rules
+/// The basis z_c = L⁻¹ q_c of every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised. Rules
 /// that are `held` at weight 0 cannot move with the others: their component of z is 0.
-pub(super) fn basis(
-    cells: &Cells,
-    d: &[f64],
-    t: usize,
-    constant: bool,
-    lambda: f64,
-    held: &[bool],
-) -> (Vec<f64>, Basis) {
+pub(super) fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64, held: &[bool]) -> Basis {
     if t == 0 {
-        return (Vec::new(), Basis::default());
+        return Basis::default();
     }
     let first = usize::from(constant);
-    let free = |cell: usize| cells.rules_of(cell).iter().filter(|&&k| !held[k as usize]).map(|&k| first + k as usize);
     let mut gram = vec![0.0; t * t];
     let mut active = Vec::with_capacity(t);
     let mut basis = Basis { constant, held: held.to_vec(), ..Basis::default() };
     for (cell, d) in d.iter().enumerate() {
+        let free = cells.rules_of(cell).iter().filter(|&&k| !held[k as usize]);
         active.clear();
-        active.extend((0..first).chain(free(cell)));
+        active.extend((0..first).chain(free.map(|&k| first + k as usize)));
         basis.push(&active[first..], cells.rows(cell));
         for (position, &i) in active.iter().enumerate() {
             active[..=position].iter().for_each(|&j| gram[i * t + j] += d);
         }
     }
     (first..t).for_each(|k| gram[k * t + k] += lambda);
-    let factor = Cholesky::new(&gram, t, NOISE);
-    let mut z = vec![0.0; cells.len() * t];
-    for cell in 0..cells.len() {
-        let row = &mut z[cell * t..(cell + 1) * t];
-        (0..first).chain(free(cell)).for_each(|k| row[k] = 1.0);
-        factor.solve_lower(row);
-    }
-    basis.factor = factor.transposed();
-    (z, basis)
+    basis.factor = Cholesky::new(&gram, t, NOISE).transposed();
+    basis
 }

@@ -113,21 +113,24 @@ impl UnitStats {
         let (t, stride) = (scorer.t, scorer.stride() + SHARES);
         let mut vectors = vec![0.0; units.len() * stride];
         let cell: Vec<u32> = units.sample.iter().map(|&r| cells.of(r as usize) as u32).collect();
+        let by_cell: Vec<Vec<f64>> = (0..cells.len()).map(|c| scorer.vector(c)).collect();
         for (r, &unit) in units.of_row.iter().enumerate() {
-            let shared = scorer.cell(cells.of(r));
+            let (cell, [mean, curvature]) = (cells.of(r), scorer.cell(cells.of(r)));
             let vector = &mut vectors[unit as usize * stride..][..stride - SHARES];
             let mass = response.mass.at(r);
             let weight = if scorer.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };
             vector[ROWS] += response.rows_each.at(r);
-            vector[G] += mass * shared[0] - response.b[r];
-            vector[D..].iter_mut().zip(&shared[1..]).for_each(|(x, s)| *x += weight * s);
+            vector[G] += mass * mean - response.b[r];
+            vector[D] += weight * curvature;
+            vector[N..].iter_mut().zip(&by_cell[cell]).for_each(|(x, dz)| *x += weight * dz);
         }
         vectors.chunks_exact_mut(stride).for_each(|vector| scorer.project(&mut vector[..stride - SHARES]));
-        let z = (0..cells.len())
-            .flat_map(|c| {
-                let shared = scorer.cell(c);
-                let delta = shared[1];
-                shared[2..].iter().map(move |dz| if delta > 0.0 { dz / delta } else { 0.0 })
+        let z = by_cell
+            .iter()
+            .enumerate()
+            .flat_map(|(c, vector)| {
+                let [_, delta] = scorer.cell(c);
+                vector.iter().map(move |dz| if delta > 0.0 { dz / delta } else { 0.0 })
             })
             .collect();
         Self::finish(&vectors, &cell, z, t, t > 0 && bound == Bound::Admissible)

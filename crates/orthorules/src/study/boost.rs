@@ -85,10 +85,10 @@ pub(super) fn better(found: Option<Found>, scorer: &Scorer, cells: &Cells, respo
     let mut sum = vec![0.0; scorer.stride()];
     sum[ROWS] = response.rows_total;
     for cell in 0..cells.len() {
-        let (mass, shared) = (cells.mass[cell], scorer.cell(cell));
-        sum[G] += mass * shared[0] - cells.b[cell];
-        sum[D] += mass * shared[1];
-        sum[N..].iter_mut().zip(&shared[2..]).for_each(|(n, dz)| *n += mass * dz);
+        let (mass, [mean, curvature]) = (cells.mass[cell], scorer.cell(cell));
+        sum[G] += mass * mean - cells.b[cell];
+        sum[D] += mass * curvature;
+        sum[N..].iter_mut().zip(scorer.vector(cell)).for_each(|(n, dz)| *n += mass * dz);
     }
     scorer.project(&mut sum);
     let value = scorer.value(&sum);

@@ -196,10 +196,12 @@ impl Workload {
         match kernel {
             Kernel::ByCells | Kernel::ByVectors => {
                 let (scorer, stride) = (&self.now.scorer, self.now.scorer.stride());
+                let shared = |c: usize| scorer.cell(c).into_iter().chain(scorer.vector(c)).collect::<Vec<f64>>();
+                let by_cell: Vec<Vec<f64>> = (0..self.now.cells.len()).map(shared).collect();
                 let column = |column: &BinnedColumn| {
                     let mut stats = vec![0.0; (column.bins + 1) * stride];
                     for r in self.last.iter().map(|&r| r as usize) {
-                        let (mass, shared) = (self.response.mass.at(r), scorer.cell(self.now.cells.of(r)));
+                        let (mass, shared) = (self.response.mass.at(r), &by_cell[self.now.cells.of(r)]);
                         let bin = &mut stats[code(column, r) * stride..][..stride];
                         bin[0] += 1.0;
                         bin.iter_mut().skip(1).zip(shared).for_each(|(x, s)| *x += mass * s);

@@ -1,0 +1,142 @@
+//! Statistics of many bins side by side: a lane for each of rows, G, D and N, with a place for every bin.
+//!
+//! What a cell shares goes to all its bins at once, and to the lanes of those rules alone that the cell is in; N is made
+//! orthogonal after the sums. So a cell costs as many additions as it has bins and rules, and none waits for another.
+
+use crate::cpu::vectorised;
+use crate::objective::{D, G, N, ROWS, Scorer};
+use crate::spare;
+
+/// Bins that are made orthogonal together: their lanes stay in the nearest cache.
+const BLOCK: usize = 64;
+
+/// Sums of so many bins.
+pub(crate) struct Lanes<'s> {
+    scorer: &'s Scorer,
+    bins: usize,
+    /// `stride × bins`; N holds sums of d·q until the end.
+    values: Vec<f64>,
+}
+
+impl<'s> Lanes<'s> {
+    pub(crate) fn new(scorer: &'s Scorer, bins: usize) -> Self {
+        Self { scorer, bins, values: spare::zeros(scorer.stride() * bins) }
+    }
+
+    /// One of the lanes.
+    pub(crate) fn lane(&mut self, which: usize) -> &mut [f64] {
+        &mut self.values[which * self.bins..(which + 1) * self.bins]
+    }
+
+    /// Takes the sum of targets of every bin from G.
+    pub(crate) fn subtract_targets(&mut self, sums: &[f64]) {
+        self.lane(G).iter_mut().zip(sums).for_each(|(g, b)| *g -= b);
+    }
+
+    /// Adds rows of one mass, counted by cell and bin.
+    pub(crate) fn add_counts(&mut self, counts: &[u32], mass: f64) {
+        spread_counts(self.scorer, self.bins, counts, mass, &mut self.values);
+    }
+
+    /// Adds masses, summed by cell and bin, to G, and to D and N.
+    pub(crate) fn add_masses(&mut self, masses: &[f64]) {
+        self.add_gradients(masses);
+        self.add_weights(masses);
+    }
+
+    /// Adds masses to G alone.
+    pub(crate) fn add_gradients(&mut self, masses: &[f64]) {
+        let (bins, scorer) = (self.bins, self.scorer);
+        for (cell, masses) in masses.chunks_exact(bins).enumerate() {
+            let [mean, _] = scorer.cell(cell);
+            self.lane(G).iter_mut().zip(masses).for_each(|(g, a)| *g += mean * a);
+        }
+    }
+
+    /// Adds what d is made of to D and N alone.
+    pub(crate) fn add_weights(&mut self, weights: &[f64]) {
+        let mut d = spare::zeros(self.bins);
+        for (cell, weights) in weights.chunks_exact(self.bins).enumerate() {
+            let [_, curvature] = self.scorer.cell(cell);
+            d.iter_mut().zip(weights).for_each(|(d, w)| *d = curvature * w);
+            add_to_rules(self.scorer, cell, &d, &mut self.values[D * self.bins..]);
+        }
+        spare::give(d);
+    }
+
+    /// Rows, G, D and N of every bin, bin by bin.
+    pub(crate) fn statistics(mut self) -> Vec<f64> {
+        orthogonalise(self.scorer, self.bins, &mut self.values);
+        let stride = self.scorer.stride();
+        let mut stats = spare::zeros(self.bins * stride);
+        for (which, lane) in self.values.chunks_exact(self.bins).enumerate() {
+            stats.iter_mut().skip(which).step_by(stride).zip(lane).for_each(|(x, value)| *x = *value);
+        }
+        spare::give(self.values);
+        stats
+    }
+}
+
+vectorised! {
+    fn spread_counts(scorer: &Scorer, bins: usize, counts: &[u32], mass: f64, lanes: &mut [f64]) {
+        let mut d = spare::zeros(bins);
+        for (cell, counts) in counts.chunks_exact(bins).enumerate() {
+            if counts.iter().fold(0, |some, count| some | count) == 0 {
+                continue;
+            }
+            let [mean, curvature] = scorer.cell(cell).map(|shared| mass * shared);
+            let (rows, others) = lanes.split_at_mut((ROWS + 1) * bins);
+            let (g, others) = others.split_at_mut(bins);
+            let sums = rows.iter_mut().zip(g).zip(&mut d).zip(counts);
+            for (((rows, g), d), &count) in sums {
+                let count = f64::from(count);
+                *rows += count;
+                *g += mean * count;
+                *d = curvature * count;
+            }
+            add_to_rules(scorer, cell, &d, others);
+        }
+        spare::give(d);
+    }
+}
+
+/// Adds `d` of every bin, all of one cell, to D and to the rules of the cell: the lanes from D on.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add_to_rules(scorer: &Scorer, cell: usize, d: &[f64], lanes: &mut [f64]) {
+    let (all, rules) = lanes.split_at_mut(d.len());
+    all.iter_mut().zip(d).for_each(|(sum, d)| *sum += d);
+    for &k in scorer.basis.of(cell) {
+        let rule = &mut rules[k as usize * d.len()..][..d.len()];
+        rule.iter_mut().zip(d).for_each(|(sum, d)| *sum += d);
+    }
+}
+
+vectorised! {
+    /// [`Scorer::orthogonalise`] for all bins.
+    fn orthogonalise(scorer: &Scorer, bins: usize, lanes: &mut [f64]) {
+        if scorer.t == 0 {
+            return;
+        }
+        let (sums, n) = lanes.split_at_mut(N * bins);
+        if scorer.basis.constant {
+            n[..bins].copy_from_slice(&sums[D * bins..]);
+        }
+        for start in (0..bins).step_by(BLOCK) {
+            let block = start..bins.min(start + BLOCK);
+            for (j, column) in scorer.basis.factor.columns().enumerate() {
+                let (before, after) = n.split_at_mut((j + 1) * bins);
+                let now = &mut before[j * bins..][block.clone()];
+                let inverse = if column[j] > 0.0 { 1.0 / column[j] } else { 0.0 };
+                now.iter_mut().for_each(|x| *x *= inverse);
+                for (later, &l) in after.chunks_exact_mut(bins).zip(&column[j + 1..]).filter(|(_, l)| **l != 0.0) {
+                    later[block.clone()].iter_mut().zip(&*now).for_each(|(x, now)| *x -= l * now);
+                }
+            }
+        }
+        let g = &mut sums[G * bins..D * bins];
+        for (lean, n) in scorer.lean.iter().zip(n.chunks_exact(bins)) {
+            g.iter_mut().zip(n).for_each(|(g, n)| *g -= lean * n);
+        }
+    }
+}
