@@ -4,7 +4,6 @@
 //! is computed once for each cell. Adding a rule splits the cells that it covers in part.
 
 use crate::response::{PerRow, Response};
-use crate::tally::Tally;
 use rayon::prelude::*;
 
 /// The partition of the rows by the rules chosen so far, with its sums.
@@ -117,12 +116,12 @@ impl Cells {
         covered
     }
 
-    /// [`Self::split`] where the search has counted the rows by bin and cell already, or where it has not.
-    pub(crate) fn split_known(&mut self, rows: &[u32], tables: Option<&[Tally]>, response: &Response) -> Vec<u32> {
-        let table = tables.and_then(|tables| tables.iter().find(|table| !table.counts.is_empty()));
-        let Some(table) = table.filter(|_| !self.counted) else { return self.split(rows, response) };
-        let covered: Vec<u32> = table.rows_of_cells().collect();
-        self.split_with(&covered, rows, response)
+    /// [`Self::split`] where it may be known already how many of the rows each cell has.
+    pub(crate) fn split_known(&mut self, rows: &[u32], covered: Option<Vec<u32>>, response: &Response) -> Vec<u32> {
+        match covered.filter(|_| !self.counted) {
+            Some(covered) => self.split_with(&covered, rows, response),
+            None => self.split(rows, response),
+        }
     }
 
     /// [`Self::split`] where so many of the rows have each key.

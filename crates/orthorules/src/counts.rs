@@ -6,7 +6,7 @@
 
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
-use crate::codes::Codes;
+use crate::group::Group;
 use crate::histogram::{Lanes, Rows};
 use crate::loss::Loss;
 use crate::objective::{D, G, N, ROWS, Scorer};
@@ -21,50 +21,50 @@ const DENSE: usize = 4;
 /// The same where the counts of rules can take their place.
 const DENSE_LINEAR: usize = 1;
 
-/// What was counted of the rows of a node, one for each column.
+/// What was counted of the rows of a node, one for each group.
 pub(crate) type Tables = Vec<Tally>;
 
 /// The tables of all rows.
 #[derive(Debug, Clone)]
 pub(crate) struct RootCounts {
+    groups: Vec<Group>,
     tables: Tables,
-    /// For squared loss, of each column, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
+    /// For squared loss, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
     /// when the tables are too large. Else nothing.
     inside: Vec<Vec<u32>>,
     /// Whether the tables are gone.
     shed: bool,
-    /// Which columns are the same in all rows: no condition can use them, so nothing more is counted of them.
-    constant: Vec<bool>,
     mass: f64,
     cells: usize,
 }
 
 impl RootCounts {
     /// The tables before there is a rule, with the only cell that there is then; nothing when rows differ in weight or exposure.
-    pub(crate) fn new<'a>(columns: &'a [BinnedColumn], response: &Response, cells: &Cells) -> Option<Self> {
+    pub(crate) fn new(columns: &[BinnedColumn], response: &Response, cells: &Cells) -> Option<Self> {
         let (PerRow::Same(mass), PerRow::Same(_), None) = (&response.mass, &response.rows_each, &response.norm) else {
             return None;
         };
         let rows = &Rows::All(response.rows());
         let b = if response.counted { &[][..] } else { &response.b };
         let node = tally::Node { rows, keys: &cells.keys, b, cells: 1, counted: response.counted };
-        let narrow = columns.chunk_by(|a, b| bytes(a).is_some() && bytes(b).is_some());
-        let threads = rayon::current_num_threads();
-        let split = |group: &'a [BinnedColumn]| tally::groups(group.len(), threads).map(|some| &group[some]);
-        let groups: Vec<&[BinnedColumn]> = narrow.flat_map(split).collect();
-        let tables =
-            groups.into_par_iter().flat_map_iter(|group| match group.iter().map(bytes).collect::<Option<Vec<_>>>() {
-                Some(together) => tally::several(node, &together),
-                None => group.iter().map(|column| tally::one(node, &column.codes, column.bins + 1)).collect(),
-            });
-        let tables: Tables = tables.collect();
-        let constant = tables.iter().map(|table| table.counts.iter().filter(|&&count| count > 0).count() < 2).collect();
+        let count = |constant: &[bool]| -> (Vec<Group>, Tables) {
+            let groups = Group::all(columns, constant, rayon::current_num_threads());
+            let tables = groups.par_iter().map(|group| tally::count(node, group, columns)).collect();
+            (groups, tables)
+        };
+        let (mut groups, mut tables) = count(&[]);
+        let constant: Vec<bool> =
+            groups.iter().zip(&tables).flat_map(|(group, table)| group.are_constant(&table.counts)).collect();
+        // No condition can use a column that is the same in all rows, so nothing more is counted of it.
+        if constant.contains(&true) {
+            (groups, tables) = count(&constant);
+        }
         let linear = response.loss == Loss::Squared;
         let inside = if linear { tables.iter().map(|table| table.counts.clone()).collect() } else { Vec::new() };
-        Some(Self { tables, inside, shed: false, constant, mass: *mass, cells: 1 })
+        Some(Self { groups, tables, inside, shed: false, mass: *mass, cells: 1 })
     }
 
-    /// Rows, G, D and N of every bin of column `index`: `(bins + 1) × stride`.
+    /// Rows, G, D and N of every bin of group `index`: `bins × stride`.
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer) -> Vec<f64> {
         let by_rules = !self.inside.is_empty() && (self.shed || linear_is_cheaper(self.cells, scorer.t));
         if let (true, Some((intercept, weights))) = (by_rules, &scorer.linear) {
@@ -95,25 +95,27 @@ impl RootCounts {
         lanes.statistics()
     }
 
-    /// The counts of column `index`: `cells × bins`.
-    pub(crate) fn table(&self, index: usize) -> &[u32] {
-        &self.tables[index].counts
+    /// The groups of columns that are counted together; columns that are the same in all rows are in none.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
     }
 
-    /// For each column, whether it is the same in all rows.
-    pub(crate) fn constant(&self) -> &[bool] {
-        &self.constant
+    /// How many rows of `tables`, which are those of a node, each cell has.
+    pub(crate) fn rows_of_cells(&self, tables: &Tables) -> Option<Vec<u32>> {
+        let (group, table) = self.groups.iter().zip(tables).next()?;
+        let bins_of_first = group.first_bins();
+        Some(table.counts.chunks_exact(group.bins()).map(|cell| cell[..bins_of_first].iter().sum()).collect())
     }
 
-    /// The tables of all columns, unless they became too large.
+    /// The tables of all groups, unless they became too large.
     pub(crate) fn tables(&self) -> Option<&[Tally]> {
         (!self.shed).then_some(&self.tables)
     }
 
     /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known.
     pub(crate) fn not_outgrown(mut self, cells: usize, rows: usize) -> Option<Self> {
-        let bins: usize = self.tables.iter().map(|table| table.sums.len()).sum();
-        let longest = self.tables.iter().map(|table| table.sums.len()).max().unwrap_or_default();
+        let bins: usize = self.groups.iter().map(Group::bins).sum();
+        let longest = self.groups.iter().map(Group::most_bins).max().unwrap_or_default();
         let dense = if self.inside.is_empty() { DENSE } else { DENSE_LINEAR };
         if longest * cells > dense * rows || bins * cells * size_of::<u32>() > LARGEST {
             self.shed();
@@ -139,27 +141,21 @@ impl RootCounts {
         let (old, new) = (self.cells, cells.len());
         let mut origin: Vec<u32> = (0..new as u32).collect();
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
-        if !self.inside.is_empty() {
-            let varying = self.inside.par_iter_mut().enumerate().filter(|(index, _)| !self.constant[*index]);
-            varying.for_each(|(index, inside)| {
-                let column = &columns[index];
-                let table = covered.map(|tables| &tables[index]).filter(|table| !table.counts.is_empty());
-                inside.extend(table.map_or_else(|| count(column, rows, |_| 0, 1), Tally::rows_of_bins));
-            });
-        }
+        let groups = &self.groups;
+        self.inside.par_iter_mut().zip(groups).enumerate().for_each(|(index, (inside, group))| {
+            let table = covered.map(|tables| &tables[index]);
+            inside.extend(table.map_or_else(|| count(group, columns, rows, |_| 0, 1), Tally::rows_of_bins));
+        });
         if self.shed {
             self.cells = new;
             return;
         }
-        let varying = self.tables.par_iter_mut().enumerate().filter(|(index, _)| !self.constant[*index]);
-        varying.for_each(|(index, table)| {
-            let column = &columns[index];
-            let counted = covered.is_none().then(|| count(column, rows, |r| origin[cells.of(r)] as usize, old));
-            let moved = covered.map_or(counted.as_ref(), |tables| Some(&tables[index].counts));
-            let bins = column.bins + 1;
+        self.tables.par_iter_mut().zip(groups).enumerate().for_each(|(index, (table, group))| {
+            let counted = covered.is_none().then(|| count(group, columns, rows, |r| origin[cells.of(r)] as usize, old));
+            let Some(moved) = covered.map_or(counted.as_ref(), |tables| Some(&tables[index].counts)) else { return };
+            let bins = group.bins();
             table.counts.resize(new * bins, 0);
             let (before, after) = table.counts.split_at_mut(old * bins);
-            let Some(moved) = moved else { return };
             for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
                 let moved = &moved[cell * bins..][..bins];
                 before[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count -= moved);
@@ -176,21 +172,21 @@ fn linear_is_cheaper(cells: usize, t: usize) -> bool {
     0.2 * t * t + 2.0 * t < 0.25 * cells * (t + 3.0)
 }
 
-/// The codes and bins of a column of bytes.
-fn bytes(column: &BinnedColumn) -> Option<(&[u8], usize)> {
-    match &column.codes {
-        Codes::U8(codes) => Some((&codes[..], column.bins + 1)),
-        _ => None,
-    }
-}
-
-/// The table of one column over `rows`.
-fn count(column: &BinnedColumn, rows: &[u32], cell: impl Fn(usize) -> usize, cells: usize) -> Vec<u32> {
-    let bins = column.bins + 1;
+/// The counts of a group over `rows`, by cell and bin.
+fn count(
+    group: &Group,
+    columns: &[BinnedColumn],
+    rows: &[u32],
+    cell: impl Fn(usize) -> usize,
+    cells: usize,
+) -> Vec<u32> {
+    let bins = group.bins();
     let mut table = vec![0u32; bins * cells];
-    with_codes!(&column.codes, codes => for &r in rows {
-        table[cell(r as usize) * bins + codes[r as usize].index()] += 1;
-    });
+    for (column, first) in group.of(columns) {
+        with_codes!(&column.codes, codes => for &r in rows {
+            table[cell(r as usize) * bins + first + codes[r as usize].index()] += 1;
+        });
+    }
     table
 }
 
@@ -214,9 +210,11 @@ mod tests {
             let mut cells = Cells::new(&response);
             for rule in &case.rules {
                 let rows = selected(rule);
-                let tally =
-                    |c| Tally { counts: count(c, &rows, |r| cells.of(r), cells.len()), sums: vec![0.0; c.bins + 1] };
-                let tables: Tables = columns.iter().map(tally).collect();
+                let of = |group: &Group| Tally {
+                    counts: count(group, &columns, &rows, |r| cells.of(r), cells.len()),
+                    sums: vec![0.0; group.bins()],
+                };
+                let tables: Tables = root.groups().iter().map(of).collect();
                 let moved = cells.split(&rows, &response);
                 root.split(&columns, &rows, known.then_some(&tables), (&cells, &moved));
             }
@@ -231,15 +229,16 @@ mod tests {
             let mut less = root.clone();
             less.shed();
             let by_less = Gathered::new(&rest, &response, &cells, &scorer).left_out_of(&less);
-            for (index, column) in columns.iter().enumerate().filter(|(index, _)| !root.constant[*index]) {
+            for (index, group) in root.groups().iter().enumerate() {
+                let by = |gathered: &Gathered, method| gathered.statistics_by(method, group, &columns);
                 let pairs = [
-                    (gathered.statistics_by(column, Method::Cells), root.statistics(index, &scorer)),
-                    (directly.statistics_by(column, Method::Vectors), by_others.statistics(index, column)),
+                    (by(&gathered, Method::Cells), root.statistics(index, &scorer)),
+                    (by(&directly, Method::Vectors), by_others.statistics(index, group, &columns)),
                 ];
                 let without_tables = || {
                     [
-                        (gathered.statistics_by(column, Method::Rules), less.statistics(index, &scorer)),
-                        (directly.statistics_by(column, Method::Rules), by_less.statistics(index, column)),
+                        (by(&gathered, Method::Rules), less.statistics(index, &scorer)),
+                        (by(&directly, Method::Rules), by_less.statistics(index, group, &columns)),
                     ]
                 };
                 let more = (!less.inside.is_empty()).then(without_tables);

@@ -203,7 +203,9 @@ impl<'a> Boosting<'a> {
             self.observer.searched(self.class, &certificate(&found, response, elapsed));
 
             let started = Instant::now();
-            let moved_to = cells.split_known(&found.rows, found.tables.as_deref(), response);
+            let known = root.as_ref().zip(found.tables.as_ref());
+            let covered = known.and_then(|(root, tables)| root.rows_of_cells(tables));
+            let moved_to = cells.split_known(&found.rows, covered, response);
             let signs = self.directions.of_query(&found.query.atoms);
             weights = refit::update(&weights, signs, loss, &cells, params);
             let next_risk = weights.risk(loss, &cells, params.reg_lambda);

@@ -15,14 +15,13 @@ pub(crate) use rows::Rows;
 
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
-use crate::codes::Codes;
 use crate::counts::RootCounts;
 use crate::cpu::vectorised;
+use crate::group::Group;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
 use crate::spare;
 use crate::tally::{self, Tally};
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// How the statistics of a column are computed.
@@ -64,9 +63,9 @@ pub(crate) struct Gathered<'a> {
     mass: PerRow,
     norm: PerRow,
     rows_each: PerRow,
-    /// Row vectors (1, g, d, d·z), made when a column first asks for them.
+    /// Row vectors (1, g, d, d·z), made when they are first asked for.
     vectors: OnceLock<Vec<f64>>,
-    /// g and d of the rows, made when a column first asks for them.
+    /// g and d of the rows, made when they are first asked for.
     sides: OnceLock<Vec<f64>>,
     /// What is known of all rows without looking at them.
     root: Option<&'a RootCounts>,
@@ -74,7 +73,7 @@ pub(crate) struct Gathered<'a> {
     whole: Option<&'a [Tally]>,
     /// All rows, from whose statistics those of the rows gathered here are subtracted.
     all: Option<&'a RootCounts>,
-    /// What was counted on the way, one place for each column; empty when nobody wants it.
+    /// What was counted on the way, one place for each group; empty when nobody wants it.
     tables: Vec<OnceLock<Tally>>,
 }
 
@@ -144,13 +143,12 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Keeps the tables of counts that statistics go through, but for `constant` columns, of which none are made.
-    pub(crate) fn keeping_tables(self, constant: &[bool]) -> Self {
-        let place = |&constant: &bool| if constant { OnceLock::from(Tally::default()) } else { OnceLock::new() };
-        Self { tables: constant.iter().map(place).collect(), ..self }
+    /// Keeps the tables of counts that statistics of so many groups go through.
+    pub(crate) fn keeping_tables(self, groups: usize) -> Self {
+        Self { tables: (0..groups).map(|_| OnceLock::new()).collect(), ..self }
     }
 
-    /// The tables of all columns, if all were made.
+    /// The tables of all groups, if all were made.
     pub(crate) fn into_tables(self) -> Option<Vec<Tally>> {
         spare::give(self.keys);
         spare::give(self.b);
@@ -181,89 +179,80 @@ impl<'a> Gathered<'a> {
         (mass * mean - self.b(i), weight, weight * curvature)
     }
 
-    /// The cheaper method; what is subtracted must be counted.
-    fn method(&self, column: &BinnedColumn) -> Method {
-        if self.whole.is_some() {
-            return Method::Cells;
-        }
-        Method::cheaper(self.rows.len(), column, self.cells, self.scorer)
-    }
-
-    /// Rows, G, D and N of every bin of column number `index`, missing values last: `(bins + 1) × stride`.
-    pub(crate) fn statistics(&self, index: usize, column: &BinnedColumn) -> Vec<f64> {
+    /// Rows, G, D and N of every bin of a group, whose number is `index`: `bins × stride`.
+    pub(crate) fn statistics(&self, index: usize, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
         if let Some(root) = self.root {
             return root.statistics(index, self.scorer);
         }
-        let stats = match self.method(column) {
-            Method::Cells => self.by_cells(column, Some(index)),
-            method => self.statistics_by(column, method),
+        // What is subtracted must be counted.
+        let cheaper = |column| match self.whole {
+            Some(_) => Method::Cells,
+            None => Method::cheaper(self.rows.len(), column, self.cells, self.scorer),
         };
-        self.or_others(index, stats)
-    }
-
-    /// The statistics of column number `index`, or those of all other rows if these are wanted.
-    fn or_others(&self, index: usize, stats: Vec<f64>) -> Vec<f64> {
-        let Some(all) = self.all else { return stats };
-        let mut others = all.statistics(index, self.scorer);
-        others.iter_mut().zip(&stats).for_each(|(all, some)| *all -= some);
-        spare::give(stats);
-        others
-    }
-
-    /// The statistics of `columns`, counted together where they can be.
-    pub(crate) fn statistics_of(&self, columns: Range<usize>, all: &[BinnedColumn]) -> Vec<Vec<f64>> {
-        let mut found = Vec::with_capacity(columns.len());
-        while found.len() < columns.len() {
-            let rest = columns.start + found.len()..columns.end;
-            match (self.counted_together(rest.clone(), all), &self.mass) {
-                (group, PerRow::Same(mass)) if group.len() > 1 => {
-                    let tallies = tally::several(self.node(), &group);
-                    let stats = |(index, tally)| self.or_others(index, self.multiplied(tally, *mass, Some(index)));
-                    found.extend(rest.zip(tallies).map(stats));
-                }
-                _ => found.push(self.statistics(rest.start, &all[rest.start])),
+        let mut methods = group.of(all).map(|(column, _)| cheaper(column));
+        let method = methods.next().filter(|&first| methods.all(|method| method == first));
+        let stats = match (method, &self.mass) {
+            (Some(Method::Cells), PerRow::Same(mass)) if !self.scorer.by_norm => {
+                self.by_counts(index, group, all, *mass)
             }
-        }
-        found
-    }
-
-    /// The codes and bins of the first of `columns` that one pass over the rows can count; none if it must be alone.
-    fn counted_together<'c>(&self, columns: Range<usize>, all: &'c [BinnedColumn]) -> Vec<(&'c [u8], usize)> {
-        if self.root.is_some() || self.scorer.by_norm || !matches!(self.mass, PerRow::Same(_)) {
-            return Vec::new();
-        }
-        let bytes = |column: &'c BinnedColumn| match &column.codes {
-            Codes::U8(codes) if self.method(column) == Method::Cells => Some((&codes[..], column.bins + 1)),
-            _ => None,
+            (Some(method), _) => self.statistics_by(method, group, all),
+            // Which method a column gets must not depend on who its neighbours are.
+            (None, _) => {
+                let alone = |c: usize| self.statistics_by(cheaper(&all[c]), &Group::new(c..c + 1, all), all);
+                group.columns().flat_map(alone).collect()
+            }
         };
-        let mut group: Vec<_> = all[columns].iter().take(tally::MOST).map_while(bytes).collect();
-        group.truncate(tally::together(group.iter().map(|c| c.1), self.node().width()));
-        group
+        match self.all {
+            Some(root) => {
+                let mut others = root.statistics(index, self.scorer);
+                others.iter_mut().zip(&stats).for_each(|(all, some)| *all -= some);
+                spare::give(stats);
+                others
+            }
+            None => stats,
+        }
     }
 
     /// Statistics by a method of the caller's choice.
-    pub(crate) fn statistics_by(&self, column: &BinnedColumn, method: Method) -> Vec<f64> {
-        match method {
-            Method::Cells => self.by_cells(column, None),
-            Method::Vectors => with_codes!(&column.codes, codes => self.by_vectors(codes, column.bins + 1)),
-            Method::Rules => with_codes!(&column.codes, codes => self.by_rules(codes, column.bins + 1)),
+    pub(crate) fn statistics_by(&self, method: Method, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
+        match (method, &self.mass) {
+            (Method::Cells, PerRow::Same(mass)) if !self.scorer.by_norm => {
+                tally::count(self.node(), group, all).statistics(self.scorer, *mass)
+            }
+            (Method::Cells, _) => self.by_masses(group, all),
+            (Method::Vectors, _) => self.by_vectors(group, all),
+            (Method::Rules, _) => self.by_rules(group, all),
         }
     }
 
-    fn by_vectors<C: Code>(&self, codes: &[C], bins: usize) -> Vec<f64> {
+    /// From counts to statistics. What was counted is kept if somebody wants it.
+    fn by_counts(&self, index: usize, group: &Group, all: &[BinnedColumn], mass: f64) -> Vec<f64> {
+        let mut tally = tally::count(self.node(), group, all);
+        if let Some(whole) = self.whole {
+            tally.subtract_from(&whole[index]);
+        }
+        let stats = tally.statistics(self.scorer, mass);
+        match self.tables.get(index) {
+            Some(place) => drop(place.set(tally)),
+            None => tally.give(),
+        }
+        stats
+    }
+
+    fn node(&self) -> tally::Node<'_> {
+        tally::Node { rows: self.rows, keys: &self.keys, b: &self.b, cells: self.cells, counted: self.counted }
+    }
+
+    fn by_vectors(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
         let stride = self.scorer.stride();
         let vectors = self.vectors.get_or_init(|| self.row_vectors());
-        let mut stats = spare::zeros(bins * stride);
-        let mut add = |code: usize, vector: &[f64]| {
-            let bin = &mut stats[code * stride..(code + 1) * stride];
-            bin.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
-        };
-        match self.rows {
-            Rows::All(_) => codes.iter().zip(vectors.chunks_exact(stride)).for_each(|(c, v)| add(c.index(), v)),
-            Rows::Some(rows) => {
-                let node = rows.iter().zip(vectors.chunks_exact(stride));
-                node.for_each(|(&r, v)| add(codes[r as usize].index(), v));
-            }
+        let mut stats = spare::zeros(group.bins() * stride);
+        for (column, first) in group.of(all) {
+            let stats = &mut stats[first * stride..];
+            with_codes!(&column.codes, codes => self.each(codes, |i, bin| {
+                let (bin, vector) = (&mut stats[bin * stride..][..stride], &vectors[i * stride..][..stride]);
+                bin.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+            }));
         }
         stats
     }
@@ -287,19 +276,22 @@ impl<'a> Gathered<'a> {
         vectors
     }
 
-    fn by_rules<C: Code>(&self, codes: &[C], bins: usize) -> Vec<f64> {
+    fn by_rules(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
         let (stride, basis) = (self.scorer.stride(), &self.scorer.basis);
         let sides = self.sides.get_or_init(|| self.gradients_and_weights());
-        let mut stats = spare::zeros(bins * stride);
-        self.each(codes, |i, bin| {
-            let bin = &mut stats[bin * stride..(bin + 1) * stride];
-            let (g, d) = (sides[2 * i], sides[2 * i + 1]);
-            bin[ROWS] += self.rows_each.at(i);
-            bin[G] += g;
-            bin[D] += d;
-            let columns = &mut bin[N..];
-            basis.of(self.cell(i)).iter().for_each(|&k| columns[k as usize] += d);
-        });
+        let mut stats = spare::zeros(group.bins() * stride);
+        for (column, first) in group.of(all) {
+            let stats = &mut stats[first * stride..];
+            with_codes!(&column.codes, codes => self.each(codes, |i, bin| {
+                let bin = &mut stats[bin * stride..(bin + 1) * stride];
+                let (g, d) = (sides[2 * i], sides[2 * i + 1]);
+                bin[ROWS] += self.rows_each.at(i);
+                bin[G] += g;
+                bin[D] += d;
+                let columns = &mut bin[N..];
+                basis.of(self.cell(i)).iter().for_each(|&k| columns[k as usize] += d);
+            }));
+        }
         orthogonalise(self.scorer, &mut stats);
         stats
     }
@@ -314,42 +306,25 @@ impl<'a> Gathered<'a> {
         sides
     }
 
-    fn by_cells(&self, column: &BinnedColumn, index: Option<usize>) -> Vec<f64> {
-        let bins = column.bins + 1;
-        match self.mass {
-            PerRow::Same(mass) if !self.scorer.by_norm => {
-                self.multiplied(tally::one(self.node(), &column.codes, bins), mass, index)
-            }
-            _ => with_codes!(&column.codes, codes => self.by_masses(codes, bins)),
-        }
-    }
-
-    fn node(&self) -> tally::Node<'_> {
-        tally::Node { rows: self.rows, keys: &self.keys, b: &self.b, cells: self.cells, counted: self.counted }
-    }
-
-    /// From counts to statistics: the masses times what cells share, and −B.
-    fn multiplied(&self, mut tally: Tally, mass: f64, index: Option<usize>) -> Vec<f64> {
-        if let (Some(whole), Some(index)) = (self.whole, index) {
-            tally.subtract_from(&whole[index]);
-        }
-        let stats = tally.statistics(self.scorer, mass);
-        if let Some(place) = index.and_then(|i| self.tables.get(i)) {
-            place.get_or_init(|| tally);
-        }
-        stats
-    }
-
-    fn by_masses<C: Code>(&self, codes: &[C], bins: usize) -> Vec<f64> {
+    fn by_masses(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
+        let bins = group.bins();
         let mut lanes = Lanes::new(self.scorer, bins);
         let mut sums = vec![0.0; bins * self.cells];
-        self.each(codes, |i, bin| sums[self.cell(i) * bins + bin] += self.mass.at(i));
-        self.each(codes, |i, bin| lanes.lane(G)[bin] -= self.b(i));
-        self.each(codes, |i, bin| lanes.lane(ROWS)[bin] += self.rows_each.at(i));
+        for (column, first) in group.of(all) {
+            with_codes!(&column.codes, codes => {
+                self.each(codes, |i, bin| sums[self.cell(i) * bins + first + bin] += self.mass.at(i));
+                self.each(codes, |i, bin| lanes.lane(G)[first + bin] -= self.b(i));
+                self.each(codes, |i, bin| lanes.lane(ROWS)[first + bin] += self.rows_each.at(i));
+            });
+        }
         if self.scorer.by_norm {
             lanes.add_gradients(&sums);
             sums.fill(0.0);
-            self.each(codes, |i, bin| sums[self.cell(i) * bins + bin] += self.norm.at(i));
+            for (column, first) in group.of(all) {
+                with_codes!(&column.codes, codes => {
+                    self.each(codes, |i, bin| sums[self.cell(i) * bins + first + bin] += self.norm.at(i));
+                });
+            }
             lanes.add_weights(&sums);
         } else {
             lanes.add_masses(&sums);

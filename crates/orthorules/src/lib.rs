@@ -66,6 +66,7 @@ pub mod evaluate;
 pub mod explain;
 pub mod fit;
 pub mod generate;
+mod group;
 mod histogram;
 mod linalg;
 pub mod loss;

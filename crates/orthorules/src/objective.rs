@@ -286,6 +286,7 @@ fn square(n: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::cases::{Case, cases, selected};
+    use crate::group::Group;
     use crate::histogram::{Gathered, Rows};
     use crate::monotone::Signs;
     use crate::refit;
@@ -308,8 +309,8 @@ mod tests {
         let (cells, weights) = case.fitted(&response, params);
         let scorer = Scorer::new(&response, &cells, &weights, params);
         let rows = Rows::Some(selected(&case.query));
-        let column = &case.binned()[0];
-        let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(0, column);
+        let columns = &case.binned()[..1];
+        let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(0, &Group::new(0..1, columns), columns);
         let stride = scorer.stride();
         let stats = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
         let scores = weights.scores(&cells);

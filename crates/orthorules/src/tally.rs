@@ -5,7 +5,9 @@
 //! of the rows, so the bits do not depend on how columns are grouped. Targets that are 0 or 1 are counted with the cells: one
 //! increment for each row and column instead of an increment and an addition.
 
+use crate::bins::BinnedColumn;
 use crate::codes::{Code, Codes, with_codes};
+use crate::group::Group;
 use crate::histogram::{Lanes, Rows};
 use crate::objective::Scorer;
 use crate::spare;
@@ -16,7 +18,7 @@ pub(crate) const MOST: usize = 4;
 /// Bytes of tables that are kept in the nearer caches.
 const CACHE: usize = 256 << 10;
 
-/// What is counted for one column.
+/// What is counted for the columns of a group.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Tally {
     /// `cells × bins`.
@@ -34,11 +36,6 @@ impl Tally {
         lanes.statistics()
     }
 
-    /// How many rows each cell has.
-    pub(crate) fn rows_of_cells(&self) -> impl Iterator<Item = u32> {
-        self.counts.chunks_exact(self.sums.len().max(1)).map(|bins| bins.iter().sum())
-    }
-
     /// How many rows each bin has.
     pub(crate) fn rows_of_bins(&self) -> Vec<u32> {
         let mut rows = vec![0; self.sums.len()];
@@ -46,6 +43,12 @@ impl Tally {
             rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows += count);
         }
         rows
+    }
+
+    /// Keeps its memory for others.
+    pub(crate) fn give(self) {
+        spare::give(self.counts);
+        spare::give(self.sums);
     }
 
     /// Turns what was counted of some rows of `whole` into what the others are.
@@ -94,29 +97,35 @@ pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Ran
     (0..threads).map(share).flat_map(|all| all.clone().step_by(MOST).map(move |first| first..all.end.min(first + MOST)))
 }
 
-/// Counts one column of any width.
-pub(crate) fn one(node: Node, codes: &Codes, bins: usize) -> Tally {
-    let mut table = Table::new(node, bins);
-    with_codes!(codes, codes => table.pass(node, [codes], [0]));
-    let tally = table.tally(node, 0..bins);
-    table.give();
-    tally
-}
-
-/// Counts up to [`MOST`] columns of bytes in one pass.
-pub(crate) fn several(node: Node, columns: &[(&[u8], usize)]) -> Vec<Tally> {
-    let mut table = Table::new(node, columns.iter().map(|c| c.1).sum());
-    let first = |k: usize| columns[..k].iter().map(|c| c.1).sum::<usize>();
-    match columns {
-        [] => {}
-        [a] => table.pass(node, [a.0], [0]),
-        [a, b] => table.pass(node, [a.0, b.0], [0, first(1)]),
-        [a, b, c] => table.pass(node, [a.0, b.0, c.0], [0, first(1), first(2)]),
-        [a, b, c, d, ..] => table.pass(node, [a.0, b.0, c.0, d.0], [0, first(1), first(2), first(3)]),
+/// Counts the columns of a group.
+pub(crate) fn count<'c>(node: Node, group: &Group, all: &'c [BinnedColumn]) -> Tally {
+    let mut table = Table::new(node, group.bins());
+    let narrow = |(column, first): (&'c BinnedColumn, usize)| match &column.codes {
+        Codes::U8(codes) => Some((&codes[..], first, column.bins + 1)),
+        _ => None,
+    };
+    match group.of(all).map(narrow).collect::<Option<Vec<_>>>() {
+        Some(columns) => {
+            let mut rest = &columns[..];
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(together(rest.iter().map(|c| c.2), node.width()));
+                match now {
+                    [] => {}
+                    [a] => table.pass(node, [a.0], [a.1]),
+                    [a, b] => table.pass(node, [a.0, b.0], [a.1, b.1]),
+                    [a, b, c] => table.pass(node, [a.0, b.0, c.0], [a.1, b.1, c.1]),
+                    [a, b, c, d, ..] => table.pass(node, [a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1]),
+                }
+                rest = later;
+            }
+        }
+        None => {
+            for (column, first) in group.of(all) {
+                with_codes!(&column.codes, codes => table.pass(node, [codes], [first]));
+            }
+        }
     }
-    let tallies = (0..columns.len()).map(|k| table.tally(node, first(k)..first(k + 1))).collect();
-    table.give();
-    tallies
+    table.tally(node)
 }
 
 /// What a pass fills: the bins of its columns one after another.
@@ -143,57 +152,57 @@ impl Table {
         match (node.rows, node.counted) {
             (Rows::All(_), true) => {
                 for (row, key) in keys.enumerate() {
-                    count(row, key, codes, first, counts);
+                    count_row(row, key, codes, first, counts);
                 }
             }
             (Rows::Some(rows), true) => {
                 for (&row, key) in rows.iter().zip(keys) {
-                    count(row as usize, key, codes, first, counts);
+                    count_row(row as usize, key, codes, first, counts);
                 }
             }
             (Rows::All(_), false) => {
                 for (row, (key, &b)) in keys.zip(b).enumerate() {
-                    count(row, key, codes, first, counts);
+                    count_row(row, key, codes, first, counts);
                     add(row, b, codes, first, sums);
                 }
             }
             (Rows::Some(rows), false) => {
                 for (&row, (key, &b)) in rows.iter().zip(keys.zip(b)) {
-                    count(row as usize, key, codes, first, counts);
+                    count_row(row as usize, key, codes, first, counts);
                     add(row as usize, b, codes, first, sums);
                 }
             }
         }
     }
 
-    /// Keeps its memory for other tables.
-    fn give(self) {
-        spare::give(self.counts);
-        spare::give(self.sums);
-    }
-
-    /// What was counted in some of the bins.
-    fn tally(&self, node: Node, bins: Range<usize>) -> Tally {
-        let all = self.counts.len() / node.width().max(1);
-        let mut rows = self.counts.chunks_exact(all.max(1)).map(|row| &row[bins.clone()]);
-        let mut counts = Vec::with_capacity(bins.len() * node.cells);
+    /// What was counted.
+    fn tally(self, node: Node) -> Tally {
+        let Self { counts, sums } = self;
         if !node.counted {
-            rows.for_each(|row| counts.extend_from_slice(row));
-            return Tally { counts, sums: self.sums[bins].to_vec() };
+            return Tally { counts, sums };
         }
-        let mut targets = vec![0; bins.len()];
-        while let (Some(zeros), Some(ones)) = (rows.next(), rows.next()) {
-            counts.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros + ones));
+        let bins = counts.len() / node.width().max(1);
+        let (mut by_cell, mut targets) = (Vec::with_capacity(counts.len() / 2), vec![0; bins]);
+        for both in counts.chunks_exact(2 * bins.max(1)) {
+            let (zeros, ones) = both.split_at(bins);
+            by_cell.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros + ones));
             targets.iter_mut().zip(ones).for_each(|(sum, ones)| *sum += ones);
         }
-        Tally { counts, sums: targets.into_iter().map(f64::from).collect() }
+        spare::give(counts);
+        Tally { counts: by_cell, sums: targets.into_iter().map(f64::from).collect() }
     }
 }
 
 /// One increment for each column; the counts of the row's key begin at `start`. Always inlined: a call for each row would cost as much as the row.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn count<C: Code, const K: usize>(row: usize, start: usize, codes: [&[C]; K], first: [usize; K], counts: &mut [u32]) {
+fn count_row<C: Code, const K: usize>(
+    row: usize,
+    start: usize,
+    codes: [&[C]; K],
+    first: [usize; K],
+    counts: &mut [u32],
+) {
     for k in 0..K {
         counts[start + first[k] + codes[k][row].index()] += 1;
     }
@@ -211,6 +220,7 @@ fn add<C: Code, const K: usize>(row: usize, b: f64, codes: [&[C]; K], first: [us
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bins::Scale;
     use proptest::prelude::*;
 
     proptest! {
@@ -231,21 +241,32 @@ mod tests {
                 if counted { cell.iter().zip(&b).map(|(c, b)| 2 * c + *b as u32).collect() } else { cell.clone() };
             let rows = if some { Rows::Some(ids.clone()) } else { Rows::All(table.len()) };
             let node = Node { rows: &rows, keys: &keys, b: if counted { &[] } else { &b }, cells: 3, counted };
-            let codes: Vec<Vec<u8>> = (0..columns).map(|k| table.iter().map(|r| r.0[k]).collect()).collect();
             let bins = |k: usize| 5 + k;
-            let grouped: Vec<(&[u8], usize)> = codes.iter().enumerate().map(|(k, c)| (c.as_slice(), bins(k))).collect();
-            let found = several(node, &grouped);
-            for (k, codes) in codes.iter().enumerate() {
-                let mut expected = Tally { counts: vec![0; bins(k) * 3], sums: vec![0.0; bins(k)] };
+            let codes = |k: usize| -> Vec<u8> { table.iter().map(|r| r.0[k]).collect() };
+            let column = |k: usize, codes: Codes| BinnedColumn {
+                name: String::new(),
+                scale: Scale::Given { thresholds: Vec::new() },
+                bins: bins(k) - 1,
+                codes,
+            };
+            let narrow: Vec<BinnedColumn> = (0..columns).map(|k| column(k, Codes::U8(codes(k).into()))).collect();
+            let group = Group::new(0..columns, &narrow);
+            let found = count(node, &group, &narrow);
+            let mut expected = Tally { counts: vec![0; group.bins() * 3], sums: vec![0.0; group.bins()] };
+            for (k, (_, first)) in group.of(&narrow).enumerate() {
+                let mut alone = Tally { counts: vec![0; bins(k) * 3], sums: vec![0.0; bins(k)] };
                 for (i, &r) in ids.iter().enumerate() {
-                    let bin = codes[r as usize] as usize;
-                    expected.counts[cell[i] as usize * bins(k) + bin] += 1;
-                    expected.sums[bin] += b[i];
+                    let (bin, cell) = (table[r as usize].0[k] as usize, cell[i] as usize);
+                    alone.counts[cell * bins(k) + bin] += 1;
+                    alone.sums[bin] += b[i];
+                    expected.counts[cell * group.bins() + first + bin] += 1;
+                    expected.sums[first + bin] += b[i];
                 }
-                prop_assert_eq!(&found[k], &expected);
-                let wide = Codes::U16(codes.iter().map(|&c| u16::from(c)).collect::<Vec<_>>().into());
-                prop_assert_eq!(&one(node, &wide, bins(k)), &expected);
+                let wide = codes(k).iter().map(|&c| u16::from(c)).collect::<Vec<_>>();
+                let wide = [column(k, Codes::U16(wide.into()))];
+                prop_assert_eq!(count(node, &Group::new(0..1, &wide), &wide), alone);
             }
+            prop_assert_eq!(found, expected);
         }
     }
 

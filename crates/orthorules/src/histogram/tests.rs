@@ -43,10 +43,12 @@ proptest! {
         let some = selected(&case.query);
         let rows = if whole { Rows::All(case.rows()) } else { Rows::Some(some.clone()) };
         let gathered = Gathered::new(&rows, &response, &cells, &scorer);
-        for column in case.binned() {
-            let expected = naive(&case, &scorer, &cells, if whole { &all } else { &some }, &column);
+        let columns = case.binned();
+        for group in Group::all(&columns, &[], 1) {
+            let naive = |(column, _)| naive(&case, &scorer, &cells, if whole { &all } else { &some }, column);
+            let expected: Vec<f64> = group.of(&columns).flat_map(naive).collect();
             for method in [Method::Cells, Method::Vectors, Method::Rules] {
-                let found = gathered.statistics_by(&column, method);
+                let found = gathered.statistics_by(method, &group, &columns);
                 prop_assert_eq!(found.len(), expected.len());
                 for (f, e) in found.iter().zip(&expected) {
                     prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{:?} {} {}", method, f, e);
@@ -64,8 +66,10 @@ proptest! {
         let scorer = Scorer::new(&response, &cells, &weights, &params);
         let rows = Rows::Some(selected(&case.query));
         let gathered = Gathered::new(&rows, &response, &cells, &scorer);
-        for (index, column) in case.binned().iter().enumerate() {
-            let stats = gathered.statistics(index, column);
+        let columns = case.binned();
+        for (index, column) in columns.iter().enumerate() {
+            let alone = Group::new(index..index + 1, &columns);
+            let stats = gathered.statistics(index, &alone, &columns);
             let mut seen = Vec::new();
             crate::search::children(index as u32, column, &stats, scorer.stride(), |atom, sums| {
                 seen.push((atom, sums.to_vec()));
@@ -74,7 +78,7 @@ proptest! {
                 let below = Rows::Some(rows.select(column, atom));
                 prop_assert!(below.len() > 0 && below.len() < rows.len(), "{:?}", atom);
                 prop_assert!(atom.op != Op::Le || (atom.bin as usize) + 1 < column.bins);
-                let total = Gathered::new(&below, &response, &cells, &scorer).statistics(index, column);
+                let total = Gathered::new(&below, &response, &cells, &scorer).statistics(index, &alone, &columns);
                 for (k, sum) in sums.iter().enumerate() {
                     let expected: f64 = total.chunks_exact(scorer.stride()).map(|bin| bin[k]).sum();
                     prop_assert!((sum - expected).abs() <= 1e-9 * (1.0 + expected.abs()));

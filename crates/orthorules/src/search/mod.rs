@@ -27,13 +27,13 @@ use crate::bins::{Atom, BinnedColumn};
 use crate::cells::Cells;
 use crate::counts::{RootCounts, Tables};
 use crate::fit::Observer;
+use crate::group::Group;
 use crate::histogram::{Gathered, Method, Rows};
 use crate::monotone::{Directions, Signs};
 use crate::objective::{ROWS, Scorer};
 use crate::params::{Checked, Intercept};
 use crate::response::{PerRow, Response};
 use crate::spare;
-use crate::tally;
 pub(crate) use bound::Bounds;
 pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
@@ -46,7 +46,7 @@ pub(crate) use query::Query;
 use rayon::prelude::*;
 pub(crate) use relaxation::Workspace;
 use row_set::RowSet;
-use std::ops::Range;
+use std::borrow::Cow;
 use std::time::Instant;
 pub(crate) use units::{UnitStats, Units};
 
@@ -212,9 +212,9 @@ impl Searcher<'_> {
             (Some(root), _, Some(rest)) => {
                 let parent = rest.of.and_then(|parent| parents[parent].as_deref());
                 let whole = parent.or(root.tables()).unwrap_or_default();
-                of(&rest.rows).subtracted_from(whole).keeping_tables(root.constant())
+                of(&rest.rows).subtracted_from(whole).keeping_tables(root.groups().len())
             }
-            (Some(root), rows, None) => of(rows).keeping_tables(root.constant()),
+            (Some(root), rows, None) => of(rows).keeping_tables(root.groups().len()),
         }
     }
 
@@ -232,7 +232,7 @@ impl Searcher<'_> {
         self.root?;
         let (count, all) = (rows.len(), self.response.rows());
         let forced = 2 * count > all;
-        let by_cells = |c| Method::cheaper(count, c, self.cells.len(), self.scorer) == Method::Cells;
+        let by_cells = |column| Method::cheaper(count, column, self.cells.len(), self.scorer) == Method::Cells;
         let fewer = tables.is_some() && self.response.counted && 2 * count > parent.rows.len();
         let of = (fewer && (forced || self.columns.iter().all(by_cells))).then_some(number);
         if of.is_some() || (forced && parent.rows.len() == all) {
@@ -252,10 +252,9 @@ impl Searcher<'_> {
         } else {
             beam.par_iter().map(|n| self.gathered(n, parents)).collect()
         };
-        let groups = self.column_groups();
-        let tasks: Vec<(usize, Range<usize>)> =
-            (0..beam.len()).flat_map(|n| groups.iter().map(move |group| (n, group.clone()))).collect();
-        let best = |(n, group): &(usize, Range<usize>)| self.group_candidates(beam, &gathered[*n], *n, group);
+        let groups = self.groups();
+        let tasks: Vec<(usize, usize)> = (0..beam.len()).flat_map(|n| (0..groups.len()).map(move |g| (n, g))).collect();
+        let best = |&(n, g): &(usize, usize)| self.group_candidates(&beam[n], &gathered[n], n, (g, &groups[g]));
         let mut candidates: Vec<Candidate> = if at_once {
             tasks.iter().flat_map(best).collect()
         } else {
@@ -285,30 +284,32 @@ impl Searcher<'_> {
         (next, tables)
     }
 
-    /// The columns in groups that are counted together, as many for each thread; those that are the same in all rows are left out.
-    /// What is found does not depend on it.
-    fn column_groups(&self) -> Vec<Range<usize>> {
-        let all: Vec<usize> = (0..self.columns.len()).collect();
-        let constant = |c: usize| self.root.is_some_and(|root| root.constant()[c]);
-        let runs = all.chunk_by(|&a, &b| !constant(a) && !constant(b)).filter(|run| !constant(run[0]));
-        let split = |run: &[usize]| {
-            let start = run[0];
-            tally::groups(run.len(), self.params.threads).map(move |g| start + g.start..start + g.end)
-        };
-        runs.flat_map(split).collect()
+    /// The columns in groups that are counted together.
+    fn groups(&self) -> Cow<'_, [Group]> {
+        match self.root {
+            Some(root) => Cow::Borrowed(root.groups()),
+            None => Cow::Owned(Group::all(self.columns, &[], self.params.threads)),
+        }
     }
 
-    /// The best children of node `n` along each column of a group.
-    fn group_candidates(&self, beam: &[Node], gathered: &Gathered, n: usize, group: &Range<usize>) -> Vec<Candidate> {
+    /// The best children of `node`, number `n`, along each column of a group.
+    fn group_candidates(
+        &self,
+        node: &Node,
+        gathered: &Gathered,
+        n: usize,
+        (index, group): (usize, &Group),
+    ) -> Vec<Candidate> {
         // Whoever asked to stop does not want to wait for a large table; what was found is thrown away then.
         if self.observer.stop() {
             return Vec::new();
         }
         let mut best = Vec::new();
-        for (c, stats) in group.clone().zip(gathered.statistics_of(group.clone(), self.columns)) {
-            self.column_candidates(&beam[n], &stats, (n, c), &mut best);
-            spare::give(stats);
+        let stats = gathered.statistics(index, group, self.columns);
+        for (c, stats) in group.parts(&stats, self.scorer.stride()) {
+            self.column_candidates(node, stats, (n, c), &mut best);
         }
+        spare::give(stats);
         best
     }
 

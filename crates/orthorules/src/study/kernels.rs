@@ -7,6 +7,7 @@ use crate::counts::RootCounts;
 use crate::error::{Error, Result};
 use crate::fit::{Silent, fit};
 use crate::generate::SplitMix64;
+use crate::group::Group;
 use crate::histogram::{Gathered, Method, Rows};
 use crate::linalg::Cholesky;
 use crate::model::Model;
@@ -159,15 +160,16 @@ impl Workload {
     pub fn run(&self, kernel: Kernel) -> f64 {
         let gathered = || Gathered::new(&self.rows, &self.response, &self.now.cells, &self.now.scorer);
         match kernel {
-            Kernel::ByCells => squares(gathered().statistics_of(0..self.columns.len(), &self.columns).concat()),
-            Kernel::ByVectors => {
-                let gathered = gathered();
-                squares(self.columns.iter().flat_map(|c| gathered.statistics_by(c, Method::Vectors)))
+            Kernel::ByCells | Kernel::ByVectors => {
+                let method = if kernel == Kernel::ByCells { Method::Cells } else { Method::Vectors };
+                let (gathered, groups) = (gathered(), Group::all(&self.columns, &[], 1));
+                squares(groups.iter().flat_map(|group| gathered.statistics_by(method, group, &self.columns)))
             }
             Kernel::Counts => {
                 let mut root = self.root.clone();
                 root.split(&self.columns, &self.last, None, (&self.then.cells, &self.moved));
-                squares((0..self.columns.len()).flat_map(|c| root.table(c).iter().map(|&n| f64::from(n))))
+                let tables = root.tables().into_iter().flatten();
+                squares(tables.flat_map(|table| table.counts.iter().map(|&n| f64::from(n))))
             }
             Kernel::Split => {
                 let mut cells = self.now.cells.clone();

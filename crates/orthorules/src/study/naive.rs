@@ -161,6 +161,7 @@ fn minimal(mut query: Query, columns: &[BinnedColumn], covered: usize, n: usize)
 mod tests {
     use super::*;
     use crate::cases::{cases, selected};
+    use crate::group::Group;
     use crate::histogram::{Gathered, Rows};
     use crate::objective::Scorer;
     use crate::params::{Intercept, Objective, Preset};
@@ -179,7 +180,9 @@ mod tests {
             let (cells, weights) = case.fitted(&response, &params);
             let scorer = Scorer::new(&response, &cells, &weights, &params);
             let rows = Rows::Some(selected(&case.query));
-            let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(0, &case.binned()[0]);
+            let columns = &case.binned()[..1];
+            let group = Group::new(0..1, columns);
+            let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(0, &group, columns);
             let stride = scorer.stride();
             let stats: Vec<f64> = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
             let fast = scorer.value(&stats);
