@@ -231,12 +231,16 @@ fn square(b: f64, inverse: f64) -> [f64; 2] {
 
 /// The sums of `values` over the rows of each cell, of rows whose keys are cells.
 fn block_sums<const K: usize>(cells: usize, keys: &[u32], values: impl Iterator<Item = [f64; K]>) -> Vec<[f64; K]> {
-    let mut sums = vec![[0.0; K]; cells];
-    for (&cell, value) in keys.iter().zip(values) {
-        let sum = &mut sums[cell as usize];
-        (0..K).for_each(|k| sum[k] += value[k]);
+    // Neighbouring rows are often of one cell: in one table each addition would wait for the last.
+    let (mut even, mut odd) = (vec![[0.0; K]; cells], vec![[0.0; K]; cells]);
+    let mut rows = keys.iter().zip(values);
+    while let Some((&cell, value)) = rows.next() {
+        (0..K).for_each(|k| even[cell as usize][k] += value[k]);
+        if let Some((&cell, value)) = rows.next() {
+            (0..K).for_each(|k| odd[cell as usize][k] += value[k]);
+        }
     }
-    sums
+    added(cells, &[even, odd])
 }
 
 /// The sums of all blocks.

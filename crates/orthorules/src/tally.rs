@@ -162,14 +162,12 @@ impl Table {
             }
             (Rows::All(_), false) => {
                 for (row, (key, &b)) in keys.zip(b).enumerate() {
-                    count_row(row, key, codes, first, counts);
-                    add(row, b, codes, first, sums);
+                    count_and_add(row, (key, b), codes, first, (counts, sums));
                 }
             }
             (Rows::Some(rows), false) => {
                 for (&row, (key, &b)) in rows.iter().zip(keys.zip(b)) {
-                    count_row(row as usize, key, codes, first, counts);
-                    add(row as usize, b, codes, first, sums);
+                    count_and_add(row as usize, (key, b), codes, first, (counts, sums));
                 }
             }
         }
@@ -208,12 +206,22 @@ fn count_row<C: Code, const K: usize>(
     }
 }
 
-/// One addition for each column.
+/// One increment and one addition for each column.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn add<C: Code, const K: usize>(row: usize, b: f64, codes: [&[C]; K], first: [usize; K], sums: &mut [f64]) {
+fn count_and_add<C: Code, const K: usize>(
+    row: usize,
+    (start, b): (usize, f64),
+    codes: [&[C]; K],
+    first: [usize; K],
+    (counts, sums): (&mut [u32], &mut [f64]),
+) {
+    // Past the start every index is one of the sums, too: one comparison serves both.
+    let counts = &mut counts[start..][..sums.len()];
     for k in 0..K {
-        sums[first[k] + codes[k][row].index()] += b;
+        let bin = first[k] + codes[k][row].index();
+        counts[bin] += 1;
+        sums[bin] += b;
     }
 }
 
