@@ -80,6 +80,11 @@ impl Cells {
         self.rules_of.len()
     }
 
+    /// How many keys there are.
+    pub(crate) fn keys_in_use(&self) -> usize {
+        self.len() << u32::from(self.counted)
+    }
+
     /// t, the number of rules.
     pub(crate) fn rules(&self) -> usize {
         self.rules
@@ -103,7 +108,7 @@ impl Cells {
 
     /// How many of `rows` have each key.
     fn count(&self, rows: &[u32]) -> Vec<u32> {
-        let keys = self.len() << u32::from(self.counted);
+        let keys = self.keys_in_use();
         let count = |rows: &[u32]| {
             let mut covered = vec![0u32; keys];
             rows.iter().for_each(|&r| covered[self.keys[r as usize] as usize] += 1);

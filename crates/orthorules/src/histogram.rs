@@ -32,12 +32,19 @@ pub(crate) enum Method {
     Rules,
 }
 
+/// Tables of a column with more counts would be made of new memory every time, which costs more than what is counted in them.
+const MOST_COUNTS: f64 = (1 << 20) as f64;
+
 impl Method {
     /// The cheaper one, by the measured cost of their inner loops in nanoseconds.
-    pub(crate) fn cheaper(rows: usize, column: &BinnedColumn, cells: usize, scorer: &Scorer) -> Self {
+    pub(crate) fn cheaper(rows: usize, column: &BinnedColumn, cells: &Cells, scorer: &Scorer) -> Self {
         let (bins, t, rules) = ((column.bins + 1) as f64, scorer.t as f64, scorer.basis.mean());
-        let (all, cells, rows) = (cells as f64, cells.min(rows) as f64, rows as f64);
-        let by_cells = 2.0 * rows + bins * (0.1 * all + (0.5 + 0.1 * rules) * cells + 0.1 * t * t);
+        let counts = bins * cells.keys_in_use() as f64;
+        let (cells, rows) = (cells.len().min(rows) as f64, rows as f64);
+        // Bins of a cell are added side by side, or one by one where few have rows.
+        let spread = (bins * cells * (0.5 + 0.1 * rules)).min(rows * (3.0 + rules));
+        let table = if counts > MOST_COUNTS { f64::INFINITY } else { 0.25 * counts };
+        let by_cells = 2.0 * rows + table + spread + 0.1 * bins * t * t;
         let by_vectors = (1.0 + 0.6 * scorer.stride() as f64) * rows;
         let by_rules = (4.0 + 2.4 * rules) * rows + 0.2 * bins * t * t;
         if by_cells <= by_vectors.min(by_rules) {
@@ -54,7 +61,7 @@ impl Method {
 pub(crate) struct Gathered<'a> {
     rows: &'a Rows,
     scorer: &'a Scorer,
-    cells: usize,
+    cells: &'a Cells,
     /// Keys as the cells have them, and whether these tell the targets.
     keys: Vec<u32>,
     counted: bool,
@@ -78,7 +85,7 @@ pub(crate) struct Gathered<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    pub(crate) fn new(rows: &'a Rows, response: &Response, cells: &Cells, scorer: &'a Scorer) -> Self {
+    pub(crate) fn new(rows: &'a Rows, response: &Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
         let per_row = |values: &PerRow| match values {
             PerRow::Same(x) => PerRow::Same(*x),
             PerRow::Each(v) => PerRow::Each(rows.gather(v)),
@@ -91,7 +98,7 @@ impl<'a> Gathered<'a> {
         Self {
             rows,
             scorer,
-            cells: cells.len(),
+            cells,
             keys,
             counted: cells.are_counted(),
             b,
@@ -118,29 +125,13 @@ impl<'a> Gathered<'a> {
     }
 
     /// All rows, of which `root` knows everything.
-    pub(crate) fn of_root(rows: &'a Rows, root: &'a RootCounts, scorer: &'a Scorer) -> Self {
+    pub(crate) fn of_root(rows: &'a Rows, cells: &'a Cells, root: &'a RootCounts, scorer: &'a Scorer) -> Self {
         let none = PerRow::Same(0.0);
         let [mass, norm, rows_each] = [none.clone(), none.clone(), none];
         let (keys, counted, b, tables) = (Vec::new(), false, Vec::new(), Vec::new());
         let (vectors, sides) = (OnceLock::new(), OnceLock::new());
         let (root, whole, all) = (Some(root), None, None);
-        Self {
-            rows,
-            scorer,
-            cells: 0,
-            keys,
-            counted,
-            b,
-            mass,
-            norm,
-            rows_each,
-            vectors,
-            sides,
-            root,
-            whole,
-            all,
-            tables,
-        }
+        Self { rows, scorer, cells, keys, counted, b, mass, norm, rows_each, vectors, sides, root, whole, all, tables }
     }
 
     /// Keeps the tables of counts that statistics of so many groups go through.
@@ -240,7 +231,7 @@ impl<'a> Gathered<'a> {
     }
 
     fn node(&self) -> tally::Node<'_> {
-        tally::Node { rows: self.rows, keys: &self.keys, b: &self.b, cells: self.cells, counted: self.counted }
+        tally::Node { rows: self.rows, keys: &self.keys, b: &self.b, cells: self.cells.len(), counted: self.counted }
     }
 
     fn by_vectors(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
@@ -261,7 +252,7 @@ impl<'a> Gathered<'a> {
         let stride = self.scorer.stride();
         let mut vectors = spare::zeros(self.keys.len() * stride);
         // Of the cells that occur, in the order in which they do.
-        let (mut places, mut shared) = (vec![u32::MAX; self.cells], Vec::new());
+        let (mut places, mut shared) = (vec![u32::MAX; self.cells.len()], Vec::new());
         for (i, vector) in vectors.chunks_exact_mut(stride).enumerate() {
             let (gradient, weight, d) = self.row(i);
             let place = &mut places[self.cell(i)];
@@ -309,7 +300,7 @@ impl<'a> Gathered<'a> {
     fn by_masses(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
         let bins = group.bins();
         let mut lanes = Lanes::new(self.scorer, bins);
-        let mut sums = vec![0.0; bins * self.cells];
+        let mut sums = vec![0.0; bins * self.cells.len()];
         for (column, first) in group.of(all) {
             with_codes!(&column.codes, codes => {
                 self.each(codes, |i, bin| sums[self.cell(i) * bins + first + bin] += self.mass.at(i));

@@ -10,6 +10,9 @@ use crate::spare;
 /// Bins that are made orthogonal together: their lanes stay in the nearest cache.
 const BLOCK: usize = 64;
 
+/// Where fewer than one of so many bins of a cell have rows, the others are left out.
+const FEW: usize = 8;
+
 /// Sums of so many bins.
 pub(crate) struct Lanes<'s> {
     scorer: &'s Scorer,
@@ -80,13 +83,25 @@ impl<'s> Lanes<'s> {
 vectorised! {
     fn spread_counts(scorer: &Scorer, bins: usize, counts: &[u32], mass: f64, lanes: &mut [f64]) {
         let mut d = spare::zeros(bins);
+        let mut few = Vec::new();
         for (cell, counts) in counts.chunks_exact(bins).enumerate() {
-            if counts.iter().fold(0, |some, count| some | count) == 0 {
+            let filled = counts.iter().map(|&count| u32::from(count > 0)).sum::<u32>() as usize;
+            if filled == 0 {
                 continue;
             }
             let [mean, curvature] = scorer.cell(cell).map(|shared| mass * shared);
             let (rows, others) = lanes.split_at_mut((ROWS + 1) * bins);
             let (g, others) = others.split_at_mut(bins);
+            if FEW * filled < bins {
+                few.clear();
+                each_filled(counts, |bin, count| {
+                    rows[bin] += count;
+                    g[bin] += mean * count;
+                    few.push((bin, curvature * count));
+                });
+                add_few_to_rules(scorer, cell, &few, bins, others);
+                continue;
+            }
             let sums = rows.iter_mut().zip(g).zip(&mut d).zip(counts);
             for (((rows, g), d), &count) in sums {
                 let count = f64::from(count);
@@ -97,6 +112,30 @@ vectorised! {
             add_to_rules(scorer, cell, &d, others);
         }
         spare::give(d);
+    }
+}
+
+/// Calls `visit` with every bin that has rows, and how many.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn each_filled(counts: &[u32], mut visit: impl FnMut(usize, f64)) {
+    for (some, first) in counts.chunks(8).zip((0..).step_by(8)) {
+        if some.iter().fold(0, |any, count| any | count) > 0 {
+            let filled = some.iter().zip(first..).filter(|(count, _)| **count > 0);
+            filled.for_each(|(&count, bin)| visit(bin, f64::from(count)));
+        }
+    }
+}
+
+/// [`add_to_rules`] where only `few` of the bins have a d.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add_few_to_rules(scorer: &Scorer, cell: usize, few: &[(usize, f64)], bins: usize, lanes: &mut [f64]) {
+    let (all, rules) = lanes.split_at_mut(bins);
+    few.iter().for_each(|&(bin, d)| all[bin] += d);
+    for &k in scorer.basis.of(cell) {
+        let rule = &mut rules[k as usize * bins..][..bins];
+        few.iter().for_each(|&(bin, d)| rule[bin] += d);
     }
 }
 

@@ -206,7 +206,7 @@ impl Searcher<'_> {
         let of = |rows| Gathered::new(rows, self.response, self.cells, self.scorer);
         match (self.root, &node.rows, &node.rest) {
             (None, rows, _) => of(rows),
-            (Some(root), Rows::All(_), _) => Gathered::of_root(&node.rows, root, self.scorer),
+            (Some(root), Rows::All(_), _) => Gathered::of_root(&node.rows, self.cells, root, self.scorer),
             (Some(root), _, Some(rest)) if root.tables().is_none() => of(&rest.rows).left_out_of(root),
             (Some(root), rows, None) if root.tables().is_none() => of(rows),
             (Some(root), _, Some(rest)) => {
@@ -232,7 +232,7 @@ impl Searcher<'_> {
         self.root?;
         let (count, all) = (rows.len(), self.response.rows());
         let forced = 2 * count > all;
-        let by_cells = |column| Method::cheaper(count, column, self.cells.len(), self.scorer) == Method::Cells;
+        let by_cells = |column| Method::cheaper(count, column, self.cells, self.scorer) == Method::Cells;
         let fewer = tables.is_some() && self.response.counted && 2 * count > parent.rows.len();
         let of = (fewer && (forced || self.columns.iter().all(by_cells))).then_some(number);
         if of.is_some() || (forced && parent.rows.len() == all) {
