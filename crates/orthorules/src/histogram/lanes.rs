@@ -179,3 +179,49 @@ vectorised! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::cases;
+    use crate::params::{Intercept, Objective};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Bins full or mostly empty, of one block or several: what a bin of its own would be.
+        #[test]
+        fn every_bin_is_made_by_its_own_counts(
+            case in cases(4),
+            counts in prop::collection::vec(prop_oneof![6 => Just(0u32), 1 => 1u32..9], 200),
+            bins in 1usize..200,
+            objective in 0usize..5,
+        ) {
+            let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];
+            let response = case.response();
+            let params = case.checked(objective, Intercept::Corrected, 0.7);
+            let (cells, weights) = case.fitted(&response, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
+            let counts: Vec<u32> = counts.into_iter().cycle().take(cells.len() * bins).collect();
+            let targets: Vec<f64> = (0..bins).map(|bin| bin as f64 / 7.0).collect();
+            let mut lanes = Lanes::new(&scorer, bins);
+            lanes.add_counts(&counts, 2.0);
+            lanes.subtract_targets(&targets);
+            let found = lanes.statistics();
+            for (bin, found) in found.chunks_exact(scorer.stride()).enumerate() {
+                let mut expected = vec![0.0; scorer.stride()];
+                for cell in 0..cells.len() {
+                    let (count, [mean, curvature]) = (f64::from(counts[cell * bins + bin]), scorer.cell(cell));
+                    expected[ROWS] += count;
+                    expected[G] += 2.0 * count * mean;
+                    expected[D] += 2.0 * count * curvature;
+                    expected[N..].iter_mut().zip(scorer.vector(cell)).for_each(|(n, dz)| *n += 2.0 * count * dz);
+                }
+                expected[G] -= targets[bin];
+                scorer.project(&mut expected);
+                for (f, e) in found.iter().zip(&expected) {
+                    prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{} {}", f, e);
+                }
+            }
+        }
+    }
+}
