@@ -112,12 +112,16 @@ impl RootCounts {
         (!self.shed).then_some(&self.tables)
     }
 
+    /// The bytes that tables of so many cells take.
+    pub(crate) fn bytes(&self, cells: usize) -> usize {
+        self.groups.iter().map(Group::bins).sum::<usize>() * cells * size_of::<u32>()
+    }
+
     /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known.
     pub(crate) fn not_outgrown(mut self, cells: usize, rows: usize) -> Option<Self> {
-        let bins: usize = self.groups.iter().map(Group::bins).sum();
         let longest = self.groups.iter().map(Group::most_bins).max().unwrap_or_default();
         let dense = if self.inside.is_empty() { DENSE } else { DENSE_LINEAR };
-        if longest * cells > dense * rows || bins * cells * size_of::<u32>() > LARGEST {
+        if longest * cells > dense * rows || self.bytes(cells) > LARGEST {
             self.shed();
             return (!self.inside.is_empty()).then_some(self);
         }

@@ -6,11 +6,12 @@
 //! short and long rules compete by what they do for the complexity that they cost.
 
 use crate::cells::Cells;
+use crate::counts::RootCounts;
 use crate::fit::{Boosting, Seconds, certificate, rule, step};
 use crate::model::{Ensemble, Step};
 use crate::objective::Scorer;
 use crate::refit::{self, Weights};
-use crate::search::{Chosen, Found, Query, rounded};
+use crate::search::{Chosen, Found, Query, Searcher, rounded};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
@@ -19,10 +20,17 @@ use std::time::Instant;
 /// loss and good to second order for others.
 const REFITTED: usize = 3;
 
+/// Bytes that the counts of all rows may take, of each of the states that are waiting.
+const LARGEST: usize = 1 << 20;
+
 /// An ensemble with everything that extending it needs.
 struct State {
     members: Vec<Rc<Found>>,
     cells: Cells,
+    /// Where the rows of the newest rule went, cell by cell.
+    moved: Vec<u32>,
+    /// What is known of all rows, once the state is to be extended.
+    root: Option<RootCounts>,
     weights: Weights,
     /// By how much the regularised risk lies below that of the constant model.
     gain: f64,
@@ -54,7 +62,10 @@ impl Boosting<'_> {
         let constant = weights.risk(response.loss, &cells, params.reg_lambda);
         let mut size = step(response, &cells, &weights, 0);
         let mut path = vec![(size.clone(), Vec::new())];
-        let mut state = Rc::new(State { members: Vec::new(), cells, weights, gain: 0.0, complexity: 0, searched: 0.0 });
+        let root = RootCounts::new(self.columns, response, &cells);
+        let (members, moved) = (Vec::new(), Vec::new());
+        let mut state =
+            Rc::new(State { members, cells, moved, root, weights, gain: 0.0, complexity: 0, searched: 0.0 });
         // Extensions by the complexity that they lead to; a state is freed when the last of its own is gone.
         let mut waiting: BTreeMap<usize, Vec<Extension>> = BTreeMap::new();
         loop {
@@ -100,31 +111,40 @@ impl Boosting<'_> {
         }
         let scorer = Scorer::new(self.response, &state.cells, &state.weights, params);
         let chosen: Vec<Chosen> = state.members.iter().map(|f| Chosen::new(&f.rows, self.response)).collect();
-        self.searcher(&state.cells, &scorer, &chosen, left - 1).best_of_each_length()
+        let searcher = self.searcher(&state.cells, &scorer, &chosen, left - 1);
+        Searcher { root: state.root.as_ref(), ..searcher }.best_of_each_length()
     }
 
     /// The extension that leads to the least risk; ties go to the earlier one.
     fn least_risk(&self, mut extensions: Vec<Extension>, constant: f64) -> Option<State> {
         extensions.sort_by(|a, b| b.promise().total_cmp(&a.promise()));
-        let mut best: Option<State> = None;
+        let mut best: Option<(State, &Extension)> = None;
         for extension in extensions.iter().take(REFITTED) {
             let state = self.extended(extension, constant);
-            if best.as_ref().is_none_or(|b| rounded(state.gain) > rounded(b.gain)) {
-                best = Some(state);
+            if best.as_ref().is_none_or(|(b, _)| rounded(state.gain) > rounded(b.gain)) {
+                best = Some((state, extension));
             }
         }
-        best
+        best.map(|(state, extension)| State { root: self.followed(&state, extension), ..state })
+    }
+
+    /// What is known of all rows once the rule of `extension` has made `state`; nothing where it would take too much room.
+    fn followed(&self, state: &State, Extension { from, found, .. }: &Extension) -> Option<RootCounts> {
+        let small = from.root.as_ref().filter(|root| root.bytes(state.cells.len()) <= LARGEST)?;
+        let mut root = small.clone().not_outgrown(state.cells.len(), self.response.rows())?;
+        root.split(self.columns, &found.rows, None, (&state.cells, &state.moved));
+        Some(root)
     }
 
     fn extended(&self, Extension { from, found, searched }: &Extension, constant: f64) -> State {
         let mut cells = from.cells.clone();
-        cells.split(&found.rows, self.response);
+        let moved = cells.split(&found.rows, self.response);
         let signs = self.directions.of_query(&found.query.atoms);
         let weights = refit::update(&from.weights, signs, self.response.loss, &cells, self.params);
         let gain = constant - weights.risk(self.response.loss, &cells, self.params.reg_lambda);
         let members = from.members.iter().chain([found]).cloned().collect();
         let complexity = from.complexity + 1 + found.query.len();
-        State { members, cells, weights, gain: gain.max(0.0), complexity, searched: *searched }
+        State { members, cells, moved, root: None, weights, gain: gain.max(0.0), complexity, searched: *searched }
     }
 
     /// All rules of the path, those of the largest size first, so that this size is made of the first ones.

@@ -10,10 +10,12 @@ impl Searcher<'_> {
         let mut beam = vec![Node::all(self.response.rows())];
         let mut best: Vec<(Candidate, Query, Vec<u32>)> = Vec::new();
         let (mut nodes, mut highest) = (0, 0.0);
+        let mut parents = Vec::new();
         while !beam.is_empty() {
             nodes += beam.len() as u64;
             let before = highest;
-            let (next, _) = self.expand(&beam, &[]);
+            let (next, counted) = self.expand(&beam, &parents);
+            parents = counted;
             for (candidate, node) in &next {
                 highest = candidate.score.max(highest);
                 let Rows::Some(rows) = &node.rows else { continue };
