@@ -43,6 +43,18 @@ fn tables_that_cannot_be_learned_from() {
         ("weight textual", b"x,w,y\n1,1,2\n2,heavy,3\n", &["--weight", "w"], &["weight", "\"w\"", "row 2", "heavy"]),
         ("weights all zero", b"x,w,y\n1,0,2\n2,0,3\n", &["--weight", "w"], &["weight", "\"w\"", "0"]),
         (
+            "weight categorical",
+            b"x,w,y\n1,1,2\n2,1,3\n",
+            &["--weight=w", "--categorical=w"],
+            &["\"w\"", "both weight and categorical"],
+        ),
+        (
+            "exposure categorical",
+            b"x,e,y\n1,1,2\n2,1,3\n",
+            &["--task=poisson", "--exposure=e", "--categorical=e"],
+            &["\"e\"", "both exposure and categorical"],
+        ),
+        (
             "exposure zero",
             b"x,e,y\n1,1,2\n2,0,3\n",
             &["--task=poisson", "--exposure=e"],
@@ -84,9 +96,16 @@ fn tables_that_cannot_be_learned_from() {
         let args = [&["fit", "t.csv", "--target", "y", "-o", "m.json"], *flags].concat();
         eprintln!("{name}");
         refused(&sandbox, &args, parts);
-        // What is wrong with the table names the table.
+        // What is wrong with the table names the table; what is wrong with the flags need not.
         let line = sandbox.run(&args).stderr;
-        let conflict = ["exposure without poisson", "target ignored", "target as weight", "positive of a number"];
+        let conflict = [
+            "exposure without poisson",
+            "target ignored",
+            "target as weight",
+            "positive of a number",
+            "weight categorical",
+            "exposure categorical",
+        ];
         assert!(line.contains("t.csv") || conflict.contains(name), "{name}: {line}");
     }
 }

@@ -56,6 +56,11 @@ impl Roles {
                 require(role, name)?;
             }
         }
+        for (role, name) in &single[..2] {
+            if let Some(name) = name.as_ref().filter(|name| roles.categorical.contains(name)) {
+                return Err(Error::Conflict(format!("column {name:?} cannot be both {role} and categorical")));
+            }
+        }
         if roles.ignore.contains(&roles.target) {
             return Err(Error::Conflict(format!("the target {:?} cannot be ignored", roles.target)));
         }
