@@ -3,6 +3,7 @@
 //! Random instances: each query selects each point with probability ½; the gradient is standard normal, projected onto
 //! the orthogonal complement of the queries. The rate of a method is its value divided by the best of all subsets.
 
+use crate::say::{say, say_line};
 use clap::Args;
 use orthorules::generate::SplitMix64;
 use orthorules::study::Instance;
@@ -99,33 +100,33 @@ pub(crate) fn run(args: &BoundStudy) {
     let epsilons = [0.001, 0.1, 1.0];
     let samples: Vec<Vec<Rates>> =
         epsilons.iter().map(|&e| sample(args, args.points as usize, args.queries, e)).collect();
-    println!("{} points, {} queries, {} instances: % that reach a rate", args.points, args.queries, args.instances);
-    println!("        {}", epsilons.map(|e| format!("{:>30}", format!("epsilon = {e}"))).concat());
-    println!("rate    {}", "    paper    prefix    greedy ".repeat(3));
+    say_line!("{} points, {} queries, {} instances: % that reach a rate", args.points, args.queries, args.instances);
+    say_line!("        {}", epsilons.map(|e| format!("{:>30}", format!("epsilon = {e}"))).concat());
+    say_line!("rate    {}", "    paper    prefix    greedy ".repeat(3));
     for (row, (rate, paper)) in PAPER.iter().enumerate() {
         // A rate of 100 % is reached up to rounding.
         let limit = if row == 5 { 1.0 - 1e-8 } else { *rate };
-        print!("{:>4.0} %  ", 100.0 * rate);
+        say!("{:>4.0} %  ", 100.0 * rate);
         for (column, rates) in samples.iter().enumerate() {
             let (prefix, greedy) = (part(rates, |r| r.prefix >= limit), part(rates, |r| r.greedy >= limit));
-            print!("{:9.2} {prefix:9.2} {greedy:9.2} ", paper[column]);
+            say!("{:9.2} {prefix:9.2} {greedy:9.2} ", paper[column]);
         }
-        println!();
+        say_line!();
     }
-    println!("\nadmissible bound / best subset (never below 1):");
+    say_line!("\nadmissible bound / best subset (never below 1):");
     for (epsilon, rates) in epsilons.iter().zip(&samples) {
         let smallest = rates.iter().map(|r| r.admissible).fold(f64::INFINITY, f64::min);
         let largest = rates.iter().map(|r| r.admissible).fold(0.0, f64::max);
         let middle = median(rates, |r| r.admissible);
-        println!("epsilon = {epsilon:<6} smallest {smallest:.4}  median {middle:.4}  largest {largest:.4}");
+        say_line!("epsilon = {epsilon:<6} smallest {smallest:.4}  median {middle:.4}  largest {largest:.4}");
     }
-    println!("\nrate that 99 % of the instances reach (epsilon = 0.001), and the median of admissible / best");
-    println!("queries      prefix    greedy  admissible   ({} points)", args.points);
+    say_line!("\nrate that 99 % of the instances reach (epsilon = 0.001), and the median of admissible / best");
+    say_line!("queries      prefix    greedy  admissible   ({} points)", args.points);
     for queries in 1..=10.min(args.points as usize - 2) {
         let rates = sample(args, args.points as usize, queries, 0.001);
         print_curve(queries, &rates);
     }
-    println!("points       prefix    greedy  admissible   ({} queries)", args.queries);
+    say_line!("points       prefix    greedy  admissible   ({} queries)", args.queries);
     for points in (args.queries + 3)..=args.points as usize {
         print_curve(points, &sample(args, points, args.queries, 0.001));
     }
@@ -133,5 +134,5 @@ pub(crate) fn run(args: &BoundStudy) {
 
 fn print_curve(at: usize, rates: &[Rates]) {
     let (prefix, greedy) = (assured(rates, |r| r.prefix), assured(rates, |r| r.greedy));
-    println!("{at:7} {prefix:11.4} {greedy:9.4} {:11.4}", median(rates, |r| r.admissible));
+    say_line!("{at:7} {prefix:11.4} {greedy:9.4} {:11.4}", median(rates, |r| r.admissible));
 }

@@ -1,6 +1,7 @@
 //! The paper's strongest setting, certified: branch and bound for every rule up to complexity 50.
 
 use crate::data::{self, Entry};
+use crate::say::say_line;
 use anyhow::Result;
 use clap::Args;
 use orthorules::params::{Bound, Preset, Search};
@@ -75,7 +76,7 @@ fn paper_setting(args: &Certify, entry: &Entry, data: &data::DataSet) -> Result<
 
 /// Fits every data set and prints how many rules were proven, the largest gap and what cut the branches.
 pub(crate) fn run(args: &Certify) -> Result<()> {
-    println!(
+    say_line!(
         "{:16}{:>6}{:>7}{:>7}{:>9}{:>11}{:>9}{:>12}{:>12}{:>12}{:>12}",
         "data set",
         "rows",
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &Certify) -> Result<()> {
             .map(|c| if c.proven { 0.0 } else { c.bound.map_or(f64::INFINITY, |b| b / c.value - 1.0) })
             .fold(0.0, f64::max);
         let total = |field: fn(&Pruned) -> u64| log.iter().map(|c| field(&c.pruned)).sum::<u64>();
-        println!(
+        say_line!(
             "{:16}{:6}{:7}{proven:7}{:9.3}{:11}{seconds:9.2}{:12}{:12}{:12}{:12}",
             entry.name,
             problem.rows(),
@@ -117,7 +118,7 @@ pub(crate) fn run(args: &Certify) -> Result<()> {
         );
         for (k, c) in log.iter().enumerate().filter(|_| args.rules) {
             let (gap, p) = (c.bound.map_or(f64::NAN, |b| b / c.value - 1.0), c.pruned);
-            println!(
+            say_line!(
                 "  rule {:<9}{:27}{gap:9.3}{:11}{:9.2}{:12}{:12}{:12}{:12}",
                 k + 1,
                 "",
@@ -133,7 +134,7 @@ pub(crate) fn run(args: &Certify) -> Result<()> {
         slowest = slowest.max(seconds);
         count += 1;
     }
-    println!("proven at every rule: {proven_sets} of {count}; slowest {slowest:.1} s; peak memory {} MiB", peak_mib());
+    say_line!("proven at every rule: {proven_sets} of {count}; slowest {slowest:.1} s; peak memory {} MiB", peak_mib());
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Time of every kernel beside its naive twin; the memory bandwidth that histograms could use; counts of instructions.
 
+use crate::say::say_line;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use orthorules::study::{Kernel, Workload};
@@ -79,34 +80,37 @@ pub(crate) fn run(args: &Kernels) -> Result<()> {
         return Ok(());
     }
     let (covered, cells, code_bytes) = workload.sizes();
-    println!(
+    say_line!(
         "{} rows × {} columns, {} bins, {} rules; the last covers {covered} rows, {cells} cells before it",
-        args.rows, args.columns, args.bins, args.rules
+        args.rows,
+        args.columns,
+        args.bins,
+        args.rules
     );
-    println!("kernel              ms    naive ms  ratio");
+    say_line!("kernel              ms    naive ms  ratio");
     let mut by_cells = f64::NAN;
     for kernel in Kernel::ALL {
         let (fast, naive) = pool
             .install(|| (fastest(args.repeats, || workload.run(kernel)), fastest(1, || workload.run_naive(kernel))));
-        println!("{:17} {:7.3} {:10.3} {:6.1}", kernel.name(), fast * 1e3, naive * 1e3, naive / fast);
+        say_line!("{:17} {:7.3} {:10.3} {:6.1}", kernel.name(), fast * 1e3, naive * 1e3, naive / fast);
         if kernel == Kernel::ByCells {
             by_cells = fast;
         }
     }
-    println!();
+    say_line!();
     let copied = bandwidth(args.repeats);
     // What counting must read: number, cell and target of every row below the rule, and the lines of 64 bytes with their codes.
     let bytes = covered * (4 + 4 + 8) + args.rows.min(64 * covered) * code_bytes;
     let least = bytes as f64 / copied;
-    println!("copying: {:.1} GB/s read and written (256 MB, one thread)", 2.0 * copied / 1e9);
-    println!(
+    say_line!("copying: {:.1} GB/s read and written (256 MB, one thread)", 2.0 * copied / 1e9);
+    say_line!(
         "histogram-cells: {:.1} MB must be read, {:.3} ms at the rate of copying; measured {:.3} ms, {:.1} times that",
         bytes as f64 / 1e6,
         least * 1e3,
         by_cells * 1e3,
         by_cells / least
     );
-    println!(
+    say_line!(
         "histogram-cells: {:.2} ns for each row and column",
         by_cells * 1e9 / (covered * args.columns.max(4)).max(1) as f64
     );
@@ -146,14 +150,14 @@ fn rate(workload: &Workload, rows: usize, repeats: usize) -> Result<()> {
     let Predictions::Numbers(_) = predictor.predict(table)? else { bail!("numbers were expected") };
     let seconds = fastest(repeats, || predictor.predict(table));
     let speed = rows as f64 / seconds / 1e6;
-    println!("predict: 15 rules of 2 or 3 conditions on 10 columns, {speed:.1} million rows/s on one thread");
+    say_line!("predict: 15 rules of 2 or 3 conditions on 10 columns, {speed:.1} million rows/s on one thread");
     Ok(())
 }
 
 /// Counts the instructions of every kernel under Callgrind and compares them with a table.
 pub(crate) fn instructions(args: &Instructions) -> Result<()> {
     if Command::new("valgrind").arg("--version").output().is_err() {
-        println!("SKIPPED: instructions were not counted, since valgrind is not installed (apt install valgrind)");
+        say_line!("SKIPPED: instructions were not counted, since valgrind is not installed (apt install valgrind)");
         return Ok(());
     }
     let counts: Vec<(Kernel, u64)> =
@@ -161,22 +165,22 @@ pub(crate) fn instructions(args: &Instructions) -> Result<()> {
     if args.write {
         let lines: Vec<String> = counts.iter().map(|(k, n)| format!("{},{n}", k.name())).collect();
         std::fs::write(&args.table, format!("kernel,instructions\n{}\n", lines.join("\n")))?;
-        println!("wrote {}", args.table.display());
+        say_line!("wrote {}", args.table.display());
         return Ok(());
     }
     let text = std::fs::read_to_string(&args.table).with_context(|| args.table.display().to_string())?;
     let mut slower = Vec::new();
-    println!("kernel            instructions       table  ratio");
+    say_line!("kernel            instructions       table  ratio");
     for (kernel, found) in counts {
         let line = text.lines().find_map(|l| l.strip_prefix(kernel.name())?.strip_prefix(','));
         let expected: f64 = line.with_context(|| format!("the table has no {}", kernel.name()))?.parse()?;
         let ratio = found as f64 / expected;
-        println!("{:17} {found:12} {expected:11} {ratio:6.3}", kernel.name());
+        say_line!("{:17} {found:12} {expected:11} {ratio:6.3}", kernel.name());
         if ratio > 1.0 + args.tolerance {
             slower.push(kernel.name());
         }
         if ratio < 1.0 - args.tolerance {
-            println!("{:17} takes fewer than the table says: write it anew with --write", kernel.name());
+            say_line!("{:17} takes fewer than the table says: write it anew with --write", kernel.name());
         }
     }
     if !slower.is_empty() {

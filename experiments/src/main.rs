@@ -6,6 +6,7 @@ mod data;
 mod kernels;
 mod paper;
 mod quality;
+mod say;
 mod selection;
 mod speed;
 

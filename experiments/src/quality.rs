@@ -11,6 +11,7 @@ mod report;
 mod svg;
 
 use crate::data::{self, DataSet};
+use crate::say::say;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 pub(crate) use curve::geometric;
@@ -145,8 +146,8 @@ pub(crate) fn run(args: &Quality) -> Result<()> {
     if let Some(path) = &args.peers {
         systems.extend(peers::read(path, &sets, args.splits)?);
     }
-    print!("{}", report::table(&systems, &sets));
-    print!("{}", report::comparisons(&systems, sets.len()));
+    say!("{}", report::table(&systems, &sets));
+    say!("{}", report::comparisons(&systems, sets.len()));
     if let Some(path) = &args.csv {
         write(path, &report::csv(&systems, &sets))?;
     }

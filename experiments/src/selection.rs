@@ -2,6 +2,7 @@
 
 use crate::data::{self, Split};
 use crate::quality::{geometric, in_parallel};
+use crate::say::{say, say_line};
 use anyhow::{Result, bail};
 use clap::Args;
 use orthorules::params::Select;
@@ -78,25 +79,25 @@ pub(crate) fn run(args: &Selection) -> Result<()> {
         let of = |s: usize| field(&choices[d * args.splits + s][r]);
         (0..args.splits).map(of).sum::<f64>() / args.splits as f64
     };
-    print!("{:16}", "");
-    RULES.iter().for_each(|name| print!("{name:>18}"));
-    println!("\n{:16}{}", "data set", "   complexity  risk".repeat(RULES.len()));
+    say!("{:16}", "");
+    RULES.iter().for_each(|name| say!("{name:>18}"));
+    say_line!("\n{:16}{}", "data set", "   complexity  risk".repeat(RULES.len()));
     for (d, set) in sets.iter().enumerate() {
-        print!("{:16}", set.name);
-        (0..RULES.len()).for_each(|r| print!("{:10.1}{:8.4}", mean(d, r, |c| c.complexity), mean(d, r, |c| c.risk)));
-        println!();
+        say!("{:16}", set.name);
+        (0..RULES.len()).for_each(|r| say!("{:10.1}{:8.4}", mean(d, r, |c| c.complexity), mean(d, r, |c| c.risk)));
+        say_line!();
     }
-    print!("{:16}", "mean, geom. mean");
+    say!("{:16}", "mean, geom. mean");
     for r in 0..RULES.len() {
         let complexity = (0..sets.len()).map(|d| mean(d, r, |c| c.complexity)).sum::<f64>() / sets.len() as f64;
-        print!("{complexity:10.1}{:8.4}", geometric((0..sets.len()).map(|d| mean(d, r, |c| c.risk))));
+        say!("{complexity:10.1}{:8.4}", geometric((0..sets.len()).map(|d| mean(d, r, |c| c.risk))));
     }
-    println!();
+    say_line!();
     for (r, name) in RULES.iter().enumerate() {
         let ratio = |d: usize| mean(d, r, |c| c.complexity) / mean(d, 1, |c| c.complexity);
         let complexity = (0..sets.len()).map(ratio).sum::<f64>() / sets.len() as f64;
         let risk = geometric((0..sets.len()).map(|d| mean(d, r, |c| c.risk) / mean(d, 1, |c| c.risk)));
-        println!("{name} over best: complexity × {complexity:.3}, test risk × {risk:.4}");
+        say_line!("{name} over best: complexity × {complexity:.3}, test risk × {risk:.4}");
     }
     Ok(())
 }

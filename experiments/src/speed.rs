@@ -1,5 +1,6 @@
 //! Time to fit on generated rows, phase by phase and round by round.
 
+use crate::say::say_line;
 use anyhow::Result;
 use clap::Args;
 use orthorules::generate::SplitMix64;
@@ -97,9 +98,9 @@ pub(crate) fn run(args: &Speed) -> Result<()> {
         }
     }
     let Some((model, seconds, rounds)) = best else { return Ok(()) };
-    println!("{}", serde_json::to_string(&seconds)?);
+    say_line!("{}", serde_json::to_string(&seconds)?);
     for (k, (rule, pair)) in model.ensembles[0].rules.iter().skip(1).zip(rounds.windows(2)).enumerate() {
-        println!("round {:2}  {:8.4} s  {:9} rows  {rule}", k + 2, pair[1] - pair[0], rule.covered);
+        say_line!("round {:2}  {:8.4} s  {:9} rows  {rule}", k + 2, pair[1] - pair[0], rule.covered);
     }
     Ok(())
 }

@@ -78,3 +78,21 @@ fn selection_compares_the_rules_of_choice() {
     let ratio = table.split("1se over best: complexity × ").nth(1).and_then(|t| t.split(',').next()).unwrap();
     assert!(ratio.parse::<f64>().unwrap() <= 1.0, "{table}");
 }
+
+/// Whoever reads only the first line, as `head` does, ends the program without a complaint.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let folder = benchmark("pipe");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_orthorules-experiments"))
+        .arg("quality")
+        .arg(&folder.0)
+        .args(["--splits", "2"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && !said.contains("panicked"), "{:?} {said}", output.status);
+}

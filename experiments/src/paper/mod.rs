@@ -26,6 +26,7 @@ mod svg;
 mod units;
 
 use crate::data::{self, DataSet, Entry};
+use crate::say::say_line;
 use analysis::Evaluation;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -139,6 +140,6 @@ pub(crate) fn run(args: &Paper) -> Result<()> {
     let name = if args.quick { format!("{}-quick", protocol.name()) } else { protocol.name().to_owned() };
     let folder = args.out.join(name);
     let summary = report::write(&evaluation, &published, &folder, &about)?;
-    println!("{summary}\nTables, figures and the page are in {}.", folder.display());
+    say_line!("{summary}\nTables, figures and the page are in {}.", folder.display());
     Ok(())
 }
