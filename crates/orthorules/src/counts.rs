@@ -13,6 +13,7 @@ use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
 use crate::tally::{self, Tally};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Bytes that the tables of all rows may take.
 const LARGEST: usize = 128 << 20;
@@ -32,6 +33,8 @@ pub(crate) struct RootCounts {
     /// For squared loss, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
     /// when the tables are too large. Else nothing.
     inside: Vec<Vec<u32>>,
+    /// Whether the loss is squared.
+    linear: bool,
     /// Whether the tables are gone.
     shed: bool,
     mass: f64,
@@ -60,13 +63,13 @@ impl RootCounts {
             (groups, tables) = count(&constant);
         }
         let linear = response.loss == Loss::Squared;
-        let inside = if linear { tables.iter().map(|table| table.counts.clone()).collect() } else { Vec::new() };
-        Some(Self { groups, tables, inside, shed: false, mass: *mass, cells: 1 })
+        let inside = tables.iter().map(|table| if linear { table.counts.clone() } else { Vec::new() }).collect();
+        Some(Self { groups, tables, inside, linear, shed: false, mass: *mass, cells: 1 })
     }
 
     /// Rows, G, D and N of every bin of group `index`: `bins × stride`.
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer) -> Vec<f64> {
-        let by_rules = !self.inside.is_empty() && (self.shed || linear_is_cheaper(self.cells, scorer.t));
+        let by_rules = self.linear && (self.shed || linear_is_cheaper(self.cells, scorer.t));
         if let (true, Some((intercept, weights))) = (by_rules, &scorer.linear) {
             return self.linear_statistics(index, scorer, *intercept, weights);
         }
@@ -120,10 +123,10 @@ impl RootCounts {
     /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known.
     pub(crate) fn not_outgrown(mut self, cells: usize, rows: usize) -> Option<Self> {
         let longest = self.groups.iter().map(Group::most_bins).max().unwrap_or_default();
-        let dense = if self.inside.is_empty() { DENSE } else { DENSE_LINEAR };
+        let dense = if self.linear { DENSE_LINEAR } else { DENSE };
         if longest * cells > dense * rows || self.bytes(cells) > LARGEST {
             self.shed();
-            return (!self.inside.is_empty()).then_some(self);
+            return self.linear.then_some(self);
         }
         Some(self)
     }
@@ -145,19 +148,21 @@ impl RootCounts {
         let (old, new) = (self.cells, cells.len());
         let mut origin: Vec<u32> = (0..new as u32).collect();
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
-        let groups = &self.groups;
-        self.inside.par_iter_mut().zip(groups).enumerate().for_each(|(index, (inside, group))| {
-            let table = covered.map(|tables| &tables[index]);
-            inside.extend(table.map_or_else(|| count(group, columns, rows, |_| 0, 1), Tally::rows_of_bins));
-        });
-        if self.shed {
-            self.cells = new;
-            return;
-        }
-        self.tables.par_iter_mut().zip(groups).enumerate().for_each(|(index, (table, group))| {
-            let counted = covered.is_none().then(|| count(group, columns, rows, |r| origin[cells.of(r)] as usize, old));
-            let Some(moved) = covered.map_or(counted.as_ref(), |tables| Some(&tables[index].counts)) else { return };
+        let (shed, linear) = (self.shed, self.linear);
+        let places = self.tables.par_iter_mut().zip(&mut self.inside).zip(&self.groups).enumerate();
+        places.for_each(|(index, ((table, inside), group))| {
             let bins = group.bins();
+            let count = || {
+                let cell = |r: usize| if shed { 0 } else { origin[cells.of(r)] as usize };
+                count(group, columns, rows, cell, if shed { 1 } else { old })
+            };
+            let moved = covered.map_or_else(|| Cow::Owned(count()), |tables| Cow::Borrowed(&tables[index].counts));
+            if linear {
+                inside.extend(tally::rows_of_bins(&moved, bins));
+            }
+            if shed {
+                return;
+            }
             table.counts.resize(new * bins, 0);
             let (before, after) = table.counts.split_at_mut(old * bins);
             for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
@@ -245,7 +250,7 @@ mod tests {
                         (by(&directly, Method::Rules), by_less.statistics(index, group, &columns)),
                     ]
                 };
-                let more = (!less.inside.is_empty()).then(without_tables);
+                let more = less.linear.then(without_tables);
                 for (expected, found) in pairs.into_iter().chain(more.into_iter().flatten()) {
                     prop_assert_eq!(found.len(), expected.len());
                     for (f, e) in found.iter().zip(&expected) {

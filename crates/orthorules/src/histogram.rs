@@ -182,10 +182,8 @@ impl<'a> Gathered<'a> {
         };
         let mut methods = group.of(all).map(|(column, _)| cheaper(column));
         let method = methods.next().filter(|&first| methods.all(|method| method == first));
-        let stats = match (method, &self.mass) {
-            (Some(Method::Cells), PerRow::Same(mass)) if !self.scorer.by_norm => {
-                self.by_counts(index, group, all, *mass)
-            }
+        let stats = match (method, self.one_mass()) {
+            (Some(Method::Cells), Some(mass)) => self.by_counts(index, group, all, mass),
             (Some(method), _) => self.statistics_by(method, group, all),
             // Which method a column gets must not depend on who its neighbours are.
             (None, _) => {
@@ -206,13 +204,19 @@ impl<'a> Gathered<'a> {
 
     /// Statistics by a method of the caller's choice.
     pub(crate) fn statistics_by(&self, method: Method, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
-        match (method, &self.mass) {
-            (Method::Cells, PerRow::Same(mass)) if !self.scorer.by_norm => {
-                tally::count(self.node(), group, all).statistics(self.scorer, *mass)
-            }
+        match (method, self.one_mass()) {
+            (Method::Cells, Some(mass)) => tally::count(self.node(), group, all).statistics(self.scorer, mass),
             (Method::Cells, _) => self.by_masses(group, all),
             (Method::Vectors, _) => self.by_vectors(group, all),
             (Method::Rules, _) => self.by_rules(group, all),
+        }
+    }
+
+    /// The mass of every row, where counts of rows are all that is needed.
+    fn one_mass(&self) -> Option<f64> {
+        match self.mass {
+            PerRow::Same(mass) if !self.scorer.by_norm => Some(mass),
+            _ => None,
         }
     }
 
@@ -302,11 +306,12 @@ impl<'a> Gathered<'a> {
         let mut lanes = Lanes::new(self.scorer, bins);
         let mut sums = vec![0.0; bins * self.cells.len()];
         for (column, first) in group.of(all) {
-            with_codes!(&column.codes, codes => {
-                self.each(codes, |i, bin| sums[self.cell(i) * bins + first + bin] += self.mass.at(i));
-                self.each(codes, |i, bin| lanes.lane(G)[first + bin] -= self.b(i));
-                self.each(codes, |i, bin| lanes.lane(ROWS)[first + bin] += self.rows_each.at(i));
-            });
+            let (rows, gradients) = lanes.rows_and_gradients();
+            with_codes!(&column.codes, codes => self.each(codes, |i, bin| {
+                sums[self.cell(i) * bins + first + bin] += self.mass.at(i);
+                gradients[first + bin] -= self.b(i);
+                rows[first + bin] += self.rows_each.at(i);
+            }));
         }
         if self.scorer.by_norm {
             lanes.add_gradients(&sums);

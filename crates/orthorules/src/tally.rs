@@ -36,15 +36,6 @@ impl Tally {
         lanes.statistics()
     }
 
-    /// How many rows each bin has.
-    pub(crate) fn rows_of_bins(&self) -> Vec<u32> {
-        let mut rows = vec![0; self.sums.len()];
-        for cell in self.counts.chunks_exact(self.sums.len().max(1)) {
-            rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows += count);
-        }
-        rows
-    }
-
     /// Keeps its memory for others.
     pub(crate) fn give(self) {
         spare::give(self.counts);
@@ -56,6 +47,15 @@ impl Tally {
         self.counts.iter_mut().zip(&whole.counts).for_each(|(c, all)| *c = all - *c);
         self.sums.iter_mut().zip(&whole.sums).for_each(|(s, all)| *s = all - *s);
     }
+}
+
+/// How many rows each of so many bins has, out of `counts` by cell and bin.
+pub(crate) fn rows_of_bins(counts: &[u32], bins: usize) -> Vec<u32> {
+    let mut rows = vec![0; bins];
+    for cell in counts.chunks_exact(bins) {
+        rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows += count);
+    }
+    rows
 }
 
 /// The rows of a node as the loop reads them.

@@ -31,6 +31,12 @@ impl<'s> Lanes<'s> {
         &mut self.values[which * self.bins..(which + 1) * self.bins]
     }
 
+    /// Those of rows and of G.
+    pub(crate) fn rows_and_gradients(&mut self) -> (&mut [f64], &mut [f64]) {
+        let (rows, others) = self.values.split_at_mut(G * self.bins);
+        (rows, &mut others[..self.bins])
+    }
+
     /// Takes the sum of targets of every bin from G.
     pub(crate) fn subtract_targets(&mut self, sums: &[f64]) {
         self.lane(G).iter_mut().zip(sums).for_each(|(g, b)| *g -= b);
