@@ -10,6 +10,16 @@ pub(crate) enum Codes {
     U32(Store<u32>),
 }
 
+impl Codes {
+    /// Those that are bytes.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::U8(codes) => Some(codes),
+            _ => None,
+        }
+    }
+}
+
 /// A code type of the kernels.
 pub(crate) trait Code: Copy + Send + Sync + PartialEq + sealed::Unsigned + 'static {
     fn index(self) -> usize;

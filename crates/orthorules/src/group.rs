@@ -46,6 +46,11 @@ impl Group {
         all[self.columns.clone()].iter().zip(self.starts.iter().copied())
     }
 
+    /// Where the bins of each column start, and where all end.
+    pub(crate) fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
     /// The bins of all its columns.
     pub(crate) fn bins(&self) -> usize {
         self.starts[self.columns.len()]

@@ -186,16 +186,14 @@ impl Response {
         match self.loss {
             Loss::Logistic if self.counted => {
                 let by_key: Vec<f64> = scores.iter().flat_map(|&f| both(f)).collect();
-                self.outside_mean(keyed_sum(&cells.keys, &by_key))
+                self.outside_mean(sum_of_pieces(&cells.keys, |_, key| by_key[key as usize]))
             }
             Loss::Squared if self.y.is_none() && self.mass == PerRow::Same(self.loss.factor()) => {
                 // The factor is 2: its inverse is exact.
                 let inverse = 1.0 / self.loss.factor();
                 // Masses of 2 are not counted, so keys are cells.
-                let loss = |(&cell, b): (&u32, &f64)| (scores[cell as usize] - b * inverse).powi(2);
-                let pieces = cells.keys.par_chunks(PIECE).zip(self.b.par_chunks(PIECE)).with_min_len(16);
-                let sums: Vec<f64> = pieces.map(|(keys, b)| keys.iter().zip(b).map(loss).sum::<f64>()).collect();
-                self.outside_mean(sums.iter().sum())
+                let loss = |row: usize, cell: u32| (scores[cell as usize] - self.b[row] * inverse).powi(2);
+                self.outside_mean(sum_of_pieces(&cells.keys, loss))
             }
             Loss::Squared => {
                 let factor = self.loss.factor();
@@ -234,24 +232,27 @@ impl Response {
     }
 }
 
-/// The sum of `values[key]`, in pieces whose sums are added in order. Each addition of a piece waits for the one before it, so
-/// several pieces are summed side by side.
-fn keyed_sum(keys: &[u32], values: &[f64]) -> f64 {
+/// The sum of `value(row, key)` over all rows, in pieces whose sums are added in order. Each addition of a piece waits for the one before
+/// it, so several pieces are summed side by side.
+fn sum_of_pieces(keys: &[u32], value: impl Fn(usize, u32) -> f64 + Sync) -> f64 {
     const LANES: usize = 4;
-    let lanes = |keys: &[u32]| {
+    let lanes = |first: usize, keys: &[u32]| {
         let mut sums = [0.0; LANES];
         let pieces: [&[u32]; LANES] = std::array::from_fn(|k| &keys[k * PIECE..][..PIECE]);
         for i in 0..PIECE {
-            (0..LANES).for_each(|k| sums[k] += values[pieces[k][i] as usize]);
+            (0..LANES).for_each(|k| sums[k] += value(first + k * PIECE + i, pieces[k][i]));
         }
         sums.to_vec()
     };
-    let one = |keys: &[u32]| keys.iter().map(|&key| values[key as usize]).sum::<f64>();
-    let some = |keys: &[u32]| match keys.len() {
-        n if n == LANES * PIECE => lanes(keys),
-        _ => keys.chunks(PIECE).map(one).collect(),
+    let one = |(first, keys): (usize, &[u32])| keys.iter().zip(first..).map(|(&key, row)| value(row, key)).sum::<f64>();
+    let some = |(number, keys): (usize, &[u32])| {
+        let first = number * LANES * PIECE;
+        match keys.len() {
+            n if n == LANES * PIECE => lanes(first, keys),
+            _ => (first..).step_by(PIECE).zip(keys.chunks(PIECE)).map(one).collect(),
+        }
     };
-    let sums: Vec<Vec<f64>> = keys.par_chunks(LANES * PIECE).with_min_len(4).map(some).collect();
+    let sums: Vec<Vec<f64>> = keys.par_chunks(LANES * PIECE).enumerate().with_min_len(4).map(some).collect();
     sums.iter().flatten().sum()
 }
 
@@ -291,9 +292,11 @@ mod tests {
             let values: Vec<f64> = (0..14).map(|k| 1.0 / (f64::from(seed % 97) + 3.0 * f64::from(k))).collect();
             let key = |r: usize| (r as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 7;
             let keys: Vec<u32> = (0..rows).map(|r| key(r) % 14).collect();
-            let one = |piece: &[u32]| piece.iter().fold(0.0, |sum, &key| sum + values[key as usize]);
-            let expected = keys.chunks(PIECE).map(one).fold(0.0, |sum, piece| sum + piece);
-            prop_assert_eq!(keyed_sum(&keys, &values).to_bits(), expected.to_bits());
+            let value = |row: usize, key: u32| values[key as usize] / (1.0 + row as f64);
+            let rows: Vec<usize> = (0..rows).collect();
+            let one = |piece: &[usize]| piece.iter().fold(0.0, |sum, &row| sum + value(row, keys[row]));
+            let expected = rows.chunks(PIECE).map(one).fold(0.0, |sum, piece| sum + piece);
+            prop_assert_eq!(sum_of_pieces(&keys, value).to_bits(), expected.to_bits());
         }
     }
 }

@@ -6,7 +6,7 @@
 //! increment for each row and column instead of an increment and an addition.
 
 use crate::bins::BinnedColumn;
-use crate::codes::{Code, Codes, with_codes};
+use crate::codes::{Code, with_codes};
 use crate::group::Group;
 use crate::histogram::{Lanes, Rows};
 use crate::objective::Scorer;
@@ -17,6 +17,10 @@ use std::ops::Range;
 pub(crate) const MOST: usize = 4;
 /// Bytes of tables that are kept in the nearer caches.
 const CACHE: usize = 256 << 10;
+/// Rows for each count that make a table of all bytes worth its empty places.
+const MANY: usize = 4;
+/// Codes that a byte can be.
+const FULL: usize = 1 << u8::BITS;
 
 /// What is counted for the columns of a group.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,32 +102,45 @@ pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Ran
 }
 
 /// Counts the columns of a group.
-pub(crate) fn count<'c>(node: Node, group: &Group, all: &'c [BinnedColumn]) -> Tally {
-    let mut table = Table::new(node, group.bins());
-    let narrow = |(column, first): (&'c BinnedColumn, usize)| match &column.codes {
-        Codes::U8(codes) => Some((&codes[..], first, column.bins + 1)),
-        _ => None,
+pub(crate) fn count(node: Node, group: &Group, all: &[BinnedColumn]) -> Tally {
+    let narrow: Option<Vec<&[u8]>> = group.of(all).map(|(column, _)| column.codes.bytes()).collect();
+    let Some(codes) = narrow else {
+        let mut table = Table::new(node, group.bins());
+        for (column, first) in group.of(all) {
+            with_codes!(&column.codes, codes => table.pass(node, [codes], [first]));
+        }
+        return table.tally(node);
     };
-    match group.of(all).map(narrow).collect::<Option<Vec<_>>>() {
-        Some(columns) => {
-            let mut rest = &columns[..];
-            while !rest.is_empty() {
-                let (now, later) = rest.split_at(together(rest.iter().map(|c| c.2), node.width()));
-                match now {
-                    [] => {}
-                    [a] => table.pass(node, [a.0], [a.1]),
-                    [a, b] => table.pass(node, [a.0, b.0], [a.1, b.1]),
-                    [a, b, c] => table.pass(node, [a.0, b.0, c.0], [a.1, b.1, c.1]),
-                    [a, b, c, d, ..] => table.pass(node, [a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1]),
-                }
-                rest = later;
-            }
+    let starts = group.starts();
+    let bins_from = |first: usize| starts[first..].windows(2).map(|pair| pair[1] - pair[0]);
+    let full = bins_from(0).all(|bins| bins == FULL);
+    let at_once = together(bins_from(0), node.width()) == codes.len();
+    if at_once && (full || node.rows.len() >= MANY * FULL * node.width()) {
+        let mut table = Table::new(node, FULL * codes.len());
+        match codes[..] {
+            [a] => table.wide_pass(node, [a]),
+            [a, b] => table.wide_pass(node, [a, b]),
+            [a, b, c] => table.wide_pass(node, [a, b, c]),
+            [a, b, c, d] => table.wide_pass(node, [a, b, c, d]),
+            _ => unreachable!("a group has at most {MOST} columns"),
         }
-        None => {
-            for (column, first) in group.of(all) {
-                with_codes!(&column.codes, codes => table.pass(node, [codes], [first]));
-            }
+        if !full {
+            table.narrow(bins_from(0));
         }
+        return table.tally(node);
+    }
+    let mut table = Table::new(node, group.bins());
+    let mut start = 0;
+    while start < codes.len() {
+        let end = start + together(bins_from(start), node.width());
+        match (&codes[start..end], &starts[start..end]) {
+            (&[a], &[i]) => table.pass(node, [a], [i]),
+            (&[a, b], &[i, j]) => table.pass(node, [a, b], [i, j]),
+            (&[a, b, c], &[i, j, k]) => table.pass(node, [a, b, c], [i, j, k]),
+            (&[a, b, c, d], &[i, j, k, l]) => table.pass(node, [a, b, c, d], [i, j, k, l]),
+            _ => unreachable!("at most {MOST} columns are counted together"),
+        }
+        start = end;
     }
     table.tally(node)
 }
@@ -143,34 +160,22 @@ impl Table {
 
     /// Adds every row to its bins. Those of column k start at `first[k]`.
     fn pass<C: Code, const K: usize>(&mut self, node: Node, codes: [&[C]; K], first: [usize; K]) {
-        let (counts, sums) = (&mut self.counts, &mut self.sums);
-        // All have the same length: saying so leaves one check for each row.
-        let length = codes.iter().map(|codes| codes.len()).min().unwrap_or_default();
-        let codes = codes.map(|codes| &codes[..length]);
-        let bins = counts.len() / node.width().max(1);
-        let (keys, b) = (node.keys.iter().map(|&key| key as usize * bins), node.b.iter());
-        match (node.rows, node.counted) {
-            (Rows::All(_), true) => {
-                for (row, key) in keys.enumerate() {
-                    count_row(row, key, codes, first, counts);
-                }
-            }
-            (Rows::Some(rows), true) => {
-                for (&row, key) in rows.iter().zip(keys) {
-                    count_row(row as usize, key, codes, first, counts);
-                }
-            }
-            (Rows::All(_), false) => {
-                for (row, (key, &b)) in keys.zip(b).enumerate() {
-                    count_and_add(row, (key, b), codes, first, (counts, sums));
-                }
-            }
-            (Rows::Some(rows), false) => {
-                for (&row, (key, &b)) in rows.iter().zip(keys.zip(b)) {
-                    count_and_add(row as usize, (key, b), codes, first, (counts, sums));
-                }
-            }
-        }
+        let bins = self.counts.len() / node.width().max(1);
+        each_row(node, Packed { codes, first, bins, counts: &mut self.counts, sums: &mut self.sums });
+    }
+
+    /// The same where every column has as many bins as there are bytes.
+    fn wide_pass<const K: usize>(&mut self, node: Node, codes: [&[u8]; K]) {
+        let counts = self.counts.as_chunks_mut().0.as_chunks_mut().0;
+        let mut none = [[0.0; FULL]; K];
+        let sums = self.sums.as_chunks_mut().0.first_chunk_mut().unwrap_or(&mut none);
+        each_row(node, Wide { codes, counts, sums });
+    }
+
+    /// Leaves so many bins of each column, out of as many as there are bytes.
+    fn narrow(&mut self, bins: impl Iterator<Item = usize> + Clone) {
+        drop_rest(&mut self.counts, bins.clone());
+        drop_rest(&mut self.sums, bins);
     }
 
     /// What was counted.
@@ -191,37 +196,114 @@ impl Table {
     }
 }
 
-/// One increment for each column; the counts of the row's key begin at `start`. Always inlined: a call for each row would cost as much as the row.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn count_row<C: Code, const K: usize>(
-    row: usize,
-    start: usize,
-    codes: [&[C]; K],
-    first: [usize; K],
-    counts: &mut [u32],
-) {
-    for k in 0..K {
-        counts[start + first[k] + codes[k][row].index()] += 1;
+/// Moves the first few of every FULL values together, as many as `bins` says, over and over, and drops the others.
+fn drop_rest<T: Copy>(values: &mut Vec<T>, bins: impl Iterator<Item = usize> + Clone) {
+    let mut kept = 0;
+    for (start, bins) in (0..values.len()).step_by(FULL).zip(bins.cycle()) {
+        values.copy_within(start..start + bins, kept);
+        kept += bins;
+    }
+    values.truncate(kept);
+}
+
+/// All have the same length: this says so.
+fn as_long_as_all<C, const K: usize>(codes: [&[C]; K]) -> [&[C]; K] {
+    let length = codes.iter().map(|codes| codes.len()).min().unwrap_or_default();
+    codes.map(|codes| &codes[..length])
+}
+
+/// What a row is added to. Always inlined: a call for each row would cost as much as the row.
+trait Sink {
+    /// The same; the compiler sees that all columns have the same length, which leaves one check for each row.
+    fn levelled(self) -> Self;
+    /// One increment for each column.
+    fn count(&mut self, row: usize, key: usize);
+    /// One increment and one addition for each column.
+    fn count_and_add(&mut self, row: usize, key: usize, b: f64);
+}
+
+/// Not inlined: a loop of its own keeps what it reads in registers.
+#[inline(never)]
+fn each_row(node: Node, to: impl Sink) {
+    let mut to = to.levelled();
+    let (keys, b) = (node.keys.iter().map(|&key| key as usize), node.b.iter());
+    match (node.rows, node.counted) {
+        (Rows::All(_), true) => keys.enumerate().for_each(|(row, key)| to.count(row, key)),
+        (Rows::Some(rows), true) => rows.iter().zip(keys).for_each(|(&row, key)| to.count(row as usize, key)),
+        (Rows::All(_), false) => {
+            keys.zip(b).enumerate().for_each(|(row, (key, &b))| to.count_and_add(row, key, b));
+        }
+        (Rows::Some(rows), false) => {
+            rows.iter().zip(keys.zip(b)).for_each(|(&row, (key, &b))| to.count_and_add(row as usize, key, b));
+        }
     }
 }
 
-/// One increment and one addition for each column.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn count_and_add<C: Code, const K: usize>(
-    row: usize,
-    (start, b): (usize, f64),
-    codes: [&[C]; K],
+/// Columns with any numbers of bins.
+struct Packed<'t, C, const K: usize> {
+    codes: [&'t [C]; K],
     first: [usize; K],
-    (counts, sums): (&mut [u32], &mut [f64]),
-) {
-    // Past the start every index is one of the sums, too: one comparison serves both.
-    let counts = &mut counts[start..][..sums.len()];
-    for k in 0..K {
-        let bin = first[k] + codes[k][row].index();
-        counts[bin] += 1;
-        sums[bin] += b;
+    bins: usize,
+    counts: &'t mut [u32],
+    sums: &'t mut [f64],
+}
+
+#[allow(clippy::inline_always)]
+impl<C: Code, const K: usize> Sink for Packed<'_, C, K> {
+    #[inline(always)]
+    fn levelled(self) -> Self {
+        Self { codes: as_long_as_all(self.codes), ..self }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, row: usize, key: usize) {
+        for k in 0..K {
+            self.counts[key * self.bins + self.first[k] + self.codes[k][row].index()] += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn count_and_add(&mut self, row: usize, key: usize, b: f64) {
+        // Past the start every index is one of the sums, too: one comparison serves both.
+        let counts = &mut self.counts[key * self.bins..][..self.sums.len()];
+        for k in 0..K {
+            let bin = self.first[k] + self.codes[k][row].index();
+            counts[bin] += 1;
+            self.sums[bin] += b;
+        }
+    }
+}
+
+/// Columns with as many bins as there are bytes: no index needs a comparison.
+struct Wide<'t, const K: usize> {
+    codes: [&'t [u8]; K],
+    counts: &'t mut [[[u32; FULL]; K]],
+    sums: &'t mut [[f64; FULL]; K],
+}
+
+#[allow(clippy::inline_always)]
+impl<const K: usize> Sink for Wide<'_, K> {
+    #[inline(always)]
+    fn levelled(self) -> Self {
+        Self { codes: as_long_as_all(self.codes), ..self }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, row: usize, key: usize) {
+        let counts = &mut self.counts[key];
+        for k in 0..K {
+            counts[k][self.codes[k][row] as usize] += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn count_and_add(&mut self, row: usize, key: usize, b: f64) {
+        let counts = &mut self.counts[key];
+        for k in 0..K {
+            let bin = self.codes[k][row] as usize;
+            counts[k][bin] += 1;
+            self.sums[k][bin] += b;
+        }
     }
 }
 
@@ -229,17 +311,21 @@ fn count_and_add<C: Code, const K: usize>(
 mod tests {
     use super::*;
     use crate::bins::Scale;
+    use crate::codes::Codes;
     use proptest::prelude::*;
 
     proptest! {
-        /// Grouped or not, targets added or counted: every column gets what a plain loop gives, to the last bit.
+        /// Grouped or not, of few rows or many, targets added or counted: every column gets what a plain loop gives, to the last bit.
         #[test]
         fn columns_do_not_feel_their_neighbours(
             table in prop::collection::vec((prop::array::uniform4(0u8..5), 0u32..3, -9.0..9.0f64), 0..80),
             columns in 1usize..=4,
             some in any::<bool>(),
             counted in any::<bool>(),
+            full in any::<bool>(),
+            many in any::<bool>(),
         ) {
+            let table = if many { table.repeat(160) } else { table };
             let kept = |i: usize| !some || i % 3 != 1;
             let ids: Vec<u32> = (0..table.len()).filter(|&i| kept(i)).map(|i| i as u32).collect();
             let cell: Vec<u32> = ids.iter().map(|&i| table[i as usize].1).collect();
@@ -249,7 +335,7 @@ mod tests {
                 if counted { cell.iter().zip(&b).map(|(c, b)| 2 * c + *b as u32).collect() } else { cell.clone() };
             let rows = if some { Rows::Some(ids.clone()) } else { Rows::All(table.len()) };
             let node = Node { rows: &rows, keys: &keys, b: if counted { &[] } else { &b }, cells: 3, counted };
-            let bins = |k: usize| 5 + k;
+            let bins = |k: usize| if full { FULL } else { 5 + k };
             let codes = |k: usize| -> Vec<u8> { table.iter().map(|r| r.0[k]).collect() };
             let column = |k: usize, codes: Codes| BinnedColumn {
                 name: String::new(),
