@@ -240,7 +240,8 @@ fn sum_of_pieces(keys: &[u32], value: impl Fn(usize, u32) -> f64 + Sync) -> f64 
         let mut sums = [0.0; LANES];
         let pieces: [&[u32]; LANES] = std::array::from_fn(|k| &keys[k * PIECE..][..PIECE]);
         for i in 0..PIECE {
-            (0..LANES).for_each(|k| sums[k] += value(first + k * PIECE + i, pieces[k][i]));
+            let each = sums.iter_mut().zip(&pieces).zip((first..).step_by(PIECE));
+            each.for_each(|((sum, piece), row)| *sum += value(row + i, piece[i]));
         }
         sums.to_vec()
     };

@@ -290,19 +290,17 @@ impl<const K: usize> Sink for Wide<'_, K> {
 
     #[inline(always)]
     fn count(&mut self, row: usize, key: usize) {
-        let counts = &mut self.counts[key];
-        for k in 0..K {
-            counts[k][self.codes[k][row] as usize] += 1;
+        for (counts, codes) in self.counts[key].iter_mut().zip(&self.codes) {
+            counts[codes[row] as usize] += 1;
         }
     }
 
     #[inline(always)]
     fn count_and_add(&mut self, row: usize, key: usize, b: f64) {
-        let counts = &mut self.counts[key];
-        for k in 0..K {
-            let bin = self.codes[k][row] as usize;
-            counts[k][bin] += 1;
-            self.sums[k][bin] += b;
+        for ((counts, sums), codes) in self.counts[key].iter_mut().zip(&mut *self.sums).zip(&self.codes) {
+            let bin = codes[row] as usize;
+            counts[bin] += 1;
+            sums[bin] += b;
         }
     }
 }
