@@ -96,6 +96,14 @@ impl Coder {
     }
 }
 
+/// The whole number nearest to `place`, from 0 to `last`; 0 for NaN. After 2⁵² is added, the lowest bits are that number: shorter
+/// than a cast, which has to look out for numbers that do not fit.
+#[inline]
+fn cell(place: f64, last: f64) -> usize {
+    const SHIFT: f64 = (1u64 << 52) as f64;
+    (place.max(0.0).min(last) + SHIFT).to_bits() as u32 as usize
+}
+
 /// Finds the bin of a value: the first whose largest value is not below it.
 #[derive(Debug, Clone)]
 struct Finder {
@@ -156,8 +164,7 @@ impl Finder {
 
     #[inline]
     fn cell(&self, x: f64, cells: usize) -> usize {
-        // The cast takes what lies below the range to 0 and what lies above to a number that `min` cuts.
-        (((x - self.low) * self.scale) as u32 as usize).min(cells)
+        cell((x - self.low) * self.scale, cells as f64)
     }
 
     fn bin(&self, x: f64) -> usize {
@@ -188,12 +195,54 @@ impl Finder {
         }
         // One comparison decides: the bin of the cell's start, or the next. No branch that a processor could not foresee.
         let (first, ends, low, scale) = (&self.first[..=cells], &self.ends[..bins], self.low, self.scale);
+        let last = cells as f64;
         let quick = |&x: &f64| {
-            let start = first[(((x - low) * scale) as u32 as usize).min(cells)] as usize;
+            let start = first[cell((x - low) * scale, last)] as usize;
             // No comparison with NaN holds, so that nothing is noted of it.
             let bin = note(start + usize::from(ends[start] < x), x);
             code(if x.is_nan() { bins } else { bin })
         };
         to.extend(values.iter().map(quick));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number() -> impl Strategy<Value = f64> {
+        let limits = [f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 0.0, -0.0, f64::NAN];
+        prop_oneof![
+            6 => -9.0..9.0f64,
+            2 => (-9i32..9).prop_map(f64::from),
+            1 => any::<f64>(),
+            1 => prop::sample::select(limits.to_vec()),
+        ]
+    }
+
+    proptest! {
+        /// Grids or not: a value's bin is the first that does not end below it, or the last; and the smallest values are those of the bins.
+        #[test]
+        fn values_find_their_bins(
+            ends in prop::collection::vec(number(), 1..300),
+            values in prop::collection::vec(number(), 0..300),
+        ) {
+            let mut ends: Vec<f64> = ends.into_iter().filter(|x| !x.is_nan()).map(|x| x + 0.0).collect();
+            ends.sort_by(f64::total_cmp);
+            ends.dedup();
+            prop_assume!(!ends.is_empty());
+            let bins = ends.len();
+            let mut lowest = vec![f64::INFINITY; bins];
+            let mut codes: Vec<u32> = Vec::new();
+            Finder::new(ends.clone()).codes(&values, &mut lowest, &mut codes, |code| code as u32);
+            let naive = |x: f64| if x.is_nan() { bins } else { ends.iter().position(|&end| x <= end).unwrap_or(bins - 1) };
+            let expected: Vec<u32> = values.iter().map(|&x| naive(x) as u32).collect();
+            prop_assert_eq!(codes, expected);
+            for (bin, &lowest) in lowest.iter().enumerate() {
+                let smallest = values.iter().filter(|&&x| naive(x) == bin).fold(f64::INFINITY, |low, &x| low.min(x));
+                prop_assert_eq!(lowest, smallest);
+            }
+        }
     }
 }
