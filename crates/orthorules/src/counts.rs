@@ -1,17 +1,19 @@
 //! How many of all rows lie in every bin and every cell, kept from round to round.
 //!
 //! A new rule moves rows between cells. The rows that moved were counted already when the search looked below that
-//! rule, so the tables of the next round follow by subtraction, without a pass over the rows. Only for rows of equal
-//! mass, where counts are whole numbers and nothing is lost to rounding.
+//! rule, so the tables of the next round follow by subtraction, without a pass over the rows. Counts are whole numbers,
+//! of rows or of units of mass: nothing is lost to rounding.
 
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::group::Group;
 use crate::histogram::{Lanes, Rows};
 use crate::loss::Loss;
+use crate::masses::Weighed;
 use crate::objective::{D, G, N, ROWS, Scorer};
+use crate::params::Objective;
 use crate::response::{PerRow, Response};
-use crate::tally::{self, Tally};
+use crate::tally::{self, Amount, Counts, Tally, What};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -30,41 +32,58 @@ pub(crate) type Tables = Vec<Tally>;
 pub(crate) struct RootCounts {
     groups: Vec<Group>,
     tables: Tables,
-    /// For squared loss, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
+    /// If so, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
     /// when the tables are too large. Else nothing.
     inside: Vec<Vec<u32>>,
-    /// Whether the loss is squared.
+    /// Whether the loss is squared and rows have one mass.
     linear: bool,
     /// Whether the tables are gone.
     shed: bool,
+    /// Of a row, or a unit.
     mass: f64,
     cells: usize,
 }
 
 impl RootCounts {
-    /// The tables before there is a rule, with the only cell that there is then; nothing when rows differ in weight or exposure.
-    pub(crate) fn new(columns: &[BinnedColumn], response: &Response, cells: &Cells) -> Option<Self> {
-        let (PerRow::Same(mass), PerRow::Same(_), None) = (&response.mass, &response.rows_each, &response.norm) else {
+    /// The tables before there is a rule, with the only cell that there is then; nothing where masses are too different to be
+    /// counted, or a norm is needed besides them.
+    pub(crate) fn new(
+        columns: &[BinnedColumn],
+        response: &Response,
+        cells: &Cells,
+        objective: Objective,
+    ) -> Option<Self> {
+        if response.norm.is_some() && !objective.is_second_order() {
             return None;
+        }
+        let Response { b, rows_each, .. } = response;
+        let (what, mass) = match (&response.mass, response.grid) {
+            (PerRow::Same(mass), _) if response.counted => (What::Counted, *mass),
+            (PerRow::Same(mass), _) => (What::Plain(b), *mass),
+            (PerRow::Each(mass), Some(grid)) => (What::Weighed(Weighed { grid, mass, b, rows_each }), grid.unit()),
+            (PerRow::Each(_), None) => return None,
         };
         let rows = &Rows::All(response.rows());
-        let b = if response.counted { &[][..] } else { &response.b };
-        let node = tally::Node { rows, keys: &cells.keys, b, cells: 1, counted: response.counted };
+        let node = tally::Node { rows, keys: &cells.keys, cells: 1, what };
         let count = |constant: &[bool]| -> (Vec<Group>, Tables) {
             let groups = Group::all(columns, constant, rayon::current_num_threads());
             let tables = groups.par_iter().map(|group| tally::count(node, group, columns)).collect();
             (groups, tables)
         };
         let (mut groups, mut tables) = count(&[]);
-        let constant: Vec<bool> =
-            groups.iter().zip(&tables).flat_map(|(group, table)| group.are_constant(&table.counts)).collect();
+        let constant: Vec<bool> = groups
+            .iter()
+            .zip(&tables)
+            .flat_map(|(group, table)| group.are_constant(|bin| table.has_rows(bin)))
+            .collect();
         // No condition can use a column that is the same in all rows, so nothing more is counted of it.
         if constant.contains(&true) {
             (groups, tables) = count(&constant);
         }
-        let linear = response.loss == Loss::Squared;
-        let inside = tables.iter().map(|table| if linear { table.counts.clone() } else { Vec::new() }).collect();
-        Some(Self { groups, tables, inside, linear, shed: false, mass: *mass, cells: 1 })
+        let linear = response.loss == Loss::Squared && matches!(response.mass, PerRow::Same(_));
+        let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
+        let inside = tables.iter().map(counts).collect();
+        Some(Self { groups, tables, inside, linear, shed: false, mass, cells: 1 })
     }
 
     /// Rows, G, D and N of every bin of group `index`: `bins × stride`.
@@ -103,11 +122,11 @@ impl RootCounts {
         &self.groups
     }
 
-    /// How many rows of `tables`, which are those of a node, each cell has.
+    /// How many rows of `tables`, which are those of a node, each cell has; nothing if they do not tell.
     pub(crate) fn rows_of_cells(&self, tables: &Tables) -> Option<Vec<u32>> {
         let (group, table) = self.groups.iter().zip(tables).next()?;
-        let bins_of_first = group.first_bins();
-        Some(table.counts.chunks_exact(group.bins()).map(|cell| cell[..bins_of_first].iter().sum()).collect())
+        let cells = table.counts.of_rows()?.chunks_exact(group.bins());
+        Some(cells.map(|cell| cell[..group.first_bins()].iter().sum()).collect())
     }
 
     /// The tables of all groups, unless they became too large.
@@ -117,7 +136,8 @@ impl RootCounts {
 
     /// The bytes that tables of so many cells take.
     pub(crate) fn bytes(&self, cells: usize) -> usize {
-        self.groups.iter().map(Group::bins).sum::<usize>() * cells * size_of::<u32>()
+        let each = self.tables.first().map_or(0, |table| table.counts.size());
+        self.groups.iter().map(Group::bins).sum::<usize>() * cells * each
     }
 
     /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known.
@@ -133,14 +153,14 @@ impl RootCounts {
 
     fn shed(&mut self) {
         self.shed = true;
-        self.tables.iter_mut().for_each(|table| table.counts = Vec::new());
+        self.tables.iter_mut().for_each(|table| table.counts.clear());
     }
 
     /// Follows a split of `cells`: the covered rows of cell c are now in `moved_to[c]`. `covered` are the tables of the
     /// covered rows before the split, if the search has them.
     pub(crate) fn split(
         &mut self,
-        columns: &[BinnedColumn],
+        (columns, response): (&[BinnedColumn], &Response),
         rows: &[u32],
         covered: Option<&Tables>,
         (cells, moved_to): (&Cells, &[u32]),
@@ -149,29 +169,44 @@ impl RootCounts {
         let mut origin: Vec<u32> = (0..new as u32).collect();
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
         let (shed, linear) = (self.shed, self.linear);
+        let cell = |r: usize| if shed { 0 } else { origin[cells.of(r)] as usize };
+        let units = |r: usize| response.grid.map_or(0, |grid| grid.units(response.mass.at(r)));
         let places = self.tables.par_iter_mut().zip(&mut self.inside).zip(&self.groups).enumerate();
         places.for_each(|(index, ((table, inside), group))| {
-            let bins = group.bins();
-            let count = || {
-                let cell = |r: usize| if shed { 0 } else { origin[cells.of(r)] as usize };
-                count(group, columns, rows, cell, if shed { 1 } else { old })
-            };
-            let moved = covered.map_or_else(|| Cow::Owned(count()), |tables| Cow::Borrowed(&tables[index].counts));
-            if linear {
-                inside.extend(tally::rows_of_bins(&moved, bins));
-            }
-            if shed {
-                return;
-            }
-            table.counts.resize(new * bins, 0);
-            let (before, after) = table.counts.split_at_mut(old * bins);
-            for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
-                let moved = &moved[cell * bins..][..bins];
-                before[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count -= moved);
-                after[(to as usize - old) * bins..][..bins].copy_from_slice(moved);
+            let known = covered.map(|tables| &tables[index].counts);
+            let count = Count { group, columns, rows, cells: if shed { 1 } else { old } };
+            match &mut table.counts {
+                Counts::Rows(counts) => {
+                    let known = known.and_then(Counts::of_rows).map(Cow::Borrowed);
+                    let moved = known.unwrap_or_else(|| count.by(cell, |_| 1).into());
+                    if linear {
+                        inside.extend(tally::rows_of_bins(&moved, group.bins()));
+                    }
+                    if !shed {
+                        move_counts(counts, &moved, moved_to, new);
+                    }
+                }
+                Counts::Units(counts) => {
+                    let known = known.and_then(Counts::of_units).map(Cow::Borrowed);
+                    let moved = known.unwrap_or_else(|| count.by(cell, units).into());
+                    move_counts(counts, &moved, moved_to, new);
+                }
             }
         });
         self.cells = new;
+    }
+}
+
+/// Takes what is `moved` from the cells that rows leave to those that they move to, of which there are `new` in all then.
+fn move_counts<T: Amount>(counts: &mut Vec<T>, moved: &[T], moved_to: &[u32], new: usize) {
+    let old = moved_to.len();
+    let bins = counts.len() / old;
+    counts.resize(new * bins, T::default());
+    let (before, after) = counts.split_at_mut(old * bins);
+    for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
+        let moved = &moved[cell * bins..][..bins];
+        before[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count -= *moved);
+        after[(to as usize - old) * bins..][..bins].copy_from_slice(moved);
     }
 }
 
@@ -181,22 +216,28 @@ fn linear_is_cheaper(cells: usize, t: usize) -> bool {
     0.2 * t * t + 2.0 * t < 0.25 * cells * (t + 3.0)
 }
 
-/// The counts of a group over `rows`, by cell and bin.
-fn count(
-    group: &Group,
-    columns: &[BinnedColumn],
-    rows: &[u32],
-    cell: impl Fn(usize) -> usize,
+/// A plain count of some rows.
+#[derive(Clone, Copy)]
+struct Count<'a> {
+    group: &'a Group,
+    columns: &'a [BinnedColumn],
+    rows: &'a [u32],
     cells: usize,
-) -> Vec<u32> {
-    let bins = group.bins();
-    let mut table = vec![0u32; bins * cells];
-    for (column, first) in group.of(columns) {
-        with_codes!(&column.codes, codes => for &r in rows {
-            table[cell(r as usize) * bins + first + codes[r as usize].index()] += 1;
-        });
+}
+
+impl Count<'_> {
+    /// What is counted, by cell and bin.
+    fn by<T: Amount>(self, cell: impl Fn(usize) -> usize, amount: impl Fn(usize) -> T) -> Vec<T> {
+        let bins = self.group.bins();
+        let mut table = vec![T::default(); bins * self.cells];
+        for (column, first) in self.group.of(self.columns) {
+            with_codes!(&column.codes, codes => for &r in self.rows {
+                let r = r as usize;
+                table[cell(r) * bins + first + codes[r].index()] += amount(r);
+            });
+        }
+        table
     }
-    table
 }
 
 #[cfg(test)]
@@ -215,17 +256,21 @@ mod tests {
             let response = case.response();
             let columns = case.binned();
             let params = case.checked(objective, Intercept::Corrected, 0.7);
-            let Some(mut root) = RootCounts::new(&columns, &response, &Cells::new(&response)) else { return Ok(()) };
+            let Some(mut root) = RootCounts::new(&columns, &response, &Cells::new(&response), objective) else { return Ok(()) };
             let mut cells = Cells::new(&response);
             for rule in &case.rules {
                 let rows = selected(rule);
-                let of = |group: &Group| Tally {
-                    counts: count(group, &columns, &rows, |r| cells.of(r), cells.len()),
-                    sums: vec![0.0; group.bins()],
+                let of = |group: &Group| {
+                    let count = Count { group, columns: &columns, rows: &rows, cells: cells.len() };
+                    let counts = match response.grid {
+                        None => Counts::Rows(count.by(|r| cells.of(r), |_| 1)),
+                        Some(grid) => Counts::Units(count.by(|r| cells.of(r), |r| grid.units(response.mass.at(r)))),
+                    };
+                    Tally { counts, rows: Vec::new(), sums: Vec::new() }
                 };
                 let tables: Tables = root.groups().iter().map(of).collect();
                 let moved = cells.split(&rows, &response);
-                root.split(&columns, &rows, known.then_some(&tables), (&cells, &moved));
+                root.split((&columns, &response), &rows, known.then_some(&tables), (&cells, &moved));
             }
             let (_, weights) = case.fitted(&response, &params);
             let scorer = Scorer::new(&response, &cells, &weights, &params);

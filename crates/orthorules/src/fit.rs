@@ -187,7 +187,8 @@ impl<'a> Boosting<'a> {
         let (mut rules, mut chosen) = (Vec::new(), Vec::new());
         let mut complexity = 0;
         // Not for exact search, whose last rule is rarely the last one that was looked below.
-        let mut root = if params.exact { None } else { RootCounts::new(self.columns, response, &cells) };
+        let mut root =
+            if params.exact { None } else { RootCounts::new(self.columns, response, &cells, params.objective) };
 
         while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !self.observer.stop() {
             let started = Instant::now();
@@ -220,7 +221,7 @@ impl<'a> Boosting<'a> {
             complexity += rule.complexity();
             root = root.and_then(|root| root.not_outgrown(cells.len(), response.rows()));
             let follow = |root: &mut RootCounts| {
-                root.split(self.columns, &found.rows, found.tables.as_ref(), (&cells, &moved_to));
+                root.split((self.columns, response), &found.rows, found.tables.as_ref(), (&cells, &moved_to));
             };
             let size = || step(response, &cells, &weights, complexity);
             let set = || Chosen::new(&found.rows, response);

@@ -66,9 +66,9 @@ impl Group {
         self.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default()
     }
 
-    /// For each of its columns, whether all `counts` of its bins but one are 0.
-    pub(crate) fn are_constant(&self, counts: &[u32]) -> impl Iterator<Item = bool> {
-        self.starts.windows(2).map(|pair| counts[pair[0]..pair[1]].iter().filter(|&&count| count > 0).count() < 2)
+    /// For each of its columns, whether no two of its bins are `filled`.
+    pub(crate) fn are_constant(&self, filled: impl Fn(usize) -> bool) -> impl Iterator<Item = bool> {
+        self.starts.windows(2).map(move |pair| (pair[0]..pair[1]).filter(|&bin| filled(bin)).count() < 2)
     }
 
     /// Its columns, each with its part of `values`, of which every bin has `stride`.

@@ -18,10 +18,11 @@ use crate::cells::Cells;
 use crate::counts::RootCounts;
 use crate::cpu::vectorised;
 use crate::group::Group;
+use crate::masses::{Grid, Weighed};
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
 use crate::spare;
-use crate::tally::{self, Tally};
+use crate::tally::{self, Tally, What};
 use std::sync::OnceLock;
 
 /// How the statistics of a column are computed.
@@ -68,6 +69,7 @@ pub(crate) struct Gathered<'a> {
     /// Empty if they do.
     b: Vec<f64>,
     mass: PerRow,
+    grid: Option<Grid>,
     norm: PerRow,
     rows_each: PerRow,
     /// Row vectors (1, g, d, d·z), made when they are first asked for.
@@ -103,6 +105,7 @@ impl<'a> Gathered<'a> {
             counted: cells.are_counted(),
             b,
             mass: per_row(&response.mass),
+            grid: response.grid,
             norm: response.norm.as_ref().map_or(PerRow::Same(1.0), per_row),
             rows_each: per_row(&response.rows_each),
             vectors: OnceLock::new(),
@@ -130,8 +133,25 @@ impl<'a> Gathered<'a> {
         let [mass, norm, rows_each] = [none.clone(), none.clone(), none];
         let (keys, counted, b, tables) = (Vec::new(), false, Vec::new(), Vec::new());
         let (vectors, sides) = (OnceLock::new(), OnceLock::new());
-        let (root, whole, all) = (Some(root), None, None);
-        Self { rows, scorer, cells, keys, counted, b, mass, norm, rows_each, vectors, sides, root, whole, all, tables }
+        let (root, whole, all, grid) = (Some(root), None, None, None);
+        Self {
+            rows,
+            scorer,
+            cells,
+            keys,
+            counted,
+            b,
+            mass,
+            grid,
+            norm,
+            rows_each,
+            vectors,
+            sides,
+            root,
+            whole,
+            all,
+            tables,
+        }
     }
 
     /// Keeps the tables of counts that statistics of so many groups go through.
@@ -182,8 +202,8 @@ impl<'a> Gathered<'a> {
         };
         let mut methods = group.of(all).map(|(column, _)| cheaper(column));
         let method = methods.next().filter(|&first| methods.all(|method| method == first));
-        let stats = match (method, self.one_mass()) {
-            (Some(Method::Cells), Some(mass)) => self.by_counts(index, group, all, mass),
+        let stats = match (method, self.what()) {
+            (Some(Method::Cells), Some((what, mass))) => self.by_counts(index, group, all, (what, mass)),
             (Some(method), _) => self.statistics_by(method, group, all),
             // Which method a column gets must not depend on who its neighbours are.
             (None, _) => {
@@ -204,25 +224,35 @@ impl<'a> Gathered<'a> {
 
     /// Statistics by a method of the caller's choice.
     pub(crate) fn statistics_by(&self, method: Method, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
-        match (method, self.one_mass()) {
-            (Method::Cells, Some(mass)) => tally::count(self.node(), group, all).statistics(self.scorer, mass),
+        match (method, self.what()) {
+            (Method::Cells, Some((what, mass))) => {
+                tally::count(self.node(what), group, all).statistics(self.scorer, mass)
+            }
             (Method::Cells, _) => self.by_masses(group, all),
             (Method::Vectors, _) => self.by_vectors(group, all),
             (Method::Rules, _) => self.by_rules(group, all),
         }
     }
 
-    /// The mass of every row, where counts of rows are all that is needed.
-    fn one_mass(&self) -> Option<f64> {
-        match self.mass {
-            PerRow::Same(mass) if !self.scorer.by_norm => Some(mass),
-            _ => None,
+    /// What is to be counted, and its mass, where counts are all that is needed.
+    fn what(&self) -> Option<(What<'_>, f64)> {
+        if self.scorer.by_norm {
+            return None;
+        }
+        match (&self.mass, self.grid) {
+            (PerRow::Same(mass), _) if self.counted => Some((What::Counted, *mass)),
+            (PerRow::Same(mass), _) => Some((What::Plain(&self.b), *mass)),
+            (PerRow::Each(mass), Some(grid)) => {
+                let rows = Weighed { grid, mass, b: &self.b, rows_each: &self.rows_each };
+                Some((What::Weighed(rows), grid.unit()))
+            }
+            (PerRow::Each(_), None) => None,
         }
     }
 
     /// From counts to statistics. What was counted is kept if somebody wants it.
-    fn by_counts(&self, index: usize, group: &Group, all: &[BinnedColumn], mass: f64) -> Vec<f64> {
-        let mut tally = tally::count(self.node(), group, all);
+    fn by_counts(&self, index: usize, group: &Group, all: &[BinnedColumn], (what, mass): (What, f64)) -> Vec<f64> {
+        let mut tally = tally::count(self.node(what), group, all);
         if let Some(whole) = self.whole {
             tally.subtract_from(&whole[index]);
         }
@@ -234,8 +264,8 @@ impl<'a> Gathered<'a> {
         stats
     }
 
-    fn node(&self) -> tally::Node<'_> {
-        tally::Node { rows: self.rows, keys: &self.keys, b: &self.b, cells: self.cells.len(), counted: self.counted }
+    fn node<'n>(&'n self, what: What<'n>) -> tally::Node<'n> {
+        tally::Node { rows: self.rows, keys: &self.keys, cells: self.cells.len(), what }
     }
 
     fn by_vectors(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {

@@ -70,6 +70,7 @@ mod group;
 mod histogram;
 mod linalg;
 pub mod loss;
+mod masses;
 pub mod model;
 mod monotone;
 mod names;

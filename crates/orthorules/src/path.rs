@@ -62,7 +62,7 @@ impl Boosting<'_> {
         let constant = weights.risk(response.loss, &cells, params.reg_lambda);
         let mut size = step(response, &cells, &weights, 0);
         let mut path = vec![(size.clone(), Vec::new())];
-        let root = RootCounts::new(self.columns, response, &cells);
+        let root = RootCounts::new(self.columns, response, &cells, self.params.objective);
         let (members, moved) = (Vec::new(), Vec::new());
         let mut state =
             Rc::new(State { members, cells, moved, root, weights, gain: 0.0, complexity: 0, searched: 0.0 });
@@ -132,7 +132,7 @@ impl Boosting<'_> {
     fn followed(&self, state: &State, Extension { from, found, .. }: &Extension) -> Option<RootCounts> {
         let small = from.root.as_ref().filter(|root| root.bytes(state.cells.len()) <= LARGEST)?;
         let mut root = small.clone().not_outgrown(state.cells.len(), self.response.rows())?;
-        root.split(self.columns, &found.rows, None, (&state.cells, &state.moved));
+        root.split((self.columns, self.response), &found.rows, None, (&state.cells, &state.moved));
         Some(root)
     }
 

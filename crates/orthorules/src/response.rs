@@ -5,6 +5,7 @@
 
 use crate::cells::Cells;
 use crate::loss::Loss;
+use crate::masses::Grid;
 use crate::problem::{Problem, Target};
 use rayon::prelude::*;
 
@@ -21,6 +22,8 @@ pub(crate) struct Response {
     pub(crate) loss: Loss,
     /// aᵢ: weight × exposure (doubled for squared loss).
     pub(crate) mass: PerRow,
+    /// Units of mass, where masses differ.
+    pub(crate) grid: Option<Grid>,
     /// bᵢ: weight × target (doubled for squared loss).
     pub(crate) b: Vec<f64>,
     /// wᵢ, the row's part in a first-order norm, when it is not aᵢ / factor: only with exposure.
@@ -113,6 +116,10 @@ impl Response {
             Some(e) => PerRow::Each(e.iter().enumerate().map(|(r, e)| factor * weight.at(r) * e).collect()),
             None => weight.map(|w| factor * w),
         };
+        let grid = match &mass {
+            PerRow::Same(_) => None,
+            PerRow::Each(masses) => Grid::new(masses),
+        };
         let norm = problem.exposure.is_some().then(|| weight.clone());
         let count_rows = match &weight {
             PerRow::Same(_) => true,
@@ -124,6 +131,7 @@ impl Response {
         Self {
             loss,
             mass,
+            grid,
             b,
             norm,
             rows_each,

@@ -30,7 +30,7 @@ macro_rules! kept {
         }
     )*};
 }
-kept!(u32, f64);
+kept!((), u32, u64, f64, [f64; 2]);
 
 /// An empty vector with room for so many: the smallest spare one that has it, or a new one.
 pub(crate) fn take<T: Spare>(room: usize) -> Vec<T> {

@@ -6,6 +6,7 @@
 use crate::cpu::vectorised;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::spare;
+use crate::tally::Amount;
 
 /// Bins that are made orthogonal together: their lanes stay in the nearest cache.
 const BLOCK: usize = 64;
@@ -44,7 +45,13 @@ impl<'s> Lanes<'s> {
 
     /// Adds rows of one mass, counted by cell and bin.
     pub(crate) fn add_counts(&mut self, counts: &[u32], mass: f64) {
-        spread_counts(self.scorer, self.bins, counts, mass, &mut self.values);
+        spread_rows(self.scorer, self.bins, counts, mass, &mut self.values);
+    }
+
+    /// Adds units of mass, counted by cell and bin; `rows` are those of every bin.
+    pub(crate) fn add_units(&mut self, counts: &[u64], unit: f64, rows: &[f64]) {
+        spread_units(self.scorer, self.bins, counts, unit, &mut self.values);
+        self.lane(ROWS).copy_from_slice(rows);
     }
 
     /// Adds masses, summed by cell and bin, to G, and to D and N.
@@ -87,48 +94,63 @@ impl<'s> Lanes<'s> {
 }
 
 vectorised! {
-    fn spread_counts(scorer: &Scorer, bins: usize, counts: &[u32], mass: f64, lanes: &mut [f64]) {
-        let mut d = spare::zeros(bins);
-        let mut few = Vec::new();
-        for (cell, counts) in counts.chunks_exact(bins).enumerate() {
-            let filled = counts.iter().map(|&count| u32::from(count > 0)).sum::<u32>() as usize;
-            if filled == 0 {
-                continue;
-            }
-            let [mean, curvature] = scorer.cell(cell).map(|shared| mass * shared);
-            let (rows, others) = lanes.split_at_mut((ROWS + 1) * bins);
-            let (g, others) = others.split_at_mut(bins);
-            if FEW * filled < bins {
-                few.clear();
-                each_filled(counts, |bin, count| {
-                    rows[bin] += count;
-                    g[bin] += mean * count;
-                    few.push((bin, curvature * count));
-                });
-                add_few_to_rules(scorer, cell, &few, bins, others);
-                continue;
-            }
-            let sums = rows.iter_mut().zip(g).zip(&mut d).zip(counts);
-            for (((rows, g), d), &count) in sums {
-                let count = f64::from(count);
-                *rows += count;
-                *g += mean * count;
-                *d = curvature * count;
-            }
-            add_to_rules(scorer, cell, &d, others);
-        }
-        spare::give(d);
+    fn spread_rows(scorer: &Scorer, bins: usize, counts: &[u32], mass: f64, lanes: &mut [f64]) {
+        spread(scorer, bins, counts, mass, lanes);
     }
+}
+
+vectorised! {
+    fn spread_units(scorer: &Scorer, bins: usize, counts: &[u64], unit: f64, lanes: &mut [f64]) {
+        spread(scorer, bins, counts, unit, lanes);
+    }
+}
+
+/// Adds counts by cell and bin to the lane of rows; and that of G, D and N, each count being this mass.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn spread<T: Amount>(scorer: &Scorer, bins: usize, counts: &[T], mass: f64, lanes: &mut [f64]) {
+    let mut d = spare::zeros(bins);
+    let mut few = Vec::new();
+    let zero = T::default();
+    for (cell, counts) in counts.chunks_exact(bins).enumerate() {
+        let filled = counts.iter().map(|&count| u32::from(count > zero)).sum::<u32>() as usize;
+        if filled == 0 {
+            continue;
+        }
+        let [mean, curvature] = scorer.cell(cell).map(|shared| mass * shared);
+        let (rows, others) = lanes.split_at_mut((ROWS + 1) * bins);
+        let (g, others) = others.split_at_mut(bins);
+        if FEW * filled < bins {
+            few.clear();
+            each_filled(counts, |bin, count| {
+                rows[bin] += count;
+                g[bin] += mean * count;
+                few.push((bin, curvature * count));
+            });
+            add_few_to_rules(scorer, cell, &few, bins, others);
+            continue;
+        }
+        let sums = rows.iter_mut().zip(g).zip(&mut d).zip(counts);
+        for (((rows, g), d), &count) in sums {
+            let count = count.number();
+            *rows += count;
+            *g += mean * count;
+            *d = curvature * count;
+        }
+        add_to_rules(scorer, cell, &d, others);
+    }
+    spare::give(d);
 }
 
 /// Calls `visit` with every bin that has rows, and how many.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn each_filled(counts: &[u32], mut visit: impl FnMut(usize, f64)) {
+fn each_filled<T: Amount>(counts: &[T], mut visit: impl FnMut(usize, f64)) {
+    let zero = T::default();
     for (some, first) in counts.chunks(8).zip((0..).step_by(8)) {
-        if some.iter().fold(0, |any, count| any | count) > 0 {
-            let filled = some.iter().zip(first..).filter(|(count, _)| **count > 0);
-            filled.for_each(|(&count, bin)| visit(bin, f64::from(count)));
+        if some.iter().fold(zero, |any, &count| any | count) > zero {
+            let filled = some.iter().zip(first..).filter(|(count, _)| **count > zero);
+            filled.for_each(|(&count, bin)| visit(bin, count.number()));
         }
     }
 }

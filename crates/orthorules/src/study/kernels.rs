@@ -123,7 +123,7 @@ impl Workload {
         let count = model.ensembles[0].rules.len();
         let mut cells = Cells::new(&response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), &checked);
-        let mut root = RootCounts::new(&columns, &response, &cells)
+        let mut root = RootCounts::new(&columns, &response, &cells, params.objective)
             .ok_or_else(|| Error::Table("only rows of equal weight are counted".into()))?;
         let (mut before, mut now, mut last, mut moved) = (root.clone(), None, Vec::new(), Vec::new());
         for k in 0..count {
@@ -131,7 +131,7 @@ impl Workload {
             before = root.clone();
             last = covered(k);
             moved = cells.split(&last, &response);
-            root.split(&columns, &last, None, (&cells, &moved));
+            root.split((&columns, &response), &last, None, (&cells, &moved));
             weights = refit::update(&weights, Signs::Any, response.loss, &cells, &checked);
         }
         let then = State::new(&cells, &weights, &response, &checked);
@@ -167,9 +167,9 @@ impl Workload {
             }
             Kernel::Counts => {
                 let mut root = self.root.clone();
-                root.split(&self.columns, &self.last, None, (&self.then.cells, &self.moved));
+                root.split((&self.columns, &self.response), &self.last, None, (&self.then.cells, &self.moved));
                 let tables = root.tables().into_iter().flatten();
-                squares(tables.flat_map(|table| table.counts.iter().map(|&n| f64::from(n))))
+                squares(tables.filter_map(|table| table.counts.of_rows()).flatten().map(|&n| f64::from(n)))
             }
             Kernel::Split => {
                 let mut cells = self.now.cells.clone();
