@@ -5,9 +5,9 @@ use anyhow::Result;
 use clap::Args;
 use orthorules::generate::SplitMix64;
 use orthorules::model::Step;
-use orthorules::params::MaxBins;
+use orthorules::params::{MaxBins, Preset};
 use orthorules::table::{self, ReadOptions};
-use orthorules::{Column, Model, Observer, Params, Problem, Roles, Rule, Seconds, Table, Values, fit};
+use orthorules::{Column, Model, Observer, Params, Problem, Roles, Rule, Seconds, Table, Task, Values, fit};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -21,12 +21,21 @@ pub(crate) struct Speed {
     /// Columns to generate.
     #[arg(long, default_value_t = 20)]
     columns: usize,
+    /// Give every generated row a weight between 0.5 and 2.
+    #[arg(long, conflicts_with = "table")]
+    weighted: bool,
     /// Learn from this table instead; it needs --target.
     #[arg(long, value_name = "FILE", requires = "target")]
     table: Option<PathBuf>,
     /// The table's target column.
     #[arg(long, value_name = "COL")]
     target: Option<String>,
+    /// Read the target as classes, whatever it looks like.
+    #[arg(long, requires = "table")]
+    classes: bool,
+    /// Start from one of the paper's systems, as in `fit`.
+    #[arg(long)]
+    preset: Option<Preset>,
     /// Fit this often; the fastest fit is printed.
     #[arg(long, default_value_t = 1)]
     repeats: usize,
@@ -49,8 +58,8 @@ impl Observer for Clock {
     }
 }
 
-/// Normal columns and a target with interactions, from a fixed seed.
-pub(crate) fn generate(rows: usize, columns: usize) -> Result<Problem> {
+/// Normal columns and a target with interactions, from a fixed seed; weights, if asked for, are those of another column.
+pub(crate) fn generate(rows: usize, columns: usize, weighted: bool) -> Result<Problem> {
     let mut random = SplitMix64::new(0);
     let mut uniform = || random.uniform();
     let x: Vec<Vec<f64>> = (0..columns.max(6))
@@ -66,7 +75,12 @@ pub(crate) fn generate(rows: usize, columns: usize) -> Result<Problem> {
     let mut table: Vec<Column> =
         x.into_iter().enumerate().map(|(i, v)| Column::new(format!("x{i}"), Values::Numeric(v.into()))).collect();
     table.push(Column::new("y", Values::Numeric(y.into())));
-    Ok(Problem::new(Table::new(table)?, &Roles { target: "y".into(), ..Roles::default() })?)
+    if weighted {
+        let weights: Vec<f64> = (0..rows).map(|_| 0.5 + 1.5 * uniform()).collect();
+        table.push(Column::new("weight", Values::Numeric(weights.into())));
+    }
+    let weight = weighted.then(|| "weight".into());
+    Ok(Problem::new(Table::new(table)?, &Roles { target: "y".into(), weight, ..Roles::default() })?)
 }
 
 /// Fits once and prints where the time went.
@@ -76,7 +90,7 @@ pub(crate) fn run(args: &Speed) -> Result<()> {
         max_conditions: Some(3),
         max_bins: MaxBins::AtMost(255),
         threads: Some(1),
-        ..Params::default()
+        ..args.preset.map_or_else(Params::default, Preset::params)
     };
     for setting in &args.settings {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
@@ -84,10 +98,11 @@ pub(crate) fn run(args: &Speed) -> Result<()> {
     }
     let problem = match (&args.table, &args.target) {
         (Some(path), Some(target)) => {
-            let roles = Roles { target: target.clone(), ..Roles::default() };
+            let task = args.classes.then_some(Task::Classification);
+            let roles = Roles { target: target.clone(), task, ..Roles::default() };
             Problem::new(table::read(path, &ReadOptions::default())?, &roles)?
         }
-        _ => generate(args.rows, args.columns)?,
+        _ => generate(args.rows, args.columns, args.weighted)?,
     };
     let mut best: Option<(Model, Seconds, Vec<f64>)> = None;
     for _ in 0..args.repeats.max(1) {
