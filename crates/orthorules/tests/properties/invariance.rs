@@ -158,6 +158,9 @@ proptest! {
 
     #[test]
     fn monotone_transforms_do_not_matter(data in data(10..50), falling in any::<bool>()) {
+        // Of two thresholds that are worth the same `<=` is preferred, so a column can be turned round only where targets
+        // differ so much that there are no ties.
+        let falling = falling && data.task == Task::Regression;
         let params = few(MaxBins::Exact);
         let sign = if falling { -1.0 } else { 1.0 };
         let bent = Data { x: data.x.iter().map(|x| sign * (x / 10.0).exp()).collect(), ..data.clone() };
