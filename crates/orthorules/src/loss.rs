@@ -98,14 +98,20 @@ impl Loss {
         match self {
             Self::Squared => (f - y) * (f - y),
             Self::Logistic => softplus(f) - y * f,
-            Self::Poisson => Self::poisson_of(f, f.exp(), y, e),
+            Self::Poisson => Self::poisson_of(f, f.exp(), (y, Self::saturated(y, e)), e),
         }
     }
 
-    /// The Poisson loss of one row whose score `f` has the mean `mean` per unit of exposure.
-    pub(crate) fn poisson_of(f: f64, mean: f64, y: f64, e: f64) -> f64 {
-        let log_term = if y > 0.0 { y * (y / e).ln() - y - y * f } else { 0.0 };
+    /// The Poisson loss of one row whose score `f` has the mean `mean` per unit of exposure. Besides its target it takes what
+    /// depends on that alone.
+    pub(crate) fn poisson_of(f: f64, mean: f64, (y, saturated): (f64, f64), e: f64) -> f64 {
+        let log_term = if y > 0.0 { saturated - y * f } else { 0.0 };
         log_term + e * mean
+    }
+
+    /// The part of a row's Poisson loss that depends on its target alone: the negative of what a perfect score would leave.
+    pub(crate) fn saturated(y: f64, e: f64) -> f64 {
+        if y > 0.0 { y * (y / e).ln() - y } else { 0.0 }
     }
 
     /// The score of the best constant for total mass `a` and total weighted target `b`, kept finite:

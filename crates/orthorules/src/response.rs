@@ -39,6 +39,8 @@ pub(crate) struct Response {
     /// Internal target, where it does not follow exactly from `b`: with weights.
     y: Option<Vec<f64>>,
     exposure: Option<Vec<f64>>,
+    /// For Poisson, what a row's loss has of its target alone: no logarithm is taken for a row again. Else empty.
+    saturated: Vec<f64>,
     /// Scores and weights outside are `scale` times those inside; the intercept is shifted first.
     scale: f64,
     shift: f64,
@@ -112,6 +114,15 @@ impl Response {
             }
             PerRow::Each(w) => ((0..rows).into_par_iter().map(|r| factor * w[r] * y[r]).collect(), Some(y)),
         };
+        let target = |r: usize| y.as_ref().map_or_else(|| b[r] / factor, |y: &Vec<f64>| y[r]);
+        let exposure = |r: usize| problem.exposure.as_ref().map_or(1.0, |e| e[r]);
+        let saturated = match loss {
+            Loss::Poisson => {
+                let each = (0..rows).into_par_iter().with_min_len(BLOCK);
+                each.map(|r| Loss::saturated(target(r), exposure(r))).collect()
+            }
+            _ => Vec::new(),
+        };
         let mass = match &problem.exposure {
             Some(e) => PerRow::Each(e.iter().enumerate().map(|(r, e)| factor * weight.at(r) * e).collect()),
             None => weight.map(|w| factor * w),
@@ -140,6 +151,7 @@ impl Response {
             counted,
             y,
             exposure: problem.exposure.clone(),
+            saturated,
             scale,
             shift,
         }
@@ -189,7 +201,6 @@ impl Response {
     /// A cell has one score, so whatever depends on the score alone is computed once for each cell; the additions are
     /// those of [`Loss::of_row`] all the same.
     pub(crate) fn mean_loss(&self, cells: &Cells, scores: &[f64]) -> f64 {
-        let cell = |r: usize| cells.of(r);
         let both = |f: f64| [0.0, 1.0].map(|y| self.loss.of_row(f, y, 1.0));
         match self.loss {
             Loss::Logistic if self.counted => {
@@ -205,18 +216,22 @@ impl Response {
             }
             Loss::Squared => {
                 let factor = self.loss.factor();
-                self.mean(|r| (self.mass.at(r) / factor) * (scores[cell(r)] - self.target(r)).powi(2))
+                let loss = |r, key| (self.mass.at(r) / factor) * (scores[cells.cell_of(key)] - self.target(r)).powi(2);
+                self.outside_mean(sum_of_pieces(&cells.keys, loss))
             }
             Loss::Logistic => {
                 let by_class: Vec<[f64; 2]> = scores.iter().map(|&f| both(f)).collect();
-                self.mean(|r| self.mass.at(r) * by_class[cell(r)][usize::from(self.target(r) > 0.0)])
+                let loss = |r, key| self.mass.at(r) * by_class[cells.cell_of(key)][usize::from(self.target(r) > 0.0)];
+                self.outside_mean(sum_of_pieces(&cells.keys, loss))
             }
             Loss::Poisson => {
-                let means: Vec<f64> = scores.iter().map(|&f| self.loss.mean(f)).collect();
-                self.mean(|r| {
-                    let (e, f) = (self.exposure.as_ref().map_or(1.0, |e| e[r]), scores[cell(r)]);
-                    (self.mass.at(r) / e) * Loss::poisson_of(f, means[cell(r)], self.target(r), e)
-                })
+                let both: Vec<[f64; 2]> = scores.iter().map(|&f| [f, self.loss.mean(f)]).collect();
+                let loss = |r: usize, key| {
+                    let (e, y) = (self.exposure.as_ref().map_or(1.0, |e| e[r]), self.target(r));
+                    let [f, mean] = both[cells.cell_of(key)];
+                    (self.mass.at(r) / e) * Loss::poisson_of(f, mean, (y, self.saturated[r]), e)
+                };
+                self.outside_mean(sum_of_pieces(&cells.keys, loss))
             }
         }
     }
@@ -224,17 +239,14 @@ impl Response {
     /// Mean squared loss, on the outside scale, when row i has the internal score `score(i)`.
     pub(crate) fn mean_square(&self, score: impl Fn(usize) -> f64 + Sync) -> f64 {
         let factor = self.loss.factor();
-        self.mean(|r| (self.mass.at(r) / factor) * (score(r) - self.target(r)).powi(2))
-    }
-
-    /// The sum of `loss` over the rows, divided by their weight, on the outside scale.
-    fn mean(&self, loss: impl Fn(usize) -> f64 + Sync) -> f64 {
+        let loss = |r| (self.mass.at(r) / factor) * (score(r) - self.target(r)).powi(2);
         let starts: Vec<usize> = (0..self.rows()).step_by(PIECE).collect();
-        let block = |&start: &usize| (start..self.rows().min(start + PIECE)).map(&loss).sum::<f64>();
-        let blocks: Vec<f64> = starts.par_iter().with_min_len(16).map(block).collect();
-        self.outside_mean(blocks.iter().sum())
+        let piece = |&start: &usize| (start..self.rows().min(start + PIECE)).map(loss).sum::<f64>();
+        let pieces: Vec<f64> = starts.par_iter().with_min_len(16).map(piece).collect();
+        self.outside_mean(pieces.iter().sum())
     }
 
+    /// A sum of losses of all rows, divided by their weight, on the outside scale.
     fn outside_mean(&self, total: f64) -> f64 {
         Self::finite(total / self.total_weight * self.scale * self.scale)
     }
