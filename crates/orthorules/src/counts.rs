@@ -4,18 +4,17 @@
 //! rule, so the tables of the next round follow by subtraction, without a pass over the rows. Counts are whole numbers,
 //! of rows or of units of mass: nothing is lost to rounding.
 
-use crate::bins::{BinnedColumn, Code, with_codes};
+use crate::bins::BinnedColumn;
 use crate::cells::Cells;
 use crate::group::Group;
 use crate::histogram::{Lanes, Rows};
 use crate::loss::Loss;
-use crate::masses::Weighed;
+use crate::masses::{Grid, Weighed};
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::params::Objective;
 use crate::response::{PerRow, Response};
 use crate::tally::{self, Amount, Counts, Tally, What};
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// Bytes that the tables of all rows may take.
 const LARGEST: usize = 128 << 20;
@@ -169,28 +168,28 @@ impl RootCounts {
         let mut origin: Vec<u32> = (0..new as u32).collect();
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
         let (shed, linear) = (self.shed, self.linear);
-        let cell = |r: usize| if shed { 0 } else { origin[cells.of(r)] as usize };
-        let units = |r: usize| response.grid.map_or(0, |grid| grid.units(response.mass.at(r)));
+        let cell = |&r: &u32| if shed { 0 } else { origin[cells.of(r as usize)] };
+        let missing = covered.is_none().then(|| Moved {
+            rows: Rows::Some(rows.to_vec()),
+            keys: rows.iter().map(cell).collect(),
+            cells: if shed { 1 } else { old },
+            units: response.grid.map(|grid| (grid, rows.iter().map(|&r| response.mass.at(r as usize)).collect())),
+        });
         let places = self.tables.par_iter_mut().zip(&mut self.inside).zip(&self.groups).enumerate();
         places.for_each(|(index, ((table, inside), group))| {
-            let known = covered.map(|tables| &tables[index].counts);
-            let count = Count { group, columns, rows, cells: if shed { 1 } else { old } };
-            match &mut table.counts {
-                Counts::Rows(counts) => {
-                    let known = known.and_then(Counts::of_rows).map(Cow::Borrowed);
-                    let moved = known.unwrap_or_else(|| count.by(cell, |_| 1).into());
+            let counted = missing.as_ref().map(|moved| moved.count(group, columns));
+            let moved = covered.map(|tables| &tables[index].counts).or(counted.as_ref());
+            match (&mut table.counts, moved) {
+                (Counts::Rows(counts), Some(Counts::Rows(moved))) => {
                     if linear {
-                        inside.extend(tally::rows_of_bins(&moved, group.bins()));
+                        inside.extend(tally::rows_of_bins(moved, group.bins()));
                     }
                     if !shed {
-                        move_counts(counts, &moved, moved_to, new);
+                        move_counts(counts, moved, moved_to, new);
                     }
                 }
-                Counts::Units(counts) => {
-                    let known = known.and_then(Counts::of_units).map(Cow::Borrowed);
-                    let moved = known.unwrap_or_else(|| count.by(cell, units).into());
-                    move_counts(counts, &moved, moved_to, new);
-                }
+                (Counts::Units(counts), Some(Counts::Units(moved))) => move_counts(counts, moved, moved_to, new),
+                _ => unreachable!("a fit counts rows or units, not both"),
             }
         });
         self.cells = new;
@@ -216,33 +215,28 @@ fn linear_is_cheaper(cells: usize, t: usize) -> bool {
     0.2 * t * t + 2.0 * t < 0.25 * cells * (t + 3.0)
 }
 
-/// A plain count of some rows.
-#[derive(Clone, Copy)]
-struct Count<'a> {
-    group: &'a Group,
-    columns: &'a [BinnedColumn],
-    rows: &'a [u32],
+/// Rows that a rule covers, with the cells that they come from.
+struct Moved {
+    rows: Rows,
+    keys: Vec<u32>,
     cells: usize,
+    /// Their masses, where units are counted.
+    units: Option<(Grid, Vec<f64>)>,
 }
 
-impl Count<'_> {
-    /// What is counted, by cell and bin.
-    fn by<T: Amount>(self, cell: impl Fn(usize) -> usize, amount: impl Fn(usize) -> T) -> Vec<T> {
-        let bins = self.group.bins();
-        let mut table = vec![T::default(); bins * self.cells];
-        for (column, first) in self.group.of(self.columns) {
-            with_codes!(&column.codes, codes => for &r in self.rows {
-                let r = r as usize;
-                table[cell(r) * bins + first + codes[r].index()] += amount(r);
-            });
-        }
-        table
+impl Moved {
+    /// By cell and bin.
+    fn count(&self, group: &Group, columns: &[BinnedColumn]) -> Counts {
+        let node = tally::Node { rows: &self.rows, keys: &self.keys, cells: self.cells, what: What::Plain(&[]) };
+        let units = self.units.as_ref().map(|(grid, mass)| (*grid, &mass[..]));
+        tally::counts_alone(node, units, group, columns)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bins::{Code, with_codes};
     use crate::cases::{cases, selected};
     use crate::histogram::{Gathered, Method};
     use crate::params::{Intercept, Objective};
@@ -261,10 +255,19 @@ mod tests {
             for rule in &case.rules {
                 let rows = selected(rule);
                 let of = |group: &Group| {
-                    let count = Count { group, columns: &columns, rows: &rows, cells: cells.len() };
+                    let bins = group.bins();
+                    let mut units = vec![0; bins * cells.len()];
+                    for (column, first) in group.of(&columns) {
+                        for &r in &rows {
+                            let r = r as usize;
+                            let amount = response.grid.map_or(1, |grid| grid.units(response.mass.at(r)));
+                            let bin = with_codes!(&column.codes, codes => codes[r].index());
+                            units[cells.of(r) * bins + first + bin] += amount;
+                        }
+                    }
                     let counts = match response.grid {
-                        None => Counts::Rows(count.by(|r| cells.of(r), |_| 1)),
-                        Some(grid) => Counts::Units(count.by(|r| cells.of(r), |r| grid.units(response.mass.at(r)))),
+                        None => Counts::Rows(units.iter().map(|&n| n as u32).collect()),
+                        Some(_) => Counts::Units(units),
                     };
                     Tally { counts, rows: Vec::new(), sums: Vec::new() }
                 };

@@ -12,11 +12,11 @@ use crate::bins::BinnedColumn;
 use crate::codes::with_codes;
 use crate::group::Group;
 use crate::histogram::{Lanes, Rows};
-use crate::masses::Weighed;
+use crate::masses::{Grid, Weighed};
 use crate::objective::Scorer;
 use crate::spare::{self, Spare};
 use std::ops::{AddAssign, BitOr, Range, Sub, SubAssign};
-use table::{Counted, Plain, Table, Values};
+use table::{Counted, Plain, Table, Units, Values};
 
 /// Most columns in one pass.
 pub(crate) const MOST: usize = 4;
@@ -82,14 +82,6 @@ impl Counts {
         match self {
             Self::Rows(counts) => Some(counts),
             Self::Units(_) => None,
-        }
-    }
-
-    /// Those of units.
-    pub(crate) fn of_units(&self) -> Option<&[u64]> {
-        match self {
-            Self::Rows(_) => None,
-            Self::Units(counts) => Some(counts),
         }
     }
 
@@ -225,6 +217,14 @@ pub(crate) fn count(node: Node, group: &Group, all: &[BinnedColumn]) -> Tally {
     }
 }
 
+/// Counts of rows, or of units of these masses, by cell and bin, without targets.
+pub(crate) fn counts_alone(node: Node, units: Option<(Grid, &[f64])>, group: &Group, all: &[BinnedColumn]) -> Counts {
+    match units {
+        None => Counts::Rows(filled(node, Counted(node.keys.len()), group, all).counts),
+        Some((grid, mass)) => Counts::Units(filled(node, Units { grid, mass }, group, all).counts),
+    }
+}
+
 /// A table of all rows of a node.
 fn filled<V: Values>(node: Node, values: V, group: &Group, all: &[BinnedColumn]) -> Table<V::Count, V::Sum> {
     let narrow: Option<Vec<&[u8]>> = group.of(all).map(|(column, _)| column.codes.bytes()).collect();
@@ -286,7 +286,6 @@ mod tests {
     use super::*;
     use crate::bins::Scale;
     use crate::codes::Codes;
-    use crate::masses::Grid;
     use crate::response::PerRow;
     use proptest::prelude::*;
 

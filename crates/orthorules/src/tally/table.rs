@@ -3,7 +3,7 @@
 use super::{Amount, FULL, Node};
 use crate::codes::Code;
 use crate::histogram::Rows;
-use crate::masses::Weighed;
+use crate::masses::{Grid, Weighed};
 use crate::spare::{self, Spare};
 
 /// What each row adds: to the count of its cell and bin, and to a sum of its bin.
@@ -26,6 +26,13 @@ pub(super) struct Counted(pub(super) usize);
 #[derive(Clone, Copy)]
 pub(super) struct Plain<'a>(pub(super) &'a [f64]);
 
+/// Units are counted, and nothing else.
+#[derive(Clone, Copy)]
+pub(super) struct Units<'a> {
+    pub(super) grid: Grid,
+    pub(super) mass: &'a [f64],
+}
+
 impl Values for Counted {
     type Count = u32;
     type Sum = ();
@@ -39,6 +46,14 @@ impl Values for Plain<'_> {
     type Sum = f64;
     fn each(self) -> impl Iterator<Item = (u32, f64)> {
         self.0.iter().map(|&b| (1, b))
+    }
+}
+
+impl Values for Units<'_> {
+    type Count = u64;
+    type Sum = ();
+    fn each(self) -> impl Iterator<Item = (u64, ())> {
+        self.mass.iter().map(move |&mass| (self.grid.units(mass), ()))
     }
 }
 
