@@ -192,9 +192,10 @@ pub(crate) fn instructions(args: &Instructions) -> Result<()> {
 /// Instructions of one run: those of many runs less those of one, divided by their number.
 ///
 /// Preparing the data takes hash tables and threads, and so some 100,000 instructions more or less each time;
-/// the runs are enough to make that small even for the smallest kernel.
+/// the runs are enough to make that small, and small kernels run more often.
 fn count(kernel: Kernel) -> Result<u64> {
-    const RUNS: u64 = 80;
+    const RUNS: [u64; 2] = [80, 1000];
+    const SMALL: u64 = 100_000;
     let counted = |repeats: u64| -> Result<u64> {
         let output = Command::new("valgrind")
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -207,5 +208,10 @@ fn count(kernel: Kernel) -> Result<u64> {
         let collected = collected.with_context(|| format!("valgrind said: {text}"))?;
         Ok(collected.trim().parse()?)
     };
-    Ok(counted(1 + RUNS)?.saturating_sub(counted(1)?) / RUNS)
+    let once = counted(1)?;
+    let each = |runs: u64| -> Result<u64> { Ok(counted(1 + runs)?.saturating_sub(once) / runs) };
+    match each(RUNS[0])? {
+        small if small < SMALL => each(RUNS[1]),
+        large => Ok(large),
+    }
 }
