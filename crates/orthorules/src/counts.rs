@@ -9,7 +9,7 @@ use crate::cells::Cells;
 use crate::group::Group;
 use crate::histogram::{Lanes, Rows};
 use crate::loss::Loss;
-use crate::masses::{Grid, Weighed};
+use crate::masses::Grid;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::params::Objective;
 use crate::response::{PerRow, Response};
@@ -56,12 +56,7 @@ impl RootCounts {
             return None;
         }
         let Response { b, rows_each, .. } = response;
-        let (what, mass) = match (&response.mass, response.grid) {
-            (PerRow::Same(mass), _) if response.counted => (What::Counted, *mass),
-            (PerRow::Same(mass), _) => (What::Plain(b), *mass),
-            (PerRow::Each(mass), Some(grid)) => (What::Weighed(Weighed { grid, mass, b, rows_each }), grid.unit()),
-            (PerRow::Each(_), None) => return None,
-        };
+        let (what, mass) = What::of(&response.mass, response.grid, response.counted, (b, rows_each))?;
         let rows = &Rows::All(response.rows());
         let node = tally::Node { rows, keys: &cells.keys, cells: 1, what };
         let count = |constant: &[bool]| -> (Vec<Group>, Tables) {

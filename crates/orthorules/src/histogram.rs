@@ -18,7 +18,7 @@ use crate::cells::Cells;
 use crate::counts::RootCounts;
 use crate::cpu::vectorised;
 use crate::group::Group;
-use crate::masses::{Grid, Weighed};
+use crate::masses::Grid;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
 use crate::spare;
@@ -239,15 +239,7 @@ impl<'a> Gathered<'a> {
         if self.scorer.by_norm {
             return None;
         }
-        match (&self.mass, self.grid) {
-            (PerRow::Same(mass), _) if self.counted => Some((What::Counted, *mass)),
-            (PerRow::Same(mass), _) => Some((What::Plain(&self.b), *mass)),
-            (PerRow::Each(mass), Some(grid)) => {
-                let rows = Weighed { grid, mass, b: &self.b, rows_each: &self.rows_each };
-                Some((What::Weighed(rows), grid.unit()))
-            }
-            (PerRow::Each(_), None) => None,
-        }
+        What::of(&self.mass, self.grid, self.counted, (&self.b, &self.rows_each))
     }
 
     /// From counts to statistics. What was counted is kept if somebody wants it.

@@ -14,6 +14,7 @@ use crate::group::Group;
 use crate::histogram::{Lanes, Rows};
 use crate::masses::{Grid, Weighed};
 use crate::objective::Scorer;
+use crate::response::PerRow;
 use crate::spare::{self, Spare};
 use std::ops::{AddAssign, BitOr, Range, Sub, SubAssign};
 use table::{Counted, Plain, Table, Units, Values};
@@ -170,6 +171,26 @@ pub(crate) enum What<'a> {
     Weighed(Weighed<'a>),
 }
 
+impl<'a> What<'a> {
+    /// What there is to count of rows with these masses, weighted targets and numbers of rows that they stand for; and the mass of
+    /// what is counted. Nothing if masses differ and have no grid.
+    pub(crate) fn of(
+        mass: &'a PerRow,
+        grid: Option<Grid>,
+        counted: bool,
+        (b, rows_each): (&'a [f64], &'a PerRow),
+    ) -> Option<(Self, f64)> {
+        match mass {
+            PerRow::Same(mass) if counted => Some((Self::Counted, *mass)),
+            PerRow::Same(mass) => Some((Self::Plain(b), *mass)),
+            PerRow::Each(mass) => {
+                let rows = Weighed { grid: grid?, mass, b, rows_each };
+                Some((Self::Weighed(rows), rows.grid.unit()))
+            }
+        }
+    }
+}
+
 impl Node<'_> {
     /// How many keys there are.
     fn width(&self) -> usize {
@@ -286,7 +307,6 @@ mod tests {
     use super::*;
     use crate::bins::Scale;
     use crate::codes::Codes;
-    use crate::response::PerRow;
     use proptest::prelude::*;
 
     /// What is known of a row: its cell, target, mass, and how many rows it stands for.

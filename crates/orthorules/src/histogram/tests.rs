@@ -43,11 +43,16 @@ proptest! {
         let some = selected(&case.query);
         let rows = if whole { Rows::All(case.rows()) } else { Rows::Some(some.clone()) };
         let gathered = Gathered::new(&rows, &response, &cells, &scorer);
+        // Masses that cannot be counted are added.
+        let mut added = response.clone();
+        added.grid = None;
+        let added = Gathered::new(&rows, &added, &cells, &scorer);
         let columns = case.binned();
         for group in Group::all(&columns, &[], 1) {
             let naive = |(column, _)| naive(&case, &scorer, &cells, if whole { &all } else { &some }, column);
             let expected: Vec<f64> = group.of(&columns).flat_map(naive).collect();
-            for method in [Method::Cells, Method::Vectors, Method::Rules] {
+            let ways = [(&gathered, Method::Cells), (&added, Method::Cells)];
+            for (gathered, method) in ways.into_iter().chain([(&gathered, Method::Vectors), (&gathered, Method::Rules)]) {
                 let found = gathered.statistics_by(method, &group, &columns);
                 prop_assert_eq!(found.len(), expected.len());
                 for (f, e) in found.iter().zip(&expected) {
