@@ -6,6 +6,7 @@ import copy
 import inspect
 import json
 import numbers
+import warnings
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -423,4 +424,7 @@ def _weights(sample_weight: Any, y: Sequence[Any] | NDArray[Any]) -> NDArray[np.
     if sample_weight is None:
         return None
     weights: NDArray[np.float64] = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    warning = _native.warning_of_weights(float(weights.sum()), int(np.count_nonzero(weights)))
+    if warning is not None:
+        warnings.warn(warning, UserWarning, stacklevel=3)
     return weights

@@ -46,6 +46,12 @@ mod _native {
         orthorules::decimal::rounded(x, digits)
     }
 
+    /// What there is to say of weights that sum to `total`, if anything.
+    #[pyfunction]
+    fn warning_of_weights(total: f64, rows: usize) -> Option<String> {
+        orthorules::Problem::warning_of_weights(total, rows)
+    }
+
     /// The columns of one of the demonstration's tables, by name: an array, or a list of texts.
     #[pyfunction]
     #[pyo3(signature = (name, rows = 0, seed = 0))]

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -173,3 +174,13 @@ def test_importing_is_quick_and_loads_nothing_heavy():
         assert done.returncode == 0, done.stderr
         runs.append(float(done.stdout))
     assert min(runs) < 0.15
+
+
+def test_weights_that_are_shares_are_pointed_out():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(50, 2)), random.normal(size=50)
+    with pytest.warns(UserWarning, match="the weights of 50 rows sum to 1: .* divide them by their mean"):
+        RuleRegressor(max_rules=2).fit(X, y, sample_weight=np.full(50, 0.02))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RuleRegressor(max_rules=2).fit(X, y, sample_weight=np.full(50, 0.2))

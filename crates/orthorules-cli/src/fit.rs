@@ -96,7 +96,7 @@ impl Fitted {
             Data::Codes { problem, warnings, path } => (*problem, warnings, Training::File(path)),
         };
         params.check(problem.task().loss(), problem.rows())?;
-        for warning in &warnings {
+        for warning in warnings.iter().chain(&problem.warning()) {
             notes.note(warning);
         }
         let (rows, columns) = (problem.rows(), problem.width());

@@ -9,6 +9,7 @@ pub use roles::Roles;
 pub use task::Task;
 
 use crate::bins::BinnedColumn;
+use crate::decimal;
 use crate::error::{Error, Result, listing};
 use crate::model::ColumnSpec;
 use crate::params::MaxBins;
@@ -45,6 +46,9 @@ pub struct Problem {
     pub(crate) rows: usize,
 }
 
+/// Weights of a smaller mean are probably shares.
+const LIGHT: f64 = 0.1;
+
 impl Problem {
     /// How many rows these are for defaults that depend on it: whole-number weights are so many rows.
     pub(crate) fn counted_rows(&self) -> usize {
@@ -52,6 +56,22 @@ impl Problem {
             Some(weights) if count_rows(weights) => weights.iter().sum::<f64>() as usize,
             _ => self.rows,
         }
+    }
+
+    /// What a user should know of the weights before the fit.
+    pub fn warning(&self) -> Option<String> {
+        Self::warning_of_weights(self.weight.as_ref()?.iter().sum(), self.rows)
+    }
+
+    /// What to tell whoever weighs rows by shares: a row counts as often as it weighs, so that penalties outweigh such data.
+    pub fn warning_of_weights(total: f64, rows: usize) -> Option<String> {
+        (total < LIGHT * rows as f64).then(|| {
+            format!(
+                "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \
+                 data; if they are shares, divide them by their mean",
+                decimal::rounded(total, 3)
+            )
+        })
     }
 
     /// Splits `table` into features, target, weights and exposures; rows of weight 0 are dropped.
@@ -234,6 +254,21 @@ mod tests {
         let problem = Problem::new(table(Values::text([Some("a"), Some("b")])), &positive).unwrap();
         assert_eq!(problem.classes(), ["b", "a"]);
         assert_eq!(problem.target, Target::Classes(vec![1, 0]));
+    }
+
+    #[test]
+    fn shares_are_pointed_out() {
+        let warning = |weights: [f64; 4]| {
+            let table = vec![
+                Column::new("w", Values::numbers(weights)),
+                Column::new("y", Values::numbers([1.5, 2.5, 3.5, 4.5])),
+            ];
+            let roles = Roles { weight: Some("w".into()), ..roles(None) };
+            Problem::new(Table::new(table).unwrap(), &roles).unwrap().warning()
+        };
+        assert_eq!(warning([0.2; 4]), None);
+        assert!(warning([0.05, 0.1, 0.05, 0.1]).unwrap().starts_with("the weights of 4 rows sum to 0.3: "));
+        assert!(warning([1e-9, 0.0, 1e-9, 1e-9]).unwrap().starts_with("the weights of 3 rows sum to 3e-9: "));
     }
 
     #[test]

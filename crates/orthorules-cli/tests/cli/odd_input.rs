@@ -54,6 +54,19 @@ fn separable_classes_have_finite_weights() {
 }
 
 #[test]
+fn weights_that_are_shares_are_pointed_out() {
+    let mut text = String::from("x,w,y\n");
+    for i in 0..40 {
+        let _ = writeln!(text, "{i},0.025,{}", if i < 20 { 1.5 } else { 4.25 });
+    }
+    let sandbox = Sandbox::with(&[("t.csv", &text)]);
+    let said = sandbox.ok(&["fit", "t.csv", "--target", "y", "--weight", "w"]).stderr;
+    assert!(said.contains("the weights of 40 rows sum to 1: ") && said.contains("divide them by their mean"), "{said}");
+    assert!(sandbox.ok(&["fit", "t.csv", "--target", "y", "--weight", "w", "--quiet"]).stderr.is_empty());
+    assert!(sandbox.ok(&["fit", "t.csv", "--target", "y"]).stderr.is_empty());
+}
+
+#[test]
 fn huge_values_stay_numbers() {
     accepted("1e300 in a feature", "x,y\n1e300,1.5\n-1e300,2.5\n0,9\n1e-300,8\n", &[]);
     let document =
