@@ -58,10 +58,10 @@ impl RootCounts {
         let Response { b, rows_each, .. } = response;
         let (what, mass) = What::of(&response.mass, response.grid, response.counted, (b, rows_each))?;
         let rows = &Rows::All(response.rows());
-        let node = tally::Node { rows, keys: &cells.keys, cells: 1, what };
+        let node = tally::Node { rows, keys: &cells.keys, cells: 1 };
         let count = |constant: &[bool]| -> (Vec<Group>, Tables) {
             let groups = Group::all(columns, constant, rayon::current_num_threads());
-            let tables = groups.par_iter().map(|group| tally::count(node, group, columns)).collect();
+            let tables = groups.par_iter().map(|group| tally::count(node, what, group, columns)).collect();
             (groups, tables)
         };
         let (mut groups, mut tables) = count(&[]);
@@ -222,7 +222,7 @@ struct Moved {
 impl Moved {
     /// By cell and bin.
     fn count(&self, group: &Group, columns: &[BinnedColumn]) -> Counts {
-        let node = tally::Node { rows: &self.rows, keys: &self.keys, cells: self.cells, what: What::Plain(&[]) };
+        let node = tally::Node { rows: &self.rows, keys: &self.keys, cells: self.cells };
         let units = self.units.as_ref().map(|(grid, mass)| (*grid, &mass[..]));
         tally::counts_alone(node, units, group, columns)
     }

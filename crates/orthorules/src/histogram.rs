@@ -226,7 +226,7 @@ impl<'a> Gathered<'a> {
     pub(crate) fn statistics_by(&self, method: Method, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
         match (method, self.what()) {
             (Method::Cells, Some((what, mass))) => {
-                tally::count(self.node(what), group, all).statistics(self.scorer, mass)
+                tally::count(self.node(), what, group, all).statistics(self.scorer, mass)
             }
             (Method::Cells, _) => self.by_masses(group, all),
             (Method::Vectors, _) => self.by_vectors(group, all),
@@ -244,7 +244,7 @@ impl<'a> Gathered<'a> {
 
     /// From counts to statistics. What was counted is kept if somebody wants it.
     fn by_counts(&self, index: usize, group: &Group, all: &[BinnedColumn], (what, mass): (What, f64)) -> Vec<f64> {
-        let mut tally = tally::count(self.node(what), group, all);
+        let mut tally = tally::count(self.node(), what, group, all);
         if let Some(whole) = self.whole {
             tally.subtract_from(&whole[index]);
         }
@@ -256,8 +256,8 @@ impl<'a> Gathered<'a> {
         stats
     }
 
-    fn node<'n>(&'n self, what: What<'n>) -> tally::Node<'n> {
-        tally::Node { rows: self.rows, keys: &self.keys, cells: self.cells.len(), what }
+    fn node(&self) -> tally::Node<'_> {
+        tally::Node { rows: self.rows, keys: &self.keys, cells: self.cells.len() }
     }
 
     fn by_vectors(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {

@@ -157,7 +157,6 @@ pub(crate) struct Node<'a> {
     pub(crate) keys: &'a [u32],
     /// How many cells there are.
     pub(crate) cells: usize,
-    pub(crate) what: What<'a>,
 }
 
 /// What there is to count of every row of a node.
@@ -191,13 +190,6 @@ impl<'a> What<'a> {
     }
 }
 
-impl Node<'_> {
-    /// How many keys there are.
-    fn width(&self) -> usize {
-        self.cells << u32::from(matches!(self.what, What::Counted))
-    }
-}
-
 /// How many of the columns with these numbers of bins to count in one pass, with so many bytes for each of their bins.
 fn together(bins: impl Iterator<Item = usize>, bytes_each: usize) -> usize {
     let mut bytes = 0;
@@ -217,9 +209,11 @@ pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Ran
 }
 
 /// Counts the columns of a group.
-pub(crate) fn count(node: Node, group: &Group, all: &[BinnedColumn]) -> Tally {
-    match node.what {
+pub(crate) fn count(node: Node, what: What, group: &Group, all: &[BinnedColumn]) -> Tally {
+    match what {
         What::Counted => {
+            // A cell and a target make a key.
+            let node = Node { cells: 2 * node.cells, ..node };
             let table = filled(node, Counted(node.keys.len()), group, all);
             let (counts, sums) = by_target(&table.counts, table.sums.len());
             spare::give(table.counts);
@@ -250,7 +244,7 @@ pub(crate) fn counts_alone(node: Node, units: Option<(Grid, &[f64])>, group: &Gr
 fn filled<V: Values>(node: Node, values: V, group: &Group, all: &[BinnedColumn]) -> Table<V::Count, V::Sum> {
     let narrow: Option<Vec<&[u8]>> = group.of(all).map(|(column, _)| column.codes.bytes()).collect();
     let Some(codes) = narrow else {
-        let mut table = Table::new(node.width(), group.bins());
+        let mut table = Table::new(node.cells, group.bins());
         for (column, first) in group.of(all) {
             with_codes!(&column.codes, codes => table.pass(node, values, [codes], [first]));
         }
@@ -258,37 +252,42 @@ fn filled<V: Values>(node: Node, values: V, group: &Group, all: &[BinnedColumn])
     };
     let starts = group.starts();
     let bins_from = |first: usize| starts[first..].windows(2).map(|pair| pair[1] - pair[0]);
+    let bytes = node.cells * size_of::<V::Count>();
     let full = bins_from(0).all(|bins| bins == FULL);
-    let bytes = node.width() * size_of::<V::Count>();
     let at_once = together(bins_from(0), bytes) == codes.len();
-    if at_once && (full || node.rows.len() >= MANY * FULL * node.width()) {
-        let mut table = Table::new(node.width(), FULL * codes.len());
-        match codes[..] {
-            [a] => table.wide_pass(node, values, [a]),
-            [a, b] => table.wide_pass(node, values, [a, b]),
-            [a, b, c] => table.wide_pass(node, values, [a, b, c]),
-            [a, b, c, d] => table.wide_pass(node, values, [a, b, c, d]),
-            _ => unreachable!("a group has at most {MOST} columns"),
-        }
+    let worth_it = at_once && (full || node.rows.len() >= MANY * FULL * node.cells);
+    if worth_it && let Some(mut wide) = filled_unchecked(node, values, &codes) {
         if !full {
-            table.narrow(bins_from(0));
+            wide.narrow(bins_from(0));
         }
-        return table;
+        return wide;
     }
-    let mut table = Table::new(node.width(), group.bins());
+    let mut table = Table::new(node.cells, group.bins());
     let mut start = 0;
     while start < codes.len() {
         let end = start + together(bins_from(start), bytes);
         match (&codes[start..end], &starts[start..end]) {
-            (&[a], &[i]) => table.pass(node, values, [a], [i]),
             (&[a, b], &[i, j]) => table.pass(node, values, [a, b], [i, j]),
             (&[a, b, c], &[i, j, k]) => table.pass(node, values, [a, b, c], [i, j, k]),
             (&[a, b, c, d], &[i, j, k, l]) => table.pass(node, values, [a, b, c, d], [i, j, k, l]),
-            _ => unreachable!("at most {MOST} columns are counted together"),
+            (some, first) => some.iter().zip(first).for_each(|(&a, &i)| table.pass(node, values, [a], [i])),
         }
         start = end;
     }
     table
+}
+
+/// The same with as many places for each column as a byte has, for up to [`MOST`] columns, counted in one pass.
+fn filled_unchecked<V: Values>(node: Node, values: V, codes: &[&[u8]]) -> Option<Table<V::Count, V::Sum>> {
+    let mut table = Table::new(node.cells, FULL * codes.len());
+    match *codes {
+        [a] => table.wide_pass(node, values, [a]),
+        [a, b] => table.wide_pass(node, values, [a, b]),
+        [a, b, c] => table.wide_pass(node, values, [a, b, c]),
+        [a, b, c, d] => table.wide_pass(node, values, [a, b, c, d]),
+        _ => return None,
+    }
+    Some(table)
 }
 
 /// Counts by cell and bin, and targets by bin, from counts by cell, target and bin.
@@ -357,7 +356,7 @@ mod tests {
             };
             let grid = (kind == 2).then_some(grid);
             let rows = if some { Rows::Some(ids.clone()) } else { Rows::All(table.len()) };
-            let node = Node { rows: &rows, keys: &keys, cells: 3, what };
+            let node = Node { rows: &rows, keys: &keys, cells: 3 };
             let bins = |k: usize| if full { FULL } else { 5 + k };
             let code = |k: usize, r: u32| table[r as usize].0[k];
             let column = |k: usize, codes: Codes| BinnedColumn {
@@ -375,11 +374,11 @@ mod tests {
             };
             let together: Vec<(usize, Row)> =
                 group.of(&narrow).enumerate().flat_map(|(k, (_, first))| placed(k, first)).collect();
-            prop_assert_eq!(count(node, &group, &narrow), naive(group.bins(), &together, grid));
+            prop_assert_eq!(count(node, what, &group, &narrow), naive(group.bins(), &together, grid));
             for k in 0..columns {
                 let wide = [column(k, Codes::U16(of(k).map(u16::from).collect::<Vec<_>>().into()))];
                 let alone = naive(bins(k), &placed(k, 0), grid);
-                prop_assert_eq!(count(node, &Group::new(0..1, &wide), &wide), alone);
+                prop_assert_eq!(count(node, what, &Group::new(0..1, &wide), &wide), alone);
             }
         }
     }
