@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// `OSError` for files that cannot be read or written, `ValueError` for what is wrong with data, parameters and models.
 pub(crate) fn exception(error: Error) -> PyErr {
     match error {
-        Error::Io { path, source } => match source.raw_os_error() {
+        Error::Io { path, source } | Error::Write { path, source } => match source.raw_os_error() {
             // With number and file name, Python itself picks the subclass: FileNotFoundError and its kin.
             Some(number) => {
                 let text = source.to_string();

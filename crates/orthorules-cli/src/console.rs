@@ -156,7 +156,7 @@ pub(crate) fn expect_interrupt() {
     // Where no handler can be set, or one is there already, nothing changes.
     let _ = ctrlc::set_handler(|| {
         if !KEEPING.load(Ordering::Relaxed) || INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+            crate::signals::leave(130);
         }
     });
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     let (roles, params) = (args.columns.roles(), args.learning.params());
     let notes = Notes { quiet: args.output.quiet, verbose: args.output.verbose };
     if let Some(path) = &args.output.model {
-        input::check_output(path)?;
+        input::check_output(path, &[&args.table])?;
     }
     if roles.groups.is_some() && params.cv.is_none() && params.bootstrap.is_none() {
         let what = "--cv-groups needs --cv or --bootstrap: groups are kept together in folds and draws";

@@ -11,6 +11,7 @@ mod line;
 mod page;
 mod predict;
 mod show;
+mod signals;
 mod sink;
 mod text;
 
@@ -40,6 +41,7 @@ fn run() -> ExitCode {
         }
         Err(help) => return print(&Output::Text(help.render().ansi().to_string())),
     };
+    signals::expect();
     match dispatch(&cli.command) {
         Ok(output) => print(&output),
         Err(Failure::Input(message)) => {

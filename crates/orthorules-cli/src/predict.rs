@@ -34,7 +34,7 @@ enum Answers<'m> {
 /// Runs the command.
 pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
     if let Some(path) = &args.output {
-        input::check_output(path)?;
+        input::check_output(path, &[&args.model, &args.table])?;
     }
     let model = input::model(&args.model)?;
     let rules = input::size(&model, args.size.rules)?;

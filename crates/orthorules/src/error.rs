@@ -30,6 +30,14 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// A file was begun but cannot be written to its end: no space is left, or a device fails.
+    #[error("{}: cannot be written: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
     /// A file can be read but is not a usable table.
     #[error("{}: {what}", path.display())]
     File {
@@ -77,10 +85,48 @@ impl Error {
         Self::Io { path: path.into(), source }
     }
 
+    /// The file at `path` cannot be written to its end.
+    pub fn write(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Write { path: path.into(), source }
+    }
+
+    /// The file at `path` cannot be begun: most often the path is wrong, but the system may also lack something.
+    pub(crate) fn begin(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        if is_about_the_path(&source) { Self::io(path, source) } else { Self::write(path, source) }
+    }
+
+    /// There is no temporary file, or no room in it.
+    pub fn temporary(error: &std::io::Error) -> Self {
+        let remedy = "free some space there or set TMPDIR to another directory";
+        let what = format!("no temporary file: {error}; {remedy}");
+        let folder = std::env::temp_dir();
+        if is_about_the_path(error) {
+            return Self::file(folder, what);
+        }
+        Self::write(folder, std::io::Error::new(error.kind(), what))
+    }
+
     /// A defect of the file at `path`.
     pub fn file(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         Self::File { path: path.into(), what: what.into() }
     }
+}
+
+/// Whether another path would help.
+fn is_about_the_path(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{
+        InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+    };
+    let path = [
+        InvalidFilename,
+        InvalidInput,
+        IsADirectory,
+        NotADirectory,
+        NotFound,
+        PermissionDenied,
+        ReadOnlyFilesystem,
+    ];
+    path.contains(&error.kind())
 }
 
 /// The first few of `names`, for error messages.

@@ -27,7 +27,7 @@ impl Spill {
             end = (start + bytes).next_multiple_of(ALIGN);
             (start, 0)
         };
-        Ok(Self { columns: bytes.map(place).collect(), file: tempfile::tempfile().map_err(|e| fault(&e))? })
+        Ok(Self { columns: bytes.map(place).collect(), file: tempfile::tempfile().map_err(|e| Error::temporary(&e))? })
     }
 
     /// Moves codes to the ends of their columns in the file.
@@ -38,8 +38,8 @@ impl Spill {
                 Growing::U16(codes) => codes.drain(..).flat_map(u16::to_ne_bytes).collect(),
                 Growing::U32(codes) => codes.drain(..).flat_map(u32::to_ne_bytes).collect(),
             };
-            self.file.seek(SeekFrom::Start(*start + *written)).map_err(|e| fault(&e))?;
-            self.file.write_all(&bytes).map_err(|e| fault(&e))?;
+            self.file.seek(SeekFrom::Start(*start + *written)).map_err(|e| Error::temporary(&e))?;
+            self.file.write_all(&bytes).map_err(|e| Error::temporary(&e))?;
             *written += bytes.len() as u64;
         }
         Ok(())
@@ -47,26 +47,19 @@ impl Spill {
 
     /// All codes, mapped; `like` has their widths.
     pub(crate) fn finish(self, like: &[Growing]) -> Result<Vec<Codes>> {
-        let map = Map::unnamed(&self.file).map_err(|e| fault(&e))?;
+        let map = Map::unnamed(&self.file).map_err(|e| Error::temporary(&e))?;
         let codes = |(like, &(start, bytes)): (&Growing, &(u64, u64))| match like {
             Growing::U8(_) => Some(Codes::U8(mapped(&map, start, bytes)?)),
             Growing::U16(_) => Some(Codes::U16(mapped(&map, start, bytes)?)),
             Growing::U32(_) => Some(Codes::U32(mapped(&map, start, bytes)?)),
         };
         let all: Option<Vec<Codes>> = like.iter().zip(&self.columns).map(codes).collect();
-        all.ok_or_else(|| fault(&io::ErrorKind::UnexpectedEof.into()))
+        all.ok_or_else(|| Error::temporary(&io::ErrorKind::UnexpectedEof.into()))
     }
 }
 
 fn mapped<T: Code>(map: &Map, start: u64, bytes: u64) -> Option<Store<T>> {
     map.slice(start as usize, bytes as usize / size_of::<T>()).map(Store::from)
-}
-
-/// What to say when the temporary file fails.
-fn fault(error: &io::Error) -> Error {
-    let what =
-        format!("no temporary file for codes: {error}; free some space there or set TMPDIR to another directory");
-    Error::file(std::env::temp_dir(), what)
 }
 
 #[cfg(test)]

@@ -19,12 +19,9 @@ use crate::error::Result;
 use crate::params::Params;
 use crate::problem::{Coded, Problem, Roles};
 use crate::spill::Spill;
-use crate::table::{Builder, Head, Outcome, Part, ReadOptions, Scan, Source, Table};
+use crate::table::{Builder, CHANGED, Head, Outcome, Part, ReadOptions, Scan, Source, Table};
 use crate::threads::on_threads;
 use feature::{Gist, Reading};
-
-/// What is said of a file that is not the same in both passes.
-const CHANGED: &str = "changed while it was read";
 
 impl Problem {
     /// The problem in the file at `path`, with its features as codes for fits with these `params`, and remarks about how it was

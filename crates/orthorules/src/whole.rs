@@ -1,15 +1,48 @@
 //! Files that appear whole or not at all.
+//!
+//! | what is at the path | what happens |
+//! |---|---|
+//! | nothing | the file appears when it is complete |
+//! | a file | it is replaced; mode and, where that is allowed, owner and group stay. It must be writable |
+//! | a link to a file | the file that it leads to is replaced, the link stays |
+//! | a link that leads nowhere, a directory | refused |
+//! | a pipe or a device | it is written to as it is: there is nothing to replace |
 
 use crate::error::{Error, Result};
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::collections::hash_map::RandomState;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file that is written under a temporary name beside its own, which it gets by [`finish`](Self::finish). Without
-/// that nothing of it remains.
+/// Names that are tried: one is enough unless somebody else has drawn the same 64 bits.
+const ATTEMPTS: usize = 16;
+
+/// The temporary files of this process that have not got their names yet.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all files that are being written: for a program that is about to end. From then on none can be begun or
+/// finished; whoever tries waits for the end.
+pub fn abandon_all() {
+    let mut unfinished = unfinished();
+    for path in unfinished.drain(..) {
+        let _ = fs::remove_file(path);
+    }
+    std::mem::forget(unfinished);
+}
+
+/// A file that is written under a random name in the same directory, until [`finish`](Self::finish) gives it its own.
+/// Without that nothing of it remains.
 #[derive(Debug)]
 pub struct WholeFile {
+    /// The path as it was given, for messages.
+    given: PathBuf,
+    /// Where the file goes, behind links.
     path: PathBuf,
     temporary: PathBuf,
     file: BufWriter<File>,
@@ -19,42 +52,115 @@ pub struct WholeFile {
 impl WholeFile {
     /// Starts the file. What is at `path` stays there until the end.
     pub fn create(path: &Path) -> Result<Self> {
-        // A link is followed, so that it goes on being one.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let name = path.file_name().ok_or_else(|| Error::file(&path, "is not a file name"))?;
-        let mut temporary = OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(".{}.part", std::process::id()));
-        let temporary = path.with_file_name(temporary);
-        let file = File::create(&temporary).map_err(|e| Error::io(&path, e))?;
-        Ok(Self { path, temporary, file: BufWriter::with_capacity(1 << 16, file), finished: false })
+        let (target, old) = target(path)?;
+        if target.file_name().is_none() {
+            return Err(Error::file(path, "is not a file name"));
+        }
+        for _ in 0..ATTEMPTS {
+            // Opened exclusively: neither a file nor a link that somebody put there is ever written to.
+            let temporary = target.with_file_name(format!(".orthorules-{:016x}.part", random()));
+            let mut unfinished = unfinished();
+            match open_new(&temporary, old.is_some()) {
+                Ok(file) => {
+                    unfinished.push(temporary.clone());
+                    drop(unfinished);
+                    let file = BufWriter::with_capacity(1 << 16, file);
+                    let whole = Self { given: path.to_owned(), path: target, temporary, file, finished: false };
+                    if let Some(old) = &old {
+                        keep_mode(whole.file.get_ref(), old).map_err(|e| Error::begin(path, e))?;
+                    }
+                    return Ok(whole);
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(Error::begin(path, e)),
+            }
+        }
+        Err(Error::write(path, io::ErrorKind::AlreadyExists.into()))
     }
 
     /// Gives the file its name.
     pub fn finish(mut self) -> Result<()> {
         let written = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
-        written.and_then(|()| fs::rename(&self.temporary, &self.path)).map_err(|e| Error::io(&self.path, e))?;
+        written.map_err(|e| Error::write(&self.given, e))?;
+        let mut unfinished = unfinished();
+        fs::rename(&self.temporary, &self.path).map_err(|e| Error::write(&self.given, e))?;
+        unfinished.retain(|path| *path != self.temporary);
         self.finished = true;
         Ok(())
     }
-}
 
-impl Write for WholeFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+    /// Adds `bytes`.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|e| Error::write(&self.given, e))
     }
 }
 
 impl Drop for WholeFile {
     fn drop(&mut self) {
         if !self.finished {
+            let mut unfinished = unfinished();
             let _ = fs::remove_file(&self.temporary);
+            unfinished.retain(|path| *path != self.temporary);
         }
     }
+}
+
+/// 64 bits that nobody can guess: the standard library draws them for its hash tables.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Where a file for `path` goes, behind links; and what is known of the file that is there.
+fn target(path: &Path) -> Result<(PathBuf, Option<Metadata>)> {
+    // The working directory may change before the end.
+    let absolute = std::path::absolute(path).map_err(|e| Error::begin(path, e))?;
+    let itself = match fs::symlink_metadata(path) {
+        Ok(itself) => itself,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok((absolute, None)),
+        Err(e) => return Err(Error::begin(path, e)),
+    };
+    let behind = fs::metadata(path).map_err(|_| {
+        let what = "is a link that leads to no file; name the file itself, or remove the link";
+        if itself.is_symlink() { Error::file(path, what) } else { Error::file(path, "cannot be written") }
+    })?;
+    if behind.is_dir() {
+        return Err(Error::file(path, "is a directory; name a file to write"));
+    }
+    if !behind.is_file() {
+        return Err(Error::file(path, "is a pipe or a device, which cannot be replaced"));
+    }
+    // Opening changes nothing, but tells whether the file may be written: renaming another over it asks only the
+    // directory. It is opened through links, so that the system's rules for those in shared directories count.
+    OpenOptions::new().write(true).open(path).map_err(|e| Error::begin(path, e))?;
+    let target = fs::canonicalize(path).map_err(|e| Error::begin(path, e))?;
+    Ok((target, Some(behind)))
+}
+
+/// A file that was not there. One that is to become as private as another is private from the start.
+fn open_new(path: &Path, private: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn keep_mode(file: &File, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    // Only some may give files away; for all others the file is their own.
+    let _ = fchown(file, None, Some(old.gid()));
+    let _ = fchown(file, Some(old.uid()), None);
+    file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))
+}
+
+#[cfg(not(unix))]
+fn keep_mode(file: &File, old: &Metadata) -> io::Result<()> {
+    file.set_permissions(old.permissions())
 }
 
 /// Whether `path` is a pipe or a device: something that has no whole to be replaced.
@@ -62,13 +168,19 @@ pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
+/// Writes all that `from` holds to the pipe or device at `path`.
+pub fn write_special(path: &Path, from: &mut impl io::Read) -> Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path).map_err(|e| Error::begin(path, e))?;
+    io::copy(from, &mut file).map(|_| ()).map_err(|e| Error::write(path, e))
+}
+
 /// Writes `bytes` to the file at `path`, which then holds all of them or what it held before.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_whole(path: &Path, mut bytes: &[u8]) -> Result<()> {
     if is_special(path) {
-        return fs::write(path, bytes).map_err(|e| Error::io(path, e));
+        return write_special(path, &mut bytes);
     }
     let mut file = WholeFile::create(path)?;
-    file.write_all(bytes).map_err(|e| Error::io(path, e))?;
+    file.add(bytes)?;
     file.finish()
 }
 
@@ -76,20 +188,98 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
 
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     #[test]
     fn what_is_not_finished_never_was() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
-        let names = || fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
         fs::write(&path, "old").unwrap();
         let mut file = WholeFile::create(&path).unwrap();
-        file.write_all(b"new").unwrap();
+        file.add(b"new").unwrap();
+        assert_eq!(names(folder.path()).len(), 2);
         drop(file);
-        assert_eq!((names().len(), fs::read_to_string(&path).unwrap().as_str()), (1, "old"));
+        assert_eq!((names(folder.path()).len(), fs::read_to_string(&path).unwrap().as_str()), (1, "old"));
         let mut file = WholeFile::create(&path).unwrap();
-        file.write_all(b"new").unwrap();
+        file.add(b"new").unwrap();
         file.finish().unwrap();
-        assert_eq!((names().len(), fs::read_to_string(&path).unwrap().as_str()), (1, "new"));
-        assert!(WholeFile::create(&folder.path().join("none/a.csv")).is_err());
+        assert_eq!((names(folder.path()).len(), fs::read_to_string(&path).unwrap().as_str()), (1, "new"));
+        assert!(matches!(WholeFile::create(&folder.path().join("none/a.csv")), Err(Error::Io { .. })));
+    }
+
+    #[test]
+    fn two_writers_of_one_file_do_not_mix() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let mut writers: Vec<WholeFile> = (0..5).map(|_| WholeFile::create(&path).unwrap()).collect();
+        for round in 0..100 {
+            for (i, writer) in writers.iter_mut().enumerate() {
+                writer.add(format!("{i} {round}\n").repeat(100).as_bytes()).unwrap();
+            }
+        }
+        for (i, writer) in writers.into_iter().enumerate() {
+            writer.finish().unwrap();
+            let text = fs::read_to_string(&path).unwrap();
+            assert_eq!(text.lines().count(), 10_000);
+            assert!(text.lines().all(|line| line.starts_with(&format!("{i} "))));
+        }
+        assert_eq!(names(folder.path()), ["a.csv"]);
+    }
+
+    #[test]
+    fn the_longest_names_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("n".repeat(255));
+        write_whole(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        let error = write_whole(&folder.path().join("n".repeat(256)), b"new").unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn modes_and_links_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, second, nowhere, round] =
+            ["file", "link", "second", "nowhere", "round"].map(|n| folder.path().join(n));
+        fs::write(&file, "old").unwrap();
+        symlink("file", &link).unwrap();
+        symlink(&link, &second).unwrap();
+        symlink("absent", &nowhere).unwrap();
+        symlink("round", &round).unwrap();
+        for mode in [0o600, 0o640, 0o755, 0o666] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            for (path, text) in [(&file, "a"), (&link, "b"), (&second, "c")] {
+                write_whole(path, text.as_bytes()).unwrap();
+                assert_eq!(fs::read_to_string(&file).unwrap(), text);
+                assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, mode);
+            }
+        }
+        assert!(fs::symlink_metadata(&second).unwrap().is_symlink() && !file.is_symlink());
+        for path in [&nowhere, &round] {
+            let message = write_whole(path, b"new").unwrap_err().to_string();
+            assert!(message.contains("leads to no file"), "{message}");
+        }
+        assert_eq!(names(folder.path()), ["file", "link", "nowhere", "round", "second"]);
+        // What is new has the mode that any new file has.
+        let (plain, new) = (folder.path().join("plain"), folder.path().join("new"));
+        File::create(&plain).unwrap();
+        write_whole(&new, b"new").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&new), mode(&plain));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_device_is_an_error_of_writing() {
+        assert!(matches!(write_whole(Path::new("/dev/full"), b"new"), Err(Error::Write { .. })));
+        write_whole(Path::new("/dev/null"), b"new").unwrap();
+        assert!(WholeFile::create(Path::new("/dev/null")).is_err());
     }
 }

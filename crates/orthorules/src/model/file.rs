@@ -10,6 +10,8 @@ use crate::select::CrossValidation;
 use crate::table::Kind;
 use crate::whole::write_whole;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// The `format` field of every model file.
@@ -100,6 +102,7 @@ impl Model {
 
     /// The model of a JSON document, checked from end to end.
     pub fn from_json(text: &str) -> Result<Self> {
+        check_size(text.len()).map_err(Error::Model)?;
         let bad = |e: serde_json::Error| Error::Model(format!("not a model file: {e}"));
         let header: Header = serde_json::from_str(text).map_err(bad)?;
         if header.format.as_deref() != Some(FORMAT) {
@@ -158,20 +161,28 @@ impl Model {
 
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
-        let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
-        if size.is_dir() {
+        if path.is_dir() {
             return Err(Error::file(path, "is a directory, not a model file"));
         }
-        if size.len() > MAX_FILE_BYTES {
-            return Err(Error::file(path, format!("{} bytes are too many for a model file", size.len())));
-        }
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        // What a device or a growing file would give never ends: one byte more than may be is enough to know.
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
+        check_size(bytes.len()).map_err(|what| Error::file(path, what))?;
         let text = String::from_utf8(bytes).map_err(|_| Error::file(path, "not a model file: not UTF-8 text"))?;
         Self::from_json(&text).map_err(|e| match e {
             Error::Model(what) => Error::file(path, what),
             other => other,
         })
     }
+}
+
+/// No model has so many bytes: they are not worth parsing.
+fn check_size(bytes: usize) -> Result<(), String> {
+    if bytes as u64 > MAX_FILE_BYTES {
+        return Err(format!("has more than {} MiB, too many for a model file", MAX_FILE_BYTES >> 20));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

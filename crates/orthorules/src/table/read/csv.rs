@@ -4,8 +4,11 @@ use rayon::prelude::*;
 
 use super::part::{Part, untyped};
 use super::source::Source;
-use super::text::{Fault, Piece, Pieces, Split, WrongWidth, line_of};
+use super::text::{Fault, Found, PIECE, Piece, Pieces, Split, WrongWidth, find_row, line_of};
 use super::{Format, one_line};
+
+/// The most columns: a header of delimiters alone would take a hundred times its size in memory.
+const MOST_COLUMNS: usize = 1 << 20;
 
 /// Rows of text, some pieces at a time.
 pub(super) struct Reader {
@@ -40,48 +43,55 @@ impl Reader {
 
     /// The parts of the `wanted` columns in the next rows, read and judged on all threads; nothing at the end.
     pub(super) fn next(&mut self, source: &Source, wanted: &Wanted) -> Result<Vec<Vec<Part>>, String> {
-        let mut group = Vec::new();
-        while group.len() < rayon::current_num_threads() {
+        loop {
+            let group = self.pieces(source)?;
+            let ended = group.is_empty();
+            let (delimiter, width) = (self.delimiter, self.names.len());
+            let split = |Piece { text, lines }| match Split::new(text, delimiter, width) {
+                Ok(split) => Ok((split.rows(), untyped(&split, wanted))),
+                Err((wrong, text)) => Err((wrong, Piece { text, lines })),
+            };
+            let mut groups = Vec::new();
+            for outcome in group.into_par_iter().map(split).collect::<Vec<Result<(usize, Vec<Part>), _>>>() {
+                let (rows, parts) = outcome.map_err(|(wrong, piece)| self.wrong_width(&wrong, &piece))?;
+                self.rows += rows;
+                if rows > 0 {
+                    groups.push(parts);
+                }
+            }
+            // Pieces of empty lines are not the end.
+            if ended || !groups.is_empty() {
+                return Ok(groups);
+            }
+        }
+    }
+
+    /// A piece for each thread, or fewer if they are long; none at the end.
+    fn pieces(&mut self, source: &Source) -> Result<Vec<Piece>, String> {
+        let (mut group, mut bytes) = (Vec::new(), 0);
+        let threads = rayon::current_num_threads();
+        while group.len() < threads && bytes <= threads * PIECE {
             match self.first.take().map_or_else(|| self.pieces.next(self.delimiter), |p| Ok(Some(p))) {
-                Ok(Some(piece)) => group.push(piece),
+                Ok(Some(piece)) => {
+                    bytes += piece.text.len();
+                    group.push(piece);
+                }
                 Ok(None) => break,
                 Err(fault) => return Err(say(source, fault)),
             }
         }
-        let (delimiter, width) = (self.delimiter, self.names.len());
-        let split = |Piece { text, lines }| match Split::new(text, delimiter, width) {
-            Ok(split) => Ok((split.rows(), untyped(&split, wanted))),
-            Err((wrong, text)) => Err((wrong, Piece { text, lines })),
-        };
-        let mut groups = Vec::new();
-        for outcome in group.into_par_iter().map(split).collect::<Vec<Result<(usize, Vec<Part>), _>>>() {
-            let (rows, parts) = outcome.map_err(|(wrong, piece)| self.wrong_width(&wrong, &piece))?;
-            self.rows += rows;
-            if rows > 0 {
-                groups.push(parts);
-            }
-        }
-        Ok(groups)
+        Ok(group)
     }
 
     /// What to say of a row whose number of fields differs from the header's.
     fn wrong_width(&self, wrong: &WrongWidth, piece: &Piece) -> String {
-        let mut reader = records(&piece.text, self.delimiter);
-        let mut record = csv::ByteRecord::new();
-        let mut start = 0;
-        for _ in 0..=wrong.row {
-            start = reader.position().byte() as usize;
-            if !matches!(reader.read_byte_record(&mut record), Ok(true)) {
-                break;
-            }
-        }
-        let rest = &piece.text[start..];
-        let blank = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
-        let (row, line) = (self.rows + wrong.row + 1, piece.lines + line_of(piece.text.as_bytes(), start + blank));
-        let (found, expected) = (record.len(), self.names.len());
-        let fields = if found == 1 { "field" } else { "fields" };
-        let quotes = if record.iter().any(|f| f.contains(&b'\n')) { ": check the quotes" } else { "" };
-        format!("row {row} (line {line}) has {found} {fields}, the header has {expected}{quotes}")
+        let bytes = piece.text.as_bytes();
+        let unknown = Found { start: 0, cells: 0, broken: false };
+        let Found { start, cells, broken } = find_row(bytes, self.delimiter, wrong.row).unwrap_or(unknown);
+        let (row, line) = (self.rows + wrong.row + 1, piece.lines + line_of(bytes, start));
+        let (fields, expected) = (if cells == 1 { "field" } else { "fields" }, self.names.len());
+        let quotes = if broken { ": check the quotes" } else { "" };
+        format!("row {row} (line {line}) has {cells} {fields}, the header has {expected}{quotes}")
     }
 }
 
@@ -101,7 +111,15 @@ fn guess_delimiter(text: &[u8]) -> u8 {
 
 /// The names in the first record, and where the records after it start.
 fn header(text: &str, delimiter: u8) -> Result<(Vec<String>, usize), String> {
-    let mut reader = records(text, delimiter);
+    let columns = find_row(text.as_bytes(), delimiter, 0).map_or(0, |row| row.cells);
+    if columns > MOST_COLUMNS {
+        return Err(format!("has {columns} columns, more than the {MOST_COLUMNS} that a table may have"));
+    }
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
     let mut record = csv::ByteRecord::new();
     match reader.read_byte_record(&mut record) {
         Ok(true) => {
@@ -111,10 +129,6 @@ fn header(text: &str, delimiter: u8) -> Result<(Vec<String>, usize), String> {
         Ok(false) => Err("is empty".into()),
         Err(e) => Err(one_line("is not CSV", &e)),
     }
-}
-
-fn records(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
-    csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text.as_bytes())
 }
 
 #[cfg(test)]

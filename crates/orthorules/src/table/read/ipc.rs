@@ -64,6 +64,11 @@ fn check_lengths(message: &[u8], length: u64, part: impl Fn(u64, u64) -> Option<
     /// A run of 128 KiB takes zstd at least 4 bytes; LZ4 packs less.
     const MOST: i64 = (128 << 10) / 4;
     const CLAIM: i64 = 8;
+    /// What the buffers of a batch may take together, whatever their size on disk; beyond it, how often that size.
+    const ROOM: i64 = 1 << 30;
+    const GROWTH: i64 = 64;
+    let most = ROOM.max((length as i64).saturating_mul(GROWTH));
+    let mut total = 0i64;
     let message = arrow_ipc::root_as_message(message).map_err(|e| e.to_string())?;
     let dictionary = message.header_as_dictionary_batch().and_then(|d| d.data());
     let Some(batch) = message.header_as_record_batch().or(dictionary).filter(|b| b.compression().is_some()) else {
@@ -80,6 +85,11 @@ fn check_lengths(message: &[u8], length: u64, part: impl Fn(u64, u64) -> Option<
             let claim = claim.first_chunk().map(|&bytes| i64::from_le_bytes(bytes)).ok_or(DAMAGED)?;
             if claim > packed.saturating_mul(MOST) {
                 return Err(DAMAGED.into());
+            }
+            total = total.saturating_add(claim.max(0));
+            if total > most {
+                let what = format!("a batch of {length} bytes unpacks to more than {} GiB", most >> 30);
+                return Err(format!("{what}: write the file with smaller batches").into());
             }
         }
     }

@@ -33,7 +33,7 @@ pub use batches::Batches;
 pub(crate) use column::{Builder, Head};
 pub(crate) use part::{Part, as_boolean};
 pub(crate) use scan::Scan;
-pub(crate) use source::Source;
+pub(crate) use source::{CHANGED, Source};
 
 /// How to read a table.
 #[derive(Debug, Clone, Default)]

@@ -36,6 +36,11 @@ enum Reader {
 impl Scan {
     /// A pass over the columns that `options` ask for. Of CSV, those in `as_text` are not tried as numbers.
     pub(crate) fn new(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
+        // Where the file has changed, that is the reason for whatever else looks wrong.
+        Self::start(source, options, as_text).or_else(|what| source.check().and(Err(what)))
+    }
+
+    fn start(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
         let wish = |name: &str| Wish::of(name, &options.categorical, &options.keep);
         let (names, types, csv) = match source.format {
             Format::Csv | Format::Tsv => {
@@ -85,8 +90,16 @@ impl Scan {
         Ok(Self { source: Arc::clone(source), reader, names, heads, left_out, waiting: VecDeque::new() })
     }
 
-    /// The parts of all columns for the next rows; nothing at the end.
+    /// The parts of all columns for the next rows; nothing at the end, which is reached only if the file is still what it
+    /// was at the start.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<Part>>, String> {
+        match self.parts() {
+            Ok(Some(parts)) => Ok(Some(parts)),
+            ended => self.source.check().and(ended),
+        }
+    }
+
+    fn parts(&mut self) -> Result<Option<Vec<Part>>, String> {
         if self.heads.is_empty() {
             return Ok(None);
         }

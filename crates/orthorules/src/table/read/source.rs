@@ -1,6 +1,6 @@
 //! Where a table's bytes are and what they hold, so that a file can be read again from its start.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,6 +11,16 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::{Format, format, one_line};
 use crate::error::{Error, Result};
+
+/// Bytes that are held in memory of a table that can be read only once.
+const MOST_HELD: u64 = 1 << 30;
+
+/// A packed file may be unpacked into memory although it becomes larger than that, if it has not grown by more than this
+/// factor: no Parquet or Arrow file of use does, but a few kilobytes of zeros become as many gigabytes as one likes.
+const MOST_GROWTH: u64 = 16;
+
+/// What is said of a file that is not what it was.
+pub(crate) const CHANGED: &str = "changed while it was read";
 
 /// A table that may be read several times.
 pub(crate) struct Source {
@@ -30,9 +40,31 @@ enum Packing {
 
 enum Place {
     /// In the file, which must stay as it is.
-    File { length: u64, modified: Option<SystemTime> },
+    File(Stamp),
     /// Here, because the file can be read only once, or only from its start.
     Memory(Bytes),
+}
+
+/// What a file has in common with itself only as long as nobody changes or replaces it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// Device and number of the file, where files have them.
+    identity: (u64, u64),
+}
+
+impl Stamp {
+    fn of(about: &Metadata) -> Self {
+        #[cfg(unix)]
+        let identity = {
+            use std::os::unix::fs::MetadataExt;
+            (about.dev(), about.ino())
+        };
+        #[cfg(not(unix))]
+        let identity = (0, 0);
+        Self { length: about.len(), modified: about.modified().ok(), identity }
+    }
 }
 
 impl Source {
@@ -44,11 +76,11 @@ impl Source {
         let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
         let about = file.metadata().map_err(|e| Error::io(path, e))?;
         let place = if about.is_file() {
-            Place::File { length: about.len(), modified: about.modified().ok() }
+            Place::File(Stamp::of(&about))
         } else {
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
-            Place::Memory(bytes.into())
+            let bytes = held(&mut file, MOST_HELD).map_err(|e| Error::io(path, e))?;
+            let many = "comes from a pipe or a device and has more than 1 GiB: save it as a file first";
+            Place::Memory(bytes.ok_or_else(|| Error::file(path, many))?)
         };
         let mut source = Self { path: path.to_owned(), format: Format::Csv, packing: Packing::None, place };
         source.recognise().map_err(|what| Error::file(path, what))?;
@@ -75,9 +107,17 @@ impl Source {
         self.format = format(stem, &self.first_bytes()?);
         // These are read from their ends.
         if self.packing != Packing::None && matches!(self.format, Format::Parquet | Format::Ipc) {
-            let mut bytes = Vec::new();
-            self.stream()?.read_to_end(&mut bytes).map_err(|e| self.fault(&e))?;
-            (self.packing, self.place) = (Packing::None, Place::Memory(bytes.into()));
+            let packed = match &self.place {
+                Place::File(stamp) => stamp.length,
+                Place::Memory(bytes) => bytes.len() as u64,
+            };
+            let most = MOST_HELD.max(packed.saturating_mul(MOST_GROWTH));
+            let bytes = held(&mut self.stream()?, most).map_err(|e| self.fault(&e))?;
+            let bytes = bytes.ok_or_else(|| {
+                format!("has {packed} bytes and unpacks to more than {} GiB: unpack it first", most >> 30)
+            })?;
+            self.check()?;
+            (self.packing, self.place) = (Packing::None, Place::Memory(bytes));
         }
         Ok(())
     }
@@ -92,18 +132,29 @@ impl Source {
     fn file(&self) -> Result<File, String> {
         let file = File::open(&self.path).map_err(|e| e.to_string())?;
         let about = file.metadata().map_err(|e| e.to_string())?;
+        self.check_stamp(&about)?;
+        Ok(file)
+    }
+
+    /// An error if the file is no longer the one it was: what was read may then be parts of different tables.
+    pub(super) fn check(&self) -> Result<(), String> {
         match self.place {
-            Place::File { length, modified } if about.len() != length || about.modified().ok() != modified => {
-                Err("changed while it was read".into())
-            }
-            _ => Ok(file),
+            Place::File(_) => self.check_stamp(&std::fs::metadata(&self.path).map_err(|_| CHANGED)?),
+            Place::Memory(_) => Ok(()),
+        }
+    }
+
+    fn check_stamp(&self, about: &Metadata) -> Result<(), String> {
+        match self.place {
+            Place::File(stamp) if stamp != Stamp::of(about) => Err(CHANGED.into()),
+            _ => Ok(()),
         }
     }
 
     /// The bytes from the start, without their packing.
     pub(super) fn stream(&self) -> Result<Box<dyn Read + Send>, String> {
         let packed: Box<dyn Read + Send> = match &self.place {
-            Place::File { .. } => Box::new(self.file()?),
+            Place::File(_) => Box::new(self.file()?),
             Place::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
         };
         Ok(match self.packing {
@@ -125,7 +176,7 @@ impl Source {
     /// The bytes from anywhere, for formats that are not packed as a whole.
     pub(super) fn anywhere(&self) -> Result<Anywhere, String> {
         match &self.place {
-            Place::File { length, .. } => Ok(Anywhere::File(self.file()?, *length)),
+            Place::File(stamp) => Ok(Anywhere::File(self.file()?, stamp.length)),
             Place::Memory(bytes) => Ok(Anywhere::Memory(bytes.clone())),
         }
     }
@@ -134,6 +185,13 @@ impl Source {
     pub(crate) fn error(&self, what: String) -> Error {
         Error::file(&self.path, what)
     }
+}
+
+/// All that `from` gives, unless that is more than `most` bytes.
+fn held(from: &mut impl Read, most: u64) -> std::io::Result<Option<Bytes>> {
+    let mut bytes = Vec::new();
+    from.take(most + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then(|| bytes.into()))
 }
 
 /// Bytes of which any part can be had. The reader of a file has it for itself: parts are found by seeking.

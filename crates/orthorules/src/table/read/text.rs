@@ -6,10 +6,10 @@ use std::io::Read;
 use memchr::{memchr, memchr_iter, memchr3_iter, memrchr};
 
 /// Bytes that one thread splits at a time: enough to hide the cost of starting, little enough to stay in its cache.
-const PIECE: usize = 1 << 20;
+pub(super) const PIECE: usize = 1 << 20;
 
-/// The longest row: places in a piece are numbers of 32 bits.
-const MOST: usize = 1 << 30;
+/// The longest row. It is held in memory, and so are the places of its cells, which are numbers of 32 bits.
+const MOST: usize = 128 << 20;
 
 /// Cuts text into pieces that end where a row ends.
 pub(super) struct Pieces {
@@ -75,11 +75,9 @@ impl Pieces {
                 }
                 _ if self.ended => break self.held.len(),
                 _ if end > 0 => break end,
-                _ if self.held.len() > MOST => {
-                    return Err(Fault::Text(format!("the row on line {} has more than 1 GiB", self.lines + 1)));
-                }
+                _ if self.held.len() > MOST => return Err(Fault::Text(self.too_long(open))),
                 // A row that is longer than a piece.
-                _ => wanted = 2 * self.held.len(),
+                _ => wanted = (2 * self.held.len()).min(MOST + 1),
             }
         };
         if end == self.held.len() {
@@ -98,6 +96,18 @@ impl Pieces {
             text.truncate(text.trim_end_matches([' ', '\r', '\n']).len());
         }
         Ok(Some(Piece { text, lines }))
+    }
+
+    /// What to say of a row that does not end; a quote may be `open` in it.
+    fn too_long(&self, open: Option<usize>) -> String {
+        let most = format!("{} MiB", MOST >> 20);
+        match open {
+            Some(at) => {
+                let line = self.lines + line_of(&self.held, at);
+                format!("a quote is opened on line {line} and not closed within {most}")
+            }
+            None => format!("the row on line {} has more than {most}", self.lines + 1),
+        }
     }
 }
 
@@ -152,6 +162,39 @@ fn last_row_end(bytes: &[u8], delimiter: u8) -> (usize, Option<usize>) {
         at = next;
     }
     (end, matches!(at, At::Quoted).then_some(opened))
+}
+
+/// A row of text, found without keeping anything of it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Found {
+    /// Where it starts.
+    pub(super) start: usize,
+    pub(super) cells: usize,
+    /// Whether a cell in quotes holds a line end.
+    pub(super) broken: bool,
+}
+
+/// Row `row` of `text`; empty lines are no rows.
+pub(super) fn find_row(text: &[u8], delimiter: u8, row: usize) -> Option<Found> {
+    let (mut state, mut rows) = (At::Start, 0);
+    let mut found = Found { start: 0, cells: 1, broken: false };
+    for (at, &byte) in text.iter().chain(b"\n").enumerate() {
+        if matches!(state, At::Quoted) && at < text.len() {
+            found.broken |= byte == b'\n';
+        } else if byte == delimiter {
+            found.cells += 1;
+        } else if byte == b'\n' || byte == b'\r' {
+            if at > found.start {
+                if rows == row {
+                    return Some(found);
+                }
+                rows += 1;
+            }
+            found = Found { start: at + 1, cells: 1, broken: false };
+        }
+        state = state.after(byte, delimiter);
+    }
+    None
 }
 
 /// Where the cells of a piece are.
@@ -328,6 +371,12 @@ mod tests {
             let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
             let expected: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
             let wrong = expected.iter().position(|r| r.len() != width);
+            for (row, record) in expected.iter().enumerate() {
+                let found = find_row(text.as_bytes(), b',', row).unwrap();
+                prop_assert_eq!((found.cells, row), (record.len(), row));
+                prop_assert_eq!(found.broken, record.iter().any(|cell| cell.contains('\n')));
+            }
+            prop_assert_eq!(find_row(text.as_bytes(), b',', expected.len()), None);
             match Split::new(text.clone(), b',', width) {
                 Err((found, _)) => prop_assert_eq!(Some(found.row), wrong),
                 Ok(split) => {

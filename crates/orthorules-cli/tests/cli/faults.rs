@@ -1,0 +1,59 @@
+//! Faults of the world around: full disks, signals, planted files, inputs that change, little memory. Whatever happens,
+//! an output is what it was or whole, and nothing else is left.
+
+mod changes;
+mod limits;
+mod signals;
+mod writing;
+
+use crate::{MODEL, Run, Sandbox};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_orthorules");
+
+/// Runs the binary as `$0` with arguments `$@` in a shell script, such as `ulimit -n 20; exec "$0" "$@"`.
+fn shell(sandbox: &Sandbox, script: &str, args: &[&str]) -> Run {
+    let mut command = assert_cmd::Command::new("sh");
+    command.current_dir(sandbox.0.path()).args(["-c", script, BINARY]).args(args);
+    ended(command.timeout(Duration::from_secs(120)).output().unwrap())
+}
+
+/// The exit code is 128 plus the signal for whoever was ended by one, as shells have it.
+fn ended(output: Output) -> Run {
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&output.status).map(|s| 128 + s);
+    #[cfg(not(unix))]
+    let signal = None;
+    Run {
+        code: output.status.code().or(signal).unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Starts the binary.
+fn start(sandbox: &Sandbox, args: &[&str]) -> Child {
+    let mut command = Command::new(BINARY);
+    command.current_dir(sandbox.0.path()).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Sends a signal to a child that has not been waited for.
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status().unwrap();
+    assert!(sent.success(), "kill -{name}");
+}
+
+/// A folder with the documented model and a table for it of so many rows, every seventh of them a girl of ten.
+fn people_and_model(rows: usize) -> Sandbox {
+    let row = |i: usize| if i % 7 == 0 { "female,10,no\n" } else { "male,30,yes\n" };
+    let text: String = std::iter::once("sex,age,survived\n").chain((0..rows).map(row)).collect();
+    Sandbox::with(&[("m.json", MODEL), ("t.csv", &text)])
+}
+
+/// One line on standard error, and nothing on standard output.
+fn assert_one_line(run: &Run, context: &str) {
+    assert!(run.stdout.is_empty(), "{context}: {run:?}");
+    assert!(run.stderr.starts_with("orthorules: ") && run.stderr.lines().count() == 1, "{context}: {run:?}");
+}

@@ -1,0 +1,113 @@
+//! Signals in the middle of the work: the output is what it was or whole, and only a kill leaves anything else.
+
+use super::{ended, people_and_model, shell, signal, start};
+use crate::{Run, Sandbox};
+use std::time::{Duration, Instant};
+
+/// Whether something is being written beside the files that are always there.
+fn is_writing(sandbox: &Sandbox) -> bool {
+    std::fs::read_dir(sandbox.0.path()).unwrap().flatten().any(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.ends_with(".part") && entry.metadata().is_ok_and(|about| about.len() > 0)
+    })
+}
+
+/// Starts a prediction into `p.csv` and sends it `name` while it writes. Nothing if it was done sooner than that.
+fn stopped_while_writing(sandbox: &Sandbox, name: &str) -> Option<Run> {
+    let mut child = start(sandbox, &["predict", "m.json", "t.csv", "-o", "p.csv"]);
+    while child.try_wait().unwrap().is_none() {
+        if is_writing(sandbox) {
+            // Stopped first, so that it cannot be done before the signal comes.
+            signal(&child, "STOP");
+            let early = is_writing(sandbox);
+            signal(&child, name);
+            signal(&child, "CONT");
+            let run = ended(child.wait_with_output().unwrap());
+            return early.then_some(run);
+        }
+    }
+    assert_eq!(ended(child.wait_with_output().unwrap()).code, 0);
+    None
+}
+
+#[test]
+fn nothing_is_left_by_a_signal() {
+    let sandbox = people_and_model(500_000);
+    let before = ["m.json", "p.csv", "t.csv"];
+    // Ctrl-C stops between two batches and says so; the others end the program as they do any other.
+    for (name, code) in [("TERM", 143), ("HUP", 129), ("QUIT", 131), ("INT", 1)] {
+        sandbox.write("p.csv", "old");
+        let run = (0..20).find_map(|_| {
+            sandbox.write("p.csv", "old");
+            stopped_while_writing(&sandbox, name)
+        });
+        let run = run.expect("a prediction of so many rows that it can be stopped");
+        assert_eq!(run.code, code, "{name}: {run:?}");
+        assert_eq!((sandbox.files(), sandbox.read("p.csv").as_str()), (before.map(String::from).to_vec(), "old"));
+        assert!(run.stdout.is_empty() && !run.stderr.contains("bug"), "{name}: {run:?}");
+    }
+}
+
+#[test]
+fn a_kill_leaves_the_old_file() {
+    let sandbox = people_and_model(500_000);
+    let run = (0..20).find_map(|_| {
+        sandbox.write("p.csv", "old");
+        stopped_while_writing(&sandbox, "KILL")
+    });
+    assert_eq!(run.expect("it can be killed").code, 137);
+    assert_eq!(sandbox.read("p.csv"), "old");
+}
+
+#[test]
+fn signals_at_any_moment_leave_all_or_nothing() {
+    let sandbox = people_and_model(20_000);
+    sandbox.ok(&["fit", "t.csv", "--target", "survived", "-o", "new"]);
+    let model = sandbox.read("new");
+    let predictions = sandbox.ok(&["predict", "m.json", "t.csv"]).stdout;
+    let commands: [(&[&str], &str); 2] = [
+        (&["fit", "t.csv", "--target", "survived", "-o", "new"], &model),
+        (&["predict", "m.json", "t.csv", "-o", "new"], &predictions),
+    ];
+    for (args, whole) in commands {
+        let started = Instant::now();
+        sandbox.ok(args);
+        let lasts = started.elapsed();
+        for (step, name) in ["TERM", "HUP", "INT", "TERM", "HUP", "INT", "KILL", "KILL", "KILL"].iter().enumerate() {
+            sandbox.write("new", "old");
+            let mut child = start(&sandbox, args);
+            std::thread::sleep(lasts.mul_f64((step % 8) as f64 / 7.0));
+            if child.try_wait().unwrap().is_none() {
+                signal(&child, name);
+            }
+            let run = ended(child.wait_with_output().unwrap());
+            let found = sandbox.read("new");
+            assert!(found == "old" || found == whole || run.code == 0, "{args:?} {name}: {run:?}");
+            if *name != "KILL" {
+                assert_eq!(sandbox.files(), ["m.json", "new", "t.csv"], "{args:?} {name}: {run:?}");
+            }
+            for entry in sandbox.files().iter().filter(|file| file.ends_with(".part")) {
+                std::fs::remove_file(sandbox.path(entry)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn nohup_is_respected() {
+    let sandbox = people_and_model(200_000);
+    let script = r#"trap "" HUP; "$0" "$@" & child=$!; for i in 1 2 3 4 5 6 7 8 9 10; do
+        sleep 0.02; kill -HUP $child 2> /dev/null; done; wait $child"#;
+    let run = shell(&sandbox, script, &["predict", "m.json", "t.csv", "-o", "p.csv"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(sandbox.read("p.csv").lines().count(), 200_001);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_a_long_output() {
+    let sandbox = people_and_model(200_000);
+    let started = Instant::now();
+    let run = shell(&sandbox, r#"{ "$0" "$@"; echo "code $?" >&2; } | head -n 1"#, &["predict", "m.json", "t.csv"]);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("prediction,probability_no,probability_yes\n", "code 0\n"));
+    assert!(started.elapsed() < Duration::from_secs(60));
+}
