@@ -36,78 +36,136 @@ pub fn abandon_all() {
     std::mem::forget(unfinished);
 }
 
-/// A file that is written under a random name in the same directory, until [`finish`](Self::finish) gives it its own.
-/// Without that nothing of it remains.
+/// A file that is written without a name, or where the file system needs one under a random name in the same directory,
+/// until [`finish`](Self::finish) gives it its own. Without that nothing of it remains: where it has no name, whatever ends the
+/// program.
 #[derive(Debug)]
 pub struct WholeFile {
     /// The path as it was given, for messages.
     given: PathBuf,
     /// Where the file goes, behind links.
     path: PathBuf,
-    temporary: PathBuf,
+    /// The name that it has meanwhile.
+    temporary: Option<PathBuf>,
     file: BufWriter<File>,
-    finished: bool,
 }
 
 impl WholeFile {
     /// Starts the file. What is at `path` stays there until the end.
     pub fn create(path: &Path) -> Result<Self> {
-        let (target, old) = target(path)?;
-        if target.file_name().is_none() {
-            return Err(Error::file(path, "is not a file name"));
-        }
-        for _ in 0..ATTEMPTS {
-            // Opened exclusively: neither a file nor a link that somebody put there is ever written to.
-            let temporary = target.with_file_name(format!(".orthorules-{:016x}.part", random()));
-            let mut unfinished = unfinished();
-            match open_new(&temporary, old.is_some()) {
-                Ok(file) => {
-                    unfinished.push(temporary.clone());
-                    drop(unfinished);
-                    let file = BufWriter::with_capacity(1 << 16, file);
-                    let whole = Self { given: path.to_owned(), path: target, temporary, file, finished: false };
-                    if let Some(old) = &old {
-                        keep_mode(whole.file.get_ref(), old).map_err(|e| Error::begin(path, e))?;
-                    }
-                    return Ok(whole);
-                }
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(Error::begin(path, e)),
-            }
-        }
-        Err(Error::write(path, io::ErrorKind::AlreadyExists.into()))
+        Self::begin(path, open_unnamed)
     }
 
-    /// Gives the file its name.
-    pub fn finish(mut self) -> Result<()> {
-        let written = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
-        written.map_err(|e| Error::write(&self.given, e))?;
-        let mut unfinished = unfinished();
-        fs::rename(&self.temporary, &self.path).map_err(|e| Error::write(&self.given, e))?;
-        unfinished.retain(|path| *path != self.temporary);
-        self.finished = true;
-        Ok(())
+    /// Starts the file by `open_unnamed` in its directory with this privacy, or with a name.
+    fn begin(path: &Path, open_unnamed: impl Fn(&Path, bool) -> Option<File>) -> Result<Self> {
+        let (target, old) = target(path)?;
+        let Some(folder) = target.parent().filter(|_| target.file_name().is_some()) else {
+            return Err(Error::file(path, "is not a file name"));
+        };
+        let (temporary, file) = match open_unnamed(folder, old.is_some()) {
+            Some(file) => (None, file),
+            None => with_name(&target, |name| open_named(name, old.is_some()))
+                .map(|(name, file)| (Some(name), file))
+                .map_err(|e| Error::begin(path, e))?,
+        };
+        let file = BufWriter::with_capacity(1 << 16, file);
+        let whole = Self { given: path.to_owned(), path: target, temporary, file };
+        if let Some(old) = &old {
+            keep_mode(whole.file.get_ref(), old).map_err(|e| Error::begin(path, e))?;
+        }
+        Ok(whole)
     }
 
     /// Adds `bytes`.
     pub fn add(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|e| Error::write(&self.given, e))
     }
+
+    /// Gives the file its name.
+    pub fn finish(mut self) -> Result<()> {
+        let fault = |given: &Path, e: io::Error| Error::write(given, e);
+        let written = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
+        written.map_err(|e| fault(&self.given, e))?;
+        let name = match self.temporary.clone() {
+            Some(name) => name,
+            None => {
+                // A name cannot replace another at once: it is given beside that, and then moved there.
+                let named = with_name(&self.path, |name| link(self.file.get_ref(), name));
+                let (name, ()) = named.map_err(|e| fault(&self.given, e))?;
+                self.temporary.insert(name).clone()
+            }
+        };
+        let mut unfinished = unfinished();
+        fs::rename(&name, &self.path).map_err(|e| fault(&self.given, e))?;
+        unfinished.retain(|path| *path != name);
+        self.temporary = None;
+        Ok(())
+    }
 }
 
 impl Drop for WholeFile {
     fn drop(&mut self) {
-        if !self.finished {
+        if let Some(name) = &self.temporary {
             let mut unfinished = unfinished();
-            let _ = fs::remove_file(&self.temporary);
-            unfinished.retain(|path| *path != self.temporary);
+            let _ = fs::remove_file(name);
+            unfinished.retain(|path| path != name);
         }
     }
 }
 
-/// 64 bits that nobody can guess: the standard library draws them for its hash tables.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
+/// What `make` makes under a random name beside `target`, where nothing was, and that name.
+fn with_name<T>(target: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
+    for _ in 0..ATTEMPTS {
+        // 64 bits that nobody can guess: the standard library draws them for its hash tables.
+        let random = RandomState::new().build_hasher().finish();
+        let name = target.with_file_name(format!(".orthorules-{random:016x}.part"));
+        let mut unfinished = unfinished();
+        match make(&name) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+            Ok(made) => {
+                unfinished.push(name.clone());
+                return Ok((name, made));
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Where the system has the file without a name, by which it can get one.
+#[cfg(target_os = "linux")]
+fn place_of(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// A file in `folder` that has no name, if the system has such files and can name them later.
+#[cfg(target_os = "linux")]
+fn open_unnamed(folder: &Path, private: bool) -> Option<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = OpenOptions::new();
+    options.write(true).custom_flags(OFlags::TMPFILE.bits() as i32);
+    if private {
+        options.mode(0o600);
+    }
+    options.open(folder).ok().filter(|file| place_of(file).exists())
+}
+
+#[cfg(target_os = "linux")]
+fn link(file: &File, name: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    Ok(linkat(CWD, place_of(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_unnamed(_folder: &Path, _private: bool) -> Option<File> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_file: &File, _name: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Where a file for `path` goes, behind links; and what is known of the file that is there.
@@ -136,8 +194,9 @@ fn target(path: &Path) -> Result<(PathBuf, Option<Metadata>)> {
     Ok((target, Some(behind)))
 }
 
-/// A file that was not there. One that is to become as private as another is private from the start.
-fn open_new(path: &Path, private: bool) -> io::Result<File> {
+/// A file that was not there: neither a file nor a link that somebody put there is ever written to. One that is to become
+/// as private as another is private from the start.
+fn open_named(path: &Path, private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -195,20 +254,36 @@ mod tests {
         names
     }
 
+    /// Both ways to start a file, with the most files that are in its folder meanwhile.
+    fn ways() -> [(fn(&Path) -> Result<WholeFile>, usize); 2] {
+        [(WholeFile::create, 1), (|path| WholeFile::begin(path, |_, _| None), 2)]
+    }
+
     #[test]
     fn what_is_not_finished_never_was() {
+        for (create, most) in ways() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.csv");
+            let found = || (names(folder.path()).len(), fs::read_to_string(&path).unwrap());
+            fs::write(&path, "old").unwrap();
+            let mut file = create(&path).unwrap();
+            file.add(b"new").unwrap();
+            assert!(cfg!(not(target_os = "linux")) || found().0 == most);
+            drop(file);
+            assert_eq!(found(), (1, "old".into()));
+            let mut file = create(&path).unwrap();
+            file.add(b"new").unwrap();
+            file.finish().unwrap();
+            assert_eq!(found(), (1, "new".into()));
+            // A name that is taken at the end, by a folder that cannot be replaced.
+            let mut file = create(&path).unwrap();
+            file.add(b"new").unwrap();
+            fs::remove_file(&path).unwrap();
+            fs::create_dir(&path).unwrap();
+            assert!(matches!(file.finish(), Err(Error::Write { .. })));
+            assert_eq!(names(folder.path()), ["a.csv"]);
+        }
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.csv");
-        fs::write(&path, "old").unwrap();
-        let mut file = WholeFile::create(&path).unwrap();
-        file.add(b"new").unwrap();
-        assert_eq!(names(folder.path()).len(), 2);
-        drop(file);
-        assert_eq!((names(folder.path()).len(), fs::read_to_string(&path).unwrap().as_str()), (1, "old"));
-        let mut file = WholeFile::create(&path).unwrap();
-        file.add(b"new").unwrap();
-        file.finish().unwrap();
-        assert_eq!((names(folder.path()).len(), fs::read_to_string(&path).unwrap().as_str()), (1, "new"));
         assert!(matches!(WholeFile::create(&folder.path().join("none/a.csv")), Err(Error::Io { .. })));
     }
 
@@ -216,7 +291,7 @@ mod tests {
     fn two_writers_of_one_file_do_not_mix() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
-        let mut writers: Vec<WholeFile> = (0..5).map(|_| WholeFile::create(&path).unwrap()).collect();
+        let mut writers: Vec<WholeFile> = (0..6).map(|i| ways()[i % 2].0(&path).unwrap()).collect();
         for round in 0..100 {
             for (i, writer) in writers.iter_mut().enumerate() {
                 writer.add(format!("{i} {round}\n").repeat(100).as_bytes()).unwrap();
@@ -256,7 +331,12 @@ mod tests {
         for mode in [0o600, 0o640, 0o755, 0o666] {
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
             for (path, text) in [(&file, "a"), (&link, "b"), (&second, "c")] {
-                write_whole(path, text.as_bytes()).unwrap();
+                for (create, _) in ways() {
+                    fs::write(&file, "old").unwrap();
+                    let mut new = create(path).unwrap();
+                    new.add(text.as_bytes()).unwrap();
+                    new.finish().unwrap();
+                }
                 assert_eq!(fs::read_to_string(&file).unwrap(), text);
                 assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, mode);
             }

@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod batches;
+#[cfg(target_os = "linux")]
+mod faults;
 mod help;
 mod json;
 mod memory;
