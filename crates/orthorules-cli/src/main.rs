@@ -19,6 +19,7 @@ use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use console::{Output, complain};
 use input::Failure;
+use orthorules::on_threads;
 use std::process::ExitCode;
 
 const BAD_INPUT: u8 = 2;
@@ -60,9 +61,10 @@ fn dispatch(command: &Command) -> Result<Output, Failure> {
         Command::Demo(args) => demo::run(args),
         Command::Fit(args) => fit::run(args),
         Command::Show(args) => show::run(args),
-        Command::Predict(args) => predict::run(args),
-        Command::Evaluate(args) => evaluate::run(args),
-        Command::Explain(args) => explain::run(args),
+        // Threads that cannot be started are then an error, not a panic.
+        Command::Predict(args) => on_threads(None, || predict::run(args))?,
+        Command::Evaluate(args) => on_threads(None, || evaluate::run(args))?,
+        Command::Explain(args) => on_threads(None, || explain::run(args))?,
     }
 }
 

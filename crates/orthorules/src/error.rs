@@ -117,15 +117,8 @@ fn is_about_the_path(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{
         InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
     };
-    let path = [
-        InvalidFilename,
-        InvalidInput,
-        IsADirectory,
-        NotADirectory,
-        NotFound,
-        PermissionDenied,
-        ReadOnlyFilesystem,
-    ];
+    let path =
+        [InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem];
     path.contains(&error.kind())
 }
 

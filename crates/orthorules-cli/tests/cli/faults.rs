@@ -7,6 +7,8 @@ mod signals;
 mod writing;
 
 use crate::{MODEL, Run, Sandbox};
+use std::fs;
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -43,6 +45,37 @@ fn start(sandbox: &Sandbox, args: &[&str]) -> Child {
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status().unwrap();
     assert!(sent.success(), "kill -{name}");
+}
+
+/// How far a process has read the file at `path`; nothing while it has not opened it.
+fn position(child: &Child, path: &Path) -> Option<u64> {
+    let process = format!("/proc/{}", child.id());
+    let entries = fs::read_dir(format!("{process}/fd")).ok()?.flatten();
+    let entry = entries.into_iter().find(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == path))?;
+    let about = fs::read_to_string(format!("{process}/fdinfo/{}", entry.file_name().to_string_lossy())).ok()?;
+    about.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse().ok()
+}
+
+/// Runs, and acts when at least a fifth and at most half of `table` has been read: while `act` runs, the program is stopped.
+/// Nothing if that moment was missed.
+fn caught(sandbox: &Sandbox, table: &str, args: &[&str], act: impl Fn(&Child, &Path)) -> Option<Run> {
+    let path = fs::canonicalize(sandbox.path(table)).unwrap();
+    let length = fs::metadata(&path).unwrap().len();
+    let is_there = |child: &Child| position(child, &path).is_some_and(|at| at > length / 5 && at < length / 2);
+    let mut child = start(sandbox, args);
+    while child.try_wait().unwrap().is_none() {
+        if is_there(&child) {
+            signal(&child, "STOP");
+            let in_time = is_there(&child);
+            if in_time {
+                act(&child, &path);
+            }
+            signal(&child, "CONT");
+            let run = ended(child.wait_with_output().unwrap());
+            return in_time.then_some(run);
+        }
+    }
+    None
 }
 
 /// A folder with the documented model and a table for it of so many rows, every seventh of them a girl of ten.

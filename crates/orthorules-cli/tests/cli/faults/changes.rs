@@ -1,43 +1,13 @@
 //! Tables that change while they are read: no result is better than one that belongs to no table.
 
-use super::{assert_one_line, ended, people_and_model, signal, start};
-use crate::{Run, Sandbox};
+use super::{assert_one_line, caught, people_and_model};
+use crate::Sandbox;
 use std::fs;
 use std::io::Write;
-use std::process::Child;
-
-/// How far a process has read the file at `path`; nothing while it has not opened it.
-fn position(child: &Child, path: &std::path::Path) -> Option<u64> {
-    let process = format!("/proc/{}", child.id());
-    let entries = fs::read_dir(format!("{process}/fd")).ok()?.flatten();
-    let entry = entries.into_iter().find(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == path))?;
-    let about = fs::read_to_string(format!("{process}/fdinfo/{}", entry.file_name().to_string_lossy())).ok()?;
-    about.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse().ok()
-}
-
-/// Runs and applies `change` to `table` when at least a fifth and at most half of it has been read. Nothing if that moment was missed.
-fn changed(sandbox: &Sandbox, table: &str, args: &[&str], change: impl Fn(&std::path::Path)) -> Option<Run> {
-    let path = fs::canonicalize(sandbox.path(table)).unwrap();
-    let length = fs::metadata(&path).unwrap().len();
-    let is_there = |child: &Child| position(child, &path).is_some_and(|at| at > length / 5 && at < length / 2);
-    let mut child = start(sandbox, args);
-    while child.try_wait().unwrap().is_none() {
-        if is_there(&child) {
-            signal(&child, "STOP");
-            let in_time = is_there(&child);
-            if in_time {
-                change(&path);
-            }
-            signal(&child, "CONT");
-            let run = ended(child.wait_with_output().unwrap());
-            return in_time.then_some(run);
-        }
-    }
-    None
-}
+use std::path::Path;
 
 /// The table, the commands that read it, and how to know that nothing came of it.
-fn each_command(sandbox: &Sandbox, table: &str, change: impl Fn(&std::path::Path) + Copy) {
+fn each_command(sandbox: &Sandbox, table: &str, change: impl Fn(&Path)) {
     let whole = fs::read(sandbox.path(table)).unwrap();
     let commands: [&[&str]; 5] = [
         &["predict", "m.json", table, "-o", "new"],
@@ -50,7 +20,7 @@ fn each_command(sandbox: &Sandbox, table: &str, change: impl Fn(&std::path::Path
         let before = sandbox.files();
         let run = (0..50).find_map(|_| {
             sandbox.write(table, &whole);
-            changed(sandbox, table, args, change)
+            caught(sandbox, table, args, |_, path| change(path))
         });
         let run = run.expect("a table that is long enough to be caught half read");
         assert_eq!(run.code, 2, "{args:?}: {run:?}");

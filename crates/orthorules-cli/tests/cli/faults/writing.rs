@@ -149,9 +149,9 @@ fn many_writers_of_one_file_leave_one_of_theirs() {
     }
     assert_eq!(sandbox.files(), ["m.json", "other.json", "p.csv", "t.csv"]);
     // The same in two containers, whose processes have the same number.
-    let script = r#"both() { unshare -Urpf "$0" predict "$1" t.csv -o p.csv; }
-        both m.json & first=$!; both other.json || exit 1; wait $first"#;
-    if let Some(run) = in_namespace(&sandbox, "-Urpf", &script.replace("both() {", "both() { ")) {
+    let script = r#"one() { unshare -Urpf "$0" predict "$1" t.csv -o p.csv; }
+        one m.json & first=$!; one other.json || exit 1; wait $first"#;
+    if let Some(run) = in_namespace(&sandbox, "-Urpf", script) {
         assert_eq!(run.code, 0, "{run:?}");
         assert!(expected.contains(&sandbox.read("p.csv")));
         assert_eq!(sandbox.files(), ["m.json", "other.json", "p.csv", "t.csv"]);

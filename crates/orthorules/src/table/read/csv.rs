@@ -115,11 +115,8 @@ fn header(text: &str, delimiter: u8) -> Result<(Vec<String>, usize), String> {
     if columns > MOST_COLUMNS {
         return Err(format!("has {columns} columns, more than the {MOST_COLUMNS} that a table may have"));
     }
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(text.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text.as_bytes());
     let mut record = csv::ByteRecord::new();
     match reader.read_byte_record(&mut record) {
         Ok(true) => {
