@@ -362,7 +362,10 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         return self._current().to_json()
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the model to a file that the command line reads too: whole or not at all."""
+        """Writes the model to a file that the command line reads too: whole or not at all.
+
+        A file that is replaced keeps its mode. A link is followed; one that leads nowhere is refused.
+        """
         self._current().save(path)
 
     @classmethod

@@ -83,21 +83,21 @@ impl WholeFile {
 
     /// Gives the file its name.
     pub fn finish(mut self) -> Result<()> {
-        let fault = |given: &Path, e: io::Error| Error::write(given, e);
         let written = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
-        written.map_err(|e| fault(&self.given, e))?;
-        let name = match self.temporary.clone() {
-            Some(name) => name,
-            None => {
-                // A name cannot replace another at once: it is given beside that, and then moved there.
-                let named = with_name(&self.path, |name| link(self.file.get_ref(), name));
-                let (name, ()) = named.map_err(|e| fault(&self.given, e))?;
-                self.temporary.insert(name).clone()
-            }
-        };
+        written.and_then(|()| self.give_name()).map_err(|e| Error::write(&self.given, e))
+    }
+
+    fn give_name(&mut self) -> io::Result<()> {
+        if self.temporary.is_none() {
+            // A name cannot replace another at once: it is given beside that, and then moved there.
+            let (name, ()) = with_name(&self.path, |name| link(self.file.get_ref(), name))?;
+            self.temporary = Some(name);
+        }
         let mut unfinished = unfinished();
-        fs::rename(&name, &self.path).map_err(|e| fault(&self.given, e))?;
-        unfinished.retain(|path| *path != name);
+        if let Some(name) = &self.temporary {
+            fs::rename(name, &self.path)?;
+            unfinished.retain(|path| path != name);
+        }
         self.temporary = None;
         Ok(())
     }
@@ -254,8 +254,10 @@ mod tests {
         names
     }
 
+    type Create = fn(&Path) -> Result<WholeFile>;
+
     /// Both ways to start a file, with the most files that are in its folder meanwhile.
-    fn ways() -> [(fn(&Path) -> Result<WholeFile>, usize); 2] {
+    fn ways() -> [(Create, usize); 2] {
         [(WholeFile::create, 1), (|path| WholeFile::begin(path, |_, _| None), 2)]
     }
 

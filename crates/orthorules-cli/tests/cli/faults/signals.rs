@@ -53,7 +53,9 @@ fn signals_at_any_moment_leave_all_or_nothing() {
             }
             let run = ended(child.wait_with_output().unwrap());
             let found = sandbox.read("new");
-            assert!(found == "old" || found == whole || run.code == 0, "{args:?} {name}: {run:?}");
+            // After Ctrl-C a fit keeps the rules that it has.
+            let fewer = args[0] == "fit" && *name == "INT" && sandbox.run(&["show", "new"]).code == 0;
+            assert!(found == "old" || found == whole || fewer, "{args:?} {name}: {run:?}");
             if *name != "KILL" {
                 assert_eq!(sandbox.files(), ["m.json", "new", "t.csv"], "{args:?} {name}: {run:?}");
             }

@@ -69,6 +69,9 @@ enum Format {
 /// categorical otherwise; blanks around a cell do not count, blank lines are skipped. Parquet and Arrow columns keep
 /// their type: nulls, NaN and blank text are missing. Integers beyond 2⁵³ are rounded to the nearest f64.
 ///
+/// A file that changes while it is read is refused. So is one that would have to be held in memory and has more than 1 GiB:
+/// from a pipe, or a Parquet or Arrow file packed to less than a sixteenth of its size.
+///
 /// Columns that no rule can use are left out, and [`Table::warnings`] says which and how to keep them: dates, nested
 /// and binary values, and text with nearly as many levels as rows.
 ///
