@@ -137,6 +137,12 @@ impl Observer for Progress {
         self.bar.set_message(format!("{done} of {total} fits"));
     }
 
+    fn out_of_time(&self, class: Option<&str>) {
+        let class = class.map_or(String::new(), |c| format!("{c}: "));
+        let told = || self.notes.note(&format!("{class}--time-limit ended the fit: the rules found so far are kept"));
+        self.bar.suspend(told);
+    }
+
     fn stop(&self) -> bool {
         interrupted()
     }

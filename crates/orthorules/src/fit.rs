@@ -19,6 +19,7 @@ use crate::select;
 use crate::sirus;
 use crate::spare;
 use crate::threads::on_threads;
+use crate::watch::{TimeLimits, Watch};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -37,6 +38,11 @@ pub trait Observer: Sync {
     /// One of the fits of a cross-validation or a bootstrap ended: `done` of `total` have.
     fn resampled(&self, done: usize, total: usize) {
         let _ = (done, total);
+    }
+
+    /// The time limit ended the fit (of `class` against the rest) before anything else did.
+    fn out_of_time(&self, class: Option<&str>) {
+        let _ = class;
     }
 
     /// Whether to stop now and keep what has been found.
@@ -109,7 +115,7 @@ impl<'p> Binned<'p> {
     pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> (Model, Seconds) {
         let (problem, columns) = (self.problem, &*self.columns);
         let start = Instant::now();
-        let deadline = checked.time_limit.map(|limit| start + std::time::Duration::from_secs_f64(limit));
+        let limits = checked.time_limit.map(|seconds| TimeLimits::new(start, seconds, checked.exact));
         let mut seconds = Seconds { bin: self.seconds, ..Seconds::default() };
         let positive: Vec<u32> = match problem.classes.len() {
             0..=2 => vec![1],
@@ -124,11 +130,17 @@ impl<'p> Binned<'p> {
                 if params.learner == Learner::Sirus {
                     return sirus::ensemble(columns, response, params, name, observer);
                 }
-                let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, observer) };
-                match params.path {
+                let watch = Watch::new(observer, limits.map(|l| l.all));
+                let deadline = limits.map(|l| l.exact);
+                let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, &watch) };
+                let ensemble = match params.path {
                     PathKind::Nested => boosting.nested(&mut seconds),
                     PathKind::Best => boosting.best(&mut seconds),
+                };
+                if watch.was_late() {
+                    observer.out_of_time(name);
                 }
+                ensemble
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
@@ -172,7 +184,7 @@ impl<'a> Boosting<'a> {
     ) -> Self {
         let name_rank = name_ranks(columns);
         let directions = Directions::new(columns, &params.monotone);
-        let units = params.exact.then(|| Units::new(columns, response.rows()));
+        let units = if params.exact { Units::new(columns, response.rows(), || observer.stop()) } else { None };
         Self { response, columns, params, class: None, observer, deadline: None, name_rank, directions, units }
     }
 

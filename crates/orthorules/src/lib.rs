@@ -96,6 +96,7 @@ pub mod study;
 pub mod table;
 mod tally;
 mod threads;
+mod watch;
 pub mod whole;
 
 pub use error::{Error, Result};

@@ -236,6 +236,7 @@ impl LearningArgs {
             bound: self.bound.unwrap_or(base.bound),
             node_limit: self.node_limit.or(base.node_limit),
             time_limit: self.time_limit.or(base.time_limit),
+            memory_limit: self.memory_limit.or(base.memory_limit),
             cuts: self.cuts.iter().cloned().collect(),
             monotone: self.monotone.iter().cloned().collect(),
             num_trees: self.num_trees.unwrap_or(base.num_trees),
