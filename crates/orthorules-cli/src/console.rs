@@ -148,6 +148,24 @@ impl Observer for Progress {
     }
 }
 
+/// A panic is our mistake, and one line tells of it, however many threads follow. They are asked to stop.
+pub(crate) fn report_first_panic() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    std::panic::set_hook(Box::new(|panic| {
+        INTERRUPTED.store(true, Ordering::Relaxed);
+        if TOLD.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let what = text.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        let place = panic.location().map_or(String::new(), |l| format!(" ({}:{})", l.file(), l.line()));
+        complain(&format!(
+            "this is a bug in orthorules; please report it with the command that caused it: {what}{place}"
+        ));
+    }));
+}
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether there is something to keep when the user presses Ctrl-C.
 static KEEPING: AtomicBool = AtomicBool::new(false);

@@ -4,6 +4,7 @@ use crate::bins::{self, BinnedColumn};
 use crate::bootstrap;
 use crate::cells::Cells;
 use crate::counts::RootCounts;
+use crate::enough::Grown;
 use crate::error::{Error, Result};
 use crate::loss::Link;
 use crate::model::{Ensemble, Model, Step};
@@ -73,8 +74,8 @@ pub struct Seconds {
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 ///
 /// With [`Params::cv`], λ and the size are chosen by cross-validation ([`select`]); with
-/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`]). To stop
-/// either halfway is an error, since half of it says nothing.
+/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`]). Half of either says
+/// nothing: whoever stops them gets the model without ([`Model::cv`], [`Model::bootstrap`]).
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
     let checked = params.check(problem.task.loss(), problem.counted_rows())?;
@@ -195,6 +196,7 @@ impl<'a> Boosting<'a> {
         let mut cells = Cells::new(response);
         let mut weights = refit::constant(loss, &cells, response.zero(), params);
         let mut risk = weights.risk(loss, &cells, params.reg_lambda);
+        let constant = risk;
         let mut path = vec![step(response, &cells, &weights, 0)];
         let (mut rules, mut chosen) = (Vec::new(), Vec::new());
         let mut complexity = 0;
@@ -228,9 +230,13 @@ impl<'a> Boosting<'a> {
             if params.update != Update::Newton && risk - next_risk <= size {
                 break;
             }
-            risk = next_risk;
             let rule = rule(&found, self.columns, response);
-            complexity += rule.complexity();
+            let (size, larger) = (rules.len() + 1, complexity + rule.complexity());
+            let (newest, all) = (risk - next_risk, constant - next_risk);
+            if !(Grown { rules: size, complexity: larger, cells: cells.len(), newest, all }).is_worth_it(params) {
+                break;
+            }
+            (risk, complexity) = (next_risk, larger);
             root = root.and_then(|root| root.not_outgrown(cells.len(), response.rows()));
             let follow = |root: &mut RootCounts| {
                 root.split((self.columns, response), &found.rows, found.tables.as_ref(), (&cells, &moved_to));

@@ -61,6 +61,7 @@ mod codes;
 mod counts;
 mod cpu;
 pub mod decimal;
+mod enough;
 pub mod error;
 pub mod evaluate;
 pub mod explain;

@@ -2,8 +2,10 @@
 
 mod bad_input;
 mod batches;
+mod extremes;
 mod help;
 mod json;
+mod limits;
 mod memory;
 mod monotone;
 mod odd_input;

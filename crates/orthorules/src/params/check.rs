@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 /// Above this many rows a nested path is the default: it takes a quarter of the time.
 const MANY_ROWS: usize = 100_000;
+/// Rules plus conditions where no size is given.
+pub(crate) const DEFAULT_COMPLEXITY: usize = 50;
 /// Memory for exact search where no limit is given: about eight million row sets.
 const SEARCH_MEMORY: u64 = 1 << 30;
 /// With less than this exact search could hardly begin.
@@ -116,7 +118,7 @@ impl Params {
         };
         let lambda = if loss == Loss::Squared { 8.0 } else { 1.0 };
         let epsilon = if self.objective == Objective::Ogb { 1e-4 } else { 0.0 };
-        let complexity = if self.max_rules.is_some() { usize::MAX } else { 50 };
+        let complexity = if self.max_rules.is_some() { usize::MAX } else { DEFAULT_COMPLEXITY };
         let path = self.path_kind(rows)?;
         // On a path of best ensembles lengths compete by complexity, so within a search only the value counts.
         let gamma = number("length_penalty", self.length_penalty, STEEPEST, "a number from 0 to 100")?;
