@@ -196,3 +196,30 @@ impl Drop for Progress {
         self.bar.finish_and_clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Set for the process in which threads panic.
+    const PANIC: &str = "ORTHORULES_TEST_PANIC";
+
+    #[test]
+    fn many_panics_are_one_line() {
+        if std::env::var_os(PANIC).is_some() {
+            report_first_panic();
+            let threads: Vec<_> = (0..50).map(|n| std::thread::spawn(move || panic!("number {n}\nof fifty"))).collect();
+            assert!(threads.into_iter().all(|thread| thread.join().is_err()));
+            assert!(interrupted(), "whoever still works is asked to stop");
+            return;
+        }
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "console::tests::many_panics_are_one_line", "--nocapture"]).env(PANIC, "1");
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        assert!(stderr.starts_with("orthorules: this is a bug in orthorules; please report it"), "{stderr}");
+        assert!(stderr.contains("of fifty (") && stderr.contains("console.rs:"), "{stderr}");
+    }
+}

@@ -36,3 +36,25 @@ impl Grown {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::Loss;
+    use crate::params::Params;
+
+    #[test]
+    fn only_what_is_beyond_the_default_size_must_be_worth_it() {
+        let params = |update| Params { update, ..Params::default() }.check(Loss::Squared, 100).unwrap();
+        let worth = |grown: &Grown| {
+            [Update::Corrective, Update::Stagewise, Update::Newton].map(|update| grown.is_worth_it(&params(update)))
+        };
+        let good = || Grown { rules: 30, complexity: 60, cells: 40, newest: 0.01, all: 5.0 };
+        assert_eq!(worth(&good()), [true; 3]);
+        assert_eq!(worth(&Grown { cells: 30, ..good() }), [true; 3]);
+        assert_eq!(worth(&Grown { cells: 29, ..good() }), [false, true, true]);
+        assert_eq!(worth(&Grown { newest: 1e-6, ..good() }), [false, false, true]);
+        // Nothing that is found without options changes.
+        assert_eq!(worth(&Grown { complexity: DEFAULT_COMPLEXITY, cells: 2, newest: 1e-12, ..good() }), [true; 3]);
+    }
+}

@@ -29,12 +29,12 @@ const OPTIONS: [(&str, &[&str]); 24] = [
     ("--epsilon", &[]),
     ("--epsilon", &["--objective", "ogb"]),
     ("--beam-width", &["--search", "beam"]),
-    ("--node-limit", &["--search", "exact"]),
-    ("--time-limit", &["--search", "exact"]),
+    ("--node-limit", &["--search", "exact", "--max-rules", "1"]),
+    ("--time-limit", &["--search", "exact", "--max-rules", "1"]),
     ("--time-limit", &[]),
-    ("--memory-limit", &["--search", "exact"]),
+    ("--memory-limit", &["--search", "exact", "--max-rules", "1"]),
     ("--length-penalty", &["--path", "nested"]),
-    ("--length-penalty", &["--search", "exact"]),
+    ("--length-penalty", &["--search", "exact", "--max-rules", "1"]),
     ("--max-conditions", &[]),
     ("--max-conditions", &["--preset", "sirus"]),
     ("--min-coverage", &[]),
@@ -130,7 +130,7 @@ fn the_help_tells_every_range() {
             continue;
         }
         ranges += 1;
-        let flag = format!("--{} ", parameter.name.replace('_', "-"));
+        let flag = format!("--{} <", parameter.name.replace('_', "-"));
         let entry = help.split(&flag).nth(1).and_then(|rest| rest.split("(default").next()).unwrap_or_default();
         assert!(entry.contains(&range), "{flag}: {range}: {entry}");
     }
