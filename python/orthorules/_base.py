@@ -44,6 +44,7 @@ ENGINE = (
     "bound",
     "node_limit",
     "time_limit",
+    "memory_limit",
     "path",
     "length_penalty",
     "reg_lambda",

@@ -62,6 +62,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         bound: str = "admissible",
         node_limit: int | None = None,
         time_limit: float | None = None,
+        memory_limit: int | None = None,
         path: str | None = None,
         length_penalty: float = 1.0,
         reg_lambda: float | None = None,
@@ -96,6 +97,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.bound = bound
         self.node_limit = node_limit
         self.time_limit = time_limit
+        self.memory_limit = memory_limit
         self.path = path
         self.length_penalty = length_penalty
         self.reg_lambda = reg_lambda

@@ -113,7 +113,7 @@ impl Fitted {
         let searches = progress.seconds();
         drop(progress);
         if interrupted() {
-            notes.note("interrupted: the rules found so far are kept");
+            notes.note(what_is_kept(&model, params));
         }
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
@@ -213,6 +213,18 @@ fn may_have_many_classes(table: &Table, roles: &Roles) -> bool {
         (None | Some(Task::Classification), Some(Values::Categorical { levels, .. })) => levels.len() > 2,
         (Some(Task::Classification), Some(Values::Numeric(_))) => true,
         _ => false,
+    }
+}
+
+/// What a fit that was interrupted has.
+fn what_is_kept(model: &Model, params: &Params) -> &'static str {
+    if params.cv.is_some() && model.cv.is_none() {
+        "interrupted: the folds were not finished, so that neither size nor penalty is chosen by them; the rules found so \
+         far are kept"
+    } else if params.bootstrap.is_some() && model.bootstrap.is_none() {
+        "interrupted: the bootstrap was not finished; the model is kept without it"
+    } else {
+        "interrupted: the rules found so far are kept"
     }
 }
 

@@ -17,7 +17,7 @@ mod text;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
-use console::{Output, complain};
+use console::{Output, complain, report_first_panic};
 use input::Failure;
 use orthorules::on_threads;
 use std::process::ExitCode;
@@ -27,10 +27,8 @@ const OTHER: u8 = 1;
 
 fn main() -> ExitCode {
     // A panic is our mistake: it is neither success nor the user's bad input.
-    std::panic::catch_unwind(run).unwrap_or_else(|_| {
-        complain("this is a bug in orthorules; please report it with the command that caused it");
-        ExitCode::from(OTHER)
-    })
+    report_first_panic();
+    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(OTHER))
 }
 
 fn run() -> ExitCode {

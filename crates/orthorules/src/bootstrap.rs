@@ -64,7 +64,8 @@ pub struct RuleUncertainty {
     pub interval: (f64, f64),
 }
 
-/// Adds what `samples` draws say to `model`, which was fitted to `problem` with `params`.
+/// Adds what `samples` draws say to `model`, which was fitted to `problem` with `params`. Half of them say nothing: whoever
+/// stops it has the model without.
 pub(crate) fn run(
     problem: &Problem,
     params: &Checked,
@@ -94,10 +95,13 @@ pub(crate) fn run(
     let mut all: Vec<Vec<Draw>> = Vec::with_capacity(samples);
     // As many at a time as there are threads: each needs a copy of the rows.
     for some in seeds.chunks(params.threads) {
-        all.extend(some.par_iter().map(one).collect::<Vec<_>>());
         if observer.stop() {
-            return Err(Error::Interrupted);
+            return Ok(());
         }
+        all.extend(some.par_iter().map(one).collect::<Vec<_>>());
+    }
+    if observer.stop() {
+        return Ok(());
     }
     let ensembles = chosen.iter().enumerate().map(|(e, (_, step))| summary(&all, e, step)).collect();
     let groups = problem.roles.groups.clone();

@@ -4,6 +4,7 @@ use crate::bins::{self, BinnedColumn};
 use crate::bootstrap;
 use crate::cells::Cells;
 use crate::counts::RootCounts;
+use crate::enough::Grown;
 use crate::error::{Error, Result};
 use crate::loss::Link;
 use crate::model::{Ensemble, Model, Step};
@@ -19,6 +20,7 @@ use crate::select;
 use crate::sirus;
 use crate::spare;
 use crate::threads::on_threads;
+use crate::watch::{TimeLimits, Watch};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -37,6 +39,11 @@ pub trait Observer: Sync {
     /// One of the fits of a cross-validation or a bootstrap ended: `done` of `total` have.
     fn resampled(&self, done: usize, total: usize) {
         let _ = (done, total);
+    }
+
+    /// The time limit ended the fit (of `class` against the rest) before anything else did.
+    fn out_of_time(&self, class: Option<&str>) {
+        let _ = class;
     }
 
     /// Whether to stop now and keep what has been found.
@@ -67,8 +74,8 @@ pub struct Seconds {
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 ///
 /// With [`Params::cv`], λ and the size are chosen by cross-validation ([`select`]); with
-/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`]). To stop
-/// either halfway is an error, since half of it says nothing.
+/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`]). Half of either says
+/// nothing: whoever stops them gets the model without ([`Model::cv`], [`Model::bootstrap`]).
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
     let checked = params.check(problem.task.loss(), problem.counted_rows())?;
@@ -109,7 +116,7 @@ impl<'p> Binned<'p> {
     pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> (Model, Seconds) {
         let (problem, columns) = (self.problem, &*self.columns);
         let start = Instant::now();
-        let deadline = checked.time_limit.map(|limit| start + std::time::Duration::from_secs_f64(limit));
+        let limits = checked.time_limit.map(|seconds| TimeLimits::new(start, seconds, checked.exact));
         let mut seconds = Seconds { bin: self.seconds, ..Seconds::default() };
         let positive: Vec<u32> = match problem.classes.len() {
             0..=2 => vec![1],
@@ -124,11 +131,17 @@ impl<'p> Binned<'p> {
                 if params.learner == Learner::Sirus {
                     return sirus::ensemble(columns, response, params, name, observer);
                 }
-                let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, observer) };
-                match params.path {
+                let watch = Watch::new(observer, limits.map(|l| l.all));
+                let deadline = limits.map(|l| l.exact);
+                let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, &watch) };
+                let ensemble = match params.path {
                     PathKind::Nested => boosting.nested(&mut seconds),
                     PathKind::Best => boosting.best(&mut seconds),
+                };
+                if watch.was_late() {
+                    observer.out_of_time(name);
                 }
+                ensemble
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
@@ -172,7 +185,7 @@ impl<'a> Boosting<'a> {
     ) -> Self {
         let name_rank = name_ranks(columns);
         let directions = Directions::new(columns, &params.monotone);
-        let units = params.exact.then(|| Units::new(columns, response.rows()));
+        let units = if params.exact { Units::new(columns, response.rows(), || observer.stop()) } else { None };
         Self { response, columns, params, class: None, observer, deadline: None, name_rank, directions, units }
     }
 
@@ -183,6 +196,7 @@ impl<'a> Boosting<'a> {
         let mut cells = Cells::new(response);
         let mut weights = refit::constant(loss, &cells, response.zero(), params);
         let mut risk = weights.risk(loss, &cells, params.reg_lambda);
+        let constant = risk;
         let mut path = vec![step(response, &cells, &weights, 0)];
         let (mut rules, mut chosen) = (Vec::new(), Vec::new());
         let mut complexity = 0;
@@ -216,9 +230,13 @@ impl<'a> Boosting<'a> {
             if params.update != Update::Newton && risk - next_risk <= size {
                 break;
             }
-            risk = next_risk;
             let rule = rule(&found, self.columns, response);
-            complexity += rule.complexity();
+            let (size, larger) = (rules.len() + 1, complexity + rule.complexity());
+            let (newest, all) = (risk - next_risk, constant - next_risk);
+            if !(Grown { rules: size, complexity: larger, cells: cells.len(), newest, all }).is_worth_it(params) {
+                break;
+            }
+            (risk, complexity) = (next_risk, larger);
             root = root.and_then(|root| root.not_outgrown(cells.len(), response.rows()));
             let follow = |root: &mut RootCounts| {
                 root.split((self.columns, response), &found.rows, found.tables.as_ref(), (&cells, &moved_to));

@@ -61,6 +61,7 @@ mod codes;
 mod counts;
 mod cpu;
 pub mod decimal;
+mod enough;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
@@ -96,6 +97,7 @@ pub mod study;
 pub mod table;
 mod tally;
 mod threads;
+mod watch;
 pub mod whole;
 
 pub use error::{Error, Result};

@@ -7,28 +7,29 @@
 //! | `update` | `corrective` | `corrective`, `stagewise`, `newton` | which weights move when a rule is added |
 //! | `intercept` | `corrected` | `corrected`, `fixed`, `none` | what happens to β₀ |
 //! | `search` | `greedy` | `greedy`, `beam`, `exact` | how candidates are explored |
-//! | `beam_width` | 1, or 8 with `beam` and `exact` | ≥ 1 | queries kept per length |
+//! | `beam_width` | 1, or 8 with `beam` and `exact` | 1 to 10,000 | queries kept per length |
 //! | `bound` | `admissible` | `admissible`, `heuristic` | what cuts branches of exact search |
 //! | `node_limit` | none | ≥ 1 | queries that exact search may expand for one rule |
-//! | `time_limit` | none | > 0 | seconds for exact search in a whole fit; rules after that come from the beam |
+//! | `time_limit` | none | > 0, at most 10⁹ | seconds for the search in a whole fit; after exact search the beam has half as long again |
+//! | `memory_limit` | 1 GB | ≥ 0 | bytes for the row sets that exact search keeps, at least 16 MB |
 //! | `path` | `best` up to 100,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
-//! | `length_penalty` | 1 | ≥ 0 | γ: on a nested path the search maximises value² / (1 + length)^γ |
-//! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson | ≥ 0 | λ of the penalty ½ λ Σ βₖ² |
-//! | `epsilon` | 1e-4 for `ogb`, else 0 | ≥ 0 | ε in the objective's denominator |
+//! | `length_penalty` | 1 | 0 to 100 | γ: on a nested path the search maximises value² / (1 + length)^γ |
+//! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson | 0 to 10¹⁰⁰ | λ of the penalty ½ λ Σ βₖ² |
+//! | `epsilon` | 1e-4 for `ogb`, else 0 | 0 to 10¹⁰⁰ | ε in the objective's denominator |
 //! | `max_rules` | none | ≥ 0 | size limit |
 //! | `max_complexity` | 50 unless `max_rules` is given | ≥ 0 | limit on rules + conditions |
-//! | `max_conditions` | 3 with path `best`, else none | ≥ 1 | longest rule |
+//! | `max_conditions` | 3 with path `best`, else none | ≥ 1, at most 16 with `sirus` | longest rule |
 //! | `min_coverage` | 5, fewer below 100 rows | ≥ 1 | fewest training rows a rule may select |
-//! | `smoothing` | 6 with `onb` and path `best`, else 0 | ≥ 0 | rows within which thresholds share their scores in greedy and beam search |
+//! | `smoothing` | 6 with `onb` and path `best`, else 0 | 0 to 10⁹ | rows within which thresholds share their scores in greedy and beam search |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
 //! | `monotone` | none | +1 or -1 | for numeric columns by name, whether the score may only rise or only fall with them |
-//! | `num_trees` | 1000 | ≥ 1 | trees of `sirus` |
+//! | `num_trees` | 1000 | 1 to 1,000,000 | trees of `sirus` |
 //! | `p0` | 0 | from 0 to 1 | share of the trees that must have a rule of `sirus` |
-//! | `cv` | none | ≥ 2 | folds of the cross-validation that chooses λ and the size |
+//! | `cv` | none | 2 to the number of rows | folds of the cross-validation that chooses λ and the size |
 //! | `select` | `best` with `cv` | `best`, `1se` | which size cross-validation chooses |
-//! | `bootstrap` | none | ≥ 20 | draws that tell how sure rules and weights are |
-//! | `threads` | all cores | ≥ 1 | worker threads; does not change the result |
+//! | `bootstrap` | none | 20 to 1,000,000 | draws that tell how sure rules and weights are |
+//! | `threads` | all cores | 1 to 1,024 | worker threads; does not change the result |
 //! | `seed` | 0 | any | seed of everything random |
 
 mod check;
@@ -36,7 +37,7 @@ mod options;
 mod presets;
 
 pub use check::Checked;
-pub(crate) use check::available_threads;
+pub(crate) use check::{DEFAULT_COMPLEXITY, available_threads};
 pub use options::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, PathKind, Search, Select, Update};
 pub use presets::Preset;
 
@@ -62,8 +63,11 @@ pub struct Params {
     pub bound: Bound,
     /// Queries that exact search may expand for one rule.
     pub node_limit: Option<u64>,
-    /// Seconds for exact search in a whole fit.
+    /// Seconds for the search in a whole fit. Exact search ends then; rules after it come from the beam, which has half as
+    /// long again.
     pub time_limit: Option<f64>,
+    /// Bytes for the row sets that exact search keeps.
+    pub memory_limit: Option<u64>,
     /// Whether a size extends the one before it. `None`: `best` where it may be, the rows are not too many and γ is 1.
     pub path: Option<PathKind>,
     /// γ, the price of length.
@@ -116,6 +120,7 @@ impl Default for Params {
             bound: Bound::Admissible,
             node_limit: None,
             time_limit: None,
+            memory_limit: None,
             path: None,
             length_penalty: 1.0,
             reg_lambda: None,
@@ -175,6 +180,7 @@ impl Params {
             "bound" => self.bound = value.parse()?,
             "node_limit" => self.node_limit = Some(number("node_limit", value)?),
             "time_limit" => self.time_limit = Some(number("time_limit", value)?),
+            "memory_limit" => self.memory_limit = Some(number("memory_limit", value)?),
             "path" => self.path = Some(value.parse()?),
             "length_penalty" => self.length_penalty = number("length_penalty", value)?,
             "reg_lambda" => self.reg_lambda = Some(number("reg_lambda", value)?),

@@ -7,6 +7,7 @@
 
 use crate::cells::Cells;
 use crate::counts::RootCounts;
+use crate::enough::Grown;
 use crate::fit::{Boosting, Seconds, certificate, rule, step};
 use crate::model::{Ensemble, Step};
 use crate::objective::Scorer;
@@ -37,6 +38,19 @@ struct State {
     complexity: usize,
     /// Seconds of the search that found the newest rule.
     searched: f64,
+}
+
+impl State {
+    /// What it is in comparison with a smaller one.
+    fn grown_from(&self, smaller: &Self) -> Grown {
+        Grown {
+            rules: self.members.len(),
+            complexity: self.complexity,
+            cells: self.cells.len(),
+            newest: self.gain - smaller.gain,
+            all: self.gain,
+        }
+    }
 }
 
 /// A state and a rule to add to it.
@@ -86,7 +100,8 @@ impl Boosting<'_> {
                 let Some(best) = self.least_risk(extensions, constant) else { continue };
                 let larger = step(response, &best.cells, &best.weights, best.complexity);
                 // Whoever pays with complexity gets a lower risk, with the penalty and without it.
-                if rounded(best.gain) > rounded(state.gain) && larger.train_risk <= size.train_risk {
+                let pays = rounded(best.gain) > rounded(state.gain) && larger.train_risk <= size.train_risk;
+                if pays && best.grown_from(&state).is_worth_it(params) {
                     break Some((best, larger));
                 }
             };

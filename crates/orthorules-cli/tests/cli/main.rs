@@ -2,10 +2,12 @@
 
 mod bad_input;
 mod batches;
+mod extremes;
 #[cfg(target_os = "linux")]
 mod faults;
 mod help;
 mod json;
+mod limits;
 mod memory;
 mod monotone;
 mod odd_input;

@@ -135,18 +135,26 @@ impl<'a> Closed<'a> {
         let holding: Vec<usize> = (0..self.vocabulary.len()).filter(|&k| bits.within(self.sets().get(k))).collect();
         let mut others = self.all.clone();
         bits.iter().for_each(|(w, word)| others[w] &= !word);
-        self.sets().shortest(&holding, &others, limit)
+        self.sets().shortest(&holding, &others, limit, &|| self.searcher.interrupted())
     }
 
-    /// Whether the row set may become a rule: short enough a query selects it, and no rule has it yet.
-    pub(super) fn is_rule(&self, bits: &Bits, length: usize) -> bool {
-        let short = length <= self.searcher.max_length || self.shortest(bits, self.searcher.max_length).is_some();
-        short && !self.taken.contains(&self.key(bits))
+    /// A way to the row set that `path` leads to, if it may become a rule: short enough a query selects it, and no rule
+    /// has it yet.
+    pub(super) fn as_rule(&self, bits: &Bits, path: Vec<Step>) -> Option<Vec<Step>> {
+        let limit = self.searcher.max_length;
+        let step = |k: usize| Step { atom: self.vocabulary[k], tag: k as u32 };
+        let short =
+            if path.len() <= limit { path } else { self.shortest(bits, limit)?.into_iter().map(step).collect() };
+        (!self.taken.contains(&self.key(bits))).then_some(short)
     }
 }
 
 impl Space for Closed<'_> {
     type Buffers = Buffers;
+
+    fn most_children(&self) -> usize {
+        self.vocabulary.len()
+    }
 
     fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
         Descent::new(self, node, best_score, buffers).expand(node.value)
@@ -162,17 +170,20 @@ impl Space for Closed<'_> {
         let units: Vec<u32> = self.members(&bits).collect();
         let rows = self.units.rows(&units);
         let places = self.shortest(&bits, path.len());
-        let mut atoms: Vec<Atom> = match places {
+        let mut atoms: Vec<Atom> = match &places {
             Some(places) => places.iter().map(|&k| self.vocabulary[k]).collect(),
             None => path.iter().map(|step| step.atom).collect(),
         };
         atoms.sort_unstable();
-        Found { query: Query { atoms }, rows, value: candidate.value, ..Found::default() }
+        let query = Query { atoms };
+        // Without the time to look for the shortest query, conditions that are not needed go at least.
+        let query = if places.is_some() { query } else { self.searcher.minimal(query) };
+        Found { query, rows, value: candidate.value, ..Found::default() }
     }
 }
 
 /// Conditions that select some but not all units, and enough rows, those of few units first; of conditions that select
-/// the same units one is kept. With their bits; or nothing when these take too much room.
+/// the same units one is kept. With their bits; or nothing when these take too much room, or there is no time.
 fn vocabulary(searcher: &Searcher, units: &Units, bit_of: &[u32], words: usize) -> Option<(Vec<Atom>, Vec<u64>)> {
     let mut atoms = Vec::new();
     for (c, column) in searcher.columns.iter().enumerate() {
@@ -187,7 +198,10 @@ fn vocabulary(searcher: &Searcher, units: &Units, bit_of: &[u32], words: usize) 
     atoms.sort_by_key(|(count, atom)| (*count, name(atom), atom.op, atom.bin));
     let mut known = HashSet::new();
     let (mut vocabulary, mut bits) = (Vec::new(), Vec::new());
-    for (_, atom) in atoms {
+    for (k, (_, atom)) in atoms.into_iter().enumerate() {
+        if k % 256 == 255 && searcher.interrupted() {
+            return None;
+        }
         let test = searcher.columns[atom.column as usize].test(atom);
         let mut set = vec![0u64; words];
         for (&bit, &code) in bit_of.iter().zip(&units.codes[atom.column as usize]) {

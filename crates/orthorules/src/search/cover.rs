@@ -1,5 +1,10 @@
 //! The shortest query that selects a given set of units.
 
+use std::ops::ControlFlow;
+
+/// Conditions looked at between two looks at the clock.
+const LOOK: usize = 1 << 16;
+
 /// Sets of units as bits: a whole number of words for each condition.
 pub(super) struct Sets<'a> {
     pub(super) bits: &'a [u64],
@@ -12,30 +17,63 @@ impl Sets<'_> {
     }
 
     /// At most `limit` of the conditions in `holding`, all of which hold on every wanted unit, such that no unit of
-    /// `others` satisfies them all; as few as can be, the first in their order among equals.
-    pub(super) fn shortest(&self, holding: &[usize], others: &[u64], limit: usize) -> Option<Vec<usize>> {
-        let mut chosen = Vec::new();
-        (1..=limit).find(|&length| self.excludes(holding, others, length, &mut chosen)).map(|_| chosen)
+    /// `others` satisfies them all; as few as can be, the first in their order among equals. Nothing when `stop` says so: the
+    /// number of ways may be exponential in the limit.
+    pub(super) fn shortest(
+        &self,
+        holding: &[usize],
+        others: &[u64],
+        limit: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Vec<usize>> {
+        let mut cover = Cover { sets: self, holding, chosen: Vec::new(), looked: 0, stop };
+        let mut lengths = 1..=limit;
+        let found = lengths.find_map(|length| match cover.excludes(others, length) {
+            ControlFlow::Continue(false) => None,
+            ControlFlow::Continue(true) => Some(true),
+            ControlFlow::Break(()) => Some(false),
+        });
+        found.filter(|&found| found).map(|_| cover.chosen)
     }
+}
 
-    /// Whether `left` more conditions can exclude `others`; if so, they are in `chosen`.
-    fn excludes(&self, holding: &[usize], others: &[u64], left: usize, chosen: &mut Vec<usize>) -> bool {
-        let Some(word) = others.iter().position(|&w| w != 0) else { return true };
+/// The search for conditions that exclude all others.
+struct Cover<'c> {
+    sets: &'c Sets<'c>,
+    holding: &'c [usize],
+    chosen: Vec<usize>,
+    /// Conditions looked at since the last look at the clock.
+    looked: usize,
+    stop: &'c dyn Fn() -> bool,
+}
+
+impl Cover<'_> {
+    /// Whether `left` more conditions can exclude `others`; if so, they are in `chosen`. Breaks off when told to.
+    fn excludes(&mut self, others: &[u64], left: usize) -> ControlFlow<(), bool> {
+        let Some(word) = others.iter().position(|&w| w != 0) else { return ControlFlow::Continue(true) };
         if left == 0 {
-            return false;
+            return ControlFlow::Continue(false);
+        }
+        self.looked += self.holding.len();
+        if self.looked > LOOK {
+            self.looked = 0;
+            if (self.stop)() {
+                return ControlFlow::Break(());
+            }
         }
         // Some condition must exclude the unit that is hardest to exclude, of those that a word holds.
-        let by = |bit: u32| holding.iter().copied().filter(move |&h| self.get(h)[word] >> bit & 1 == 0);
+        let (sets, holding) = (self.sets, self.holding);
+        let by = |bit: u32| holding.iter().copied().filter(move |&h| sets.get(h)[word] >> bit & 1 == 0);
         let hardest = (0..64).filter(|bit| others[word] >> bit & 1 == 1).min_by_key(|&bit| by(bit).count());
         for condition in hardest.into_iter().flat_map(by) {
-            let rest: Vec<u64> = others.iter().zip(self.get(condition)).map(|(o, c)| o & c).collect();
-            chosen.push(condition);
-            if self.excludes(holding, &rest, left - 1, chosen) {
-                return true;
+            let rest: Vec<u64> = others.iter().zip(sets.get(condition)).map(|(o, c)| o & c).collect();
+            self.chosen.push(condition);
+            if self.excludes(&rest, left - 1)? {
+                return ControlFlow::Continue(true);
             }
-            chosen.pop();
+            self.chosen.pop();
         }
-        false
+        ControlFlow::Continue(false)
     }
 }
 
@@ -58,7 +96,7 @@ mod tests {
                 .map(u32::count_ones)
                 .min()
                 .filter(|&n| n as usize <= limit);
-            let found = sets.shortest(&holding, &[0xFFE], limit);
+            let found = sets.shortest(&holding, &[0xFFE], limit, &|| false);
             prop_assert_eq!(found.as_ref().map(|f| f.len() as u32), naive);
             if let Some(found) = found {
                 prop_assert_eq!(found.iter().fold(0xFFFu64, |s, &i| s & bits[i]), 1);

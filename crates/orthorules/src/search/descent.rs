@@ -13,6 +13,8 @@ use super::relaxation::Workspace;
 const INLINE: usize = 10;
 /// Below children by one of so many last conditions everything is tried: it takes less time than bounds.
 const TRIED: usize = 4;
+/// Conditions tried between two looks at the clock: many more than most vocabularies have.
+const LOOK: u32 = 1 << 10;
 /// Nothing is known of a condition below a node.
 const OPEN: u32 = u32::MAX;
 
@@ -69,6 +71,10 @@ pub(super) struct Descent<'d> {
     path: Vec<Step>,
     work: &'d mut Work,
     levels: &'d mut [Level],
+    /// How many children may be queued.
+    room: usize,
+    /// Conditions tried.
+    tried: u32,
     out: Expansion,
 }
 
@@ -89,6 +95,8 @@ impl<'d> Descent<'d> {
             path: node.path.to_vec(),
             work,
             levels,
+            room: node.room,
+            tried: 0,
             out: Expansion::default(),
         }
     }
@@ -126,6 +134,13 @@ impl<'d> Descent<'d> {
             }
             if kept == node.kept.len() {
                 node.kept.push(Rows::default());
+            }
+            self.tried += 1;
+            if self.tried.is_multiple_of(LOOK) {
+                self.out.unfinished |= self.out.children.len() > self.room || self.space.searcher.interrupted();
+            }
+            if self.out.unfinished {
+                return;
             }
             let settled = self.attempt(level, j, kept);
             let node = &mut self.levels[level];
@@ -225,11 +240,17 @@ impl<'d> Descent<'d> {
         let name = (step.atom, space.searcher.name_rank[step.atom.column as usize]);
         let (sums, length) = (space.sum(&rows.items), self.path.len() + 1);
         let candidate = Candidate::new(space.searcher.scorer, &sums, 0.0, (self.id, length), name);
-        if candidate.score > self.best_score
-            && self.out.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
-            && space.is_rule(&rows.bits, length)
+        if candidate.score <= self.best_score
+            || self.out.best.as_ref().is_some_and(|(b, _)| order(&candidate, b).is_ge())
         {
-            self.out.best = Some((candidate, self.path.iter().copied().chain([step]).collect()));
+            return;
+        }
+        let path = self.path.iter().copied().chain([step]).collect();
+        if let Some(path) = space.as_rule(&rows.bits, path) {
+            self.out.best = Some((candidate, path));
+        } else if space.searcher.interrupted() {
+            // It may have been one, had there been time to find a short query.
+            self.out.unfinished = true;
         }
     }
 

@@ -1,7 +1,9 @@
 //! Branch and bound: the best query of all, with a proof, or the best so far with an honest gap.
 //!
 //! Nodes are row sets. Best bound first, in batches of fixed size whose nodes are expanded in parallel and merged in
-//! order: the result does not depend on the number of threads. How row sets are kept and told apart is the matter of a
+//! order: the result does not depend on the number of threads. A batch of a wide table is expanded in parts, so that its
+//! children need not all be in memory before they are queued. Whoever is told to stop, or runs out of memory, puts nodes that are not
+//! fully expanded back into the queue: the bound covers what is below them. How row sets are kept and told apart is the matter of a
 //! [`Space`]: [`super::closed`] where bits can be counted, [`super::keyed`] everywhere.
 
 use super::candidate::{Candidate, order, price, score};
@@ -14,8 +16,11 @@ use std::collections::BinaryHeap;
 
 /// Nodes expanded between two looks at the incumbent.
 const BATCH: usize = 256;
-/// Row sets remembered at most, about 120 bytes each with their place in the queue.
-const MAX_OPEN: usize = 8_000_000;
+/// Bytes that a row set takes at most while its key, its path and its place in the queue are kept (measured; most of it
+/// while the table of keys grows).
+const ROW_SET: u64 = 132;
+/// Bytes that children may take before they are queued.
+const CHILDREN: u64 = 128 << 20;
 /// The node of all rows has no parent.
 const ROOT: u32 = u32::MAX;
 
@@ -23,6 +28,9 @@ const ROOT: u32 = u32::MAX;
 pub(super) trait Space: Sync {
     /// What a thread reuses from node to node.
     type Buffers: Default + Send;
+
+    /// No node has more children.
+    fn most_children(&self) -> usize;
 
     /// The children of `node` that may lead to a score above `best_score`, and the best query among them.
     fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Self::Buffers) -> Expansion;
@@ -50,6 +58,8 @@ pub(super) struct Visit<'p> {
     pub(super) value: f64,
     /// How many more nodes may be expanded in all.
     pub(super) budget: u64,
+    /// How many more row sets may be kept.
+    pub(super) room: usize,
 }
 
 /// What expanding one node found.
@@ -61,6 +71,8 @@ pub(super) struct Expansion {
     pub(super) nodes: u64,
     pub(super) children: Vec<Child>,
     pub(super) pruned: Pruned,
+    /// Whether it was told to stop, or ran out of room, before all of the node's children were seen.
+    pub(super) unfinished: bool,
 }
 
 /// A row set one condition below a node.
@@ -80,6 +92,7 @@ struct Node {
 }
 
 /// An entry of the queue: best bound first, then first come.
+#[derive(Clone, Copy)]
 struct Open {
     /// Priced bound: no descendant's score is larger.
     bound: f64,
@@ -111,11 +124,19 @@ pub(super) struct Exact<'a, S> {
     space: S,
     nodes: Vec<Node>,
     queue: BinaryHeap<Open>,
+    /// Row sets that may be kept.
+    most: usize,
+    /// Nodes of a batch that are expanded before their children are queued. Results do not depend on it.
+    together: usize,
 }
 
 impl<'a, S: Space> Exact<'a, S> {
     pub(super) fn new(searcher: &'a Searcher<'a>, space: S) -> Self {
-        Self { searcher, space, nodes: Vec::new(), queue: BinaryHeap::new() }
+        let memory = searcher.params.search_memory;
+        let most = usize::try_from(memory / ROW_SET).unwrap_or(usize::MAX).min(ROOT as usize);
+        let each = (space.most_children() * size_of::<Child>()).max(1) as u64;
+        let together = (CHILDREN.min(memory / 8) / each).clamp(1, BATCH as u64) as usize;
+        Self { searcher, space, nodes: Vec::new(), queue: BinaryHeap::new(), most, together }
     }
 
     /// The best query, starting from `incumbent`; `None` when no query has a positive value.
@@ -132,32 +153,39 @@ impl<'a, S: Space> Exact<'a, S> {
         self.queue.push(Open { bound: f64::MAX, value: f64::MAX, id: 0 });
         let mut expanded = 0;
         let mut out_of_limits = false;
-        while !self.queue.is_empty() {
-            out_of_limits = expanded >= params.node_limit || self.nodes.len() >= MAX_OPEN || self.interrupted();
+        while !self.queue.is_empty() && !out_of_limits {
+            out_of_limits = expanded >= params.node_limit || self.at_its_limits();
             if out_of_limits {
                 break;
             }
             let left = params.node_limit - expanded;
             let batch = self.batch(left, best_score, &mut pruned);
-            // Each node of a batch has an equal part.
-            let budget = left / BATCH as u64;
-            let expand = |(path, buffers): &mut (Vec<Step>, S::Buffers), open: &Open| {
-                self.path(open.id, path);
-                self.space.expand(&Visit { id: open.id, path, value: open.value, budget }, best_score, buffers)
-            };
-            let expansions: Vec<Expansion> =
-                batch.par_iter().with_min_len(4).map_init(<(Vec<Step>, S::Buffers)>::default, expand).collect();
-            for (open, expansion) in batch.iter().zip(expansions) {
-                pruned.add(expansion.pruned);
-                expanded += 1 + expansion.nodes;
-                if let Some((candidate, path)) = expansion.best
-                    && candidate.score > best_score.max(0.0)
-                    && best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
-                {
-                    best_score = candidate.score;
-                    best = Some((candidate, path));
+            // Each node of a batch has an equal part, and all compare with what was best before it.
+            let (budget, room) = (left / BATCH as u64, self.most.saturating_sub(self.nodes.len()));
+            let before = best_score;
+            for part in batch.chunks(self.together) {
+                if out_of_limits {
+                    self.queue.extend(part);
+                    continue;
                 }
-                self.enqueue(open.id, expansion.children, best_score, &mut pruned);
+                for (open, expansion) in part.iter().zip(self.expand(part, before, (budget, room))) {
+                    pruned.add(expansion.pruned);
+                    expanded += 1 + expansion.nodes;
+                    if let Some((candidate, path)) = expansion.best
+                        && candidate.score > best_score.max(0.0)
+                        && best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
+                    {
+                        best_score = candidate.score;
+                        best = Some((candidate, path));
+                    }
+                    if expansion.unfinished {
+                        self.queue.push(*open);
+                        out_of_limits = true;
+                    } else {
+                        self.enqueue(open.id, expansion.children, best_score, &mut pruned);
+                    }
+                }
+                out_of_limits |= self.at_its_limits();
             }
         }
         let beamed = incumbent.as_ref().map_or(0, |f| f.nodes);
@@ -177,8 +205,21 @@ impl<'a, S: Space> Exact<'a, S> {
         Some(found)
     }
 
-    fn interrupted(&self) -> bool {
-        self.searcher.deadline.is_some_and(|d| std::time::Instant::now() >= d) || self.searcher.observer.stop()
+    fn at_its_limits(&self) -> bool {
+        self.nodes.len() >= self.most || self.searcher.interrupted()
+    }
+
+    /// Expands nodes in parallel.
+    fn expand(&self, part: &[Open], best_score: f64, (budget, room): (u64, usize)) -> Vec<Expansion> {
+        let expand = |(path, buffers): &mut (Vec<Step>, S::Buffers), open: &Open| {
+            if self.searcher.interrupted() {
+                return Expansion { unfinished: true, ..Expansion::default() };
+            }
+            self.path(open.id, path);
+            self.space.expand(&Visit { id: open.id, path, value: open.value, budget, room }, best_score, buffers)
+        };
+        let least = (part.len() / 64).clamp(1, 4);
+        part.par_iter().with_min_len(least).map_init(<(Vec<Step>, S::Buffers)>::default, expand).collect()
     }
 
     /// The best open nodes, at most `limit`; the queue is emptied when they cannot beat `best_score`.

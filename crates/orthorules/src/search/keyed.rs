@@ -15,7 +15,7 @@ use crate::bins::Atom;
 use crate::monotone::Signs;
 use crate::objective::ROWS;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// Buffers of one thread, so that expanding a node allocates nothing that grows with the table.
 #[derive(Default)]
@@ -33,10 +33,10 @@ pub(super) struct Keyed<'a> {
     stats: UnitStats,
     extents: Extents,
     summands: Summands,
-    /// First bin of each column in that histogram, and the number of all bins.
+    /// First bin of each column, and the number of all bins.
     starts: Vec<usize>,
     /// Shortest length at which each row set was reached.
-    reached: HashMap<u128, u32, BuildHasherDefault<KeyHasher>>,
+    reached: HashMap<Key, u32, BuildHasherDefault<KeyHasher>>,
     /// Keys of the rules that are already there.
     taken: Vec<u128>,
 }
@@ -58,6 +58,11 @@ impl<'a> Keyed<'a> {
 impl Space for Keyed<'_> {
     type Buffers = Buffers;
 
+    /// Two comparisons for each bin, and two for missing values.
+    fn most_children(&self) -> usize {
+        self.searcher.columns.iter().map(|column| 2 * column.bins + 2).sum()
+    }
+
     fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
         let mut expansion = Expansion::default();
         let params = self.searcher.params;
@@ -76,10 +81,20 @@ impl Space for Keyed<'_> {
             expansion.pruned.relaxation += 1;
             return expansion;
         };
-        buffers.histogram.fill(&self.summands, &buffers.units);
-        for (c, column) in self.searcher.columns.iter().enumerate() {
-            let (sums, keys) = buffers.histogram.column(&self.summands, self.starts[c]..self.starts[c + 1]);
-            children(c as u32, column, sums, self.summands.stride(), |atom, sums| {
+        for (block, c) in self.summands.blocks().iter().flat_map(|b| b.columns.clone().map(move |c| (b, c))) {
+            if c == block.columns.start {
+                // The first follows a look at the clock.
+                if c > 0 && self.searcher.interrupted() {
+                    return Expansion { unfinished: true, ..expansion };
+                }
+                buffers.histogram.fill(&self.summands, block, &buffers.units);
+            }
+            if expansion.children.len() > node.room {
+                return Expansion { unfinished: true, ..expansion };
+            }
+            let bins = self.starts[c]..self.starts[c + 1];
+            let (sums, keys) = buffers.histogram.column(&self.summands, block, &bins);
+            children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, sums| {
                 let sums = &sums[..self.stats.stride];
                 let child_length = query.length_with(atom);
                 if child_length <= length || sums[ROWS] < params.min_coverage as f64 {
@@ -120,7 +135,7 @@ impl Space for Keyed<'_> {
 
     /// A row set is queued when it is new, or was reached only by longer queries.
     fn admit(&mut self, child: &Child) -> bool {
-        let reached = self.reached.entry(child.key).or_insert(u32::MAX);
+        let reached = self.reached.entry(Key::from(child.key)).or_insert(u32::MAX);
         let shorter = child.length < *reached;
         *reached = child.length.min(*reached);
         shorter
@@ -159,7 +174,23 @@ fn key_of(bins: &[u128], atom: Atom) -> u128 {
     }
 }
 
+/// A key in two halves: unlike `u128` it leaves no gap beside a length, and millions of them are kept.
+#[derive(PartialEq, Eq)]
+struct Key([u64; 2]);
+
+impl From<u128> for Key {
+    fn from(key: u128) -> Self {
+        Self([key as u64, (key >> 64) as u64])
+    }
+}
+
 /// Keys are random already: half of one is its hash.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.0[0]);
+    }
+}
+
 #[derive(Default)]
 struct KeyHasher(u64);
 
@@ -172,7 +203,7 @@ impl Hasher for KeyHasher {
         bytes.iter().for_each(|&b| self.0 = self.0.rotate_left(8) ^ u64::from(b));
     }
 
-    fn write_u128(&mut self, key: u128) {
-        self.0 = key as u64;
+    fn write_u64(&mut self, half: u64) {
+        self.0 = half;
     }
 }

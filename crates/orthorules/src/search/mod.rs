@@ -144,19 +144,31 @@ impl Searcher<'_> {
     /// The best query with a positive value, or none.
     pub(crate) fn best_query(&self) -> Option<Found> {
         let found = self.beam();
-        match self.units {
-            Some(units) => match self.closed(units) {
-                Some(space) => Exact::new(self, space).search(found),
-                None => Exact::new(self, Keyed::new(self, units)).search(found),
-            },
-            None => found,
+        let Some(units) = self.units else { return found };
+        let in_time = || !self.interrupted();
+        if let Some(space) = self.closed(units).filter(|_| in_time()) {
+            return Exact::new(self, space).search(found);
         }
+        if in_time() {
+            return Exact::new(self, Keyed::new(self, units)).search(found);
+        }
+        // Not even begun: what a search without a node would have said.
+        found.map(|found| Found { bound: found.bound.filter(|_| self.params.bound_is_admissible()), ..found })
+    }
+
+    /// Whether exact search is to end with what it has.
+    fn interrupted(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline) || self.observer.stop()
     }
 
     /// The space of counted bits, where it serves: under a low limit of length row sets are cheaper to enumerate by their
     /// queries, and where columns are monotone a row set does not tell which signs its query allows.
     fn closed<'s>(&'s self, units: &'s Units) -> Option<Closed<'s>> {
-        if self.max_length < 6 || !self.directions.is_empty() { None } else { Closed::new(self, units) }
+        if self.max_length < 6 || !self.directions.is_empty() || self.interrupted() {
+            None
+        } else {
+            Closed::new(self, units)
+        }
     }
 
     /// What a query of `length` conditions would have to be worth to match the best that any might be.

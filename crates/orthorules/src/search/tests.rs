@@ -196,7 +196,7 @@ proptest! {
         let (min_coverage, max_length) = limits;
         let params = certifying(&case, objective, intercept, (gamma, lambda, min_coverage));
         let state = state(&case, params, max_length);
-        let units = Units::new(&state.columns, case.rows());
+        let units = Units::new(&state.columns, case.rows(), || false).unwrap();
         let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
         let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
         let searcher = state.searcher(&units, &ranks, max_length);
@@ -231,7 +231,7 @@ proptest! {
         let mut params = certifying(&case, objective, Intercept::Corrected, (gamma, lambda, min_coverage));
         params.monotone = [("x".to_owned(), direction(falling.0)), ("u".to_owned(), direction(falling.1))].into();
         let state = state(&case, params, max_length);
-        let units = Units::new(&state.columns, case.rows());
+        let units = Units::new(&state.columns, case.rows(), || false).unwrap();
         let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
         let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
         let searcher = state.searcher(&units, &ranks, max_length);
@@ -269,7 +269,7 @@ proptest! {
     ) {
         let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
         let state = state(&case, case.checked(objective, intercept, [0.0, 1.5][lambda]), usize::MAX);
-        let units = Units::new(&state.columns, case.rows());
+        let units = Units::new(&state.columns, case.rows(), || false).unwrap();
         let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
         let mut nodes: Vec<u64> = state.sets.keys().copied().collect();
         nodes.sort_unstable();

@@ -26,12 +26,15 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Groups all rows.
-    pub(crate) fn new(columns: &[BinnedColumn], rows: usize) -> Self {
+    /// Groups all rows; nothing when `stop` says so before it is done.
+    pub(crate) fn new(columns: &[BinnedColumn], rows: usize, stop: impl Fn() -> bool) -> Option<Self> {
         // Refine column by column: (group so far, code) -> group.
         let mut of_row = vec![0u32; rows];
         let mut groups: HashMap<(u32, u32), u32> = HashMap::new();
         for column in columns {
+            if stop() {
+                return None;
+            }
             groups.clear();
             with_codes!(&column.codes, codes => for (group, code) in of_row.iter_mut().zip(codes) {
                 let next = groups.len() as u32;
@@ -46,7 +49,7 @@ impl Units {
         };
         let codes = columns.iter().map(code).collect();
         let keys = (0..count as u64).map(|u| u128::from(mix(2 * u)) << 64 | u128::from(mix(2 * u + 1))).collect();
-        Self { of_row, sample, codes, keys }
+        Some(Self { of_row, sample, codes, keys })
     }
 
     pub(crate) fn len(&self) -> usize {

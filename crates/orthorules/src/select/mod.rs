@@ -87,7 +87,8 @@ impl Observer for Quiet<'_> {
     }
 }
 
-/// Chooses λ and the size, and fits to all rows.
+/// Chooses λ and the size, and fits to all rows. Whoever stops it gets the fit to all rows with the λ that was given or is the
+/// default, as far as it came, and no choice.
 pub(crate) fn fit(
     problem: &Problem,
     params: &Checked,
@@ -109,15 +110,16 @@ pub(crate) fn fit(
         };
         grid.par_iter().map(fit).collect::<Vec<(Model, Seconds)>>()
     };
-    // Fold `count` has no rows: the fits without it are those to all rows. As many folds at a time as there are
-    // threads, since each needs a copy of its rows.
-    let parts: Vec<usize> = (0..=count).collect();
+    // Fold `count` has no rows: the fits without it are those to all rows, and come first, since they are worth something
+    // without the others. As many folds at a time as there are threads, since each needs a copy of its rows.
+    let parts: Vec<usize> = [count].into_iter().chain(0..count).collect();
     let mut fits: Vec<Vec<(Model, Seconds)>> = Vec::with_capacity(parts.len());
     for some in parts.chunks(params.threads) {
         fits.extend(some.par_iter().map(fit_without).collect::<Vec<_>>());
-    }
-    if observer.stop() {
-        return Err(Error::Interrupted);
+        if observer.stop() {
+            let plain = grid.iter().position(|p| p.reg_lambda == params.reg_lambda).unwrap_or(0);
+            return Ok(fits.swap_remove(0).swap_remove(plain));
+        }
     }
     let mut seconds = Seconds::default();
     for (_, spent) in fits.iter().flatten() {
@@ -126,7 +128,7 @@ pub(crate) fn fit(
         seconds.refit += spent.refit;
     }
     let models = |fits: Vec<(Model, Seconds)>| fits.into_iter().map(|(model, _)| model).collect::<Vec<_>>();
-    let mut whole = fits.pop().map(models).unwrap_or_default();
+    let mut whole = models(fits.remove(0));
     let held: Vec<Held> = fits
         .into_iter()
         .enumerate()

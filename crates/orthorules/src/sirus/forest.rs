@@ -62,7 +62,7 @@ impl<'a> Grower<'a> {
         // One more step of the generator keeps the streams of neighbouring trees apart.
         let mut seeds = SplitMix64::new(params.seed.wrapping_add((tree as u64) << 32));
         let random = SplitMix64::new(seeds.bits());
-        let tried = (data.columns.len() / 3).max(1);
+        let tried = (data.columns.len() / 3).max(1).min(data.columns.len());
         Self { data, random, depth: params.max_conditions, tried }
     }
 
