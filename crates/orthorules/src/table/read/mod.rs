@@ -70,7 +70,8 @@ enum Format {
 /// their type: nulls, NaN and blank text are missing. Integers beyond 2⁵³ are rounded to the nearest f64.
 ///
 /// Columns that no rule can use are left out, and [`Table::warnings`] says which and how to keep them: dates, nested
-/// and binary values, and text with nearly as many levels as rows.
+/// and binary values, text with nearly as many levels as rows, and the index of a pandas data frame
+/// (`__index_level_0__`).
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
