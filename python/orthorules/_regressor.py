@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length
 
 from ._base import BaseRules, _free, _per_row, _weights
 from ._doc import documented
-from ._validate import required
+from ._validate import numbers, required
 
 _TASKS = {"squared": "regression", "poisson": "poisson"}
 
@@ -138,7 +138,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         required(self, y)
         name = getattr(y, "name", None)
         X = self._validated(X, reset=True)
-        y = np.asarray(_check_y(y, y_numeric=True, estimator=self), dtype=np.float64)
+        y = np.asarray(_check_y(numbers(y, "y"), y_numeric=True, estimator=self), dtype=np.float64)
         check_consistent_length(X, y)
         weight = _weights(sample_weight, y)
         if exposure is not None:

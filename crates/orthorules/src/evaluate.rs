@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::loss::Link;
 use crate::model::{Model, Step};
 use crate::predict::{Activations, Predictions};
-use crate::problem::{Problem, Target, Task, exposures, number_target, weights};
+use crate::problem::{Problem, Target, Task, among_all, exposures, number_target, pick, rows_that_count, weights};
 use crate::table::{Kind, Table};
 use std::borrow::Cow;
 
@@ -22,10 +22,25 @@ pub struct Evaluation {
 }
 
 impl Model {
-    /// The quality of every size on `table`, which must hold the target (and the exposure, if the model has one).
+    /// The quality of every size on `table`, which must hold the target (and the exposure, if the model has one). Rows of
+    /// weight 0 are left out, whatever they hold.
     pub fn evaluate(&self, table: &Table) -> Result<Vec<Evaluation>> {
+        // A table under evaluation may lack the weights of training: then every row counts the same.
+        let weight = self.weight.as_deref().filter(|name| table.column(name).is_some());
+        let weight = weight.map_or_else(|| Ok(vec![1.0; table.rows()]), |name| weights(table, name))?;
+        match rows_that_count(&weight) {
+            Some(kept) => {
+                let evaluated = self.evaluate_rows(&table.take(&kept), pick(&weight, &kept));
+                evaluated.map_err(|error| among_all(error, &kept))
+            }
+            None => self.evaluate_rows(table, weight),
+        }
+    }
+
+    /// The quality of every size on rows of positive `weight`.
+    fn evaluate_rows(&self, table: &Table, weight: Vec<f64>) -> Result<Vec<Evaluation>> {
         let activations = Activations::new(self, table)?;
-        let truth = Truth::new(self, table)?;
+        let truth = Truth::new(self, table, weight)?;
         let evaluate = |rules: usize, steps: &[&Step]| truth.evaluate(self, &activations, rules, steps);
         if let [single] = self.ensembles.as_slice() {
             return Ok(single.path.iter().map(|step| evaluate(step.rules, &[step])).collect());
@@ -44,13 +59,10 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    fn new(model: &Model, table: &Table) -> Result<Self> {
+    fn new(model: &Model, table: &Table, weight: Vec<f64>) -> Result<Self> {
         let target = table.require("target", &model.target)?;
         let rows = table.rows();
         let ones = || vec![1.0; rows];
-        // A table under evaluation may lack the weights of training: then every row counts the same.
-        let weight = model.weight.as_deref().filter(|name| table.column(name).is_some());
-        let weight = weight.map_or_else(|| Ok(ones()), |name| weights(table, name))?;
         let exposure = model.exposure.as_deref().map_or_else(|| Ok(ones()), |name| exposures(table, name))?;
         let mut truth = Self { y: ones(), class: vec![0; rows], weight, exposure };
         if model.task == Task::Classification {

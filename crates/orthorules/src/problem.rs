@@ -4,7 +4,7 @@ mod columns;
 mod roles;
 mod task;
 
-pub(crate) use columns::{exposures, number_target, weights};
+pub(crate) use columns::{among_all, exposures, number_target, rows_that_count, weights};
 pub use roles::Roles;
 pub use task::Task;
 
@@ -80,11 +80,25 @@ impl Problem {
             return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
         }
         roles.check(&table.columns().iter().map(|c| c.name.as_str()).collect::<Vec<_>>())?;
-        Self::with_roles(table, roles)
+        Self::with_roles(table.with_categories(&roles.categorical), roles)
     }
 
-    /// The problem of a table whose columns have been checked to be there. Those that serve as features need not be.
+    /// The problem of a table whose columns have been checked to be there. Those that serve as features need not be, and
+    /// those that are to be categories are.
     pub(crate) fn with_roles(table: Table, roles: &Roles) -> Result<Self> {
+        let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
+        // Nothing of a row that is not there can be wrong.
+        match weight.as_deref().and_then(rows_that_count) {
+            Some(kept) => {
+                let weight = weight.map(|weight| pick(&weight, &kept));
+                Self::of_rows(table.take(&kept), weight, roles).map_err(|error| among_all(error, &kept))
+            }
+            None => Self::of_rows(table, weight, roles),
+        }
+    }
+
+    /// The problem of rows that all count.
+    fn of_rows(table: Table, weight: Option<Vec<f64>>, roles: &Roles) -> Result<Self> {
         let target = table.require("target", &roles.target)?;
         let task = roles.task.unwrap_or_else(|| guess_task(&target.values));
         if task != Task::Poisson && roles.exposure.is_some() {
@@ -95,15 +109,7 @@ impl Problem {
         {
             return Err(Error::Conflict(format!("positive {label:?} needs task classification, not {task}")));
         }
-        let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
         let exposure = roles.exposure.as_deref().map(|name| exposures(&table, name)).transpose()?;
-        // A row of weight 0 is a row that is not there.
-        if let Some(weight) = &weight
-            && weight.contains(&0.0)
-        {
-            let kept: Vec<u32> = (0..table.rows() as u32).filter(|&r| weight[r as usize] > 0.0).collect();
-            return Self::with_roles(table.take(&kept), roles);
-        }
         let target_kind = target.values.kind();
         let (classes, target) = match task {
             Task::Classification => class_target(target, roles.positive.as_deref())?,
@@ -111,12 +117,7 @@ impl Problem {
         };
         let groups = roles.groups.as_deref().map(|name| group_indices(&table, name)).transpose()?;
         let rows = table.rows();
-        let features = table
-            .into_columns()
-            .into_iter()
-            .filter(|c| roles.is_feature(&c.name))
-            .map(|c| if roles.categorical.contains(&c.name) { c.into_categorical() } else { c })
-            .collect();
+        let features = table.into_columns().into_iter().filter(|c| roles.is_feature(&c.name)).collect();
         let roles = roles.clone();
         let coded = None;
         Ok(Self { task, roles, classes, features, coded, target, target_kind, weight, exposure, groups, rows })
@@ -124,9 +125,6 @@ impl Problem {
 
     /// The rows `rows` of the problem, in that order.
     pub(crate) fn take(&self, rows: &[u32]) -> Self {
-        fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
-            rows.iter().map(|&r| values[r as usize]).collect()
-        }
         Self {
             task: self.task,
             roles: self.roles.clone(),
@@ -200,6 +198,11 @@ impl Problem {
         };
         self.coded.as_ref().map_or_else(|| self.features.iter().map(spec).collect(), |coded| coded.specs.clone())
     }
+}
+
+/// The values of `rows`, in that order.
+pub(crate) fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&r| values[r as usize]).collect()
 }
 
 /// Features as codes, made while a file was read.

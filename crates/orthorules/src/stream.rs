@@ -16,8 +16,9 @@ use rayon::prelude::*;
 
 use crate::codes::{Codes, Growing, bytes_each};
 use crate::error::Result;
-use crate::params::Params;
-use crate::problem::{Coded, Problem, Roles};
+use crate::loss::Loss;
+use crate::params::{Checked, Params};
+use crate::problem::{Coded, Problem, Roles, pick, rows_that_count};
 use crate::spill::Spill;
 use crate::table::{Builder, CHANGED, Head, Outcome, Part, ReadOptions, Scan, Source, Table};
 use crate::threads::on_threads;
@@ -26,20 +27,23 @@ use feature::{Gist, Reading};
 impl Problem {
     /// The problem in the file at `path`, with its features as codes for fits with these `params`, and remarks about how it was
     /// read. The table is never in memory: the file is read twice, a few megabytes at a time. Fits give the same
-    /// bytes as with [`Problem::new`] and the table that [`read`](crate::table::read()) gives.
+    /// bytes as with [`Problem::new`] and the table that [`read`](crate::table::read()) gives, and what is wrong is told in
+    /// the same words. Parameters outside their range are told before the file is read.
     ///
     /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory.
     ///
     /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself.
     pub fn read(path: &Path, roles: &Roles, params: &Params, memory_limit: Option<u64>) -> Result<(Self, Vec<String>)> {
-        on_threads(params.threads, || coded(&Arc::new(Source::open(path)?), roles, params, memory_limit))?
+        // Every range is the same for every loss and table.
+        let params = params.check(Loss::Squared, 1)?;
+        on_threads(Some(params.threads), || coded(&Arc::new(Source::open(path)?), roles, &params, memory_limit))?
     }
 }
 
 fn coded(
     source: &Arc<Source>,
     roles: &Roles,
-    params: &Params,
+    params: &Checked,
     memory_limit: Option<u64>,
 ) -> Result<(Problem, Vec<String>)> {
     let error = |what: String| source.error(what);
@@ -48,22 +52,15 @@ fn coded(
         First::pass(source, &options, roles, params).map_err(error)?;
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
     let mut warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
-    let started = Instant::now();
-    let readings: Vec<_> = gists
-        .into_par_iter()
-        .zip(&scan.heads)
-        .map(|(gist, head)| gist.map(|gist| gist.reading(head, params)))
-        .collect();
-    seconds += started.elapsed().as_secs_f64();
     let mut remarks = scan.left_out.clone();
     let (mut names, mut features) = (Vec::new(), Vec::new());
-    for (head, reading) in scan.heads.iter().zip(readings) {
-        match reading {
-            Some(Err(why)) => {
+    for (head, gist) in scan.heads.iter().zip(gists) {
+        match gist.map(|gist| (gist.left_out(head), gist)) {
+            Some((Some(why), _)) => {
                 remarks.push((head.place, why));
                 continue;
             }
-            Some(Ok(reading)) => features.push((head.clone(), reading)),
+            Some((None, gist)) => features.push((head.clone(), gist)),
             None => {}
         }
         names.push(head.name.as_str());
@@ -77,6 +74,14 @@ fn coded(
     roles.check(&names)?;
     let mut problem = Problem::with_roles(table, roles)?;
 
+    // Not before the weights are known to be good.
+    let started = Instant::now();
+    let reading = |(head, gist): (Head, Gist)| {
+        let reading = gist.reading(&head, params);
+        (head, reading)
+    };
+    let features: Vec<(Head, Reading)> = features.into_par_iter().map(reading).collect();
+    seconds += started.elapsed().as_secs_f64();
     let weight = roles.weight.iter().cloned();
     options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(weight).collect());
     let mut second = Second { features, roles, rows, kept: problem.rows, seconds };
@@ -105,7 +110,7 @@ struct First {
 }
 
 impl First {
-    fn pass(source: &Arc<Source>, options: &ReadOptions, roles: &Roles, params: &Params) -> Result<Self, String> {
+    fn pass(source: &Arc<Source>, options: &ReadOptions, roles: &Roles, params: &Checked) -> Result<Self, String> {
         let mut as_text = HashSet::new();
         loop {
             let before = as_text.len();
@@ -122,12 +127,12 @@ impl First {
         source: &Arc<Source>,
         options: &ReadOptions,
         roles: &Roles,
-        params: &Params,
+        params: &Checked,
         as_text: &mut HashSet<String>,
     ) -> Result<Self, String> {
         let mut scan = Scan::new(source, options, as_text)?;
         let heads = scan.heads.clone();
-        let role = |head: &Head| !roles.is_feature(&head.name) && !roles.ignore.contains(&head.name);
+        let role = |head: &Head| roles.is_singled_out(&head.name);
         let mut builders: Vec<Option<Builder>> = heads.iter().map(|h| role(h).then(|| Builder::new(h))).collect();
         let feature = |head: &Head| roles.is_feature(&head.name).then(|| Gist::new(head, params));
         let mut gists: Vec<Option<Gist>> = heads.iter().map(feature).collect();
@@ -176,11 +181,10 @@ impl Rows {
     /// By the part of the column of weights, if there is one. Bad weights are told when all have been read.
     fn of(weight: Option<&Part>) -> Self {
         let Some(Part::Numbers(weights)) = weight else { return Self { weights: None, kept: None } };
-        if weights.contains(&0.0) {
-            let kept: Vec<u32> = (0..weights.len() as u32).filter(|&r| weights[r as usize] > 0.0).collect();
-            return Self { weights: Some(pick(weights, &kept)), kept: Some(kept) };
+        match rows_that_count(weights) {
+            Some(kept) => Self { weights: Some(pick(weights, &kept)), kept: Some(kept) },
+            None => Self { weights: Some(weights.to_vec()), kept: None },
         }
-        Self { weights: Some(weights.to_vec()), kept: None }
     }
 
     /// What is left of `values`.
@@ -192,10 +196,6 @@ impl Rows {
     fn count(&self, rows: usize) -> usize {
         self.kept.as_ref().map_or(rows, Vec::len)
     }
-}
-
-fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
-    rows.iter().map(|&r| values[r as usize]).collect()
 }
 
 /// What the second pass needs.

@@ -29,9 +29,14 @@ fn numbers<'a>(role: &'static str, column: &'a Column, need: &str) -> Result<&'a
             Ok(v)
         }
         Values::Categorical { codes, levels, .. } => {
-            let row = codes.iter().position(|&c| levels.get(c as usize).is_some_and(|l| l.parse::<f64>().is_err()));
+            let at = |judge: fn(&String) -> bool| codes.iter().position(|&c| levels.get(c as usize).is_some_and(judge));
+            // Text that spells numbers is text all the same.
+            let row = at(|level| level.parse::<f64>().is_err()).or_else(|| at(|_| true));
+            if row.is_none() {
+                refuse_missing(role, column)?;
+            }
             let shown = row.and_then(|r| column.values.display(r)).unwrap_or_default();
-            Err(column_error(role, column, row, format!("{need}, got {shown:?}")))
+            Err(column_error(role, column, row, format!("{need}, got the text {shown:?}")))
         }
     }
 }
@@ -63,6 +68,23 @@ pub(crate) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
         return Err(column_error("weight", column, None, "all weights are 0: at least one row must count"));
     }
     Ok(weight)
+}
+
+/// The rows that count, if some do not: a row of weight 0 is a row that is not there.
+pub(crate) fn rows_that_count(weights: &[f64]) -> Option<Vec<u32>> {
+    let kept = || (0..weights.len() as u32).filter(|&r| weights[r as usize] > 0.0).collect();
+    weights.contains(&0.0).then(kept)
+}
+
+/// An error about one of the rows `kept`, with that row's place among all.
+pub(crate) fn among_all(error: Error, kept: &[u32]) -> Error {
+    match error {
+        Error::Column { role, column, row: Some(row), what } => {
+            let row = row.checked_sub(1).and_then(|r| kept.get(r)).map_or(row, |&r| r as usize + 1);
+            Error::Column { role, column, row: Some(row), what }
+        }
+        other => other,
+    }
 }
 
 /// Exposures, checked.

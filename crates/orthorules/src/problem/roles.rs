@@ -67,20 +67,26 @@ impl Roles {
         Ok(())
     }
 
+    /// The columns that are more than features.
+    fn singled_out(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.target).chain(&self.weight).chain(&self.exposure).chain(&self.groups)
+    }
+
+    /// Whether the column called `name` is the target, or weighs, exposes or groups rows. It may be ignored as well: rules do
+    /// not use it in any case.
+    pub(crate) fn is_singled_out(&self, name: &str) -> bool {
+        self.singled_out().any(|column| column == name)
+    }
+
     /// Whether rules may use the column called `name`.
     pub(crate) fn is_feature(&self, name: &str) -> bool {
-        name != self.target
-            && Some(name) != self.weight.as_deref()
-            && Some(name) != self.exposure.as_deref()
-            && Some(name) != self.groups.as_deref()
-            && !self.ignore.iter().any(|i| i == name)
+        !self.is_singled_out(name) && !self.ignore.iter().any(|i| i == name)
     }
 
     /// How to read a table for these roles: what has a part to play is not left out.
     #[cfg(feature = "files")]
     pub fn read_options(&self) -> crate::table::ReadOptions {
-        let single = [Some(&self.target), self.weight.as_ref(), self.exposure.as_ref(), self.groups.as_ref()];
-        let kept = single.into_iter().flatten().chain(&self.ignore).chain(&self.categorical);
+        let kept = self.singled_out().chain(&self.ignore).chain(&self.categorical);
         crate::table::ReadOptions { categorical: self.categorical.clone(), keep: kept.cloned().collect(), only: None }
     }
 }

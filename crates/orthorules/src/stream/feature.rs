@@ -8,7 +8,7 @@ use crate::coder::Coder;
 use crate::codes::{Codes, Growing};
 use crate::decimal;
 use crate::model::ColumnSpec;
-use crate::params::{MaxBins, Params};
+use crate::params::{Checked, MaxBins};
 use crate::sketch::Sketch;
 use crate::table::{Head, Kind, Levels, MISSING, Part, as_boolean};
 
@@ -32,7 +32,7 @@ enum Seen {
 }
 
 impl Gist {
-    pub(super) fn new(head: &Head, params: &Params) -> Self {
+    pub(super) fn new(head: &Head, params: &Checked) -> Self {
         Self { seen: Seen::Missing, max_bins: params.max_bins, categorical: head.wish.categorical, mixed: false }
     }
 
@@ -62,8 +62,17 @@ impl Gist {
         }
     }
 
-    /// How to read the column called as `head` says in the second pass; or why it is left out.
-    pub(super) fn reading(self, head: &Head, params: &Params) -> Result<Reading, String> {
+    /// Why the column called as `head` says is left out.
+    pub(super) fn left_out(&self, head: &Head) -> Option<String> {
+        match &self.seen {
+            Seen::Text(levels) if head.untyped && levels.are_boolean() => None,
+            Seen::Text(levels) => levels.left_out(&head.name, head.wish),
+            _ => None,
+        }
+    }
+
+    /// How to read the column called as `head` says in the second pass, if it is not left out.
+    pub(super) fn reading(self, head: &Head, params: &Checked) -> Reading {
         let (name, wish) = (head.name.as_str(), head.wish);
         let kind_of_truth = if wish.categorical { Kind::Categorical } else { Kind::Boolean };
         let truth = || vec!["false".to_owned(), "true".to_owned()];
@@ -72,13 +81,12 @@ impl Gist {
             let coder = params.cuts.get(name).map_or_else(|| Coder::ordered(name, cuts()), |t| Coder::given(name, t));
             Reading { coder, kind: Kind::Numeric, levels: Vec::new(), way: Way::Numbers }
         };
-        let nominal = |levels: Vec<String>, kind, way| {
-            Ok(Reading { coder: Coder::nominal(name, levels.clone()), kind, levels, way })
-        };
+        let nominal =
+            |levels: Vec<String>, kind, way| Reading { coder: Coder::nominal(name, levels.clone()), kind, levels, way };
         match self.seen {
             Seen::Missing if wish.categorical => nominal(Vec::new(), Kind::Categorical, Way::Numbers),
-            Seen::Missing => Ok(numeric(None)),
-            Seen::Numbers(sketch) => Ok(numeric(Some(sketch))),
+            Seen::Missing => numeric(None),
+            Seen::Numbers(sketch) => numeric(Some(sketch)),
             Seen::Distinct(sketch) => {
                 let values = sketch.cuts();
                 let levels = values.iter().map(|&x| decimal::plain(x)).collect();
@@ -92,12 +100,9 @@ impl Gist {
                 nominal(Vec::new(), Kind::Categorical, Way::Text(HashMap::new()))
             }
             Seen::Text(levels) if levels.names.is_empty() => {
-                Ok(Reading { way: Way::Text(HashMap::new()), ..numeric(None) })
+                Reading { way: Way::Text(HashMap::new()), ..numeric(None) }
             }
             Seen::Text(levels) => {
-                if let Some(why) = levels.left_out(name, wish) {
-                    return Err(why);
-                }
                 let (sorted, rank) = levels.ranked();
                 nominal(sorted, Kind::Categorical, Way::Text(levels.names.into_iter().zip(rank).collect()))
             }

@@ -1,6 +1,6 @@
 //! Tables from columns that are in memory already: what a data frame holds, judged as files are.
 
-use super::levels::{Levels, Outcome, Wish, assemble, dates};
+use super::levels::{Levels, Outcome, Wish, assemble, dates, index};
 use super::{Column, Numbers, Table, Values};
 use crate::error::{Error, Result};
 
@@ -38,6 +38,9 @@ pub enum Cells {
 pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[String]) -> Result<Table> {
     let outcome = |(name, cells): (String, Cells)| {
         let wish = Wish::of(&name, categorical, keep);
+        if let Some(why) = index(&name, wish) {
+            return Outcome::LeftOut(why);
+        }
         let kept = |values| {
             let column = Column::new(name.clone(), values);
             Outcome::Kept(if wish.categorical { column.into_categorical() } else { column })

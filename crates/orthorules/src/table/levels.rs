@@ -71,6 +71,15 @@ pub(super) fn dates(name: &str) -> String {
     )
 }
 
+/// Why a column is left out whatever it holds: pandas writes an index without a name under such a name as `__index_level_0__`,
+/// and the number of a row says nothing about other rows.
+pub(super) fn index(name: &str, wish: Wish) -> Option<String> {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"))?;
+    let numbered = !level.is_empty() && level.bytes().all(|b| b.is_ascii_digit());
+    (numbered && !wish.wanted())
+        .then(|| format!("column {name:?} left out: it is the index of a pandas data frame; rename it to use it"))
+}
+
 /// A column without any value.
 pub(super) fn missing(name: &str, rows: usize, wish: Wish) -> Column {
     let values = if wish.categorical {
@@ -221,6 +230,18 @@ mod tests {
         for other in ["2024-13-01", "2024-00-10", "2024-1-1", "20240101", "2024-01-01x", "2024-01-01 noon", "", "€€€€"]
         {
             assert!(!is_date(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn an_index_is_left_out_unless_wanted() {
+        for name in ["__index_level_0__", "__index_level_12__"] {
+            assert!(index(name, Wish::default()).is_some_and(|why| why.contains("rename it")), "{name}");
+            assert_eq!(index(name, Wish { keep: true, ..Wish::default() }), None);
+            assert_eq!(index(name, Wish { categorical: true, ..Wish::default() }), None);
+        }
+        for name in ["", "index", "__index_level___", "__index_level_x__", "_index_level_0_", "__index_level_"] {
+            assert_eq!(index(name, Wish::default()), None, "{name}");
         }
     }
 

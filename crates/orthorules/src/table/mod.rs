@@ -185,6 +185,13 @@ impl Table {
         Ok(Self { columns, rows, warnings: Vec::new() })
     }
 
+    /// The same table with those columns as categories that `names` lists.
+    pub(crate) fn with_categories(mut self, names: &[String]) -> Self {
+        let wanted = |column: &Column| names.contains(&column.name);
+        self.columns = self.columns.into_iter().map(|c| if wanted(&c) { c.into_categorical() } else { c }).collect();
+        self
+    }
+
     /// The same table with remarks about how it was read.
     #[must_use]
     pub fn with_warnings(mut self, warnings: Vec<String>) -> Self {

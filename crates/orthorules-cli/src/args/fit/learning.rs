@@ -74,7 +74,7 @@ pub(crate) struct LearningArgs {
         value_name = "COL=T,T,…",
         value_parser = cuts,
         help_heading = "Search",
-        help = "The only thresholds to use for a numeric column; may be repeated (default: --max-bins decides)"
+        help = "The only thresholds to use for a numeric column; repeat it for other columns (default: --max-bins decides)"
     )]
     cuts: Vec<(String, Vec<f64>)>,
     #[arg(
@@ -211,6 +211,12 @@ impl LearningArgs {
     pub(crate) fn torn_column(&self) -> Option<&str> {
         let other = |(name, d): &&(String, Monotone)| self.monotone.iter().any(|(n, e)| n == name && e != d);
         self.monotone.iter().find(other).map(|(name, _)| name.as_str())
+    }
+
+    /// A column whose thresholds are given twice.
+    pub(crate) fn twice_cut_column(&self) -> Option<&str> {
+        let mut names = self.cuts.iter().map(|(name, _)| name.as_str()).enumerate();
+        names.find(|(i, name)| self.cuts[..*i].iter().any(|(n, _)| n == name)).map(|(_, name)| name)
     }
 
     /// The preset, or the defaults, with every explicit flag in its place.

@@ -73,7 +73,8 @@ enum Format {
 /// from a pipe, or a Parquet or Arrow file packed to less than a sixteenth of its size.
 ///
 /// Columns that no rule can use are left out, and [`Table::warnings`] says which and how to keep them: dates, nested
-/// and binary values, and text with nearly as many levels as rows.
+/// and binary values, text with nearly as many levels as rows, and the index of a pandas data frame
+/// (`__index_level_0__`).
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use super::column::Head;
 use super::part::{Part, typed, unusable};
 use super::source::Source;
 use super::{Format, ReadOptions, arrow, csv};
-use crate::table::levels::Wish;
+use crate::table::levels::{Wish, index};
 
 /// A pass over a file.
 pub(crate) struct Scan {
@@ -58,8 +58,8 @@ impl Scan {
         let (mut heads, mut left_out) = (Vec::new(), Vec::new());
         let asked = |name: &String| options.only.as_ref().is_none_or(|only| only.contains(name));
         for (place, name) in names.iter().enumerate().filter(|(_, name)| asked(name)) {
-            let why = types.as_ref().map_or(Ok(None), |types| unusable(name, &types[place], wish(name)))?;
-            match why {
+            let by_type = types.as_ref().map_or(Ok(None), |types| unusable(name, &types[place], wish(name)))?;
+            match index(name, wish(name)).or(by_type) {
                 Some(why) => left_out.push((place, why)),
                 None => heads.push(Head { name: name.clone(), place, wish: wish(name), untyped: types.is_none() }),
             }

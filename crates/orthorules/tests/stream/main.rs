@@ -1,6 +1,8 @@
 //! Files that become codes while they are read: the same model, to the last byte, as from the table in memory.
 #![cfg(feature = "files")]
 
+mod odd;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +13,7 @@ use arrow_schema::{Field, Schema};
 use orthorules::generate::SplitMix64;
 use orthorules::params::{MaxBins, PathKind};
 use orthorules::table::read;
-use orthorules::{Params, Problem, Roles, Silent, Task, fit};
+use orthorules::{Loss, Params, Problem, Roles, Silent, Task, fit};
 use proptest::prelude::*;
 
 /// One row of a table with a column of every kind; `None` is missing.
@@ -93,8 +95,9 @@ fn ipc(rows: &[Row]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// What the table in memory gives: the model and remarks, or what is wrong.
+/// What the table in memory gives: the model and remarks, or what is wrong. Bad parameters are told first, as on the command line.
 fn in_memory(path: &Path, roles: &Roles, params: &Params) -> Result<(String, Vec<String>), String> {
+    params.check(Loss::Squared, 1).map_err(|e| e.to_string())?;
     let table = read(path, &roles.read_options()).map_err(|e| e.to_string())?;
     let warnings = table.warnings().to_vec();
     let problem = Problem::new(table, roles).map_err(|e| e.to_string())?;
@@ -226,6 +229,99 @@ fn mistakes_are_told_alike() {
     let long = "1,2\n".repeat(400_000);
     for bad in ["x,y\n", "", "x,x\n1,2\n", &format!("x,y\n{long}3\n"), &format!("x,y\n{long}4,\"5\n")] {
         same("a.csv", bad.as_bytes(), &roles(), &small()).unwrap_err();
+    }
+}
+
+/// Cuts are a set: their order and repetitions say nothing.
+#[test]
+fn cuts_may_come_in_any_order() {
+    let cuts = |list: &[f64]| Params { cuts: [("x".to_owned(), list.to_vec())].into(), ..small() };
+    for (name, bytes) in files(&rows(300, 11)) {
+        let expected = same(name, &bytes, &roles(), &cuts(&[-3.0, 0.5, 20.0])).unwrap();
+        assert!(expected.0.contains("0.5") || expected.0.contains("-3.0") || expected.0.contains("20.0"));
+        for list in [&[20.0, -3.0, 0.5][..], &[0.5, 0.5, -3.0, 20.0, 20.0]] {
+            assert_eq!(same(name, &bytes, &roles(), &cuts(list)).as_ref(), Ok(&expected), "{list:?}");
+        }
+    }
+}
+
+/// Rules do not use a column of weights, exposures or groups in any case.
+#[test]
+fn columns_with_a_part_to_play_may_be_ignored_too() {
+    let rows: Vec<Row> = rows(300, 13).into_iter().filter(|r| r.y > 0.0 && r.name.is_some()).collect();
+    let ignoring = |roles: Roles, name: &str| Roles { ignore: vec![name.into()], ..roles };
+    for (name, bytes) in files(&rows) {
+        let weighted = Roles { weight: Some("w".into()), ..roles() };
+        let expected = same(name, &bytes, &weighted, &small()).unwrap();
+        assert_eq!(same(name, &bytes, &ignoring(weighted, "w"), &small()).unwrap(), expected);
+        let exposed = Roles { exposure: Some("y".into()), target: "w".into(), task: Some(Task::Poisson), ..roles() };
+        let expected = same(name, &bytes, &exposed, &small()).unwrap();
+        assert_eq!(same(name, &bytes, &ignoring(exposed, "y"), &small()).unwrap(), expected);
+        let grouped = Roles { groups: Some("name".into()), ..roles() };
+        let expected = same(name, &bytes, &grouped, &small()).unwrap();
+        assert_eq!(same(name, &bytes, &ignoring(grouped, "name"), &small()).unwrap(), expected);
+        same(name, &bytes, &ignoring(roles(), "y"), &small()).unwrap_err();
+    }
+}
+
+/// A row of weight 0 is a row that is not there: neither its class nor what is wrong with it matters.
+#[test]
+fn rows_of_weight_zero_have_no_class() {
+    let text = "x,w,e,y\n1,1,1,a\n2,2,1,b\n3,1,1,c\n4,1,1,a\n5,2,2,b\n6,3,1,c\n7,0,-1,d\n8,0,,\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    let weighted = Roles { weight: Some("w".into()), ignore: vec!["e".into()], ..roles() };
+    let model = |text: &str| {
+        same("a.csv", text.as_bytes(), &weighted, &small()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let (problem, _) = Problem::read(&path, &weighted, &small(), None).unwrap();
+        let table = read(&path, &weighted.read_options()).unwrap();
+        let (model, _) = fit(&problem, &small(), &Silent).unwrap();
+        (problem.classes().to_vec(), model.evaluate(&table).unwrap())
+    };
+    let (classes, evaluation) = model(text);
+    assert_eq!(classes, ["a", "b", "c"]);
+    assert_eq!(model(text.split_once("7,0").unwrap().0), (classes, evaluation));
+
+    let counts = text.replace(['a', 'b', 'c'], "1").replace('d', "-1");
+    let exposed = Roles { exposure: Some("e".into()), task: Some(Task::Poisson), ignore: Vec::new(), ..weighted };
+    same("a.csv", counts.as_bytes(), &exposed, &small()).unwrap();
+    // And the rows that are there keep their numbers.
+    let bad = format!("{counts}9,1,1,-3\n");
+    let message = same("a.csv", bad.as_bytes(), &exposed, &small()).unwrap_err();
+    assert!(message.contains("row 9: ") && message.contains("-3"), "{message}");
+}
+
+/// The first pass already needs to know the bins: no number of them, and no cut, may surprise it.
+#[test]
+fn parameters_are_checked_before_the_file_is_read() {
+    let bad = [
+        Params { max_bins: MaxBins::AtMost(0), ..small() },
+        Params { max_bins: MaxBins::AtMost(70_000), ..small() },
+        Params { cuts: [("x".to_owned(), vec![f64::NAN])].into(), ..small() },
+        Params { threads: Some(0), ..small() },
+    ];
+    for params in bad {
+        let message = streamed(Path::new("no such file"), &roles(), &params, None).unwrap_err();
+        assert!(message.contains("must be"), "{message}");
+    }
+}
+
+#[test]
+fn the_index_of_a_data_frame_is_no_feature() {
+    let mut text = String::from("x,__index_level_0__,y\n");
+    (0..60).for_each(|i| writeln!(text, "{},{i},{}", i % 4, i).unwrap());
+    let (model, warnings) = same("a.csv", text.as_bytes(), &roles(), &small()).unwrap();
+    assert!(!model.contains("index_level"), "{model}");
+    assert!(warnings.len() == 1 && warnings[0].contains("\"__index_level_0__\" left out"), "{warnings:?}");
+    for roles in [
+        Roles { target: "__index_level_0__".into(), ..roles() },
+        Roles { weight: Some("__index_level_0__".into()), ..roles() },
+        Roles { categorical: vec!["__index_level_0__".into()], ..roles() },
+        Roles { ignore: vec!["__index_level_0__".into()], ..roles() },
+    ] {
+        let (_, warnings) = same("a.csv", text.as_bytes(), &roles, &small()).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
     }
 }
 
