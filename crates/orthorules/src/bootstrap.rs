@@ -148,7 +148,8 @@ impl Bootstrap {
                 conditions.eq(found.rules.iter().map(|r| r.conditions.len()))
             });
         let finite = |(low, high): (f64, f64)| low.is_finite() && high.is_finite();
-        let sound = |u: &Uncertainty| finite(u.intercept) && u.rules.iter().all(|r| finite(r.interval));
+        let parts = |r: &RuleUncertainty| r.conditions.iter().chain([&r.frequency]).all(|part| part.is_finite());
+        let sound = |u: &Uncertainty| finite(u.intercept) && u.rules.iter().all(|r| finite(r.interval) && parts(r));
         if !fits || !self.ensembles.iter().all(sound) {
             return Err(Error::Model("bootstrap does not match the rules".into()));
         }

@@ -31,6 +31,7 @@ enum Way {
 impl Coder {
     /// Ordered bins, of which `cuts` are the largest values, ascending; larger values belong to the last.
     pub(crate) fn ordered(name: &str, cuts: Vec<f64>) -> Self {
+        let cuts = with_finite_gaps(cuts);
         let (bins, lowest) = (cuts.len(), vec![f64::INFINITY; cuts.len()]);
         Self { name: name.to_owned(), way: Way::Ordered { finder: Finder::new(cuts), lowest }, bins }
     }
@@ -94,6 +95,22 @@ impl Coder {
         };
         BinnedColumn { name: self.name, scale, bins: self.bins, codes }
     }
+}
+
+/// The cuts after which a finite threshold can tell what is above: −∞ shares a bin with the lowest finite number, +∞ with the highest.
+/// A number lies between any other two neighbours, or is one of them.
+fn with_finite_gaps(mut cuts: Vec<f64>) -> Vec<f64> {
+    if let [f64::NEG_INFINITY, others @ ..] = cuts.as_slice() {
+        let same = others.first() == Some(&-f64::MAX);
+        cuts[0] = -f64::MAX;
+        if same {
+            cuts.remove(1);
+        }
+    }
+    if let [.., f64::MAX, f64::INFINITY] = cuts.as_slice() {
+        cuts.remove(cuts.len() - 2);
+    }
+    cuts
 }
 
 /// The whole number nearest to `place`, from 0 to `last`; 0 for NaN. After 2⁵² is added, the lowest bits are that number: shorter

@@ -19,14 +19,22 @@ pub fn rounded(x: f64, digits: usize) -> String {
 }
 
 /// The decimal with the fewest digits that is at least `low` and less than `high`; among those the one nearest
-/// to the middle of the gap. Used for `x <= t`: `t` keeps the training values `low` in and `high` out.
+/// to the middle of the gap. Used for `x <= t`: `t` keeps the training values `low` in and `high` out. The result is finite where a
+/// finite number can do that, which none can for a `low` of +∞ or above a `low` of the largest number.
 pub fn shortest_below(low: f64, high: f64) -> f64 {
-    shortest(low, high, |t| low <= t && t < high).unwrap_or(low)
+    let (from, to) = finite(low, high);
+    shortest(from, to, |t| from <= t && t < high).unwrap_or(from)
 }
 
-/// The decimal with the fewest digits that is more than `low` and at most `high`: the `t` of `x >= t`.
+/// The decimal with the fewest digits that is more than `low` and at most `high`: the `t` of `x >= t`. Finite as above.
 pub fn shortest_above(low: f64, high: f64) -> f64 {
-    shortest(low, high, |t| low < t && t <= high).unwrap_or(high)
+    let (from, to) = finite(low, high);
+    shortest(from, to, |t| low < t && t <= to).unwrap_or(to)
+}
+
+/// A gap without its infinite ends, which no threshold may be: models are kept as JSON, which has finite numbers only.
+fn finite(low: f64, high: f64) -> (f64, f64) {
+    (low.max(-f64::MAX), high.min(f64::MAX))
 }
 
 /// Tries multiples of 10ᵉ from coarse to fine. The first grid with a point inside the gap gives the fewest digits.
@@ -34,7 +42,7 @@ fn shortest(low: f64, high: f64, inside: impl Fn(f64) -> bool) -> Option<f64> {
     if inside(0.0) {
         return Some(0.0);
     }
-    if !low.is_finite() || !high.is_finite() || low >= high {
+    if low >= high {
         return None;
     }
     let middle = low / 2.0 + high / 2.0;
@@ -92,8 +100,12 @@ mod tests {
         assert_eq!(shortest_below(-3.0, 5.0), 0.0);
         assert_eq!(shortest_above(-0.5, -0.25), -0.4);
         assert_eq!(shortest_below(1e300, 1.5e300), 1e300);
-        assert_eq!(shortest_below(1.0, f64::INFINITY), 1.0);
-        assert_eq!(shortest_above(f64::NEG_INFINITY, -7.5), -7.5);
+        assert_eq!(shortest_below(1.0, f64::INFINITY), 1e308);
+        assert_eq!(shortest_above(1.0, f64::INFINITY), 1e308);
+        assert_eq!(shortest_above(f64::NEG_INFINITY, -7.5), -1e308);
+        assert_eq!(shortest_below(1.7e308, f64::INFINITY), 1.7e308);
+        assert_eq!(shortest_above(f64::MAX.next_down(), f64::INFINITY), f64::MAX);
+        assert_eq!(shortest_below(f64::NEG_INFINITY, f64::INFINITY), 0.0);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::loss::Link;
 use crate::model::{Model, Step};
 use crate::predict::{Activations, Predictions};
 use crate::problem::{Problem, Target, Task, among_all, exposures, number_target, pick, rows_that_count, weights};
+use crate::response::Response;
 use crate::table::{Kind, Table};
 use std::borrow::Cow;
 
@@ -85,13 +86,14 @@ impl Truth {
         Self { y, class, weight, exposure: problem.exposure.clone().unwrap_or_else(ones) }
     }
 
-    /// The loss of every row with one step for each ensemble.
+    /// The loss of every row with one step for each ensemble; the largest number in place of an overflow.
     pub(crate) fn losses(&self, model: &Model, activations: &Activations, steps: &[&Step]) -> Vec<f64> {
         if let [step] = steps
             && (model.task != Task::Classification || model.link == Link::Canonical)
         {
             let scores = activations.scores(0, step);
-            return (0..scores.len()).map(|r| model.loss.of_row(scores[r], self.y[r], self.exposure[r])).collect();
+            let loss = |r: usize| bounded(model.loss.of_row(scores[r], self.y[r], self.exposure[r]));
+            return (0..scores.len()).map(loss).collect();
         }
         match activations.predictions_of(model, steps) {
             Predictions::Numbers(_) => Vec::new(),
@@ -102,35 +104,54 @@ impl Truth {
         }
     }
 
+    /// The weighted mean of `term`, which must be finite.
+    fn mean(&self, term: impl Fn(usize) -> f64) -> f64 {
+        let total: f64 = self.weight.iter().sum();
+        let rows = || self.weight.iter().enumerate();
+        let mean = rows().map(|(r, w)| w * term(r)).sum::<f64>() / total;
+        // Terms so large that their sum overflows still have a mean.
+        if mean.is_finite() || total == 0.0 { mean } else { bounded(rows().map(|(r, w)| w / total * term(r)).sum()) }
+    }
+
+    /// A scale and the weighted mean of the squares on it: 1, unless the squares themselves would overflow.
+    fn mean_square(&self, term: impl Fn(usize) -> f64) -> (f64, f64) {
+        let largest = (0..self.weight.len()).map(|r| term(r).abs()).fold(0.0, f64::max);
+        let scale = if largest < 1e150 { 1.0 } else { largest };
+        (scale, self.mean(|r| (term(r) / scale).powi(2)))
+    }
+
     /// The quality of one step for each ensemble.
     fn evaluate(&self, model: &Model, activations: &Activations, rules: usize, steps: &[&Step]) -> Evaluation {
-        let total: f64 = self.weight.iter().sum();
-        let mean =
-            |term: &dyn Fn(usize) -> f64| (0..self.weight.len()).map(|r| self.weight[r] * term(r)).sum::<f64>() / total;
         let losses = self.losses(model, activations, steps);
-        let risk = mean(&|r| losses[r]);
+        let risk = self.mean(|r| losses[r]);
         let metrics = match activations.predictions_of(model, steps) {
             Predictions::Numbers(prediction) => {
-                let center = mean(&|r| self.y[r]);
-                let spread = mean(&|r| (self.y[r] - center).powi(2));
-                let squared = mean(&|r| (prediction[r] - self.y[r]).powi(2));
-                let absolute = mean(&|r| (prediction[r] - self.y[r]).abs());
-                let r2 = if spread > 0.0 { 1.0 - squared / spread } else { f64::NAN };
-                vec![("rmse", squared.sqrt()), ("mae", absolute), ("r2", r2)]
+                let center = self.mean(|r| self.y[r]);
+                let (unit, spread) = self.mean_square(|r| bounded(self.y[r] - center));
+                let (scale, square) = self.mean_square(|r| bounded(prediction[r] - self.y[r]));
+                let rmse = bounded(scale * square.sqrt());
+                let mae = self.mean(|r| bounded((prediction[r] - self.y[r]).abs()));
+                let r2 = if spread > 0.0 { bounded(1.0 - square / spread * (scale / unit).powi(2)) } else { f64::NAN };
+                vec![("rmse", rmse), ("mae", mae), ("r2", r2)]
             }
             Predictions::Classes { labels, probabilities } => {
-                let error = mean(&|r| f64::from(labels[r] != self.class[r]));
+                let error = self.mean(|r| f64::from(labels[r] != self.class[r]));
                 let mut metrics = vec![("error", error), ("accuracy", 1.0 - error)];
                 if model.classes.len() == 2 {
                     let scores = activations.scores(0, steps[0]);
                     metrics.push(("auc", auc(&scores, &self.class, &self.weight)));
-                    metrics.push(("brier", mean(&|r| (probabilities[r * 2 + 1] - self.y[r]).powi(2))));
+                    metrics.push(("brier", self.mean(|r| (probabilities[r * 2 + 1] - self.y[r]).powi(2))));
                 }
                 metrics
             }
         };
         Evaluation { rules, complexity: steps.iter().map(|s| s.complexity).sum(), risk, metrics }
     }
+}
+
+/// The largest number in place of an overflow, or of what two of them leave.
+fn bounded(x: f64) -> f64 {
+    if x.is_nan() { f64::MAX } else { Response::finite(x) }
 }
 
 fn class_indices(model: &Model, table: &Table) -> Result<Vec<u32>> {

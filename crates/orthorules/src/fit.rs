@@ -7,7 +7,7 @@ use crate::counts::RootCounts;
 use crate::enough::Grown;
 use crate::error::{Error, Result};
 use crate::loss::Link;
-use crate::model::{Ensemble, Model, Step};
+use crate::model::{Ensemble, Model, Status, Step};
 use crate::monotone::{self, Directions};
 use crate::objective::Scorer;
 use crate::params::{Checked, Learner, Params, PathKind, Update};
@@ -92,6 +92,11 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         }
         Ok::<_, Error>((model, seconds))
     })??;
+    // What is returned can be written and read back.
+    model.check().map_err(|e| match e {
+        Error::Model(what) => Error::Model(format!("{what}; bring target, weights and penalty to usual sizes")),
+        other => other,
+    })?;
     Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
 }
 
@@ -225,9 +230,13 @@ impl<'a> Boosting<'a> {
             weights = refit::update(&weights, signs, loss, &cells, params);
             let next_risk = weights.risk(loss, &cells, params.reg_lambda);
             seconds.refit += started.elapsed().as_secs_f64();
-            // A closed-form step may overshoot and recover later; every other update must pay for its rule.
+            // A closed-form step may overshoot and recover later, if there is one; every other update must pay for its rule.
             let size = response.total_weight * f64::EPSILON;
-            if params.update != Update::Newton && risk - next_risk <= size {
+            let helps = match params.update {
+                Update::Newton => weights.status == Status::Step,
+                Update::Corrective | Update::Stagewise => risk - next_risk > size,
+            };
+            if !helps {
                 break;
             }
             let rule = rule(&found, self.columns, response);

@@ -4,6 +4,7 @@
 //! O(p t²) a step, whatever the number of rows. Weights that must keep a sign are the matter of `signed`.
 
 mod signed;
+mod slope;
 
 use crate::cells::Cells;
 use crate::linalg::Cholesky;
@@ -12,11 +13,15 @@ use crate::model::Status;
 use crate::monotone::Signs;
 use crate::params::{Checked, Intercept, Update};
 use signed::AT_ONCE;
+use slope::{Slope, Slopes};
 
 /// More steps than any well-posed problem needs; badly scaled ones end here with status `Stalled`.
 const MAX_STEPS: usize = 200;
-/// Converged when the squared Newton decrement, twice the decrease still to be had, falls below this part of F's size.
-const TOLERANCE: f64 = 1e-14;
+/// Converged when no gradient is larger than this part of the terms that it is the difference of: rounding alone leaves a few
+/// units of 1e-16. A query and its complement differ by the gradient of the intercept, so that they tie only where it vanishes.
+const VANISHED: f64 = 1e-14;
+/// Parts of F's size that are too small for F to tell whether a step was good. The gradient still can.
+const UNSEEN: f64 = 1e-14;
 /// Scores of cells beyond this size have left the range where the loss says anything about the data.
 const FAR: f64 = 12.0;
 
@@ -83,7 +88,7 @@ pub(crate) fn update(previous: &Weights, signs: Signs, loss: Loss, cells: &Cells
     weights
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Variable {
     Intercept,
     Rule(usize),
@@ -114,45 +119,55 @@ impl Newton<'_> {
         self.cells.b.iter().map(|b| b.abs()).sum::<f64>() + self.cells.mass.iter().sum::<f64>()
     }
 
-    /// Newton steps with backtracking until the decrement vanishes, or until a weight comes to 0 that may not pass it:
-    /// this one is returned.
+    /// Newton steps until the gradient vanishes, or until a weight comes to 0 that may not pass it: this one is returned.
+    /// At first a step must lower F, then, where F is flat up to rounding, the gradient.
     fn descend(&self, weights: &mut Weights) -> Option<Variable> {
-        let mut risk = weights.risk(self.loss, self.cells, self.lambda);
         let size = self.size();
+        let slopes = Slopes::new(self);
+        let (mut risk, mut factor) = (None, None);
+        let mut at = slopes.at(weights);
+        let mut is_flat = false;
         weights.status = Status::Stalled;
-        let mut factor = None;
         for _ in 0..MAX_STEPS {
-            let (gradient, direction) = self.direction(weights, &mut factor);
-            let decrement: f64 = -gradient.iter().zip(&direction).map(|(g, d)| g * d).sum::<f64>();
-            if decrement.is_nan() {
+            if at.left <= VANISHED {
+                weights.status = Status::Converged;
                 break;
             }
-            if decrement <= TOLERANCE * TOLERANCE * size {
-                weights.status = Status::Converged;
+            let direction = self.direction(&at, &mut factor);
+            let decrement: f64 = -at.gradient.iter().zip(&direction).map(|(g, d)| g * d).sum::<f64>();
+            if decrement.is_nan() {
                 break;
             }
             let barrier = self.barrier(weights, &direction);
             let reach = barrier.map_or(1.0, |(_, reach)| reach);
-            let Some((next, next_risk, step)) = self.backtrack(weights, &direction, reach, (risk, decrement)) else {
+            is_flat |= decrement <= UNSEEN * size;
+            let mut taken = None;
+            if !is_flat {
+                let before = risk.unwrap_or_else(|| weights.risk(self.loss, self.cells, self.lambda));
+                taken = self.lower_risk(weights, &direction, reach, (before, decrement)).map(|(next, after, step)| {
+                    risk = Some(after);
+                    is_flat = before - after <= UNSEEN * size;
+                    (slopes.at(&next), next, step)
+                });
+                is_flat |= taken.is_none() && decrement <= 1e-10 * size;
+            }
+            if taken.is_none() && is_flat {
+                taken = self.lower_gradient(weights, &direction, reach, (&slopes, at.left));
+            }
+            let Some((next_at, next, step)) = taken else {
                 if let Some((variable, _)) = barrier.filter(|&(_, reach)| reach < AT_ONCE) {
                     weights.stop_at_zero(variable);
                     return Some(variable);
                 }
-                // No step lowers F in floating point: at the optimum up to rounding if the decrement is small.
-                if decrement <= 1e-10 * size {
-                    weights.status = Status::Converged;
-                }
                 break;
             };
-            let fell = risk - next_risk;
-            *weights = next;
-            risk = next_risk;
+            (at, *weights) = (next_at, next);
             if let Some((variable, _)) = barrier.filter(|_| step == reach) {
                 weights.stop_at_zero(variable);
                 return Some(variable);
             }
-            if fell <= TOLERANCE * size && decrement <= 1e-10 * size {
-                weights.status = Status::Converged;
+            // Without a minimum the gradient vanishes only at infinity.
+            if is_flat && self.is_unbounded(weights) {
                 break;
             }
         }
@@ -160,7 +175,7 @@ impl Newton<'_> {
     }
 
     /// The first of the steps 1, ½, ¼, … of `reach` that lowers F by a fair part of what its slope promises.
-    fn backtrack(
+    fn lower_risk(
         &self,
         from: &Weights,
         direction: &[f64],
@@ -169,8 +184,7 @@ impl Newton<'_> {
     ) -> Option<(Weights, f64, f64)> {
         let mut step = reach;
         for _ in 0..60 {
-            let mut next = from.clone();
-            self.add(&mut next, direction, step);
+            let next = self.moved(from, direction, step);
             let next_risk = next.risk(self.loss, self.cells, self.lambda);
             if next_risk.is_finite() && next_risk <= risk - 1e-4 * step * decrement && next_risk < risk {
                 return Some((next, next_risk, step));
@@ -180,52 +194,64 @@ impl Newton<'_> {
         None
     }
 
-    /// One undamped Newton step, halved only as long as it would overflow.
+    /// The first of the steps 1, ½, ¼, … of `reach` that lowers the gradient by a fair part of what it should, as a
+    /// Newton step lowers every component of it alike.
+    fn lower_gradient(
+        &self,
+        from: &Weights,
+        direction: &[f64],
+        reach: f64,
+        (slopes, left): (&Slopes, f64),
+    ) -> Option<(Slope, Weights, f64)> {
+        let mut step = reach;
+        for _ in 0..20 {
+            let next = self.moved(from, direction, step);
+            let at = slopes.at(&next);
+            if at.left <= (1.0 - 0.5 * step) * left {
+                return Some((at, next, step));
+            }
+            step *= 0.5;
+        }
+        None
+    }
+
+    /// One undamped Newton step, halved only as long as it would overflow. Where no part of it is a number, as without any
+    /// curvature, nothing moves and the status says so.
     fn single_step(&self, weights: &mut Weights) {
-        let (_, direction) = self.direction(weights, &mut None);
+        let direction = self.direction(&Slopes::new(self).at(weights), &mut None);
         let mut step = 1.0;
-        loop {
-            let mut next = weights.clone();
-            self.add(&mut next, &direction, step);
-            if step < 1e-30 || next.risk(self.loss, self.cells, self.lambda).is_finite() {
-                *weights = next;
-                weights.status = Status::Step;
+        weights.status = Status::Stalled;
+        while step > 1e-30 {
+            let next = self.moved(weights, &direction, step);
+            let sum = next.rules.iter().fold(next.intercept.abs(), |sum, w| sum + w.abs());
+            if sum.is_finite() && next.risk(self.loss, self.cells, self.lambda).is_finite() {
+                *weights = Weights { status: Status::Step, ..next };
                 return;
             }
             step *= 0.5;
         }
     }
 
-    fn add(&self, weights: &mut Weights, direction: &[f64], step: f64) {
+    /// The weights after a part of the way along `direction`.
+    fn moved(&self, from: &Weights, direction: &[f64], step: f64) -> Weights {
+        let mut weights = from.clone();
         for (variable, d) in self.free.iter().zip(direction) {
             match *variable {
                 Variable::Intercept => weights.intercept += step * d,
                 Variable::Rule(k) => weights.rules[k] += step * d,
             }
         }
+        weights
     }
 
-    /// Gradient and Newton direction −H⁻¹∇F over the free variables. The factor of H is kept where H is the same for all weights.
-    fn direction(&self, weights: &Weights, kept: &mut Option<Cholesky>) -> (Vec<f64>, Vec<f64>) {
-        let size = self.free.len();
-        let scores = weights.scores(self.cells);
-        let places = self.places();
-        let mut gradient = vec![0.0; size];
-        for (cell, &f) in scores.iter().enumerate() {
-            let g = self.cells.mass[cell] * self.loss.mean(f) - self.cells.b[cell];
-            self.active(&places, cell).for_each(|i| gradient[i] += g);
-        }
-        for (i, variable) in self.free.iter().enumerate() {
-            if let Variable::Rule(k) = *variable {
-                gradient[i] += self.lambda * weights.rules[k];
-            }
-        }
-        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
+    /// Newton's direction −H⁻¹∇F over the free variables. The factor of H is kept where H is the same for all weights.
+    fn direction(&self, at: &Slope, kept: &mut Option<Cholesky>) -> Vec<f64> {
+        let mut direction: Vec<f64> = at.gradient.iter().map(|g| -g).collect();
         if self.loss != Loss::Squared {
             *kept = None;
         }
-        kept.get_or_insert_with(|| self.factor(&scores, &places)).solve(&mut direction);
-        (gradient, direction)
+        kept.get_or_insert_with(|| self.factor(&at.scores, &self.places())).solve(&mut direction);
+        direction
     }
 
     /// The factor of the Hessian where cells have these scores. A dropped column keeps its weight in this step.
@@ -264,6 +290,11 @@ impl Newton<'_> {
         places[0].into_iter().chain(self.cells.rules_of(cell).iter().filter_map(|&k| places[1 + k as usize]))
     }
 
+    /// The score of the best constant.
+    fn center(&self) -> f64 {
+        self.loss.best_constant(self.cells.mass.iter().sum(), self.cells.b.iter().sum())
+    }
+
     /// Whether some cell's data pull its score to infinity, the penalty does not hold it, and it has gone far.
     fn is_unbounded(&self, weights: &Weights) -> bool {
         let pure = |cell: usize| match self.loss {
@@ -271,10 +302,11 @@ impl Newton<'_> {
             Loss::Logistic => self.cells.b[cell] <= 0.0 || self.cells.b[cell] >= self.cells.mass[cell],
             Loss::Poisson => self.cells.b[cell] <= 0.0,
         };
-        let center = self.loss.best_constant(self.cells.mass.iter().sum(), self.cells.b.iter().sum());
-        self.lambda == 0.0
-            && self.loss != Loss::Squared
-            && weights.scores(self.cells).iter().enumerate().any(|(c, f)| pure(c) && (f - center).abs() > FAR)
+        if self.lambda != 0.0 || self.loss == Loss::Squared {
+            return false;
+        }
+        let center = self.center();
+        weights.scores(self.cells).iter().enumerate().any(|(c, f)| pure(c) && (f - center).abs() > FAR)
     }
 }
 

@@ -108,7 +108,7 @@ impl Condition {
     /// Whether the operand fits the comparison.
     pub fn is_valid(&self) -> bool {
         match (self.op, &self.value) {
-            (Op::Le | Op::Ge, Some(Operand::Number(t))) => !t.is_nan(),
+            (Op::Le | Op::Ge, Some(Operand::Number(t))) => t.is_finite(),
             (Op::Eq | Op::Ne, Some(Operand::Text(_))) | (Op::Missing | Op::Present, None) => true,
             _ => false,
         }

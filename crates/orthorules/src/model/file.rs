@@ -110,6 +110,7 @@ impl Model {
         }
         match header.version {
             Some(v) if v == u64::from(VERSION) => {}
+            Some(0) => return Err(Error::Model("the file has version 0, which there never was: it is damaged".into())),
             Some(v) => {
                 return Err(Error::Model(format!(
                     "the file has version {v}, this program reads version {VERSION}: use a newer release"
@@ -138,25 +139,25 @@ impl Model {
             cv: document.cv,
             bootstrap: document.bootstrap,
         };
-        model.validate()?;
+        model.check_rules()?;
         for ensemble in &mut model.ensembles {
             for step in &mut ensemble.path {
                 let conditions: usize = step.members().map(|k| ensemble.rules[k].complexity()).sum();
                 step.complexity = conditions;
             }
         }
-        if let Some(cv) = &model.cv {
-            cv.validate(&model)?;
-        }
-        if let Some(bootstrap) = &model.bootstrap {
-            bootstrap.validate(&model)?;
-        }
+        model.check_resamples()?;
         Ok(model)
     }
 
-    /// Writes the model to `path`: whole or not at all.
+    /// Writes the model to `path`: whole or not at all. A model that could not be read back is refused.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write_whole(path, self.to_json().as_bytes())
+        self.check()?;
+        let text = self.to_json();
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(Error::Model(format!("its file would have {} bytes, too many for a model file", text.len())));
+        }
+        write_whole(path, text.as_bytes())
     }
 
     /// Reads a model file.
@@ -214,6 +215,9 @@ mod tests {
             format!("{{\"format\":{nested}}}"),
             SMALL[..SMALL.len() / 2].to_owned(),
             changed("\"version\":1", "\"version\":2"),
+            changed("\"version\":1", "\"version\":0"),
+            changed("\"version\":1", "\"version\":-1"),
+            changed("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]"),
             changed("orthorules-model", "other"),
             changed("\"chosen\":1", "\"chosen\":7"),
             changed("[0.74]", "[0.74,1]"),

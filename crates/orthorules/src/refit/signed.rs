@@ -2,16 +2,18 @@
 //!
 //! F is convex and the signs are bounds, so a point is the minimum if and only if the gradient vanishes along every weight that
 //! moves and drives every weight that is held at 0 against its bound. Weights are held when they come to 0, and let go
-//! again when the gradient turns; each round lowers F, so no set of held weights comes back.
+//! again when the gradient turns; each round lowers F, so no set of held weights comes back but by rounding.
 
+use super::slope::Slopes;
 use super::{Newton, Variable, Weights};
 use crate::model::Status;
 use crate::monotone::Signs;
 
 /// Steps shorter than this part of Newton's end at the weight that is in the way: they do not change F noticeably.
 pub(super) const AT_ONCE: f64 = 1e-8;
-/// A held weight is let go when a Newton step of it alone would lower F by more than half this part of F's size.
-const WANTED: f64 = 1e-14;
+/// A held weight is let go when its gradient is more than this part of the terms that it is the difference of. More than what may
+/// be left of the gradient of weights that move.
+const WANTED: f64 = 1e-12;
 /// More changes of the held weights than any problem needs.
 const MAX_ROUNDS: usize = 100;
 
@@ -52,39 +54,41 @@ impl Newton<'_> {
             Variable::Rule(k) => weights.signs[k] != Signs::Any && weights.rules[k] == 0.0,
         };
         let (mut held, mut moving): (Vec<Variable>, Vec<Variable>) = self.free.iter().partition(|v| is_held(v));
-        let mut before = f64::INFINITY;
+        // Held weights of the rounds so far, with which the others are at their minimum.
+        let mut seen: Vec<Vec<Variable>> = Vec::new();
         weights.status = Status::Stalled;
-        for _ in 0..MAX_ROUNDS {
+        for round in 0..MAX_ROUNDS {
             let wanted = self.wanted(weights, &held);
-            let risk = weights.risk(self.loss, self.cells, self.lambda);
-            let fell = risk < before;
-            if !fell || (wanted.is_empty() && before.is_finite()) {
+            if round > 0 && (wanted.is_empty() || seen.contains(&held)) {
                 return;
             }
-            before = risk;
+            if round > 0 {
+                seen.push(held.clone());
+            }
             held.retain(|v| !wanted.contains(v));
             moving.extend(wanted);
             while let Some(stopped) = self.with_free(moving.clone()).descend(weights) {
                 moving.retain(|&v| v != stopped);
                 held.push(stopped);
             }
+            held.sort_unstable();
         }
         weights.status = Status::Stalled;
     }
 
     /// The held weights that the gradient drives to the side on which they may be.
     fn wanted(&self, weights: &Weights, held: &[Variable]) -> Vec<Variable> {
-        let enough = WANTED * self.size();
+        let slopes = Slopes::new(self);
         let scores = weights.scores(self.cells);
-        let (mass, b) = (&self.cells.mass, &self.cells.b);
         let is_wanted = |&&v: &&Variable| {
             let Variable::Rule(k) = v else { return true };
-            let (mut slope, mut curvature) = (0.0, self.lambda);
+            let (mut slope, mut terms) = (0.0, 0.0);
             for (c, &f) in scores.iter().enumerate().filter(|&(c, _)| self.cells.in_rule(c, k)) {
-                slope += mass[c] * self.loss.mean(f) - b[c];
-                curvature += mass[c] * self.loss.curvature(f);
+                let (g, size) = slopes.of_cell(weights, c, f);
+                slope += g;
+                terms += size;
             }
-            weights.signs[k].allow(-slope) && slope * slope > enough * curvature
+            weights.signs[k].allow(-slope) && slope.abs() > WANTED * terms
         };
         held.iter().filter(is_wanted).copied().collect()
     }
@@ -111,7 +115,7 @@ impl Newton<'_> {
         if !self.is_signed(weights) {
             return self;
         }
-        let (_, direction) = self.direction(weights, &mut None);
+        let direction = self.direction(&Slopes::new(&self).at(weights), &mut None);
         let allowed = |&(&v, &d): &(&Variable, &f64)| weights.signs_of(v).allow(d);
         let free = self.free.iter().zip(&direction).filter(allowed).map(|(&v, _)| v).collect();
         self.with_free(free)

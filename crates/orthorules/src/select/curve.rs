@@ -84,9 +84,7 @@ impl<'a> Losses<'a> {
     /// Those of the largest size up to `complexity`.
     fn at(&self, complexity: usize) -> Vec<f64> {
         let size = &self.sizes[up_to(&self.complexities, complexity)];
-        let losses = self.truth.losses(self.model, &self.activations, &size.steps);
-        // The largest number in place of an overflow, as in every risk that is reported.
-        losses.into_iter().map(|loss| if loss.is_nan() { f64::MAX } else { Response::finite(loss) }).collect()
+        self.truth.losses(self.model, &self.activations, &size.steps)
     }
 }
 
