@@ -147,10 +147,10 @@ fn packed_table(rng: &mut Rng, gzip: bool) -> Result<Case> {
 fn typed_table(rng: &mut Rng, parquet: bool) -> Result<Case> {
     let (sheet, settings) = sheet::sheet(rng);
     let bomb = rng.once_in(300);
-    let rows = rng.between(1, 2_000_000);
+    let rows = rng.between(1, 1_000_000);
     let batches = if bomb { vec![write::monotonous(rng, rows)?] } else { write::batches(rng, &sheet)? };
     let (name, mut file) =
-        if parquet { ("a.parquet", write::parquet(rng, &batches)?) } else { write::arrow(rng, &batches)? };
+        if parquet { ("a.parquet", write::parquet(rng, &batches, bomb)?) } else { write::arrow(rng, &batches)? };
     if !rng.once_in(4) {
         if parquet {
             typed::parquet(rng, &mut file);

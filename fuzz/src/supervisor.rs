@@ -24,6 +24,8 @@ struct State {
 }
 
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
+    // What panics is told as a finding.
+    std::panic::set_hook(Box::new(|_| {}));
     let formats = if cli.formats.is_empty() { &Format::ALL[..] } else { &cli.formats[..] };
     let mut tallies = Vec::new();
     for &format in formats {
@@ -83,7 +85,12 @@ fn job(cli: &Cli, format: Format, (cases, jobs): (u64, u64), first: u64, tally: 
         command.arg(format.name()).arg("--kept").arg(&cli.kept).arg("--program").arg(cli.program());
         command.args(["--cases", &cases.to_string(), "--seed", &cli.seed.to_string(), "--jobs", &jobs.to_string()]);
         command.args(cli.replay.then_some("--replay")).arg("--worker").arg(folder.path()).arg(next.to_string());
-        let mut worker = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut worker = command
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
         let state = Mutex::new(State { current: None, since: Instant::now(), done: false });
         let ended = std::thread::scope(|scope| {
             let (out, err) = (worker.stdout.take(), worker.stderr.take());
@@ -182,9 +189,10 @@ fn keep(cli: &Cli, tally: &mut Tally) -> Result<()> {
                 files.get(finding.index as usize).map_or(String::new(), |path| path.display().to_string())
             } else {
                 let label = format!("{}-{}", cli.seed, finding.index);
-                let case = Case::make(tally.format, cli.seed, finding.index);
-                let is_kept = case.and_then(|case| case.keep(&folder, &label)).unwrap_or(false);
-                let where_to = if is_kept { folder.display().to_string() } else { "not kept, too large".into() };
+                let make = || Case::make(tally.format, cli.seed, finding.index)?.keep(&folder, &label);
+                // A case that could not even be made has been told of as such.
+                let is_kept = std::panic::catch_unwind(make).is_ok_and(|kept| kept.unwrap_or(false));
+                let where_to = if is_kept { folder.display().to_string() } else { "not kept".into() };
                 format!("--seed {} --case {} ({where_to})", cli.seed, finding.index)
             };
             println!("  {place}: {}", finding.what);

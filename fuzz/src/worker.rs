@@ -53,7 +53,8 @@ pub(crate) fn run(cli: &Cli, folder: &Path, first: u64) {
         let _ = std::fs::remove_dir_all(&place);
         say(&match verdict {
             Ok(Ok(outcome)) => Line::Ended { used: outcome == Outcome::Used },
-            Ok(Err(what)) => Line::Found(what),
+            // Without the folder, which has another name each time.
+            Ok(Err(what)) => Line::Found(what.replace(&format!("{}/", place.display()), "")),
             Err(_) => Line::Found(LAST_PANIC.lock().map_or(String::new(), |last| last.clone())),
         });
     }

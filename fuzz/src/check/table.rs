@@ -104,7 +104,8 @@ fn same_rows(whole: &Engine<Table>, path: &Path, options: &ReadOptions) -> Resul
 
 fn same(first: &Engine<Model>, second: &Engine<Model>) -> Result<(), String> {
     match (first, second) {
-        (Ok(a), Ok(b)) if a == b => Ok(()),
+        // By their files: a number that is none is found where the model is saved.
+        (Ok(a), Ok(b)) if a.to_json() == b.to_json() => Ok(()),
         (Err(a), Err(b)) if a.to_string() == b.to_string() => Ok(()),
         (Ok(_), Ok(_)) => Err("streamed and in memory, the models differ".into()),
         (a, b) => {

@@ -18,7 +18,7 @@ static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
         let (_, bytes) = text::written(&mut Rng::of_case(2, 0, 0), &text::rows(&sheet));
         files.push((format!("t{which}.csv"), bytes));
         if let Ok(batches) = super::typed::batches(rng, &sheet) {
-            files.push((format!("t{which}.parquet"), super::typed::parquet(rng, &batches).unwrap_or_default()));
+            files.push((format!("t{which}.parquet"), super::typed::parquet(rng, &batches, false).unwrap_or_default()));
             files.push((format!("t{which}.arrow"), super::typed::arrow(rng, &batches).unwrap_or_default().1));
         }
     }
@@ -101,7 +101,7 @@ fn fit(rng: &mut Rng) -> Vec<String> {
     if !rng.once_in(30) {
         args.extend(["--target".into(), if rng.once_in(15) { odd::name(rng) } else { "y".into() }]);
     }
-    let settings = if rng.once_in(2) {
+    let settings = if rng.once_in(3) {
         params::extreme(rng)
     } else {
         let mut settings = crate::settings::Settings::default();

@@ -16,6 +16,7 @@ use arrow_schema::{DataType, Field, IntervalUnit, Schema, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::ColumnPath;
 use std::sync::Arc;
 
 /// The sheet as batches of Arrow arrays.
@@ -52,7 +53,7 @@ fn array(rng: &mut Rng, data: &Data) -> ArrayRef {
                 DataType::UInt32,
                 DataType::UInt64,
                 DataType::Decimal128(20, 3),
-                DataType::Decimal256(50, -2),
+                DataType::Decimal256(50, 4),
             ];
             (Arc::new(Float64Array::from(v.clone())), types)
         }
@@ -112,8 +113,8 @@ fn unusual(rng: &mut Rng, rows: usize) -> Result<ArrayRef> {
     })
 }
 
-/// A Parquet file with properties drawn at random.
-pub(crate) fn parquet(rng: &mut Rng, batches: &[RecordBatch]) -> Result<Vec<u8>> {
+/// A Parquet file with properties drawn at random, but for the size of pages where there are many rows.
+pub(crate) fn parquet(rng: &mut Rng, batches: &[RecordBatch], many: bool) -> Result<Vec<u8>> {
     let compressions = [
         Compression::UNCOMPRESSED,
         Compression::SNAPPY,
@@ -128,15 +129,32 @@ pub(crate) fn parquet(rng: &mut Rng, batches: &[RecordBatch]) -> Result<Vec<u8>>
         .set_compression(*rng.pick(&compressions))
         .set_writer_version(version)
         .set_dictionary_enabled(rng.once_in(2))
-        .set_statistics_enabled(*rng.pick(&statistics))
-        .set_data_page_row_count_limit(rng.between(1, 50))
-        .set_write_batch_size(rng.between(1, 50))
-        .set_max_row_group_row_count(Some(rng.between(5, 400)));
-    let properties = match rng.below(4) {
-        0 => properties.set_encoding(Encoding::DELTA_BINARY_PACKED),
-        1 => properties.set_encoding(Encoding::BYTE_STREAM_SPLIT),
-        _ => properties,
+        .set_statistics_enabled(*rng.pick(&statistics));
+    let (page, piece, group) = (rng.between(1, 50), rng.between(1, 50), rng.between(5, 400));
+    let mut properties = if many {
+        properties
+    } else {
+        properties
+            .set_data_page_row_count_limit(page)
+            .set_write_batch_size(piece)
+            .set_max_row_group_row_count(Some(group))
     };
+    for field in batches[0].schema().fields() {
+        let namesakes = batches[0].schema().fields().iter().filter(|f| f.name() == field.name()).count();
+        if rng.once_in(2) || namesakes > 1 {
+            continue;
+        }
+        // The writer panics where an encoding does not suit a type.
+        let encoding = match field.data_type() {
+            DataType::Int32 | DataType::Int64 => Encoding::DELTA_BINARY_PACKED,
+            DataType::Float32 | DataType::Float64 => Encoding::BYTE_STREAM_SPLIT,
+            DataType::Utf8 | DataType::LargeUtf8 => {
+                *rng.pick(&[Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY])
+            }
+            _ => continue,
+        };
+        properties = properties.set_column_encoding(ColumnPath::new(vec![field.name().clone()]), encoding);
+    }
     let write = |properties: WriterProperties| -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut writer = ArrowWriter::try_new(&mut bytes, batches[0].schema(), Some(properties))?;
@@ -146,8 +164,7 @@ pub(crate) fn parquet(rng: &mut Rng, batches: &[RecordBatch]) -> Result<Vec<u8>>
         writer.close()?;
         Ok(bytes)
     };
-    // An encoding that does not suit a type is an error of the writer.
-    write(properties.build()).or_else(|_| write(WriterProperties::default()))
+    write(properties.build())
 }
 
 /// An Arrow file or stream.

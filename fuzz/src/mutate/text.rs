@@ -27,7 +27,11 @@ pub(crate) fn cells(rng: &mut Rng, rows: &mut Rows) {
         let c = rng.below(width);
         match rng.below(12) {
             0..=3 => rows[r][c] = odd::token(rng),
-            4 => rows[0][c.min(width - 1)] = odd::name(rng),
+            4 => {
+                if let Some(name) = rows[0].get_mut(c) {
+                    *name = odd::name(rng);
+                }
+            }
             5 => drop(rows[r].remove(c)),
             6 => rows[r].insert(c, odd::token(rng)),
             7 => {
