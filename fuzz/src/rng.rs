@@ -25,7 +25,7 @@ impl Rng {
 
     /// A number below `n`, or 0 where there is none.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        (u128::from(self.next()) * n as u128 >> 64) as usize
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
     /// A number from `low` to `high`, both possible.
@@ -41,6 +41,11 @@ impl Rng {
     /// One of `items`, which are not empty.
     pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
+    }
+
+    /// One of `words`.
+    pub(crate) fn word(&mut self, words: &[&'static str]) -> &'static str {
+        words[self.below(words.len())]
     }
 
     /// A number from 1 to one of `most`.

@@ -68,7 +68,7 @@ fn of_format(cli: &Cli, format: Format) -> Result<Tally> {
     let mut tally = tally.into_inner().map_err(|_| anyhow::anyhow!("a job stopped"))?;
     tally.seconds = start.elapsed().as_secs_f64();
     tally.findings.sort_by_key(|finding| finding.index);
-    keep(cli, &mut tally)?;
+    keep(cli, &tally);
     Ok(tally)
 }
 
@@ -179,7 +179,7 @@ fn watch(cli: &Cli, format: Format, worker: &mut Child, state: &Mutex<State>, ta
 }
 
 /// Writes new findings to the folder of their format, a few of each kind.
-fn keep(cli: &Cli, tally: &mut Tally) -> Result<()> {
+fn keep(cli: &Cli, tally: &Tally) {
     let folder = cli.kept.join(tally.format.name());
     let files = kept(&folder);
     for (kind, findings) in report::kinds(&tally.findings) {
@@ -198,5 +198,4 @@ fn keep(cli: &Cli, tally: &mut Tally) -> Result<()> {
             println!("  {place}: {}", finding.what);
         }
     }
-    Ok(())
 }

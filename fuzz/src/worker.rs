@@ -31,7 +31,9 @@ pub(crate) fn run(cli: &Cli, folder: &Path, first: u64) {
     let Some(&format) = cli.formats.first() else { return };
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map_or(String::new(), |l| format!("{}:{}", short(l.file()), l.line()));
-        let why = info.payload_as_str().unwrap_or("no message");
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let why = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
         if let Ok(mut last) = LAST_PANIC.lock() {
             *last = format!("panic at {place}: {}", why.split_whitespace().collect::<Vec<_>>().join(" "));
         }

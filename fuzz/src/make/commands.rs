@@ -23,7 +23,7 @@ static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
         }
     }
     let long = "n".repeat(70_000);
-    let level = |i: usize| if i % 2 == 0 { long.as_str() } else { "b" };
+    let level = |i: usize| if i.is_multiple_of(2) { long.as_str() } else { "b" };
     let lines = |head: &str, row: &dyn Fn(usize) -> String| {
         std::iter::once(head.to_owned()).chain((0..30).map(row)).collect::<Vec<_>>().join("\n").into_bytes()
     };

@@ -65,7 +65,7 @@ pub(crate) fn extreme(rng: &mut Rng) -> Settings {
         settings.set("max_complexity", "8");
     }
     if rng.once_in(4) {
-        settings.set(*rng.pick(&["weight", "ignore", "categorical", "groups"]), *rng.pick(&["w", "a", "c", "y", "z"]));
+        settings.set(rng.word(&["weight", "ignore", "categorical", "groups"]), rng.word(&["w", "a", "c", "y", "z"]));
     }
     if rng.once_in(6) {
         settings.set("task", *rng.pick(&["regression", "classification", "poisson"]));

@@ -116,7 +116,7 @@ fn target(rng: &mut Rng, signal: &[f64], settings: &mut Settings) -> Data {
             Data::Numbers(signal.iter().map(|s| Some(offset + scale * (s + noise * rng.unit()))).collect())
         }
         3 | 4 => {
-            let labels: &[&str] = *rng.pick(&[&["no", "yes"][..], &["0", "1"], &["a", "b", "c"], &["x\"y", "l\nm"]]);
+            let labels: Vec<&str> = rng.word(&["no yes", "0 1", "a b c", "x\"y l\nm"]).split(' ').collect();
             let class = |rng: &mut Rng, s: f64| (s + 2.0 * noise * rng.unit()) as usize % labels.len();
             Data::Text(signal.iter().map(|&s| Some(labels[class(rng, s)].to_owned())).collect())
         }

@@ -81,7 +81,7 @@ fn array(rng: &mut Rng, data: &Data) -> ArrayRef {
 /// A column of a type that rules cannot use, or hardly.
 fn unusual(rng: &mut Rng, rows: usize) -> Result<ArrayRef> {
     let numbers: ArrayRef =
-        Arc::new(Int64Array::from_iter((0..rows).map(|i| (i % 5 > 0).then_some(i as i64 * 86_400))));
+        Arc::new((0..rows).map(|i| (i % 5 > 0).then_some(i as i64 * 86_400)).collect::<Int64Array>());
     let small: ArrayRef = cast(&numbers, &DataType::Int32)?;
     Ok(match rng.below(10) {
         0 => Arc::new(NullArray::new(rows)),

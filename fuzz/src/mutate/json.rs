@@ -115,19 +115,17 @@ fn tokens(rng: &mut Rng, text: &mut String) {
                 text.insert_str(at, &copy);
             }
         }
-        1 => text.insert_str(
-            at,
-            *rng.pick(&["1e999", "-1e999", "1e-999", "NaN", "Infinity", "0x10", "01", "-", "1.", "-0"]),
-        ),
+        1 => text
+            .insert_str(at, rng.word(&["1e999", "-1e999", "1e-999", "NaN", "Infinity", "0x10", "01", "-", "1.", "-0"])),
         2 => text.insert_str(at, &"9".repeat(rng.between(1, 4000))),
         3 => text.insert_str(at, &"[".repeat(rng.between(1, 100_000))),
-        4 => text.insert_str(at, *rng.pick(&["\u{feff}", "\\u0000", "\"\\ud800\"", "/* c */", ",", "}", "]", "null"])),
+        4 => text.insert_str(at, rng.word(&["\u{feff}", "\\u0000", "\"\\ud800\"", "/* c */", ",", "}", "]", "null"])),
         5 => text.truncate(at),
         _ => {
             let digits: Vec<usize> =
                 text.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at).collect();
             if let Some(&at) = digits.get(rng.below(digits.len())) {
-                text.replace_range(at..=at, *rng.pick(&["9", "0", "e", ".", "-", "1e308", "5e-324", "\"1\""]));
+                text.replace_range(at..=at, rng.word(&["9", "0", "e", ".", "-", "1e308", "5e-324", "\"1\""]));
             }
         }
     }

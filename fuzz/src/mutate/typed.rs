@@ -4,7 +4,7 @@ use super::bytes::{bytes, word};
 use super::thrift;
 use crate::rng::Rng;
 use bytes::Bytes;
-use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
 use std::ops::Range;
 
 /// Length of the footer's length and the four letters after it.
@@ -62,7 +62,7 @@ fn parquet_page(rng: &mut Rng, file: &mut Vec<u8>) {
     let Ok(about) = ParquetMetaDataReader::new().parse_and_finish(&Bytes::copy_from_slice(file)) else {
         return bytes(rng, file);
     };
-    let columns = about.row_groups().iter().flat_map(|group| group.columns());
+    let columns = about.row_groups().iter().flat_map(RowGroupMetaData::columns);
     let pages = columns.flat_map(|c| c.dictionary_page_offset().into_iter().chain([c.data_page_offset()]));
     let pages: Vec<usize> = pages.map(|at| at as usize).collect();
     let mut found = Vec::new();
@@ -99,7 +99,7 @@ pub(crate) fn arrow(rng: &mut Rng, file: &mut Vec<u8>) {
         // Offsets, lengths and tables of fields are aligned.
         let at = if rng.once_in(4) { at } else { at & !3 };
         if rng.once_in(6) {
-            let from = place.start + rng.below(place.len()) & !3;
+            let from = (place.start + rng.below(place.len())) & !3;
             let copied: Vec<u8> = file.iter().skip(from).take(4).copied().collect();
             file.iter_mut().skip(at).zip(copied).for_each(|(to, byte)| *to = byte);
         } else {
