@@ -5,8 +5,9 @@ PYTHON ?= python3
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 BIN    := $(TARGET)/release/orthorules
 LAB    := $(TARGET)/release/orthorules-experiments
+FUZZ   := $(TARGET)/debug/orthorules-fuzz
 
-.PHONY: help build test format lint docs units smoke python oldest wheel demo quality paper speed peers kernels instructions clean
+.PHONY: help build test test-tools format lint deny docs units smoke fuzz python oldest wheel demo quality paper speed peers kernels instructions clean
 
 # A virtual environment of its own for each of: the newest and the oldest releases that are supported.
 NEWEST := python/.venv
@@ -14,13 +15,17 @@ OLDEST := python/.venv-oldest
 WHEELS := $(TARGET)/wheels
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## The command line and the experiments, optimised
-	$(CARGO) build --release --workspace
+	$(CARGO) build --release --workspace --exclude orthorules-fuzz
 
-test: format lint docs units smoke instructions python oldest ## Format, lints, docs, all tests, a run of the demo, counts of instructions, the Python package
+test: format lint deny docs units smoke instructions python oldest ## Format, lints, dependencies, docs, all tests, a run of the demo, counts of instructions, the Python package
+	@.ci/tools skipped
 	@echo "make test: all passed"
+
+test-tools: ## Install what the tests use beyond Rust (Debian, as root; elsewhere it says what to install)
+	@.ci/tools install
 
 format: ## Source is formatted, scripts parse
 	$(CARGO) fmt --all -- --check
@@ -30,6 +35,21 @@ format: ## Source is formatted, scripts parse
 lint: ## Clippy without warnings
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --manifest-path python/Cargo.toml --target-dir $(TARGET) -- -D warnings
+
+# The database of advisories is fetched by `cargo deny fetch`, where the network allows it.
+deny: ## Licences, versions and sources of dependencies; known advisories where their database is at hand
+	@if ! $(CARGO) deny --version >/dev/null 2>&1; then \
+	    echo "*** SKIPPED: dependencies were not checked, since cargo-deny is not installed (make test-tools) ***"; \
+	else \
+	    for manifest in Cargo.toml python/Cargo.toml; do \
+	        $(CARGO) deny --manifest-path $$manifest check --hide-inclusion-graph licenses bans sources || exit 1; \
+	    done; \
+	    if ls -d "$${CARGO_HOME:-$$HOME/.cargo}"/advisory-dbs/* >/dev/null 2>&1; then \
+	        $(CARGO) deny --offline check --disable-fetch advisories; \
+	    else \
+	        echo "*** SKIPPED: known advisories, since their database is not here (cargo deny fetch db) ***"; \
+	    fi; \
+	fi
 
 docs: ## Rustdoc without warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
@@ -42,6 +62,11 @@ smoke: build ## The demo, on an empty directory
 	"$(BIN)" demo > demo.txt && \
 	test -s orthorules-demo.html && grep -q "x_wins" demo.txt && \
 	echo "smoke: the demo ran and wrote its page"
+
+# Built as `make units` builds it, so that nothing is compiled twice: optimised a little, with overflow checks and debug assertions.
+fuzz: ## Mutants of every input: make fuzz [CASES=30000] [SEED=n] [FORMAT="csv model"]
+	$(CARGO) test --workspace --test quick --test cli --no-run
+	"$(FUZZ)" $(FORMAT) --cases $(or $(CASES),30000) --seed $(or $(SEED),$$(date +%s)) --record
 
 python: build $(NEWEST)/ready ## The Python package: wheel, tests and types, on the newest scikit-learn
 	@$(MAKE) --no-print-directory wheel

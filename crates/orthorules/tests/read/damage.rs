@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::files::{Folder, batch, compressed_ipc, gzip, ipc_file, ipc_stream, parquet, zstd};
+use crate::files::{Folder, batch, compressed_ipc, gzip, ipc_file, ipc_stream, parquet, read_bytes, zstd};
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, StringArray};
 use arrow_cast::cast;
 use arrow_schema::DataType;
@@ -59,6 +59,22 @@ fn lengths_of_a_footer_are_not_believed() {
             survives(name, &bytes);
         }
     }
+}
+
+/// The size that a page of a Parquet file claims is not taken for room to allocate.
+#[test]
+fn sizes_of_pages_are_not_believed() {
+    let column: ArrayRef = Arc::new(Int32Array::from((0..90).collect::<Vec<_>>()));
+    let whole = parquet(&[batch(vec![("x", column)])]);
+    // The first page follows the magic: its type, then the number of its bytes, both as numbers of 32 bits.
+    assert_eq!((whole[4], whole[6]), (0x15, 0x15));
+    let end = 7 + whole[7..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+    let mut bytes = whole.clone();
+    bytes.splice(7..end, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
+    let message = read_bytes("a.parquet", &bytes).unwrap_err().to_string();
+    assert!(message.contains("bytes claims to hold 2147483647"), "{message}");
+    survives("a.parquet", &bytes);
+    assert!(read_bytes("a.parquet", &whole).is_ok());
 }
 
 proptest! {

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::ipc::{self, Stream};
 use super::source::{ReadSeek, Source};
-use super::{Format, one_line};
+use super::{Format, one_line, pages};
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -57,6 +57,7 @@ impl Reader {
         let batches = guarded(what, || match source.format {
             Format::Parquet => {
                 let metadata = metadata(source)?;
+                pages::check(&source.anywhere()?, metadata.metadata(), wanted)?;
                 let share = wanted.len().div_ceil(rayon::current_num_threads()).max(1);
                 let reader = |columns: &[usize]| -> Result<_, Failure> {
                     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
@@ -102,6 +103,11 @@ impl Reader {
 fn columns_side_by_side(readers: &mut [ParquetRecordBatchReader], what: &str) -> Result<Option<Vec<ArrayRef>>, String> {
     let decode = |reader: &mut ParquetRecordBatchReader| guarded(what, || Ok(reader.next().transpose()?));
     let batches: Vec<Option<RecordBatch>> = readers.par_iter_mut().map(decode).collect::<Result<_, _>>()?;
+    // In a damaged file one column may be longer than another.
+    let rows = |batch: &Option<RecordBatch>| batch.as_ref().map(RecordBatch::num_rows);
+    if batches.windows(2).any(|pair| rows(&pair[0]) != rows(&pair[1])) {
+        return Err(one_line(what, &DAMAGED));
+    }
     let batches: Option<Vec<RecordBatch>> = batches.into_iter().collect();
     Ok(batches.map(|batches| batches.iter().flat_map(RecordBatch::columns).cloned().collect()))
 }

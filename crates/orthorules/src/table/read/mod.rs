@@ -4,7 +4,7 @@
 //! |---|---|
 //! | where the bytes are, which format | `source.rs` |
 //! | text to rows and cells | `text.rs`, `csv.rs` |
-//! | Parquet and Arrow to arrays | `arrow.rs`, `ipc.rs` |
+//! | Parquet and Arrow to arrays | `arrow.rs`, `ipc.rs`, `pages.rs` |
 //! | cells of some rows to numbers, truth values and levels | `part.rs` |
 //! | all of these as one sequence of parts | `scan.rs` |
 //! | parts to columns | `column.rs` |
@@ -15,6 +15,7 @@ mod batches;
 mod column;
 mod csv;
 mod ipc;
+mod pages;
 mod part;
 mod scan;
 mod source;

@@ -1,0 +1,136 @@
+//! Any file as a table: read whole and in batches, learned from in memory and as codes, predicted, explained, measured.
+
+use super::{Outcome, Verdict, refused, values};
+use crate::case::Case;
+use crate::settings::Understood;
+use orthorules::table::{Batches, ReadOptions, read};
+use orthorules::{Kind, Loss, Model, Observer, Predictions, Problem, Result as Engine, Table, fit};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A fit is asked to stop after this long, and then has the rest of the case's time to do so.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Asks to stop when patience ends.
+pub(super) struct Patience(Instant);
+
+impl Patience {
+    pub(super) fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    fn ended(&self) -> bool {
+        self.0.elapsed() > PATIENCE
+    }
+}
+
+impl Observer for Patience {
+    fn stop(&self) -> bool {
+        self.ended()
+    }
+}
+
+pub(super) fn check(case: &Case, folder: &Path) -> Verdict {
+    let path = folder.join(&case.name);
+    std::fs::write(&path, &case.bytes).map_err(|e| format!("the harness cannot write: {e}"))?;
+    let understood = match case.settings.understood() {
+        Ok(understood) => understood,
+        Err(error) => return refused(&error),
+    };
+    with(&path, &understood, folder)
+}
+
+/// Everything that the command line does with the table at `path`.
+pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdict {
+    let Understood { roles, params, memory_limit } = understood;
+    let options = roles.read_options();
+    let whole = read(path, &options);
+    same_rows(&whole, path, &options)?;
+    // As the command line does: bad parameters are told before a table is read.
+    if let Err(error) = params.check(Loss::Squared, 1) {
+        return refused(&error);
+    }
+    let held = whole.and_then(|table| Ok((Problem::new(table.clone(), roles)?, table)));
+    let resampled = params.cv.is_some() || params.bootstrap.is_some();
+    let patience = Patience::new();
+    let in_memory = |problem: &Problem| fit(problem, params, &patience).map(|(model, _)| model);
+    let (model, table) = if resampled {
+        match held.and_then(|(problem, table)| Ok((in_memory(&problem)?, table))) {
+            Ok(found) => found,
+            Err(error) => return refused(&error),
+        }
+    } else {
+        let streamed = Problem::read(path, roles, params, *memory_limit).map(|(problem, _)| problem);
+        match (streamed, held) {
+            (Ok(streamed), Ok((problem, table))) => {
+                let (first, second) = (in_memory(&streamed), in_memory(&problem));
+                if params.time_limit.is_none() && !patience.ended() {
+                    same(&first, &second)?;
+                }
+                match first {
+                    Ok(model) => (model, table),
+                    Err(error) => return refused(&error),
+                }
+            }
+            (Err(error), Err(other)) if error.to_string() == other.to_string() => return refused(&error),
+            (Err(error), Err(other)) => return Err(format!("streamed: {error}; in memory: {other}")),
+            (Ok(_), Err(error)) => return Err(format!("only in memory: {error}")),
+            (Err(error), Ok(_)) => return Err(format!("only streamed: {error}")),
+        }
+    };
+    values::survives_its_file(&model, folder)?;
+    // Learning from a file implies that it can be predicted.
+    values::predictions(&model, &table)?.map_err(|e| format!("the training table cannot be predicted: {e}"))?;
+    same_in_batches(&model, path, &table)?;
+    if let Err(error) = values::measures(&model, &table)? {
+        refused(&error)?;
+    }
+    Ok(Outcome::Used)
+}
+
+/// Batches hold as many rows as the whole table, and are refused where it is.
+fn same_rows(whole: &Engine<Table>, path: &Path, options: &ReadOptions) -> Result<(), String> {
+    let batches: Engine<Vec<Table>> = Batches::open(path, options).and_then(Iterator::collect);
+    match (whole, batches) {
+        (Ok(table), Ok(batches)) => {
+            let rows: usize = batches.iter().map(Table::rows).sum();
+            if rows == table.rows() { Ok(()) } else { Err(format!("{rows} rows in batches, {} in all", table.rows())) }
+        }
+        (Err(_), Err(_)) => Ok(()),
+        (Ok(_), Err(error)) => Err(format!("only batches cannot be read: {error}")),
+        (Err(error), Ok(_)) => Err(format!("only in batches it can be read: {error}")),
+    }
+}
+
+fn same(first: &Engine<Model>, second: &Engine<Model>) -> Result<(), String> {
+    match (first, second) {
+        // By their files: a number that is none is found where the model is saved.
+        (Ok(a), Ok(b)) if a.to_json() == b.to_json() => Ok(()),
+        (Err(a), Err(b)) if a.to_string() == b.to_string() => Ok(()),
+        (Ok(_), Ok(_)) => Err("streamed and in memory, the models differ".into()),
+        (a, b) => {
+            let told = |r: &Engine<Model>| r.as_ref().map_or_else(ToString::to_string, |_| "a model".into());
+            Err(format!("streamed: {}; in memory: {}", told(a), told(b)))
+        }
+    }
+}
+
+/// Predictions batch by batch are those of the whole table, as `orthorules predict` reads it.
+fn same_in_batches(model: &Model, path: &Path, table: &Table) -> Result<(), String> {
+    let used = model.used_columns().into_iter().map(str::to_owned);
+    let needed: Vec<String> = used.chain(model.exposure.clone()).collect();
+    let categorical = model.columns.iter().filter(|c| c.kind == Kind::Categorical).map(|c| c.name.clone()).collect();
+    let options = ReadOptions { categorical, keep: needed.clone(), only: Some(needed) };
+    let predict =
+        || -> Engine<Vec<Predictions>> { Batches::open(path, &options)?.map(|batch| model.predict(&batch?)).collect() };
+    let parts = predict().map_err(|e| format!("the training file cannot be predicted in batches: {e}"))?;
+    let whole = model.predict(table).map_err(|e| format!("the training table cannot be predicted: {e}"))?;
+    let bits = |predictions: &[Predictions]| -> Vec<u64> {
+        let numbers = predictions.iter().flat_map(|p| match p {
+            Predictions::Numbers(numbers) => numbers.clone(),
+            Predictions::Classes { probabilities, .. } => probabilities.clone(),
+        });
+        numbers.map(f64::to_bits).collect()
+    };
+    if bits(&parts) == bits(&[whole]) { Ok(()) } else { Err("predictions in batches differ".into()) }
+}
