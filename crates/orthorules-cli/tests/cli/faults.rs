@@ -18,11 +18,11 @@ const BINARY: &str = env!("CARGO_BIN_EXE_orthorules");
 fn shell(sandbox: &Sandbox, script: &str, args: &[&str]) -> Run {
     let mut command = assert_cmd::Command::new("sh");
     command.current_dir(sandbox.0.path()).args(["-c", script, BINARY]).args(args);
-    ended(command.timeout(Duration::from_secs(120)).output().unwrap())
+    ended(&command.timeout(Duration::from_secs(120)).output().unwrap())
 }
 
 /// The exit code is 128 plus the signal for whoever was ended by one, as shells have it.
-fn ended(output: Output) -> Run {
+fn ended(output: &Output) -> Run {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&output.status).map(|s| 128 + s);
     #[cfg(not(unix))]
@@ -71,7 +71,7 @@ fn caught(sandbox: &Sandbox, table: &str, args: &[&str], act: impl Fn(&Child, &P
                 act(&child, &path);
             }
             signal(&child, "CONT");
-            let run = ended(child.wait_with_output().unwrap());
+            let run = ended(&child.wait_with_output().unwrap());
             return in_time.then_some(run);
         }
     }
@@ -80,7 +80,7 @@ fn caught(sandbox: &Sandbox, table: &str, args: &[&str], act: impl Fn(&Child, &P
 
 /// A folder with the documented model and a table for it of so many rows, every seventh of them a girl of ten.
 fn people_and_model(rows: usize) -> Sandbox {
-    let row = |i: usize| if i % 7 == 0 { "female,10,no\n" } else { "male,30,yes\n" };
+    let row = |i: usize| if i.is_multiple_of(7) { "female,10,no\n" } else { "male,30,yes\n" };
     let text: String = std::iter::once("sex,age,survived\n").chain((0..rows).map(row)).collect();
     Sandbox::with(&[("m.json", MODEL), ("t.csv", &text)])
 }

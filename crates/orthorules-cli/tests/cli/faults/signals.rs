@@ -51,7 +51,7 @@ fn signals_at_any_moment_leave_all_or_nothing() {
             if child.try_wait().unwrap().is_none() {
                 signal(&child, name);
             }
-            let run = ended(child.wait_with_output().unwrap());
+            let run = ended(&child.wait_with_output().unwrap());
             let found = sandbox.read("new");
             // After Ctrl-C a fit keeps the rules that it has.
             let fewer = args[0] == "fit" && *name == "INT" && sandbox.run(&["show", "new"]).code == 0;
@@ -59,7 +59,7 @@ fn signals_at_any_moment_leave_all_or_nothing() {
             if *name != "KILL" {
                 assert_eq!(sandbox.files(), ["m.json", "new", "t.csv"], "{args:?} {name}: {run:?}");
             }
-            for entry in sandbox.files().iter().filter(|file| file.ends_with(".part")) {
+            for entry in sandbox.files().iter().filter(|file| file.starts_with('.')) {
                 std::fs::remove_file(sandbox.path(entry)).unwrap();
             }
         }

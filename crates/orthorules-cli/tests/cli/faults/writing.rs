@@ -24,7 +24,7 @@ fn in_namespace(sandbox: &Sandbox, flags: &str, script: &str) -> Option<crate::R
     }
     let mut command = Command::new("unshare");
     command.current_dir(sandbox.0.path()).args([flags, "sh", "-c", script, BINARY]);
-    Some(ended(command.output().unwrap()))
+    Some(ended(&command.output().unwrap()))
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn many_writers_of_one_file_leave_one_of_theirs() {
     let children: Vec<_> =
         (0..8).map(|i| start(&sandbox, &["predict", models[i % 2], "t.csv", "-o", "p.csv"])).collect();
     for child in children {
-        let run = ended(child.wait_with_output().unwrap());
+        let run = ended(&child.wait_with_output().unwrap());
         assert_eq!(run.code, 0, "{run:?}");
         assert!(expected.contains(&sandbox.read("p.csv")));
     }
