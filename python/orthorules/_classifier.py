@@ -16,7 +16,7 @@ from . import _native
 from ._base import BaseRules, _free, _weights
 from ._doc import documented
 from ._frame import label
-from ._validate import beyond, integers, labels, required, unmasked
+from ._validate import beyond, integers, labels, nullable, required, unmasked
 
 _INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 
@@ -141,7 +141,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         required(self, y)
         name = getattr(y, "name", None)
         X = self._validated(X, reset=True)
-        y = labels(_check_y(unmasked(y, "y"), estimator=self))
+        y = labels(_check_y(nullable(unmasked(y, "y")), estimator=self))
         # Whole numbers too large for any type of NumPy's are labels like others.
         if not (y.dtype.kind == "O" and beyond(y)):
             check_classification_targets(y)
@@ -220,7 +220,10 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the rows whose class is predicted."""
-        return float(super().score(X, labels(y), sample_weight))
+        known = labels(y)
+        if known.dtype.kind == "O" and beyond(known):
+            return float(np.average(self.predict(X) == known, weights=sample_weight))
+        return float(super().score(X, known, sample_weight))
 
     def _adopt(self, document: dict[str, Any]) -> None:
         if document["task"] != "classification":

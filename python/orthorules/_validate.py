@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,9 @@ def matrix(X: Any) -> Any:
     refuse_dates(X, "X")
     if not isinstance(X, np.ma.MaskedArray):
         return X
-    return (X.astype(np.float64) if X.dtype.kind in "biu" else X).filled(np.nan)
+    if X.dtype.kind in "biu":
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data.astype(np.float64))
+    return X.filled(np.nan)
 
 
 def refuse_dates(values: Any, what: str) -> None:
@@ -78,6 +81,17 @@ def beyond(values: NDArray[Any]) -> bool:
     return False
 
 
+def nullable(y: Any) -> Any:
+    """`y` with pandas' own whole numbers as NumPy's: scikit-learn would make float64 of them."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(y, pandas.Series) or isinstance(y.dtype, np.dtype):
+        return y
+    types = pandas.api.types
+    if not types.is_integer_dtype(y.dtype) or y.isna().any():
+        return y
+    return y.to_numpy(dtype=np.uint64 if types.is_unsigned_integer_dtype(y.dtype) else np.int64)
+
+
 def integers(values: list[int]) -> NDArray[Any]:
     """An array that holds these numbers as they are."""
     for dtype in (np.int64, np.uint64):
@@ -89,7 +103,7 @@ def integers(values: list[int]) -> NDArray[Any]:
 
 def labels(y: Any) -> NDArray[Any]:
     """Labels that are Python objects as an array of what they are; others as they are."""
-    array = np.asarray(unmasked(y, "y"))
+    array = np.asarray(nullable(unmasked(y, "y")))
     if array.dtype.kind != "O" or array.ndim != 1:
         return array
     kinds = {type(v) for v in array}

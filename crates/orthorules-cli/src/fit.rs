@@ -31,7 +31,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         return Err(Failure::Input(format!("--monotone gives both +1 and -1 for column {name:?}: keep one of them")));
     }
     if let Some(name) = args.learning.twice_cut_column() {
-        return Err(Failure::Input(format!("--cuts names column {name:?} twice: list all its thresholds in one of them")));
+        return Err(Failure::Input(format!(
+            "--cuts names column {name:?} twice: list all its thresholds in one of them"
+        )));
     }
     // Every range is the same for every loss and table: bad parameters are told before a large table is read.
     params.check(Loss::Squared, 1)?;

@@ -14,6 +14,7 @@ mod odd_input;
 mod output;
 mod round_trip;
 mod selection;
+mod ways;
 
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -65,8 +65,32 @@ const NUMBERS: [f64; 20] = [
     -1.0,
 ];
 const TEXTS: [&str; 26] = [
-    "a", "b", "", " ", "\"q\"", "x, y; z\t", "two\nlines", "é", "日本", "NA", "nan", "NAN", "-inf", "1", "1.0", "01", "0",
-    "true", "False", "?", "null", "2024-01-01", "2024-01-02", "9007199254740993", "-0", "1e999",
+    "a",
+    "b",
+    "",
+    " ",
+    "\"q\"",
+    "x, y; z\t",
+    "two\nlines",
+    "é",
+    "日本",
+    "NA",
+    "nan",
+    "NAN",
+    "-inf",
+    "1",
+    "1.0",
+    "01",
+    "0",
+    "true",
+    "False",
+    "?",
+    "null",
+    "2024-01-01",
+    "2024-01-02",
+    "9007199254740993",
+    "-0",
+    "1e999",
 ];
 
 fn some<T: Clone + std::fmt::Debug + 'static>(
@@ -122,9 +146,8 @@ fn columns() -> impl Strategy<Value = Vec<(&'static str, Cells)>> {
     (0usize..40).prop_flat_map(|rows| {
         let y = prop_oneof![5 => target(rows).boxed(), 1 => any_cells(rows).boxed()];
         let w = prop_oneof![5 => weights(rows).boxed(), 1 => any_cells(rows).boxed()];
-        (y, w, prop::collection::vec(any_cells(rows), NAMES.len() - 2)).prop_map(|(y, w, others)| {
-            NAMES.into_iter().zip([y, w].into_iter().chain(others)).collect()
-        })
+        (y, w, prop::collection::vec(any_cells(rows), NAMES.len() - 2))
+            .prop_map(|(y, w, others)| NAMES.into_iter().zip([y, w].into_iter().chain(others)).collect())
     })
 }
 
@@ -172,8 +195,13 @@ fn params() -> impl Strategy<Value = Params> {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    (columns(), roles(), params(), 1usize..40, 0usize..4)
-        .prop_map(|(columns, roles, params, batch, format)| Case { columns, roles, params, batch, format })
+    (columns(), roles(), params(), 1usize..40, 0usize..4).prop_map(|(columns, roles, params, batch, format)| Case {
+        columns,
+        roles,
+        params,
+        batch,
+        format,
+    })
 }
 
 impl Cells {
@@ -220,6 +248,16 @@ impl Cells {
         }
     }
 
+    /// Whole numbers as numbers, where nothing is lost.
+    fn small_numbers(self) -> Self {
+        match self {
+            Self::Whole(cells) if cells.iter().flatten().all(|x| (-9..9).contains(x)) => {
+                Self::Numbers(cells.into_iter().map(|x| x.map(|x| x as f64)).collect())
+            }
+            other => other,
+        }
+    }
+
     /// The column in memory, where it is what a file of typed columns would give.
     fn values(&self) -> Option<Values> {
         match self {
@@ -260,7 +298,8 @@ impl Case {
 
     fn batches(&self) -> (Arc<Schema>, Vec<RecordBatch>) {
         let arrays: Vec<ArrayRef> = self.columns.iter().map(|(_, cells)| cells.array()).collect();
-        let field = |((name, _), array): (&(&str, Cells), &ArrayRef)| Field::new(*name, array.data_type().clone(), true);
+        let field =
+            |((name, _), array): (&(&str, Cells), &ArrayRef)| Field::new(*name, array.data_type().clone(), true);
         let fields: Vec<Field> = self.columns.iter().zip(&arrays).map(field).collect();
         let schema = Arc::new(Schema::new(fields));
         let whole = RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap();
@@ -318,9 +357,16 @@ fn odd_files_are_read_as_tables_in_memory_are() {
 #[test]
 fn odd_tables_are_judged_as_their_files_are() {
     let fitted = fitted(400, |case| {
-        let usable = |(name, cells): (&'static str, Cells)| cells.values().is_some().then_some((name, cells));
-        let columns: Vec<_> = case.columns.into_iter().filter_map(usable).filter(|(n, _)| !n.starts_with('_')).collect();
-        let case = Case { columns, format: 2 + case.format % 2, ..case };
+        let usable = |(name, cells): (&'static str, Cells)| {
+            let cells = cells.small_numbers();
+            cells.values().is_some().then_some((name, cells))
+        };
+        let columns: Vec<_> =
+            case.columns.into_iter().filter_map(usable).filter(|(n, _)| !n.starts_with('_')).collect();
+        let mut case = Case { columns, format: 2 + case.format % 2, ..case };
+        let known = |name: &String| name == "zz" || case.columns.iter().any(|(n, _)| n == name);
+        case.roles.ignore.retain(known);
+        case.roles.categorical.retain(known);
         if case.columns.is_empty() || case.rows() == 0 {
             return Ok(false);
         }
