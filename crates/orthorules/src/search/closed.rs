@@ -18,6 +18,7 @@ use super::prefix::Packed;
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;
+use crate::rows::Selected;
 use std::collections::HashSet;
 
 /// The sets of bits of all conditions may take this much.
@@ -167,7 +168,7 @@ impl Space for Closed<'_> {
             None => path.iter().map(|step| step.atom).collect(),
         };
         atoms.sort_unstable();
-        Found { query: Query { atoms }, rows, value: candidate.value, ..Found::default() }
+        Found { query: Query { atoms }, rows: Selected::single(rows), value: candidate.value, ..Found::default() }
     }
 }
 
