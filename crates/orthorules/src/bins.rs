@@ -144,6 +144,17 @@ impl BinnedColumn {
         }
     }
 
+    /// The column with the codes of some rows.
+    #[cfg(test)]
+    pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
+        let codes = match &self.codes {
+            Codes::U8(codes) => Codes::U8(codes[rows].to_vec().into()),
+            Codes::U16(codes) => Codes::U16(codes[rows].to_vec().into()),
+            Codes::U32(codes) => Codes::U32(codes[rows].to_vec().into()),
+        };
+        Self { codes, ..self.without_codes() }
+    }
+
     /// Whether an ordered condition may end at `bin`.
     pub(crate) fn ends_at(&self, bin: usize) -> bool {
         !matches!(self.scale, Scale::Given { .. }) || bin % 2 == 1

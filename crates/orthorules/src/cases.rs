@@ -8,6 +8,7 @@ use crate::params::{Checked, Intercept, MaxBins, Objective, Params};
 use crate::problem::{Problem, Roles, Task};
 use crate::refit::{self, Weights};
 use crate::response::Response;
+use crate::rows::{Rows, Selected};
 use crate::table::{Column, Table, Values};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -106,12 +107,17 @@ impl Case {
         params.check(self.loss(), self.rows()).unwrap()
     }
 
+    /// The weights before any rule.
+    pub(crate) fn constant(&self, response: &Response, cells: &Cells, params: &Checked) -> Weights {
+        refit::constant(response.loss, cells, response.zero(), params)
+    }
+
     /// Cells and weights after adding the case's rules one by one.
     pub(crate) fn fitted(&self, response: &Response, params: &Checked) -> (Cells, Weights) {
-        let mut cells = Cells::new(response);
-        let mut weights = refit::constant(response.loss, &cells, response.zero(), params);
+        let mut cells = one_cell(response);
+        let mut weights = self.constant(response, &cells, params);
         for rule in &self.rules {
-            cells.split(&selected(rule), response);
+            split(&mut cells, selected(rule), response);
             weights = refit::update(&weights, Signs::Any, response.loss, &cells, params);
         }
         (cells, weights)
@@ -121,4 +127,14 @@ impl Case {
 /// The rows where `mask` holds.
 pub(crate) fn selected(mask: &[bool]) -> Vec<u32> {
     (0..mask.len() as u32).filter(|&r| mask[r as usize]).collect()
+}
+
+/// Cells with all rows in one.
+pub(crate) fn one_cell(response: &Response) -> Cells {
+    Cells::new(&Rows::whole(&[], response), response)
+}
+
+/// Splits cells by the rows that a rule covers.
+pub(crate) fn split(cells: &mut Cells, covered: Vec<u32>, response: &Response) {
+    cells.split(&Selected::single(covered), &Rows::whole(&[], response), response);
 }

@@ -7,13 +7,12 @@
 use crate::bins::BinnedColumn;
 use crate::cells::Cells;
 use crate::group::Group;
-use crate::histogram::{Lanes, Rows};
+use crate::histogram::{Gathered, Lanes};
 use crate::loss::Loss;
-use crate::masses::Grid;
 use crate::objective::{D, G, N, ROWS, Scorer};
-use crate::params::Objective;
 use crate::response::{PerRow, Response};
-use crate::tally::{self, Amount, Counts, Tally, What};
+use crate::rows::{RowList, Rows, Selected};
+use crate::tally::{self, Amount, Counts, Tally};
 use rayon::prelude::*;
 
 /// Bytes that the tables of all rows may take.
@@ -38,30 +37,21 @@ pub(crate) struct RootCounts {
     linear: bool,
     /// Whether the tables are gone.
     shed: bool,
-    /// Of a row, or a unit.
-    mass: f64,
     cells: usize,
 }
 
 impl RootCounts {
-    /// The tables before there is a rule, with the only cell that there is then; nothing where masses are too different to be
-    /// counted, or a norm is needed besides them.
+    /// The tables before there is a rule, with the only cell that there is then.
     pub(crate) fn new(
         columns: &[BinnedColumn],
-        response: &Response,
-        cells: &Cells,
-        objective: Objective,
-    ) -> Option<Self> {
-        if response.norm.is_some() && !objective.is_second_order() {
-            return None;
-        }
-        let Response { b, rows_each, .. } = response;
-        let (what, mass) = What::of(&response.mass, response.grid, response.counted, (b, rows_each))?;
-        let rows = &Rows::All(response.rows());
-        let node = tally::Node { rows, keys: &cells.keys, cells: 1 };
+        rows: &Rows,
+        (response, cells, scorer): (&Response, &Cells, &Scorer),
+    ) -> Self {
+        let all = rows.all();
+        let gathered = Gathered::new(&all, rows, response, cells, scorer);
         let count = |constant: &[bool]| -> (Vec<Group>, Tables) {
             let groups = Group::all(columns, constant, rayon::current_num_threads());
-            let tables = groups.par_iter().map(|group| tally::count(node, what, group, columns)).collect();
+            let tables = groups.par_iter().map(|group| gathered.count(group)).collect();
             (groups, tables)
         };
         let (mut groups, mut tables) = count(&[]);
@@ -74,53 +64,52 @@ impl RootCounts {
         if constant.contains(&true) {
             (groups, tables) = count(&constant);
         }
-        let linear = response.loss == Loss::Squared && matches!(response.mass, PerRow::Same(_));
+        let linear = response.loss == Loss::Squared && response.has_one_mass();
         let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
         let inside = tables.iter().map(counts).collect();
-        Some(Self { groups, tables, inside, linear, shed: false, mass, cells: 1 })
+        Self { groups, tables, inside, linear, shed: false, cells: 1 }
     }
 
     /// Rows, G, D and N of every bin of group `index`: `bins × stride`.
-    pub(crate) fn statistics(&self, index: usize, scorer: &Scorer) -> Vec<f64> {
+    pub(crate) fn statistics(&self, index: usize, scorer: &Scorer, response: &Response) -> Vec<f64> {
         let by_rules = self.linear && (self.shed || linear_is_cheaper(self.cells, scorer.t));
         if let (true, Some((intercept, weights))) = (by_rules, &scorer.linear) {
-            return self.linear_statistics(index, scorer, *intercept, weights);
+            return self.linear_statistics(index, (scorer, response), *intercept, weights);
         }
-        self.tables[index].statistics(scorer, self.mass)
+        self.tables[index].statistics(scorer, response)
     }
 
     /// The same from the counts of rules: with one curvature δ for all, Σ d·q is δ times a count, and Σ μ a sum of weights times counts.
-    fn linear_statistics(&self, index: usize, scorer: &Scorer, intercept: f64, weights: &[f64]) -> Vec<f64> {
-        let (sums, inside) = (&self.tables[index].sums, &self.inside[index]);
-        let (bins, delta) = (sums.len(), self.mass * scorer.cell(0)[1]);
+    fn linear_statistics(
+        &self,
+        index: usize,
+        (scorer, response): (&Scorer, &Response),
+        intercept: f64,
+        weights: &[f64],
+    ) -> Vec<f64> {
+        let (sums, inside, mass) = (&self.tables[index].sums, &self.inside[index], response.mass_unit);
+        let (bins, delta) = (sums.len(), mass * scorer.cell(0)[1]);
         let mut lanes = Lanes::new(scorer, bins);
         let scaled = |counts: &[u32], by: f64, lane: &mut [f64]| {
             lane.iter_mut().zip(counts).for_each(|(x, &count)| *x += by * f64::from(count));
         };
         let (all, rules) = inside.split_at(bins);
         scaled(all, 1.0, lanes.lane(ROWS));
-        scaled(all, self.mass * intercept, lanes.lane(G));
+        scaled(all, mass * intercept, lanes.lane(G));
         scaled(all, delta, lanes.lane(D));
         for (k, (counts, weight)) in rules.chunks_exact(bins).zip(weights).enumerate() {
-            scaled(counts, self.mass * weight, lanes.lane(G));
+            scaled(counts, mass * weight, lanes.lane(G));
             if let Some(place) = scorer.basis.place(k) {
                 scaled(counts, delta, lanes.lane(N + place));
             }
         }
-        lanes.subtract_targets(sums);
+        lanes.subtract_targets(sums, response.b_unit);
         lanes.statistics()
     }
 
     /// The groups of columns that are counted together; columns that are the same in all rows are in none.
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups
-    }
-
-    /// How many rows of `tables`, which are those of a node, each cell has; nothing if they do not tell.
-    pub(crate) fn rows_of_cells(&self, tables: &Tables) -> Option<Vec<u32>> {
-        let (group, table) = self.groups.iter().zip(tables).next()?;
-        let cells = table.counts.of_rows()?.chunks_exact(group.bins());
-        Some(cells.map(|cell| cell[..group.first_bins()].iter().sum()).collect())
     }
 
     /// The tables of all groups, unless they became too large.
@@ -131,7 +120,8 @@ impl RootCounts {
     /// The bytes that tables of so many cells take.
     pub(crate) fn bytes(&self, cells: usize) -> usize {
         let each = self.tables.first().map_or(0, |table| table.counts.size());
-        self.groups.iter().map(Group::bins).sum::<usize>() * cells * each
+        let norms = self.tables.first().and_then(|table| table.norms.as_ref()).map_or(0, Counts::size);
+        self.groups.iter().map(Group::bins).sum::<usize>() * cells * (each + norms)
     }
 
     /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known.
@@ -147,47 +137,71 @@ impl RootCounts {
 
     fn shed(&mut self) {
         self.shed = true;
-        self.tables.iter_mut().for_each(|table| table.counts.clear());
+        for table in &mut self.tables {
+            table.counts.clear();
+            table.norms = None;
+        }
     }
 
     /// Follows a split of `cells`: the covered rows of cell c are now in `moved_to[c]`. `covered` are the tables of the
     /// covered rows before the split, if the search has them.
     pub(crate) fn split(
         &mut self,
-        (columns, response): (&[BinnedColumn], &Response),
-        rows: &[u32],
+        rows: &Rows,
+        selected: &Selected,
         covered: Option<&Tables>,
         (cells, moved_to): (&Cells, &[u32]),
     ) {
-        let (old, new) = (self.cells, cells.len());
-        let mut origin: Vec<u32> = (0..new as u32).collect();
-        moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
+        let new = cells.len();
+        let moved = covered.is_none().then(|| self.moved(rows, selected, (cells, moved_to)));
         let (shed, linear) = (self.shed, self.linear);
-        let cell = |&r: &u32| if shed { 0 } else { origin[cells.of(r as usize)] };
-        let missing = covered.is_none().then(|| Moved {
-            rows: Rows::Some(rows.to_vec()),
-            keys: rows.iter().map(cell).collect(),
-            cells: if shed { 1 } else { old },
-            units: response.grid.map(|grid| (grid, rows.iter().map(|&r| response.mass.at(r as usize)).collect())),
-        });
         let places = self.tables.par_iter_mut().zip(&mut self.inside).zip(&self.groups).enumerate();
         places.for_each(|(index, ((table, inside), group))| {
-            let counted = missing.as_ref().map(|moved| moved.count(group, columns));
-            let moved = covered.map(|tables| &tables[index].counts).or(counted.as_ref());
-            match (&mut table.counts, moved) {
-                (Counts::Rows(counts), Some(Counts::Rows(moved))) => {
-                    if linear {
-                        inside.extend(tally::rows_of_bins(moved, group.bins()));
-                    }
-                    if !shed {
-                        move_counts(counts, moved, moved_to, new);
-                    }
+            let counted = moved.as_ref().map(|moved| moved.count(rows, group, table.norms.is_some()));
+            let (moved, norms) = match (covered, &counted) {
+                (Some(tables), _) => (&tables[index].counts, tables[index].norms.as_ref()),
+                (None, Some((counts, norms))) => (counts, norms.as_ref()),
+                (None, None) => return,
+            };
+            if let (true, Counts::Rows(moved)) = (linear, moved) {
+                inside.extend(tally::rows_of_bins(moved, group.bins()));
+            }
+            if !shed {
+                table.counts.follow(moved, moved_to, new);
+                if let (Some(table), Some(norms)) = (&mut table.norms, norms) {
+                    table.follow(norms, moved_to, new);
                 }
-                (Counts::Units(counts), Some(Counts::Units(moved))) => move_counts(counts, moved, moved_to, new),
-                _ => unreachable!("a fit counts rows or units, not both"),
             }
         });
         self.cells = new;
+    }
+
+    /// The rows that a rule covers, with the cells that they come from.
+    fn moved<'s>(&self, rows: &Rows, selected: &'s Selected, (cells, moved_to): (&Cells, &[u32])) -> Moved<'s> {
+        let mut origin: Vec<u32> = (0..cells.len() as u32).collect();
+        moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
+        let part = |number: usize| {
+            let (list, targets) = (&selected.parts[number], &rows.parts[number].targets);
+            let old = |key: u32| if self.shed { 0 } else { origin[cells.cell_of(key)] };
+            MovedPart {
+                list,
+                keys: list.gather(cells.keys(number)).into_iter().map(old).collect(),
+                mass: targets.mass.gather(list),
+                norm: targets.norm.as_ref().map(|norm| norm.gather(list)),
+            }
+        };
+        Moved { parts: (0..rows.parts.len()).map(part).collect(), cells: if self.shed { 1 } else { self.cells } }
+    }
+}
+
+impl Counts {
+    /// Follows a split of cells, of which there are `new` in all then: what is `moved` leaves its cells for others.
+    fn follow(&mut self, moved: &Self, moved_to: &[u32], new: usize) {
+        match (self, moved) {
+            (Self::Rows(counts), Self::Rows(moved)) => move_counts(counts, moved, moved_to, new),
+            (Self::Units(counts), Self::Units(moved)) => move_counts(counts, moved, moved_to, new),
+            _ => unreachable!("a fit counts rows or units, not both"),
+        }
     }
 }
 
@@ -210,21 +224,36 @@ fn linear_is_cheaper(cells: usize, t: usize) -> bool {
     0.2 * t * t + 2.0 * t < 0.25 * cells * (t + 3.0)
 }
 
-/// Rows that a rule covers, with the cells that they come from.
-struct Moved {
-    rows: Rows,
-    keys: Vec<u32>,
+/// Rows that a rule covers.
+struct Moved<'s> {
+    parts: Vec<MovedPart<'s>>,
     cells: usize,
-    /// Their masses, where units are counted.
-    units: Option<(Grid, Vec<f64>)>,
 }
 
-impl Moved {
-    /// By cell and bin.
-    fn count(&self, group: &Group, columns: &[BinnedColumn]) -> Counts {
-        let node = tally::Node { rows: &self.rows, keys: &self.keys, cells: self.cells };
-        let units = self.units.as_ref().map(|(grid, mass)| (*grid, &mass[..]));
-        tally::counts_alone(node, units, group, columns)
+/// Those of one partition, with the cells that they come from.
+struct MovedPart<'s> {
+    list: &'s RowList,
+    keys: Vec<u32>,
+    mass: PerRow<u64>,
+    norm: Option<PerRow<u64>>,
+}
+
+impl Moved<'_> {
+    /// By cell and bin: rows or masses, and what makes up the norm if that is counted, too.
+    fn count(&self, rows: &Rows, group: &Group, norms: bool) -> (Counts, Option<Counts>) {
+        let parts = self.parts.iter().zip(&rows.parts).map(|(moved, part)| {
+            let node = tally::Node { rows: moved.list, keys: &moved.keys, cells: self.cells };
+            let of = |amounts: &PerRow<u64>| tally::counts_alone(node, amounts, (group, &part.columns));
+            (of(&moved.mass), moved.norm.as_ref().filter(|_| norms).map(of))
+        });
+        let both = |mut all: (Counts, Option<Counts>), more: (Counts, Option<Counts>)| {
+            all.0.add(&more.0);
+            if let (Some(all), Some(more)) = (&mut all.1, &more.1) {
+                all.add(more);
+            }
+            all
+        };
+        parts.reduce(both).unwrap_or((Counts::Rows(Vec::new()), None))
     }
 }
 
@@ -233,7 +262,7 @@ mod tests {
     use super::*;
     use crate::bins::{Code, with_codes};
     use crate::cases::{cases, selected};
-    use crate::histogram::{Gathered, Method};
+    use crate::histogram::Method;
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 
@@ -245,51 +274,65 @@ mod tests {
             let response = case.response();
             let columns = case.binned();
             let params = case.checked(objective, Intercept::Corrected, 0.7);
-            let Some(mut root) = RootCounts::new(&columns, &response, &Cells::new(&response), objective) else { return Ok(()) };
-            let mut cells = Cells::new(&response);
+            let rows = Rows::whole(&columns, &response);
+            let mut cells = Cells::new(&rows, &response);
+            let first = Scorer::new(&rows, &response, &cells, &case.constant(&response, &cells, &params), &params);
+            let mut root = RootCounts::new(&columns, &rows, (&response, &cells, &first));
             for rule in &case.rules {
-                let rows = selected(rule);
-                let of = |group: &Group| {
+                let covered = selected(rule);
+                let count = |group: &Group, amount: &dyn Fn(usize) -> Option<u64>| {
                     let bins = group.bins();
-                    let mut units = vec![0; bins * cells.len()];
+                    let mut counts = vec![0; bins * cells.len()];
+                    let mut rows = true;
                     for (column, first) in group.of(&columns) {
-                        for &r in &rows {
+                        for &r in &covered {
                             let r = r as usize;
-                            let amount = response.grid.map_or(1, |grid| grid.units(response.mass.at(r)));
                             let bin = with_codes!(&column.codes, codes => codes[r].index());
-                            units[cells.of(r) * bins + first + bin] += amount;
+                            counts[cells.of(r) * bins + first + bin] += amount(r).unwrap_or(1);
+                            rows &= amount(r).is_none();
                         }
                     }
-                    let counts = match response.grid {
-                        None => Counts::Rows(units.iter().map(|&n| n as u32).collect()),
-                        Some(_) => Counts::Units(units),
-                    };
-                    Tally { counts, rows: Vec::new(), sums: Vec::new() }
+                    match rows && !covered.is_empty() || amount(0).is_none() {
+                        true => Counts::Rows(counts.iter().map(|&n| n as u32).collect()),
+                        false => Counts::Units(counts),
+                    }
+                };
+                let each = |amounts: &PerRow<u64>, r: usize| match amounts {
+                    PerRow::Same(_) => None,
+                    PerRow::Each(v) => Some(v[r]),
+                };
+                let of = |group: &Group| {
+                    let counts = count(group, &|r| each(&response.targets.mass, r));
+                    let norm = response.targets.norm.as_ref().filter(|_| first.by_norm);
+                    let norms = norm.map(|norm| count(group, &|r| each(norm, r)));
+                    Tally { counts, norms, rows: Vec::new(), sums: Vec::new() }
                 };
                 let tables: Tables = root.groups().iter().map(of).collect();
-                let moved = cells.split(&rows, &response);
-                root.split((&columns, &response), &rows, known.then_some(&tables), (&cells, &moved));
+                let covered = Selected::single(covered);
+                let moved = cells.split(&covered, &rows, &response);
+                root.split(&rows, &covered, known.then_some(&tables), (&cells, &moved));
             }
             let (_, weights) = case.fitted(&response, &params);
-            let scorer = Scorer::new(&response, &cells, &weights, &params);
-            let rows = Rows::All(case.rows());
-            let gathered = Gathered::new(&rows, &response, &cells, &scorer);
+            let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+            let all = rows.all();
+            let gathered = Gathered::new(&all, &rows, &response, &cells, &scorer);
             let (some, rest): (Vec<u32>, Vec<u32>) = (0..case.rows() as u32).partition(|&r| case.query[r as usize]);
-            let (some, rest) = (Rows::Some(some), Rows::Some(rest));
-            let directly = Gathered::new(&some, &response, &cells, &scorer);
-            let by_others = Gathered::new(&rest, &response, &cells, &scorer).subtracted_from(root.tables().unwrap());
+            let (some, rest) = (Selected::single(some), Selected::single(rest));
+            let of = |selected| Gathered::new(selected, &rows, &response, &cells, &scorer);
+            let directly = of(&some);
+            let by_others = of(&rest).subtracted_from(root.tables().unwrap());
             let mut less = root.clone();
             less.shed();
-            let by_less = Gathered::new(&rest, &response, &cells, &scorer).left_out_of(&less);
+            let by_less = of(&rest).left_out_of(&less);
             for (index, group) in root.groups().iter().enumerate() {
-                let by = |gathered: &Gathered, method| gathered.statistics_by(method, group, &columns);
+                let by = |gathered: &Gathered, method| gathered.statistics_by(method, group);
                 let pairs = [
-                    (by(&gathered, Method::Cells), root.statistics(index, &scorer)),
+                    (by(&gathered, Method::Cells), root.statistics(index, &scorer, &response)),
                     (by(&directly, Method::Vectors), by_others.statistics(index, group, &columns)),
                 ];
                 let without_tables = || {
                     [
-                        (by(&gathered, Method::Rules), less.statistics(index, &scorer)),
+                        (by(&gathered, Method::Rules), less.statistics(index, &scorer, &response)),
                         (by(&directly, Method::Rules), by_less.statistics(index, group, &columns)),
                     ]
                 };

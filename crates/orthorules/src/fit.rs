@@ -1,5 +1,8 @@
 //! Corrective orthogonal boosting: Algorithm 1 and nothing else. The path on which sizes need not be nested is in `path`.
 
+#[cfg(test)]
+mod partitions;
+
 use crate::bins::{self, BinnedColumn};
 use crate::bootstrap;
 use crate::cells::Cells;
@@ -14,11 +17,11 @@ use crate::params::{Checked, Learner, Params, PathKind, Update};
 use crate::problem::{Problem, Task};
 use crate::refit::{self, Weights};
 use crate::response::Response;
+use crate::rows::Rows;
 use crate::rule::Rule;
-use crate::search::{Certificate, Chosen, Found, Searcher, Units};
+use crate::search::{Certificate, Found, Searcher, Units};
 use crate::select;
 use crate::sirus;
-use crate::spare;
 use crate::threads::on_threads;
 use crate::watch::{TimeLimits, Watch};
 use std::borrow::Cow;
@@ -171,6 +174,7 @@ fn check_codes(problem: &Problem, params: &Checked) -> Result<()> {
 pub(crate) struct Boosting<'a> {
     pub(crate) response: &'a Response,
     pub(crate) columns: &'a [BinnedColumn],
+    pub(crate) rows: Rows<'a>,
     pub(crate) params: &'a Checked,
     pub(crate) class: Option<&'a str>,
     pub(crate) observer: &'a dyn Observer,
@@ -191,30 +195,29 @@ impl<'a> Boosting<'a> {
         let name_rank = name_ranks(columns);
         let directions = Directions::new(columns, &params.monotone);
         let units = if params.exact { Units::new(columns, response.rows(), || observer.stop()) } else { None };
-        Self { response, columns, params, class: None, observer, deadline: None, name_rank, directions, units }
+        let rows = Rows::whole(columns, response);
+        Self { response, columns, rows, params, class: None, observer, deadline: None, name_rank, directions, units }
     }
 
     /// Algorithm 1: one rule at a time, until no rule helps or the size limit is reached.
     fn nested(&self, seconds: &mut Seconds) -> Ensemble {
-        let (response, params) = (self.response, self.params);
+        let (response, params, all) = (self.response, self.params, &self.rows);
         let loss = response.loss;
-        let mut cells = Cells::new(response);
+        let mut cells = Cells::new(all, response);
         let mut weights = refit::constant(loss, &cells, response.zero(), params);
         let mut risk = weights.risk(loss, &cells, params.reg_lambda);
         let constant = risk;
         let mut path = vec![step(response, &cells, &weights, 0)];
-        let (mut rules, mut chosen) = (Vec::new(), Vec::new());
+        let mut rules = Vec::new();
         let mut complexity = 0;
         // Not for exact search, whose last rule is rarely the last one that was looked below.
-        let mut root =
-            if params.exact { None } else { RootCounts::new(self.columns, response, &cells, params.objective) };
+        let mut root = (!params.exact).then(|| self.root_counts(&cells, &weights));
 
         while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !self.observer.stop() {
             let started = Instant::now();
-            let scorer = Scorer::new(response, &cells, &weights, params);
+            let scorer = Scorer::new(all, response, &cells, &weights, params);
             let max_length = params.max_complexity - complexity - 1;
-            let found =
-                Searcher { root: root.as_ref(), ..self.searcher(&cells, &scorer, &chosen, max_length) }.best_query();
+            let found = Searcher { root: root.as_ref(), ..self.searcher(&cells, &scorer, max_length) }.best_query();
             let elapsed = started.elapsed().as_secs_f64();
             seconds.search += elapsed;
             // A search that was told to stop has not seen every column. An exact one says by its gap what it missed.
@@ -223,9 +226,7 @@ impl<'a> Boosting<'a> {
             self.observer.searched(self.class, &certificate(&found, response, elapsed));
 
             let started = Instant::now();
-            let known = root.as_ref().zip(found.tables.as_ref());
-            let covered = known.and_then(|(root, tables)| root.rows_of_cells(tables));
-            let moved_to = cells.split_known(&found.rows, covered, response);
+            let moved_to = cells.split(&found.rows, all, response);
             let signs = self.directions.of_query(&found.query.atoms);
             weights = refit::update(&weights, signs, loss, &cells, params);
             let next_risk = weights.risk(loss, &cells, params.reg_lambda);
@@ -241,42 +242,39 @@ impl<'a> Boosting<'a> {
             }
             let rule = rule(&found, self.columns, response);
             let (size, larger) = (rules.len() + 1, complexity + rule.complexity());
-            let (newest, all) = (risk - next_risk, constant - next_risk);
-            if !(Grown { rules: size, complexity: larger, cells: cells.len(), newest, all }).is_worth_it(params) {
+            let (newest, gain) = (risk - next_risk, constant - next_risk);
+            if !(Grown { rules: size, complexity: larger, cells: cells.len(), newest, all: gain }).is_worth_it(params) {
                 break;
             }
             (risk, complexity) = (next_risk, larger);
             root = root.and_then(|root| root.not_outgrown(cells.len(), response.rows()));
-            let follow = |root: &mut RootCounts| {
-                root.split((self.columns, response), &found.rows, found.tables.as_ref(), (&cells, &moved_to));
-            };
-            let size = || step(response, &cells, &weights, complexity);
-            let set = || Chosen::new(&found.rows, response);
-            let (_, (size, set)) = rayon::join(|| root.as_mut().map(follow), || rayon::join(size, set));
-            path.push(size);
-            chosen.push(set);
+            if let Some(root) = &mut root {
+                root.split(all, &found.rows, found.tables.as_ref(), (&cells, &moved_to));
+            }
+            path.push(step(response, &cells, &weights, complexity));
             self.observer.step(self.class, &rule, &path[path.len() - 1]);
             rules.push(rule);
-            spare::give(found.rows);
+            found.rows.give();
         }
         let chosen = rules.len();
         Ensemble { class: self.class.map(str::to_owned), rules, path, chosen }
     }
 
+    /// The counts of all rows before there is a rule.
+    pub(crate) fn root_counts(&self, cells: &Cells, weights: &Weights) -> RootCounts {
+        let scorer = Scorer::new(&self.rows, self.response, cells, weights, self.params);
+        RootCounts::new(self.columns, &self.rows, (self.response, cells, &scorer))
+    }
+
     /// The search for a rule of at most `max_length` conditions to add to those that are there.
-    pub(crate) fn searcher<'s>(
-        &'s self,
-        cells: &'s Cells,
-        scorer: &'s Scorer,
-        chosen: &'s [Chosen],
-        max_length: usize,
-    ) -> Searcher<'s> {
+    pub(crate) fn searcher<'s>(&'s self, cells: &'s Cells, scorer: &'s Scorer, max_length: usize) -> Searcher<'s> {
         Searcher {
             columns: self.columns,
+            rows: &self.rows,
             response: self.response,
             cells,
             scorer,
-            chosen,
+            covered: cells.coverage(),
             name_rank: &self.name_rank,
             directions: &self.directions,
             params: self.params,

@@ -56,11 +56,6 @@ impl Group {
         self.starts[self.columns.len()]
     }
 
-    /// The bins of its first column: every row is in one of them.
-    pub(crate) fn first_bins(&self) -> usize {
-        self.starts[1]
-    }
-
     /// The most bins that one of its columns has.
     pub(crate) fn most_bins(&self) -> usize {
         self.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default()

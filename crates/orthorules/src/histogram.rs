@@ -6,21 +6,20 @@
 //! cheapest one is taken; which one depends only on sizes, so the bits do not depend on threads.
 
 mod lanes;
-mod rows;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use lanes::Lanes;
-pub(crate) use rows::Rows;
 
 use crate::bins::{BinnedColumn, Code, with_codes};
 use crate::cells::Cells;
 use crate::counts::RootCounts;
 use crate::cpu::vectorised;
 use crate::group::Group;
-use crate::masses::Grid;
+use crate::masses::Rounding;
 use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::response::{PerRow, Response};
+use crate::rows::{Part, RowList, Rows, Selected};
 use crate::spare;
 use crate::tally::{self, Tally, What};
 use std::sync::OnceLock;
@@ -58,100 +57,115 @@ impl Method {
     }
 }
 
-/// What the kernels read of a node's rows, gathered once for all columns.
+/// A node whose statistics are asked for: what the kernels read of its rows, gathered once for all columns, or where else its counts
+/// come from.
 pub(crate) struct Gathered<'a> {
-    rows: &'a Rows,
+    source: Source<'a>,
+    response: &'a Response,
     scorer: &'a Scorer,
     cells: &'a Cells,
-    /// Keys as the cells have them, and whether these tell the targets.
-    keys: Vec<u32>,
-    counted: bool,
-    /// Empty if they do.
-    b: Vec<f64>,
-    mass: PerRow,
-    grid: Option<Grid>,
-    norm: PerRow,
-    rows_each: PerRow,
-    /// Row vectors (1, g, d, d·z), made when they are first asked for.
-    vectors: OnceLock<Vec<f64>>,
-    /// g and d of the rows, made when they are first asked for.
-    sides: OnceLock<Vec<f64>>,
-    /// What is known of all rows without looking at them.
-    root: Option<&'a RootCounts>,
-    /// More rows, from which those gathered here are subtracted.
-    whole: Option<&'a [Tally]>,
-    /// All rows, from whose statistics those of the rows gathered here are subtracted.
-    all: Option<&'a RootCounts>,
+    /// The rows that are counted, partition by partition.
+    parts: Vec<GatheredPart<'a>>,
+    /// How many they are in all partitions.
+    rows: usize,
     /// What was counted on the way, one place for each group; empty when nobody wants it.
     tables: Vec<OnceLock<Tally>>,
 }
 
-impl<'a> Gathered<'a> {
-    pub(crate) fn new(rows: &'a Rows, response: &Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
-        let per_row = |values: &PerRow| match values {
-            PerRow::Same(x) => PerRow::Same(*x),
-            PerRow::Each(v) => PerRow::Each(rows.gather(v)),
-        };
-        let (keys, b) = if cells.are_counted() {
-            (rows.gather(&cells.keys), Vec::new())
-        } else {
-            rows.gather_both(&cells.keys, &response.b)
-        };
+/// Where the counts of a node come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// Its own rows are counted.
+    Own,
+    /// It is all rows, of which everything is known.
+    Root(&'a RootCounts),
+    /// The rows that it lacks are counted, and subtracted from these tables.
+    SubtractedFrom(&'a [Tally]),
+    /// The same, subtracted from the statistics of all rows, where there are no tables.
+    LeftOutOf(&'a RootCounts),
+}
+
+/// What the kernels read of the rows of one partition.
+struct GatheredPart<'a> {
+    columns: &'a [BinnedColumn],
+    rows: &'a RowList,
+    /// Keys as the cells have them.
+    keys: Vec<u32>,
+    /// Empty if keys tell the targets.
+    b: Vec<i64>,
+    mass: PerRow<u64>,
+    norm: Option<PerRow<u64>>,
+    stands_for: PerRow<u32>,
+    /// Row vectors (1, g, d, d·z), made when they are first asked for.
+    vectors: OnceLock<Vec<f64>>,
+    /// g and d of the rows, made when they are first asked for.
+    sides: OnceLock<Vec<f64>>,
+}
+
+impl<'a> GatheredPart<'a> {
+    fn new(part: &'a Part, rows: &'a RowList, keys: &[u32], counted: bool) -> Self {
+        let targets = &part.targets;
+        let (keys, b) = if counted { (rows.gather(keys), Vec::new()) } else { rows.gather_both(keys, &targets.b) };
         Self {
+            columns: &part.columns,
             rows,
-            scorer,
-            cells,
             keys,
-            counted: cells.are_counted(),
             b,
-            mass: per_row(&response.mass),
-            grid: response.grid,
-            norm: response.norm.as_ref().map_or(PerRow::Same(1.0), per_row),
-            rows_each: per_row(&response.rows_each),
+            mass: targets.mass.gather(rows),
+            norm: targets.norm.as_ref().map(|norm| norm.gather(rows)),
+            stands_for: targets.stands_for.gather(rows),
             vectors: OnceLock::new(),
             sides: OnceLock::new(),
-            root: None,
-            whole: None,
-            all: None,
-            tables: Vec::new(),
         }
+    }
+
+    /// Keeps the memory for others.
+    fn give(self) {
+        spare::give(self.keys);
+        spare::give(self.b);
+        self.mass.give();
+        self.norm.map(PerRow::give);
+        self.stands_for.give();
+        [self.vectors, self.sides].into_iter().filter_map(OnceLock::into_inner).for_each(spare::give);
+    }
+
+    /// Calls `visit(i, bin)` for the i-th row of the node.
+    fn each<C: Code>(&self, codes: &[C], mut visit: impl FnMut(usize, usize)) {
+        match self.rows {
+            RowList::All(_) => codes.iter().enumerate().for_each(|(i, c)| visit(i, c.index())),
+            RowList::Some(rows) => rows.iter().enumerate().for_each(|(i, &r)| visit(i, codes[r as usize].index())),
+        }
+    }
+}
+
+impl<'a> Gathered<'a> {
+    /// Statistics of the `selected` rows.
+    pub(crate) fn new(
+        selected: &'a Selected,
+        rows: &'a Rows,
+        response: &'a Response,
+        cells: &'a Cells,
+        scorer: &'a Scorer,
+    ) -> Self {
+        let parts = rows.parts.iter().zip(&selected.parts).enumerate();
+        let part = |(number, (part, list))| GatheredPart::new(part, list, cells.keys(number), cells.are_counted());
+        let parts = parts.map(part).collect();
+        Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new() }
     }
 
     /// Statistics of the rows of `whole` but those gathered here.
     pub(crate) fn subtracted_from(self, whole: &'a [Tally]) -> Self {
-        Self { whole: Some(whole), ..self }
+        Self { source: Source::SubtractedFrom(whole), ..self }
     }
 
     /// Statistics of all rows but those gathered here, where `root` has no tables.
     pub(crate) fn left_out_of(self, root: &'a RootCounts) -> Self {
-        Self { all: Some(root), ..self }
+        Self { source: Source::LeftOutOf(root), ..self }
     }
 
     /// All rows, of which `root` knows everything.
-    pub(crate) fn of_root(rows: &'a Rows, cells: &'a Cells, root: &'a RootCounts, scorer: &'a Scorer) -> Self {
-        let none = PerRow::Same(0.0);
-        let [mass, norm, rows_each] = [none.clone(), none.clone(), none];
-        let (keys, counted, b, tables) = (Vec::new(), false, Vec::new(), Vec::new());
-        let (vectors, sides) = (OnceLock::new(), OnceLock::new());
-        let (root, whole, all, grid) = (Some(root), None, None, None);
-        Self {
-            rows,
-            scorer,
-            cells,
-            keys,
-            counted,
-            b,
-            mass,
-            grid,
-            norm,
-            rows_each,
-            vectors,
-            sides,
-            root,
-            whole,
-            all,
-            tables,
-        }
+    pub(crate) fn of_root(root: &'a RootCounts, response: &'a Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
+        Self { source: Source::Root(root), response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new() }
     }
 
     /// Keeps the tables of counts that statistics of so many groups go through.
@@ -161,94 +175,101 @@ impl<'a> Gathered<'a> {
 
     /// The tables of all groups, if all were made.
     pub(crate) fn into_tables(self) -> Option<Vec<Tally>> {
-        spare::give(self.keys);
-        spare::give(self.b);
-        [self.vectors, self.sides].into_iter().filter_map(OnceLock::into_inner).for_each(spare::give);
-        for values in [self.mass, self.norm, self.rows_each] {
-            if let PerRow::Each(values) = values {
-                spare::give(values);
-            }
-        }
+        self.parts.into_iter().for_each(GatheredPart::give);
         let tables: Option<Vec<Tally>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
         tables.filter(|t| !t.is_empty())
     }
 
-    /// The cell of the i-th row of the node.
-    fn cell(&self, i: usize) -> usize {
-        (self.keys[i] >> u32::from(self.counted)) as usize
+    /// The cell of the i-th row of a part.
+    fn cell(&self, part: &GatheredPart, i: usize) -> usize {
+        self.cells.cell_of(part.keys[i])
     }
 
-    /// Its weighted target.
-    fn b(&self, i: usize) -> f64 {
-        if self.counted { f64::from(self.keys[i] & 1) } else { self.b[i] }
-    }
-
-    /// g of the i-th row, and its d before and after it is multiplied by what its cell shares.
-    fn row(&self, i: usize) -> (f64, f64, f64) {
-        let (mass, [mean, curvature]) = (self.mass.at(i), self.scorer.cell(self.cell(i)));
-        let weight = if self.scorer.by_norm { self.norm.at(i) } else { mass };
-        (mass * mean - self.b(i), weight, weight * curvature)
+    /// g of the i-th row of a part, and its d before and after it is multiplied by what its cell shares.
+    fn row(&self, part: &GatheredPart, i: usize) -> (f64, f64, f64) {
+        let response = self.response;
+        let (mass, [mean, curvature]) =
+            (part.mass.at(i) as i64 as f64 * response.mass_unit, self.scorer.cell(self.cell(part, i)));
+        let weight = match &part.norm {
+            Some(norm) if self.scorer.by_norm => norm.at(i) as i64 as f64 * response.norm_unit,
+            _ => mass,
+        };
+        let b = match self.cells.are_counted() {
+            true => f64::from(part.keys[i] & 1),
+            false => part.b[i] as f64 * response.b_unit,
+        };
+        (mass * mean - b, weight, weight * curvature)
     }
 
     /// Rows, G, D and N of every bin of a group, whose number is `index`: `bins × stride`.
     pub(crate) fn statistics(&self, index: usize, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
-        if let Some(root) = self.root {
-            return root.statistics(index, self.scorer);
-        }
         // What is subtracted must be counted.
-        let cheaper = |column| match self.whole {
-            Some(_) => Method::Cells,
-            None => Method::cheaper(self.rows.len(), column, self.cells, self.scorer),
+        let cheaper = |column| match self.source {
+            Source::SubtractedFrom(_) => Method::Cells,
+            _ => Method::cheaper(self.rows, column, self.cells, self.scorer),
         };
+        if let Source::Root(root) = self.source {
+            return root.statistics(index, self.scorer, self.response);
+        }
         let mut methods = group.of(all).map(|(column, _)| cheaper(column));
         let method = methods.next().filter(|&first| methods.all(|method| method == first));
-        let stats = match (method, self.what()) {
-            (Some(Method::Cells), Some((what, mass))) => self.by_counts(index, group, all, (what, mass)),
-            (Some(method), _) => self.statistics_by(method, group, all),
+        let stats = match method {
+            Some(Method::Cells) => self.by_counts(index, group),
+            Some(method) => self.statistics_by(method, group),
             // Which method a column gets must not depend on who its neighbours are.
-            (None, _) => {
-                let alone = |c: usize| self.statistics_by(cheaper(&all[c]), &Group::new(c..c + 1, all), all);
+            None => {
+                let alone = |c: usize| self.statistics_by(cheaper(&all[c]), &Group::new(c..c + 1, all));
                 group.columns().flat_map(alone).collect()
             }
         };
-        match self.all {
-            Some(root) => {
-                let mut others = root.statistics(index, self.scorer);
+        match self.source {
+            Source::LeftOutOf(root) => {
+                let mut others = root.statistics(index, self.scorer, self.response);
                 others.iter_mut().zip(&stats).for_each(|(all, some)| *all -= some);
                 spare::give(stats);
                 others
             }
-            None => stats,
+            _ => stats,
         }
     }
 
     /// Statistics by a method of the caller's choice.
-    pub(crate) fn statistics_by(&self, method: Method, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
-        match (method, self.what()) {
-            (Method::Cells, Some((what, mass))) => {
-                tally::count(self.node(), what, group, all).statistics(self.scorer, mass)
-            }
-            (Method::Cells, _) => self.by_masses(group, all),
-            (Method::Vectors, _) => self.by_vectors(group, all),
-            (Method::Rules, _) => self.by_rules(group, all),
+    pub(crate) fn statistics_by(&self, method: Method, group: &Group) -> Vec<f64> {
+        match method {
+            Method::Cells => self.count(group).statistics(self.scorer, self.response),
+            Method::Vectors => self.by_vectors(group),
+            Method::Rules => self.by_rules(group),
         }
     }
 
-    /// What is to be counted, and its mass, where counts are all that is needed.
-    fn what(&self) -> Option<(What<'_>, f64)> {
-        if self.scorer.by_norm {
-            return None;
+    /// What is counted of a group, in all partitions.
+    pub(crate) fn count(&self, group: &Group) -> Tally {
+        let count = |part: &GatheredPart| {
+            let node = tally::Node { rows: part.rows, keys: &part.keys, cells: self.cells.len() };
+            let what = match &part.mass {
+                PerRow::Same(_) if self.cells.are_counted() => What::Counted,
+                PerRow::Same(_) => What::Plain(&part.b),
+                PerRow::Each(mass) => What::Weighed(mass, &part.b, &part.stands_for),
+            };
+            let norm = part.norm.as_ref().filter(|_| self.scorer.by_norm);
+            tally::count(node, what, norm, (group, part.columns))
+        };
+        let mut tally = count(&self.parts[0]);
+        for part in &self.parts[1..] {
+            let more = count(part);
+            tally.add(&more);
+            more.give();
         }
-        What::of(&self.mass, self.grid, self.counted, (&self.b, &self.rows_each))
+        tally
     }
 
     /// From counts to statistics. What was counted is kept if somebody wants it.
-    fn by_counts(&self, index: usize, group: &Group, all: &[BinnedColumn], (what, mass): (What, f64)) -> Vec<f64> {
-        let mut tally = tally::count(self.node(), what, group, all);
-        if let Some(whole) = self.whole {
+    fn by_counts(&self, index: usize, group: &Group) -> Vec<f64> {
+        let mut tally = self.count(group);
+        if let Source::SubtractedFrom(whole) = self.source {
             tally.subtract_from(&whole[index]);
         }
-        let stats = tally.statistics(self.scorer, mass);
+        let stats = tally.statistics(self.scorer, self.response);
         match self.tables.get(index) {
             Some(place) => drop(place.set(tally)),
             None => tally.give(),
@@ -256,106 +277,83 @@ impl<'a> Gathered<'a> {
         stats
     }
 
-    fn node(&self) -> tally::Node<'_> {
-        tally::Node { rows: self.rows, keys: &self.keys, cells: self.cells.len() }
+    /// How to round g, d and d·z of a row, so that sums over the rows of the node are exact.
+    fn roundings(&self) -> [Rounding; 3] {
+        let [g, d] = self.scorer.largest(self.response);
+        // d z² of a row is part of a sum that is 1.
+        [g, d, 2.0 * d.sqrt()].map(|largest| Rounding::new(self.rows as f64, largest))
     }
 
-    fn by_vectors(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
+    fn by_vectors(&self, group: &Group) -> Vec<f64> {
         let stride = self.scorer.stride();
-        let vectors = self.vectors.get_or_init(|| self.row_vectors());
         let mut stats = spare::zeros(group.bins() * stride);
-        for (column, first) in group.of(all) {
-            let stats = &mut stats[first * stride..];
-            with_codes!(&column.codes, codes => self.each(codes, |i, bin| {
-                let (bin, vector) = (&mut stats[bin * stride..][..stride], &vectors[i * stride..][..stride]);
-                bin.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
-            }));
+        for part in &self.parts {
+            let vectors = part.vectors.get_or_init(|| self.row_vectors(part));
+            for (column, first) in group.of(part.columns) {
+                let stats = &mut stats[first * stride..];
+                with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
+                    let (bin, vector) = (&mut stats[bin * stride..][..stride], &vectors[i * stride..][..stride]);
+                    bin.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+                }));
+            }
+        }
+        if !self.scorer.lean.is_empty() {
+            stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
         }
         stats
     }
 
-    fn row_vectors(&self) -> Vec<f64> {
+    fn row_vectors(&self, part: &GatheredPart) -> Vec<f64> {
         let stride = self.scorer.stride();
-        let mut vectors = spare::zeros(self.keys.len() * stride);
+        let mut vectors = spare::zeros(part.keys.len() * stride);
+        let [for_g, for_d, for_n] = self.roundings();
         // Of the cells that occur, in the order in which they do.
         let (mut places, mut shared) = (vec![u32::MAX; self.cells.len()], Vec::new());
         for (i, vector) in vectors.chunks_exact_mut(stride).enumerate() {
-            let (gradient, weight, d) = self.row(i);
-            let place = &mut places[self.cell(i)];
+            let (gradient, weight, d) = self.row(part, i);
+            let place = &mut places[self.cell(part, i)];
             if *place == u32::MAX {
                 *place = shared.len() as u32;
-                shared.push(self.scorer.vector(self.cell(i)));
+                shared.push(self.scorer.vector(self.cell(part, i)));
             }
-            (vector[ROWS], vector[G], vector[D]) = (self.rows_each.at(i), gradient, d);
-            vector[N..].iter_mut().zip(&shared[*place as usize]).for_each(|(x, dz)| *x = weight * dz);
-            self.scorer.project(vector);
+            vector[ROWS] = f64::from(part.stands_for.at(i));
+            (vector[G], vector[D]) = (for_g.round(gradient), for_d.round(d));
+            vector[N..].iter_mut().zip(&shared[*place as usize]).for_each(|(x, dz)| *x = for_n.round(weight * dz));
         }
         vectors
     }
 
-    fn by_rules(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
+    fn by_rules(&self, group: &Group) -> Vec<f64> {
         let (stride, basis) = (self.scorer.stride(), &self.scorer.basis);
-        let sides = self.sides.get_or_init(|| self.gradients_and_weights());
         let mut stats = spare::zeros(group.bins() * stride);
-        for (column, first) in group.of(all) {
-            let stats = &mut stats[first * stride..];
-            with_codes!(&column.codes, codes => self.each(codes, |i, bin| {
-                let bin = &mut stats[bin * stride..(bin + 1) * stride];
-                let (g, d) = (sides[2 * i], sides[2 * i + 1]);
-                bin[ROWS] += self.rows_each.at(i);
-                bin[G] += g;
-                bin[D] += d;
-                let columns = &mut bin[N..];
-                basis.of(self.cell(i)).iter().for_each(|&k| columns[k as usize] += d);
-            }));
+        for part in &self.parts {
+            let sides = part.sides.get_or_init(|| self.gradients_and_weights(part));
+            for (column, first) in group.of(part.columns) {
+                let stats = &mut stats[first * stride..];
+                with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
+                    let bin = &mut stats[bin * stride..(bin + 1) * stride];
+                    let (g, d) = (sides[2 * i], sides[2 * i + 1]);
+                    bin[ROWS] += f64::from(part.stands_for.at(i));
+                    bin[G] += g;
+                    bin[D] += d;
+                    let columns = &mut bin[N..];
+                    basis.of(self.cell(part, i)).iter().for_each(|&k| columns[k as usize] += d);
+                }));
+            }
         }
         orthogonalise(self.scorer, &mut stats);
         stats
     }
 
     /// g and d of every row.
-    fn gradients_and_weights(&self) -> Vec<f64> {
-        let mut sides = spare::take(2 * self.keys.len());
-        for i in 0..self.keys.len() {
-            let (gradient, _, d) = self.row(i);
-            sides.extend([gradient, d]);
+    fn gradients_and_weights(&self, part: &GatheredPart) -> Vec<f64> {
+        let mut sides = spare::take(2 * part.keys.len());
+        let [for_g, for_d, _] = self.roundings();
+        for i in 0..part.keys.len() {
+            let (gradient, _, d) = self.row(part, i);
+            sides.extend([for_g.round(gradient), for_d.round(d)]);
         }
         sides
-    }
-
-    fn by_masses(&self, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
-        let bins = group.bins();
-        let mut lanes = Lanes::new(self.scorer, bins);
-        let mut sums = vec![0.0; bins * self.cells.len()];
-        for (column, first) in group.of(all) {
-            let (rows, gradients) = lanes.rows_and_gradients();
-            with_codes!(&column.codes, codes => self.each(codes, |i, bin| {
-                sums[self.cell(i) * bins + first + bin] += self.mass.at(i);
-                gradients[first + bin] -= self.b(i);
-                rows[first + bin] += self.rows_each.at(i);
-            }));
-        }
-        if self.scorer.by_norm {
-            lanes.add_gradients(&sums);
-            sums.fill(0.0);
-            for (column, first) in group.of(all) {
-                with_codes!(&column.codes, codes => {
-                    self.each(codes, |i, bin| sums[self.cell(i) * bins + first + bin] += self.norm.at(i));
-                });
-            }
-            lanes.add_weights(&sums);
-        } else {
-            lanes.add_masses(&sums);
-        }
-        lanes.statistics()
-    }
-
-    /// Calls `visit(i, bin)` for the i-th row of the node.
-    fn each<C: Code>(&self, codes: &[C], mut visit: impl FnMut(usize, usize)) {
-        match self.rows {
-            Rows::All(_) => codes.iter().enumerate().for_each(|(i, c)| visit(i, c.index())),
-            Rows::Some(rows) => rows.iter().enumerate().for_each(|(i, &r)| visit(i, codes[r as usize].index())),
-        }
     }
 }
 

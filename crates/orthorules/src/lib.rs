@@ -82,6 +82,7 @@ pub mod predict;
 pub mod problem;
 mod refit;
 mod response;
+mod rows;
 pub mod rule;
 mod search;
 pub mod select;

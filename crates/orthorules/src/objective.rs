@@ -7,10 +7,12 @@ mod basis;
 
 use crate::cells::Cells;
 use crate::loss::Loss;
+use crate::masses::Rounding;
 use crate::model::Status;
 use crate::params::{Checked, Intercept, Objective, Update};
 use crate::refit::Weights;
 use crate::response::Response;
+use crate::rows::Rows;
 pub(crate) use basis::Basis;
 use basis::basis;
 
@@ -51,10 +53,10 @@ pub(crate) struct Scorer {
 }
 
 impl Scorer {
-    pub(crate) fn new(response: &Response, cells: &Cells, weights: &Weights, params: &Checked) -> Self {
+    pub(crate) fn new(rows: &Rows, response: &Response, cells: &Cells, weights: &Weights, params: &Checked) -> Self {
         let objective = params.objective;
         let second_order = objective.is_second_order();
-        let by_norm = !second_order && response.norm.is_some();
+        let by_norm = !second_order && response.targets.norm.is_some();
         let scores = weights.scores(cells);
         let loss = response.loss;
         let delta: Vec<f64> = match (second_order, by_norm) {
@@ -102,7 +104,7 @@ impl Scorer {
             Objective::Onb => weights.rules.iter().map(|w| lambda * w * w).sum(),
             _ => 0.0,
         };
-        scorer.ceiling = scorer.root_bound(response, cells, along);
+        scorer.ceiling = scorer.root_bound(rows, response, cells, along);
         scorer
     }
 
@@ -135,8 +137,8 @@ impl Scorer {
 
     /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums.
     /// `along` is what the gradient in the span of the chosen rules can contribute.
-    fn root_bound(&self, response: &Response, cells: &Cells, along: f64) -> f64 {
-        let (mut up, mut down, mut square) = (0.0, 0.0, along);
+    fn root_bound(&self, rows: &Rows, response: &Response, cells: &Cells, along: f64) -> f64 {
+        let mut square = along;
         let mut leaning = vec![0.0; cells.len()];
         if !self.lean.is_empty() {
             let mut lean = self.lean.clone();
@@ -154,19 +156,30 @@ impl Scorer {
             }
             return (square.sqrt() * (1.0 + 1e-6)).min(f64::MAX);
         }
-        for r in 0..response.rows() {
-            let cell = cells.of(r);
+        let each = |part: usize, r: usize| {
+            let (targets, cell) = (&rows.parts[part].targets, cells.cell_of(cells.keys(part)[r]));
             let [mean, curvature] = self.cell(cell);
-            let mass = response.mass.at(r);
-            let weight = if self.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };
-            let g = mass * mean - response.b[r] - weight * leaning[cell];
-            up += g.max(0.0);
-            down -= g.min(0.0);
+            let mass = targets.mass.at(r) as f64 * response.mass_unit;
+            let weight = match &targets.norm {
+                Some(norm) if self.by_norm => norm.at(r) as f64 * response.norm_unit,
+                _ => mass,
+            };
+            let g = mass * mean - targets.b[r] as f64 * response.b_unit - weight * leaning[cell];
             let d = weight * curvature;
-            square += if d > 0.0 { g * g / d } else { 0.0 };
-        }
+            [g.max(0.0), -g.min(0.0), if d > 0.0 { g * g / d } else { 0.0 }]
+        };
+        let [up, down, more] = sums_of_rows(rows, each);
+        square += more;
         let bound = if self.gradient_only { f64::max(up, down) } else { square.sqrt() };
         (bound * (1.0 + 1e-6)).min(f64::MAX)
+    }
+
+    /// The largest |g| and d that a row may have.
+    pub(crate) fn largest(&self, response: &Response) -> [f64; 2] {
+        let [mass, norm, b] = response.largest;
+        let (mean, delta) =
+            self.per_cell.iter().fold((0.0f64, 0.0f64), |(m, d), [mean, delta]| (m.max(mean.abs()), d.max(*delta)));
+        [mass * mean + b, delta * if self.by_norm { norm } else { mass }].map(|x| x.min(f64::MAX))
     }
 
     /// The same with the gradient as it is in place of its projection, which is what the published program computes. The
@@ -270,6 +283,20 @@ impl Scorer {
     }
 }
 
+/// Sums over all rows of what `value` says of a partition's rows, none of it below 0: rounded first, so that they do not depend on
+/// how the rows are divided.
+fn sums_of_rows<const K: usize>(rows: &Rows, value: impl Fn(usize, usize) -> [f64; K]) -> [f64; K] {
+    let each = || rows.parts.iter().enumerate().flat_map(|(k, part)| (0..part.rows()).map(move |r| (k, r)));
+    let both = |mut a: [f64; K], b: [f64; K], op: fn(f64, f64) -> f64| {
+        (0..K).for_each(|k| a[k] = op(a[k], b[k]));
+        a
+    };
+    let largest = each().fold([0.0; K], |most, (part, r)| both(most, value(part, r), f64::max));
+    let roundings = largest.map(|most| Rounding::new(rows.len() as f64, most));
+    let rounded = |x: [f64; K]| std::array::from_fn(|k| roundings[k].round(x[k]));
+    each().fold([0.0; K], |sum, (part, r)| both(sum, rounded(value(part, r)), |a, b| a + b))
+}
+
 /// ‖n‖², in four sums side by side: one after another each addition would wait for the last.
 #[inline]
 fn square(n: &[f64]) -> f64 {
@@ -285,11 +312,12 @@ fn square(n: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{Case, cases, selected};
+    use crate::cases::{Case, cases, selected, split};
     use crate::group::Group;
-    use crate::histogram::{Gathered, Rows};
+    use crate::histogram::Gathered;
     use crate::monotone::Signs;
     use crate::refit;
+    use crate::rows::Selected;
     use nalgebra::{DMatrix, DVector};
     use proptest::prelude::*;
 
@@ -306,22 +334,28 @@ mod tests {
 
     fn state(case: &Case, params: &Checked) -> State {
         let response = case.response();
-        let (cells, weights) = case.fitted(&response, params);
-        let scorer = Scorer::new(&response, &cells, &weights, params);
-        let rows = Rows::Some(selected(&case.query));
         let columns = &case.binned()[..1];
-        let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(0, &Group::new(0..1, columns), columns);
+        let rows = Rows::whole(columns, &response);
+        let (cells, weights) = case.fitted(&response, params);
+        let scorer = Scorer::new(&rows, &response, &cells, &weights, params);
+        let query = Selected::single(selected(&case.query));
+        let gathered = Gathered::new(&query, &rows, &response, &cells, &scorer);
+        let bins = gathered.statistics(0, &Group::new(0..1, columns), columns);
         let stride = scorer.stride();
         let stats = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
         let scores = weights.scores(&cells);
         let f = |r: usize| scores[cells.of(r)];
         let n = case.rows();
-        let g = DVector::from_fn(n, |r, _| response.mass.at(r) * response.loss.mean(f(r)) - response.b[r]);
+        let g = DVector::from_fn(n, |r, _| response.mass(r) * response.loss.mean(f(r)) - response.b(r));
         let d = DVector::from_fn(n, |r, _| {
             if params.objective.is_second_order() {
-                response.mass.at(r) * response.loss.curvature(f(r))
+                response.mass(r) * response.loss.curvature(f(r))
             } else {
-                response.norm.as_ref().map_or(response.mass.at(r) / response.loss.factor(), |w| w.at(r))
+                if response.targets.norm.is_some() {
+                    response.norm(r)
+                } else {
+                    response.mass(r) / response.loss.factor()
+                }
             }
         });
         let first = usize::from(params.intercept == Intercept::Corrected);
@@ -438,7 +472,7 @@ mod tests {
             let response = case.response();
             let (mut cells, before) = case.fitted(&response, &params);
             let old = before.risk(response.loss, &cells, 0.0);
-            cells.split(&selected(&case.query), &response);
+            split(&mut cells, selected(&case.query), &response);
             let after = refit::update(&before, Signs::Any, response.loss, &cells, &params);
             let decrease = old - after.risk(response.loss, &cells, 0.0);
             let value = s.scorer.value(&s.stats);

@@ -12,7 +12,7 @@ use crate::fit::{Boosting, Seconds, certificate, rule, step};
 use crate::model::{Ensemble, Step};
 use crate::objective::Scorer;
 use crate::refit::{self, Weights};
-use crate::search::{Chosen, Found, Query, Searcher, rounded};
+use crate::search::{Found, Query, Searcher, rounded};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
@@ -71,12 +71,12 @@ impl Boosting<'_> {
     /// The path of best ensembles.
     pub(crate) fn best(&self, seconds: &mut Seconds) -> Ensemble {
         let (response, params) = (self.response, self.params);
-        let cells = Cells::new(response);
+        let cells = Cells::new(&self.rows, response);
         let weights = refit::constant(response.loss, &cells, response.zero(), params);
         let constant = weights.risk(response.loss, &cells, params.reg_lambda);
         let mut size = step(response, &cells, &weights, 0);
         let mut path = vec![(size.clone(), Vec::new())];
-        let root = RootCounts::new(self.columns, response, &cells, self.params.objective);
+        let root = Some(self.root_counts(&cells, &weights));
         let (members, moved) = (Vec::new(), Vec::new());
         let mut state =
             Rc::new(State { members, cells, moved, root, weights, gain: 0.0, complexity: 0, searched: 0.0 });
@@ -124,9 +124,8 @@ impl Boosting<'_> {
         if state.members.len() >= params.max_rules || left < 2 {
             return Vec::new();
         }
-        let scorer = Scorer::new(self.response, &state.cells, &state.weights, params);
-        let chosen: Vec<Chosen> = state.members.iter().map(|f| Chosen::new(&f.rows, self.response)).collect();
-        let searcher = self.searcher(&state.cells, &scorer, &chosen, left - 1);
+        let scorer = Scorer::new(&self.rows, self.response, &state.cells, &state.weights, params);
+        let searcher = self.searcher(&state.cells, &scorer, left - 1);
         Searcher { root: state.root.as_ref(), ..searcher }.best_of_each_length()
     }
 
@@ -147,13 +146,13 @@ impl Boosting<'_> {
     fn followed(&self, state: &State, Extension { from, found, .. }: &Extension) -> Option<RootCounts> {
         let small = from.root.as_ref().filter(|root| root.bytes(state.cells.len()) <= LARGEST)?;
         let mut root = small.clone().not_outgrown(state.cells.len(), self.response.rows())?;
-        root.split((self.columns, self.response), &found.rows, None, (&state.cells, &state.moved));
+        root.split(&self.rows, &found.rows, None, (&state.cells, &state.moved));
         Some(root)
     }
 
     fn extended(&self, Extension { from, found, searched }: &Extension, constant: f64) -> State {
         let mut cells = from.cells.clone();
-        let moved = cells.split(&found.rows, self.response);
+        let moved = cells.split(&found.rows, &self.rows, self.response);
         let signs = self.directions.of_query(&found.query.atoms);
         let weights = refit::update(&from.weights, signs, self.response.loss, &cells, self.params);
         let gain = constant - weights.risk(self.response.loss, &cells, self.params.reg_lambda);

@@ -313,7 +313,7 @@ impl Newton<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{cases, selected};
+    use crate::cases::{cases, one_cell, selected, split};
     use crate::params::{Intercept, Objective};
     use crate::problem::{Problem, Roles, Task};
     use crate::response::Response;
@@ -356,11 +356,11 @@ mod tests {
                 params.update = Update::Stagewise;
             }
             let response = case.response();
-            let mut cells = Cells::new(&response);
+            let mut cells = one_cell(&response);
             let mut weights = constant(response.loss, &cells, response.zero(), &params);
             let mut risk = weights.risk(response.loss, &cells, lambda);
             for rule in &case.rules {
-                cells.split(&selected(rule), &response);
+                split(&mut cells, selected(rule), &response);
                 weights = update(&weights, Signs::Any, response.loss, &cells, &params);
                 let next = weights.risk(response.loss, &cells, lambda);
                 prop_assert!(next <= risk + 1e-9 * (1.0 + risk.abs()), "{} after {}", next, risk);
@@ -376,9 +376,9 @@ mod tests {
         let response = response(Task::Classification, &y);
         let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
         let params = params.check(Loss::Logistic, 20).unwrap();
-        let mut cells = Cells::new(&response);
+        let mut cells = one_cell(&response);
         let start = constant(Loss::Logistic, &cells, 0.0, &params);
-        cells.split(&(10..20).collect::<Vec<u32>>(), &response);
+        split(&mut cells, (10..20).collect(), &response);
         let weights = update(&start, Signs::Any, Loss::Logistic, &cells, &params);
         assert_eq!(weights.status, Status::Unbounded);
         assert!(weights.rules[0].is_finite() && weights.rules[0] > 10.0);
@@ -390,9 +390,9 @@ mod tests {
         let response = response(Task::Poisson, &y);
         let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
         let params = params.check(Loss::Poisson, 20).unwrap();
-        let mut cells = Cells::new(&response);
+        let mut cells = one_cell(&response);
         let start = constant(Loss::Poisson, &cells, 0.0, &params);
-        cells.split(&(0..10).collect::<Vec<u32>>(), &response);
+        split(&mut cells, (0..10).collect(), &response);
         let weights = update(&start, Signs::Any, Loss::Poisson, &cells, &params);
         assert_eq!(weights.status, Status::Unbounded);
         assert!(weights.rules[0].is_finite() && weights.rules[0] < -10.0);

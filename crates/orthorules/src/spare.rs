@@ -30,7 +30,7 @@ macro_rules! kept {
         }
     )*};
 }
-kept!((), u32, u64, f64, [f64; 2]);
+kept!((), u32, u64, i64, i128, f64, crate::tally::TargetAndRows);
 
 /// An empty vector with room for so many: the smallest spare one that has it, or a new one.
 pub(crate) fn take<T: Spare>(room: usize) -> Vec<T> {

@@ -4,20 +4,23 @@
 //! waits for the last addition to its bin does not hold up those of the other columns. Every bin is summed in the order
 //! of the rows, so the bits do not depend on how columns are grouped. Targets that are 0 or 1 are counted with the cells: one
 //! increment for each row and column instead of an increment and an addition. Where rows differ in mass, whole units of it
-//! are added in place of one for each row ([`crate::masses`]).
+//! are added in place of one for each row ([`crate::masses`]). Targets are whole numbers of units, too: tables of some rows may be
+//! added, or subtracted from those of more rows, and nothing is lost.
 
 mod table;
+
+pub(crate) use table::TargetAndRows;
 
 use crate::bins::BinnedColumn;
 use crate::codes::with_codes;
 use crate::group::Group;
-use crate::histogram::{Lanes, Rows};
-use crate::masses::{Grid, Weighed};
+use crate::histogram::Lanes;
 use crate::objective::Scorer;
-use crate::response::PerRow;
+use crate::response::{PerRow, Response};
+use crate::rows::RowList;
 use crate::spare::{self, Spare};
 use std::ops::{AddAssign, BitOr, Range, Sub, SubAssign};
-use table::{Counted, Plain, Table, Units, Values};
+use table::{Counted, Plain, Table, Units, Values, Weighed};
 
 /// Most columns in one pass.
 pub(crate) const MOST: usize = 4;
@@ -31,11 +34,14 @@ const FULL: usize = 1 << u8::BITS;
 /// What is counted for the columns of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tally {
+    /// Rows or masses.
     pub(crate) counts: Counts,
+    /// What makes up the norm, where it is not what masses are.
+    pub(crate) norms: Option<Counts>,
     /// How many rows each bin has, where counts do not tell.
-    pub(crate) rows: Vec<f64>,
+    pub(crate) rows: Vec<u64>,
     /// Sum of the weighted targets of each bin.
-    pub(crate) sums: Vec<f64>,
+    pub(crate) sums: Vec<i128>,
 }
 
 /// `cells × bins` of whole numbers: sums and differences of them are exact, in any order.
@@ -93,49 +99,90 @@ impl Counts {
             Self::Units(counts) => *counts = Vec::new(),
         }
     }
+
+    /// Keeps its memory for others.
+    fn give(self) {
+        match self {
+            Self::Rows(counts) => spare::give(counts),
+            Self::Units(counts) => spare::give(counts),
+        }
+    }
+
+    /// Adds what was counted of other rows.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.zip(other, |a, b| a + b, |a, b| a + b);
+    }
+
+    /// Combines two counts of the same kind, place by place.
+    fn zip(&mut self, other: &Self, rows: impl Fn(u32, u32) -> u32, units: impl Fn(u64, u64) -> u64) {
+        match (self, other) {
+            (Self::Rows(a), Self::Rows(b)) => a.iter_mut().zip(b).for_each(|(a, b)| *a = rows(*a, *b)),
+            (Self::Units(a), Self::Units(b)) => a.iter_mut().zip(b).for_each(|(a, b)| *a = units(*a, *b)),
+            _ => unreachable!("a fit counts rows or units, not both"),
+        }
+    }
 }
 
 impl Tally {
-    /// Rows, G, D and N of every bin, of rows with this mass or of units of it.
-    pub(crate) fn statistics(&self, scorer: &Scorer, mass: f64) -> Vec<f64> {
+    /// Rows, G, D and N of every bin.
+    pub(crate) fn statistics(&self, scorer: &Scorer, response: &Response) -> Vec<f64> {
         let mut lanes = Lanes::new(scorer, self.sums.len());
-        match &self.counts {
-            Counts::Rows(counts) => lanes.add_counts(counts, mass),
-            Counts::Units(counts) => lanes.add_units(counts, mass, &self.rows),
+        match (&self.counts, &self.norms) {
+            (Counts::Rows(counts), None) => lanes.add_counts(counts, response.mass_unit),
+            (Counts::Units(counts), None) => lanes.add_units(counts, response.mass_unit, &self.rows),
+            (Counts::Rows(_), Some(_)) => unreachable!("exposures make masses differ"),
+            (Counts::Units(counts), Some(Counts::Rows(norms))) => {
+                lanes.add_gradients(counts, response.mass_unit, &self.rows);
+                lanes.add_weights(norms, response.norm_unit);
+            }
+            (Counts::Units(counts), Some(Counts::Units(norms))) => {
+                lanes.add_gradients(counts, response.mass_unit, &self.rows);
+                lanes.add_weights(norms, response.norm_unit);
+            }
         }
-        lanes.subtract_targets(&self.sums);
+        lanes.subtract_targets(&self.sums, response.b_unit);
         lanes.statistics()
     }
 
     /// Keeps its memory for others.
     pub(crate) fn give(self) {
-        match self.counts {
-            Counts::Rows(counts) => spare::give(counts),
-            Counts::Units(counts) => spare::give(counts),
-        }
+        self.counts.give();
+        self.norms.map(Counts::give);
         spare::give(self.rows);
         spare::give(self.sums);
     }
 
+    /// Adds what was counted of other rows.
+    pub(crate) fn add(&mut self, other: &Self) {
+        fn each<T: Copy + AddAssign>(all: &mut [T], more: &[T]) {
+            all.iter_mut().zip(more).for_each(|(all, more)| *all += *more);
+        }
+        self.counts.add(&other.counts);
+        if let (Some(norms), Some(more)) = (&mut self.norms, &other.norms) {
+            norms.add(more);
+        }
+        each(&mut self.rows, &other.rows);
+        each(&mut self.sums, &other.sums);
+    }
+
     /// Turns what was counted of some rows of `whole` into what the others are.
     pub(crate) fn subtract_from(&mut self, whole: &Self) {
-        fn from<T: Copy + Sub<Output = T>>(some: &mut [T], whole: &[T]) {
+        fn each<T: Copy + Sub<Output = T>>(some: &mut [T], whole: &[T]) {
             some.iter_mut().zip(whole).for_each(|(some, all)| *some = *all - *some);
         }
-        match (&mut self.counts, &whole.counts) {
-            (Counts::Rows(some), Counts::Rows(whole)) => from(some, whole),
-            (Counts::Units(some), Counts::Units(whole)) => from(some, whole),
-            _ => unreachable!("a fit counts rows or units, not both"),
+        self.counts.zip(&whole.counts, |some, all| all - some, |some, all| all - some);
+        if let (Some(norms), Some(whole)) = (&mut self.norms, &whole.norms) {
+            norms.zip(whole, |some, all| all - some, |some, all| all - some);
         }
-        from(&mut self.rows, &whole.rows);
-        from(&mut self.sums, &whole.sums);
+        each(&mut self.rows, &whole.rows);
+        each(&mut self.sums, &whole.sums);
     }
 
     /// Whether a bin has rows.
     pub(crate) fn has_rows(&self, bin: usize) -> bool {
         match &self.counts {
             Counts::Rows(counts) => counts[bin..].iter().step_by(self.sums.len()).any(|&count| count > 0),
-            Counts::Units(_) => self.rows[bin] > 0.0,
+            Counts::Units(_) => self.rows[bin] > 0,
         }
     }
 }
@@ -149,10 +196,10 @@ pub(crate) fn rows_of_bins(counts: &[u32], bins: usize) -> Vec<u32> {
     rows
 }
 
-/// The rows of a node as the loop reads them.
+/// The rows of a node in one partition as the loop reads them.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'a> {
-    pub(crate) rows: &'a Rows,
+    pub(crate) rows: &'a RowList,
     /// Key of each of its rows, as [`crate::cells::Cells`] has them.
     pub(crate) keys: &'a [u32],
     /// How many cells there are.
@@ -165,29 +212,9 @@ pub(crate) enum What<'a> {
     /// Rows; keys tell their targets.
     Counted,
     /// Rows of one mass, with these weighted targets.
-    Plain(&'a [f64]),
-    /// Rows of any mass.
-    Weighed(Weighed<'a>),
-}
-
-impl<'a> What<'a> {
-    /// What there is to count of rows with these masses, weighted targets and numbers of rows that they stand for; and the mass of
-    /// what is counted. Nothing if masses differ and have no grid.
-    pub(crate) fn of(
-        mass: &'a PerRow,
-        grid: Option<Grid>,
-        counted: bool,
-        (b, rows_each): (&'a [f64], &'a PerRow),
-    ) -> Option<(Self, f64)> {
-        match mass {
-            PerRow::Same(mass) if counted => Some((Self::Counted, *mass)),
-            PerRow::Same(mass) => Some((Self::Plain(b), *mass)),
-            PerRow::Each(mass) => {
-                let rows = Weighed { grid: grid?, mass, b, rows_each };
-                Some((Self::Weighed(rows), rows.grid.unit()))
-            }
-        }
-    }
+    Plain(&'a [i64]),
+    /// Rows of any mass: masses, weighted targets, and how many rows each stands for.
+    Weighed(&'a [u64], &'a [i64], &'a PerRow<u32>),
 }
 
 /// How many of the columns with these numbers of bins to count in one pass, with so many bytes for each of their bins.
@@ -208,8 +235,14 @@ pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Ran
     (0..threads).map(share).flat_map(|all| all.clone().step_by(MOST).map(move |first| first..all.end.min(first + MOST)))
 }
 
-/// Counts the columns of a group.
-pub(crate) fn count(node: Node, what: What, group: &Group, all: &[BinnedColumn]) -> Tally {
+/// Counts the columns of a group; and what makes up the norm, where it is `norm`.
+pub(crate) fn count(
+    node: Node,
+    what: What,
+    norm: Option<&PerRow<u64>>,
+    (group, all): (&Group, &[BinnedColumn]),
+) -> Tally {
+    let norms = norm.map(|norm| counts_alone(node, norm, (group, all)));
     match what {
         What::Counted => {
             // A cell and a target make a key.
@@ -217,26 +250,26 @@ pub(crate) fn count(node: Node, what: What, group: &Group, all: &[BinnedColumn])
             let table = filled(node, Counted(node.keys.len()), group, all);
             let (counts, sums) = by_target(&table.counts, table.sums.len());
             spare::give(table.counts);
-            Tally { counts: Counts::Rows(counts), rows: Vec::new(), sums }
+            Tally { counts: Counts::Rows(counts), norms, rows: Vec::new(), sums }
         }
         What::Plain(b) => {
             let table = filled(node, Plain(b), group, all);
-            Tally { counts: Counts::Rows(table.counts), rows: Vec::new(), sums: table.sums }
+            Tally { counts: Counts::Rows(table.counts), norms, rows: Vec::new(), sums: table.sums }
         }
-        What::Weighed(rows) => {
-            let table = filled(node, rows, group, all);
-            let (sums, rows) = table.sums.iter().map(|&[b, rows]| (b, rows)).unzip();
+        What::Weighed(mass, b, stands_for) => {
+            let table = filled(node, Weighed { mass, b, stands_for }, group, all);
+            let (sums, rows) = table.sums.iter().map(|sum| (sum.b, sum.rows)).unzip();
             spare::give(table.sums);
-            Tally { counts: Counts::Units(table.counts), rows, sums }
+            Tally { counts: Counts::Units(table.counts), norms, rows, sums }
         }
     }
 }
 
 /// Counts of rows, or of units of these masses, by cell and bin, without targets.
-pub(crate) fn counts_alone(node: Node, units: Option<(Grid, &[f64])>, group: &Group, all: &[BinnedColumn]) -> Counts {
-    match units {
-        None => Counts::Rows(filled(node, Counted(node.keys.len()), group, all).counts),
-        Some((grid, mass)) => Counts::Units(filled(node, Units { grid, mass }, group, all).counts),
+pub(crate) fn counts_alone(node: Node, mass: &PerRow<u64>, (group, all): (&Group, &[BinnedColumn])) -> Counts {
+    match mass {
+        PerRow::Same(_) => Counts::Rows(filled(node, Counted(node.keys.len()), group, all).counts),
+        PerRow::Each(mass) => Counts::Units(filled(node, Units(mass), group, all).counts),
     }
 }
 
@@ -291,14 +324,14 @@ fn filled_unchecked<V: Values>(node: Node, values: V, codes: &[&[u8]]) -> Option
 }
 
 /// Counts by cell and bin, and targets by bin, from counts by cell, target and bin.
-fn by_target(counts: &[u32], bins: usize) -> (Vec<u32>, Vec<f64>) {
+fn by_target(counts: &[u32], bins: usize) -> (Vec<u32>, Vec<i128>) {
     let (mut by_cell, mut targets) = (Vec::with_capacity(counts.len() / 2), vec![0; bins]);
     for both in counts.chunks_exact(2 * bins.max(1)) {
         let (zeros, ones) = both.split_at(bins);
         by_cell.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros + ones));
         targets.iter_mut().zip(ones).for_each(|(sum, ones)| *sum += ones);
     }
-    (by_cell, targets.into_iter().map(f64::from).collect())
+    (by_cell, targets.into_iter().map(|ones: u32| i128::from(ones)).collect())
 }
 
 #[cfg(test)]
@@ -309,28 +342,28 @@ mod tests {
     use proptest::prelude::*;
 
     /// What is known of a row: its cell, target, mass, and how many rows it stands for.
-    type Row = (u32, f64, f64, f64);
+    type Row = (u32, i64, u64, u32);
 
     /// A plain loop over the bins of some rows.
-    fn naive(bins: usize, rows: &[(usize, Row)], grid: Option<Grid>) -> Tally {
-        let (mut counts, mut sums, mut each) = (vec![0u64; 3 * bins], vec![0.0; bins], vec![0.0; bins]);
+    fn naive(bins: usize, rows: &[(usize, Row)], units: bool) -> Tally {
+        let (mut counts, mut sums, mut each) = (vec![0u64; 3 * bins], vec![0; bins], vec![0; bins]);
         for &(bin, (cell, b, mass, stands_for)) in rows {
-            counts[cell as usize * bins + bin] += grid.map_or(1, |grid| grid.units(mass));
-            sums[bin] += b;
-            each[bin] += stands_for;
+            counts[cell as usize * bins + bin] += if units { mass } else { 1 };
+            sums[bin] += i128::from(b);
+            each[bin] += u64::from(stands_for);
         }
-        match grid {
-            Some(_) => Tally { counts: Counts::Units(counts), rows: each, sums },
-            None => Tally { counts: Counts::Rows(counts.iter().map(|&n| n as u32).collect()), rows: Vec::new(), sums },
+        let narrow = || counts.iter().map(|&n| n as u32).collect();
+        match units {
+            true => Tally { counts: Counts::Units(counts), norms: None, rows: each, sums },
+            false => Tally { counts: Counts::Rows(narrow()), norms: None, rows: Vec::new(), sums },
         }
     }
 
     proptest! {
-        /// Grouped or not, of few rows or many, targets counted or added, of any mass: every column gets what a plain loop gives, to the
-        /// last bit.
+        /// Grouped or not, of few rows or many, targets counted or added, of any mass: every column gets what a plain loop gives.
         #[test]
         fn columns_do_not_feel_their_neighbours(
-            table in prop::collection::vec((prop::array::uniform4(0u8..5), 0u32..3, -9.0..9.0f64), 0..80),
+            table in prop::collection::vec((prop::array::uniform4(0u8..5), 0u32..3, -9i64 << 58..9 << 58), 0..80),
             columns in 1usize..=4,
             some in any::<bool>(),
             kind in 0..3,
@@ -341,21 +374,22 @@ mod tests {
             let ids: Vec<u32> = (0..table.len()).filter(|i| !some || i % 3 != 1).map(|i| i as u32).collect();
             let row = |&i: &u32| -> Row {
                 let (_, cell, x) = table[i as usize];
-                (cell, if kind == 0 { f64::from(x > 0.0) } else { x }, 1.0 + x.abs(), f64::from(i % 4))
+                (cell, if kind == 0 { i64::from(x > 0) } else { x }, 1 + x.unsigned_abs() / 4, i % 4)
             };
             let all: Vec<Row> = ids.iter().map(row).collect();
             let key = |r: &Row| if kind == 0 { 2 * r.0 + r.1 as u32 } else { r.0 };
             let keys: Vec<u32> = all.iter().map(key).collect();
-            let [b, mass, each] = [|r: &Row| r.1, |r: &Row| r.2, |r: &Row| r.3].map(|f| all.iter().map(f).collect::<Vec<f64>>());
-            let each = PerRow::Each(each);
-            let grid = Grid::new(&[1e6, 1.0]).unwrap();
+            let b: Vec<i64> = all.iter().map(|r| r.1).collect();
+            // Few enough units for their sums.
+            let mass: Vec<u64> = all.iter().map(|r| r.2 >> 16).collect();
+            let all: Vec<Row> = all.iter().zip(&mass).map(|(r, &mass)| (r.0, r.1, mass, r.3)).collect();
+            let each = PerRow::Each(all.iter().map(|r| r.3).collect());
             let what = match kind {
                 0 => What::Counted,
                 1 => What::Plain(&b),
-                _ => What::Weighed(Weighed { grid, mass: &mass, b: &b, rows_each: &each }),
+                _ => What::Weighed(&mass, &b, &each),
             };
-            let grid = (kind == 2).then_some(grid);
-            let rows = if some { Rows::Some(ids.clone()) } else { Rows::All(table.len()) };
+            let rows = if some { RowList::Some(ids.clone()) } else { RowList::All(table.len()) };
             let node = Node { rows: &rows, keys: &keys, cells: 3 };
             let bins = |k: usize| if full { FULL } else { 5 + k };
             let code = |k: usize, r: u32| table[r as usize].0[k];
@@ -374,11 +408,11 @@ mod tests {
             };
             let together: Vec<(usize, Row)> =
                 group.of(&narrow).enumerate().flat_map(|(k, (_, first))| placed(k, first)).collect();
-            prop_assert_eq!(count(node, what, &group, &narrow), naive(group.bins(), &together, grid));
+            prop_assert_eq!(count(node, what, None, (&group, &narrow)), naive(group.bins(), &together, kind == 2));
             for k in 0..columns {
                 let wide = [column(k, Codes::U16(of(k).map(u16::from).collect::<Vec<_>>().into()))];
-                let alone = naive(bins(k), &placed(k, 0), grid);
-                prop_assert_eq!(count(node, what, &Group::new(0..1, &wide), &wide), alone);
+                let alone = naive(bins(k), &placed(k, 0), kind == 2);
+                prop_assert_eq!(count(node, what, None, (&Group::new(0..1, &wide), &wide)), alone);
             }
         }
     }

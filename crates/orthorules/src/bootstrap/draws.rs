@@ -12,6 +12,7 @@ use crate::predict::Activations;
 use crate::problem::Problem;
 use crate::refit::{self, Weights};
 use crate::response::Response;
+use crate::rows::{Rows, Selected};
 use crate::rule::Rule;
 use crate::table::{Column, Table, Values};
 
@@ -93,14 +94,15 @@ impl Draws<'_> {
     pub(super) fn weights(&self, e: usize, step: &Step, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
         let class = if self.model.ensembles.len() > 1 { e as u32 } else { 1 };
         let response = Response::new(drawn, class);
-        let mut cells = Cells::new(&response);
+        let all = Rows::whole(&[], &response);
+        let mut cells = Cells::new(&all, &response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), self.params);
         let members: Vec<usize> = step.members().collect();
         let signs = |k: usize| Signs::of_rule(&self.model.ensembles[e].rules[k], &self.params.monotone);
         for (i, &k) in members.iter().enumerate() {
             let covered: Vec<u32> =
                 (0..rows.len() as u32).filter(|&j| self.fired[e][k][rows[j as usize] as usize]).collect();
-            cells.split(&covered, &response);
+            cells.split(&Selected::single(covered), &all, &response);
             // Corrective weights depend on the last fit alone; the others have a history.
             if self.params.update != Update::Corrective || i + 1 == members.len() {
                 weights.rules.resize(i, 0.0);

@@ -32,15 +32,9 @@ impl<'s> Lanes<'s> {
         &mut self.values[which * self.bins..(which + 1) * self.bins]
     }
 
-    /// Those of rows and of G.
-    pub(crate) fn rows_and_gradients(&mut self) -> (&mut [f64], &mut [f64]) {
-        let (rows, others) = self.values.split_at_mut(G * self.bins);
-        (rows, &mut others[..self.bins])
-    }
-
-    /// Takes the sum of targets of every bin from G.
-    pub(crate) fn subtract_targets(&mut self, sums: &[f64]) {
-        self.lane(G).iter_mut().zip(sums).for_each(|(g, b)| *g -= b);
+    /// Takes the sum of targets of every bin, in units of this size, from G.
+    pub(crate) fn subtract_targets(&mut self, sums: &[i128], unit: f64) {
+        self.lane(G).iter_mut().zip(sums).for_each(|(g, &b)| *g -= number(b) * unit);
     }
 
     /// Adds rows of one mass, counted by cell and bin.
@@ -49,35 +43,34 @@ impl<'s> Lanes<'s> {
     }
 
     /// Adds units of mass, counted by cell and bin; `rows` are those of every bin.
-    pub(crate) fn add_units(&mut self, counts: &[u64], unit: f64, rows: &[f64]) {
+    pub(crate) fn add_units(&mut self, counts: &[u64], unit: f64, rows: &[u64]) {
         spread_units(self.scorer, self.bins, counts, unit, &mut self.values);
-        self.lane(ROWS).copy_from_slice(rows);
+        self.set_rows(rows);
     }
 
-    /// Adds masses, summed by cell and bin, to G, and to D and N.
-    pub(crate) fn add_masses(&mut self, masses: &[f64]) {
-        self.add_gradients(masses);
-        self.add_weights(masses);
-    }
-
-    /// Adds masses to G alone.
-    pub(crate) fn add_gradients(&mut self, masses: &[f64]) {
+    /// Adds units of mass to G alone; `rows` are those of every bin.
+    pub(crate) fn add_gradients(&mut self, counts: &[u64], unit: f64, rows: &[u64]) {
         let (bins, scorer) = (self.bins, self.scorer);
-        for (cell, masses) in masses.chunks_exact(bins).enumerate() {
-            let [mean, _] = scorer.cell(cell);
-            self.lane(G).iter_mut().zip(masses).for_each(|(g, a)| *g += mean * a);
+        for (cell, counts) in counts.chunks_exact(bins).enumerate() {
+            let mean = unit * scorer.cell(cell)[0];
+            self.lane(G).iter_mut().zip(counts).for_each(|(g, a)| *g += mean * a.number());
         }
+        self.set_rows(rows);
     }
 
-    /// Adds what d is made of to D and N alone.
-    pub(crate) fn add_weights(&mut self, weights: &[f64]) {
+    /// Adds what d is made of, rows or units of this size, to D and N alone.
+    pub(crate) fn add_weights<T: Amount>(&mut self, weights: &[T], unit: f64) {
         let mut d = spare::zeros(self.bins);
         for (cell, weights) in weights.chunks_exact(self.bins).enumerate() {
-            let [_, curvature] = self.scorer.cell(cell);
-            d.iter_mut().zip(weights).for_each(|(d, w)| *d = curvature * w);
+            let curvature = unit * self.scorer.cell(cell)[1];
+            d.iter_mut().zip(weights).for_each(|(d, w)| *d = curvature * w.number());
             add_to_rules(self.scorer, cell, &d, &mut self.values[D * self.bins..]);
         }
         spare::give(d);
+    }
+
+    fn set_rows(&mut self, rows: &[u64]) {
+        self.lane(ROWS).iter_mut().zip(rows).for_each(|(to, &rows)| *to = rows.number());
     }
 
     /// Rows, G, D and N of every bin, bin by bin.
@@ -91,6 +84,15 @@ impl<'s> Lanes<'s> {
         spare::give(self.values);
         stats
     }
+}
+
+/// A whole number as a floating-point one, to its last place or the one before.
+fn number(x: i128) -> f64 {
+    const HALF: f64 = (1u64 << 63) as f64;
+    let size = x.unsigned_abs();
+    let (high, low) = ((size >> 63) as i64, (size as u64 & i64::MAX as u64) as i64);
+    let number = high as f64 * HALF + low as f64;
+    if x < 0 { -number } else { number }
 }
 
 vectorised! {
@@ -213,6 +215,7 @@ mod tests {
     use super::*;
     use crate::cases::cases;
     use crate::params::{Intercept, Objective};
+    use crate::rows::Rows;
     use proptest::prelude::*;
 
     proptest! {
@@ -228,12 +231,12 @@ mod tests {
             let response = case.response();
             let params = case.checked(objective, Intercept::Corrected, 0.7);
             let (cells, weights) = case.fitted(&response, &params);
-            let scorer = Scorer::new(&response, &cells, &weights, &params);
+            let scorer = Scorer::new(&Rows::whole(&[], &response), &response, &cells, &weights, &params);
             let counts: Vec<u32> = counts.into_iter().cycle().take(cells.len() * bins).collect();
-            let targets: Vec<f64> = (0..bins).map(|bin| bin as f64 / 7.0).collect();
+            let targets: Vec<i128> = (0..bins as i128).map(|bin| (bin - 9) << (bin % 120)).collect();
             let mut lanes = Lanes::new(&scorer, bins);
             lanes.add_counts(&counts, 2.0);
-            lanes.subtract_targets(&targets);
+            lanes.subtract_targets(&targets, 0.5);
             let found = lanes.statistics();
             for (bin, found) in found.chunks_exact(scorer.stride()).enumerate() {
                 let mut expected = vec![0.0; scorer.stride()];
@@ -244,7 +247,7 @@ mod tests {
                     expected[D] += 2.0 * count * curvature;
                     expected[N..].iter_mut().zip(scorer.vector(cell)).for_each(|(n, dz)| *n += 2.0 * count * dz);
                 }
-                expected[G] -= targets[bin];
+                expected[G] -= targets[bin] as f64 * 0.5;
                 scorer.project(&mut expected);
                 for (f, e) in found.iter().zip(&expected) {
                     prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{} {}", f, e);

@@ -17,10 +17,10 @@ fn naive(case: &Case, scorer: &Scorer, cells: &Cells, rows: &[u32], column: &Bin
         let cell = cells.of(r);
         let shared: Vec<f64> = scorer.cell(cell).into_iter().chain(scorer.vector(cell)).collect();
         let bin = &mut stats[code * stride..(code + 1) * stride];
-        let a = response.mass.at(r);
-        let d = if scorer.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { a };
-        bin[ROWS] += response.rows_each.at(r);
-        bin[G] += a * shared[0] - response.b[r];
+        let a = response.mass(r);
+        let d = if scorer.by_norm { response.norm(r) } else { a };
+        bin[ROWS] += f64::from(response.targets.stands_for.at(r));
+        bin[G] += a * shared[0] - response.b(r);
         for k in 0..=scorer.t {
             bin[D + k] += d * shared[1 + k];
         }
@@ -32,32 +32,53 @@ fn naive(case: &Case, scorer: &Scorer, cells: &Cells, rows: &[u32], column: &Bin
 }
 
 proptest! {
+    /// In one partition or several, which give the same bits.
     #[test]
-    fn all_methods_match_the_definition(case in cases(4), objective in 0usize..5, whole in any::<bool>()) {
+    fn all_methods_match_the_definition(
+        case in cases(4),
+        objective in 0usize..5,
+        whole in any::<bool>(),
+        ends in prop::collection::vec(0usize..61, 0..4),
+    ) {
         let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];
         let response = case.response();
         let params = case.checked(objective, Intercept::Corrected, 0.7);
+        let columns = case.binned();
+        let mut ends: Vec<usize> = ends.into_iter().map(|end| end.min(case.rows())).collect();
+        ends.sort_unstable();
+        let covers = |rule: &[bool]| {
+            let starts = [0].into_iter().chain(ends.iter().copied());
+            let bounds = starts.zip(ends.iter().copied().chain([case.rows()]));
+            let part = |(first, end): (usize, usize)| {
+                RowList::Some((first..end).filter(|&r| rule[r]).map(|r| (r - first) as u32).collect())
+            };
+            Selected { parts: bounds.map(part).collect() }
+        };
         let (cells, weights) = case.fitted(&response, &params);
-        let scorer = Scorer::new(&response, &cells, &weights, &params);
+        let rows = Rows::whole(&columns, &response);
+        let divided = Rows::divided(&columns, &response, &ends);
+        let mut cells_of_parts = Cells::new(&divided, &response);
+        case.rules.iter().for_each(|rule| drop(cells_of_parts.split(&covers(rule), &divided, &response)));
+        let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+        let scorer_of_parts = Scorer::new(&divided, &response, &cells_of_parts, &weights, &params);
+        prop_assert_eq!(scorer.ceiling.to_bits(), scorer_of_parts.ceiling.to_bits());
         let all: Vec<u32> = (0..case.rows() as u32).collect();
         let some = selected(&case.query);
-        let rows = if whole { Rows::All(case.rows()) } else { Rows::Some(some.clone()) };
-        let gathered = Gathered::new(&rows, &response, &cells, &scorer);
-        // Masses that cannot be counted are added.
-        let mut added = response.clone();
-        added.grid = None;
-        let added = Gathered::new(&rows, &added, &cells, &scorer);
-        let columns = case.binned();
+        let query = if whole { rows.all() } else { Selected::single(some.clone()) };
+        let query_of_parts = if whole { divided.all() } else { covers(&case.query) };
+        let gathered = Gathered::new(&query, &rows, &response, &cells, &scorer);
+        let of_parts = Gathered::new(&query_of_parts, &divided, &response, &cells_of_parts, &scorer);
         for group in Group::all(&columns, &[], 1) {
             let naive = |(column, _)| naive(&case, &scorer, &cells, if whole { &all } else { &some }, column);
             let expected: Vec<f64> = group.of(&columns).flat_map(naive).collect();
-            let ways = [(&gathered, Method::Cells), (&added, Method::Cells)];
-            for (gathered, method) in ways.into_iter().chain([(&gathered, Method::Vectors), (&gathered, Method::Rules)]) {
-                let found = gathered.statistics_by(method, &group, &columns);
+            for method in [Method::Cells, Method::Vectors, Method::Rules] {
+                let found = gathered.statistics_by(method, &group);
                 prop_assert_eq!(found.len(), expected.len());
                 for (f, e) in found.iter().zip(&expected) {
                     prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{:?} {} {}", method, f, e);
                 }
+                let bits = |stats: Vec<f64>| stats.into_iter().map(f64::to_bits).collect::<Vec<u64>>();
+                prop_assert_eq!(bits(of_parts.statistics_by(method, &group)), bits(found), "{:?}", method);
             }
         }
     }
@@ -68,10 +89,11 @@ proptest! {
         let response = case.response();
         let params = case.checked(Objective::Onb, Intercept::Corrected, 1.0);
         let (cells, weights) = case.fitted(&response, &params);
-        let scorer = Scorer::new(&response, &cells, &weights, &params);
-        let rows = Rows::Some(selected(&case.query));
-        let gathered = Gathered::new(&rows, &response, &cells, &scorer);
         let columns = case.binned();
+        let rows = Rows::whole(&columns, &response);
+        let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+        let node = Selected::single(selected(&case.query));
+        let gathered = Gathered::new(&node, &rows, &response, &cells, &scorer);
         for (index, column) in columns.iter().enumerate() {
             let alone = Group::new(index..index + 1, &columns);
             let stats = gathered.statistics(index, &alone, &columns);
@@ -80,10 +102,10 @@ proptest! {
                 seen.push((atom, sums.to_vec()));
             });
             for (atom, sums) in seen {
-                let below = Rows::Some(rows.select(column, atom));
-                prop_assert!(below.len() > 0 && below.len() < rows.len(), "{:?}", atom);
+                let below = rows.select(&node, atom, true);
+                prop_assert!(below.len() > 0 && below.len() < node.len(), "{:?}", atom);
                 prop_assert!(atom.op != Op::Le || (atom.bin as usize) + 1 < column.bins);
-                let total = Gathered::new(&below, &response, &cells, &scorer).statistics(index, &alone, &columns);
+                let total = Gathered::new(&below, &rows, &response, &cells, &scorer).statistics(index, &alone, &columns);
                 for (k, sum) in sums.iter().enumerate() {
                     let expected: f64 = total.chunks_exact(scorer.stride()).map(|bin| bin[k]).sum();
                     prop_assert!((sum - expected).abs() <= 1e-9 * (1.0 + expected.abs()));

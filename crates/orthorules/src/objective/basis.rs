@@ -23,11 +23,11 @@ pub(crate) struct Basis {
 
 impl Basis {
     /// The next cell, with so many rows.
-    fn push(&mut self, members: &[usize], rows: u32) {
+    fn push(&mut self, members: &[usize], rows: f64) {
         self.members.extend(members.iter().map(|&k| k as u32));
         self.ends.push(self.members.len() as u32);
-        self.rows += f64::from(rows);
-        self.listed += f64::from(rows) * members.len() as f64;
+        self.rows += rows;
+        self.listed += rows * members.len() as f64;
     }
 
     /// The listed columns of a cell; none where nothing is orthogonal.
@@ -69,7 +69,7 @@ pub(super) fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: 
         let free = cells.rules_of(cell).iter().filter(|&&k| !held[k as usize]);
         active.clear();
         active.extend((0..first).chain(free.map(|&k| first + k as usize)));
-        basis.push(&active[first..], cells.rows(cell));
+        basis.push(&active[first..], cells.sums(cell).rows as f64);
         for (position, &i) in active.iter().enumerate() {
             active[..=position].iter().for_each(|&j| gram[i * t + j] += d);
         }

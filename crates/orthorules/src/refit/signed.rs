@@ -125,7 +125,7 @@ impl Newton<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{Case, cases, selected};
+    use crate::cases::{Case, cases, one_cell, selected, split};
     use crate::cells::Cells;
     use crate::params::{Checked, Intercept, Objective, Update};
     use crate::refit::{constant, update};
@@ -139,10 +139,10 @@ mod tests {
     }
 
     fn fitted(case: &Case, signs: &[Signs], response: &Response, params: &Checked) -> (Cells, Vec<Weights>) {
-        let mut cells = Cells::new(response);
+        let mut cells = one_cell(response);
         let mut weights = vec![constant(response.loss, &cells, response.zero(), params)];
         for (rule, &signs) in case.rules.iter().zip(signs) {
-            cells.split(&selected(rule), response);
+            split(&mut cells, selected(rule), response);
             weights.push(update(&weights[weights.len() - 1], signs, response.loss, &cells, params));
         }
         (cells, weights)

@@ -18,6 +18,7 @@ use super::prefix::Packed;
 use super::units::{UnitStats, Units};
 use super::{Found, Query, Searcher};
 use crate::bins::Atom;
+use crate::rows::Selected;
 use std::collections::HashSet;
 
 /// The sets of bits of all conditions may take this much.
@@ -177,8 +178,8 @@ impl Space for Closed<'_> {
         atoms.sort_unstable();
         let query = Query { atoms };
         // Without the time to look for the shortest query, conditions that are not needed go at least.
-        let query = if places.is_some() { query } else { self.searcher.minimal(query) };
-        Found { query, rows, value: candidate.value, ..Found::default() }
+        let query = if places.is_some() { query } else { self.searcher.rows.minimal(query) };
+        Found { query, rows: Selected::single(rows), value: candidate.value, ..Found::default() }
     }
 }
 

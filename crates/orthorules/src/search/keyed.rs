@@ -14,6 +14,7 @@ use super::{Found, Query, Searcher};
 use crate::bins::Atom;
 use crate::monotone::Signs;
 use crate::objective::ROWS;
+use crate::rows::Selected;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
@@ -147,8 +148,8 @@ impl Space for Keyed<'_> {
         self.extents.select(&query, &mut positions);
         let units: Vec<u32> = positions.iter().map(|&p| self.stats.order[p as usize]).collect();
         let rows = self.units.rows(&units);
-        let query = self.searcher.minimal(query);
-        Found { query, rows, value: candidate.value, ..Found::default() }
+        let query = self.searcher.rows.minimal(query);
+        Found { query, rows: Selected::single(rows), value: candidate.value, ..Found::default() }
     }
 }
 

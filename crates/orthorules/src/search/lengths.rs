@@ -2,13 +2,13 @@
 
 use super::candidate::{Candidate, order};
 use super::{Found, Node, Query, Searcher};
-use crate::histogram::Rows;
+use crate::rows::Selected;
 
 impl Searcher<'_> {
     /// The best query found of each length, shortest first; each is worth more than the one before it.
     pub(crate) fn best_of_each_length(&self) -> Vec<Found> {
-        let mut beam = vec![Node::all(self.response.rows())];
-        let mut best: Vec<(Candidate, Query, Vec<u32>)> = Vec::new();
+        let mut beam = vec![Node::all(self.rows)];
+        let mut best: Vec<(Candidate, Query, Selected)> = Vec::new();
         let (mut nodes, mut highest) = (0, 0.0);
         let mut parents = Vec::new();
         while !beam.is_empty() {
@@ -18,9 +18,8 @@ impl Searcher<'_> {
             parents = counted;
             for (candidate, node) in &next {
                 highest = candidate.score.max(highest);
-                let Rows::Some(rows) = &node.rows else { continue };
                 let at = best.partition_point(|(b, ..)| b.length < candidate.length);
-                let entry = || (*candidate, node.query.clone(), rows.clone());
+                let entry = || (*candidate, node.query.clone(), node.rows.clone());
                 match best.get_mut(at) {
                     Some(held) if held.0.length == candidate.length => {
                         if order(candidate, &held.0).is_lt() {
@@ -36,7 +35,7 @@ impl Searcher<'_> {
         let mut found: Vec<Found> = Vec::new();
         for (candidate, query, rows) in best {
             if found.last().is_none_or(|f| f.value < candidate.value) {
-                let query = self.minimal(query);
+                let query = self.rows.minimal(query);
                 let bound = Some(self.ceiling(query.len()).max(candidate.value));
                 found.push(Found { query, rows, value: candidate.value, nodes, bound, ..Found::default() });
             }

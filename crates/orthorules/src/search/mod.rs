@@ -12,11 +12,9 @@ mod extent;
 mod holding;
 mod keyed;
 mod lengths;
-mod minimal;
 mod prefix;
 mod query;
 mod relaxation;
-mod row_set;
 mod smooth;
 mod sums;
 #[cfg(test)]
@@ -28,11 +26,12 @@ use crate::cells::Cells;
 use crate::counts::{RootCounts, Tables};
 use crate::fit::Observer;
 use crate::group::Group;
-use crate::histogram::{Gathered, Method, Rows};
+use crate::histogram::{Gathered, Method};
 use crate::monotone::{Directions, Signs};
 use crate::objective::{ROWS, Scorer};
 use crate::params::{Checked, Intercept};
-use crate::response::{PerRow, Response};
+use crate::response::Response;
+use crate::rows::{Rows, Selected};
 use crate::spare;
 pub(crate) use bound::Bounds;
 pub(crate) use candidate::children;
@@ -45,7 +44,6 @@ use keyed::Keyed;
 pub(crate) use query::Query;
 use rayon::prelude::*;
 pub(crate) use relaxation::Workspace;
-use row_set::RowSet;
 use std::borrow::Cow;
 use std::time::Instant;
 pub(crate) use units::{UnitStats, Units};
@@ -53,14 +51,15 @@ pub(crate) use units::{UnitStats, Units};
 /// Nodes are expanded by one thread up to so many rows times columns.
 const AT_ONCE: usize = 1 << 15;
 
-/// What the search looks at: columns, the current cells and objective, and the rules that are already there.
+/// What the search looks at: columns, the current cells, which know the rules that are already there, and the objective.
 pub(crate) struct Searcher<'a> {
     pub(crate) columns: &'a [BinnedColumn],
+    pub(crate) rows: &'a Rows<'a>,
     pub(crate) response: &'a Response,
     pub(crate) cells: &'a Cells,
     pub(crate) scorer: &'a Scorer,
-    /// The rules that are already there.
-    pub(crate) chosen: &'a [Chosen],
+    /// How many rows each of the rules covers that are already there.
+    pub(crate) covered: Vec<f64>,
     pub(crate) name_rank: &'a [u32],
     /// Which columns the score may only rise or only fall with.
     pub(crate) directions: &'a Directions,
@@ -76,29 +75,11 @@ pub(crate) struct Searcher<'a> {
     pub(crate) observer: &'a dyn Observer,
 }
 
-/// The rows of a rule that is already there.
-#[derive(Debug, Clone)]
-pub(crate) struct Chosen {
-    rows: RowSet,
-    /// How many rows they stand for, as the search counts coverage.
-    covered: f64,
-}
-
-impl Chosen {
-    pub(crate) fn new(rows: &[u32], response: &Response) -> Self {
-        let covered = match &response.rows_each {
-            PerRow::Same(each) => each * rows.len() as f64,
-            PerRow::Each(each) => rows.iter().map(|&r| each[r as usize]).sum(),
-        };
-        Self { rows: RowSet::new(rows), covered }
-    }
-}
-
 /// The best query that was found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     pub(crate) query: Query,
-    pub(crate) rows: Vec<u32>,
+    pub(crate) rows: Selected,
     pub(crate) value: f64,
     /// Queries expanded.
     pub(crate) nodes: u64,
@@ -114,21 +95,26 @@ pub(crate) struct Found {
 /// A query with its rows, to be extended.
 struct Node {
     query: Query,
-    rows: Rows,
+    rows: Selected,
     /// What is counted instead of its rows.
     rest: Option<Rest>,
 }
 
 /// Rows that a node lacks, where they are fewer than its own: counting them is enough.
 struct Rest {
-    rows: Rows,
+    rows: Selected,
     /// The node that has them, by its number among those expanded before; none if it is all rows that has them.
     of: Option<usize>,
 }
 
 impl Node {
-    fn all(rows: usize) -> Self {
-        Self { query: Query::default(), rows: Rows::All(rows), rest: None }
+    fn all(rows: &Rows) -> Self {
+        Self { query: Query::default(), rows: rows.all(), rest: None }
+    }
+
+    /// Whether it is all rows: no condition was added yet.
+    fn is_root(&self) -> bool {
+        self.query.len() == 0
     }
 
     /// Keeps its memory for other nodes.
@@ -180,8 +166,11 @@ impl Searcher<'_> {
     /// Keys of the row sets that are no news: those of the chosen rules and, with a free intercept, their complements.
     fn taken_keys(&self, units: &Units) -> Vec<u128> {
         let all = units.keys.iter().fold(0, |all, key| all ^ key);
-        let mut taken: Vec<u128> =
-            self.chosen.iter().map(|c| units.key_of_rows(&c.rows.iter().collect::<Vec<_>>())).collect();
+        let rows_of = |k: usize| {
+            let inside = self.cells.are_in_rule(k);
+            (0..self.response.rows() as u32).filter(|&r| inside[self.cells.of(r as usize)]).collect::<Vec<u32>>()
+        };
+        let mut taken: Vec<u128> = (0..self.cells.rules()).map(|k| units.key_of_rows(&rows_of(k))).collect();
         if self.params.intercept == Intercept::Corrected {
             taken.extend(taken.clone().iter().map(|key| key ^ all));
         }
@@ -189,7 +178,7 @@ impl Searcher<'_> {
     }
 
     fn beam(&self) -> Option<Found> {
-        let mut beam = vec![Node::all(self.response.rows())];
+        let mut beam = vec![Node::all(self.rows)];
         // That of the first node of the beam.
         let mut best: Option<Candidate> = None;
         let mut nodes = 0;
@@ -208,50 +197,46 @@ impl Searcher<'_> {
             }
         };
         let candidate = best?;
-        let Node { query, rows: Rows::Some(rows), .. } = beam.swap_remove(0) else { return None };
-        let query = self.minimal(query);
+        let Node { query, rows, .. } = beam.swap_remove(0);
+        let query = self.rows.minimal(query);
         let bound = Some(self.ceiling(query.len()).max(candidate.value));
         Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
     }
 
     fn gathered<'n>(&'n self, node: &'n Node, parents: &'n [Option<Tables>]) -> Gathered<'n> {
-        let of = |rows| Gathered::new(rows, self.response, self.cells, self.scorer);
-        match (self.root, &node.rows, &node.rest) {
-            (None, rows, _) => of(rows),
-            (Some(root), Rows::All(_), _) => Gathered::of_root(&node.rows, self.cells, root, self.scorer),
-            (Some(root), _, Some(rest)) if root.tables().is_none() => of(&rest.rows).left_out_of(root),
-            (Some(root), rows, None) if root.tables().is_none() => of(rows),
-            (Some(root), _, Some(rest)) => {
+        let of = |selected| Gathered::new(selected, self.rows, self.response, self.cells, self.scorer);
+        match (self.root, &node.rest) {
+            (None, _) => of(&node.rows),
+            (Some(root), _) if node.is_root() => Gathered::of_root(root, self.response, self.cells, self.scorer),
+            (Some(root), Some(rest)) if root.tables().is_none() => of(&rest.rows).left_out_of(root),
+            (Some(root), None) if root.tables().is_none() => of(&node.rows),
+            (Some(root), Some(rest)) => {
                 let parent = rest.of.and_then(|parent| parents[parent].as_deref());
                 let whole = parent.or(root.tables()).unwrap_or_default();
                 of(&rest.rows).subtracted_from(whole).keeping_tables(root.groups().len())
             }
-            (Some(root), rows, None) => of(rows).keeping_tables(root.groups().len()),
+            (Some(root), None) => of(&node.rows).keeping_tables(root.groups().len()),
         }
     }
 
     /// What to count instead of `rows`, which are those of `parent`, a node with `tables` and this number, that satisfy `atom`.
-    ///
-    /// Sums of targets are subtracted from those of all rows, or from any where they are counts: rounding errors must not
-    /// depend on the way to a query.
     fn rest(
         &self,
-        rows: &[u32],
+        rows: &Selected,
         (parent, number): (&Node, usize),
         tables: Option<&Tables>,
         atom: Atom,
     ) -> Option<Rest> {
         self.root?;
-        let (count, all) = (rows.len(), self.response.rows());
+        let (count, all, above) = (rows.len(), self.rows.len(), parent.rows.len());
         let forced = 2 * count > all;
         let by_cells = |column| Method::cheaper(count, column, self.cells, self.scorer) == Method::Cells;
-        let fewer = tables.is_some() && self.response.counted && 2 * count > parent.rows.len();
+        let fewer = tables.is_some() && 2 * count > above;
         let of = (fewer && (forced || self.columns.iter().all(by_cells))).then_some(number);
-        if of.is_some() || (forced && parent.rows.len() == all) {
-            let rows = parent.rows.select_where(&self.columns[atom.column as usize], atom, false);
-            return Some(Rest { rows: Rows::Some(rows), of });
+        if of.is_some() || (forced && above == all) {
+            return Some(Rest { rows: self.rows.select(&parent.rows, atom, false), of });
         }
-        Rows::others(rows, all).map(|rows| Rest { rows, of: None })
+        self.rows.others(rows).map(|rows| Rest { rows, of: None })
     }
 
     /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes. `parents` are the
@@ -284,13 +269,12 @@ impl Searcher<'_> {
             if next.iter().any(|(_, n)| n.query == query) {
                 continue;
             }
-            let rows = parent.rows.select(&self.columns[candidate.atom.column as usize], candidate.atom);
-            let same_rows = |other: &Rows| matches!(other, Rows::Some(r) if *r == rows);
-            let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && same_rows(&n.rows));
+            let rows = self.rows.select(&parent.rows, candidate.atom, true);
+            let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && n.rows == rows);
             if !twin {
                 let number = candidate.parent;
                 let rest = self.rest(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
-                next.push((candidate, Node { query, rows: Rows::Some(rows), rest }));
+                next.push((candidate, Node { query, rows, rest }));
             }
         }
         (next, tables)
@@ -361,21 +345,10 @@ impl Searcher<'_> {
     fn is_chosen(&self, node: &Node, candidate: &Candidate) -> bool {
         let opposite = self.params.intercept == Intercept::Corrected;
         let total = self.response.rows_total;
-        let same_count = |c: &&Chosen| c.covered == candidate.rows;
-        let other_count = |c: &&Chosen| opposite && c.covered + candidate.rows == total;
-        if !self.chosen.iter().any(|c| same_count(&c) || other_count(&c)) {
-            return false;
-        }
-        let (column, atom) = (&self.columns[candidate.atom.column as usize], candidate.atom);
-        let all = |in_rule: bool, c: &Chosen| node.rows.all_selected(column, atom, |r| c.rows.contains(r) == in_rule);
-        let count = || node.rows.select(column, atom).len();
-        let equals = |c: &Chosen| all(true, c) && count() == c.rows.len();
-        let complements = |c: &Chosen| all(false, c) && count() + c.rows.len() == self.response.rows();
-        self.chosen.iter().any(|c| (same_count(&c) && equals(c)) || (other_count(&c) && complements(c)))
-    }
-
-    /// `query` without conditions that do not change the rows it selects.
-    fn minimal(&self, query: Query) -> Query {
-        minimal::minimal(self.columns, self.response.rows(), query)
+        let same = |k: &usize| self.covered[*k] == candidate.rows;
+        let other = |k: &usize| opposite && self.covered[*k] + candidate.rows == total;
+        // Where the rows of a selection are all in a rule, and weigh as much as it, they are the rule.
+        let all = |k: usize, inside: bool| self.rows.all_in(&node.rows, candidate.atom, self.cells, (k, inside));
+        (0..self.covered.len()).any(|k| (same(&k) && all(k, true)) || (other(&k) && all(k, false)))
     }
 }

@@ -4,7 +4,7 @@ use super::Workspace;
 use super::bound::{Bounds, Item};
 use super::candidate::{children, score};
 use super::units::{SHARES, UnitStats, Units};
-use super::{Chosen, Closed, Exact, Found, Keyed, Searcher};
+use super::{Closed, Exact, Found, Keyed, Searcher};
 use crate::bins::{Atom, BinnedColumn};
 use crate::cases::{Case, cases, selected};
 use crate::cells::Cells;
@@ -14,6 +14,7 @@ use crate::monotone::{Directions, Signs};
 use crate::objective::{ROWS, Scorer};
 use crate::params::{Bound, Checked, Intercept, Monotone, Objective};
 use crate::response::Response;
+use crate::rows::{RowList, Rows, Selected};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +25,6 @@ struct State {
     cells: Cells,
     scorer: Scorer,
     params: Checked,
-    chosen: Vec<Chosen>,
     directions: Directions,
     /// Scores up to this are rounding errors.
     noise: f64,
@@ -51,19 +51,17 @@ fn state(case: &Case, params: Checked, max_length: usize) -> State {
             }
         }
     }
-    let as_rows = |mask: u64| (0..case.rows() as u32).filter(|r| mask >> r & 1 == 1).collect::<Vec<u32>>();
     let fitted = Case {
         rules: rules.iter().map(|m| (0..case.rows()).map(|r| m >> r & 1 == 1).collect()).collect(),
         ..case.clone()
     };
     let (cells, weights) = fitted.fitted(&response, &params);
-    let scorer = Scorer::new(&response, &cells, &weights, &params);
-    let chosen = rules.iter().map(|&m| Chosen::new(&as_rows(m), &response)).collect();
+    let scorer = Scorer::new(&Rows::whole(&[], &response), &response, &cells, &weights, &params);
     let sets = sets.into_iter().filter(|&(_, length)| length <= max_length).collect();
     let directions = Directions::new(&columns, &params.monotone);
     // Where classes are separated, gradients are tiny differences of ones.
     let noise = if weights.status == Status::Converged { 1e-16 } else { 1e-14 };
-    State { columns, response, cells, scorer, params, chosen, directions, noise, sets }
+    State { columns, response, cells, scorer, params, directions, noise, sets }
 }
 
 /// All row sets with the signs that some query for them allows, and the length of the shortest such query, by breadth-first
@@ -121,7 +119,11 @@ fn certifying(
 impl State {
     /// The row sets that no further rule may have: those of the chosen rules and, where the intercept moves, of their complements.
     fn taken(&self) -> Vec<u64> {
-        let mut taken: Vec<u64> = self.chosen.iter().map(|c| c.rows.iter().fold(0, |m, r| m | 1u64 << r)).collect();
+        let covers = |k: usize| {
+            let rows = (0..self.response.rows()).filter(|&r| self.cells.in_rule(self.cells.of(r), k));
+            rows.fold(0, |m, r| m | 1u64 << r)
+        };
+        let mut taken: Vec<u64> = (0..self.cells.rules()).map(covers).collect();
         if self.params.intercept == Intercept::Corrected {
             taken.extend(taken.clone().iter().map(|m| !m & ((1 << self.response.rows()) - 1)));
         }
@@ -141,13 +143,20 @@ impl State {
         Ok(())
     }
 
-    fn searcher<'a>(&'a self, units: &'a Units, name_rank: &'a [u32], max_length: usize) -> Searcher<'a> {
+    fn searcher<'a>(
+        &'a self,
+        rows: &'a Rows<'a>,
+        units: &'a Units,
+        name_rank: &'a [u32],
+        max_length: usize,
+    ) -> Searcher<'a> {
         Searcher {
             columns: &self.columns,
+            rows,
             response: &self.response,
             cells: &self.cells,
             scorer: &self.scorer,
-            chosen: &self.chosen,
+            covered: self.cells.coverage(),
             name_rank,
             directions: &self.directions,
             params: &self.params,
@@ -166,6 +175,14 @@ impl State {
             sum.iter_mut().zip(stats.vector(unit)).for_each(|(s, x)| *s += x);
         }
         sum
+    }
+}
+
+/// Rows of a single partition.
+fn rows_of(selected: &Selected) -> Vec<u32> {
+    match &selected.parts[..] {
+        [RowList::Some(rows)] => rows.clone(),
+        other => panic!("rows of one partition, not {other:?}"),
     }
 }
 
@@ -196,10 +213,11 @@ proptest! {
         let (min_coverage, max_length) = limits;
         let params = certifying(&case, objective, intercept, (gamma, lambda, min_coverage));
         let state = state(&case, params, max_length);
+        let rows = Rows::whole(&state.columns, &state.response);
         let units = Units::new(&state.columns, case.rows(), || false).unwrap();
         let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
         let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
-        let searcher = state.searcher(&units, &ranks, max_length);
+        let searcher = state.searcher(&rows, &units, &ranks, max_length);
         // Both ways to tell row sets apart, whichever would be chosen.
         let found = match Closed::new(&searcher, &units) {
             Some(space) if counted => Exact::new(&searcher, space).search(searcher.beam()),
@@ -231,10 +249,11 @@ proptest! {
         let mut params = certifying(&case, objective, Intercept::Corrected, (gamma, lambda, min_coverage));
         params.monotone = [("x".to_owned(), direction(falling.0)), ("u".to_owned(), direction(falling.1))].into();
         let state = state(&case, params, max_length);
+        let rows = Rows::whole(&state.columns, &state.response);
         let units = Units::new(&state.columns, case.rows(), || false).unwrap();
         let stats = UnitStats::new(&units, &state.response, &state.cells, &state.scorer, Bound::Admissible);
         let ranks: Vec<u32> = (0..state.columns.len() as u32).collect();
-        let searcher = state.searcher(&units, &ranks, max_length);
+        let searcher = state.searcher(&rows, &units, &ranks, max_length);
         let taken = state.taken();
         let mut best: f64 = 0.0;
         let mut near = false;
@@ -253,7 +272,7 @@ proptest! {
         state.reaches(found.as_ref(), best)?;
         if let Some(found) = found {
             let signs = state.directions.of_query(&found.query.atoms);
-            let mask = found.rows.iter().fold(0u64, |m, r| m | 1 << r);
+            let mask = rows_of(&found.rows).iter().fold(0u64, |m, r| m | 1 << r);
             prop_assert!(signs.allow(-state.scorer.slope(&state.stats(&stats, &units, mask))));
         }
     }

@@ -120,10 +120,10 @@ impl UnitStats {
         for (r, &unit) in units.of_row.iter().enumerate() {
             let (cell, [mean, curvature]) = (cells.of(r), scorer.cell(cells.of(r)));
             let vector = &mut vectors[unit as usize * stride..][..stride - SHARES];
-            let mass = response.mass.at(r);
-            let weight = if scorer.by_norm { response.norm.as_ref().map_or(1.0, |w| w.at(r)) } else { mass };
-            vector[ROWS] += response.rows_each.at(r);
-            vector[G] += mass * mean - response.b[r];
+            let mass = response.mass(r);
+            let weight = if scorer.by_norm { response.norm(r) } else { mass };
+            vector[ROWS] += f64::from(response.targets.stands_for.at(r));
+            vector[G] += mass * mean - response.b(r);
             vector[D] += weight * curvature;
             vector[N..].iter_mut().zip(&by_cell[cell]).for_each(|(x, dz)| *x += weight * dz);
         }

@@ -39,8 +39,8 @@ struct Data<'a> {
 
 impl<'a> Data<'a> {
     fn new(columns: &'a [BinnedColumn], response: &Response) -> Self {
-        let mass = |r: usize| response.mass.at(r);
-        let y = (0..response.rows()).map(|r| response.b[r] / mass(r)).collect();
+        let mass = |r: usize| response.mass(r);
+        let y = (0..response.rows()).map(|r| response.b(r) / mass(r)).collect();
         let weight = (0..response.rows()).map(|r| mass(r) / response.loss.factor()).collect();
         Self { columns, y, weight }
     }

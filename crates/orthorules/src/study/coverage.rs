@@ -11,7 +11,8 @@ use crate::params::Params;
 use crate::problem::Problem;
 use crate::refit;
 use crate::response::Response;
-use crate::search::{Chosen, Found};
+use crate::rows::Rows;
+use crate::search::Found;
 
 /// Rows that the next condition covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -45,16 +46,16 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     let response = &Response::new(problem, 1);
     let columns = &bins::bin(&problem.features, None, own.max_bins, &own.cuts);
     let [own, orthogonal] = [own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
-    let mut cells = Cells::new(response);
+    let rows = &Rows::whole(columns, response);
+    let mut cells = Cells::new(rows, response);
     let mut weights = refit::constant(response.loss, &cells, response.zero(), own.params);
-    let mut chosen: Vec<Chosen> = Vec::new();
     let mut coverages = Vec::new();
     for round in 0..=rounds {
         let search = |boosting: &Boosting| -> Option<Found> {
-            let scorer = Scorer::new(response, &cells, &weights, boosting.params);
+            let scorer = Scorer::new(rows, response, &cells, &weights, boosting.params);
             let scorer = &if projected { scorer } else { scorer.unprojected() };
-            let found = boosting.searcher(&cells, scorer, &chosen, usize::MAX).best_query();
-            if whole { better(found, scorer, &cells, response) } else { found }
+            let found = boosting.searcher(&cells, scorer, usize::MAX).best_query();
+            if whole { better(found, scorer, &cells, (rows, response)) } else { found }
         };
         let Some(next) = search(&own) else { break };
         if round > 0
@@ -63,10 +64,9 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
             let covered = |found: &Found| found.rows.len();
             coverages.push(Coverage { own: covered(&next), orthogonal: covered(&other), rows: response.rows() });
         }
-        cells.split(&next.rows, response);
+        cells.split(&next.rows, rows, response);
         let signs = own.directions.of_query(&next.query.atoms);
         weights = refit::update(&weights, signs, response.loss, &cells, own.params);
-        chosen.push(Chosen::new(&next.rows, response));
     }
     Ok(coverages)
 }

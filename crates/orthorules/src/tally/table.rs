@@ -2,8 +2,8 @@
 
 use super::{Amount, FULL, Node};
 use crate::codes::Code;
-use crate::histogram::Rows;
-use crate::masses::{Grid, Weighed};
+use crate::response::PerRow;
+use crate::rows::RowList;
 use crate::spare::{self, Spare};
 
 /// What each row adds: to the count of its cell and bin, and to a sum of its bin.
@@ -24,13 +24,25 @@ pub(super) struct Counted(pub(super) usize);
 
 /// Rows are counted, their targets summed.
 #[derive(Clone, Copy)]
-pub(super) struct Plain<'a>(pub(super) &'a [f64]);
+pub(super) struct Plain<'a>(pub(super) &'a [i64]);
 
 /// Units are counted, and nothing else.
 #[derive(Clone, Copy)]
-pub(super) struct Units<'a> {
-    pub(super) grid: Grid,
-    pub(super) mass: &'a [f64],
+pub(super) struct Units<'a>(pub(super) &'a [u64]);
+
+/// Units are counted, targets and rows summed.
+#[derive(Clone, Copy)]
+pub(super) struct Weighed<'a> {
+    pub(super) mass: &'a [u64],
+    pub(super) b: &'a [i64],
+    pub(super) stands_for: &'a PerRow<u32>,
+}
+
+/// What is summed of weighed rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TargetAndRows {
+    pub(super) b: i128,
+    pub(super) rows: u64,
 }
 
 impl Values for Counted {
@@ -43,9 +55,9 @@ impl Values for Counted {
 
 impl Values for Plain<'_> {
     type Count = u32;
-    type Sum = f64;
-    fn each(self) -> impl Iterator<Item = (u32, f64)> {
-        self.0.iter().map(|&b| (1, b))
+    type Sum = i128;
+    fn each(self) -> impl Iterator<Item = (u32, i128)> {
+        self.0.iter().map(|&b| (1, i128::from(b)))
     }
 }
 
@@ -53,17 +65,18 @@ impl Values for Units<'_> {
     type Count = u64;
     type Sum = ();
     fn each(self) -> impl Iterator<Item = (u64, ())> {
-        self.mass.iter().map(move |&mass| (self.grid.units(mass), ()))
+        self.0.iter().map(|&mass| (mass, ()))
     }
 }
 
-/// Units are counted, targets and rows summed.
 impl Values for Weighed<'_> {
     type Count = u64;
-    type Sum = [f64; 2];
-    fn each(self) -> impl Iterator<Item = (u64, [f64; 2])> {
+    type Sum = TargetAndRows;
+    fn each(self) -> impl Iterator<Item = (u64, TargetAndRows)> {
         let rows = self.mass.iter().zip(self.b).enumerate();
-        rows.map(move |(i, (&mass, &b))| (self.grid.units(mass), [b, self.rows_each.at(i)]))
+        rows.map(move |(i, (&mass, &b))| {
+            (mass, TargetAndRows { b: i128::from(b), rows: u64::from(self.stands_for.at(i)) })
+        })
     }
 }
 
@@ -71,17 +84,18 @@ impl Summand for () {
     fn add(&mut self, (): Self) {}
 }
 
-impl Summand for f64 {
+impl Summand for i128 {
     #[inline]
     fn add(&mut self, other: Self) {
         *self += other;
     }
 }
 
-impl Summand for [f64; 2] {
+impl Summand for TargetAndRows {
     #[inline]
     fn add(&mut self, other: Self) {
-        self.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
+        self.b += other.b;
+        self.rows += other.rows;
     }
 }
 
@@ -160,8 +174,8 @@ fn each_row<V: Values>(node: Node, values: V, to: impl Sink<V::Count, V::Sum>) {
     let mut to = to.levelled();
     let each = node.keys.iter().map(|&key| key as usize).zip(values.each());
     match node.rows {
-        Rows::All(_) => each.enumerate().for_each(|(row, (key, value))| to.add(row, key, value)),
-        Rows::Some(rows) => rows.iter().zip(each).for_each(|(&row, (key, value))| to.add(row as usize, key, value)),
+        RowList::All(_) => each.enumerate().for_each(|(row, (key, value))| to.add(row, key, value)),
+        RowList::Some(rows) => rows.iter().zip(each).for_each(|(&row, (key, value))| to.add(row as usize, key, value)),
     }
 }
 

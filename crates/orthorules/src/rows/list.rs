@@ -1,4 +1,4 @@
-//! Which rows a node has, and which of them a condition selects.
+//! Which rows of a partition a node has, and which of them a condition selects.
 
 use crate::bins::{Atom, BinnedColumn, Code, with_codes};
 use crate::spare::{self, Spare};
@@ -8,26 +8,21 @@ use std::ops::Range;
 /// Above this many rows a pass is shared among threads, in blocks of this size.
 const BLOCK: usize = 1 << 16;
 
-/// The rows of a node.
+/// The rows of a node in one partition.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Rows {
+pub(crate) enum RowList {
     /// All rows, this many.
     All(usize),
     /// These, ascending.
     Some(Vec<u32>),
 }
 
-impl Rows {
+impl RowList {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::All(n) => *n,
             Self::Some(rows) => rows.len(),
         }
-    }
-
-    /// The rows that satisfy `atom` of `column`.
-    pub(crate) fn select(&self, column: &BinnedColumn, atom: Atom) -> Vec<u32> {
-        self.select_where(column, atom, true)
     }
 
     /// The rows that satisfy `atom` of `column`, or those that do not.
@@ -64,11 +59,9 @@ impl Rows {
         })
     }
 
-    /// All `total` rows but these, if they are fewer.
-    pub(crate) fn others(rows: &[u32], total: usize) -> Option<Self> {
-        if 2 * rows.len() <= total {
-            return None;
-        }
+    /// All `total` rows but these.
+    pub(super) fn others(&self, total: usize) -> Self {
+        let Self::Some(rows) = self else { return Self::Some(Vec::new()) };
         let starts: Vec<usize> = (0..total).step_by(BLOCK).collect();
         let blocks: Vec<Vec<u32>> = starts
             .par_iter()
@@ -78,11 +71,11 @@ impl Rows {
                 outside(&rows[place(start)..place(end)], start as u32..end as u32)
             })
             .collect();
-        Some(Self::Some(joined(&blocks)))
+        Self::Some(joined(&blocks))
     }
 
     /// What `values` has for the rows.
-    pub(super) fn gather<T: Spare>(&self, values: &[T]) -> Vec<T> {
+    pub(crate) fn gather<T: Spare>(&self, values: &[T]) -> Vec<T> {
         let mut gathered = spare::take(self.len());
         match self {
             Self::All(_) => gathered.extend_from_slice(values),
@@ -95,7 +88,7 @@ impl Rows {
     }
 
     /// What both have for the rows: one pass for threads where two would be shorter.
-    pub(super) fn gather_both<T: Spare, U: Spare>(&self, first: &[T], second: &[U]) -> (Vec<T>, Vec<U>) {
+    pub(crate) fn gather_both<T: Spare, U: Spare>(&self, first: &[T], second: &[U]) -> (Vec<T>, Vec<U>) {
         match self {
             Self::Some(rows) if rows.len() > BLOCK => {
                 let (mut a, mut b) = (spare::take(rows.len()), spare::take(rows.len()));
@@ -144,8 +137,8 @@ mod tests {
         #[test]
         fn others_are_those_left_out(total in BLOCK - 2..2 * BLOCK + 3, step in 2usize..9, kept in 0usize..9) {
             let (rows, rest): (Vec<u32>, Vec<u32>) = (0..total as u32).partition(|&r| r as usize % step != kept % step);
-            prop_assert_eq!(Rows::others(&rest, total), (2 * rest.len() > total).then(|| Rows::Some(rows.clone())));
-            prop_assert_eq!(Rows::others(&rows, total), (2 * rows.len() > total).then_some(Rows::Some(rest)));
+            prop_assert_eq!(RowList::Some(rest.clone()).others(total), RowList::Some(rows.clone()));
+            prop_assert_eq!(RowList::Some(rows).others(total), RowList::Some(rest));
         }
     }
 }

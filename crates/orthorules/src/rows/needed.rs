@@ -1,6 +1,6 @@
-//! Conditions that a query can do without.
+//! Which conditions of a query some row needs.
 
-use super::Query;
+use super::Part;
 use crate::bins::{Atom, BinnedColumn, Code, with_codes};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -10,24 +10,17 @@ const BLOCK: usize = 1 << 9;
 /// Blocks that are looked at before the others: mostly they show that every condition is needed.
 const FIRST: usize = 128;
 
-/// `query` without conditions that do not change the rows it selects out of `rows` rows; of several that might go, the
-/// first goes.
-///
-/// A condition is needed if some row violates it and no other. Rows that need a condition go on needing it when others are dropped,
-/// so each pass can go on where the last one ended.
-pub(super) fn minimal(columns: &[BinnedColumn], rows: usize, mut query: Query) -> Query {
-    let mut from = 0;
-    while query.len() > 1 {
-        let needed = needed(columns, rows, &query.atoms);
-        let Some(place) = (from..query.len()).find(|&i| !needed[i]) else { break };
-        query = query.without(place);
-        from = place;
+impl Part<'_> {
+    /// Notes for each atom whether some row violates it alone.
+    pub(super) fn note_needed(&self, atoms: &[Atom], needed: &mut Vec<bool>) {
+        if !needed.iter().all(|&n| n) {
+            *needed = violated_alone(&self.columns, self.rows(), atoms, std::mem::take(needed));
+        }
     }
-    query
 }
 
-/// For each atom, whether some row violates it alone.
-fn needed(columns: &[BinnedColumn], rows: usize, atoms: &[Atom]) -> Vec<bool> {
+/// For each atom, whether some row violates it alone, or it was `needed` before.
+fn violated_alone(columns: &[BinnedColumn], rows: usize, atoms: &[Atom], mut needed: Vec<bool>) -> Vec<bool> {
     let block = |start: usize| {
         let range = start..rows.min(start + BLOCK);
         let mut violated = [0u16; BLOCK];
@@ -51,7 +44,6 @@ fn needed(columns: &[BinnedColumn], rows: usize, atoms: &[Atom]) -> Vec<bool> {
     };
     let starts: Vec<usize> = (0..rows).step_by(BLOCK).collect();
     let (first, later) = starts.split_at(starts.len().min(FIRST));
-    let mut needed = vec![false; atoms.len()];
     for &start in first {
         needed = either(needed, block(start));
         if needed.iter().all(|&n| n) {
@@ -80,24 +72,24 @@ fn each(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::bins::Atom;
     use crate::cases::cases;
-    use crate::histogram::Rows;
+    use crate::rows::{Rows, Selected};
     use crate::rule::Op;
+    use crate::search::Query;
     use proptest::prelude::*;
 
-    fn rows(columns: &[BinnedColumn], rows: usize, query: &Query) -> Vec<u32> {
-        let all = (0..rows as u32).collect();
-        query.atoms.iter().fold(all, |rows, &atom| Rows::Some(rows).select(&columns[atom.column as usize], atom))
+    fn selected(rows: &Rows, query: &Query) -> Selected {
+        query.atoms.iter().fold(rows.all(), |some, &atom| rows.select(&some, atom, true))
     }
 
     /// The definition: try every condition in turn.
-    fn naive(columns: &[BinnedColumn], count: usize, mut query: Query) -> Query {
-        let selected = rows(columns, count, &query);
+    fn naive(rows: &Rows, mut query: Query) -> Query {
+        let all = selected(rows, &query);
         let mut i = 0;
         while i < query.len() {
             let shorter = query.without(i);
-            if query.len() > 1 && rows(columns, count, &shorter) == selected {
+            if query.len() > 1 && selected(rows, &shorter) == all {
                 query = shorter;
             } else {
                 i += 1;
@@ -118,8 +110,11 @@ mod tests {
                 let bin = bin.min(columns[column as usize].bins.saturating_sub(1) as u32);
                 query.with(Atom { column, op, bin })
             });
-            let expected = naive(&columns, case.rows(), query.clone());
-            prop_assert_eq!(minimal(&columns, case.rows(), query), expected);
+            let response = case.response();
+            let end = case.rows() / 3;
+            for rows in [Rows::whole(&columns, &response), Rows::divided(&columns, &response, &[0, end, end + 1])] {
+                prop_assert_eq!(rows.minimal(query.clone()), naive(&rows, query.clone()));
+            }
         }
     }
 }
