@@ -17,9 +17,6 @@ use slope::{Slope, Slopes};
 
 /// More steps than any well-posed problem needs; badly scaled ones end here with status `Stalled`.
 const MAX_STEPS: usize = 200;
-/// Converged when no gradient is larger than this part of the terms that it is the difference of: rounding alone leaves a few
-/// units of 1e-16. A query and its complement differ by the gradient of the intercept, so that they tie only where it vanishes.
-const VANISHED: f64 = 1e-14;
 /// Parts of F's size that are too small for F to tell whether a step was good. The gradient still can.
 const UNSEEN: f64 = 1e-14;
 /// Scores of cells beyond this size have left the range where the loss says anything about the data.
@@ -52,8 +49,12 @@ impl Weights {
 
     /// F(β), the regularised risk (a sum, not a mean) up to a constant.
     pub(crate) fn risk(&self, loss: Loss, cells: &Cells, lambda: f64) -> f64 {
-        let data: f64 =
-            self.scores(cells).iter().enumerate().map(|(c, &f)| cells.mass[c] * loss.psi(f) - cells.b[c] * f).sum();
+        self.risk_at(&self.scores(cells), loss, cells, lambda)
+    }
+
+    /// The same where the scores are known.
+    fn risk_at(&self, scores: &[f64], loss: Loss, cells: &Cells, lambda: f64) -> f64 {
+        let data: f64 = scores.iter().enumerate().map(|(c, &f)| cells.mass[c] * loss.psi(f) - cells.b[c] * f).sum();
         data + 0.5 * lambda * self.rules.iter().map(|w| w * w).sum::<f64>()
     }
 }
@@ -114,45 +115,43 @@ impl Newton<'_> {
         }
     }
 
-    /// What the data contribute to F: its own size is arbitrary, since it may pass through 0.
-    fn size(&self) -> f64 {
-        self.cells.b.iter().map(|b| b.abs()).sum::<f64>() + self.cells.mass.iter().sum::<f64>()
-    }
-
     /// Newton steps until the gradient vanishes, or until a weight comes to 0 that may not pass it: this one is returned.
     /// At first a step must lower F, then, where F is flat up to rounding, the gradient.
     fn descend(&self, weights: &mut Weights) -> Option<Variable> {
-        let size = self.size();
         let slopes = Slopes::new(self);
+        let unseen = UNSEEN * slopes.size;
         let (mut risk, mut factor) = (None, None);
-        let mut at = slopes.at(weights);
-        let mut is_flat = false;
+        let mut at = slopes.at(weights, weights.scores(self.cells));
+        // F of squared loss has its minimum one step away, which needs no proof but the gradient's.
+        let mut is_flat = self.loss == Loss::Squared;
         weights.status = Status::Stalled;
         for _ in 0..MAX_STEPS {
-            if at.left <= VANISHED {
+            if slopes.vanishes(weights, &at) {
                 weights.status = Status::Converged;
                 break;
             }
-            let direction = self.direction(&at, &mut factor);
+            let direction = self.direction(&at, &slopes, &mut factor);
             let decrement: f64 = -at.gradient.iter().zip(&direction).map(|(g, d)| g * d).sum::<f64>();
             if decrement.is_nan() {
                 break;
             }
             let barrier = self.barrier(weights, &direction);
             let reach = barrier.map_or(1.0, |(_, reach)| reach);
-            is_flat |= decrement <= UNSEEN * size;
+            is_flat |= decrement <= unseen;
             let mut taken = None;
             if !is_flat {
-                let before = risk.unwrap_or_else(|| weights.risk(self.loss, self.cells, self.lambda));
-                taken = self.lower_risk(weights, &direction, reach, (before, decrement)).map(|(next, after, step)| {
-                    risk = Some(after);
-                    is_flat = before - after <= UNSEEN * size;
-                    (slopes.at(&next), next, step)
-                });
-                is_flat |= taken.is_none() && decrement <= 1e-10 * size;
+                let before = risk.unwrap_or_else(|| weights.risk_at(&at.scores, self.loss, self.cells, self.lambda));
+                taken = self.lower_risk(weights, &direction, reach, (before, decrement)).map(
+                    |(next, scores, after, step)| {
+                        risk = Some(after);
+                        is_flat = before - after <= unseen;
+                        (slopes.at(&next, scores), next, step)
+                    },
+                );
+                is_flat |= taken.is_none() && decrement <= 1e-10 * slopes.size;
             }
             if taken.is_none() && is_flat {
-                taken = self.lower_gradient(weights, &direction, reach, (&slopes, at.left));
+                taken = self.lower_gradient(weights, &direction, reach, (&slopes, &at));
             }
             let Some((next_at, next, step)) = taken else {
                 if let Some((variable, _)) = barrier.filter(|&(_, reach)| reach < AT_ONCE) {
@@ -174,41 +173,45 @@ impl Newton<'_> {
         None
     }
 
-    /// The first of the steps 1, ½, ¼, … of `reach` that lowers F by a fair part of what its slope promises.
+    /// The first of the steps 1, ½, ¼, … of `reach` that lowers F by a fair part of what its slope promises, with the scores and F
+    /// after it.
     fn lower_risk(
         &self,
         from: &Weights,
         direction: &[f64],
         reach: f64,
         (risk, decrement): (f64, f64),
-    ) -> Option<(Weights, f64, f64)> {
+    ) -> Option<(Weights, Vec<f64>, f64, f64)> {
         let mut step = reach;
         for _ in 0..60 {
             let next = self.moved(from, direction, step);
-            let next_risk = next.risk(self.loss, self.cells, self.lambda);
+            let scores = next.scores(self.cells);
+            let next_risk = next.risk_at(&scores, self.loss, self.cells, self.lambda);
             if next_risk.is_finite() && next_risk <= risk - 1e-4 * step * decrement && next_risk < risk {
-                return Some((next, next_risk, step));
+                return Some((next, scores, next_risk, step));
             }
             step *= 0.5;
         }
         None
     }
 
-    /// The first of the steps 1, ½, ¼, … of `reach` that lowers the gradient by a fair part of what it should, as a
-    /// Newton step lowers every component of it alike.
+    /// The first of the steps 1, ½, ¼, … of `reach` that lowers the gradient by a fair part of what it should: a Newton step
+    /// lowers every component of it alike.
     fn lower_gradient(
         &self,
         from: &Weights,
         direction: &[f64],
         reach: f64,
-        (slopes, left): (&Slopes, f64),
+        (slopes, at): (&Slopes, &Slope),
     ) -> Option<(Slope, Weights, f64)> {
         let mut step = reach;
         for _ in 0..20 {
             let next = self.moved(from, direction, step);
-            let at = slopes.at(&next);
-            if at.left <= (1.0 - 0.5 * step) * left {
-                return Some((at, next, step));
+            let next_at = slopes.at(&next, next.scores(self.cells));
+            if slopes.vanishes(&next, &next_at)
+                || slopes.left(&next, &next_at) <= (1.0 - 0.5 * step) * slopes.left(from, at)
+            {
+                return Some((next_at, next, step));
             }
             step *= 0.5;
         }
@@ -218,7 +221,7 @@ impl Newton<'_> {
     /// One undamped Newton step, halved only as long as it would overflow. Where no part of it is a number, as without any
     /// curvature, nothing moves and the status says so.
     fn single_step(&self, weights: &mut Weights) {
-        let direction = self.direction(&Slopes::new(self).at(weights), &mut None);
+        let direction = self.first_direction(weights);
         let mut step = 1.0;
         weights.status = Status::Stalled;
         while step > 1e-30 {
@@ -244,50 +247,38 @@ impl Newton<'_> {
         weights
     }
 
+    /// Newton's direction at some weights.
+    fn first_direction(&self, weights: &Weights) -> Vec<f64> {
+        let slopes = Slopes::new(self);
+        self.direction(&slopes.at(weights, weights.scores(self.cells)), &slopes, &mut None)
+    }
+
     /// Newton's direction −H⁻¹∇F over the free variables. The factor of H is kept where H is the same for all weights.
-    fn direction(&self, at: &Slope, kept: &mut Option<Cholesky>) -> Vec<f64> {
+    fn direction(&self, at: &Slope, slopes: &Slopes, kept: &mut Option<Cholesky>) -> Vec<f64> {
         let mut direction: Vec<f64> = at.gradient.iter().map(|g| -g).collect();
         if self.loss != Loss::Squared {
             *kept = None;
         }
-        kept.get_or_insert_with(|| self.factor(&at.scores, &self.places())).solve(&mut direction);
+        kept.get_or_insert_with(|| self.factor(&at.scores, slopes)).solve(&mut direction);
         direction
     }
 
     /// The factor of the Hessian where cells have these scores. A dropped column keeps its weight in this step.
-    fn factor(&self, scores: &[f64], places: &[Option<usize>]) -> Cholesky {
+    fn factor(&self, scores: &[f64], slopes: &Slopes) -> Cholesky {
         let size = self.free.len();
         let mut hessian = vec![0.0; size * size];
-        let mut active = Vec::with_capacity(size);
         for (cell, &f) in scores.iter().enumerate() {
-            active.clear();
-            active.extend(self.active(places, cell));
+            let active = slopes.active(cell);
             let h = self.cells.mass[cell] * self.loss.curvature(f);
             for (position, &i) in active.iter().enumerate() {
-                active[..=position].iter().for_each(|&j| hessian[i.max(j) * size + i.min(j)] += h);
+                // They ascend, and only the lower triangle is read.
+                let row = &mut hessian[i as usize * size..][..=i as usize];
+                active[..=position].iter().for_each(|&j| row[j as usize] += h);
             }
         }
         let penalised = (0..size).filter(|&i| self.free[i] != Variable::Intercept);
         penalised.for_each(|i| hessian[i * size + i] += self.lambda);
-        // Only the lower triangle is read.
         Cholesky::new(&hessian, size, 1e-12)
-    }
-
-    /// The places among the free variables of the intercept and of each rule's weight.
-    fn places(&self) -> Vec<Option<usize>> {
-        let mut places = vec![None; 1 + self.cells.rules()];
-        for (i, variable) in self.free.iter().enumerate() {
-            match *variable {
-                Variable::Intercept => places[0] = Some(i),
-                Variable::Rule(k) => places[1 + k] = Some(i),
-            }
-        }
-        places
-    }
-
-    /// The places of the free variables that act on a cell.
-    fn active(&self, places: &[Option<usize>], cell: usize) -> impl Iterator<Item = usize> {
-        places[0].into_iter().chain(self.cells.rules_of(cell).iter().filter_map(|&k| places[1 + k as usize]))
     }
 
     /// The score of the best constant.

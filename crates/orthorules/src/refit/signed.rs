@@ -84,9 +84,9 @@ impl Newton<'_> {
             let Variable::Rule(k) = v else { return true };
             let (mut slope, mut terms) = (0.0, 0.0);
             for (c, &f) in scores.iter().enumerate().filter(|&(c, _)| self.cells.in_rule(c, k)) {
-                let (g, size) = slopes.of_cell(weights, c, f);
-                slope += g;
-                terms += size;
+                let mean = self.loss.mean(f);
+                slope += self.cells.mass[c] * mean - self.cells.b[c];
+                terms += slopes.terms(weights, c, mean);
             }
             weights.signs[k].allow(-slope) && slope.abs() > WANTED * terms
         };
@@ -115,7 +115,7 @@ impl Newton<'_> {
         if !self.is_signed(weights) {
             return self;
         }
-        let direction = self.direction(&Slopes::new(&self).at(weights), &mut None);
+        let direction = self.first_direction(weights);
         let allowed = |&(&v, &d): &(&Variable, &f64)| weights.signs_of(v).allow(d);
         let free = self.free.iter().zip(&direction).filter(allowed).map(|(&v, _)| v).collect();
         self.with_free(free)
