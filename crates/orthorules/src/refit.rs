@@ -5,6 +5,8 @@
 
 mod signed;
 mod slope;
+#[cfg(test)]
+mod tests;
 
 use crate::cells::Cells;
 use crate::linalg::Cholesky;
@@ -17,9 +19,6 @@ use slope::{Slope, Slopes};
 
 /// More steps than any well-posed problem needs; badly scaled ones end here with status `Stalled`.
 const MAX_STEPS: usize = 200;
-/// Converged when no gradient is larger than this part of the terms that it is the difference of: rounding alone leaves a few
-/// units of 1e-16. A query and its complement differ by the gradient of the intercept, so that they tie only where it vanishes.
-const VANISHED: f64 = 1e-14;
 /// Parts of F's size that are too small for F to tell whether a step was good. The gradient still can.
 const UNSEEN: f64 = 1e-14;
 /// Scores of cells beyond this size have left the range where the loss says anything about the data.
@@ -52,8 +51,12 @@ impl Weights {
 
     /// F(β), the regularised risk (a sum, not a mean) up to a constant.
     pub(crate) fn risk(&self, loss: Loss, cells: &Cells, lambda: f64) -> f64 {
-        let data: f64 =
-            self.scores(cells).iter().enumerate().map(|(c, &f)| cells.mass[c] * loss.psi(f) - cells.b[c] * f).sum();
+        self.risk_at(&self.scores(cells), loss, cells, lambda)
+    }
+
+    /// The same where the scores are known.
+    fn risk_at(&self, scores: &[f64], loss: Loss, cells: &Cells, lambda: f64) -> f64 {
+        let data: f64 = scores.iter().enumerate().map(|(c, &f)| cells.mass[c] * loss.psi(f) - cells.b[c] * f).sum();
         data + 0.5 * lambda * self.rules.iter().map(|w| w * w).sum::<f64>()
     }
 }
@@ -114,45 +117,43 @@ impl Newton<'_> {
         }
     }
 
-    /// What the data contribute to F: its own size is arbitrary, since it may pass through 0.
-    fn size(&self) -> f64 {
-        self.cells.b.iter().map(|b| b.abs()).sum::<f64>() + self.cells.mass.iter().sum::<f64>()
-    }
-
     /// Newton steps until the gradient vanishes, or until a weight comes to 0 that may not pass it: this one is returned.
     /// At first a step must lower F, then, where F is flat up to rounding, the gradient.
     fn descend(&self, weights: &mut Weights) -> Option<Variable> {
-        let size = self.size();
         let slopes = Slopes::new(self);
+        let unseen = UNSEEN * slopes.size;
         let (mut risk, mut factor) = (None, None);
-        let mut at = slopes.at(weights);
-        let mut is_flat = false;
+        let mut at = slopes.at(weights, weights.scores(self.cells));
+        // F of squared loss has its minimum one step away, which needs no proof but the gradient's.
+        let mut is_flat = self.loss == Loss::Squared;
         weights.status = Status::Stalled;
         for _ in 0..MAX_STEPS {
-            if at.left <= VANISHED {
+            if slopes.vanishes(weights, &at) {
                 weights.status = Status::Converged;
                 break;
             }
-            let direction = self.direction(&at, &mut factor);
+            let direction = self.direction(&at, &slopes, &mut factor);
             let decrement: f64 = -at.gradient.iter().zip(&direction).map(|(g, d)| g * d).sum::<f64>();
             if decrement.is_nan() {
                 break;
             }
             let barrier = self.barrier(weights, &direction);
             let reach = barrier.map_or(1.0, |(_, reach)| reach);
-            is_flat |= decrement <= UNSEEN * size;
+            is_flat |= decrement <= unseen;
             let mut taken = None;
             if !is_flat {
-                let before = risk.unwrap_or_else(|| weights.risk(self.loss, self.cells, self.lambda));
-                taken = self.lower_risk(weights, &direction, reach, (before, decrement)).map(|(next, after, step)| {
-                    risk = Some(after);
-                    is_flat = before - after <= UNSEEN * size;
-                    (slopes.at(&next), next, step)
-                });
-                is_flat |= taken.is_none() && decrement <= 1e-10 * size;
+                let before = risk.unwrap_or_else(|| weights.risk_at(&at.scores, self.loss, self.cells, self.lambda));
+                taken = self.lower_risk(weights, &direction, reach, (before, decrement)).map(
+                    |(next, scores, after, step)| {
+                        risk = Some(after);
+                        is_flat = before - after <= unseen;
+                        (slopes.at(&next, scores), next, step)
+                    },
+                );
+                is_flat |= taken.is_none() && decrement <= 1e-10 * slopes.size;
             }
             if taken.is_none() && is_flat {
-                taken = self.lower_gradient(weights, &direction, reach, (&slopes, at.left));
+                taken = self.lower_gradient(weights, &direction, reach, (&slopes, &at));
             }
             let Some((next_at, next, step)) = taken else {
                 if let Some((variable, _)) = barrier.filter(|&(_, reach)| reach < AT_ONCE) {
@@ -174,41 +175,45 @@ impl Newton<'_> {
         None
     }
 
-    /// The first of the steps 1, ½, ¼, … of `reach` that lowers F by a fair part of what its slope promises.
+    /// The first of the steps 1, ½, ¼, … of `reach` that lowers F by a fair part of what its slope promises, with the scores and F
+    /// after it.
     fn lower_risk(
         &self,
         from: &Weights,
         direction: &[f64],
         reach: f64,
         (risk, decrement): (f64, f64),
-    ) -> Option<(Weights, f64, f64)> {
+    ) -> Option<(Weights, Vec<f64>, f64, f64)> {
         let mut step = reach;
         for _ in 0..60 {
             let next = self.moved(from, direction, step);
-            let next_risk = next.risk(self.loss, self.cells, self.lambda);
+            let scores = next.scores(self.cells);
+            let next_risk = next.risk_at(&scores, self.loss, self.cells, self.lambda);
             if next_risk.is_finite() && next_risk <= risk - 1e-4 * step * decrement && next_risk < risk {
-                return Some((next, next_risk, step));
+                return Some((next, scores, next_risk, step));
             }
             step *= 0.5;
         }
         None
     }
 
-    /// The first of the steps 1, ½, ¼, … of `reach` that lowers the gradient by a fair part of what it should, as a
-    /// Newton step lowers every component of it alike.
+    /// The first of the steps 1, ½, ¼, … of `reach` that lowers the gradient by a fair part of what it should: a Newton step
+    /// lowers every component of it alike.
     fn lower_gradient(
         &self,
         from: &Weights,
         direction: &[f64],
         reach: f64,
-        (slopes, left): (&Slopes, f64),
+        (slopes, at): (&Slopes, &Slope),
     ) -> Option<(Slope, Weights, f64)> {
         let mut step = reach;
         for _ in 0..20 {
             let next = self.moved(from, direction, step);
-            let at = slopes.at(&next);
-            if at.left <= (1.0 - 0.5 * step) * left {
-                return Some((at, next, step));
+            let next_at = slopes.at(&next, next.scores(self.cells));
+            if slopes.vanishes(&next, &next_at)
+                || slopes.left(&next, &next_at) <= (1.0 - 0.5 * step) * slopes.left(from, at)
+            {
+                return Some((next_at, next, step));
             }
             step *= 0.5;
         }
@@ -218,7 +223,7 @@ impl Newton<'_> {
     /// One undamped Newton step, halved only as long as it would overflow. Where no part of it is a number, as without any
     /// curvature, nothing moves and the status says so.
     fn single_step(&self, weights: &mut Weights) {
-        let direction = self.direction(&Slopes::new(self).at(weights), &mut None);
+        let direction = self.first_direction(weights);
         let mut step = 1.0;
         weights.status = Status::Stalled;
         while step > 1e-30 {
@@ -244,50 +249,38 @@ impl Newton<'_> {
         weights
     }
 
+    /// Newton's direction at some weights.
+    fn first_direction(&self, weights: &Weights) -> Vec<f64> {
+        let slopes = Slopes::new(self);
+        self.direction(&slopes.at(weights, weights.scores(self.cells)), &slopes, &mut None)
+    }
+
     /// Newton's direction −H⁻¹∇F over the free variables. The factor of H is kept where H is the same for all weights.
-    fn direction(&self, at: &Slope, kept: &mut Option<Cholesky>) -> Vec<f64> {
+    fn direction(&self, at: &Slope, slopes: &Slopes, kept: &mut Option<Cholesky>) -> Vec<f64> {
         let mut direction: Vec<f64> = at.gradient.iter().map(|g| -g).collect();
         if self.loss != Loss::Squared {
             *kept = None;
         }
-        kept.get_or_insert_with(|| self.factor(&at.scores, &self.places())).solve(&mut direction);
+        kept.get_or_insert_with(|| self.factor(&at.scores, slopes)).solve(&mut direction);
         direction
     }
 
     /// The factor of the Hessian where cells have these scores. A dropped column keeps its weight in this step.
-    fn factor(&self, scores: &[f64], places: &[Option<usize>]) -> Cholesky {
+    fn factor(&self, scores: &[f64], slopes: &Slopes) -> Cholesky {
         let size = self.free.len();
         let mut hessian = vec![0.0; size * size];
-        let mut active = Vec::with_capacity(size);
         for (cell, &f) in scores.iter().enumerate() {
-            active.clear();
-            active.extend(self.active(places, cell));
+            let active = slopes.active(cell);
             let h = self.cells.mass[cell] * self.loss.curvature(f);
             for (position, &i) in active.iter().enumerate() {
-                active[..=position].iter().for_each(|&j| hessian[i.max(j) * size + i.min(j)] += h);
+                // They ascend, and only the lower triangle is read.
+                let row = &mut hessian[i as usize * size..][..=i as usize];
+                active[..=position].iter().for_each(|&j| row[j as usize] += h);
             }
         }
         let penalised = (0..size).filter(|&i| self.free[i] != Variable::Intercept);
         penalised.for_each(|i| hessian[i * size + i] += self.lambda);
-        // Only the lower triangle is read.
         Cholesky::new(&hessian, size, 1e-12)
-    }
-
-    /// The places among the free variables of the intercept and of each rule's weight.
-    fn places(&self) -> Vec<Option<usize>> {
-        let mut places = vec![None; 1 + self.cells.rules()];
-        for (i, variable) in self.free.iter().enumerate() {
-            match *variable {
-                Variable::Intercept => places[0] = Some(i),
-                Variable::Rule(k) => places[1 + k] = Some(i),
-            }
-        }
-        places
-    }
-
-    /// The places of the free variables that act on a cell.
-    fn active(&self, places: &[Option<usize>], cell: usize) -> impl Iterator<Item = usize> {
-        places[0].into_iter().chain(self.cells.rules_of(cell).iter().filter_map(|&k| places[1 + k as usize]))
     }
 
     /// The score of the best constant.
@@ -307,94 +300,5 @@ impl Newton<'_> {
         }
         let center = self.center();
         weights.scores(self.cells).iter().enumerate().any(|(c, f)| pure(c) && (f - center).abs() > FAR)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cases::{cases, selected};
-    use crate::params::{Intercept, Objective};
-    use crate::problem::{Problem, Roles, Task};
-    use crate::response::Response;
-    use crate::table::{Column, Table, Values};
-    use proptest::prelude::*;
-
-    fn response(task: Task, y: &[f64]) -> Response {
-        let table = Table::new(vec![Column::new("y", Values::Numeric(y.to_vec().into()))]).unwrap();
-        let roles = Roles { target: "y".into(), task: Some(task), ..Roles::default() };
-        Response::new(&Problem::new(table, &roles).unwrap(), 1)
-    }
-
-    proptest! {
-        /// After the corrective step the gradient of F vanishes: without penalty, g is orthogonal to every rule.
-        #[test]
-        fn gradient_vanishes(case in cases(4), lambda in 0.0..2.0f64, penalised in any::<bool>()) {
-            let lambda = if penalised { lambda + 0.01 } else { 0.0 };
-            let params = case.checked(Objective::Onb, Intercept::Corrected, lambda);
-            let response = case.response();
-            let (cells, weights) = case.fitted(&response, &params);
-            prop_assume!(weights.status == Status::Converged);
-            let scores = weights.scores(&cells);
-            let g: Vec<f64> = (0..cells.len())
-                .map(|c| cells.mass[c] * response.loss.mean(scores[c]) - cells.b[c])
-                .collect();
-            let size: f64 = 1.0 + cells.b.iter().map(|b| b.abs()).sum::<f64>();
-            prop_assert!(g.iter().sum::<f64>().abs() < 1e-5 * size);
-            for (k, w) in weights.rules.iter().enumerate() {
-                let along: f64 = (0..cells.len()).filter(|&c| cells.in_rule(c, k)).map(|c| g[c]).sum();
-                prop_assert!((along + lambda * w).abs() < 1e-5 * size, "{along} {w}");
-            }
-        }
-
-        /// No update but the closed-form step ever raises the regularised risk, and all weights are finite.
-        #[test]
-        fn risk_never_rises(case in cases(5), lambda in 0usize..3, stagewise in any::<bool>()) {
-            let lambda = [0.0, 0.3, 5.0][lambda];
-            let mut params = case.checked(Objective::Onb, Intercept::Corrected, lambda);
-            if stagewise {
-                params.update = Update::Stagewise;
-            }
-            let response = case.response();
-            let mut cells = Cells::new(&response);
-            let mut weights = constant(response.loss, &cells, response.zero(), &params);
-            let mut risk = weights.risk(response.loss, &cells, lambda);
-            for rule in &case.rules {
-                cells.split(&selected(rule), &response);
-                weights = update(&weights, Signs::Any, response.loss, &cells, &params);
-                let next = weights.risk(response.loss, &cells, lambda);
-                prop_assert!(next <= risk + 1e-9 * (1.0 + risk.abs()), "{} after {}", next, risk);
-                prop_assert!(weights.rules.iter().all(|w| w.is_finite()) && weights.intercept.is_finite());
-                risk = next;
-            }
-        }
-    }
-
-    #[test]
-    fn separable_classes_end_finite() {
-        let y: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i >= 10))).collect();
-        let response = response(Task::Classification, &y);
-        let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
-        let params = params.check(Loss::Logistic, 20).unwrap();
-        let mut cells = Cells::new(&response);
-        let start = constant(Loss::Logistic, &cells, 0.0, &params);
-        cells.split(&(10..20).collect::<Vec<u32>>(), &response);
-        let weights = update(&start, Signs::Any, Loss::Logistic, &cells, &params);
-        assert_eq!(weights.status, Status::Unbounded);
-        assert!(weights.rules[0].is_finite() && weights.rules[0] > 10.0);
-    }
-
-    #[test]
-    fn empty_poisson_cells_end_finite() {
-        let y: Vec<f64> = (0..20).map(|i| if i < 10 { 0.0 } else { f64::from(i) }).collect();
-        let response = response(Task::Poisson, &y);
-        let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
-        let params = params.check(Loss::Poisson, 20).unwrap();
-        let mut cells = Cells::new(&response);
-        let start = constant(Loss::Poisson, &cells, 0.0, &params);
-        cells.split(&(0..10).collect::<Vec<u32>>(), &response);
-        let weights = update(&start, Signs::Any, Loss::Poisson, &cells, &params);
-        assert_eq!(weights.status, Status::Unbounded);
-        assert!(weights.rules[0].is_finite() && weights.rules[0] < -10.0);
     }
 }

@@ -100,7 +100,10 @@ impl Ensemble {
                 return bad(format!("the size with {} rules has a weight that is not finite", step.rules));
             }
             if !step.has_finite_scores() {
-                return bad(format!("the size with {} rules has weights so large that their sum overflows", step.rules));
+                return bad(format!(
+                    "the size with {} rules has weights so large that their sum overflows",
+                    step.rules
+                ));
             }
             if !step.train_risk.is_finite() {
                 return bad(format!("the size with {} rules has a risk that is not finite", step.rules));
