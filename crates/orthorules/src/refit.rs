@@ -5,6 +5,8 @@
 
 mod signed;
 mod slope;
+#[cfg(test)]
+mod tests;
 
 use crate::cells::Cells;
 use crate::linalg::Cholesky;
@@ -298,94 +300,5 @@ impl Newton<'_> {
         }
         let center = self.center();
         weights.scores(self.cells).iter().enumerate().any(|(c, f)| pure(c) && (f - center).abs() > FAR)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cases::{cases, one_cell, selected, split};
-    use crate::params::{Intercept, Objective};
-    use crate::problem::{Problem, Roles, Task};
-    use crate::response::Response;
-    use crate::table::{Column, Table, Values};
-    use proptest::prelude::*;
-
-    fn response(task: Task, y: &[f64]) -> Response {
-        let table = Table::new(vec![Column::new("y", Values::Numeric(y.to_vec().into()))]).unwrap();
-        let roles = Roles { target: "y".into(), task: Some(task), ..Roles::default() };
-        Response::new(&Problem::new(table, &roles).unwrap(), 1)
-    }
-
-    proptest! {
-        /// After the corrective step the gradient of F vanishes: without penalty, g is orthogonal to every rule.
-        #[test]
-        fn gradient_vanishes(case in cases(4), lambda in 0.0..2.0f64, penalised in any::<bool>()) {
-            let lambda = if penalised { lambda + 0.01 } else { 0.0 };
-            let params = case.checked(Objective::Onb, Intercept::Corrected, lambda);
-            let response = case.response();
-            let (cells, weights) = case.fitted(&response, &params);
-            prop_assume!(weights.status == Status::Converged);
-            let scores = weights.scores(&cells);
-            let g: Vec<f64> = (0..cells.len())
-                .map(|c| cells.mass[c] * response.loss.mean(scores[c]) - cells.b[c])
-                .collect();
-            let size: f64 = 1.0 + cells.b.iter().map(|b| b.abs()).sum::<f64>();
-            prop_assert!(g.iter().sum::<f64>().abs() < 1e-5 * size);
-            for (k, w) in weights.rules.iter().enumerate() {
-                let along: f64 = (0..cells.len()).filter(|&c| cells.in_rule(c, k)).map(|c| g[c]).sum();
-                prop_assert!((along + lambda * w).abs() < 1e-5 * size, "{along} {w}");
-            }
-        }
-
-        /// No update but the closed-form step ever raises the regularised risk, and all weights are finite.
-        #[test]
-        fn risk_never_rises(case in cases(5), lambda in 0usize..3, stagewise in any::<bool>()) {
-            let lambda = [0.0, 0.3, 5.0][lambda];
-            let mut params = case.checked(Objective::Onb, Intercept::Corrected, lambda);
-            if stagewise {
-                params.update = Update::Stagewise;
-            }
-            let response = case.response();
-            let mut cells = one_cell(&response);
-            let mut weights = constant(response.loss, &cells, response.zero(), &params);
-            let mut risk = weights.risk(response.loss, &cells, lambda);
-            for rule in &case.rules {
-                split(&mut cells, selected(rule), &response);
-                weights = update(&weights, Signs::Any, response.loss, &cells, &params);
-                let next = weights.risk(response.loss, &cells, lambda);
-                prop_assert!(next <= risk + 1e-9 * (1.0 + risk.abs()), "{} after {}", next, risk);
-                prop_assert!(weights.rules.iter().all(|w| w.is_finite()) && weights.intercept.is_finite());
-                risk = next;
-            }
-        }
-    }
-
-    #[test]
-    fn separable_classes_end_finite() {
-        let y: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i >= 10))).collect();
-        let response = response(Task::Classification, &y);
-        let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
-        let params = params.check(Loss::Logistic, 20).unwrap();
-        let mut cells = one_cell(&response);
-        let start = constant(Loss::Logistic, &cells, 0.0, &params);
-        split(&mut cells, (10..20).collect(), &response);
-        let weights = update(&start, Signs::Any, Loss::Logistic, &cells, &params);
-        assert_eq!(weights.status, Status::Unbounded);
-        assert!(weights.rules[0].is_finite() && weights.rules[0] > 10.0);
-    }
-
-    #[test]
-    fn empty_poisson_cells_end_finite() {
-        let y: Vec<f64> = (0..20).map(|i| if i < 10 { 0.0 } else { f64::from(i) }).collect();
-        let response = response(Task::Poisson, &y);
-        let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
-        let params = params.check(Loss::Poisson, 20).unwrap();
-        let mut cells = one_cell(&response);
-        let start = constant(Loss::Poisson, &cells, 0.0, &params);
-        split(&mut cells, (0..10).collect(), &response);
-        let weights = update(&start, Signs::Any, Loss::Poisson, &cells, &params);
-        assert_eq!(weights.status, Status::Unbounded);
-        assert!(weights.rules[0].is_finite() && weights.rules[0] < -10.0);
     }
 }

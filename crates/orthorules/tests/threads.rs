@@ -27,10 +27,10 @@ fn table(rows: usize) -> Table {
     let (weight, years): (Vec<f64>, Vec<f64>) =
         (0..rows).map(|_| (random.uniform() + 0.5, random.uniform() + 0.1)).unzip();
     let mut all: Vec<Column> =
-        columns.into_iter().enumerate().map(|(c, x)| Column::new(&format!("x{c}"), Values::numbers(x))).collect();
+        columns.into_iter().enumerate().map(|(c, x)| Column::new(format!("x{c}"), Values::numbers(x))).collect();
     for (c, pick) in pick.iter().enumerate() {
         let text: Vec<Option<&str>> = pick.iter().map(|&k| Some(levels[k])).collect();
-        all.push(Column::new(&format!("colour{c}"), Values::text(text)));
+        all.push(Column::new(format!("colour{c}"), Values::text(text)));
     }
     for (name, values) in [("y", y), ("count", count), ("weight", weight), ("years", years)] {
         all.push(Column::new(name, Values::numbers(values)));

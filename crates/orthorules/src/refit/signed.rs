@@ -216,15 +216,16 @@ mod tests {
             }
             prop_assume!(params.update == Update::Corrective && weights.status == Status::Converged);
             let scores = weights.scores(&cells);
-            let size: f64 = 1.0 + cells.b.iter().map(|b| b.abs()).sum::<f64>();
+            let summed = weights.rules.iter().fold(weights.intercept.abs(), |sum, w| sum + w.abs());
             for (k, (&w, &s)) in weights.rules.iter().zip(&signs).enumerate() {
-                let data: f64 = (0..cells.len())
-                    .filter(|&c| cells.in_rule(c, k))
-                    .map(|c| cells.mass[c] * response.loss.mean(scores[c]) - cells.b[c])
-                    .sum();
-                let slope = data + params.reg_lambda * w;
+                let (mut slope, mut size) = (params.reg_lambda * w, params.reg_lambda * w.abs());
+                for c in (0..cells.len()).filter(|&c| cells.in_rule(c, k)) {
+                    let (mass, b, mean) = (cells.mass[c], cells.b[c], response.loss.mean(scores[c]));
+                    slope += mass * mean - b;
+                    size += mass * (1.0 + mean.abs() + response.loss.curvature(scores[c]) * summed) + b.abs();
+                }
                 let held = w == 0.0 && !s.allow(-slope);
-                prop_assert!(held || slope.abs() < 1e-5 * size, "{} {} {:?}", slope, w, s);
+                prop_assert!(held || slope.abs() <= 1e-11 * size, "{} {} {:?}", slope, w, s);
             }
         }
     }

@@ -43,12 +43,15 @@ impl<'n> Slopes<'n> {
                 Variable::Rule(k) => places[1 + k] = Some(i),
             }
         }
+        let ascending = free.is_sorted();
         let (mut active, mut starts): (Vec<u32>, Vec<usize>) = (Vec::new(), vec![0]);
         for cell in 0..cells.len() {
             active.extend(
                 places[0].iter().chain(cells.rules_of(cell).iter().filter_map(|&k| places[1 + k as usize].as_ref())),
             );
-            active[starts[cell]..].sort_unstable();
+            if !ascending {
+                active[starts[cell]..].sort_unstable();
+            }
             starts.push(active.len());
         }
         let size = cells.b.iter().map(|b| b.abs()).sum::<f64>() + cells.mass.iter().sum::<f64>();
