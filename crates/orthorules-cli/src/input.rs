@@ -1,7 +1,7 @@
 //! What the commands are given: models, tables and sizes, with errors that name the file.
 
+use orthorules::atomic_file::{WholeFile, is_special};
 use orthorules::table::{Batches, ReadOptions, read};
-use orthorules::whole::{WholeFile, is_special};
 use orthorules::{Error, Kind, Model, Table, decimal};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Signals that end the program: whatever ends it, nothing half-written is left behind.
 
-use orthorules::whole::abandon_all;
+use orthorules::atomic_file::abandon_all;
 
 /// Ends the program with exit code `code`, without what is being written.
 pub(crate) fn leave(code: i32) -> ! {

@@ -3,7 +3,7 @@
 use crate::console::Output;
 use crate::input::Failure;
 use orthorules::Error;
-use orthorules::whole::{WholeFile, is_special, write_special};
+use orthorules::atomic_file::{WholeFile, is_special, write_special};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use tempfile::SpooledTempFile;

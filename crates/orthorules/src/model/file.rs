@@ -1,14 +1,14 @@
 //! The model's versioned JSON file.
 
 use super::{ColumnSpec, Ensemble, Model, Step};
-use crate::bootstrap::Bootstrap;
-use crate::error::{Error, Result};
-use crate::loss::{Link, Loss};
-use crate::problem::Task;
-use crate::rule::Rule;
-use crate::select::CrossValidation;
-use crate::table::Kind;
-use crate::whole::write_whole;
+use crate::base::atomic_file::write_whole;
+use crate::base::error::{Error, Result};
+use crate::data::loss::{Link, Loss};
+use crate::data::problem::Task;
+use crate::data::table::Kind;
+use crate::learn::bootstrap::Bootstrap;
+use crate::learn::cv::CrossValidation;
+use crate::model::rule::Rule;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;

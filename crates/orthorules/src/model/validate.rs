@@ -1,11 +1,11 @@
 //! What a model must say for the rest of the library to trust it, whether it was read or learned.
 
 use super::{Ensemble, Model, Step};
-use crate::error::{Error, Result};
-use crate::loss::Link;
-use crate::monotone;
-use crate::problem::Task;
-use crate::table::Kind;
+use crate::base::error::{Error, Result};
+use crate::data::loss::Link;
+use crate::data::problem::Task;
+use crate::data::table::Kind;
+use crate::model::signs;
 
 impl Model {
     /// Whether a reader of the model's file will take it: [`Model::from_json`], [`Model::save`] and [`fit`](crate::fit()) all ask
@@ -56,7 +56,7 @@ impl Model {
             }
             ensemble.validate(&kinds)?;
         }
-        monotone::kept_by(self)
+        signs::kept_by(self)
     }
 }
 

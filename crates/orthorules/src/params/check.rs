@@ -1,8 +1,8 @@
 //! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
 
 use super::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Update};
-use crate::error::{Error, Result};
-use crate::loss::Loss;
+use crate::base::error::{Error, Result};
+use crate::data::loss::Loss;
 use std::collections::BTreeMap;
 
 /// Above this many rows a nested path is the default: it takes a quarter of the time.

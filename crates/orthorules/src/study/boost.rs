@@ -1,20 +1,20 @@
 //! Boosting as experiments need it: from rules that are given, and with the query of all rows among the candidates.
 
-use crate::bins;
-use crate::cells::Cells;
-use crate::error::{Error, Result};
-use crate::fit::{Boosting, Observer, certificate, model, rule, step};
+use crate::base::error::{Error, Result};
+use crate::codes::column;
+use crate::data::problem::Problem;
+use crate::data::table::Column;
+use crate::engine::cells::Cells;
+use crate::engine::refit;
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::search::Found;
+use crate::learn::fit::{Boosting, Observer, certificate, model, rule, step};
+use crate::model::rule::Rule;
+use crate::model::signs::Signs;
 use crate::model::{Ensemble, Model};
-use crate::monotone::Signs;
-use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::params::{Params, Update};
-use crate::problem::Problem;
-use crate::refit;
-use crate::response::Response;
-use crate::rows::{Rows, Selected};
-use crate::rule::Rule;
-use crate::search::Found;
-use crate::table::Column;
 
 /// What differs from a plain fit.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +32,7 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
     let pool = rayon::ThreadPoolBuilder::new().num_threads(params.threads).build();
     let pool = pool.map_err(|e| Error::Table(format!("cannot start {} threads: {e}", params.threads)))?;
     let response = &Response::new(problem, 1);
-    let columns = &bins::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let columns = &column::bin(&problem.features, None, params.max_bins, &params.cuts);
     let boosting = Boosting::new(response, columns, params, observer);
     let all = &boosting.rows;
     let mut cells = Cells::new(all, response);
@@ -108,8 +108,9 @@ pub(super) fn better(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::generate;
     use crate::params::{Intercept, Preset};
-    use crate::{Roles, Silent, Table, Values, fit, generate};
+    use crate::{Roles, Silent, Table, Values, fit};
 
     /// Friedman's function plus a constant.
     fn friedman(shift: f64) -> Problem {

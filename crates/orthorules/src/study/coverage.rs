@@ -2,17 +2,17 @@
 
 use super::boost::better;
 use crate::Silent;
-use crate::bins;
-use crate::cells::Cells;
-use crate::error::Result;
-use crate::fit::Boosting;
-use crate::objective::Scorer;
+use crate::base::error::Result;
+use crate::codes::column;
+use crate::data::problem::Problem;
+use crate::engine::cells::Cells;
+use crate::engine::refit;
+use crate::engine::response::Response;
+use crate::engine::rows::Rows;
+use crate::engine::score::Scorer;
+use crate::engine::search::Found;
+use crate::learn::fit::Boosting;
 use crate::params::Params;
-use crate::problem::Problem;
-use crate::refit;
-use crate::response::Response;
-use crate::rows::Rows;
-use crate::search::Found;
 
 /// Rows that the next condition covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -44,7 +44,7 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     let own = &own.check(problem.task.loss(), problem.rows)?;
     let orthogonal = &orthogonal.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
-    let columns = &bins::bin(&problem.features, None, own.max_bins, &own.cuts);
+    let columns = &column::bin(&problem.features, None, own.max_bins, &own.cuts);
     let [own, orthogonal] = [own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
     let rows = &Rows::whole(columns, response);
     let mut cells = Cells::new(rows, response);
@@ -74,8 +74,9 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Roles;
+    use crate::data::generate;
     use crate::params::Preset;
-    use crate::{Roles, generate};
 
     #[test]
     fn the_gradient_sum_covers_at_least_as_much_as_gradient_boosting() {

@@ -1,25 +1,25 @@
 //! The kernels, each beside its naive twin: for benches, counts of instructions, and the bandwidth experiment.
 
-use crate::bins::{self, BinnedColumn, Scale};
-use crate::cells::Cells;
-use crate::codes::{Code, with_codes};
-use crate::counts::RootCounts;
-use crate::error::{Error, Result};
-use crate::fit::{Silent, fit};
-use crate::generate::SplitMix64;
-use crate::group::Group;
-use crate::histogram::{Gathered, Method};
-use crate::linalg::Cholesky;
+use crate::base::error::{Error, Result};
+use crate::base::linalg::Cholesky;
+use crate::codes::column::{self, BinnedColumn, Scale};
+use crate::codes::packed::{Code, with_codes};
+use crate::data::generate::SplitMix64;
+use crate::data::problem::{Problem, Roles};
+use crate::data::table::{Column, Table, Values};
+use crate::engine::cells::Cells;
+use crate::engine::count::group::Group;
+use crate::engine::count::histogram::{Gathered, Method};
+use crate::engine::count::root::RootCounts;
+use crate::engine::refit::{self, Weights};
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::score::Scorer;
+use crate::learn::fit::{Silent, fit};
 use crate::model::Model;
-use crate::monotone::Signs;
-use crate::objective::Scorer;
+use crate::model::predict::{Activations, Predictions, Predictor};
+use crate::model::signs::Signs;
 use crate::params::{Checked, MaxBins, Params, PathKind};
-use crate::predict::{Activations, Predictions, Predictor};
-use crate::problem::{Problem, Roles};
-use crate::refit::{self, Weights};
-use crate::response::Response;
-use crate::rows::{Rows, Selected};
-use crate::table::{Column, Table, Values};
 use std::collections::BTreeMap;
 
 /// What a fit or a prediction spends its time on.
@@ -118,7 +118,7 @@ impl Workload {
         let (model, _) = fit(&problem, &params, &Silent)?;
         let checked = params.check(problem.task.loss(), rows)?;
         let response = Response::new(&problem, 1);
-        let columns = bins::bin(&problem.features, None, params.max_bins, &BTreeMap::new());
+        let columns = column::bin(&problem.features, None, params.max_bins, &BTreeMap::new());
         let fired = Activations::new(&model, &table)?;
         let covered = |k: usize| (0..rows as u32).filter(|&r| fired.fires(0, k, r as usize)).collect::<Vec<u32>>();
         let count = model.ensembles[0].rules.len();
@@ -181,7 +181,7 @@ impl Workload {
                 squares(cells.b)
             }
             Kernel::Binning => {
-                let binned = bins::bin(&self.table.columns()[..1], None, self.params.max_bins, &BTreeMap::new());
+                let binned = column::bin(&self.table.columns()[..1], None, self.params.max_bins, &BTreeMap::new());
                 with_codes!(&binned[0].codes, codes => squares(codes.iter().map(|&c| c.index() as f64)))
             }
             Kernel::Refit => {

@@ -3,20 +3,20 @@
 //! `q⊥ = q − Q((QᵀQ)⁻¹(Qᵀq))` costs O(nt + t²) for a candidate and O(nt² + t³) for a round: the starting point of the
 //! paper's "Efficient Implementation". Kept to be compared with, in time and in every value.
 
-use crate::bins::{self, BinnedColumn, Code, with_codes};
-use crate::cells::Cells;
-use crate::error::Result;
-use crate::fit::Observer;
-use crate::linalg::Cholesky;
+use crate::base::error::Result;
+use crate::base::linalg::Cholesky;
+use crate::codes::column::{self, BinnedColumn, Code, with_codes};
+use crate::data::problem::Problem;
+use crate::engine::cells::Cells;
+use crate::engine::refit;
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::search::{Found, Query, children};
+use crate::learn::fit::Observer;
 use crate::model::Step;
-use crate::monotone::Signs;
+use crate::model::rule::Rule;
+use crate::model::signs::Signs;
 use crate::params::{Checked, Params};
-use crate::problem::Problem;
-use crate::refit;
-use crate::response::Response;
-use crate::rows::{Rows, Selected};
-use crate::rule::Rule;
-use crate::search::{Found, Query, children};
 
 /// A projection onto the complement of chosen queries.
 pub(crate) struct Projection {
@@ -80,7 +80,7 @@ fn indicator(rows: &[u32], n: usize) -> Vec<f64> {
 pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Vec<Rule>> {
     let params = params.check(problem.task.loss(), problem.rows)?;
     let response = Response::new(problem, 1);
-    let columns = bins::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let columns = column::bin(&problem.features, None, params.max_bins, &params.cuts);
     let rows = Rows::whole(&columns, &response);
     let mut cells = Cells::new(&rows, &response);
     let mut weights = refit::constant(response.loss, &cells, response.zero(), &params);
@@ -103,9 +103,9 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
         }
         risk = next;
         chosen.push(indicator(&covered, response.rows()));
-        let rule = crate::fit::rule(&found, &columns, &response);
+        let rule = crate::learn::fit::rule(&found, &columns, &response);
         complexity += rule.complexity();
-        let size: Step = crate::fit::step(&response, &cells, &weights, complexity);
+        let size: Step = crate::learn::fit::step(&response, &cells, &weights, complexity);
         observer.step(None, &rule, &size);
         rules.push(rule);
     }
@@ -156,7 +156,8 @@ fn minimal(mut query: Query, columns: &[BinnedColumn], covered: usize, n: usize)
     while i < query.len() {
         let shorter = query.without(i);
         let all: Vec<u32> = (0..n as u32).collect();
-        let select = |rows: Vec<u32>, &atom: &crate::bins::Atom| columns[atom.column as usize].select(atom, &rows);
+        let select =
+            |rows: Vec<u32>, &atom: &crate::codes::column::Atom| columns[atom.column as usize].select(atom, &rows);
         if query.len() > 1 && shorter.atoms.iter().fold(all, select).len() == covered {
             query = shorter;
         } else {
@@ -169,12 +170,13 @@ fn minimal(mut query: Query, columns: &[BinnedColumn], covered: usize, n: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{cases, selected};
-    use crate::group::Group;
-    use crate::histogram::Gathered;
-    use crate::objective::Scorer;
+    use crate::data::generate;
+    use crate::engine::cases::{cases, selected};
+    use crate::engine::count::group::Group;
+    use crate::engine::count::histogram::Gathered;
+    use crate::engine::score::Scorer;
     use crate::params::{Intercept, Objective, Preset};
-    use crate::{Roles, Silent, fit, generate};
+    use crate::{Roles, Silent, fit};
     use proptest::prelude::*;
 
     proptest! {

@@ -1,0 +1,11 @@
+//! From columns to small integer codes: cuts, encoding, and where codes are kept.
+
+pub(crate) mod column;
+pub(crate) mod encoder;
+pub(crate) mod packed;
+pub(crate) mod quantiles;
+#[cfg(feature = "files")]
+pub(crate) mod spill;
+pub(crate) mod storage;
+#[cfg(feature = "files")]
+pub(crate) mod stream;
