@@ -1,7 +1,7 @@
 //! Threads for a piece of work, started once for all its parts.
 
 use crate::base::error::{Error, Result};
-use crate::params::available_threads;
+use crate::params::check::MOST_THREADS;
 
 /// Does `work` on so many threads, or on as many as there are processors. Whatever of this library is called on them uses them too,
 /// if it is to use as many: so that reading a file and learning from it start threads only once.
@@ -15,6 +15,10 @@ pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Se
         .build()
         .map_err(|e| Error::Table(format!("cannot start {threads} threads: {e}")))?;
     Ok(pool.install(work))
+}
+
+pub(crate) fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MOST_THREADS)
 }
 
 #[cfg(test)]

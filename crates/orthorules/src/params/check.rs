@@ -2,6 +2,7 @@
 
 use super::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Update};
 use crate::base::error::{Error, Result};
+use crate::base::threads::available_threads;
 use crate::data::loss::Loss;
 use std::collections::BTreeMap;
 
@@ -249,10 +250,6 @@ fn sorted_cuts(cuts: &BTreeMap<String, Vec<f64>>) -> Result<BTreeMap<String, Vec
         Ok((name.clone(), sorted))
     };
     cuts.iter().map(sort).collect()
-}
-
-pub(crate) fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MOST_THREADS)
 }
 
 #[cfg(test)]
