@@ -4,6 +4,7 @@ pub mod atomic_file;
 pub mod decimal;
 pub mod error;
 pub(crate) mod linalg;
+pub(crate) mod random;
 pub(crate) mod scratch;
 pub(crate) mod simd;
 pub(crate) mod threads;

@@ -42,7 +42,8 @@ pub(crate) fn is_wide() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::data::generate::{SplitMix64, friedman1, tic_tac_toe};
+    use crate::base::random::SplitMix64;
+    use crate::data::generate::{friedman1, tic_tac_toe};
     use crate::params::{Objective, PathKind, Preset, Search};
     use crate::{Column, Params, Predictions, Problem, Roles, Silent, Table, Task, Values};
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

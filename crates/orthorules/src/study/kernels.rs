@@ -2,9 +2,9 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::linalg::Cholesky;
+use crate::base::random::SplitMix64;
 use crate::codes::column::{self, BinnedColumn, Scale};
 use crate::codes::packed::{Code, with_codes};
-use crate::data::generate::SplitMix64;
 use crate::data::problem::{Problem, Roles};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::cells::Cells;

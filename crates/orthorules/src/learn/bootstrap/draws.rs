@@ -2,7 +2,7 @@
 
 use super::alike::Alike;
 use crate::base::error::Result;
-use crate::data::generate::SplitMix64;
+use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::data::table::{Column, Table, Values};
 use crate::engine::cells::Cells;

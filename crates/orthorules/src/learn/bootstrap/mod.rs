@@ -9,7 +9,7 @@ mod alike;
 mod draws;
 
 use crate::base::error::{Error, Result};
-use crate::data::generate::SplitMix64;
+use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::engine::response::Response;
 use crate::learn::fit::Observer;

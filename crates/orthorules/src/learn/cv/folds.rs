@@ -4,7 +4,7 @@
 //! out whole, the largest first, each to the fold that has the least of what the group brings.
 
 use crate::base::error::{Error, Result, listing};
-use crate::data::generate::SplitMix64;
+use crate::base::random::SplitMix64;
 use crate::data::problem::{Problem, Target};
 
 /// The fold of each row, from 0 to `count` − 1.

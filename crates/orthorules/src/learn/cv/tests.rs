@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 /// A table with gaps, categories, weights and groups, made from `seed`.
 fn table(task: Task, rows: usize, seed: u64) -> Table {
-    let mut random = crate::data::generate::SplitMix64::new(seed);
+    let mut random = crate::base::random::SplitMix64::new(seed);
     let x: Vec<f64> = (0..rows).map(|_| if random.below(9) == 0 { f64::NAN } else { random.uniform() }).collect();
     // Most levels are rare: some folds never see them.
     let level: Vec<usize> = (0..rows).map(|_| random.below(3) * random.below(8)).collect();

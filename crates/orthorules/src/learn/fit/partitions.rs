@@ -1,8 +1,8 @@
 //! The rows of a fit divided among partitions: the same ensemble, to the last bit, however they are divided.
 
 use super::{Boosting, Seconds, Silent};
+use crate::base::random::SplitMix64;
 use crate::codes::column;
-use crate::data::generate::SplitMix64;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;

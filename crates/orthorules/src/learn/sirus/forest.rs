@@ -1,8 +1,8 @@
 //! The forest, and how often each path occurs in it.
 
 use super::Data;
+use crate::base::random::SplitMix64;
 use crate::codes::column::{Atom, BinnedColumn, Code, Scale, with_codes};
-use crate::data::generate::SplitMix64;
 use crate::engine::search::Query;
 use crate::learn::fit::Observer;
 use crate::model::rule::Op;

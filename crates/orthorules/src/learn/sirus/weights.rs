@@ -1,7 +1,7 @@
 //! How the rules are combined: averaged for classes, by a ridge with weights of at least 0 for numbers.
 
 use super::{Candidate, Data};
-use crate::data::generate::SplitMix64;
+use crate::base::random::SplitMix64;
 
 /// Intercept and weights of one size.
 #[derive(Debug, Clone, PartialEq)]

@@ -138,7 +138,7 @@ fn models() -> impl Strategy<Value = Model> {
 fn tables() -> impl Strategy<Value = Table> {
     let rows = prop_oneof![0usize..5, 60usize..70, 1020usize..1030, 2040usize..2060];
     (rows, any::<u64>(), any::<bool>()).prop_map(|(rows, seed, as_numbers)| {
-        let mut random = crate::data::generate::SplitMix64::new(seed);
+        let mut random = crate::base::random::SplitMix64::new(seed);
         let mut below = |n: usize| (random.uniform() * n as f64) as usize;
         let mut numbers = |special: f64| -> Vec<f64> {
             let half = |k: usize| {
