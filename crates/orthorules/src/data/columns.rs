@@ -2,7 +2,7 @@
 
 use crate::base::decimal;
 use crate::base::error::{Error, Result, listing};
-use crate::data::problem::{Target, Task};
+use crate::data::problem::Task;
 use crate::data::table::{Column, Kind, MISSING, Table, Values};
 
 fn column_error(role: &'static str, column: &Column, row: Option<usize>, what: impl Into<String>) -> Error {
@@ -148,4 +148,18 @@ pub(super) fn class_target(column: &Column, positive: Option<&str>) -> Result<(V
     }
     let target = codes.iter().map(|&c| index[c as usize]).collect();
     Ok((order.into_iter().map(|c| levels[c].clone()).collect(), Target::Classes(target)))
+}
+
+/// Whether weights are counts of rows: whole numbers.
+pub(crate) fn count_rows(weights: &[f64]) -> bool {
+    weights.iter().all(|w| w.fract() == 0.0 && *w < 1e9)
+}
+
+/// The target of every row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// Numbers or counts.
+    Numbers(Vec<f64>),
+    /// Indices into [`Problem::classes`](crate::Problem::classes).
+    Classes(Vec<u32>),
 }

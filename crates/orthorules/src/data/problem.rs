@@ -7,22 +7,13 @@ pub use crate::data::task::Task;
 use crate::base::decimal;
 use crate::base::error::{Error, Result, listing};
 use crate::codes::column::BinnedColumn;
-use crate::data::columns::{class_target, group_indices};
+pub use crate::data::columns::Target;
+use crate::data::columns::{class_target, count_rows, group_indices};
 use crate::data::table::{Column, Kind, Table, Values};
 use crate::data::task::guess_task;
-use crate::engine::response::count_rows;
 use crate::model::ColumnSpec;
 use crate::params::MaxBins;
 use std::collections::BTreeMap;
-
-/// The target of every row.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Target {
-    /// Numbers or counts.
-    Numbers(Vec<f64>),
-    /// Indices into [`Problem::classes`].
-    Classes(Vec<u32>),
-}
 
 /// A learning problem whose every number has been checked.
 #[derive(Debug, Clone, PartialEq)]

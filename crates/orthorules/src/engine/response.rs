@@ -5,8 +5,9 @@
 //! numbers of units: their sums are exact, in any order.
 
 use crate::base::scratch::{self, Spare};
+use crate::data::columns::{Target, count_rows};
 use crate::data::loss::Loss;
-use crate::data::problem::{Problem, Target};
+use crate::data::problem::Problem;
 use crate::engine::cells::{CellSums, Cells};
 use crate::engine::mass::{Masses, Unit, floor_log2};
 use crate::engine::rows::RowList;
@@ -364,11 +365,6 @@ fn sum_of(rows: usize, value: impl Fn(usize) -> i128 + Sync + Send) -> i128 {
 /// The largest of all values, 0 at least.
 fn max_of(rows: usize, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
     (0..rows).into_par_iter().with_min_len(BLOCK).map(value).reduce(|| 0.0, f64::max)
-}
-
-/// Whether weights are counts of rows: whole numbers.
-pub(crate) fn count_rows(weights: &[f64]) -> bool {
-    weights.iter().all(|w| w.fract() == 0.0 && *w < 1e9)
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Risk and the usual measures of every size of a model on a table.
 
 use crate::base::error::{Error, Result};
+use crate::data::columns::Target;
 use crate::data::loss::Link;
-use crate::data::problem::{
-    Problem, Target, Task, among_all, exposures, number_target, pick, rows_that_count, weights,
-};
+use crate::data::problem::{Problem, Task, among_all, exposures, number_target, pick, rows_that_count, weights};
 use crate::data::table::{Kind, Table};
 use crate::engine::response::Response;
 use crate::model::predict::{Activations, Predictions};

@@ -5,7 +5,8 @@
 
 use crate::base::error::{Error, Result, listing};
 use crate::base::random::SplitMix64;
-use crate::data::problem::{Problem, Target};
+use crate::data::columns::Target;
+use crate::data::problem::Problem;
 
 /// The fold of each row, from 0 to `count` − 1.
 #[derive(Debug, Clone, PartialEq)]
