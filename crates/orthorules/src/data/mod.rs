@@ -5,5 +5,6 @@ pub mod generate;
 pub mod loss;
 pub mod problem;
 pub(crate) mod roles;
+pub(crate) mod schema;
 pub mod table;
 pub(crate) mod task;

@@ -9,9 +9,9 @@ use crate::base::error::{Error, Result, listing};
 use crate::codes::column::BinnedColumn;
 pub use crate::data::columns::Target;
 use crate::data::columns::{class_target, count_rows, group_indices};
+use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Table, Values};
 use crate::data::task::guess_task;
-use crate::model::ColumnSpec;
 use crate::params::MaxBins;
 use std::collections::BTreeMap;
 

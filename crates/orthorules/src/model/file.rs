@@ -1,10 +1,11 @@
 //! The model's versioned JSON file.
 
-use super::{ColumnSpec, Ensemble, Model, Step};
+use super::{Ensemble, Model, Step};
 use crate::base::atomic_file::write_whole;
 use crate::base::error::{Error, Result};
 use crate::data::loss::{Link, Loss};
 use crate::data::problem::Task;
+use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::learn::bootstrap::Bootstrap;
 use crate::learn::cv::CrossValidation;

@@ -14,28 +14,12 @@ pub use file::{FORMAT, VERSION};
 
 use crate::data::loss::{Link, Loss};
 use crate::data::problem::Task;
+pub use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::learn::bootstrap::Bootstrap;
 use crate::learn::cv::CrossValidation;
 use crate::model::rule::Rule;
-use crate::params::Monotone;
 use serde::{Deserialize, Serialize};
-
-/// A column that the model was trained on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ColumnSpec {
-    /// Its name.
-    pub name: String,
-    /// What it holds.
-    pub kind: Kind,
-    /// The levels seen in training; empty for numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub levels: Vec<String>,
-    /// Which way the score was made to go with it, if it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub monotone: Option<Monotone>,
-}
 
 /// How the weights of one size were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -37,9 +37,10 @@ pub(crate) mod names;
 mod options;
 mod presets;
 
+pub use crate::data::schema::Monotone;
 pub use check::Checked;
 pub(crate) use check::DEFAULT_COMPLEXITY;
-pub use options::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, PathKind, Search, Select, Update};
+pub use options::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Search, Select, Update};
 pub use presets::Preset;
 
 use crate::base::error::{Error, Result};

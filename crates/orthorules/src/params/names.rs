@@ -1,9 +1,7 @@
 //! How options are spelled: one table for each, so that flags, files and messages agree.
 
 use crate::base::error::{Error, Result};
-use crate::params::{
-    Bound, Intercept, Learner, MaxBins, Monotone, Objective, PathKind, Preset, Search, Select, Update,
-};
+use crate::params::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Select, Update};
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
 macro_rules! names {
@@ -59,39 +57,5 @@ impl std::str::FromStr for MaxBins {
             want: "from 2 to 65535, or exact",
             got: text.into(),
         })
-    }
-}
-
-impl std::fmt::Display for Monotone {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:+}", i8::from(*self))
-    }
-}
-
-impl std::str::FromStr for Monotone {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "+1" | "1" => Ok(Self::Rising),
-            "-1" => Ok(Self::Falling),
-            _ => Err(Error::Param { name: "monotone", want: "+1 or -1", got: text.into() }),
-        }
-    }
-}
-
-/// Files say 1 and -1.
-impl From<Monotone> for i8 {
-    fn from(direction: Monotone) -> Self {
-        match direction {
-            Monotone::Rising => 1,
-            Monotone::Falling => -1,
-        }
-    }
-}
-
-impl TryFrom<i8> for Monotone {
-    type Error = Error;
-    fn try_from(number: i8) -> Result<Self> {
-        number.to_string().parse()
     }
 }

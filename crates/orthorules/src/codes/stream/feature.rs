@@ -8,8 +8,8 @@ use crate::codes::column::BinnedColumn;
 use crate::codes::encoder::Coder;
 use crate::codes::packed::{Codes, Growing};
 use crate::codes::quantiles::Sketch;
+use crate::data::schema::ColumnSpec;
 use crate::data::table::{Head, Kind, Levels, MISSING, Part, as_boolean};
-use crate::model::ColumnSpec;
 use crate::params::{Checked, MaxBins};
 
 /// What the first pass has seen of a feature.

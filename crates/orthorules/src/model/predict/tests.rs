@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::data::loss::{Link, Loss};
+use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Values};
 use crate::model::rule::{Condition, Op, Operand, Rule};
-use crate::model::{ColumnSpec, Ensemble, Status};
+use crate::model::{Ensemble, Status};
 use proptest::prelude::*;
 
 /// Whether a row satisfies a condition, as the model file's documentation says it.
