@@ -1,9 +1,9 @@
 //! Text for people: aligned tables, numbers of even precision, rules as lists.
 
 use anstyle::{AnsiColor, Style};
+use orthorules::model::CrossValidation;
 use orthorules::model::{Ensemble, Step};
 use orthorules::params::Select;
-use orthorules::select::CrossValidation;
 use orthorules::{Link, Model, Task, decimal};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;

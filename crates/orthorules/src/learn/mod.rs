@@ -1,8 +1,8 @@
 //! From a problem to a model: the fit, its paths, cross-validation, the bootstrap and SIRUS.
 
 pub(crate) mod best_path;
-pub mod bootstrap;
-pub mod cv;
+pub(crate) mod bootstrap;
+pub(crate) mod cv;
 pub(crate) mod enough;
 pub(crate) mod fit;
 pub(crate) mod sirus;

@@ -5,6 +5,7 @@ pub mod evaluate;
 pub mod explain;
 mod file;
 pub mod predict;
+pub(crate) mod report;
 pub mod rule;
 pub(crate) mod signs;
 mod validate;
@@ -16,9 +17,8 @@ use crate::data::loss::{Link, Loss};
 use crate::data::problem::Task;
 pub use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
-use crate::learn::bootstrap::Bootstrap;
-use crate::learn::cv::CrossValidation;
 use crate::model::rule::Rule;
+pub use report::{Bootstrap, CrossValidation, CvStep, GridPoint, RuleUncertainty, Uncertainty};
 use serde::{Deserialize, Serialize};
 
 /// How the weights of one size were found.

@@ -18,7 +18,7 @@ use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::{ROWS, Scorer};
 use crate::learn::fit::Observer;
-pub use crate::model::certificate::{Certificate, Pruned};
+use crate::model::certificate::Pruned;
 use crate::model::signs::{Directions, Signs};
 use crate::params::{Checked, Intercept};
 pub(crate) use candidate::children;

@@ -8,61 +8,22 @@
 mod alike;
 mod draws;
 
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::engine::response::Response;
 use crate::learn::fit::Observer;
+use crate::model::report::{Bootstrap, RuleUncertainty, Uncertainty};
 use crate::model::{Ensemble, Model, Step};
 use crate::params::Checked;
 use draws::{Draw, Draws, fired};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The part of the draws that an interval holds.
-pub const LEVEL: f64 = 0.95;
+const LEVEL: f64 = 0.95;
 /// Thresholds are alike when at most this part of the column's values lies between them.
-pub const NEAR: f64 = 0.1;
-
-/// What the bootstrap found about the chosen size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bootstrap {
-    /// Number of draws.
-    pub samples: usize,
-    /// The seed that decided them.
-    pub seed: u64,
-    /// The column of groups, if whole groups were drawn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub groups: Option<String>,
-    /// The size that this is about: the chosen number of rules.
-    pub rules: usize,
-    /// One entry for each ensemble.
-    pub ensembles: Vec<Uncertainty>,
-}
-
-/// How sure one ensemble is of its rules.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Uncertainty {
-    /// The interval of the intercept.
-    pub intercept: (f64, f64),
-    /// One entry for each rule of the size, in its order.
-    pub rules: Vec<RuleUncertainty>,
-}
-
-/// How sure a rule is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RuleUncertainty {
-    /// The part of draws in which a rule like it was found.
-    pub frequency: f64,
-    /// For each condition, the part of draws in which some rule had one like it.
-    pub conditions: Vec<f64>,
-    /// The interval of the weight, the rules taken as given.
-    pub interval: (f64, f64),
-}
+const NEAR: f64 = 0.1;
 
 /// Adds what `samples` draws say to `model`, which was fitted to `problem` with `params`. Half of them say nothing: whoever
 /// stops it has the model without.
@@ -137,24 +98,6 @@ fn interval(values: impl Iterator<Item = f64>) -> (f64, f64) {
         sorted[low] * (1.0 - part) + high * part
     };
     (quantile((1.0 - LEVEL) / 2.0), quantile(1.0 - (1.0 - LEVEL) / 2.0))
-}
-
-impl Bootstrap {
-    /// Whether this can be about `model`.
-    pub(crate) fn validate(&self, model: &Model) -> Result<()> {
-        let fits = self.ensembles.len() == model.ensembles.len()
-            && model.steps(self.rules).zip(&self.ensembles).all(|((ensemble, step), found)| {
-                let conditions = step.members().map(|k| ensemble.rules[k].conditions.len());
-                conditions.eq(found.rules.iter().map(|r| r.conditions.len()))
-            });
-        let finite = |(low, high): (f64, f64)| low.is_finite() && high.is_finite();
-        let parts = |r: &RuleUncertainty| r.conditions.iter().chain([&r.frequency]).all(|part| part.is_finite());
-        let sound = |u: &Uncertainty| finite(u.intercept) && u.rules.iter().all(|r| finite(r.interval) && parts(r));
-        if !fits || !self.ensembles.iter().all(sound) {
-            return Err(Error::Model("bootstrap does not match the rules".into()));
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

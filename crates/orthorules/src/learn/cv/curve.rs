@@ -4,41 +4,11 @@ use crate::base::error::Result;
 use crate::data::problem::Problem;
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
+use crate::model::Model;
 use crate::model::evaluate::Truth;
 use crate::model::predict::Activations;
-use crate::model::{Model, Step};
+use crate::model::report::{Size, sizes};
 use crate::params::Select;
-
-/// One size of a model: number of rules, complexity, and one step for each ensemble.
-pub(super) struct Size<'m> {
-    pub(super) rules: usize,
-    pub(super) complexity: usize,
-    /// Whether a user can ask for it by its number of rules.
-    pub(super) has_name: bool,
-    pub(super) steps: Vec<&'m Step>,
-}
-
-impl<'m> Size<'m> {
-    fn new(step: &'m Step, has_name: bool) -> Self {
-        Self { rules: step.rules, complexity: step.complexity, has_name, steps: vec![step] }
-    }
-}
-
-/// The sizes of `model` as `evaluate` lists them, by complexity.
-pub(super) fn sizes(model: &Model) -> Vec<Size<'_>> {
-    if let [single] = model.ensembles.as_slice() {
-        let has_name = |step: &Step| single.at(step.rules).is_some_and(|s| s.complexity == step.complexity);
-        let size = |step| Size::new(step, has_name(step));
-        return single.path.iter().map(size).collect();
-    }
-    let size = |rules| {
-        let steps: Vec<&Step> = model.steps(rules).map(|(_, step)| step).collect();
-        Size { rules, complexity: steps.iter().map(|s| s.complexity).sum(), has_name: true, steps }
-    };
-    let mut sizes: Vec<Size> = model.sizes().into_iter().map(size).collect();
-    sizes.sort_by_key(|s| s.complexity);
-    sizes
-}
 
 /// Index of the largest of `complexities`, which ascend from 0, that is at most `limit`.
 fn up_to(complexities: &[usize], limit: usize) -> usize {

@@ -14,69 +14,16 @@ use crate::base::error::{Error, Result};
 use crate::data::problem::Problem;
 use crate::engine::response::Response;
 use crate::learn::fit::{Binned, Observer, Seconds};
-use crate::model::Model;
+use crate::model::report::{CrossValidation, CvStep, GridPoint};
+use crate::model::{Model, report};
 use crate::params::{Checked, Learner, Select};
 use curve::{Candidate, Held};
 use folds::Folds;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The grid of λ, in parts of its default.
 const GRID: [f64; 5] = [1.0 / 16.0, 0.25, 1.0, 4.0, 16.0];
-
-/// What cross-validation found, and what it chose.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CrossValidation {
-    /// Number of folds.
-    pub folds: usize,
-    /// The seed that decided them.
-    pub seed: u64,
-    /// The column of groups, if there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub groups: Option<String>,
-    /// Which size was asked for.
-    pub select: Select,
-    /// The chosen λ.
-    pub reg_lambda: f64,
-    /// For every λ that was tried, the size of least risk.
-    pub grid: Vec<GridPoint>,
-    /// The sizes of the model, which has the chosen λ, with their out-of-fold risks.
-    pub path: Vec<CvStep>,
-}
-
-/// The best that one λ can do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GridPoint {
-    /// λ.
-    pub reg_lambda: f64,
-    /// Number of rules of the size of least out-of-fold risk, among those that can be chosen.
-    pub rules: usize,
-    /// Its rules plus conditions.
-    pub complexity: usize,
-    /// Its out-of-fold risk.
-    pub cv_risk: f64,
-    /// Standard error of `cv_risk`.
-    pub cv_se: f64,
-}
-
-/// The out-of-fold risk of one size.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CvStep {
-    /// Number of rules (for each class, with more than two).
-    pub rules: usize,
-    /// Rules plus conditions.
-    pub complexity: usize,
-    /// Weighted mean of the losses of all rows, each by the fit that has not seen it.
-    pub cv_risk: f64,
-    /// Standard error of `cv_risk`.
-    pub cv_se: f64,
-    /// Standard error of the difference between `cv_risk` and that of the size (and λ) of least risk.
-    pub cv_difference_se: f64,
-}
 
 /// Lets the observer stop a fit, but tells it nothing: many run at once.
 struct Quiet<'o>(&'o dyn Observer);
@@ -180,7 +127,7 @@ fn grid(params: &Checked) -> Vec<Checked> {
 /// All sizes of all `models`, one for each λ, by λ and complexity; risks are still to be found.
 fn candidates(models: &[Model]) -> Vec<Candidate> {
     let of_model = |(lambda, model)| {
-        let candidate = move |size: curve::Size| Candidate {
+        let candidate = move |size: report::Size| Candidate {
             lambda,
             rules: size.rules,
             complexity: size.complexity,
@@ -189,7 +136,7 @@ fn candidates(models: &[Model]) -> Vec<Candidate> {
             se: 0.0,
             difference_se: 0.0,
         };
-        curve::sizes(model).into_iter().map(candidate)
+        report::sizes(model).into_iter().map(candidate)
     };
     models.iter().enumerate().flat_map(of_model).collect()
 }
@@ -198,21 +145,5 @@ impl From<Candidate> for CvStep {
     fn from(c: Candidate) -> Self {
         let Candidate { rules, complexity, risk, se, difference_se, .. } = c;
         Self { rules, complexity, cv_risk: risk, cv_se: se, cv_difference_se: difference_se }
-    }
-}
-
-impl CrossValidation {
-    /// Whether this can have come from a cross-validation of `model`.
-    pub(crate) fn validate(&self, model: &Model) -> Result<()> {
-        let sizes = curve::sizes(model);
-        let fits =
-            self.path.len() == sizes.len() && self.path.iter().zip(&sizes).all(|(step, size)| step.rules == size.rules);
-        let steps = self.path.iter().flat_map(|s| [s.cv_risk, s.cv_se, s.cv_difference_se]);
-        let points = self.grid.iter().flat_map(|g| [g.reg_lambda, g.cv_risk, g.cv_se]);
-        let finite = steps.chain(points).chain([self.reg_lambda]).all(f64::is_finite);
-        if self.folds < 2 || !fits || !finite {
-            return Err(Error::Model("cv does not match the path".into()));
-        }
-        Ok(())
     }
 }
