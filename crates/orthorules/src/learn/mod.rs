@@ -5,5 +5,6 @@ pub(crate) mod bootstrap;
 pub(crate) mod cv;
 pub(crate) mod enough;
 pub(crate) mod fit;
+pub(crate) mod seconds;
 pub(crate) mod sirus;
 pub(crate) mod watch;

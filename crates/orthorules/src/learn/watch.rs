@@ -1,8 +1,8 @@
 //! How long a fit may take, and who asks it to stop.
 
-use crate::learn::fit::Observer;
 use crate::model::Step;
 use crate::model::certificate::Certificate;
+use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -4,6 +4,7 @@ pub(crate) mod certificate;
 pub mod evaluate;
 pub mod explain;
 mod file;
+pub(crate) mod observer;
 pub mod predict;
 pub(crate) mod report;
 pub mod rule;

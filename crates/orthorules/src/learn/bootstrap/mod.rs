@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::engine::response::Response;
-use crate::learn::fit::Observer;
+use crate::model::observer::Observer;
 use crate::model::report::{Bootstrap, RuleUncertainty, Uncertainty};
 use crate::model::{Ensemble, Model, Step};
 use crate::params::Checked;
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::data::problem::{Roles, Task};
     use crate::data::table::{Column, Table, Values};
-    use crate::learn::fit::Silent;
+    use crate::model::observer::Silent;
     use crate::params::{Params, Preset};
 
     /// `x` decides, with an effect of 10; `noise` does not.

@@ -3,8 +3,8 @@
 use super::*;
 use crate::data::problem::{Roles, Task};
 use crate::data::table::{Column, Table, Values};
-use crate::learn::fit::Silent;
 use crate::model::evaluate::Evaluation;
+use crate::model::observer::Silent;
 use crate::params::{Params, PathKind, Preset, Search};
 use proptest::prelude::*;
 

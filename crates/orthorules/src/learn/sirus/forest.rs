@@ -4,7 +4,7 @@ use super::Data;
 use crate::base::random::SplitMix64;
 use crate::codes::column::{Atom, BinnedColumn, Code, Scale, with_codes};
 use crate::engine::search::Query;
-use crate::learn::fit::Observer;
+use crate::model::observer::Observer;
 use crate::model::rule::Op;
 use crate::params::Checked;
 use rayon::prelude::*;

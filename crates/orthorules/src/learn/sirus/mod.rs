@@ -16,7 +16,7 @@ use crate::codes::column::BinnedColumn;
 use crate::data::loss::Loss;
 use crate::engine::response::Response;
 use crate::engine::search::Query;
-use crate::learn::fit::Observer;
+use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::model::{Ensemble, Status, Step};
 use crate::params::Checked;
