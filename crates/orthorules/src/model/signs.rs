@@ -5,7 +5,6 @@
 //! every weight on its side of 0.
 
 use crate::base::error::{Error, Result};
-use crate::codes::column::{Atom, BinnedColumn};
 use crate::data::problem::Problem;
 use crate::data::table::Kind;
 use crate::model::Model;
@@ -49,7 +48,7 @@ impl Signs {
 
     /// What a comparison of a column demands. It is as monotone in the column as its threshold's side says; whether there is
     /// a value at all is not part of the promise.
-    fn demanded(direction: Monotone, op: Op) -> Self {
+    pub(crate) fn demanded(direction: Monotone, op: Op) -> Self {
         match (direction, op) {
             (Monotone::Rising, Op::Ge) | (Monotone::Falling, Op::Le) => Self::Positive,
             (Monotone::Rising, Op::Le) | (Monotone::Falling, Op::Ge) => Self::Negative,
@@ -62,43 +61,6 @@ impl Signs {
     pub(crate) fn of_rule(rule: &Rule, columns: &BTreeMap<String, Monotone>) -> Self {
         let demanded = |column: &str, op| columns.get(column).map_or(Self::Any, |&d| Self::demanded(d, op));
         rule.conditions.iter().fold(Self::Any, |signs, c| signs.and(demanded(&c.column, c.op)))
-    }
-}
-
-/// For each binned column, which way the score may go with it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Directions {
-    /// Empty when there are none.
-    of_column: Vec<Option<Monotone>>,
-}
-
-impl Directions {
-    pub(crate) fn new(columns: &[BinnedColumn], monotone: &BTreeMap<String, Monotone>) -> Self {
-        if monotone.is_empty() {
-            return Self::default();
-        }
-        Self { of_column: columns.iter().map(|c| monotone.get(&c.name).copied()).collect() }
-    }
-
-    /// Whether every column is free.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.of_column.is_empty()
-    }
-
-    /// What `atom` demands of the weight.
-    pub(crate) fn of_atom(&self, atom: Atom) -> Signs {
-        match self.of_column.get(atom.column as usize) {
-            Some(&Some(direction)) => Signs::demanded(direction, atom.op),
-            _ => Signs::Any,
-        }
-    }
-
-    /// What a conjunction of `atoms` demands of the weight.
-    pub(crate) fn of_query(&self, atoms: &[Atom]) -> Signs {
-        if self.is_empty() {
-            return Signs::Any;
-        }
-        atoms.iter().fold(Signs::Any, |signs, &atom| signs.and(self.of_atom(atom)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
 
 mod candidate;
+pub(crate) mod directions;
 mod exact;
 mod lengths;
 mod query;
@@ -17,9 +18,10 @@ use crate::engine::count::root::{RootCounts, Tables};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::{ROWS, Scorer};
+use crate::engine::search::directions::Directions;
 use crate::model::certificate::Pruned;
 use crate::model::observer::Observer;
-use crate::model::signs::{Directions, Signs};
+use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
 pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
