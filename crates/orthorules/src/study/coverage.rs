@@ -11,7 +11,7 @@ use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::engine::score::Scorer;
 use crate::engine::search::Found;
-use crate::learn::fit::Boosting;
+use crate::learn::boosting::Boosting;
 use crate::params::Params;
 
 /// Rows that the next condition covers.

@@ -103,9 +103,9 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
         }
         risk = next;
         chosen.push(indicator(&covered, response.rows()));
-        let rule = crate::learn::fit::rule(&found, &columns, &response);
+        let rule = crate::learn::boosting::rule(&found, &columns, &response);
         complexity += rule.complexity();
-        let size: Step = crate::learn::fit::step(&response, &cells, &weights, complexity);
+        let size: Step = crate::learn::boosting::step(&response, &cells, &weights, complexity);
         observer.step(None, &rule, &size);
         rules.push(rule);
     }

@@ -9,7 +9,7 @@ use crate::engine::cells::Cells;
 use crate::engine::refit::{self, Weights};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
-use crate::learn::fit::Binned;
+use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;

@@ -13,7 +13,7 @@ mod tests;
 use crate::base::error::{Error, Result};
 use crate::data::problem::Problem;
 use crate::engine::response::Response;
-use crate::learn::fit::Binned;
+use crate::learn::one::Binned;
 use crate::learn::seconds::Seconds;
 use crate::model::observer::Observer;
 use crate::model::report::{CrossValidation, CvStep, GridPoint};

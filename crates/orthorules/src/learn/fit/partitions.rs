@@ -1,12 +1,12 @@
 //! The rows of a fit divided among partitions: the same ensemble, to the last bit, however they are divided.
 
-use super::Boosting;
 use crate::base::random::SplitMix64;
 use crate::codes::column;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
+use crate::learn::boosting::Boosting;
 use crate::learn::seconds::Seconds;
 use crate::model::Ensemble;
 use crate::model::observer::Silent;
