@@ -4,17 +4,11 @@
 //! categorical one has a bin for each level. Rows without a value have the code after the last bin.
 
 use crate::base::decimal;
-use crate::codes::encoder::Coder;
-pub(crate) use crate::codes::packed::{Code, with_codes};
-use crate::codes::packed::{Codes, Growing};
-use crate::codes::quantiles::Sketch;
-use crate::data::table::{Column, Matrix, Values};
+pub(crate) use crate::codes::code::Code;
+use crate::codes::packed::Codes;
+pub(crate) use crate::codes::packed::with_codes;
 use crate::model::rule::{Condition, Op, Operand};
-use crate::params::MaxBins;
-use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What the bins of a column mean.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,92 +39,6 @@ pub(crate) struct Atom {
     pub(crate) op: Op,
     /// Last bin of `<=`, first bin of `>=`, level of `=` and `!=`; 0 otherwise.
     pub(crate) bin: u32,
-}
-
-/// Bins every column, in parallel. Numeric columns in `given` use the thresholds listed there.
-pub(crate) fn bin(
-    columns: &[Column],
-    weight: Option<&[f64]>,
-    max_bins: MaxBins,
-    given: &BTreeMap<String, Vec<f64>>,
-) -> Vec<BinnedColumn> {
-    together(columns).into_par_iter().flat_map_iter(|columns| binned(columns, weight, max_bins, given)).collect()
-}
-
-/// Rows that are read at a time from a matrix that lies row by row: those of a group of columns stay in the fastest cache. Not a
-/// power of two, whose multiples would compete for the same places there.
-const PIECE: usize = 264;
-
-/// The columns in groups, one for each thread where neighbours lie in one matrix, else each by itself.
-fn together(columns: &[Column]) -> Vec<&[Column]> {
-    let matrix = |c: &Column| match &c.values {
-        Values::Numeric(numbers) => numbers.place().map(|(matrix, _)| Arc::as_ptr(matrix).cast::<()>()),
-        Values::Categorical { .. } => None,
-    };
-    let each = columns.len().div_ceil(rayon::current_num_threads()).clamp(1, 16);
-    let neighbours = columns.chunk_by(move |a, b| matrix(a).is_some() && matrix(a) == matrix(b));
-    neighbours.flat_map(|group| group.chunks(each)).collect()
-}
-
-/// Bins columns that are read together.
-fn binned(
-    columns: &[Column],
-    weight: Option<&[f64]>,
-    max_bins: MaxBins,
-    given: &BTreeMap<String, Vec<f64>>,
-) -> Vec<BinnedColumn> {
-    let mut sketches: Vec<Sketch> = columns.iter().map(|_| Sketch::new(max_bins)).collect();
-    pieces(columns, |i, rows, values| {
-        if !given.contains_key(&columns[i].name) {
-            sketches[i].extend(values, weight.map(|w| &w[rows]));
-        }
-    });
-    let coder = |(column, sketch): (&Column, Sketch)| {
-        let name = column.name.as_str();
-        let (coder, rows) = match (&column.values, given.get(name)) {
-            (Values::Numeric(values), Some(thresholds)) => (Coder::given(name, thresholds), values.len()),
-            (Values::Numeric(values), None) => (Coder::ordered(name, sketch.cuts()), values.len()),
-            (Values::Categorical { codes, levels, .. }, _) => (Coder::nominal(name, levels.clone()), codes.len()),
-        };
-        let codes = Growing::new(coder.bins(), rows);
-        (coder, codes)
-    };
-    let mut coders: Vec<(Coder, Growing)> = columns.iter().zip(sketches).map(coder).collect();
-    pieces(columns, |i, _, values| {
-        let (coder, to) = &mut coders[i];
-        coder.numbers(values, to);
-    });
-    let finished = |(column, (coder, mut to)): (&Column, (Coder, Growing))| {
-        if let Values::Categorical { codes, .. } = &column.values {
-            coder.levels(codes.iter().copied(), &mut to);
-        }
-        coder.finish(to.finish())
-    };
-    columns.iter().zip(coders).map(finished).collect()
-}
-
-/// Calls `take` with the numbers of every numeric column: all at once, or some rows at a time where they lie in one matrix; with
-/// the column's place and the rows.
-fn pieces(columns: &[Column], mut take: impl FnMut(usize, Range<usize>, &[f64])) {
-    let mut scattered: Vec<(usize, usize, &Arc<dyn Matrix>)> = Vec::new();
-    for (i, column) in columns.iter().enumerate() {
-        let Values::Numeric(values) = &column.values else { continue };
-        match values.place() {
-            Some((matrix, column)) => scattered.push((i, column, matrix)),
-            None => take(i, 0..values.len(), values),
-        }
-    }
-    let Some(&(_, _, matrix)) = scattered.first() else { return };
-    let which: Vec<usize> = scattered.iter().map(|(_, column, _)| *column).collect();
-    let mut buffer = vec![0.0; PIECE * which.len()];
-    for start in (0..matrix.rows()).step_by(PIECE) {
-        let rows = start..matrix.rows().min(start + PIECE);
-        let some = &mut buffer[..rows.len() * which.len()];
-        matrix.read(&which, start, some);
-        for ((i, ..), numbers) in scattered.iter().zip(some.chunks_exact(rows.len())) {
-            take(*i, rows.clone(), numbers);
-        }
-    }
 }
 
 impl BinnedColumn {
@@ -250,120 +158,4 @@ fn kept<T>(items: &[T], mut kept: Vec<u32>, row: impl Fn(usize, &T) -> (u32, boo
         kept.extend_from_slice(&buffer[..end]);
     }
     kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::table::Numbers;
-    use proptest::prelude::*;
-
-    fn binned(values: Vec<f64>, max_bins: MaxBins) -> BinnedColumn {
-        let column = Column::new("x", Values::Numeric(values.into()));
-        super::binned(&[column], None, max_bins, &BTreeMap::new()).remove(0)
-    }
-
-    fn code(column: &BinnedColumn, row: usize) -> usize {
-        with_codes!(&column.codes, codes => codes[row].index())
-    }
-
-    /// Numbers row by row, so many in each.
-    struct Rows(Vec<f64>, usize);
-
-    impl Matrix for Rows {
-        fn rows(&self) -> usize {
-            self.0.len() / self.1
-        }
-
-        fn read(&self, columns: &[usize], start: usize, into: &mut [f64]) {
-            let rows = into.len() / columns.len();
-            for (j, c) in columns.iter().enumerate() {
-                (0..rows).for_each(|i| into[j * rows + i] = self.0[(start + i) * self.1 + c]);
-            }
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-
-        /// Where numbers lie does not matter, nor in how many pieces they are read.
-        #[test]
-        fn scattered_columns_have_the_same_bins(
-            seed in any::<u32>(),
-            rows in 1usize..3 * PIECE,
-            width in 1usize..20,
-            exact in any::<bool>(),
-            weighted in any::<bool>(),
-        ) {
-            let number = |i: usize| {
-                let x = (i as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 12;
-                if x.is_multiple_of(11) { f64::NAN } else { f64::from(x % 300) / 7.0 }
-            };
-            let matrix = Arc::new(Rows((0..rows * width).map(number).collect(), width));
-            let name = |c: usize| format!("x{c}");
-            let side_by_side = |c| (0..rows).map(|r| matrix.0[r * width + c]).collect::<Vec<f64>>().into();
-            let whole: Vec<Column> = (0..width).map(|c| Column::new(name(c), Values::Numeric(side_by_side(c)))).collect();
-            let part = |c| Numbers::column_of(matrix.clone(), c);
-            let parts: Vec<Column> = (0..width).map(|c| Column::new(name(c), Values::Numeric(part(c)))).collect();
-            let weight: Option<Vec<f64>> = weighted.then(|| (0..rows).map(|r| 1.0 + (r % 3) as f64).collect());
-            let max_bins = if exact { MaxBins::Exact } else { MaxBins::AtMost(8) };
-            let given = BTreeMap::from([(name(1), vec![3.0, 20.0])]);
-            let of = |columns: &[Column]| bin(columns, weight.as_deref(), max_bins, &given);
-            prop_assert_eq!(of(&parts), of(&whole));
-            let still = |c: &Column| matches!(&c.values, Values::Numeric(numbers) if numbers.place().is_some());
-            prop_assert!(parts.iter().all(still), "nothing was copied as a whole");
-        }
-    }
-
-    #[test]
-    fn quantile_bins_are_nearly_equal() {
-        let column = binned((0..1000).map(f64::from).collect(), MaxBins::AtMost(10));
-        assert_eq!(column.bins, 10);
-        let mut counts = [0; 10];
-        (0..1000).for_each(|r| counts[code(&column, r)] += 1);
-        assert_eq!(counts, [100; 10]);
-    }
-
-    #[test]
-    fn a_heavy_value_does_not_starve_the_rest() {
-        let values = std::iter::repeat_n(0.0, 900).chain((1..=100).map(f64::from)).collect();
-        assert_eq!(binned(values, MaxBins::AtMost(10)).bins, 10);
-    }
-
-    fn numbers() -> impl Strategy<Value = Vec<f64>> {
-        let value = prop_oneof![
-            4 => (-20i32..20).prop_map(|x| f64::from(x) / 4.0),
-            1 => any::<f64>(),
-            1 => Just(f64::NAN),
-        ];
-        prop::collection::vec(value, 0..80)
-    }
-
-    proptest! {
-        /// Codes follow the order of the values, and every threshold shown selects the rows of its bins.
-        #[test]
-        fn conditions_select_their_bins(values in numbers(), bins in 2u32..12, exact in any::<bool>()) {
-            let max_bins = if exact { MaxBins::Exact } else { MaxBins::AtMost(bins) };
-            let column = binned(values.clone(), max_bins);
-            prop_assert!(exact || column.bins <= bins as usize);
-            let all: Vec<u32> = (0..values.len() as u32).collect();
-            let table = Values::Numeric(values.clone().into());
-            let last = column.bins.saturating_sub(1) as u32;
-            let atoms = (0..last)
-                .map(|bin| (Op::Le, bin))
-                .chain((1..=last).filter(|_| last > 0).map(|bin| (Op::Ge, bin)))
-                .chain([(Op::Missing, 0), (Op::Present, 0)]);
-            for (op, bin) in atoms {
-                let atom = Atom { column: 0, op, bin };
-                let mut shown = vec![true; values.len()];
-                column.condition(atom).narrow(&table, &mut shown);
-                let selected = column.select(atom, &all);
-                let naive: Vec<u32> = all.iter().copied().filter(|&r| shown[r as usize]).collect();
-                prop_assert_eq!(selected, naive, "{}", column.condition(atom));
-                let naive: Vec<u32> = all.iter().copied().filter(|&r| !shown[r as usize]).collect();
-                prop_assert_eq!(column.select_where(atom, &all, false, Vec::new()), naive.clone());
-                prop_assert_eq!(column.select_range(atom, 0..all.len(), false, Vec::new()), naive);
-            }
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! From columns to small integer codes: cuts, encoding, and where codes are kept.
 
+pub(crate) mod binning;
+pub(crate) mod code;
 pub(crate) mod column;
 pub(crate) mod encoder;
 pub(crate) mod packed;

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
 use crate::base::error::{Error, Result};
-use crate::codes::packed::{Code, Codes, Growing};
+use crate::codes::code::Code;
+use crate::codes::packed::{Codes, Growing};
 use crate::codes::storage::{Map, Store};
 
 /// Columns start at multiples of this, so that their integers lie on boundaries of their size.

@@ -1,6 +1,7 @@
 //! Random small problems for property tests.
 
-use crate::codes::column::{self, BinnedColumn};
+use crate::codes::binning;
+use crate::codes::column::BinnedColumn;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
@@ -98,7 +99,7 @@ impl Case {
     }
 
     pub(crate) fn binned(&self) -> Vec<BinnedColumn> {
-        column::bin(&self.columns, self.weight.as_deref(), MaxBins::Exact, &BTreeMap::new())
+        binning::bin(&self.columns, self.weight.as_deref(), MaxBins::Exact, &BTreeMap::new())
     }
 
     pub(crate) fn checked(&self, objective: Objective, intercept: Intercept, lambda: f64) -> Checked {

@@ -1,6 +1,6 @@
 //! One fit: a problem with its columns as codes, and a model for each class.
 
-use crate::codes::column;
+use crate::codes::binning;
 use crate::codes::column::BinnedColumn;
 use crate::data::loss::Link;
 use crate::data::problem::{Problem, Task};
@@ -28,7 +28,7 @@ impl<'p> Binned<'p> {
             return Self { problem, columns: Cow::Borrowed(&coded.columns), seconds: coded.seconds };
         }
         let start = Instant::now();
-        let columns = column::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &params.cuts);
+        let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &params.cuts);
         Self { problem, columns: Cow::Owned(columns), seconds: start.elapsed().as_secs_f64() }
     }
 

@@ -1,7 +1,7 @@
 //! Boosting as experiments need it: from rules that are given, and with the query of all rows among the candidates.
 
 use crate::base::error::{Error, Result};
-use crate::codes::column;
+use crate::codes::binning;
 use crate::data::problem::Problem;
 use crate::data::table::Column;
 use crate::engine::cells::Cells;
@@ -34,7 +34,7 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
     let pool = rayon::ThreadPoolBuilder::new().num_threads(params.threads).build();
     let pool = pool.map_err(|e| Error::Table(format!("cannot start {} threads: {e}", params.threads)))?;
     let response = &Response::new(problem, 1);
-    let columns = &column::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let columns = &binning::bin(&problem.features, None, params.max_bins, &params.cuts);
     let boosting = Boosting::new(response, columns, params, observer);
     let all = &boosting.rows;
     let mut cells = Cells::new(all, response);

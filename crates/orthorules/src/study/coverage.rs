@@ -3,7 +3,7 @@
 use super::boost::better;
 use crate::Silent;
 use crate::base::error::Result;
-use crate::codes::column;
+use crate::codes::binning;
 use crate::data::problem::Problem;
 use crate::engine::cells::Cells;
 use crate::engine::refit;
@@ -44,7 +44,7 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     let own = &own.check(problem.task.loss(), problem.rows)?;
     let orthogonal = &orthogonal.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
-    let columns = &column::bin(&problem.features, None, own.max_bins, &own.cuts);
+    let columns = &binning::bin(&problem.features, None, own.max_bins, &own.cuts);
     let [own, orthogonal] = [own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
     let rows = &Rows::whole(columns, response);
     let mut cells = Cells::new(rows, response);

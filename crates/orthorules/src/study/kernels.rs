@@ -3,8 +3,10 @@
 use crate::base::error::{Error, Result};
 use crate::base::linalg::Cholesky;
 use crate::base::random::SplitMix64;
-use crate::codes::column::{self, BinnedColumn, Scale};
-use crate::codes::packed::{Code, with_codes};
+use crate::codes::binning;
+use crate::codes::code::Code;
+use crate::codes::column::{BinnedColumn, Scale};
+use crate::codes::packed::with_codes;
 use crate::data::problem::{Problem, Roles};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::cells::Cells;
@@ -119,7 +121,7 @@ impl Workload {
         let (model, _) = fit(&problem, &params, &Silent)?;
         let checked = params.check(problem.task.loss(), rows)?;
         let response = Response::new(&problem, 1);
-        let columns = column::bin(&problem.features, None, params.max_bins, &BTreeMap::new());
+        let columns = binning::bin(&problem.features, None, params.max_bins, &BTreeMap::new());
         let fired = Activations::new(&model, &table)?;
         let covered = |k: usize| (0..rows as u32).filter(|&r| fired.fires(0, k, r as usize)).collect::<Vec<u32>>();
         let count = model.ensembles[0].rules.len();
@@ -182,7 +184,7 @@ impl Workload {
                 squares(cells.b)
             }
             Kernel::Binning => {
-                let binned = column::bin(&self.table.columns()[..1], None, self.params.max_bins, &BTreeMap::new());
+                let binned = binning::bin(&self.table.columns()[..1], None, self.params.max_bins, &BTreeMap::new());
                 with_codes!(&binned[0].codes, codes => squares(codes.iter().map(|&c| c.index() as f64)))
             }
             Kernel::Refit => {

@@ -5,7 +5,8 @@
 
 use crate::base::error::Result;
 use crate::base::linalg::Cholesky;
-use crate::codes::column::{self, BinnedColumn, Code, with_codes};
+use crate::codes::binning;
+use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::data::problem::Problem;
 use crate::engine::cells::Cells;
 use crate::engine::refit;
@@ -80,7 +81,7 @@ fn indicator(rows: &[u32], n: usize) -> Vec<f64> {
 pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Vec<Rule>> {
     let params = params.check(problem.task.loss(), problem.rows)?;
     let response = Response::new(problem, 1);
-    let columns = column::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let columns = binning::bin(&problem.features, None, params.max_bins, &params.cuts);
     let rows = Rows::whole(&columns, &response);
     let mut cells = Cells::new(&rows, &response);
     let mut weights = refit::constant(response.loss, &cells, response.zero(), &params);

@@ -5,9 +5,8 @@ use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::codes::code::Code;
 use memmap2::Mmap;
-
-use crate::codes::packed::Code;
 
 /// A file that only this process can reach, mapped for reading.
 #[derive(Clone)]

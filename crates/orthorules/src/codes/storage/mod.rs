@@ -6,7 +6,7 @@ mod mapped;
 #[cfg(feature = "files")]
 pub(crate) use mapped::Map;
 
-use crate::codes::packed::Code;
+use crate::codes::code::Code;
 use std::fmt;
 use std::ops::Deref;
 

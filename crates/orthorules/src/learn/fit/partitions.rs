@@ -1,7 +1,7 @@
 //! The rows of a fit divided among partitions: the same ensemble, to the last bit, however they are divided.
 
 use crate::base::random::SplitMix64;
-use crate::codes::column;
+use crate::codes::binning;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
@@ -52,7 +52,7 @@ fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ensemble {
     let checked = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
     let response = Response::new(problem, 1);
     let params = checked.for_target(|| response.mean_target());
-    let columns = column::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &BTreeMap::new());
+    let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &BTreeMap::new());
     let rows = Rows::divided(&columns, &response, ends);
     let boosting = Boosting { rows, ..Boosting::new(&response, &columns, &params, &Silent) };
     match params.path {

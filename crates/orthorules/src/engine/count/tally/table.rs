@@ -2,7 +2,7 @@
 
 use super::{Amount, FULL, Node};
 use crate::base::scratch::{self, Spare};
-use crate::codes::packed::Code;
+use crate::codes::code::Code;
 use crate::engine::response::PerRow;
 use crate::engine::rows::RowList;
 
