@@ -93,6 +93,13 @@ impl Rounding {
     }
 }
 
+/// One number for each row; mostly they are all the same.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PerRow<T> {
+    Same(T),
+    Each(Vec<T>),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

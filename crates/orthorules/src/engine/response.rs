@@ -9,7 +9,7 @@ use crate::data::columns::{Target, count_rows};
 use crate::data::loss::Loss;
 use crate::data::problem::Problem;
 use crate::engine::cells::{CellSums, Cells};
-use crate::engine::mass::{Masses, Unit, floor_log2};
+use crate::engine::mass::{Masses, PerRow, Unit, floor_log2};
 use crate::engine::rows::RowList;
 use rayon::prelude::*;
 #[cfg(test)]
@@ -20,13 +20,6 @@ const TARGET_BITS: i32 = 61;
 
 /// Bits that are cut off b², so that a sum of 2³² of them fits.
 const SQUARE_SHIFT: i32 = 44;
-
-/// One number for each row; mostly they are all the same.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum PerRow<T> {
-    Same(T),
-    Each(Vec<T>),
-}
 
 /// What is to be fitted, row by row, in whole units.
 #[derive(Debug, Clone, PartialEq)]

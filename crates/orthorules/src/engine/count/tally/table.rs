@@ -3,7 +3,7 @@
 use super::{Amount, FULL, Node};
 use crate::base::scratch::{self, Spare};
 use crate::codes::code::Code;
-use crate::engine::response::PerRow;
+use crate::engine::mass::PerRow;
 use crate::engine::rows::RowList;
 
 /// What each row adds: to the count of its cell and bin, and to a sum of its bin.
