@@ -7,6 +7,7 @@ pub(crate) mod count;
 pub(crate) mod mass;
 pub(crate) mod refit;
 pub(crate) mod response;
+pub(crate) mod risk;
 pub(crate) mod rows;
 pub(crate) mod score;
 pub(crate) mod search;

@@ -8,7 +8,7 @@ use crate::base::scratch::{self, Spare};
 use crate::data::columns::{Target, count_rows};
 use crate::data::loss::Loss;
 use crate::data::problem::Problem;
-use crate::engine::cells::{CellSums, Cells};
+use crate::engine::cells::CellSums;
 use crate::engine::mass::{Masses, PerRow, Unit, floor_log2};
 use crate::engine::rows::RowList;
 use rayon::prelude::*;
@@ -45,7 +45,7 @@ pub(crate) struct Response {
     pub(crate) norm_unit: f64,
     pub(crate) b_unit: f64,
     /// Where masses differ, the unit of b²/a.
-    square: Unit,
+    pub(crate) square: Unit,
     /// The largest a, w and |b|.
     pub(crate) largest: [f64; 3],
     /// Sum of `stands_for`.
@@ -55,12 +55,12 @@ pub(crate) struct Response {
     /// Whether every mass is 1 and every target 0 or 1: sums of both are counts of rows then.
     pub(crate) counted: bool,
     /// Sum of b.
-    total: f64,
+    pub(crate) total: f64,
     /// For Poisson, what all losses have of the targets alone.
-    saturated: f64,
+    pub(crate) saturated: f64,
     /// Scores and weights outside are `scale` times those inside; the intercept is shifted first.
-    scale: f64,
-    shift: f64,
+    pub(crate) scale: f64,
+    pub(crate) shift: f64,
 }
 
 impl<T: Copy> PerRow<T> {
@@ -113,9 +113,6 @@ impl Targets {
 
 /// Rows that a thread takes at once.
 const BLOCK: usize = 1 << 16;
-
-/// The same for losses, where small blocks also keep the sum accurate.
-const PIECE: usize = 1 << 12;
 
 impl Response {
     /// The response of `problem`; for classification, that of class `class` against the rest.
@@ -291,29 +288,6 @@ impl Response {
         Self::finite(value * self.scale)
     }
 
-    /// Mean loss, on the outside scale, when the rows of a cell have its internal score. The sums of a cell are all that is needed.
-    pub(crate) fn mean_loss(&self, cells: &Cells, scores: &[f64]) -> f64 {
-        let each = scores.iter().enumerate();
-        let total: f64 = match self.loss {
-            Loss::Squared => each.map(|(c, f)| self.squared_loss(cells.sums(c), cells.mass[c], cells.b[c], *f)).sum(),
-            Loss::Logistic => {
-                let both = |f: f64| [0.0, 1.0].map(|y| self.loss.of_row(f, y, 1.0));
-                let loss = |(c, &f): (usize, &f64)| {
-                    let [zero, one] = both(f);
-                    (cells.mass[c] - cells.b[c]).max(0.0) * zero + cells.b[c] * one
-                };
-                each.map(loss).sum()
-            }
-            Loss::Poisson => {
-                let loss = |(c, f): (usize, &f64)| {
-                    cells.mass[c] * self.loss.mean(*f) - cells.b[c] * f.clamp(-f64::MAX, f64::MAX)
-                };
-                (self.saturated + each.map(loss).sum::<f64>()).max(0.0)
-            }
-        };
-        self.outside_mean(total)
-    }
-
     /// Σ w (f − y)² over the rows of a cell: what is left around their mean, and what the score is off it.
     fn squared_loss(&self, sums: &CellSums, a: f64, b: f64, f: f64) -> f64 {
         let within = if self.has_one_mass() {
@@ -327,21 +301,6 @@ impl Response {
             cells_square(sums, self) - b * (b / a)
         };
         0.5 * (within.max(0.0) + a * (f - b / a).powi(2))
-    }
-
-    /// Mean squared loss, on the outside scale, when row i has the internal score `score(i)`.
-    pub(crate) fn mean_square(&self, score: impl Fn(usize) -> f64 + Sync) -> f64 {
-        let factor = self.loss.factor();
-        let loss = |r| (self.mass(r) / factor) * (score(r) - self.b(r) / self.mass(r)).powi(2);
-        let starts: Vec<usize> = (0..self.rows()).step_by(PIECE).collect();
-        let piece = |&start: &usize| (start..self.rows().min(start + PIECE)).map(loss).sum::<f64>();
-        let pieces: Vec<f64> = starts.par_iter().with_min_len(16).map(piece).collect();
-        self.outside_mean(pieces.iter().sum())
-    }
-
-    /// A sum of losses of all rows, divided by their weight, on the outside scale.
-    fn outside_mean(&self, total: f64) -> f64 {
-        Self::finite(total / self.total_weight * self.scale * self.scale)
     }
 }
 
@@ -358,32 +317,4 @@ fn sum_of(rows: usize, value: impl Fn(usize) -> i128 + Sync + Send) -> i128 {
 /// The largest of all values, 0 at least.
 fn max_of(rows: usize, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
     (0..rows).into_par_iter().with_min_len(BLOCK).map(value).reduce(|| 0.0, f64::max)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::cases::cases;
-    use crate::params::{Intercept, Objective};
-    use proptest::prelude::*;
-
-    proptest! {
-        /// The sums of cells give what adding up rows does.
-        #[test]
-        fn losses_by_cell_are_those_of_rows(case in cases(3)) {
-            let response = case.response();
-            let params = case.checked(Objective::Onb, Intercept::Corrected, 1.0);
-            let (cells, weights) = case.fitted(&response, &params);
-            let scores = weights.scores(&cells);
-            let row = |r: usize| {
-                let e = case.exposure.as_ref().map_or(1.0, |e| e[r]);
-                let (f, y) = (scores[cells.of(r)], response.b(r) / response.mass(r) * e);
-                response.mass(r) / response.loss.factor() / e * response.loss.of_row(f, y, e)
-            };
-            let total: f64 = (0..response.rows()).map(row).sum();
-            let expected = Response::finite(total / response.total_weight * response.scale * response.scale);
-            let found = response.mean_loss(&cells, &scores);
-            prop_assert!((found - expected).abs() <= 1e-11 * (1.0 + expected), "{} {}", found, expected);
-        }
-    }
 }
