@@ -2,7 +2,6 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::Codes;
-use crate::engine::count::tally;
 use std::ops::Range;
 
 /// A few neighbouring columns of bytes, or one column of any width: a table of their bins, one column after the other, serves all.
@@ -31,7 +30,7 @@ impl Group {
         let runs = numbers.chunk_by(|&a, &b| a + 1 == b && narrow(a) && narrow(b));
         let split = |run: &[usize]| {
             let start = run[0];
-            tally::groups(run.len(), threads).map(move |g| start + g.start..start + g.end)
+            groups(run.len(), threads).map(move |g| start + g.start..start + g.end)
         };
         runs.flat_map(split).map(|some| Self::new(some, columns)).collect()
     }
@@ -73,6 +72,17 @@ impl Group {
     }
 }
 
+/// So many columns in groups that are counted together, as many columns for each thread. The last group of a thread is the smallest:
+/// that is what others wait for.
+pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
+    let threads = threads.max(1);
+    let share = move |t: usize| t * columns / threads..(t + 1) * columns / threads;
+    (0..threads).map(share).flat_map(|all| all.clone().step_by(MOST).map(move |first| first..all.end.min(first + MOST)))
+}
+
+/// Most columns in one pass.
+pub(crate) const MOST: usize = 4;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +103,12 @@ mod tests {
         let values: Vec<f64> = (0..68).map(f64::from).collect();
         let parts: Vec<(usize, f64, usize)> = found[3].parts(&values, 2).map(|(c, v)| (c, v[0], v.len())).collect();
         assert_eq!(parts, [(6, 0.0, 14), (7, 14.0, 16), (8, 30.0, 18), (9, 48.0, 20)]);
+    }
+
+    #[test]
+    fn every_thread_has_as_many_columns() {
+        assert_eq!(groups(20, 2).collect::<Vec<_>>(), [0..4, 4..8, 8..10, 10..14, 14..18, 18..20]);
+        assert_eq!(groups(3, 2).collect::<Vec<_>>(), [0..1, 1..3]);
+        assert_eq!((groups(1, 8).count(), groups(0, 1).count()), (1, 0));
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;
-use crate::engine::count::tally::Amount;
+use crate::engine::count::amount::Amount;
 use crate::engine::score::{D, G, N, ROWS, Scorer};
 
 /// Bins that are made orthogonal together: their lanes stay in the nearest cache.

@@ -7,9 +7,10 @@
 use crate::codes::column::BinnedColumn;
 use crate::data::loss::Loss;
 use crate::engine::cells::Cells;
+use crate::engine::count::amount::Amount;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Gathered, Lanes};
-use crate::engine::count::tally::{self, Amount, Counts, Tally};
+use crate::engine::count::tally::{self, Counts, Tally};
 use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
 use crate::engine::rows::{RowList, Rows, Selected};

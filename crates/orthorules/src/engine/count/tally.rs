@@ -11,20 +11,17 @@ mod table;
 
 pub(crate) use table::TargetAndRows;
 
-use crate::base::scratch::{self, Spare};
+use crate::base::scratch;
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::with_codes;
-use crate::engine::count::group::Group;
+use crate::engine::count::group::{Group, MOST};
 use crate::engine::count::histogram::Lanes;
 use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
 use crate::engine::rows::RowList;
 use crate::engine::score::Scorer;
-use std::ops::{AddAssign, BitOr, Range, Sub, SubAssign};
+use std::ops::{AddAssign, Sub};
 use table::{Counted, Plain, Table, Units, Values, Weighed};
-
-/// Most columns in one pass.
-pub(crate) const MOST: usize = 4;
 /// Bytes of tables that are kept in the nearer caches.
 const CACHE: usize = 256 << 10;
 /// Rows for each count that make a table of all bytes worth its empty places.
@@ -52,28 +49,6 @@ pub(crate) enum Counts {
     Rows(Vec<u32>),
     /// Of units of mass.
     Units(Vec<u64>),
-}
-
-/// What counts are made of.
-pub(crate) trait Amount:
-    Spare + Default + PartialOrd + AddAssign + SubAssign + Sub<Output = Self> + BitOr<Output = Self>
-{
-    fn number(self) -> f64;
-}
-
-impl Amount for u32 {
-    #[inline]
-    fn number(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl Amount for u64 {
-    #[inline]
-    fn number(self) -> f64 {
-        // All units together are fewer than half of what fits.
-        self as i64 as f64
-    }
 }
 
 impl Counts {
@@ -226,14 +201,6 @@ fn together(bins: impl Iterator<Item = usize>, bytes_each: usize) -> usize {
         bytes <= CACHE
     });
     fitting.count().max(1)
-}
-
-/// So many columns in groups that are counted together, as many columns for each thread. The last group of a thread is the smallest:
-/// that is what others wait for.
-pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
-    let threads = threads.max(1);
-    let share = move |t: usize| t * columns / threads..(t + 1) * columns / threads;
-    (0..threads).map(share).flat_map(|all| all.clone().step_by(MOST).map(move |first| first..all.end.min(first + MOST)))
 }
 
 /// Counts the columns of a group; and what makes up the norm, where it is `norm`.
@@ -416,13 +383,6 @@ mod tests {
                 prop_assert_eq!(count(node, what, None, (&Group::new(0..1, &wide), &wide)), alone);
             }
         }
-    }
-
-    #[test]
-    fn every_thread_has_as_many_columns() {
-        assert_eq!(groups(20, 2).collect::<Vec<_>>(), [0..4, 4..8, 8..10, 10..14, 14..18, 18..20]);
-        assert_eq!(groups(3, 2).collect::<Vec<_>>(), [0..1, 1..3]);
-        assert_eq!((groups(1, 8).count(), groups(0, 1).count()), (1, 0));
     }
 
     #[test]

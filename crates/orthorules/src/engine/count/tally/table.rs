@@ -1,8 +1,9 @@
 //! Tables, and the loops that fill them.
 
-use super::{Amount, FULL, Node};
+use super::{FULL, Node};
 use crate::base::scratch::{self, Spare};
 use crate::codes::code::Code;
+use crate::engine::count::amount::Amount;
 use crate::engine::mass::PerRow;
 use crate::engine::rows::RowList;
 
