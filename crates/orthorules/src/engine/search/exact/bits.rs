@@ -1,7 +1,7 @@
 //! Sets of units as words of bits, and what is counted over them.
 
-use super::bound::{Item, Shares};
 use crate::base::simd::vectorised;
+use crate::engine::search::exact::item::{Item, Shares};
 
 /// A set of units: its words that are not zero, and where they stand.
 #[derive(Debug, Clone, Default)]

@@ -9,25 +9,11 @@ use super::relaxation::{Run, Workspace};
 use super::units::{SHARES, UnitStats};
 use crate::base::simd::vectorised;
 use crate::engine::score::{G, Scorer};
+use crate::engine::search::exact::item::{Item, SLACK, Shares};
 use crate::params::Bound;
 
 /// Up to here the trace of M takes the place of its largest eigenvalue.
 const SMALL_TRACE: f64 = 0.5;
-/// Rounding allowance on every bound.
-pub(super) const SLACK: f64 = 1.0 + 1e-9;
-
-/// A unit, by its position, and how many units with the same statistics it stands for.
-pub(crate) type Item = (u32, f64);
-
-/// What a cut before a child is built needs to know of it: Σ D, Σ G⁺²/D, Σ G⁻²/D and Σ D‖z‖² over its units.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Shares {
-    pub(crate) d: f64,
-    pub(crate) up: f64,
-    pub(crate) down: f64,
-    pub(crate) trace: f64,
-}
-
 /// The bound of a node and a factor for quick bounds of its children.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NodeBound {

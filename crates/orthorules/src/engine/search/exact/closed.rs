@@ -8,17 +8,15 @@
 //! price of length of zero; the shortest query is sought for what is found.
 
 use super::bits::{Bits, WordShares, intersect};
-use super::bound::Item;
 use super::cover::Sets;
-use super::descent::{Buffers, Descent};
 use super::holding::Holding;
 use super::prefix::Packed;
 use super::units::{UnitStats, Units};
 use crate::codes::column::Atom;
-use crate::engine::rows::Selected;
-use crate::engine::search::candidate::{Candidate, children};
-use crate::engine::search::exact::{Child, Expansion, Space, Step, Visit};
-use crate::engine::search::{Found, Query, Searcher};
+use crate::engine::search::Searcher;
+use crate::engine::search::candidate::children;
+use crate::engine::search::exact::Step;
+use crate::engine::search::exact::item::Item;
 use std::collections::HashSet;
 
 /// The sets of bits of all conditions may take this much.
@@ -26,7 +24,7 @@ const MAX_BYTES: usize = 64 << 20;
 /// The row sets of a vocabulary of conditions.
 pub(crate) struct Closed<'a> {
     pub(super) searcher: &'a Searcher<'a>,
-    units: &'a Units,
+    pub(super) units: &'a Units,
     pub(super) stats: UnitStats,
     /// Conditions that differ, those of few units first.
     pub(super) vocabulary: Vec<Atom>,
@@ -125,14 +123,14 @@ impl<'a> Closed<'a> {
         self.members(bits).fold(0, |key, unit| key ^ self.units.keys[unit as usize])
     }
 
-    fn members<'b>(&'b self, bits: &'b Bits) -> impl Iterator<Item = u32> + 'b {
+    pub(super) fn members<'b>(&'b self, bits: &'b Bits) -> impl Iterator<Item = u32> + 'b {
         bits.iter().flat_map(move |(w, word)| {
             (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| self.unit_of[w * 64 + b])
         })
     }
 
     /// The shortest query, by places in the vocabulary, that selects exactly `bits`.
-    fn shortest(&self, bits: &Bits, limit: usize) -> Option<Vec<usize>> {
+    pub(super) fn shortest(&self, bits: &Bits, limit: usize) -> Option<Vec<usize>> {
         let holding: Vec<usize> = (0..self.vocabulary.len()).filter(|&k| bits.within(self.sets().get(k))).collect();
         let mut others = self.all.clone();
         bits.iter().for_each(|(w, word)| others[w] &= !word);
@@ -147,39 +145,6 @@ impl<'a> Closed<'a> {
         let short =
             if path.len() <= limit { path } else { self.shortest(bits, limit)?.into_iter().map(step).collect() };
         (!self.taken.contains(&self.key(bits))).then_some(short)
-    }
-}
-
-impl Space for Closed<'_> {
-    type Buffers = Buffers;
-
-    fn most_children(&self) -> usize {
-        self.vocabulary.len()
-    }
-
-    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
-        Descent::new(self, node, best_score, buffers).expand(node.value)
-    }
-
-    fn admit(&mut self, _child: &Child) -> bool {
-        true
-    }
-
-    fn found(&self, candidate: &Candidate, path: &[Step]) -> Found {
-        let mut bits = Bits::default();
-        self.select(path, &mut Vec::new(), &mut bits);
-        let units: Vec<u32> = self.members(&bits).collect();
-        let rows = self.units.rows(&units);
-        let places = self.shortest(&bits, path.len());
-        let mut atoms: Vec<Atom> = match &places {
-            Some(places) => places.iter().map(|&k| self.vocabulary[k]).collect(),
-            None => path.iter().map(|step| step.atom).collect(),
-        };
-        atoms.sort_unstable();
-        let query = Query { atoms };
-        // Without the time to look for the shortest query, conditions that are not needed go at least.
-        let query = if places.is_some() { query } else { self.searcher.rows.minimal(query) };
-        Found { query, rows: Selected::single(rows), value: candidate.value, ..Found::default() }
     }
 }
 

@@ -1,13 +1,17 @@
 //! One node of [`Closed`] and what is looked at below it at once.
 
 use super::bits::{Bits, count, split};
-use super::bound::{Bounds, Item, NodeBound, SLACK, Shares};
+use super::bound::{Bounds, NodeBound};
 use super::closed::Closed;
 use super::holding::Conditions;
 use super::prefix::{Part, part, whole};
 use super::relaxation::Workspace;
+use crate::codes::column::Atom;
+use crate::engine::rows::Selected;
 use crate::engine::search::candidate::{Candidate, order};
-use crate::engine::search::exact::{Child, Expansion, Step, Visit};
+use crate::engine::search::exact::item::{Item, SLACK, Shares};
+use crate::engine::search::exact::{Child, Expansion, Space, Step, Visit};
+use crate::engine::search::{Found, Query};
 
 /// Children by one of so many last conditions of the vocabulary have few children themselves and are not queued.
 const INLINE: usize = 10;
@@ -262,4 +266,37 @@ impl<'d> Descent<'d> {
 /// The place after the last condition of a path.
 fn first_after(path: &[Step]) -> usize {
     path.last().map_or(0, |step| step.tag as usize + 1)
+}
+
+impl Space for Closed<'_> {
+    type Buffers = Buffers;
+
+    fn most_children(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
+        Descent::new(self, node, best_score, buffers).expand(node.value)
+    }
+
+    fn admit(&mut self, _child: &Child) -> bool {
+        true
+    }
+
+    fn found(&self, candidate: &Candidate, path: &[Step]) -> Found {
+        let mut bits = Bits::default();
+        self.select(path, &mut Vec::new(), &mut bits);
+        let units: Vec<u32> = self.members(&bits).collect();
+        let rows = self.units.rows(&units);
+        let places = self.shortest(&bits, path.len());
+        let mut atoms: Vec<Atom> = match &places {
+            Some(places) => places.iter().map(|&k| self.vocabulary[k]).collect(),
+            None => path.iter().map(|step| step.atom).collect(),
+        };
+        atoms.sort_unstable();
+        let query = Query { atoms };
+        // Without the time to look for the shortest query, conditions that are not needed go at least.
+        let query = if places.is_some() { query } else { self.searcher.rows.minimal(query) };
+        Found { query, rows: Selected::single(rows), value: candidate.value, ..Found::default() }
+    }
 }

@@ -3,7 +3,7 @@
 //! A child adds a condition that implies none of the node's own on that column; every row set is then reached at its
 //! shortest length (docs/algorithm.md, "Each row set once"), so descendants cost at least one condition more.
 
-use super::bound::{Bounds, Item};
+use super::bound::Bounds;
 use super::extent::Extents;
 use super::relaxation::Workspace;
 use super::sums::{Histogram, Summands};
@@ -12,6 +12,7 @@ use crate::codes::column::Atom;
 use crate::engine::rows::Selected;
 use crate::engine::score::ROWS;
 use crate::engine::search::candidate::{Candidate, children, order, price};
+use crate::engine::search::exact::item::Item;
 use crate::engine::search::exact::{Child, Expansion, Space, Step, Visit};
 use crate::engine::search::{Found, Query, Searcher};
 use crate::model::signs::Signs;

@@ -13,6 +13,7 @@ pub(crate) mod cover;
 pub(crate) mod descent;
 pub(crate) mod extent;
 pub(crate) mod holding;
+pub(crate) mod item;
 pub(crate) mod keyed;
 pub(crate) mod prefix;
 pub(crate) mod relaxation;

@@ -1,9 +1,9 @@
 //! Sums over prefixes of units, kept in registers.
 
 use super::bits::{Bits, split_sums};
-use super::bound::Item;
 use crate::base::simd::vectorised;
 use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::search::exact::item::Item;
 
 /// G, D and rows, then N, of every unit in chunks of four numbers.
 #[derive(Debug, Clone, Default)]

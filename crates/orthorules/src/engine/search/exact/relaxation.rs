@@ -3,10 +3,10 @@
 //! docs/algorithm.md, "Bounds", has the derivation. The node's units are copied together, run by run of units of one
 //! cell, so that a step costs a few operations on neighbouring numbers for each unit.
 
-use super::bound::{Item, SLACK};
 use super::units::UnitStats;
 use crate::base::linalg::Cholesky;
 use crate::base::simd::vectorised;
+use crate::engine::search::exact::item::{Item, SLACK};
 
 /// Newton steps of the relaxation before its best safe bound is taken.
 const MAX_STEPS: usize = 20;

@@ -3,12 +3,12 @@
 //! No query can tell the rows of a unit apart, so exact search works on units: fewer things to sum, and tighter bounds,
 //! since a sub-selection takes whole units. The chosen rules are queries too, so a unit lies within one cell.
 
-use super::bound::Shares;
 use super::prefix::Packed;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::engine::cells::Cells;
 use crate::engine::response::Response;
 use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::search::exact::item::Shares;
 use crate::params::Bound;
 use std::collections::HashMap;
 
