@@ -16,15 +16,10 @@ use rayon::prelude::*;
 use super::ipc::{self, Stream};
 use super::source::{ReadSeek, Source};
 use super::{Format, one_line, pages};
+use crate::data::table::read::failure::{DAMAGED, Failure, Plain};
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
-
-/// What is said of a file that contradicts itself.
-pub(super) const DAMAGED: &str = "it is damaged";
-
-/// What the readers fail with.
-pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What the file says of its columns.
 pub(super) fn schema(source: &Source) -> Result<Arc<Schema>, String> {
@@ -125,11 +120,6 @@ fn ipc_file(source: &Source, wanted: Option<Vec<usize>>) -> Result<FileReader<Bo
 fn fault(source: &Source) -> &'static str {
     if source.format == Format::Parquet { "is not a readable Parquet file" } else { "is not a readable Arrow file" }
 }
-
-/// What is wrong is told without the file's format in front.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Plain(pub(super) String);
 
 /// What `read` returns; its failure as one line that starts with `what`.
 ///

@@ -6,6 +6,7 @@ use super::part::{Part, untyped};
 use super::source::Source;
 use super::text::{Fault, Found, PIECE, Piece, Pieces, Split, WrongWidth, find_row, line_of};
 use super::{Format, one_line};
+use crate::data::table::read::part::Wanted;
 
 /// The most columns: a header of delimiters alone would take a hundred times its size in memory.
 const MOST_COLUMNS: usize = 1 << 20;
@@ -20,9 +21,6 @@ pub(super) struct Reader {
     /// Rows before those that come next.
     rows: usize,
 }
-
-/// Which columns of the text to take, in order; and whether as text whatever they look like.
-pub(super) type Wanted = [(usize, bool)];
 
 impl Reader {
     /// Reads the header.

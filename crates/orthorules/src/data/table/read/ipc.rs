@@ -12,8 +12,8 @@ use arrow_schema::Schema;
 use bytes::Bytes;
 use parquet::file::reader::Length;
 
-use super::arrow::{DAMAGED, Failure, Plain};
 use super::source::{Anywhere, Source};
+use crate::data::table::read::failure::{DAMAGED, Failure, Plain};
 
 const CUT_OFF: &str = "it is cut off";
 

@@ -14,6 +14,7 @@ mod arrow;
 mod batches;
 mod column;
 mod csv;
+mod failure;
 mod ipc;
 mod pages;
 mod part;

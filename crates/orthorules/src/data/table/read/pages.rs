@@ -4,8 +4,8 @@
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
-use super::arrow::{DAMAGED, Failure};
 use super::source::Anywhere;
+use crate::data::table::read::failure::{DAMAGED, Failure};
 
 /// Pages that claim to be smaller are unpacked. Writers make pages of about a megabyte.
 const HARMLESS: u64 = 64 << 20;

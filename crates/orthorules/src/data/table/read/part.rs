@@ -6,7 +6,6 @@ use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float64Type};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::csv::Wanted;
 use super::one_line;
 use super::text::Split;
 use crate::data::table::Numbers;
@@ -177,6 +176,9 @@ pub(crate) fn as_boolean(cell: &str) -> Option<bool> {
 fn is_missing(cell: &str) -> bool {
     matches!(cell, "" | "NA" | "N/A" | "NaN" | "nan" | "null" | "NULL" | "None" | "?")
 }
+
+/// Which columns of the text to take, in order; and whether as text whatever they look like.
+pub(super) type Wanted = [(usize, bool)];
 
 #[cfg(test)]
 mod tests {
