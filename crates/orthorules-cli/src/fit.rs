@@ -11,7 +11,9 @@ use crate::text;
 use document::{HeldOut, Timings, entries};
 use orthorules::model::Status;
 use orthorules::table::{ReadOptions, read};
-use orthorules::{Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal, on_threads};
+use orthorules::{
+    Coded, Loss, Model, Observer, Params, Problem, Roles, Seconds, Table, Task, Values, decimal, on_threads,
+};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -50,8 +52,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
             Data::Table(read(&args.table, &roles.read_options()).map_err(&in_table)?)
         } else {
             let limit = args.learning.memory_limit;
-            let (problem, warnings) = Problem::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
-            Data::Codes { problem: Box::new(problem), warnings, path: &args.table }
+            let (coded, warnings) = Coded::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
+            Data::Codes { coded: Box::new(coded), warnings, path: &args.table }
         };
         let seconds = start.elapsed().as_secs_f64();
         Fitted::new(data, &roles, &params, notes, seconds).map_err(&in_table)
@@ -74,7 +76,50 @@ pub(crate) enum Data<'a> {
     /// All of it, in memory.
     Table(Table),
     /// A problem with features as codes, made while the file at `path` was read.
-    Codes { problem: Box<Problem>, warnings: Vec<String>, path: &'a Path },
+    Codes { coded: Box<Coded>, warnings: Vec<String>, path: &'a Path },
+}
+
+/// What a model is learned from, in either form.
+enum Learnable {
+    Problem(Box<Problem>),
+    Coded(Box<Coded>),
+}
+
+impl Learnable {
+    fn task(&self) -> Task {
+        match self {
+            Self::Problem(problem) => problem.task(),
+            Self::Coded(coded) => coded.task(),
+        }
+    }
+
+    fn rows(&self) -> usize {
+        match self {
+            Self::Problem(problem) => problem.rows(),
+            Self::Coded(coded) => coded.rows(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Self::Problem(problem) => problem.width(),
+            Self::Coded(coded) => coded.width(),
+        }
+    }
+
+    fn warning(&self) -> Option<String> {
+        match self {
+            Self::Problem(problem) => problem.warning(),
+            Self::Coded(coded) => coded.warning(),
+        }
+    }
+
+    fn fit(&self, params: &Params, observer: &dyn Observer) -> orthorules::Result<(Model, Seconds)> {
+        match self {
+            Self::Problem(problem) => orthorules::fit(problem, params, observer),
+            Self::Coded(coded) => coded.fit(observer),
+        }
+    }
 }
 
 /// A model with what is known of its making.
@@ -96,9 +141,9 @@ impl Fitted {
             Data::Table(table) => {
                 let copy = may_have_many_classes(&table, roles).then(|| table.clone());
                 let warnings = table.warnings().to_vec();
-                (Problem::new(table, roles)?, warnings, Training::Table(copy))
+                (Learnable::Problem(Box::new(Problem::new(table, roles)?)), warnings, Training::Table(copy))
             }
-            Data::Codes { problem, warnings, path } => (*problem, warnings, Training::File(path)),
+            Data::Codes { coded, warnings, path } => (Learnable::Coded(coded), warnings, Training::File(path)),
         };
         params.check(problem.task().loss(), problem.rows())?;
         for warning in warnings.iter().chain(&problem.warning()) {
@@ -114,7 +159,7 @@ impl Fitted {
         ));
         keep_rules_on_interrupt();
         let progress = Progress::new(notes);
-        let (model, spent) = orthorules::fit(&problem, params, &progress as &dyn Observer)?;
+        let (model, spent) = problem.fit(params, &progress)?;
         let searches = progress.seconds();
         drop(progress);
         if interrupted() {

@@ -63,6 +63,7 @@ pub mod study;
 pub use base::error::{Error, Result};
 pub use base::threads::on_threads;
 pub use base::{atomic_file, decimal, error};
+pub use codes::coded::Coded;
 pub use data::loss::{Link, Loss};
 pub use data::problem::{Problem, Roles, Task};
 pub use data::table::{Column, Kind, Table, Values};

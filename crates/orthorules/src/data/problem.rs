@@ -6,14 +6,11 @@ pub use crate::data::task::Task;
 
 use crate::base::decimal;
 use crate::base::error::{Error, Result, listing};
-use crate::codes::column::BinnedColumn;
 pub use crate::data::columns::Target;
 use crate::data::columns::{class_target, count_rows, group_indices};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Table, Values};
 use crate::data::task::guess_task;
-use crate::params::MaxBins;
-use std::collections::BTreeMap;
 
 /// A learning problem whose every number has been checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,9 +18,10 @@ pub struct Problem {
     pub(crate) task: Task,
     pub(crate) roles: Roles,
     pub(crate) classes: Vec<String>,
-    /// Empty when there are codes instead.
+    /// Empty when they are codes instead.
     pub(crate) features: Vec<Column>,
-    pub(crate) coded: Option<Coded>,
+    /// What the features were, where they are codes instead.
+    pub(crate) coded: Option<Vec<ColumnSpec>>,
     pub(crate) target: Target,
     pub(crate) target_kind: Kind,
     pub(crate) weight: Option<Vec<f64>>,
@@ -145,14 +143,14 @@ impl Problem {
         self.rows
     }
 
-    /// The columns that conditions may use, unless they were turned into codes when the file was read.
+    /// The columns that conditions may use.
     pub fn features(&self) -> &[Column] {
         &self.features
     }
 
     /// How many columns conditions may use.
     pub fn width(&self) -> usize {
-        self.coded.as_ref().map_or(self.features.len(), |coded| coded.columns.len())
+        self.features.len()
     }
 
     /// An error unless `name` is a numeric column that conditions may use; `role` is what it was named for.
@@ -183,25 +181,13 @@ impl Problem {
             },
             monotone: None,
         };
-        self.coded.as_ref().map_or_else(|| self.features.iter().map(spec).collect(), |coded| coded.specs.clone())
+        self.coded.clone().unwrap_or_else(|| self.features.iter().map(spec).collect())
     }
 }
 
 /// The values of `rows`, in that order.
 pub(crate) fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
     rows.iter().map(|&r| values[r as usize]).collect()
-}
-
-/// Features as codes, made while a file was read.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Coded {
-    pub(crate) columns: Vec<BinnedColumn>,
-    pub(crate) specs: Vec<ColumnSpec>,
-    /// The parameters that decided about bins.
-    pub(crate) max_bins: MaxBins,
-    pub(crate) cuts: BTreeMap<String, Vec<f64>>,
-    /// Seconds that cuts and codes took, reading not counted.
-    pub(crate) seconds: f64,
 }
 
 #[cfg(test)]

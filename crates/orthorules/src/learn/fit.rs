@@ -5,6 +5,7 @@ mod partitions;
 
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
+use crate::codes::coded::Coded;
 use crate::data::problem::Problem;
 use crate::learn::bootstrap;
 use crate::learn::cv;
@@ -23,10 +24,7 @@ use std::time::Instant;
 /// nothing: whoever stops them gets the model without ([`Model::cv`], [`Model::bootstrap`]).
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();
-    let checked = params.check(problem.task.loss(), problem.counted_rows())?;
-    checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
-    check_codes(problem, &checked)?;
-    signs::check(problem, &checked.monotone)?;
+    let checked = checked(problem, params)?;
     let (model, seconds) = on_threads(Some(checked.threads), || {
         let (mut model, seconds) = match checked.cv {
             Some((folds, rule)) => cv::fit(problem, &checked, folds, rule, observer)?,
@@ -45,15 +43,20 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
     Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
 }
 
-/// Codes that were made while a file was read serve only fits that would make the same.
-fn check_codes(problem: &Problem, params: &Checked) -> Result<()> {
-    match &problem.coded {
-        Some(_) if params.cv.is_some() || params.bootstrap.is_some() => {
-            Err(Error::Conflict("cross-validation and the bootstrap need the table in memory, not its codes".into()))
-        }
-        Some(coded) if (coded.max_bins, &coded.cuts) != (params.max_bins, &params.cuts) => {
-            Err(Error::Conflict("the file was read for other max_bins or cuts: read it again".into()))
-        }
-        _ => Ok(()),
+impl Coded {
+    /// Learns a model, with the parameters that the codes were made for.
+    pub fn fit(&self, observer: &dyn Observer) -> Result<(Model, Seconds)> {
+        let start = Instant::now();
+        let checked = checked(&self.problem, &self.params)?;
+        let (model, seconds) = on_threads(Some(checked.threads), || Binned::of_codes(self).fit(&checked, observer))?;
+        Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
     }
+}
+
+/// The parameters, if they suit the problem.
+fn checked(problem: &Problem, params: &Params) -> Result<Checked> {
+    let checked = params.check(problem.task.loss(), problem.counted_rows())?;
+    checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
+    signs::check(problem, &checked.monotone)?;
+    Ok(checked)
 }

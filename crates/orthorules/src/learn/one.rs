@@ -1,6 +1,7 @@
 //! One fit: a problem with its columns as codes, and a model for each class.
 
 use crate::codes::binning;
+use crate::codes::coded::Coded;
 use crate::codes::column::BinnedColumn;
 use crate::data::loss::Link;
 use crate::data::problem::{Problem, Task};
@@ -24,12 +25,14 @@ pub(crate) struct Binned<'p> {
 
 impl<'p> Binned<'p> {
     pub(crate) fn new(problem: &'p Problem, params: &Checked) -> Self {
-        if let Some(coded) = &problem.coded {
-            return Self { problem, columns: Cow::Borrowed(&coded.columns), seconds: coded.seconds };
-        }
         let start = Instant::now();
         let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &params.cuts);
         Self { problem, columns: Cow::Owned(columns), seconds: start.elapsed().as_secs_f64() }
+    }
+
+    /// Codes that were made while a file was read.
+    pub(crate) fn of_codes(coded: &'p Coded) -> Self {
+        Self { problem: &coded.problem, columns: Cow::Borrowed(&coded.columns), seconds: coded.seconds }
     }
 
     /// One fit, on the threads of the caller.

@@ -105,8 +105,9 @@ fn in_memory(path: &Path, roles: &Roles, params: &Params) -> Result<(String, Vec
 }
 
 fn streamed(path: &Path, roles: &Roles, params: &Params, limit: Option<u64>) -> Result<(String, Vec<String>), String> {
-    let (problem, warnings) = Problem::read(path, roles, params, limit).map_err(|e| e.to_string())?;
-    Ok((model(&problem, params)?, warnings))
+    let (coded, warnings) = Coded::read(path, roles, params, limit).map_err(|e| e.to_string())?;
+    let (model, _) = coded.fit(&Silent).map_err(|e| e.to_string())?;
+    Ok((model.to_json(), warnings))
 }
 
 fn model(problem: &Problem, params: &Params) -> Result<String, String> {
@@ -326,16 +327,12 @@ fn the_index_of_a_data_frame_is_no_feature() {
 }
 
 #[test]
-fn codes_serve_only_the_fits_they_were_made_for() {
+fn codes_do_not_serve_resampling() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     std::fs::write(&path, csv(&rows(100, 1))).unwrap();
-    let (problem, _) = Problem::read(&path, &roles(), &small(), None).unwrap();
-    for params in [
-        Params { max_bins: MaxBins::AtMost(7), ..small() },
-        Params { cv: Some(3), ..small() },
-        Params { bootstrap: Some(20), ..small() },
-    ] {
-        assert!(fit(&problem, &params, &Silent).is_err());
+    for params in [Params { cv: Some(3), ..small() }, Params { bootstrap: Some(20), ..small() }] {
+        let refused = Coded::read(&path, &roles(), &params, None).unwrap_err().to_string();
+        assert!(refused.contains("need the table in memory"), "{refused}");
     }
 }

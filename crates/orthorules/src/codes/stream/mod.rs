@@ -14,17 +14,18 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
+use crate::codes::coded::Coded;
 use crate::codes::packed::{Codes, Growing, bytes_each};
 use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
-use crate::data::problem::{Coded, Problem, Roles, pick, rows_that_count};
+use crate::data::problem::{Problem, Roles, pick, rows_that_count};
 use crate::data::table::{Builder, CHANGED, Head, Outcome, Part, ReadOptions, Scan, Source, Table};
 use crate::params::{Checked, Params};
 use feature::{Gist, Reading};
 
-impl Problem {
+impl Coded {
     /// The problem in the file at `path`, with its features as codes for fits with these `params`, and remarks about how it was
     /// read. The table is never in memory: the file is read twice, a few megabytes at a time. Fits give the same
     /// bytes as with [`Problem::new`] and the table that [`read`](crate::data::table::read()) gives, and what is wrong is told in
@@ -34,9 +35,15 @@ impl Problem {
     ///
     /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself.
     pub fn read(path: &Path, roles: &Roles, params: &Params, memory_limit: Option<u64>) -> Result<(Self, Vec<String>)> {
+        if params.cv.is_some() || params.bootstrap.is_some() {
+            return Err(Error::Conflict(
+                "cross-validation and the bootstrap need the table in memory, not its codes".into(),
+            ));
+        }
+        let asked = params;
         // Every range is the same for every loss and table.
         let params = params.check(Loss::Squared, 1)?;
-        on_threads(Some(params.threads), || coded(&Arc::new(Source::open(path)?), roles, &params, memory_limit))?
+        on_threads(Some(params.threads), || coded(&Arc::new(Source::open(path)?), roles, &params, memory_limit, asked))?
     }
 }
 
@@ -45,7 +52,8 @@ fn coded(
     roles: &Roles,
     params: &Checked,
     memory_limit: Option<u64>,
-) -> Result<(Problem, Vec<String>)> {
+    asked: &Params,
+) -> Result<(Coded, Vec<String>)> {
     let error = |what: String| source.error(what);
     let mut options = roles.read_options();
     let First { scan, table, gists, rows, mut seconds } =
@@ -88,14 +96,9 @@ fn coded(
     let columns = second.pass(source, &options, memory_limit)?;
     let specs = second.features.iter().map(|(head, reading)| reading.spec(&head.name)).collect();
     let columns = second.features.into_iter().zip(columns).map(|((_, reading), codes)| reading.finish(codes));
-    problem.coded = Some(Coded {
-        columns: columns.collect(),
-        specs,
-        max_bins: params.max_bins,
-        cuts: params.cuts.clone(),
-        seconds: second.seconds,
-    });
-    Ok((problem, warnings))
+    problem.coded = Some(specs);
+    let coded = Coded { problem, columns: columns.collect(), params: asked.clone(), seconds: second.seconds };
+    Ok((coded, warnings))
 }
 
 /// What the first pass finds.
