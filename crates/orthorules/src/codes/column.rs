@@ -1,4 +1,4 @@
-//! From columns to small integer codes, and the vocabulary of conditions over them.
+//! Columns as small integer codes, and the vocabulary of conditions over them.
 //!
 //! A numeric column becomes at most `max_bins` bins of nearly equal weight (or one bin for each distinct value), a
 //! categorical one has a bin for each level. Rows without a value have the code after the last bin.

@@ -1,4 +1,4 @@
-//! A file as memory. With `cpu`, the only unsafe code of the library.
+//! A file as memory. With `simd`, the only unsafe code of the library.
 
 use std::fs::File;
 use std::io;

@@ -2,7 +2,7 @@
 //!
 //! | stage | file |
 //! |---|---|
-//! | conditions, each once, and the columns they are asked of | `order.rs` |
+//! | conditions, each once, and the columns they are asked of | `plan.rs` |
 //! | conditions as bits, sums over bits | `bits.rs` |
 //! | scores to means, probabilities and classes | `means.rs` |
 //! | all of it, block by block, on several threads | here |
