@@ -1,7 +1,9 @@
 //! Threads for a piece of work, started once for all its parts.
 
 use crate::base::error::{Error, Result};
-use crate::params::check::MOST_THREADS;
+
+/// No more threads than this are started.
+pub(crate) const MOST_THREADS: usize = 1024;
 
 /// Does `work` on so many threads, or on as many as there are processors. Whatever of this library is called on them uses them too,
 /// if it is to use as many: so that reading a file and learning from it start threads only once.

@@ -8,7 +8,6 @@ use crate::base::scratch::{self, Spare};
 use crate::data::columns::{Target, count_rows};
 use crate::data::loss::Loss;
 use crate::data::problem::Problem;
-use crate::engine::cells::CellSums;
 use crate::engine::mass::{Masses, PerRow, Unit, floor_log2};
 use crate::engine::rows::RowList;
 use rayon::prelude::*;
@@ -236,7 +235,7 @@ impl Response {
     }
 
     /// Bits that are cut off b².
-    fn square_shift(&self) -> i32 {
+    pub(super) fn square_shift(&self) -> i32 {
         if self.counted { 0 } else { SQUARE_SHIFT }
     }
 
@@ -287,26 +286,6 @@ impl Response {
     pub(crate) fn outside_value(&self, value: f64) -> f64 {
         Self::finite(value * self.scale)
     }
-
-    /// Σ w (f − y)² over the rows of a cell: what is left around their mean, and what the score is off it.
-    fn squared_loss(&self, sums: &CellSums, a: f64, b: f64, f: f64) -> f64 {
-        let within = if self.has_one_mass() {
-            // Σ b² − (Σ b)²/n in whole numbers, with Σ b = q n + r: nothing is lost where all targets are the same.
-            let n = i128::from(sums.rows);
-            let (q, r) = (sums.b.div_euclid(n), sums.b.rem_euclid(n));
-            let shift = self.square_shift();
-            let around = sums.square - ((q * q) >> shift) * n - ((2 * q * r + r * r / n) >> shift);
-            around as f64 * self.square_unit()
-        } else {
-            cells_square(sums, self) - b * (b / a)
-        };
-        0.5 * (within.max(0.0) + a * (f - b / a).powi(2))
-    }
-}
-
-/// Σ b²/a of a cell.
-fn cells_square(sums: &CellSums, response: &Response) -> f64 {
-    sums.square as f64 * response.square_unit()
 }
 
 /// A sum of whole numbers, in any order.

@@ -1,7 +1,7 @@
 //! The mean loss of all rows, from the scores of their cells.
 
 use crate::data::loss::Loss;
-use crate::engine::cells::Cells;
+use crate::engine::cells::{CellSums, Cells};
 use crate::engine::response::Response;
 use rayon::prelude::*;
 
@@ -29,6 +29,21 @@ impl Response {
         self.outside_mean(total)
     }
 
+    /// Σ w (f − y)² over the rows of a cell: what is left around their mean, and what the score is off it.
+    fn squared_loss(&self, sums: &CellSums, a: f64, b: f64, f: f64) -> f64 {
+        let within = if self.has_one_mass() {
+            // Σ b² − (Σ b)²/n in whole numbers, with Σ b = q n + r: nothing is lost where all targets are the same.
+            let n = i128::from(sums.rows);
+            let (q, r) = (sums.b.div_euclid(n), sums.b.rem_euclid(n));
+            let shift = self.square_shift();
+            let around = sums.square - ((q * q) >> shift) * n - ((2 * q * r + r * r / n) >> shift);
+            around as f64 * self.square_unit()
+        } else {
+            sums.square as f64 * self.square_unit() - b * (b / a)
+        };
+        0.5 * (within.max(0.0) + a * (f - b / a).powi(2))
+    }
+
     /// Mean squared loss, on the outside scale, when row i has the internal score `score(i)`.
     pub(crate) fn mean_square(&self, score: impl Fn(usize) -> f64 + Sync) -> f64 {
         let factor = self.loss.factor();
@@ -50,7 +65,6 @@ const PIECE: usize = 1 << 12;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::engine::cases::cases;
     use crate::engine::response::Response;
     use crate::params::{Intercept, Objective};

@@ -2,7 +2,7 @@
 
 use super::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Update};
 use crate::base::error::{Error, Result};
-use crate::base::threads::available_threads;
+use crate::base::threads::{MOST_THREADS, available_threads};
 use crate::data::loss::Loss;
 use std::collections::BTreeMap;
 
@@ -18,8 +18,6 @@ const LEAST_MEMORY: u64 = 16 << 20;
 const WIDEST: usize = 10_000;
 /// Trees and draws beyond this change no digit that is shown.
 const MANY: usize = 1_000_000;
-/// No more threads than this are started.
-const MOST_THREADS: usize = 1024;
 /// Deeper trees than this have too many paths to count.
 const DEEPEST: usize = 16;
 /// Beyond this the longer of two queries loses whatever it is worth.
