@@ -1,5 +1,10 @@
 //! Numbers as people write them: the shortest decimal of a float, the roundest decimal in a gap.
 
+/// The largest finite number in place of an overflow: reported figures stay numbers.
+pub(crate) fn at_most_finite(x: f64) -> f64 {
+    x.clamp(-f64::MAX, f64::MAX)
+}
+
 /// The shortest text that parses back to `x`; scientific where plain digits would be long.
 pub fn plain(x: f64) -> String {
     let size = x.abs();

@@ -12,7 +12,8 @@ const MOST: usize = 64;
 /// none of them with more bytes than this: on tables of many millions of rows memory is dearer than time.
 const LARGEST: usize = 16 << 20;
 
-type Shelf<T> = RefCell<Vec<Vec<T>>>;
+/// The vectors that a thread keeps.
+pub(crate) type Shelf<T> = RefCell<Vec<Vec<T>>>;
 
 /// What vectors are kept of.
 pub(crate) trait Spare: Copy + Send + Sync + Sized + 'static {
@@ -22,15 +23,18 @@ pub(crate) trait Spare: Copy + Send + Sync + Sized + 'static {
 
 macro_rules! kept {
     ($($kind:ty),*) => {$(
-        impl Spare for $kind {
-            fn shelf() -> &'static LocalKey<Shelf<Self>> {
-                thread_local!(static SHELF: Shelf<$kind> = const { RefCell::new(Vec::new()) });
+        impl $crate::base::scratch::Spare for $kind {
+            fn shelf() -> &'static std::thread::LocalKey<$crate::base::scratch::Shelf<Self>> {
+                thread_local!(
+                    static SHELF: $crate::base::scratch::Shelf<$kind> = const { std::cell::RefCell::new(Vec::new()) }
+                );
                 &SHELF
             }
         }
     )*};
 }
-kept!((), u32, u64, i64, i128, f64, crate::engine::count::tally::TargetAndRows);
+kept!((), u32, u64, i64, i128, f64);
+pub(crate) use kept;
 
 /// An empty vector with room for so many: the smallest spare one that has it, or a new one.
 pub(crate) fn take<T: Spare>(room: usize) -> Vec<T> {

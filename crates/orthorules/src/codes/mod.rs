@@ -7,6 +7,7 @@ pub(crate) mod column;
 pub(crate) mod encoder;
 pub(crate) mod packed;
 pub(crate) mod quantiles;
+pub(crate) mod query;
 #[cfg(feature = "files")]
 pub(crate) mod spill;
 pub(crate) mod storage;

@@ -4,8 +4,10 @@
 //! is computed once for each cell. Adding a rule splits the cells that it covers in part. All sums are whole numbers: those of the
 //! covered rows are taken from the cells that they leave, and nobody looks at the others.
 
+use crate::codes::column::Atom;
 use crate::engine::response::{Response, Targets};
-use crate::engine::rows::{RowList, Rows, Selected};
+use crate::engine::row_list::RowList;
+use crate::engine::rows::{Rows, Selected};
 use rayon::prelude::*;
 use std::ops::{AddAssign, SubAssign};
 
@@ -149,6 +151,17 @@ impl Cells {
     /// Of each cell, whether it lies in rule `k`.
     pub(crate) fn are_in_rule(&self, k: usize) -> Vec<bool> {
         (0..self.len()).map(|cell| self.in_rule(cell, k)).collect()
+    }
+
+    /// Whether all rows out of `from` that satisfy `atom` are in rule k, or none is.
+    pub(crate) fn all_in(&self, rows: &Rows, from: &Selected, atom: Atom, (k, inside): (usize, bool)) -> bool {
+        let in_rule = self.are_in_rule(k);
+        let mut parts = rows.parts.iter().zip(&from.parts).enumerate();
+        parts.all(|(number, (part, list))| {
+            let keys = self.keys(number);
+            let good = |row: u32| in_rule[self.cell_of(keys[row as usize])] == inside;
+            list.all_selected(&part.columns[atom.column as usize], atom, good)
+        })
     }
 
     /// For each rule, how many rows it covers, as the search counts coverage.

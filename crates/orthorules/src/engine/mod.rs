@@ -8,6 +8,7 @@ pub(crate) mod mass;
 pub(crate) mod refit;
 pub(crate) mod response;
 pub(crate) mod risk;
+pub(crate) mod row_list;
 pub(crate) mod rows;
 pub(crate) mod score;
 pub(crate) mod search;

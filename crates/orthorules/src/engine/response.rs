@@ -4,12 +4,13 @@
 //! that are centred and divided by a power of two, so that neither a large offset nor targets of 1e300 cost digits. Both a and b are whole
 //! numbers of units: their sums are exact, in any order.
 
+use crate::base::decimal::at_most_finite;
 use crate::base::scratch::{self, Spare};
 use crate::data::columns::{Target, count_rows};
 use crate::data::loss::Loss;
 use crate::data::problem::Problem;
 use crate::engine::mass::{Masses, PerRow, Unit, floor_log2};
-use crate::engine::rows::RowList;
+use crate::engine::row_list::RowList;
 use rayon::prelude::*;
 #[cfg(test)]
 use std::ops::Range;
@@ -267,24 +268,19 @@ impl Response {
         -self.shift
     }
 
-    /// The largest finite number in place of an overflow: reported figures stay numbers.
-    pub(crate) fn finite(x: f64) -> f64 {
-        x.clamp(-f64::MAX, f64::MAX)
-    }
-
     /// An internal weight on the outside scale.
     pub(crate) fn outside_weight(&self, weight: f64) -> f64 {
-        Self::finite(weight * self.scale)
+        at_most_finite(weight * self.scale)
     }
 
     /// The internal intercept on the outside scale.
     pub(crate) fn outside_intercept(&self, intercept: f64) -> f64 {
-        Self::finite((intercept + self.shift) * self.scale)
+        at_most_finite((intercept + self.shift) * self.scale)
     }
 
     /// An internal gradient, and so an objective value, on the outside scale.
     pub(crate) fn outside_value(&self, value: f64) -> f64 {
-        Self::finite(value * self.scale)
+        at_most_finite(value * self.scale)
     }
 }
 

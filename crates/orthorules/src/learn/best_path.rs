@@ -5,11 +5,12 @@
 //! So one search for each complexity, which yields a rule of each length, takes the place of one for each rule; and
 //! short and long rules compete by what they do for the complexity that they cost.
 
+use crate::codes::query::Query;
 use crate::engine::cells::Cells;
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit::{self, Weights};
 use crate::engine::score::Scorer;
-use crate::engine::search::{Found, Query, Searcher, rounded};
+use crate::engine::search::{Found, Searcher, rounded};
 use crate::learn::boosting::{Boosting, certificate, rule, step};
 use crate::learn::enough::Grown;
 use crate::learn::seconds::Seconds;

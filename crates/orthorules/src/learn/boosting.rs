@@ -3,6 +3,7 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::engine::cells::Cells;
+use crate::engine::count::histogram::Gathered;
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit;
 use crate::engine::refit::Weights;
@@ -113,7 +114,8 @@ impl<'a> Boosting<'a> {
     /// The counts of all rows before there is a rule.
     pub(crate) fn root_counts(&self, cells: &Cells, weights: &Weights) -> RootCounts {
         let scorer = Scorer::new(&self.rows, self.response, cells, weights, self.params);
-        RootCounts::new(self.columns, &self.rows, (self.response, cells, &scorer))
+        let all = self.rows.all();
+        Gathered::new(&all, &self.rows, self.response, cells, &scorer).root_counts(self.columns)
     }
 
     /// The search for a rule of at most `max_length` conditions to add to those that are there.

@@ -1,11 +1,11 @@
 //! Risk and the usual measures of every size of a model on a table.
 
+use crate::base::decimal::at_most_finite;
 use crate::base::error::{Error, Result};
 use crate::data::columns::Target;
 use crate::data::loss::Link;
 use crate::data::problem::{Problem, Task, among_all, exposures, number_target, pick, rows_that_count, weights};
 use crate::data::table::{Kind, Table};
-use crate::engine::response::Response;
 use crate::model::predict::{Activations, Predictions};
 use crate::model::{Model, Step};
 use std::borrow::Cow;
@@ -152,7 +152,7 @@ impl Truth {
 
 /// The largest number in place of an overflow, or of what two of them leave.
 fn bounded(x: f64) -> f64 {
-    if x.is_nan() { f64::MAX } else { Response::finite(x) }
+    if x.is_nan() { f64::MAX } else { at_most_finite(x) }
 }
 
 fn class_indices(model: &Model, table: &Table) -> Result<Vec<u32>> {

@@ -129,7 +129,7 @@ impl Workload {
         let mut cells = Cells::new(&all, &response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), &checked);
         let first = State::new(&all, &cells, &weights, &response, &checked);
-        let mut root = RootCounts::new(&columns, &all, (&response, &cells, &first.scorer));
+        let mut root = Gathered::new(&all.all(), &all, &response, &cells, &first.scorer).root_counts(&columns);
         let (mut before, mut now, mut last, mut moved) = (root.clone(), None, Vec::new(), Vec::new());
         for k in 0..count {
             now = Some(State::new(&all, &cells, &weights, &response, &checked));

@@ -19,7 +19,8 @@ use crate::engine::count::root::RootCounts;
 use crate::engine::count::tally::{self, Tally, What};
 use crate::engine::mass::{PerRow, Rounding};
 use crate::engine::response::Response;
-use crate::engine::rows::{Part, RowList, Rows, Selected};
+use crate::engine::row_list::RowList;
+use crate::engine::rows::{Part, Rows, Selected};
 use crate::engine::score::{D, G, N, ROWS, Scorer};
 use std::sync::OnceLock;
 
@@ -150,6 +151,11 @@ impl<'a> Gathered<'a> {
         let part = |(number, (part, list))| GatheredPart::new(part, list, cells.keys(number), cells.are_counted());
         let parts = parts.map(part).collect();
         Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new() }
+    }
+
+    /// The counts of the rows gathered here, which are all rows, to be followed from round to round.
+    pub(crate) fn root_counts(&self, columns: &[BinnedColumn]) -> RootCounts {
+        RootCounts::new(columns, self.response, |group| self.count(group))
     }
 
     /// Statistics of the rows of `whole` but those gathered here.

@@ -9,11 +9,12 @@ use crate::data::loss::Loss;
 use crate::engine::cells::Cells;
 use crate::engine::count::amount::Amount;
 use crate::engine::count::group::Group;
-use crate::engine::count::histogram::{Gathered, Lanes};
+use crate::engine::count::lanes::Lanes;
 use crate::engine::count::tally::{self, Counts, Tally};
 use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
-use crate::engine::rows::{RowList, Rows, Selected};
+use crate::engine::row_list::RowList;
+use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::{D, G, N, ROWS, Scorer};
 use rayon::prelude::*;
 
@@ -43,17 +44,11 @@ pub(crate) struct RootCounts {
 }
 
 impl RootCounts {
-    /// The tables before there is a rule, with the only cell that there is then.
-    pub(crate) fn new(
-        columns: &[BinnedColumn],
-        rows: &Rows,
-        (response, cells, scorer): (&Response, &Cells, &Scorer),
-    ) -> Self {
-        let all = rows.all();
-        let gathered = Gathered::new(&all, rows, response, cells, scorer);
+    /// The tables before there is a rule, with the only cell that there is then. `count` counts a group of columns over all rows.
+    pub(crate) fn new(columns: &[BinnedColumn], response: &Response, count: impl Fn(&Group) -> Tally + Sync) -> Self {
         let count = |constant: &[bool]| -> (Vec<Group>, Tables) {
             let groups = Group::all(columns, constant, rayon::current_num_threads());
-            let tables = groups.par_iter().map(|group| gathered.count(group)).collect();
+            let tables = groups.par_iter().map(&count).collect();
             (groups, tables)
         };
         let (mut groups, mut tables) = count(&[]);
@@ -264,7 +259,7 @@ mod tests {
     use super::*;
     use crate::codes::column::{Code, with_codes};
     use crate::engine::cases::{cases, selected};
-    use crate::engine::count::histogram::Method;
+    use crate::engine::count::histogram::{Gathered, Method};
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 
@@ -279,7 +274,7 @@ mod tests {
             let rows = Rows::whole(&columns, &response);
             let mut cells = Cells::new(&rows, &response);
             let first = Scorer::new(&rows, &response, &cells, &case.constant(&response, &cells, &params), &params);
-            let mut root = RootCounts::new(&columns, &rows, (&response, &cells, &first));
+            let mut root = Gathered::new(&rows.all(), &rows, &response, &cells, &first).root_counts(&columns);
             for rule in &case.rules {
                 let covered = selected(rule);
                 let count = |group: &Group, amount: &dyn Fn(usize) -> Option<u64>| {

@@ -9,8 +9,6 @@
 
 mod table;
 
-pub(crate) use table::TargetAndRows;
-
 use crate::base::scratch;
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::with_codes;
@@ -18,7 +16,7 @@ use crate::engine::count::group::{Group, MOST};
 use crate::engine::count::histogram::Lanes;
 use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
-use crate::engine::rows::RowList;
+use crate::engine::row_list::RowList;
 use crate::engine::score::Scorer;
 use std::ops::{AddAssign, Sub};
 use table::{Counted, Plain, Table, Units, Values, Weighed};

@@ -4,15 +4,12 @@
 //! of rows that pass through it belong to this room. Every sum is a sum over partitions of whole numbers, or of numbers that were
 //! rounded so that their sums are exact: it does not depend on how the rows are divided.
 
-mod list;
 mod needed;
 
-pub(crate) use list::RowList;
-
 use crate::codes::column::{Atom, BinnedColumn};
-use crate::engine::cells::Cells;
+use crate::codes::query::Query;
 use crate::engine::response::{Response, Targets};
-use crate::engine::search::Query;
+use crate::engine::row_list::RowList;
 use std::borrow::Cow;
 
 /// The rows of one partition.
@@ -84,17 +81,6 @@ impl<'a> Rows<'a> {
         }
         let others = |(part, rows): (&Part, &RowList)| rows.others(part.rows());
         Some(Selected { parts: self.parts.iter().zip(&selected.parts).map(others).collect() })
-    }
-
-    /// Whether all rows out of `from` that satisfy `atom` are in rule k, or none is.
-    pub(crate) fn all_in(&self, from: &Selected, atom: Atom, cells: &Cells, (k, inside): (usize, bool)) -> bool {
-        let in_rule = cells.are_in_rule(k);
-        let mut parts = self.parts.iter().zip(&from.parts).enumerate();
-        parts.all(|(number, (part, list))| {
-            let keys = cells.keys(number);
-            let good = |row: u32| in_rule[cells.cell_of(keys[row as usize])] == inside;
-            list.all_selected(&part.columns[atom.column as usize], atom, good)
-        })
     }
 
     /// `query` without conditions that do not change the rows it selects; of several that might go, the first goes.

@@ -73,9 +73,9 @@ fn each(
 #[cfg(test)]
 mod tests {
     use crate::codes::column::Atom;
+    use crate::codes::query::Query;
     use crate::engine::cases::cases;
     use crate::engine::rows::{Rows, Selected};
-    use crate::engine::search::Query;
     use crate::model::rule::Op;
     use proptest::prelude::*;
 

@@ -4,13 +4,13 @@ mod candidate;
 pub(crate) mod directions;
 mod exact;
 mod lengths;
-mod query;
 mod smooth;
 #[cfg(test)]
 mod tests;
 
 use crate::base::scratch;
 use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::query::Query;
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Gathered, Method};
@@ -32,7 +32,6 @@ use exact::closed::Closed;
 use exact::keyed::Keyed;
 pub(crate) use exact::relaxation::Workspace;
 pub(crate) use exact::units::{UnitStats, Units};
-pub(crate) use query::Query;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::time::Instant;
@@ -337,7 +336,7 @@ impl Searcher<'_> {
         let same = |k: &usize| self.covered[*k] == candidate.rows;
         let other = |k: &usize| opposite && self.covered[*k] + candidate.rows == total;
         // Where the rows of a selection are all in a rule, and weigh as much as it, they are the rule.
-        let all = |k: usize, inside: bool| self.rows.all_in(&node.rows, candidate.atom, self.cells, (k, inside));
+        let all = |k: usize, inside: bool| self.cells.all_in(self.rows, &node.rows, candidate.atom, (k, inside));
         (0..self.covered.len()).any(|k| (same(&k) && all(k, true)) || (other(&k) && all(k, false)))
     }
 }

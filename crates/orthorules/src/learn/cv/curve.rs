@@ -1,9 +1,9 @@
 //! Out-of-fold risks, their standard errors, and the choice among candidates.
 
+use crate::base::decimal::at_most_finite;
 use crate::base::error::Result;
 use crate::data::problem::Problem;
 use crate::data::table::{Column, Table, Values};
-use crate::engine::response::Response;
 use crate::model::Model;
 use crate::model::evaluate::Truth;
 use crate::model::predict::Activations;
@@ -104,7 +104,7 @@ pub(super) fn risks(problem: &Problem, folds: &[Held], candidates: &mut [Candida
             sums[candidate] += losses.iter().zip(&part.truth.weight).map(|(l, w)| l * w).sum::<f64>();
         })?;
     }
-    candidates.iter_mut().zip(sums).for_each(|(c, sum)| c.risk = Response::finite(sum / total));
+    candidates.iter_mut().zip(sums).for_each(|(c, sum)| c.risk = at_most_finite(sum / total));
     Ok(())
 }
 
@@ -132,7 +132,7 @@ pub(super) fn standard_errors(
         })?;
     }
     // The sample variance of the units' sums, for their mean: divided by n − 1, not n.
-    let error = |squares: f64| Response::finite((squares * units / (units - 1.0).max(1.0)).sqrt() / total);
+    let error = |squares: f64| at_most_finite((squares * units / (units - 1.0).max(1.0)).sqrt() / total);
     for (i, candidate) in candidates.iter_mut().enumerate() {
         candidate.se = error(own[i]);
         candidate.difference_se = error(differences[i]);

@@ -3,7 +3,7 @@
 use super::Data;
 use crate::base::random::SplitMix64;
 use crate::codes::column::{Atom, BinnedColumn, Code, Scale, with_codes};
-use crate::engine::search::Query;
+use crate::codes::query::Query;
 use crate::model::observer::Observer;
 use crate::model::rule::Op;
 use crate::params::Checked;

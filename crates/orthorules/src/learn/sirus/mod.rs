@@ -13,9 +13,9 @@ mod select;
 mod weights;
 
 use crate::codes::column::BinnedColumn;
+use crate::codes::query::Query;
 use crate::data::loss::Loss;
 use crate::engine::response::Response;
-use crate::engine::search::Query;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::model::{Ensemble, Status, Step};

@@ -1,7 +1,7 @@
 //! From frequent paths to rules: each must add something to the more frequent ones.
 
 use super::{Candidate, Data};
-use crate::engine::search::Query;
+use crate::codes::query::Query;
 use crate::params::Checked;
 
 /// A path is in the span of others when this part of its squared length, or less, is left outside it.

@@ -174,7 +174,7 @@ fn squared_error(moments: &Moments, model: &Combined) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::search::Query;
+    use crate::codes::query::Query;
     use proptest::prelude::*;
 
     fn candidates(rules: &[Vec<bool>]) -> Vec<Candidate> {

@@ -1,11 +1,12 @@
 //! Tables, and the loops that fill them.
 
 use super::{FULL, Node};
+use crate::base::scratch::kept;
 use crate::base::scratch::{self, Spare};
 use crate::codes::code::Code;
 use crate::engine::count::amount::Amount;
 use crate::engine::mass::PerRow;
-use crate::engine::rows::RowList;
+use crate::engine::row_list::RowList;
 
 /// What each row adds: to the count of its cell and bin, and to a sum of its bin.
 pub(super) trait Values: Copy {
@@ -45,6 +46,8 @@ pub(crate) struct TargetAndRows {
     pub(super) b: i128,
     pub(super) rows: u64,
 }
+
+kept!(TargetAndRows);
 
 impl Values for Counted {
     type Count = u32;

@@ -7,11 +7,12 @@ use super::holding::Conditions;
 use super::prefix::{Part, part, whole};
 use super::relaxation::Workspace;
 use crate::codes::column::Atom;
+use crate::codes::query::Query;
 use crate::engine::rows::Selected;
+use crate::engine::search::Found;
 use crate::engine::search::candidate::{Candidate, order};
 use crate::engine::search::exact::item::{Item, SLACK, Shares};
 use crate::engine::search::exact::{Child, Expansion, Space, Step, Visit};
-use crate::engine::search::{Found, Query};
 
 /// Children by one of so many last conditions of the vocabulary have few children themselves and are not queued.
 const INLINE: usize = 10;

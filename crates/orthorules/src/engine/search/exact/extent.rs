@@ -1,7 +1,7 @@
 //! Which units a query selects.
 
 use crate::codes::column::{Atom, BinnedColumn};
-use crate::engine::search::Query;
+use crate::codes::query::Query;
 use crate::model::rule::Op;
 
 /// Above this many bytes, conditions are tested on codes instead of being kept as sets of bits.
