@@ -25,7 +25,7 @@ pub fn rounded(x: f64, digits: usize) -> String {
 
 /// The decimal with the fewest digits that is at least `low` and less than `high`; among those the one nearest
 /// to the middle of the gap. Used for `x <= t`: `t` keeps the training values `low` in and `high` out. The result is finite where a
-/// finite number can do that, which none can for a `low` of +∞ or above a `low` of the largest number.
+/// finite number can do that: not from +∞ on, nor up to −∞.
 pub fn shortest_below(low: f64, high: f64) -> f64 {
     let (from, to) = finite(low, high);
     shortest(from, to, |t| from <= t && t < high).unwrap_or(from)
@@ -122,16 +122,27 @@ mod tests {
         assert_eq!(rounded(-0.000_123_456, 3), "-0.000123");
     }
 
+    fn number() -> impl Strategy<Value = f64> {
+        let limits = [f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 5e-324, 0.0, -0.0];
+        prop_oneof![4 => any::<f64>(), 1 => prop::sample::select(limits.to_vec())]
+    }
+
     proptest! {
         #[test]
-        fn gap_is_respected(a in any::<f64>(), b in any::<f64>()) {
-            prop_assume!(a.is_finite() && b.is_finite() && a != b);
+        fn gap_is_respected(a in number(), b in number()) {
+            prop_assume!(a != b);
             let (low, high) = (a.min(b), a.max(b));
-            let below = shortest_below(low, high);
-            prop_assert!(low <= below && below < high);
-            let above = shortest_above(low, high);
-            prop_assert!(low < above && above <= high);
-            prop_assert_eq!(plain(below).parse::<f64>().unwrap(), below);
+            // Nothing finite lies between the largest number and infinity.
+            if low < f64::INFINITY && high > f64::MIN {
+                let below = shortest_below(low, high);
+                prop_assert!(below.is_finite() && low <= below && below < high);
+                prop_assert_eq!(plain(below).parse::<f64>().unwrap(), below);
+            }
+            if low < f64::MAX && high > f64::NEG_INFINITY {
+                let above = shortest_above(low, high);
+                prop_assert!(above.is_finite() && low < above && above <= high);
+                prop_assert_eq!(plain(above).parse::<f64>().unwrap(), above);
+            }
         }
 
         /// Multiplied, divided or parsed: the same float.

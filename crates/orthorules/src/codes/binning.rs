@@ -179,10 +179,45 @@ mod tests {
         assert_eq!(binned(values, MaxBins::AtMost(10)).bins, 10);
     }
 
+    /// The ends of the line of numbers, their neighbours, and those around 0.
+    const EXTREMES: [f64; 12] = [
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::MAX,
+        f64::MIN,
+        f64::MAX.next_down(),
+        f64::MIN.next_up(),
+        f64::MIN_POSITIVE,
+        5e-324,
+        -5e-324,
+        0.0,
+        -0.0,
+        9_007_199_254_740_993e3,
+    ];
+
+    #[test]
+    fn infinities_are_told_apart_by_finite_thresholds() {
+        let thresholds = |values: &[f64]| {
+            let column = binned(values.to_vec(), MaxBins::Exact);
+            let ends = 0..column.bins.saturating_sub(1) as u32;
+            let at = |op, bin| column.condition(Atom { column: 0, op, bin }).to_string();
+            ends.flat_map(|bin| [at(Op::Le, bin), at(Op::Ge, bin + 1)]).collect::<Vec<_>>()
+        };
+        let (inf, max) = (f64::INFINITY, f64::MAX);
+        assert_eq!(thresholds(&[1.0, 2.0, inf]), ["x <= 1", "x >= 2", "x <= 1e308", "x >= 1e308"]);
+        assert_eq!(thresholds(&[-inf, -3.0]), ["x <= -1e308", "x >= -1e308"]);
+        assert_eq!(thresholds(&[-inf, inf]), ["x <= 0", "x >= 0"]);
+        // No finite number lies between the largest and infinity: they share a bin.
+        assert!(thresholds(&[max, inf]).is_empty() && thresholds(&[-inf, -max]).is_empty());
+        assert!(thresholds(&[inf, inf]).is_empty() && thresholds(&[-inf]).is_empty());
+        assert_eq!(thresholds(&[-inf, -max, 5e-324, max, inf]).len(), 4);
+    }
+
     fn numbers() -> impl Strategy<Value = Vec<f64>> {
         let value = prop_oneof![
             4 => (-20i32..20).prop_map(|x| f64::from(x) / 4.0),
             1 => any::<f64>(),
+            1 => prop::sample::select(&EXTREMES[..]),
             1 => Just(f64::NAN),
         ];
         prop::collection::vec(value, 0..80)
@@ -205,7 +240,9 @@ mod tests {
             for (op, bin) in atoms {
                 let atom = Atom { column: 0, op, bin };
                 let mut shown = vec![true; values.len()];
-                column.condition(atom).narrow(&table, &mut shown);
+                let condition = column.condition(atom);
+                prop_assert!(condition.is_valid(), "{} could not be read back", condition);
+                condition.narrow(&table, &mut shown);
                 let selected = column.select(atom, &all);
                 let naive: Vec<u32> = all.iter().copied().filter(|&r| shown[r as usize]).collect();
                 prop_assert_eq!(selected, naive, "{}", column.condition(atom));

@@ -233,4 +233,58 @@ mod tests {
             assert!(!message.contains('\n'), "{message}");
         }
     }
+
+    #[test]
+    fn refusals_say_what_is_wrong() {
+        let message = |from: &str, to: &str| Model::from_json(&SMALL.replace(from, to)).unwrap_err().to_string();
+        let version = |v: &str| message("\"version\":1", &format!("\"version\":{v}"));
+        assert!(version("0").contains("never was") && !version("0").contains("newer"), "{}", version("0"));
+        assert!(version("2").contains("newer release"), "{}", version("2"));
+        let twice = message("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]");
+        assert!(twice.contains("class \"yes\" is listed twice"), "{twice}");
+        // Finite weights, but sums that are not.
+        let large = message("-0.41,\"weights\":[0.74]", "-1.7e308,\"weights\":[-1.7e308]");
+        assert!(large.contains("overflows"), "{large}");
+    }
+
+    /// Opposite weights may be as large as they like: no sum of some of them overflows.
+    #[test]
+    fn large_weights_of_either_sign_give_finite_measures() {
+        let text = SMALL.replace("-0.41,\"weights\":[0.74]", "-1.7e308,\"weights\":[1.7e308]");
+        let text = text.replace("\"logistic\"", "\"squared\"").replace("\"classification\"", "\"regression\"");
+        let model = Model::from_json(&text.replace("\"classes\":[\"no\",\"yes\"],", "")).unwrap();
+        let column = |name, values: [f64; 4]| crate::Column::new(name, crate::Values::numbers(values));
+        let sex = crate::Column::new("sex", crate::Values::text(["female", "male", "female", "male"].map(Some)));
+        for target in [[1.0, 2.0, 3.0, 4.0], [1.6e308, -1.6e308, 1.0, 1.7e308]] {
+            let columns = vec![sex.clone(), column("age", [1.0, 2.0, 50.0, 60.0]), column("survived", target)];
+            let measured = model.evaluate(&crate::Table::new(columns).unwrap()).unwrap();
+            let numbers = measured[0].metrics.iter().map(|(_, x)| *x).chain([measured[0].risk]);
+            assert!(numbers.clone().all(f64::is_finite), "{measured:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_could_not_be_read_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.json");
+        let good = Model::from_json(SMALL).unwrap();
+        good.save(&path).unwrap();
+        let written = std::fs::read(&path).unwrap();
+        let spoil: [fn(&mut Model); 6] = [
+            |m| m.ensembles[0].path[0].weights[0] = f64::INFINITY,
+            |m| m.ensembles[0].path[0].intercept = f64::NAN,
+            |m| m.ensembles[0].path[0].train_risk = f64::NAN,
+            |m| m.ensembles[0].rules[0].value = f64::INFINITY,
+            |m| m.ensembles[0].rules[0].conditions[1].value = Some(crate::rule::Operand::Number(f64::INFINITY)),
+            |m| m.classes[0] = "yes".into(),
+        ];
+        for spoil in spoil {
+            let mut model = good.clone();
+            spoil(&mut model);
+            assert!(Model::from_json(&model.to_json()).is_err());
+            let message = model.save(&path).unwrap_err().to_string();
+            assert!(!message.contains('\n'), "{message}");
+            assert_eq!(std::fs::read(&path).unwrap(), written);
+        }
+    }
 }
