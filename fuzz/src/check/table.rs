@@ -4,7 +4,7 @@ use super::{Outcome, Verdict, refused, values};
 use crate::case::Case;
 use crate::settings::Understood;
 use orthorules::table::{Batches, ReadOptions, read};
-use orthorules::{Kind, Loss, Model, Observer, Predictions, Problem, Result as Engine, Table, fit};
+use orthorules::{Coded, Kind, Loss, Model, Observer, Predictions, Problem, Result as Engine, Table, fit};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -60,10 +60,11 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
             Err(error) => return refused(&error),
         }
     } else {
-        let streamed = Problem::read(path, roles, params, *memory_limit).map(|(problem, _)| problem);
+        let streamed = Coded::read(path, roles, params, *memory_limit).map(|(coded, _)| coded);
         match (streamed, held) {
             (Ok(streamed), Ok((problem, table))) => {
-                let (first, second) = (in_memory(&streamed), in_memory(&problem));
+                let first = streamed.fit(&patience).map(|(model, _)| model);
+                let second = in_memory(&problem);
                 if params.time_limit.is_none() && !patience.ended() {
                     same(&first, &second)?;
                 }

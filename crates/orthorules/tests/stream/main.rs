@@ -13,7 +13,7 @@ use arrow_schema::{Field, Schema};
 use orthorules::generate::SplitMix64;
 use orthorules::params::{MaxBins, PathKind};
 use orthorules::table::read;
-use orthorules::{Loss, Params, Problem, Roles, Silent, Task, fit};
+use orthorules::{Coded, Loss, Params, Problem, Roles, Silent, Task, fit};
 use proptest::prelude::*;
 
 /// One row of a table with a column of every kind; `None` is missing.
@@ -275,10 +275,10 @@ fn rows_of_weight_zero_have_no_class() {
     let model = |text: &str| {
         same("a.csv", text.as_bytes(), &weighted, &small()).unwrap();
         std::fs::write(&path, text).unwrap();
-        let (problem, _) = Problem::read(&path, &weighted, &small(), None).unwrap();
+        let (coded, _) = Coded::read(&path, &weighted, &small(), None).unwrap();
         let table = read(&path, &weighted.read_options()).unwrap();
-        let (model, _) = fit(&problem, &small(), &Silent).unwrap();
-        (problem.classes().to_vec(), model.evaluate(&table).unwrap())
+        let (model, _) = coded.fit(&Silent).unwrap();
+        (coded.classes().to_vec(), model.evaluate(&table).unwrap())
     };
     let (classes, evaluation) = model(text);
     assert_eq!(classes, ["a", "b", "c"]);
