@@ -37,7 +37,7 @@ mod options;
 mod presets;
 
 pub use check::Checked;
-pub(crate) use check::{DEFAULT_COMPLEXITY, available_threads};
+pub(crate) use check::{DEFAULT_COMPLEXITY, MOST_THREADS, available_threads};
 pub use options::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, PathKind, Search, Select, Update};
 pub use presets::Preset;
 

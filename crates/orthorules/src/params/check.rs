@@ -18,7 +18,7 @@ const WIDEST: usize = 10_000;
 /// Trees and draws beyond this change no digit that is shown.
 const MANY: usize = 1_000_000;
 /// No more threads than this are started.
-const MOST_THREADS: usize = 1024;
+pub(crate) const MOST_THREADS: usize = 1024;
 /// Deeper trees than this have too many paths to count.
 const DEEPEST: usize = 16;
 /// Beyond this the longer of two queries loses whatever it is worth.
