@@ -224,6 +224,8 @@ fn copied<T: Element + Copy + Into<f64> + Send + Sync>(
 
 /// Threads for one call.
 pub(crate) fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
+    // The engine's own limit.
+    let threads = threads.min(1024);
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     built.map_err(|e| exception(orthorules::Error::Table(format!("cannot start {threads} threads: {e}"))))
 }

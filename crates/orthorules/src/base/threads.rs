@@ -5,10 +5,11 @@ use crate::base::error::{Error, Result};
 /// No more threads than this are started.
 pub(crate) const MOST_THREADS: usize = 1024;
 
-/// Does `work` on so many threads, or on as many as there are processors. Whatever of this library is called on them uses them too,
+/// Does `work` on so many threads (at most 1,024), or on as many as there are processors. Whatever of this library is called on
+/// them uses them too,
 /// if it is to use as many: so that reading a file and learning from it start threads only once.
 pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
-    let threads = threads.unwrap_or_else(available_threads);
+    let threads = threads.unwrap_or_else(available_threads).min(MOST_THREADS);
     if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
         return Ok(work());
     }

@@ -14,6 +14,7 @@ mod plan;
 mod tests;
 
 use crate::base::error::{Error, Result};
+use crate::base::threads::MOST_THREADS;
 use crate::data::problem::{Task, exposures};
 use crate::data::table::Table;
 use crate::model::{Model, Step};
@@ -65,11 +66,12 @@ impl<'m> Predictor<'m> {
         Self::new(model, model.steps(rules).map(|(_, step)| step).collect())
     }
 
-    /// The same on `threads` threads, which end with the predictor. Predictions do not depend on their number.
+    /// The same on `threads` threads, at most 1,024, which end with the predictor. Predictions do not depend on their number.
     pub fn with_threads(self, threads: usize) -> Result<Self> {
         if threads < 2 {
             return Ok(Self { pool: None, ..self });
         }
+        let threads = threads.min(MOST_THREADS);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| Error::Table(format!("cannot start {threads} threads: {e}")))?;
         Ok(Self { pool: Some(pool), ..self })
