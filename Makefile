@@ -42,7 +42,7 @@ deny: ## Licences, versions and sources of dependencies; known advisories where 
 	    echo "*** SKIPPED: dependencies were not checked, since cargo-deny is not installed (make test-tools) ***"; \
 	else \
 	    for manifest in Cargo.toml python/Cargo.toml; do \
-	        $(CARGO) deny --manifest-path $$manifest check --hide-inclusion-graph licenses bans sources || exit 1; \
+	        $(CARGO) deny --manifest-path $$manifest check --hide-inclusion-graph -A unmatched-skip licenses bans sources || exit 1; \
 	    done; \
 	    if ls -d "$${CARGO_HOME:-$$HOME/.cargo}"/advisory-dbs/* >/dev/null 2>&1; then \
 	        $(CARGO) deny --offline check --disable-fetch advisories; \
