@@ -1,6 +1,7 @@
 //! Everything that can go wrong, each variant with what is needed to act on it.
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 /// Result of the library's fallible calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -20,10 +21,10 @@ pub enum Error {
         got: String,
     },
     /// Parameters that exclude each other.
-    #[error("{0}")]
+    #[error("{}", one_line(.0))]
     Conflict(String),
     /// A file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -31,7 +32,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file was begun but cannot be written to its end: no space is left, or a device fails.
-    #[error("{}: cannot be written: {source}", path.display())]
+    #[error("{}: cannot be written: {source}", shown(path))]
     Write {
         /// The file.
         path: PathBuf,
@@ -39,7 +40,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file can be read but is not a usable table.
-    #[error("{}: {what}", path.display())]
+    #[error("{}: {}", shown(path), one_line(what))]
     File {
         /// The file.
         path: PathBuf,
@@ -47,7 +48,7 @@ pub enum Error {
         what: String,
     },
     /// The table as a whole cannot be used.
-    #[error("{0}")]
+    #[error("{}", one_line(.0))]
     Table(String),
     /// A column that a caller named does not exist.
     #[error("{role} {name:?}: no such column; the table has {available}")]
@@ -60,7 +61,7 @@ pub enum Error {
         available: String,
     },
     /// A column's values cannot serve in their role.
-    #[error("{role} column {column:?}{}: {what}", row.map_or(String::new(), |r| format!(", row {r}")))]
+    #[error("{role} column {column:?}{}: {}", row.map_or(String::new(), |r| format!(", row {r}")), one_line(what))]
     Column {
         /// Target, weight, exposure or feature.
         role: &'static str,
@@ -72,7 +73,7 @@ pub enum Error {
         what: String,
     },
     /// A model file is not one of ours, damaged, or from a later version.
-    #[error("model: {0}")]
+    #[error("model: {}", one_line(.0))]
     Model(String),
     /// The caller asked to stop.
     #[error("interrupted")]
@@ -112,6 +113,20 @@ impl Error {
     }
 }
 
+/// A message in one line, whatever names and foreign messages it quotes: control characters are spelled out.
+fn one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let spelled = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(spelled).collect())
+}
+
+/// A path in one line.
+fn shown(path: &Path) -> String {
+    one_line(&path.display().to_string()).into_owned()
+}
+
 /// Whether another path would help.
 fn is_about_the_path(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{
@@ -131,5 +146,20 @@ pub(crate) fn listing<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Stri
         0 => "none".into(),
         1..=SHOWN => text,
         _ => format!("{text} and {} more", total - SHOWN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_is_one_line() {
+        let odd = "a\nb\r\u{1b}[2J";
+        let column = || Error::Column { role: "target", column: odd.into(), row: Some(1), what: odd.into() };
+        for error in [Error::Conflict(odd.into()), Error::Model(odd.into()), Error::file(odd, odd), column()] {
+            let told = error.to_string();
+            assert!(!told.contains(char::is_control) && told.contains("a\\nb"), "{told}");
+        }
     }
 }
