@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -105,3 +106,14 @@ def test_exposure_survives_a_file(tmp_path, command):
     loaded = orthorules.load(tmp_path / "m.json")
     assert loaded.loss == "poisson"
     assert (loaded.predict(X, exposure=exposure) == expected).all()
+
+
+def test_infinite_cells_make_models_that_load(tmp_path):
+    """Thresholds are finite, whatever the column holds, so that the file can be read again."""
+    x = np.array([-np.inf] * 5 + [1.0, 2.0] * 5 + [np.inf] * 5)
+    y = np.repeat([0.0, 4.0, 9.0], [5, 10, 5])
+    model = RuleRegressor(max_rules=2).fit(pd.DataFrame({"x": x}), y)
+    assert any("1e308" in rule for rule in model.rules_["rule"])
+    model.save(tmp_path / "m.json")
+    for again in (orthorules.load(tmp_path / "m.json"), pickle.loads(pickle.dumps(model))):
+        assert (again.predict(pd.DataFrame({"x": x})) == model.predict(pd.DataFrame({"x": x}))).all()

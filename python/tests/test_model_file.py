@@ -66,7 +66,7 @@ def predict(model, row):
     identity = model.get("link") == "identity"
     shares = [min(max(s, 0), 1) if identity else logistic(s) for s in scores]
     if len(shares) == 1:
-        return [1 - shares[0], shares[0]]
+        return [1 - shares[0] if identity else logistic(-scores[0]), shares[0]]
     total = sum(shares)
     return [s / total if total > 0 else 1 / len(shares) for s in shares]
 
