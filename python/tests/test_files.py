@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -137,3 +138,14 @@ def test_a_full_disk_is_an_os_error(deliveries):
 def test_a_device_without_an_end_is_no_model():
     with pytest.raises(ValueError, match="more than 256 MiB"):
         orthorules.load("/dev/zero")
+
+
+def test_infinite_cells_make_models_that_load(tmp_path):
+    """Thresholds are finite, whatever the column holds, so that the file can be read again."""
+    x = np.array([-np.inf] * 5 + [1.0, 2.0] * 5 + [np.inf] * 5)
+    y = np.repeat([0.0, 4.0, 9.0], [5, 10, 5])
+    model = RuleRegressor(max_rules=2).fit(pd.DataFrame({"x": x}), y)
+    assert any("1e308" in rule for rule in model.rules_["rule"])
+    model.save(tmp_path / "m.json")
+    for again in (orthorules.load(tmp_path / "m.json"), pickle.loads(pickle.dumps(model))):
+        assert (again.predict(pd.DataFrame({"x": x})) == model.predict(pd.DataFrame({"x": x}))).all()

@@ -283,6 +283,9 @@ fn remark_on_weights(model: &Model, notes: Notes) {
     for ensemble in &model.ensembles {
         let class = ensemble.class.as_ref().map_or(String::new(), |c| format!("{c}: "));
         match ensemble.chosen().status {
+            Status::Unbounded if ensemble.chosen().rules == 0 => notes.note(&format!(
+                "{class}every row has the same target, so the training risk has no minimum; the constant is that of half a row more"
+            )),
             Status::Unbounded => notes.note(&format!(
                 "{class}the training risk has no minimum at finite weights, so they were stopped; \
                  a larger --reg-lambda gives weights with a meaning"

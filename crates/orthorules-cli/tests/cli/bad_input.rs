@@ -176,6 +176,7 @@ fn models_that_cannot_be_used() {
         ("empty", String::new(), ""),
         ("truncated", MODEL[..MODEL.len() / 2].to_owned(), ""),
         ("wrong version", MODEL.replace("\"version\":1", "\"version\":99"), "99"),
+        ("version that never was", MODEL.replace("\"version\":1", "\"version\":0"), "never was"),
         ("no version", MODEL.replace("\"version\":1,", ""), "version"),
         ("another format", MODEL.replace("orthorules-model", "another"), "format"),
         ("nested", nested, ""),
@@ -184,6 +185,8 @@ fn models_that_cannot_be_used() {
         ("unknown column", MODEL.replace("\"column\":\"age\"", "\"column\":\"size\""), "\"size\""),
         ("too few weights", MODEL.replace("[0.74]", "[]"), "1 rules"),
         ("infinite weight", MODEL.replace("[0.74]", "[1e999]"), ""),
+        ("weights that overflow", MODEL.replace("[0.74]", "[1.7e308]").replace("-0.41", "1.7e308"), "overflows"),
+        ("class twice", MODEL.replace("[\"no\",\"yes\"]", "[\"no\",\"no\"]"), "twice"),
         ("other loss", MODEL.replace("\"logistic\"", "\"poisson\""), "poisson"),
     ];
     for (name, text, part) in cases {

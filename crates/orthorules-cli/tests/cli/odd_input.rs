@@ -76,6 +76,23 @@ fn huge_values_stay_numbers() {
 }
 
 #[test]
+fn infinities_are_told_from_numbers_by_rules_that_can_be_read() {
+    let text = "x,u,y\n-inf,1,0\n-inf,2,0.5\n1,3,4\n2,4,4\n1,inf,4.5\n2,-inf,4\ninf,5,9.5\ninf,2,9\ninf,inf,9\n";
+    let document = accepted("infinite cells", text, &["--min-coverage=1", "--reg-lambda=0"]);
+    let rules: Vec<&str> = document["path"].as_array().unwrap().iter().filter_map(|e| e["rule"].as_str()).collect();
+    assert!(rules.iter().any(|r| r.contains("x >= 1e308")), "{rules:?}");
+    assert!(!rules.iter().any(|r| r.contains("inf")), "{rules:?}");
+    // Nothing is between the largest number and infinity.
+    accepted("largest and infinite", "x,y\n1.7976931348623157e308,1.5\ninf,2\n1,9\n-inf,8\n", &["--min-coverage=1"]);
+    accepted("nothing but infinities", "x,y\ninf,1.5\n-inf,2\ninf,1\n-inf,2.5\n", &["--min-coverage=1"]);
+    accepted(
+        "tiny and no penalty",
+        "x,y\n5e-324,0\n-0.0,1\n-5e-324,1\n0,1\n",
+        &["--reg-lambda=5e-324", "--update=newton"],
+    );
+}
+
+#[test]
 fn more_columns_than_rows() {
     let columns = 60;
     let names: Vec<String> = (0..columns).map(|c| format!("x{c}")).collect();

@@ -122,12 +122,16 @@ impl Loss {
             Self::Squared => b / a,
             Self::Logistic => {
                 let least = 0.5 / (a + 1.0);
-                let p = (b / a).clamp(least, 1.0 - least);
+                let p =
+                    if 0.0 < b && b < a { (b / a).max(f64::MIN_POSITIVE) } else { (b / a).clamp(least, 1.0 - least) };
                 // Beside very large masses half a row does not count: what is left of 1 is taken from it directly.
                 let rest = if p < 1.0 { 1.0 - p } else { ((a - b) / a).max(least) };
                 (p / rest).ln()
             }
-            Self::Poisson => (b.max(0.5) / a).clamp(f64::MIN_POSITIVE, f64::MAX).ln(),
+            Self::Poisson => {
+                let events = if b > 0.0 { b } else { 0.5 };
+                (events / a).clamp(f64::MIN_POSITIVE, f64::MAX).ln()
+            }
         }
     }
 }
@@ -171,8 +175,8 @@ mod tests {
         }
         assert!(Loss::Logistic.best_constant(10.0, 0.0).is_finite());
         assert!(Loss::Poisson.best_constant(10.0, 0.0).is_finite());
-        for mass in [1e100, 1e20, 1e-300, 5e-324] {
-            for b in [0.0, mass / 3.0, mass] {
+        for mass in [1e100f64, 1e20, 1e-300, 5e-324] {
+            for b in [0.0, mass * 1e-16, mass / 3.0, mass, mass.min(1e-300)] {
                 for loss in ALL {
                     assert!(loss.best_constant(mass, b).is_finite(), "{loss} {mass} {b}");
                 }

@@ -63,11 +63,15 @@ impl Weights {
 
 /// The weights before any rule. `zero` is the internal score that means 0 outside.
 pub(crate) fn constant(loss: Loss, cells: &Cells, zero: f64, params: &Checked) -> Weights {
-    let intercept = match params.intercept {
-        Intercept::None => zero,
-        Intercept::Corrected | Intercept::Fixed => loss.best_constant(cells.mass[0], cells.b[0]),
-    };
-    Weights { intercept, rules: Vec::new(), signs: Vec::new(), status: Status::Converged }
+    let start = |intercept| Weights { intercept, rules: Vec::new(), signs: Vec::new(), status: Status::Converged };
+    let (mass, b) = (cells.mass[0], cells.b[0]);
+    match params.intercept {
+        Intercept::None => start(zero),
+        Intercept::Corrected | Intercept::Fixed => {
+            let status = if is_pure(loss, mass, b) { Status::Unbounded } else { Status::Converged };
+            Weights { status, ..start(loss.best_constant(mass, b)) }
+        }
+    }
 }
 
 /// The weights after the newest rule, which has just split `cells` and whose weight may have certain `signs`.
@@ -89,6 +93,15 @@ pub(crate) fn update(previous: &Weights, signs: Signs, loss: Loss, cells: &Cells
         Update::Corrective | Update::Stagewise => problem.minimise(&mut weights),
     }
     weights
+}
+
+/// Whether rows are of one class alone, or have no count at all: their best score is infinite.
+fn is_pure(loss: Loss, mass: f64, b: f64) -> bool {
+    match loss {
+        Loss::Squared => false,
+        Loss::Logistic => b <= 0.0 || b >= mass,
+        Loss::Poisson => b <= 0.0,
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -290,11 +303,7 @@ impl Newton<'_> {
 
     /// Whether some cell's data pull its score to infinity, the penalty does not hold it, and it has gone far.
     fn is_unbounded(&self, weights: &Weights) -> bool {
-        let pure = |cell: usize| match self.loss {
-            Loss::Squared => false,
-            Loss::Logistic => self.cells.b[cell] <= 0.0 || self.cells.b[cell] >= self.cells.mass[cell],
-            Loss::Poisson => self.cells.b[cell] <= 0.0,
-        };
+        let pure = |cell: usize| is_pure(self.loss, self.cells.mass[cell], self.cells.b[cell]);
         if self.lambda != 0.0 || self.loss == Loss::Squared {
             return false;
         }

@@ -43,6 +43,8 @@ pub(crate) struct Scorer {
     pub(crate) lean: Vec<f64>,
     /// Whether d comes from the norm's weights and not from the masses.
     pub(crate) by_norm: bool,
+    /// Whether a query and its complement are worth the same.
+    pub(crate) mirrors: bool,
     gradient_only: bool,
     rho: f64,
     epsilon: f64,
@@ -87,6 +89,7 @@ impl Scorer {
             linear: (loss == Loss::Squared).then(|| (weights.intercept, weights.rules.clone())),
             lean,
             by_norm,
+            mirrors: objective.is_orthogonal() && constant && weights.status == Status::Converged,
             gradient_only: objective == Objective::Gs,
             rho: lambda,
             epsilon: params.epsilon,
@@ -117,6 +120,7 @@ impl Scorer {
             linear: None,
             lean: Vec::new(),
             by_norm: false,
+            mirrors: false,
             gradient_only: false,
             rho: 0.0,
             epsilon,
@@ -186,6 +190,7 @@ impl Scorer {
     /// two agree where the weights are optimal without a penalty. Nothing is known of the largest value then.
     pub(crate) fn unprojected(mut self) -> Self {
         self.lean.clear();
+        self.mirrors = false;
         self.ceiling = f64::MAX;
         self
     }

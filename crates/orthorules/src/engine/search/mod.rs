@@ -4,6 +4,7 @@ mod candidate;
 pub(crate) mod directions;
 mod exact;
 mod lengths;
+mod mirror;
 mod smooth;
 #[cfg(test)]
 mod tests;
@@ -303,6 +304,7 @@ impl Searcher<'_> {
         let signs = self.directions.of_query(&node.query.atoms);
         let mut all: Vec<Candidate> = Vec::new();
         let mut column = Kept::new(best, self.params.beam_width);
+        let mirror = self.mirror(node, &self.columns[c], stats);
         children(c as u32, &self.columns[c], stats, self.scorer.stride(), |atom, stats| {
             let length = node.query.length_with(atom);
             let enough = stats[ROWS] >= min_coverage as f64;
@@ -312,13 +314,16 @@ impl Searcher<'_> {
             let candidate = || Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
             if smoothing > 0.0 {
                 all.push(candidate());
-            } else if self.scorer.may_reach(stats, column.floor() * price(length, gamma)) {
+            } else if !mirror.has_smaller(atom.op, stats[ROWS])
+                && self.scorer.may_reach(stats, column.floor() * price(length, gamma))
+            {
                 column.offer(candidate(), |candidate| self.is_chosen(node, candidate));
             }
         });
         if smoothing > 0.0 {
             let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| bin[ROWS]).sum();
             smooth::smooth(&mut all, rows, smoothing);
+            all.retain(|candidate| !mirror.has_smaller(candidate.atom.op, candidate.rows));
             all.into_iter().for_each(|candidate| column.offer(candidate, |c| self.is_chosen(node, c)));
         }
     }

@@ -1,0 +1,42 @@
+//! Queries whose complement is among the candidates, too.
+//!
+//! With the constant in the basis, and no gradient left along it, a query and its complement are worth the same, and the one that
+//! covers fewer rows is to be the rule. Sums of either are rounded, so that one in some thousand pairs would have different
+//! scores even after these have lost their last digits: the larger one is not looked at where the smaller one is.
+
+use super::{Node, Searcher};
+use crate::codes::column::{BinnedColumn, Scale};
+use crate::engine::score::ROWS;
+use crate::model::rule::Op;
+
+/// Which atoms of a column of a node have a complement.
+pub(super) struct Mirror {
+    /// Comparisons with thresholds and levels.
+    values: bool,
+    /// Whether there is a value.
+    presence: bool,
+    /// Rows of the node.
+    total: f64,
+    least: f64,
+}
+
+impl Mirror {
+    /// Whether an atom that selects so many rows has a complement among the candidates that selects fewer.
+    pub(super) fn has_smaller(&self, op: Op, rows: f64) -> bool {
+        let there = if matches!(op, Op::Missing | Op::Present) { self.presence } else { self.values };
+        there && 2.0 * rows > self.total && self.total - rows >= self.least
+    }
+}
+
+impl Searcher<'_> {
+    /// The complements along `column`, of whose bins over `node` these are the statistics. A beam of several keeps both of a pair:
+    /// what tightens one does not tighten the other.
+    pub(super) fn mirror(&self, node: &Node, column: &BinnedColumn, stats: &[f64]) -> Mirror {
+        let presence = self.scorer.mirrors && node.query.atoms.is_empty() && self.params.beam_width == 1;
+        // What is missing is on neither side; bins at given thresholds belong to both.
+        let whole = stats[column.bins * self.scorer.stride() + ROWS] == 0.0;
+        let values = presence && whole && !matches!(column.scale, Scale::Given { .. });
+        let least = self.params.min_coverage as f64;
+        Mirror { values, presence, total: self.response.rows_total, least }
+    }
+}
