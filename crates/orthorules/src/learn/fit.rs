@@ -35,12 +35,16 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         }
         Ok::<_, Error>((model, seconds))
     })??;
-    // What is returned can be written and read back.
+    Ok((readable(model)?, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
+}
+
+/// The model, if it can be written and read back.
+fn readable(model: Model) -> Result<Model> {
     model.check().map_err(|e| match e {
         Error::Model(what) => Error::Model(format!("{what}; bring target, weights and penalty to usual sizes")),
         other => other,
     })?;
-    Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
+    Ok(model)
 }
 
 impl Coded {
@@ -49,7 +53,7 @@ impl Coded {
         let start = Instant::now();
         let checked = checked(&self.problem, &self.params)?;
         let (model, seconds) = on_threads(Some(checked.threads), || Binned::of_codes(self).fit(&checked, observer))?;
-        Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
+        Ok((readable(model)?, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
     }
 }
 
