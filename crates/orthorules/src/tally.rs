@@ -16,7 +16,7 @@ use crate::masses::{Grid, Weighed};
 use crate::objective::Scorer;
 use crate::response::PerRow;
 use crate::spare::{self, Spare};
-use std::ops::{AddAssign, BitOr, Range, Sub, SubAssign};
+use std::ops::{BitOr, Range, Sub};
 use table::{Counted, Plain, Table, Units, Values};
 
 /// Most columns in one pass.
@@ -48,16 +48,29 @@ pub(crate) enum Counts {
 }
 
 /// What counts are made of.
-pub(crate) trait Amount:
-    Spare + Default + PartialOrd + AddAssign + SubAssign + Sub<Output = Self> + BitOr<Output = Self>
-{
+///
+/// A table has fewer than 2³² rows and all units together are fewer than 2⁶³, so that no sum of counts overflows; and only
+/// what was counted before is taken away. Sums that wrap say so: loops over counts need no check of their own.
+pub(crate) trait Amount: Spare + Default + PartialOrd + BitOr<Output = Self> {
     fn number(self) -> f64;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
 }
 
 impl Amount for u32 {
     #[inline]
     fn number(self) -> f64 {
         f64::from(self)
+    }
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
     }
 }
 
@@ -66,6 +79,16 @@ impl Amount for u64 {
     fn number(self) -> f64 {
         // All units together are fewer than half of what fits.
         self as i64 as f64
+    }
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
     }
 }
 
@@ -119,16 +142,16 @@ impl Tally {
 
     /// Turns what was counted of some rows of `whole` into what the others are.
     pub(crate) fn subtract_from(&mut self, whole: &Self) {
-        fn from<T: Copy + Sub<Output = T>>(some: &mut [T], whole: &[T]) {
-            some.iter_mut().zip(whole).for_each(|(some, all)| *some = *all - *some);
+        fn from<T: Copy>(some: &mut [T], whole: &[T], minus: impl Fn(T, T) -> T) {
+            some.iter_mut().zip(whole).for_each(|(some, all)| *some = minus(*all, *some));
         }
         match (&mut self.counts, &whole.counts) {
-            (Counts::Rows(some), Counts::Rows(whole)) => from(some, whole),
-            (Counts::Units(some), Counts::Units(whole)) => from(some, whole),
+            (Counts::Rows(some), Counts::Rows(whole)) => from(some, whole, Amount::minus),
+            (Counts::Units(some), Counts::Units(whole)) => from(some, whole, Amount::minus),
             _ => unreachable!("a fit counts rows or units, not both"),
         }
-        from(&mut self.rows, &whole.rows);
-        from(&mut self.sums, &whole.sums);
+        from(&mut self.rows, &whole.rows, Sub::sub);
+        from(&mut self.sums, &whole.sums, Sub::sub);
     }
 
     /// Whether a bin has rows.
@@ -142,9 +165,9 @@ impl Tally {
 
 /// How many rows each of so many bins has, out of `counts` by cell and bin.
 pub(crate) fn rows_of_bins(counts: &[u32], bins: usize) -> Vec<u32> {
-    let mut rows = vec![0; bins];
+    let mut rows = vec![0u32; bins];
     for cell in counts.chunks_exact(bins) {
-        rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows += count);
+        rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows = rows.plus(*count));
     }
     rows
 }
@@ -292,11 +315,11 @@ fn filled_unchecked<V: Values>(node: Node, values: V, codes: &[&[u8]]) -> Option
 
 /// Counts by cell and bin, and targets by bin, from counts by cell, target and bin.
 fn by_target(counts: &[u32], bins: usize) -> (Vec<u32>, Vec<f64>) {
-    let (mut by_cell, mut targets) = (Vec::with_capacity(counts.len() / 2), vec![0; bins]);
+    let (mut by_cell, mut targets) = (Vec::with_capacity(counts.len() / 2), vec![0u32; bins]);
     for both in counts.chunks_exact(2 * bins.max(1)) {
         let (zeros, ones) = both.split_at(bins);
-        by_cell.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros + ones));
-        targets.iter_mut().zip(ones).for_each(|(sum, ones)| *sum += ones);
+        by_cell.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros.plus(*ones)));
+        targets.iter_mut().zip(ones).for_each(|(sum, ones)| *sum = sum.plus(*ones));
     }
     (by_cell, targets.into_iter().map(f64::from).collect())
 }
