@@ -25,7 +25,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from . import _frame, _native
+from . import _frame, _native, _validate
 from ._html import HtmlMixin
 from ._look import LookMixin
 from ._progress import Progress
@@ -44,6 +44,7 @@ ENGINE = (
     "bound",
     "node_limit",
     "time_limit",
+    "memory_limit",
     "path",
     "length_penalty",
     "reg_lambda",
@@ -146,7 +147,11 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         """`X` as an array or a data frame, checked as scikit-learn does."""
         X = _frame.opened(X)
         if _frame.library(X) == "array":
-            return validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite=False)
+            # Where scikit-learn makes float64 of it without a word.
+            objects = isinstance(X, np.ma.MaskedArray) or isinstance(X, np.ndarray) and X.dtype.kind == "O"
+            if reset and objects and _validate.beyond(X):
+                warnings.warn(_frame.ROUNDED.format(what="X"), UserWarning, stacklevel=3)
+            return validate_data(self, _validate.matrix(X), reset=reset, dtype="numeric", ensure_all_finite=False)
         rows, columns = _frame.rows_of(X), _frame.columns_of(X)
         for count, what in ((rows, "sample(s)"), (len(columns), "feature(s)")):
             if count == 0:
@@ -213,7 +218,8 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         which = [i for i, name in enumerate(names) if name in used]
         chosen = [names[i] for i in which]
         rows = len(X) if _frame.library(X) == "array" else _frame.rows_of(X)
-        table = _frame.table(X, which, chosen, [], True, True, effective_n_jobs(self.n_jobs))
+        spelled = self._model.categories
+        table = _frame.table(X, which, chosen, [], True, True, effective_n_jobs(self.n_jobs), spelled)
         table.as_booleans([name for name in chosen if name in self._model.booleans])
         if not which:
             table.add("", np.zeros(rows))
@@ -239,7 +245,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Learns from `table`, to which the target `y` was added."""
         if groups is not None:
-            groups = column_or_1d(groups)
+            groups = column_or_1d(_validate.unmasked(groups, "groups"))
             check_consistent_length(y, groups)
         given = self._given_folds(y, groups)
         if given is not None:
@@ -362,7 +368,10 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         return self._current().to_json()
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the model to a file that the command line reads too: whole or not at all."""
+        """Writes the model to a file that the command line reads too: whole or not at all.
+
+        A file that is replaced keeps its mode. A link is followed; one that leads nowhere is refused.
+        """
         self._current().save(path)
 
     @classmethod
@@ -412,7 +421,7 @@ def _free(wish: Any, otherwise: str, taken: set[str]) -> str:
 
 def _per_row(values: Any, what: str, rows: int) -> NDArray[np.float64]:
     """One positive number for each row."""
-    array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    array: NDArray[np.float64] = np.asarray(_validate.numbers(values, what), dtype=np.float64)
     if array.shape != (rows,):
         raise ValueError(f"{what}.shape == {array.shape}, expected {(rows,)}!")
     if not (np.isfinite(array).all() and (array > 0).all()):
@@ -423,6 +432,7 @@ def _per_row(values: Any, what: str, rows: int) -> NDArray[np.float64]:
 def _weights(sample_weight: Any, y: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
+    sample_weight = _validate.numbers(sample_weight, "sample_weight")
     weights: NDArray[np.float64] = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
     warning = _native.warning_of_weights(float(weights.sum()), int(np.count_nonzero(weights)))
     if warning is not None:

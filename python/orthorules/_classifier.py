@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -15,7 +16,9 @@ from . import _native
 from ._base import BaseRules, _free, _weights
 from ._doc import documented
 from ._frame import label
-from ._validate import required
+from ._validate import beyond, integers, labels, nullable, required, unmasked
+
+_INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 
 
 @documented
@@ -62,6 +65,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         bound: str = "admissible",
         node_limit: int | None = None,
         time_limit: float | None = None,
+        memory_limit: int | None = None,
         path: str | None = None,
         length_penalty: float = 1.0,
         reg_lambda: float | None = None,
@@ -96,6 +100,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.bound = bound
         self.node_limit = node_limit
         self.time_limit = time_limit
+        self.memory_limit = memory_limit
         self.path = path
         self.length_penalty = length_penalty
         self.reg_lambda = reg_lambda
@@ -136,8 +141,10 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         required(self, y)
         name = getattr(y, "name", None)
         X = self._validated(X, reset=True)
-        y = np.asarray(_check_y(y, estimator=self))
-        check_classification_targets(y)
+        y = labels(_check_y(nullable(unmasked(y, "y")), estimator=self))
+        # Whole numbers too large for any type of NumPy's are labels like others.
+        if not (y.dtype.kind == "O" and beyond(y)):
+            check_classification_targets(y)
         check_consistent_length(X, y)
         weight = _weights(sample_weight, y)
         # A row of weight 0 is a row that is not there.
@@ -211,6 +218,13 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         for activations, size in self._staged(X):
             yield self._probabilities(activations, size)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the rows whose class is predicted."""
+        known = labels(y)
+        if known.dtype.kind == "O" and beyond(known):
+            return float(np.average(self.predict(X) == known, weights=sample_weight))
+        return float(super().score(X, known, sample_weight))
+
     def _adopt(self, document: dict[str, Any]) -> None:
         if document["task"] != "classification":
             raise ValueError("this is the model of a regressor: use RuleRegressor.load or orthorules.load")
@@ -219,6 +233,9 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         if kind == "boolean" and set(names) == {"false", "true"}:
             self.classes_ = np.array([False, True])
         elif kind == "numeric":
+            if any(_native.plain(float(name)) != name for name in names) and all(map(_INTEGER.fullmatch, names)):
+                self.classes_ = integers(sorted(int(name) for name in names))
+                return
             numbers = np.array(sorted(float(name) for name in names))
             whole = (numbers == np.round(numbers)).all() and (np.abs(numbers) < 2**53).all()
             self.classes_ = numbers.astype(np.int64) if whole else numbers
@@ -230,6 +247,8 @@ def _labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
     """What the labels are, and their texts as the engine has them."""
     if classes.dtype.kind == "b":
         return "boolean", [label(c) for c in classes]
+    if beyond(classes):
+        return "spelled", [str(int(c)) for c in classes]
     if classes.dtype.kind in "iuf":
         return "numeric", [_native.plain(float(c)) for c in classes]
     return "categorical", [label(c) for c in classes]

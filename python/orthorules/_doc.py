@@ -26,7 +26,9 @@ PARAMETERS = """\
     node_limit : int, optional
         Queries that exact search may expand for one rule.
     time_limit : float, optional
-        Seconds for exact search in a whole fit; rules after that come from the beam.
+        Seconds for the search in a whole fit; after exact search the beam has half as long again.
+    memory_limit : int, optional
+        Bytes for the row sets that exact search keeps, at least 16 MB. Default: 1 GB.
     path : {"best", "nested"}, optional
         Whether a size extends the one before it. Default: `best` up to 100,000 rows and with γ = 1, else `nested`.
     length_penalty : float, default=1.0
@@ -76,7 +78,8 @@ PARAMETERS = """\
     verbose : int, default=0
         1 shows progress, 2 every rule.
     on_interrupt : {"raise", "keep"}, default="raise"
-        What Ctrl-C does to a fit: raise KeyboardInterrupt, or keep the rules found so far."""
+        What Ctrl-C does to a fit: raise KeyboardInterrupt, or keep the rules found so far. A cross-validation or a
+        bootstrap that was not finished is left out."""
 
 ATTRIBUTES = """\
     rules_ : pandas.DataFrame

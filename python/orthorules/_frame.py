@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from ._validate import WHOLE, beyond
 
 Cells = tuple[Any, ...]
 
+ROUNDED = (
+    "{what} holds whole numbers beyond 2**53, which are rounded to the nearest float64; "
+    "if they are names rather than sizes, use categorical_features, or leave them out"
+)
 _NEITHER = "column {name!r} holds {dtype}, which is neither number nor text: drop it or convert it"
 
 
@@ -73,23 +78,32 @@ def table(
     keep: bool,
     text: bool,
     threads: int | None,
+    spelled: Collection[str] = (),
 ) -> _native.Table:
     """The columns `which` of `X` under their `names`. `text` says whether columns that are not numbers are welcome, `threads`
-    how many may copy columns of an array that do not lie in one piece; with None these are read where they are."""
+    how many may copy columns of an array that do not lie in one piece; with None these are read where they are. Of the
+    columns in `categorical` and `spelled`, dates and whole numbers that float64 does not hold are taken as text."""
+    spelled = {*categorical, *spelled}
     if library(X) == "array":
-        if X.dtype not in (np.float64, np.float32):
+        whole = X.dtype.kind in "iu" and beyond(X[:, which])
+        if not whole and X.dtype not in (np.float64, np.float32):
             X = X[:, which].astype(np.float64, order="F")
             which = range(len(which))
-        return _native.Table.of_array(X, list(which), list(names), categorical, threads)
+        if not whole:
+            return _native.Table.of_array(X, list(which), list(names), categorical, threads)
     read = _READERS[library(X)]
     cells = []
     for i, name in zip(which, names, strict=True):
-        cell = read(X, i, name, name in categorical)
+        cell = read(X, i, name, name in spelled)
         if not text and cell[1] == "codes":
             raise ValueError(
                 f"column {name!r} holds categories, but categorical_features is None: "
                 "use categorical_features='from_dtype', or encode it"
             )
+        if cell[1] == "rounded":
+            if not keep:
+                warnings.warn(ROUNDED.format(what=f"column {name!r}"), UserWarning, stacklevel=4)
+            cell = (name, "numbers", cell[2])
         cells.append(cell)
     return _native.Table.of_columns(cells, categorical, list(names) if keep else [])
 
@@ -117,6 +131,16 @@ def _numbers(name: str, values: NDArray[Any]) -> Cells:
     return (name, "numbers", np.asarray(values, dtype=np.float64))
 
 
+def _rounded(name: str, values: NDArray[Any]) -> Cells:
+    """Whole numbers that float64 does not hold, as the nearest that it does."""
+    return (name, "rounded", np.asarray(values, dtype=np.float64))
+
+
+def _are_beyond(least: Any, most: Any) -> bool:
+    """Whether whole numbers from `least` to `most`, if there are any, may not be held by float64."""
+    return least is not None and most is not None and bool(least < -WHOLE or most > WHOLE)
+
+
 def _codes(name: str, codes: Any, names: Iterable[Any]) -> Cells:
     return (name, "codes", np.asarray(codes, dtype=np.int64), [label(n) for n in names])
 
@@ -126,7 +150,17 @@ def _booleans(name: str, numbers: NDArray[Any]) -> Cells:
     return (name, "booleans", np.where(np.isnan(numbers), -1, numbers).astype(np.int64))
 
 
-def _pandas(X: Any, i: int, name: str, categorical: bool) -> Cells:
+def _array(X: Any, i: int, name: str, spelled: bool) -> Cells:
+    column = X[:, i]
+    if not beyond(column):
+        return _numbers(name, column)
+    if not spelled:
+        return _rounded(name, column)
+    names, codes = np.unique(column, return_inverse=True)
+    return _codes(name, codes, names)
+
+
+def _pandas(X: Any, i: int, name: str, spelled: bool) -> Cells:
     pd = sys.modules["pandas"]
     column = X.iloc[:, i]
     dtype = column.dtype
@@ -139,46 +173,61 @@ def _pandas(X: Any, i: int, name: str, categorical: bool) -> Cells:
         raise ValueError("Complex data not supported")
     if types.is_bool_dtype(dtype):
         return _booleans(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if types.is_integer_dtype(dtype) and (there := column.dropna()).size and _are_beyond(there.min(), there.max()):
+        return _beyond(pd, column, name, spelled)
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return _numbers(name, column.to_numpy())
     if types.is_numeric_dtype(dtype):
         return _numbers(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
     if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
-        return _codes(name, *pd.factorize(column.astype(str))) if categorical else (name, "dates")
+        return _dates(pd, column, name, spelled)
     if types.is_object_dtype(dtype):
-        return _objects(pd, column, name)
+        return _objects(pd, column, name, spelled)
     if types.is_string_dtype(dtype) or str(dtype).startswith("dictionary"):
         return _codes(name, *pd.factorize(column))
     raise TypeError(_NEITHER.format(name=name, dtype=dtype))
 
 
-def _objects(pd: Any, column: Any, name: str) -> Cells:
+def _beyond(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
+    """Whole numbers that float64 does not hold."""
+    if spelled:
+        return _codes(name, *pd.factorize(column))
+    return _rounded(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _dates(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
+    return _codes(name, *pd.factorize(column.astype(str).where(column.notna()))) if spelled else (name, "dates")
+
+
+def _objects(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
     """A column of Python objects, by what they are."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind == "string":
         return _codes(name, *pd.factorize(column))
     if kind == "boolean":
         return _booleans(name, column.astype("boolean").to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind == "integer" and _are_beyond((there := column.dropna()).min(), there.max()):
+        return _beyond(pd, column, name, spelled)
     if kind in ("integer", "floating", "mixed-integer-float", "decimal", "empty"):
         return _numbers(name, pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan))
     if kind in ("datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"):
-        return (name, "dates")
+        return _dates(pd, column, name, spelled)
     raise TypeError(f"column {name!r} mixes kinds of values ({kind}): make it numbers or text")
 
 
-def _polars(X: Any, i: int, name: str, categorical: bool) -> Cells:
+def _polars(X: Any, i: int, name: str, spelled: bool) -> Cells:
     pl = sys.modules["polars"]
     column = X.to_series(i)
     dtype = column.dtype
-    if dtype.is_numeric() or dtype == pl.Null:
-        return _numbers(name, column.cast(pl.Float64).to_numpy())
+    large = dtype.is_integer() and _are_beyond(column.min(), column.max())
+    if (dtype.is_numeric() or dtype == pl.Null) and not (large and spelled):
+        return (_rounded if large else _numbers)(name, column.cast(pl.Float64).to_numpy())
     if dtype == pl.Boolean:
         return _booleans(name, column.cast(pl.Float64).to_numpy())
     if dtype.is_temporal():
-        if not categorical:
+        if not spelled:
             return (name, "dates")
-        column = column.cast(pl.String)
-    elif dtype not in (pl.String, pl.Categorical, pl.Enum):
+    elif not large and dtype not in (pl.String, pl.Categorical, pl.Enum):
         raise TypeError(_NEITHER.format(name=name, dtype=dtype))
     text = column.cast(pl.String)
     names = text.drop_nulls().unique(maintain_order=True)
@@ -186,20 +235,22 @@ def _polars(X: Any, i: int, name: str, categorical: bool) -> Cells:
     return _codes(name, codes.to_numpy(), names.to_list())
 
 
-def _arrow(X: Any, i: int, name: str, categorical: bool) -> Cells:
+def _arrow(X: Any, i: int, name: str, spelled: bool) -> Cells:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     column, kind = X.column(i), X.schema.field(i).type
     types = pa.types
+    ends = pc.min_max(column).as_py() if types.is_integer(kind) else {"min": None, "max": None}
+    large = _are_beyond(ends["min"], ends["max"])
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
-        return _numbers(name, _arrow_numbers(pa, column))
-    if types.is_boolean(kind):
+        if not (large and spelled):
+            return (_rounded if large else _numbers)(name, _arrow_numbers(pa, column))
+    elif types.is_boolean(kind):
         return _booleans(name, _arrow_numbers(pa, pc.cast(column, pa.int8())))
-    if types.is_temporal(kind):
-        if not categorical:
+    elif types.is_temporal(kind):
+        if not spelled:
             return (name, "dates")
-        column = pc.cast(column, pa.string())
     elif types.is_dictionary(kind):
         return _arrow_codes(pa, pc, name, column)
     elif not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
@@ -209,7 +260,8 @@ def _arrow(X: Any, i: int, name: str, categorical: bool) -> Cells:
 
 def _arrow_numbers(pa: Any, column: Any) -> NDArray[Any]:
     if column.type != pa.float64():
-        column = column.cast(pa.float64())
+        # Rounded where it must be, as everywhere else.
+        column = column.cast(pa.float64(), safe=False)
     if column.num_chunks == 1 and column.null_count == 0:
         array: NDArray[Any] = column.chunk(0).to_numpy(zero_copy_only=True)
         return array
@@ -224,4 +276,9 @@ def _arrow_codes(pa: Any, pc: Any, name: str, column: Any) -> Cells:
     return _codes(name, codes.to_numpy(), column.chunk(0).dictionary.to_pylist())
 
 
-_READERS: dict[str, Callable[[Any, int, str, bool], Cells]] = {"pandas": _pandas, "polars": _polars, "arrow": _arrow}
+_READERS: dict[str, Callable[[Any, int, str, bool], Cells]] = {
+    "array": _array,
+    "pandas": _pandas,
+    "polars": _polars,
+    "arrow": _arrow,
+}

@@ -33,6 +33,7 @@ class Model:
     chosen: int
     used_columns: list[str]
     booleans: list[str]
+    categories: list[str]
     classes: list[str]
     exposure: str | None
     task: str

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length
 
 from ._base import BaseRules, _free, _per_row, _weights
 from ._doc import documented
-from ._validate import required
+from ._validate import numbers, required
 
 _TASKS = {"squared": "regression", "poisson": "poisson"}
 
@@ -56,6 +56,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         bound: str = "admissible",
         node_limit: int | None = None,
         time_limit: float | None = None,
+        memory_limit: int | None = None,
         path: str | None = None,
         length_penalty: float = 1.0,
         reg_lambda: float | None = None,
@@ -90,6 +91,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.bound = bound
         self.node_limit = node_limit
         self.time_limit = time_limit
+        self.memory_limit = memory_limit
         self.path = path
         self.length_penalty = length_penalty
         self.reg_lambda = reg_lambda
@@ -136,7 +138,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         required(self, y)
         name = getattr(y, "name", None)
         X = self._validated(X, reset=True)
-        y = np.asarray(_check_y(y, y_numeric=True, estimator=self), dtype=np.float64)
+        y = np.asarray(_check_y(numbers(y, "y"), y_numeric=True, estimator=self), dtype=np.float64)
         check_consistent_length(X, y)
         weight = _weights(sample_weight, y)
         if exposure is not None:

@@ -4,11 +4,12 @@ use orthorules::Error;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `OSError` for files that cannot be read or written, `ValueError` for what is wrong with data, parameters and models.
 pub(crate) fn exception(error: Error) -> PyErr {
     match error {
-        Error::Io { path, source } => match source.raw_os_error() {
+        Error::Io { path, source } | Error::Write { path, source } => match source.raw_os_error() {
             // With number and file name, Python itself picks the subclass: FileNotFoundError and its kin.
             Some(number) => {
                 let text = source.to_string();
@@ -33,4 +34,15 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> orthorules::Result<T>) -> PyResu
 /// The engine broke its own rules.
 pub(crate) fn defect() -> PyErr {
     PyRuntimeError::new_err("internal error of orthorules; please report it with the data that caused it")
+}
+
+/// From now on one line on standard error tells of the first panic, however many threads follow it; the exception says the rest.
+pub(crate) fn report_first_panic() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    std::panic::set_hook(Box::new(|panic| {
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            let text = panic.to_string();
+            eprintln!("orthorules: {}", text.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }));
 }

@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::table::Table;
 use orthorules::model::Step;
 use orthorules::params::{Monotone, Preset};
-use orthorules::{Observer, Params, Problem, Roles, Rule, Task};
+use orthorules::{Kind, Observer, Params, Problem, Roles, Rule, Task};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -105,13 +105,18 @@ pub(crate) fn fit(
     params.check(task.loss(), 1).map_err(exception)?;
     let roles = Roles { target, task: Some(task), positive, weight, exposure, groups, ..Roles::default() };
     let columns = std::mem::take(&mut table.borrow_mut().columns);
+    let spelled_numbers = table.borrow().spelled_numbers;
 
     let (sender, mut receiver) = mpsc::channel();
     let stop = Arc::new(AtomicBool::new(false));
     let watcher = Watcher { news: sender.clone(), stop: Arc::clone(&stop), talkative: callback.is_some() };
     let learn = move || -> Outcome {
         let problem = Problem::new(orthorules::Table::new(columns)?, &roles)?;
-        orthorules::fit(&problem, &params, &watcher)
+        let (mut model, seconds) = orthorules::fit(&problem, &params, &watcher)?;
+        if spelled_numbers {
+            model.target_kind = Some(Kind::Numeric);
+        }
+        Ok((model, seconds))
     };
     std::thread::Builder::new().name("orthorules fit".into()).spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(learn)).ok().map(Box::new);

@@ -24,6 +24,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::errors::report_first_panic();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("PRESETS", orthorules::params::Preset::NAMES.to_vec())
     }

@@ -48,6 +48,10 @@ impl Model {
         };
         Self { model: Arc::new(model), sizes }
     }
+
+    fn columns_of(&self, kind: Kind) -> Vec<&str> {
+        self.model.columns.iter().filter(|c| c.kind == kind).map(|c| c.name.as_str()).collect()
+    }
 }
 
 #[pymethods]
@@ -121,8 +125,13 @@ impl Model {
     /// The columns that were false and true in training.
     #[getter]
     fn booleans(&self) -> Vec<&str> {
-        let columns = self.model.columns.iter();
-        columns.filter(|c| c.kind == Kind::Boolean).map(|c| c.name.as_str()).collect()
+        self.columns_of(Kind::Boolean)
+    }
+
+    /// The columns that were categories in training.
+    #[getter]
+    fn categories(&self) -> Vec<&str> {
+        self.columns_of(Kind::Categorical)
     }
 
     /// The labels as the engine spells them, negative before positive.

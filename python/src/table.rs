@@ -24,6 +24,15 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: usize,
     warnings: Vec<String>,
+    /// Whether the labels are whole numbers, spelled out because float64 does not hold them.
+    pub(crate) spelled_numbers: bool,
+}
+
+impl Table {
+    /// So many rows without a column.
+    fn empty(rows: usize) -> Self {
+        Self { columns: Vec::new(), rows, warnings: Vec::new(), spelled_numbers: false }
+    }
 }
 
 /// A column as Python hands it over: `(name, "numbers", array)`, `(name, "booleans", codes)`,
@@ -62,7 +71,7 @@ impl Table {
     fn of_columns(columns: &Bound<'_, PyList>, categorical: Vec<String>, keep: Vec<String>) -> PyResult<Self> {
         let columns: Vec<(String, Cells)> = columns.iter().map(|c| cells(&c)).collect::<PyResult<_>>()?;
         if columns.is_empty() {
-            return Ok(Self { columns: Vec::new(), rows: 0, warnings: Vec::new() });
+            return Ok(Self::empty(0));
         }
         let table = column_table(columns, &categorical, &keep)?;
         Ok(table.into())
@@ -94,7 +103,7 @@ impl Table {
             (array.shape()[0], read(py, &array, &which, threads)?)
         };
         if which.is_empty() {
-            return Ok(Self { columns: Vec::new(), rows, warnings: Vec::new() });
+            return Ok(Self::empty(rows));
         }
         let columns = names.into_iter().zip(numbers).map(|(name, n)| (name, Cells::Numbers(n))).collect();
         Ok(column_table(columns, &categorical, &[])?.into())
@@ -126,12 +135,14 @@ impl Table {
         Ok(())
     }
 
-    /// Adds a column of labels: numbers, booleans (0 and 1) or codes into names that are in order.
+    /// Adds a column of labels: numbers, booleans (0 and 1), or codes into names that are in order. The names are text
+    /// (`categorical`) or spell whole numbers that float64 does not hold (`spelled`).
     fn add_labels(&mut self, name: String, kind: &str, codes: PyReadonlyArray1<'_, f64>, names: Vec<String>) {
         let codes = codes.as_array();
         let values = match kind {
             "boolean" => Values::booleans(codes.iter().map(|&c| Some(c > 0.0))),
-            "categorical" => {
+            "categorical" | "spelled" => {
+                self.spelled_numbers = kind == "spelled";
                 let codes = codes.iter().map(|&c| c as u32).collect();
                 Values::Categorical { codes, levels: names, boolean: false }
             }
@@ -158,7 +169,7 @@ impl Table {
 impl From<orthorules::Table> for Table {
     fn from(table: orthorules::Table) -> Self {
         let (rows, warnings) = (table.rows(), table.warnings().to_vec());
-        Self { columns: table.into_columns(), rows, warnings }
+        Self { columns: table.into_columns(), warnings, ..Self::empty(rows) }
     }
 }
 
@@ -213,6 +224,8 @@ fn copied<T: Element + Copy + Into<f64> + Send + Sync>(
 
 /// Threads for one call.
 pub(crate) fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
+    // The engine's own limit.
+    let threads = threads.min(1024);
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     built.map_err(|e| exception(orthorules::Error::Table(format!("cannot start {threads} threads: {e}"))))
 }

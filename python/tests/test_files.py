@@ -1,8 +1,10 @@
 """Models go from Python to the command line and back without changing a bit."""
 
 import csv
+import errno
 import io
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -105,3 +107,33 @@ def test_exposure_survives_a_file(tmp_path, command):
     loaded = orthorules.load(tmp_path / "m.json")
     assert loaded.loss == "poisson"
     assert (loaded.predict(X, exposure=exposure) == expected).all()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links are those of POSIX")
+def test_a_file_that_is_replaced_keeps_its_mode_and_links(tmp_path, deliveries):
+    model = RuleRegressor(max_rules=2).fit(*deliveries)
+    path, link = tmp_path / "m.json", tmp_path / "link.json"
+    path.write_text("old")
+    path.chmod(0o600)
+    link.symlink_to(path)
+    model.save(link)
+    assert link.is_symlink() and orthorules.load(path).to_json() == model.to_json()
+    assert path.stat().st_mode & 0o777 == 0o600
+    nowhere = tmp_path / "nowhere.json"
+    nowhere.symlink_to(tmp_path / "absent.json")
+    with pytest.raises(ValueError, match="leads to no file"):
+        model.save(nowhere)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.json", "m.json", "nowhere.json"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+def test_a_full_disk_is_an_os_error(deliveries):
+    with pytest.raises(OSError) as caught:
+        RuleRegressor(max_rules=2).fit(*deliveries).save("/dev/full")
+    assert caught.value.errno == errno.ENOSPC
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no device without an end")
+def test_a_device_without_an_end_is_no_model():
+    with pytest.raises(ValueError, match="more than 256 MiB"):
+        orthorules.load("/dev/zero")

@@ -15,7 +15,7 @@ use std::path::PathBuf;
   orthorules predict titanic.json passengers.csv
 
 `orthorules COMMAND --help` explains a command and all its options.
-Exit codes: 0 done, 2 bad usage or bad input, 1 anything else.")]
+Exit codes: 0 done, 2 bad usage or bad input, 1 anything else, such as a full disk.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -137,9 +137,33 @@ impl Observer for Progress {
         self.bar.set_message(format!("{done} of {total} fits"));
     }
 
+    fn out_of_time(&self, class: Option<&str>) {
+        let class = class.map_or(String::new(), |c| format!("{c}: "));
+        let told = || self.notes.note(&format!("{class}--time-limit ended the fit: the rules found so far are kept"));
+        self.bar.suspend(told);
+    }
+
     fn stop(&self) -> bool {
         interrupted()
     }
+}
+
+/// A panic is our mistake, and one line tells of it, however many threads follow. They are asked to stop.
+pub(crate) fn report_first_panic() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    std::panic::set_hook(Box::new(|panic| {
+        INTERRUPTED.store(true, Ordering::Relaxed);
+        if TOLD.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let what = text.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        let place = panic.location().map_or(String::new(), |l| format!(" ({}:{})", l.file(), l.line()));
+        complain(&format!(
+            "this is a bug in orthorules; please report it with the command that caused it: {what}{place}"
+        ));
+    }));
 }
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -156,7 +180,7 @@ pub(crate) fn expect_interrupt() {
     // Where no handler can be set, or one is there already, nothing changes.
     let _ = ctrlc::set_handler(|| {
         if !KEEPING.load(Ordering::Relaxed) || INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+            crate::signals::leave(130);
         }
     });
 }
@@ -170,5 +194,32 @@ pub(crate) fn keep_rules_on_interrupt() {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Set for the process in which threads panic.
+    const PANIC: &str = "ORTHORULES_TEST_PANIC";
+
+    #[test]
+    fn many_panics_are_one_line() {
+        if std::env::var_os(PANIC).is_some() {
+            report_first_panic();
+            let threads: Vec<_> = (0..50).map(|n| std::thread::spawn(move || panic!("number {n}\nof fifty"))).collect();
+            assert!(threads.into_iter().all(|thread| thread.join().is_err()));
+            assert!(interrupted(), "whoever still works is asked to stop");
+            return;
+        }
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "console::tests::many_panics_are_one_line", "--nocapture"]).env(PANIC, "1");
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        assert!(stderr.starts_with("orthorules: this is a bug in orthorules; please report it"), "{stderr}");
+        assert!(stderr.contains("of fifty (") && stderr.contains("console.rs:"), "{stderr}");
     }
 }

@@ -1,7 +1,7 @@
 //! `orthorules demo`: the whole job on data that need no file.
 
 use crate::args::DemoArgs;
-use crate::console::{Notes, Output};
+use crate::console::{Notes, Output, expect_interrupt};
 use crate::fit::{Data, Document, Fitted};
 use crate::input::{self, Failure};
 use crate::page;
@@ -40,7 +40,8 @@ struct Titled<'s> {
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<Output, Failure> {
-    input::check_output(&args.output)?;
+    input::check_output(&args.output, &[])?;
+    expect_interrupt();
     let notes = Notes { quiet: args.quiet, verbose: false };
     let showcases = [
         Showcase::new(

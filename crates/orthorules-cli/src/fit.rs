@@ -11,7 +11,9 @@ use crate::text;
 use document::{HeldOut, Timings, entries};
 use orthorules::model::Status;
 use orthorules::table::{ReadOptions, read};
-use orthorules::{Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal, on_threads};
+use orthorules::{
+    Coded, Loss, Model, Observer, Params, Problem, Roles, Seconds, Table, Task, Values, decimal, on_threads,
+};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -21,7 +23,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     let (roles, params) = (args.columns.roles(), args.learning.params());
     let notes = Notes { quiet: args.output.quiet, verbose: args.output.verbose };
     if let Some(path) = &args.output.model {
-        input::check_output(path)?;
+        input::check_output(path, &[&args.table])?;
     }
     if roles.groups.is_some() && params.cv.is_none() && params.bootstrap.is_none() {
         let what = "--cv-groups needs --cv or --bootstrap: groups are kept together in folds and draws";
@@ -29,6 +31,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     }
     if let Some(name) = args.learning.torn_column() {
         return Err(Failure::Input(format!("--monotone gives both +1 and -1 for column {name:?}: keep one of them")));
+    }
+    if let Some(name) = args.learning.twice_cut_column() {
+        return Err(Failure::Input(format!(
+            "--cuts names column {name:?} twice: list all its thresholds in one of them"
+        )));
     }
     // Every range is the same for every loss and table: bad parameters are told before a large table is read.
     params.check(Loss::Squared, 1)?;
@@ -45,8 +52,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
             Data::Table(read(&args.table, &roles.read_options()).map_err(&in_table)?)
         } else {
             let limit = args.learning.memory_limit;
-            let (problem, warnings) = Problem::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
-            Data::Codes { problem: Box::new(problem), warnings, path: &args.table }
+            let (coded, warnings) = Coded::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
+            Data::Codes { coded: Box::new(coded), warnings, path: &args.table }
         };
         let seconds = start.elapsed().as_secs_f64();
         Fitted::new(data, &roles, &params, notes, seconds).map_err(&in_table)
@@ -69,7 +76,50 @@ pub(crate) enum Data<'a> {
     /// All of it, in memory.
     Table(Table),
     /// A problem with features as codes, made while the file at `path` was read.
-    Codes { problem: Box<Problem>, warnings: Vec<String>, path: &'a Path },
+    Codes { coded: Box<Coded>, warnings: Vec<String>, path: &'a Path },
+}
+
+/// What a model is learned from, in either form.
+enum Learnable {
+    Problem(Box<Problem>),
+    Coded(Box<Coded>),
+}
+
+impl Learnable {
+    fn task(&self) -> Task {
+        match self {
+            Self::Problem(problem) => problem.task(),
+            Self::Coded(coded) => coded.task(),
+        }
+    }
+
+    fn rows(&self) -> usize {
+        match self {
+            Self::Problem(problem) => problem.rows(),
+            Self::Coded(coded) => coded.rows(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Self::Problem(problem) => problem.width(),
+            Self::Coded(coded) => coded.width(),
+        }
+    }
+
+    fn warning(&self) -> Option<String> {
+        match self {
+            Self::Problem(problem) => problem.warning(),
+            Self::Coded(coded) => coded.warning(),
+        }
+    }
+
+    fn fit(&self, params: &Params, observer: &dyn Observer) -> orthorules::Result<(Model, Seconds)> {
+        match self {
+            Self::Problem(problem) => orthorules::fit(problem, params, observer),
+            Self::Coded(coded) => coded.fit(observer),
+        }
+    }
 }
 
 /// A model with what is known of its making.
@@ -91,9 +141,9 @@ impl Fitted {
             Data::Table(table) => {
                 let copy = may_have_many_classes(&table, roles).then(|| table.clone());
                 let warnings = table.warnings().to_vec();
-                (Problem::new(table, roles)?, warnings, Training::Table(copy))
+                (Learnable::Problem(Box::new(Problem::new(table, roles)?)), warnings, Training::Table(copy))
             }
-            Data::Codes { problem, warnings, path } => (*problem, warnings, Training::File(path)),
+            Data::Codes { coded, warnings, path } => (Learnable::Coded(coded), warnings, Training::File(path)),
         };
         params.check(problem.task().loss(), problem.rows())?;
         for warning in warnings.iter().chain(&problem.warning()) {
@@ -109,11 +159,11 @@ impl Fitted {
         ));
         keep_rules_on_interrupt();
         let progress = Progress::new(notes);
-        let (model, spent) = orthorules::fit(&problem, params, &progress as &dyn Observer)?;
+        let (model, spent) = problem.fit(params, &progress)?;
         let searches = progress.seconds();
         drop(progress);
         if interrupted() {
-            notes.note("interrupted: the rules found so far are kept");
+            notes.note(what_is_kept(&model, params));
         }
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
@@ -213,6 +263,18 @@ fn may_have_many_classes(table: &Table, roles: &Roles) -> bool {
         (None | Some(Task::Classification), Some(Values::Categorical { levels, .. })) => levels.len() > 2,
         (Some(Task::Classification), Some(Values::Numeric(_))) => true,
         _ => false,
+    }
+}
+
+/// What a fit that was interrupted has.
+fn what_is_kept(model: &Model, params: &Params) -> &'static str {
+    if params.cv.is_some() && model.cv.is_none() {
+        "interrupted: the folds were not finished, so that neither size nor penalty is chosen by them; the rules found so \
+         far are kept"
+    } else if params.bootstrap.is_some() && model.bootstrap.is_none() {
+        "interrupted: the bootstrap was not finished; the model is kept without it"
+    } else {
+        "interrupted: the rules found so far are kept"
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the commands are given: models, tables and sizes, with errors that name the file.
 
+use orthorules::atomic_file::{WholeFile, is_special};
 use orthorules::table::{Batches, ReadOptions, read};
 use orthorules::{Error, Kind, Model, Table, decimal};
 use std::path::Path;
@@ -20,7 +21,8 @@ impl From<Error> for Failure {
             Error::Param { name, want, got } => {
                 Self::Input(format!("--{} must be {want}, got {got}", name.replace('_', "-")))
             }
-            Error::Interrupted => Self::Other(error.to_string()),
+            // Neither the command nor what it was given is wrong.
+            Error::Interrupted | Error::Write { .. } => Self::Other(error.to_string()),
             _ => Self::Input(error.to_string()),
         }
     }
@@ -88,8 +90,8 @@ pub(crate) fn size(model: &Model, wanted: Option<usize>) -> Result<usize, Failur
     }
 }
 
-/// Refuses an output file that could not be written, before any work is done.
-pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
+/// Refuses an output file that is one of the `inputs`, or that could not be written, before any work is done.
+pub(crate) fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(Error::file(path, "is a directory; name a file to write").into());
@@ -98,7 +100,31 @@ pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
         let what = format!("cannot be written: there is no directory {}", folder.display());
         return Err(Error::file(path, what).into());
     }
+    if let Some(input) = inputs.iter().find(|input| is_same(path, input)) {
+        let what = format!("is the input {}; name another file to write", input.display());
+        return Err(Error::file(path, what).into());
+    }
+    if !is_special(path) {
+        WholeFile::create(path)?;
+    }
     Ok(())
+}
+
+/// Whether both paths lead to one file. A device or a pipe may well be read and written.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let (Ok(about_a), Ok(about_b)) = (std::fs::metadata(a), std::fs::metadata(b)) else { return false };
+    if !about_a.is_file() || !about_b.is_file() {
+        return false;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (about_a.dev(), about_a.ino()) == (about_b.dev(), about_b.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+    }
 }
 
 #[cfg(test)]
@@ -119,6 +145,8 @@ mod tests {
         let parameter = Error::Param { name: "reg_lambda", want: "at least 0", got: "-1".into() };
         assert!(matches!(parameter.into(), Failure::Input(text) if text == "--reg-lambda must be at least 0, got -1"));
         assert!(matches!(Error::Interrupted.into(), Failure::Other(_)));
+        let full = Error::write("m.json", std::io::ErrorKind::StorageFull.into());
+        assert!(matches!(full.into(), Failure::Other(text) if text.starts_with("m.json: cannot be written: ")));
         let table = in_table(Path::new("a.csv"))(Error::Table("no rows".into()));
         assert!(matches!(table, Failure::Input(text) if text == "a.csv: no rows"));
     }

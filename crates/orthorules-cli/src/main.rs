@@ -11,13 +11,15 @@ mod line;
 mod page;
 mod predict;
 mod show;
+mod signals;
 mod sink;
 mod text;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
-use console::{Output, complain};
+use console::{Output, complain, report_first_panic};
 use input::Failure;
+use orthorules::on_threads;
 use std::process::ExitCode;
 
 const BAD_INPUT: u8 = 2;
@@ -25,10 +27,8 @@ const OTHER: u8 = 1;
 
 fn main() -> ExitCode {
     // A panic is our mistake: it is neither success nor the user's bad input.
-    std::panic::catch_unwind(run).unwrap_or_else(|_| {
-        complain("this is a bug in orthorules; please report it with the command that caused it");
-        ExitCode::from(OTHER)
-    })
+    report_first_panic();
+    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(OTHER))
 }
 
 fn run() -> ExitCode {
@@ -40,6 +40,7 @@ fn run() -> ExitCode {
         }
         Err(help) => return print(&Output::Text(help.render().ansi().to_string())),
     };
+    signals::expect();
     match dispatch(&cli.command) {
         Ok(output) => print(&output),
         Err(Failure::Input(message)) => {
@@ -58,9 +59,10 @@ fn dispatch(command: &Command) -> Result<Output, Failure> {
         Command::Demo(args) => demo::run(args),
         Command::Fit(args) => fit::run(args),
         Command::Show(args) => show::run(args),
-        Command::Predict(args) => predict::run(args),
-        Command::Evaluate(args) => evaluate::run(args),
-        Command::Explain(args) => explain::run(args),
+        // Threads that cannot be started are then an error, not a panic.
+        Command::Predict(args) => on_threads(None, || predict::run(args))?,
+        Command::Evaluate(args) => on_threads(None, || evaluate::run(args))?,
+        Command::Explain(args) => on_threads(None, || explain::run(args))?,
     }
 }
 

@@ -34,7 +34,7 @@ enum Answers<'m> {
 /// Runs the command.
 pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
     if let Some(path) = &args.output {
-        input::check_output(path)?;
+        input::check_output(path, &[&args.model, &args.table])?;
     }
     let model = input::model(&args.model)?;
     let rules = input::size(&model, args.size.rules)?;
@@ -88,9 +88,15 @@ fn each<T: Send>(
         }
         let results: Vec<orthorules::Result<T>> = std::thread::scope(|scope| {
             let predict = &predict;
-            let running: Vec<_> = group.iter().map(|table| scope.spawn(move || predict(table))).collect();
+            let start = |table| std::thread::Builder::new().spawn_scoped(scope, move || predict(table));
+            let running: Vec<_> = group.iter().map(|table| (table, start(table))).collect();
             let stopped = |_| Err(Error::Table("a thread stopped unexpectedly".into()));
-            running.into_iter().map(|thread| thread.join().unwrap_or_else(stopped)).collect()
+            let finished = running.into_iter().map(|(table, thread)| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(stopped),
+                // There is no room for another thread.
+                Err(_) => predict(table),
+            });
+            finished.collect()
         });
         for (table, result) in group.iter().zip(results) {
             done(result.map_err(|e| in_table(path)(after(e, rows)))?)?;

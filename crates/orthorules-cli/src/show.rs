@@ -6,7 +6,7 @@ use crate::fit::Size;
 use crate::input::{self, Failure};
 use crate::line::RuleLine;
 use crate::text;
-use orthorules::bootstrap::Bootstrap;
+use orthorules::model::Bootstrap;
 use orthorules::model::{Ensemble, Step};
 use orthorules::rule::Condition;
 use orthorules::{Loss, Model, Task};

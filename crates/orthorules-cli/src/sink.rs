@@ -3,8 +3,7 @@
 use crate::console::Output;
 use crate::input::Failure;
 use orthorules::Error;
-use orthorules::whole::{WholeFile, is_special};
-use std::fs::File;
+use orthorules::atomic_file::{WholeFile, is_special, write_special};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use tempfile::SpooledTempFile;
@@ -29,11 +28,11 @@ impl Sink {
 
     /// Adds `text`.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
-        let written = match self {
-            Self::File(file) => file.write_all(text.as_bytes()),
-            Self::Waiting(spool, _) => spool.write_all(text.as_bytes()),
-        };
-        written.map_err(|e| Failure::Other(format!("cannot write the output: {e}")))
+        match self {
+            Self::File(file) => file.add(text.as_bytes())?,
+            Self::Waiting(spool, _) => spool.write_all(text.as_bytes()).map_err(|e| Error::temporary(&e))?,
+        }
+        Ok(())
     }
 
     /// Lets the output appear.
@@ -42,8 +41,8 @@ impl Sink {
         match self {
             Self::File(file) => file.finish()?,
             Self::Waiting(mut spool, Some(path)) => {
-                let copied = spool.rewind().and_then(|()| io::copy(&mut spool, &mut File::create(&path)?));
-                copied.map_err(|e| Error::io(&path, e))?;
+                spool.rewind().map_err(|e| Error::temporary(&e))?;
+                write_special(&path, &mut spool)?;
             }
             Self::Waiting(mut spool, None) => {
                 let mut out = io::stdout().lock();

@@ -1,9 +1,9 @@
 //! Text for people: aligned tables, numbers of even precision, rules as lists.
 
 use anstyle::{AnsiColor, Style};
+use orthorules::model::CrossValidation;
 use orthorules::model::{Ensemble, Step};
 use orthorules::params::Select;
-use orthorules::select::CrossValidation;
 use orthorules::{Link, Model, Task, decimal};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -65,6 +65,9 @@ impl Cell {
     }
 }
 
+/// A wider cell does not move what other lines have in the columns after it.
+const WIDEST: usize = 1000;
+
 /// Lines of cells, each column as wide as its widest cell.
 #[derive(Debug, Default)]
 pub(crate) struct Grid(Vec<Vec<Cell>>);
@@ -82,17 +85,19 @@ impl std::fmt::Display for Grid {
         for line in &self.0 {
             widths.resize(widths.len().max(line.len()), 0);
             for (width, cell) in widths.iter_mut().zip(line) {
-                *width = (*width).max(cell.text.width());
+                *width = (*width).max(cell.text.width().min(WIDEST));
             }
         }
         for line in &self.0 {
             // Blanks wait until something follows them: lines have no blanks at their end.
             let mut blanks = 0;
             for (cell, width) in line.iter().zip(&widths) {
-                let fill = width - cell.text.width();
+                let fill = width.saturating_sub(cell.text.width());
                 blanks += 2 + if cell.right { fill } else { 0 };
                 if !cell.text.is_empty() {
-                    write!(f, "{:blanks$}{}", "", styled(cell.style, &cell.text))?;
+                    // A format's width ends at 65,535.
+                    (0..blanks).try_for_each(|_| f.write_str(" "))?;
+                    f.write_str(&styled(cell.style, &cell.text))?;
                     blanks = 0;
                 }
                 blanks += if cell.right { 0 } else { fill };

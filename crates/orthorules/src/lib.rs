@@ -2,7 +2,7 @@
 //!
 //! # The pipeline
 //!
-//! 1. A [`Table`] of named columns, from memory or from a file ([`table::read()`], feature `files`).
+//! 1. A [`Table`] of named columns, from memory or from a file ([`crate::data::table::read()`], feature `files`).
 //! 2. [`Roles`] say which column is the target; [`Problem::new`] checks every number once.
 //! 3. [`Params`] say how to learn; the defaults are the ones that measured best. [`fit()`] first turns columns into bins.
 //! 4. Each round scores all candidate conditions, keeps the best conjunction, and splits the *cells*: groups of rows
@@ -51,61 +51,31 @@
 //! makes it panic: every [`Error`] is one line that names the place and the remedy. Formulas and their identifiers are
 //! in `docs/algorithm.md`, the rooms of the code in `ARCHITECTURE.md`.
 
-mod bins;
-pub mod bootstrap;
-#[cfg(test)]
-mod cases;
-mod cells;
-mod coder;
+mod base;
 mod codes;
-mod counts;
-mod cpu;
-pub mod decimal;
-pub mod error;
-pub mod evaluate;
-pub mod explain;
-pub mod fit;
-pub mod generate;
-mod group;
-mod histogram;
-mod linalg;
-pub mod loss;
-mod masses;
+mod data;
+mod engine;
+mod learn;
 pub mod model;
-mod monotone;
-mod names;
-mod objective;
 pub mod params;
-mod path;
-pub mod predict;
-pub mod problem;
-mod refit;
-mod response;
-pub mod rule;
-mod search;
-pub mod select;
-mod sirus;
-mod sketch;
-mod spare;
-#[cfg(feature = "files")]
-mod spill;
-mod store;
-#[cfg(feature = "files")]
-mod stream;
 pub mod study;
-pub mod table;
-mod tally;
-mod threads;
-pub mod whole;
 
-pub use error::{Error, Result};
-pub use fit::{Observer, Seconds, Silent, fit};
-pub use loss::{Link, Loss};
+pub use base::error::{Error, Result};
+pub use base::threads::on_threads;
+pub use base::{atomic_file, decimal, error};
+pub use codes::coded::Coded;
+pub use data::loss::{Link, Loss};
+pub use data::problem::{Problem, Roles, Task};
+pub use data::table::{Column, Kind, Table, Values};
+pub use data::{generate, loss, problem, table};
+pub use learn::fit::fit;
+pub use learn::seconds::Seconds;
 pub use model::Model;
+pub use model::certificate::Certificate;
+pub use model::certificate::Pruned;
+pub use model::observer::Observer;
+pub use model::observer::Silent;
+pub use model::predict::{Predictions, Predictor};
+pub use model::rule::Rule;
+pub use model::{evaluate, explain, predict, rule};
 pub use params::Params;
-pub use predict::{Predictions, Predictor};
-pub use problem::{Problem, Roles, Task};
-pub use rule::Rule;
-pub use search::{Certificate, Pruned};
-pub use table::{Column, Kind, Table, Values};
-pub use threads::on_threads;

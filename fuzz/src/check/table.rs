@@ -4,7 +4,7 @@ use super::{Outcome, Verdict, refused, values};
 use crate::case::Case;
 use crate::settings::Understood;
 use orthorules::table::{Batches, ReadOptions, read};
-use orthorules::{Kind, Loss, Model, Observer, Predictions, Problem, Result as Engine, Table, fit};
+use orthorules::{Coded, Error, Kind, Loss, Model, Observer, Predictions, Problem, Result as Engine, Table, fit};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -60,10 +60,11 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
             Err(error) => return refused(&error),
         }
     } else {
-        let streamed = Problem::read(path, roles, params, *memory_limit).map(|(problem, _)| problem);
+        let streamed = Coded::read(path, roles, params, *memory_limit).map(|(coded, _)| coded);
         match (streamed, held) {
             (Ok(streamed), Ok((problem, table))) => {
-                let (first, second) = (in_memory(&streamed), in_memory(&problem));
+                let first = streamed.fit(&patience).map(|(model, _)| model);
+                let second = in_memory(&problem);
                 if params.time_limit.is_none() && !patience.ended() {
                     same(&first, &second)?;
                 }
@@ -72,7 +73,7 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
                     Err(error) => return refused(&error),
                 }
             }
-            (Err(error), Err(other)) if error.to_string() == other.to_string() => return refused(&error),
+            (Err(error), Err(other)) if same_fault(&error, &other) => return refused(&error),
             (Err(error), Err(other)) => return Err(format!("streamed: {error}; in memory: {other}")),
             (Ok(_), Err(error)) => return Err(format!("only in memory: {error}")),
             (Err(error), Ok(_)) => return Err(format!("only streamed: {error}")),
@@ -88,6 +89,16 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
     Ok(Outcome::Used)
 }
 
+/// Whether the bytes of a file are damaged, rather than its values.
+fn is_damage(error: &Error) -> bool {
+    error.to_string().contains("is not a readable")
+}
+
+/// Whether both say the same. Of a file that is damaged in several places, each may have met another one first.
+fn same_fault(error: &Error, other: &Error) -> bool {
+    error.to_string() == other.to_string() || (is_damage(error) && is_damage(other))
+}
+
 /// Batches hold as many rows as the whole table, and are refused where it is.
 fn same_rows(whole: &Engine<Table>, path: &Path, options: &ReadOptions) -> Result<(), String> {
     let batches: Engine<Vec<Table>> = Batches::open(path, options).and_then(Iterator::collect);
@@ -97,6 +108,7 @@ fn same_rows(whole: &Engine<Table>, path: &Path, options: &ReadOptions) -> Resul
             if rows == table.rows() { Ok(()) } else { Err(format!("{rows} rows in batches, {} in all", table.rows())) }
         }
         (Err(_), Err(_)) => Ok(()),
+        (Ok(_), Err(error)) if is_damage(&error) => Ok(()),
         (Ok(_), Err(error)) => Err(format!("only batches cannot be read: {error}")),
         (Err(error), Ok(_)) => Err(format!("only in batches it can be read: {error}")),
     }
@@ -123,7 +135,12 @@ fn same_in_batches(model: &Model, path: &Path, table: &Table) -> Result<(), Stri
     let options = ReadOptions { categorical, keep: needed.clone(), only: Some(needed) };
     let predict =
         || -> Engine<Vec<Predictions>> { Batches::open(path, &options)?.map(|batch| model.predict(&batch?)).collect() };
-    let parts = predict().map_err(|e| format!("the training file cannot be predicted in batches: {e}"))?;
+    let parts = match predict() {
+        Ok(parts) => parts,
+        // Damage behind the last row is met or not, as pieces end.
+        Err(error) if is_damage(&error) => return Ok(()),
+        Err(error) => return Err(format!("the training file cannot be predicted in batches: {error}")),
+    };
     let whole = model.predict(table).map_err(|e| format!("the training table cannot be predicted: {e}"))?;
     let bits = |predictions: &[Predictions]| -> Vec<u64> {
         let numbers = predictions.iter().flat_map(|p| match p {

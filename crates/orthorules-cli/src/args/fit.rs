@@ -30,7 +30,7 @@ pub(crate) struct FitArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FitOutputArgs {
-    /// Write the model to this file (default: it is not kept)
+    /// Write the model to this file, whole or not at all (default: it is not kept)
     #[arg(short = 'o', long = "output", value_name = "MODEL")]
     pub(crate) model: Option<PathBuf>,
     /// Print one JSON document instead of text (default: text)

@@ -2,10 +2,10 @@
 
 use super::Fitted;
 use crate::line::RuleLine;
-use orthorules::bootstrap::Bootstrap;
+use orthorules::model::Bootstrap;
+use orthorules::model::GridPoint;
 use orthorules::model::{Ensemble, Step};
 use orthorules::params::Select;
-use orthorules::select::GridPoint;
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
 

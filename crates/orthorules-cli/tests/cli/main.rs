@@ -2,14 +2,19 @@
 
 mod bad_input;
 mod batches;
+mod extremes;
+#[cfg(target_os = "linux")]
+mod faults;
 mod help;
 mod json;
+mod limits;
 mod memory;
 mod monotone;
 mod odd_input;
 mod output;
 mod round_trip;
 mod selection;
+mod ways;
 
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -1,15 +1,17 @@
 //! The model's versioned JSON file.
 
-use super::{ColumnSpec, Ensemble, Model, Step};
-use crate::bootstrap::Bootstrap;
-use crate::error::{Error, Result};
-use crate::loss::{Link, Loss};
-use crate::problem::Task;
-use crate::rule::Rule;
-use crate::select::CrossValidation;
-use crate::table::Kind;
-use crate::whole::write_whole;
+use super::{Ensemble, Model, Step};
+use crate::base::atomic_file::write_whole;
+use crate::base::error::{Error, Result};
+use crate::data::loss::{Link, Loss};
+use crate::data::problem::Task;
+use crate::data::schema::ColumnSpec;
+use crate::data::table::Kind;
+use crate::model::report::{Bootstrap, CrossValidation};
+use crate::model::rule::Rule;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// The `format` field of every model file.
@@ -100,6 +102,7 @@ impl Model {
 
     /// The model of a JSON document, checked from end to end.
     pub fn from_json(text: &str) -> Result<Self> {
+        check_size(text.len()).map_err(Error::Model)?;
         let bad = |e: serde_json::Error| Error::Model(format!("not a model file: {e}"));
         let header: Header = serde_json::from_str(text).map_err(bad)?;
         if header.format.as_deref() != Some(FORMAT) {
@@ -107,6 +110,7 @@ impl Model {
         }
         match header.version {
             Some(v) if v == u64::from(VERSION) => {}
+            Some(0) => return Err(Error::Model("the file has version 0, which there never was: it is damaged".into())),
             Some(v) => {
                 return Err(Error::Model(format!(
                     "the file has version {v}, this program reads version {VERSION}: use a newer release"
@@ -135,43 +139,51 @@ impl Model {
             cv: document.cv,
             bootstrap: document.bootstrap,
         };
-        model.validate()?;
+        model.check_rules()?;
         for ensemble in &mut model.ensembles {
             for step in &mut ensemble.path {
                 let conditions: usize = step.members().map(|k| ensemble.rules[k].complexity()).sum();
                 step.complexity = conditions;
             }
         }
-        if let Some(cv) = &model.cv {
-            cv.validate(&model)?;
-        }
-        if let Some(bootstrap) = &model.bootstrap {
-            bootstrap.validate(&model)?;
-        }
+        model.check_resamples()?;
         Ok(model)
     }
 
-    /// Writes the model to `path`: whole or not at all.
+    /// Writes the model to `path`: whole or not at all. A model that could not be read back is refused.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write_whole(path, self.to_json().as_bytes())
+        self.check()?;
+        let text = self.to_json();
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(Error::Model(format!("its file would have {} bytes, too many for a model file", text.len())));
+        }
+        write_whole(path, text.as_bytes())
     }
 
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
-        let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
-        if size.is_dir() {
+        if path.is_dir() {
             return Err(Error::file(path, "is a directory, not a model file"));
         }
-        if size.len() > MAX_FILE_BYTES {
-            return Err(Error::file(path, format!("{} bytes are too many for a model file", size.len())));
-        }
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        // What a device or a growing file would give never ends: one byte more than may be is enough to know.
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
+        check_size(bytes.len()).map_err(|what| Error::file(path, what))?;
         let text = String::from_utf8(bytes).map_err(|_| Error::file(path, "not a model file: not UTF-8 text"))?;
         Self::from_json(&text).map_err(|e| match e {
             Error::Model(what) => Error::file(path, what),
             other => other,
         })
     }
+}
+
+/// No model has so many bytes: they are not worth parsing.
+fn check_size(bytes: usize) -> Result<(), String> {
+    if bytes as u64 > MAX_FILE_BYTES {
+        return Err(format!("has more than {} MiB, too many for a model file", MAX_FILE_BYTES >> 20));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -203,6 +215,9 @@ mod tests {
             format!("{{\"format\":{nested}}}"),
             SMALL[..SMALL.len() / 2].to_owned(),
             changed("\"version\":1", "\"version\":2"),
+            changed("\"version\":1", "\"version\":0"),
+            changed("\"version\":1", "\"version\":-1"),
+            changed("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]"),
             changed("orthorules-model", "other"),
             changed("\"chosen\":1", "\"chosen\":7"),
             changed("[0.74]", "[0.74,1]"),
@@ -216,6 +231,60 @@ mod tests {
         for case in cases {
             let message = Model::from_json(&case).unwrap_err().to_string();
             assert!(!message.contains('\n'), "{message}");
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_is_wrong() {
+        let message = |from: &str, to: &str| Model::from_json(&SMALL.replace(from, to)).unwrap_err().to_string();
+        let version = |v: &str| message("\"version\":1", &format!("\"version\":{v}"));
+        assert!(version("0").contains("never was") && !version("0").contains("newer"), "{}", version("0"));
+        assert!(version("2").contains("newer release"), "{}", version("2"));
+        let twice = message("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]");
+        assert!(twice.contains("class \"yes\" is listed twice"), "{twice}");
+        // Finite weights, but sums that are not.
+        let large = message("-0.41,\"weights\":[0.74]", "-1.7e308,\"weights\":[-1.7e308]");
+        assert!(large.contains("overflows"), "{large}");
+    }
+
+    /// Opposite weights may be as large as they like: no sum of some of them overflows.
+    #[test]
+    fn large_weights_of_either_sign_give_finite_measures() {
+        let text = SMALL.replace("-0.41,\"weights\":[0.74]", "-1.7e308,\"weights\":[1.7e308]");
+        let text = text.replace("\"logistic\"", "\"squared\"").replace("\"classification\"", "\"regression\"");
+        let model = Model::from_json(&text.replace("\"classes\":[\"no\",\"yes\"],", "")).unwrap();
+        let column = |name, values: [f64; 4]| crate::Column::new(name, crate::Values::numbers(values));
+        let sex = crate::Column::new("sex", crate::Values::text(["female", "male", "female", "male"].map(Some)));
+        for target in [[1.0, 2.0, 3.0, 4.0], [1.6e308, -1.6e308, 1.0, 1.7e308]] {
+            let columns = vec![sex.clone(), column("age", [1.0, 2.0, 50.0, 60.0]), column("survived", target)];
+            let measured = model.evaluate(&crate::Table::new(columns).unwrap()).unwrap();
+            let numbers = measured[0].metrics.iter().map(|(_, x)| *x).chain([measured[0].risk]);
+            assert!(numbers.clone().all(f64::is_finite), "{measured:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_could_not_be_read_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.json");
+        let good = Model::from_json(SMALL).unwrap();
+        good.save(&path).unwrap();
+        let written = std::fs::read(&path).unwrap();
+        let spoil: [fn(&mut Model); 6] = [
+            |m| m.ensembles[0].path[0].weights[0] = f64::INFINITY,
+            |m| m.ensembles[0].path[0].intercept = f64::NAN,
+            |m| m.ensembles[0].path[0].train_risk = f64::NAN,
+            |m| m.ensembles[0].rules[0].value = f64::INFINITY,
+            |m| m.ensembles[0].rules[0].conditions[1].value = Some(crate::rule::Operand::Number(f64::INFINITY)),
+            |m| m.classes[0] = "yes".into(),
+        ];
+        for spoil in spoil {
+            let mut model = good.clone();
+            spoil(&mut model);
+            assert!(Model::from_json(&model.to_json()).is_err());
+            let message = model.save(&path).unwrap_err().to_string();
+            assert!(!message.contains('\n'), "{message}");
+            assert_eq!(std::fs::read(&path).unwrap(), written);
         }
     }
 }

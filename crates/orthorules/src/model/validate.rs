@@ -1,14 +1,28 @@
-//! What a model file must say for the rest of the library to trust it.
+//! What a model must say for the rest of the library to trust it, whether it was read or learned.
 
-use super::{Ensemble, Model};
-use crate::error::{Error, Result};
-use crate::loss::Link;
-use crate::monotone;
-use crate::problem::Task;
-use crate::table::Kind;
+use super::{Ensemble, Model, Step};
+use crate::base::error::{Error, Result};
+use crate::data::loss::Link;
+use crate::data::problem::Task;
+use crate::data::table::Kind;
+use crate::model::signs;
 
 impl Model {
-    pub(super) fn validate(&self) -> Result<()> {
+    /// Whether a reader of the model's file will take it: [`Model::from_json`], [`Model::save`] and [`fit`](crate::fit()) all ask
+    /// this. A model that was put together or changed by hand may fail.
+    pub fn check(&self) -> Result<()> {
+        self.check_rules()?;
+        self.check_resamples()
+    }
+
+    /// Whether cross-validation and bootstrap are about this model, whose rules have been checked and complexities counted.
+    pub(super) fn check_resamples(&self) -> Result<()> {
+        self.cv.as_ref().map_or(Ok(()), |cv| cv.validate(self))?;
+        self.bootstrap.as_ref().map_or(Ok(()), |bootstrap| bootstrap.validate(self))
+    }
+
+    /// Whether everything but these is sound.
+    pub(super) fn check_rules(&self) -> Result<()> {
         let bad = |what: String| Err(Error::Model(what));
         if self.loss != self.task.loss() {
             return bad(format!("task {} does not go with loss {}", self.task, self.loss));
@@ -26,6 +40,10 @@ impl Model {
         if self.classes.len() != expected || self.ensembles.is_empty() {
             return bad(format!("{} classes do not fit {} ensembles", self.classes.len(), self.ensembles.len()));
         }
+        let mut labels = std::collections::HashSet::new();
+        if let Some(class) = self.classes.iter().find(|class| !labels.insert(class.as_str())) {
+            return bad(format!("class {class:?} is listed twice"));
+        }
         let mut kinds = std::collections::HashMap::new();
         for column in &self.columns {
             if kinds.insert(column.name.as_str(), column.kind).is_some() {
@@ -38,7 +56,16 @@ impl Model {
             }
             ensemble.validate(&kinds)?;
         }
-        monotone::kept_by(self)
+        signs::kept_by(self)
+    }
+}
+
+impl Step {
+    /// Whether every sum of some of the weights is finite, in whatever order: so are the positive ones and the negative ones.
+    fn has_finite_scores(&self) -> bool {
+        let all = || self.weights.iter().chain([&self.intercept]);
+        let sum = |side: f64| all().map(|w| (side * w).max(0.0)).sum::<f64>();
+        sum(1.0).is_finite() && sum(-1.0).is_finite()
     }
 }
 
@@ -46,6 +73,9 @@ impl Ensemble {
     fn validate(&self, kinds: &std::collections::HashMap<&str, Kind>) -> Result<()> {
         let bad = |what: String| Err(Error::Model(what));
         for (k, rule) in self.rules.iter().enumerate() {
+            if !rule.value.is_finite() || rule.bound.is_some_and(|bound| !bound.is_finite()) {
+                return bad(format!("rule {}: its value or bound is not finite", k + 1));
+            }
             for condition in &rule.conditions {
                 let Some(&kind) = kinds.get(condition.column.as_str()) else {
                     return bad(format!("rule {}: unknown column {:?}", k + 1, condition.column));
@@ -68,6 +98,15 @@ impl Ensemble {
             }
             if !step.intercept.is_finite() || step.weights.iter().any(|w| !w.is_finite()) {
                 return bad(format!("the size with {} rules has a weight that is not finite", step.rules));
+            }
+            if !step.has_finite_scores() {
+                return bad(format!(
+                    "the size with {} rules has weights so large that their sum overflows",
+                    step.rules
+                ));
+            }
+            if !step.train_risk.is_finite() {
+                return bad(format!("the size with {} rules has a risk that is not finite", step.rules));
             }
         }
         if self.at(self.chosen).is_none() {

@@ -1,12 +1,31 @@
 //! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
 
 use super::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Update};
-use crate::error::{Error, Result};
-use crate::loss::Loss;
+use crate::base::error::{Error, Result};
+use crate::base::threads::{MOST_THREADS, available_threads};
+use crate::data::loss::Loss;
 use std::collections::BTreeMap;
 
 /// Above this many rows a nested path is the default: it takes a quarter of the time.
 const MANY_ROWS: usize = 100_000;
+/// Rules plus conditions where no size is given.
+pub(crate) const DEFAULT_COMPLEXITY: usize = 50;
+/// Memory for exact search where no limit is given: about eight million row sets.
+const SEARCH_MEMORY: u64 = 1 << 30;
+/// With less than this exact search could hardly begin.
+const LEAST_MEMORY: u64 = 16 << 20;
+/// A wider beam would spend its time on comparing its queries with each other: exact search is for that.
+const WIDEST: usize = 10_000;
+/// Trees and draws beyond this change no digit that is shown.
+const MANY: usize = 1_000_000;
+/// Deeper trees than this have too many paths to count.
+const DEEPEST: usize = 16;
+/// Beyond this the longer of two queries loses whatever it is worth.
+const STEEPEST: f64 = 100.0;
+/// Larger penalties leave no room for sums of them.
+const LARGE: f64 = 1e100;
+/// More rows, or seconds, than there are.
+const ENDLESS: f64 = 1e9;
 
 /// Parameters that have been checked and completed for a loss: what the engine reads.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +39,8 @@ pub struct Checked {
     pub(crate) bound: Bound,
     pub(crate) node_limit: u64,
     pub(crate) time_limit: Option<f64>,
+    /// Bytes for the row sets that exact search keeps.
+    pub(crate) search_memory: u64,
     pub(crate) path: PathKind,
     pub(crate) length_penalty: f64,
     pub(crate) reg_lambda: f64,
@@ -61,16 +82,6 @@ impl Checked {
 impl Params {
     /// Checks every parameter and fills in the defaults that depend on the loss and the number of rows.
     pub fn check(&self, loss: Loss, rows: usize) -> Result<Checked> {
-        let non_negative = |name, x: f64| {
-            if x.is_finite() && x >= 0.0 {
-                Ok(x)
-            } else {
-                Err(Error::Param { name, want: "a finite number of at least 0", got: x.to_string() })
-            }
-        };
-        let positive = |name, x: usize| {
-            if x >= 1 { Ok(x) } else { Err(Error::Param { name, want: "at least 1", got: x.to_string() }) }
-        };
         if let MaxBins::AtMost(bins) = self.max_bins
             && !(2..=65_535).contains(&bins)
         {
@@ -95,29 +106,30 @@ impl Params {
             (Search::Greedy, Some(w)) => {
                 return Err(Error::Conflict(format!("beam_width {w} needs search beam; greedy search has width 1")));
             }
-            (Search::Beam | Search::Exact, w) => positive("beam_width", w.unwrap_or(8))?,
+            (Search::Beam | Search::Exact, w) => whole("beam_width", w.unwrap_or(8), WIDEST, "from 1 to 10000")?,
         };
         let time_limit = match self.time_limit {
-            Some(x) if !(x > 0.0 && x <= 1e9) => {
-                return Err(Error::Param {
-                    name: "time_limit",
-                    want: "a positive number of seconds",
-                    got: x.to_string(),
-                });
+            Some(x) if !(x > 0.0 && x <= ENDLESS) => {
+                let want = "a positive number of seconds, at most 1e9";
+                return Err(Error::Param { name: "time_limit", want, got: x.to_string() });
             }
             limit => limit,
         };
         let lambda = if loss == Loss::Squared { 8.0 } else { 1.0 };
         let epsilon = if self.objective == Objective::Ogb { 1e-4 } else { 0.0 };
-        let complexity = if self.max_rules.is_some() { usize::MAX } else { 50 };
+        let complexity = if self.max_rules.is_some() { usize::MAX } else { DEFAULT_COMPLEXITY };
         let path = self.path_kind(rows)?;
         // On a path of best ensembles lengths compete by complexity, so within a search only the value counts.
-        let gamma = non_negative("length_penalty", self.length_penalty)?;
+        let gamma = number("length_penalty", self.length_penalty, STEEPEST, "a number from 0 to 100")?;
         let length_penalty = if path == PathKind::Best { 0.0 } else { gamma };
         let longest = match (self.learner, path) {
             (Learner::Sirus, _) => 2,
             (Learner::Boosting, PathKind::Best) => 3,
             (Learner::Boosting, PathKind::Nested) => usize::MAX,
+        };
+        let (deepest, conditions) = match self.learner {
+            Learner::Sirus => (DEEPEST, "from 1 to 16 with sirus"),
+            Learner::Boosting => (usize::MAX, "at least 1"),
         };
         Ok(Checked {
             learner: self.learner,
@@ -127,27 +139,34 @@ impl Params {
             exact: self.search == Search::Exact,
             beam_width,
             bound: self.bound,
-            node_limit: positive("node_limit", self.node_limit.unwrap_or(u64::MAX) as usize)? as u64,
+            node_limit: whole("node_limit", self.node_limit.unwrap_or(u64::MAX) as usize, usize::MAX, "at least 1")?
+                as u64,
             time_limit,
+            search_memory: self.memory_limit.unwrap_or(SEARCH_MEMORY).max(LEAST_MEMORY),
             path,
             length_penalty,
-            reg_lambda: non_negative("reg_lambda", self.reg_lambda.unwrap_or(lambda))?,
+            reg_lambda: number("reg_lambda", self.reg_lambda.unwrap_or(lambda), LARGE, "a number from 0 to 1e100")?,
             lambda_per_target: self.reg_lambda.is_none() && loss == Loss::Poisson,
-            epsilon: non_negative("epsilon", self.epsilon.unwrap_or(epsilon))?,
+            epsilon: number("epsilon", self.epsilon.unwrap_or(epsilon), LARGE, "a number from 0 to 1e100")?,
             max_rules: self.max_rules.unwrap_or(usize::MAX),
             max_complexity: self.max_complexity.unwrap_or(complexity),
-            max_conditions: positive("max_conditions", self.max_conditions.unwrap_or(longest))?,
-            min_coverage: positive("min_coverage", self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)))?,
+            max_conditions: whole("max_conditions", self.max_conditions.unwrap_or(longest), deepest, conditions)?,
+            min_coverage: whole(
+                "min_coverage",
+                self.min_coverage.unwrap_or((rows / 20).clamp(1, 5)),
+                usize::MAX,
+                "at least 1",
+            )?,
             smoothing: self.smoothing(path)?,
             max_bins: self.max_bins,
             cuts: sorted_cuts(&self.cuts)?,
             monotone: self.monotone.clone(),
-            num_trees: positive("num_trees", self.num_trees)?,
+            num_trees: whole("num_trees", self.num_trees, MANY, "from 1 to 1000000")?,
             p0: self.p0,
             cv: self.cross_validation()?,
             bootstrap: self.draws()?,
             lambda_is_given: self.reg_lambda.is_some(),
-            threads: positive("threads", self.threads.unwrap_or_else(available_threads))?,
+            threads: whole("threads", self.threads.unwrap_or_else(available_threads), MOST_THREADS, "from 1 to 1024")?,
             seed: self.seed,
         })
     }
@@ -157,18 +176,11 @@ impl Params {
     /// Part of what makes the default good on small tables; the paper's objectives and paths are left as they are.
     fn smoothing(&self, path: PathKind) -> Result<f64> {
         let default = if path == PathKind::Best && self.objective == Objective::Onb { 6.0 } else { 0.0 };
-        match self.smoothing {
-            None => Ok(default),
-            Some(rows) if !(rows.is_finite() && rows >= 0.0) => Err(Error::Param {
-                name: "smoothing",
-                want: "a finite number of rows of at least 0",
-                got: rows.to_string(),
-            }),
-            Some(rows) if rows > 0.0 && self.search == Search::Exact => {
-                Err(Error::Conflict("smoothing is for greedy and beam search: exact search goes by values".into()))
-            }
-            Some(rows) => Ok(rows),
+        let rows = number("smoothing", self.smoothing.unwrap_or(default), ENDLESS, "a number of rows from 0 to 1e9")?;
+        if self.smoothing.is_some() && rows > 0.0 && self.search == Search::Exact {
+            return Err(Error::Conflict("smoothing is for greedy and beam search: exact search goes by values".into()));
         }
+        Ok(rows)
     }
 
     /// Folds, and which size they choose.
@@ -188,6 +200,9 @@ impl Params {
         match self.bootstrap {
             Some(draws) if draws < 20 => {
                 Err(Error::Param { name: "bootstrap", want: "at least 20 draws", got: draws.to_string() })
+            }
+            Some(draws) if draws > MANY => {
+                Err(Error::Param { name: "bootstrap", want: "at most 1000000 draws", got: draws.to_string() })
             }
             Some(_) if self.learner == Learner::Sirus => {
                 Err(Error::Conflict("bootstrap is for boosting: sirus is made of resampled trees already".into()))
@@ -211,6 +226,16 @@ impl Params {
     }
 }
 
+/// `x` if it is from 1 to `most`; `want` says so.
+fn whole(name: &'static str, x: usize, most: usize, want: &'static str) -> Result<usize> {
+    if (1..=most).contains(&x) { Ok(x) } else { Err(Error::Param { name, want, got: x.to_string() }) }
+}
+
+/// `x` if it is from 0 to `most`; `want` says so.
+fn number(name: &'static str, x: f64, most: f64, want: &'static str) -> Result<f64> {
+    if (0.0..=most).contains(&x) { Ok(x) } else { Err(Error::Param { name, want, got: x.to_string() }) }
+}
+
 /// The cuts of each column, ascending and distinct.
 fn sorted_cuts(cuts: &BTreeMap<String, Vec<f64>>) -> Result<BTreeMap<String, Vec<f64>>> {
     let sort = |(name, values): (&String, &Vec<f64>)| {
@@ -223,10 +248,6 @@ fn sorted_cuts(cuts: &BTreeMap<String, Vec<f64>>) -> Result<BTreeMap<String, Vec
         Ok((name.clone(), sorted))
     };
     cuts.iter().map(sort).collect()
-}
-
-pub(crate) fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 #[cfg(test)]

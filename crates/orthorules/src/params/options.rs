@@ -95,16 +95,6 @@ pub enum Select {
     OneSe,
 }
 
-/// Which way the score may go as the values of a column rise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(into = "i8", try_from = "i8")]
-pub enum Monotone {
-    /// It never falls.
-    Rising,
-    /// It never rises.
-    Falling,
-}
-
 /// Thresholds on a numeric column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MaxBins {

@@ -1,19 +1,22 @@
 //! Boosting as experiments need it: from rules that are given, and with the query of all rows among the candidates.
 
-use crate::bins;
-use crate::cells::Cells;
-use crate::error::{Error, Result};
-use crate::fit::{Boosting, Observer, certificate, model, rule, step};
+use crate::base::error::{Error, Result};
+use crate::codes::binning;
+use crate::data::problem::Problem;
+use crate::data::table::Column;
+use crate::engine::cells::Cells;
+use crate::engine::refit;
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::search::Found;
+use crate::learn::boosting::{Boosting, certificate, rule, step};
+use crate::learn::one::model;
+use crate::model::observer::Observer;
+use crate::model::rule::Rule;
+use crate::model::signs::Signs;
 use crate::model::{Ensemble, Model};
-use crate::monotone::Signs;
-use crate::objective::{D, G, N, ROWS, Scorer};
 use crate::params::{Params, Update};
-use crate::problem::Problem;
-use crate::refit;
-use crate::response::Response;
-use crate::rule::Rule;
-use crate::search::{Chosen, Found};
-use crate::table::Column;
 
 /// What differs from a plain fit.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,29 +34,30 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
     let pool = rayon::ThreadPoolBuilder::new().num_threads(params.threads).build();
     let pool = pool.map_err(|e| Error::Table(format!("cannot start {} threads: {e}", params.threads)))?;
     let response = &Response::new(problem, 1);
-    let columns = &bins::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let columns = &binning::bin(&problem.features, None, params.max_bins, &params.cuts);
     let boosting = Boosting::new(response, columns, params, observer);
-    let mut cells = Cells::new(response);
+    let all = &boosting.rows;
+    let mut cells = Cells::new(all, response);
     let mut weights = refit::constant(response.loss, &cells, response.zero(), params);
     let mut risk = weights.risk(response.loss, &cells, params.reg_lambda);
     let mut path = vec![step(response, &cells, &weights, 0)];
-    let (mut rules, mut chosen, mut complexity) = (Vec::new(), Vec::new(), 0);
+    let (mut rules, mut complexity) = (Vec::new(), 0);
     while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !observer.stop() {
         let (next, rows) = if let Some(next) = variant.given.get(rules.len()) {
-            (next.clone(), rows_of(next, &problem.features, response.rows()))
+            (next.clone(), Selected::single(rows_of(next, &problem.features, response.rows())))
         } else {
-            let scorer = &Scorer::new(response, &cells, &weights, params);
-            let searcher = boosting.searcher(&cells, scorer, &chosen, params.max_complexity - complexity - 1);
+            let scorer = &Scorer::new(all, response, &cells, &weights, params);
+            let searcher = boosting.searcher(&cells, scorer, params.max_complexity - complexity - 1);
             let mut found = pool.install(|| searcher.best_query());
             let taken = rules.iter().any(|r: &Rule| r.conditions.is_empty());
             if variant.whole && !taken {
-                found = better(found, scorer, &cells, response);
+                found = better(found, scorer, &cells, (all, response));
             }
             let Some(found) = found else { break };
             observer.searched(None, &certificate(&found, response, 0.0));
             (rule(&found, columns, response), found.rows)
         };
-        cells.split(&rows, response);
+        cells.split(&rows, all, response);
         weights = refit::update(&weights, Signs::Any, response.loss, &cells, params);
         let after = weights.risk(response.loss, &cells, params.reg_lambda);
         if params.update != Update::Newton && risk - after <= response.total_weight * f64::EPSILON {
@@ -64,7 +68,6 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
         path.push(step(response, &cells, &weights, complexity));
         observer.step(None, &next, &path[path.len() - 1]);
         rules.push(next);
-        chosen.push(Chosen::new(&rows, response));
     }
     let ensemble = Ensemble { class: None, chosen: rules.len(), rules, path };
     Ok(model(problem, vec![ensemble], params))
@@ -81,7 +84,12 @@ fn rows_of(rule: &Rule, features: &[Column], rows: usize) -> Vec<u32> {
 }
 
 /// `found`, or the query of all rows if that is worth at least as much.
-pub(super) fn better(found: Option<Found>, scorer: &Scorer, cells: &Cells, response: &Response) -> Option<Found> {
+pub(super) fn better(
+    found: Option<Found>,
+    scorer: &Scorer,
+    cells: &Cells,
+    (rows, response): (&Rows, &Response),
+) -> Option<Found> {
     let mut sum = vec![0.0; scorer.stride()];
     sum[ROWS] = response.rows_total;
     for cell in 0..cells.len() {
@@ -96,14 +104,15 @@ pub(super) fn better(found: Option<Found>, scorer: &Scorer, cells: &Cells, respo
         return found;
     }
     let nodes = found.map_or(0, |f| f.nodes);
-    Some(Found { rows: (0..response.rows() as u32).collect(), value, nodes, ..Found::default() })
+    Some(Found { rows: rows.all(), value, nodes, ..Found::default() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::generate;
     use crate::params::{Intercept, Preset};
-    use crate::{Roles, Silent, Table, Values, fit, generate};
+    use crate::{Roles, Silent, Table, Values, fit};
 
     /// Friedman's function plus a constant.
     fn friedman(shift: f64) -> Problem {

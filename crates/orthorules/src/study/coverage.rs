@@ -2,16 +2,17 @@
 
 use super::boost::better;
 use crate::Silent;
-use crate::bins;
-use crate::cells::Cells;
-use crate::error::Result;
-use crate::fit::Boosting;
-use crate::objective::Scorer;
+use crate::base::error::Result;
+use crate::codes::binning;
+use crate::data::problem::Problem;
+use crate::engine::cells::Cells;
+use crate::engine::refit;
+use crate::engine::response::Response;
+use crate::engine::rows::Rows;
+use crate::engine::score::Scorer;
+use crate::engine::search::Found;
+use crate::learn::boosting::Boosting;
 use crate::params::Params;
-use crate::problem::Problem;
-use crate::refit;
-use crate::response::Response;
-use crate::search::{Chosen, Found};
 
 /// Rows that the next condition covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -43,18 +44,18 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     let own = &own.check(problem.task.loss(), problem.rows)?;
     let orthogonal = &orthogonal.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
-    let columns = &bins::bin(&problem.features, None, own.max_bins, &own.cuts);
+    let columns = &binning::bin(&problem.features, None, own.max_bins, &own.cuts);
     let [own, orthogonal] = [own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
-    let mut cells = Cells::new(response);
+    let rows = &Rows::whole(columns, response);
+    let mut cells = Cells::new(rows, response);
     let mut weights = refit::constant(response.loss, &cells, response.zero(), own.params);
-    let mut chosen: Vec<Chosen> = Vec::new();
     let mut coverages = Vec::new();
     for round in 0..=rounds {
         let search = |boosting: &Boosting| -> Option<Found> {
-            let scorer = Scorer::new(response, &cells, &weights, boosting.params);
+            let scorer = Scorer::new(rows, response, &cells, &weights, boosting.params);
             let scorer = &if projected { scorer } else { scorer.unprojected() };
-            let found = boosting.searcher(&cells, scorer, &chosen, usize::MAX).best_query();
-            if whole { better(found, scorer, &cells, response) } else { found }
+            let found = boosting.searcher(&cells, scorer, usize::MAX).best_query();
+            if whole { better(found, scorer, &cells, (rows, response)) } else { found }
         };
         let Some(next) = search(&own) else { break };
         if round > 0
@@ -63,10 +64,9 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
             let covered = |found: &Found| found.rows.len();
             coverages.push(Coverage { own: covered(&next), orthogonal: covered(&other), rows: response.rows() });
         }
-        cells.split(&next.rows, response);
+        cells.split(&next.rows, rows, response);
         let signs = own.directions.of_query(&next.query.atoms);
         weights = refit::update(&weights, signs, response.loss, &cells, own.params);
-        chosen.push(Chosen::new(&next.rows, response));
     }
     Ok(coverages)
 }
@@ -74,8 +74,9 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Roles;
+    use crate::data::generate;
     use crate::params::Preset;
-    use crate::{Roles, generate};
 
     #[test]
     fn the_gradient_sum_covers_at_least_as_much_as_gradient_boosting() {

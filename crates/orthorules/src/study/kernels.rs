@@ -1,24 +1,28 @@
 //! The kernels, each beside its naive twin: for benches, counts of instructions, and the bandwidth experiment.
 
-use crate::bins::{self, BinnedColumn, Scale};
-use crate::cells::Cells;
-use crate::codes::{Code, with_codes};
-use crate::counts::RootCounts;
-use crate::error::{Error, Result};
-use crate::fit::{Silent, fit};
-use crate::generate::SplitMix64;
-use crate::group::Group;
-use crate::histogram::{Gathered, Method, Rows};
-use crate::linalg::Cholesky;
+use crate::base::error::{Error, Result};
+use crate::base::linalg::Cholesky;
+use crate::base::random::SplitMix64;
+use crate::codes::binning;
+use crate::codes::code::Code;
+use crate::codes::column::{BinnedColumn, Scale};
+use crate::codes::packed::with_codes;
+use crate::data::problem::{Problem, Roles};
+use crate::data::table::{Column, Table, Values};
+use crate::engine::cells::Cells;
+use crate::engine::count::group::Group;
+use crate::engine::count::histogram::{Gathered, Method};
+use crate::engine::count::root::RootCounts;
+use crate::engine::refit::{self, Weights};
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::score::Scorer;
+use crate::learn::fit::fit;
 use crate::model::Model;
-use crate::monotone::Signs;
-use crate::objective::Scorer;
+use crate::model::observer::Silent;
+use crate::model::predict::{Activations, Predictions, Predictor};
+use crate::model::signs::Signs;
 use crate::params::{Checked, MaxBins, Params, PathKind};
-use crate::predict::{Activations, Predictions, Predictor};
-use crate::problem::{Problem, Roles};
-use crate::refit::{self, Weights};
-use crate::response::Response;
-use crate::table::{Column, Table, Values};
 use std::collections::BTreeMap;
 
 /// What a fit or a prediction spends its time on.
@@ -76,7 +80,7 @@ pub struct Workload {
     moved: Vec<u32>,
     /// The rows of the last rule.
     last: Vec<u32>,
-    rows: Rows,
+    selected: Selected,
 }
 
 #[derive(Debug)]
@@ -87,8 +91,8 @@ struct State {
 }
 
 impl State {
-    fn new(cells: &Cells, weights: &Weights, response: &Response, params: &Checked) -> Self {
-        let scorer = Scorer::new(response, cells, weights, params);
+    fn new(rows: &Rows, cells: &Cells, weights: &Weights, response: &Response, params: &Checked) -> Self {
+        let scorer = Scorer::new(rows, response, cells, weights, params);
         Self { cells: cells.clone(), weights: weights.clone(), scorer }
     }
 }
@@ -117,27 +121,29 @@ impl Workload {
         let (model, _) = fit(&problem, &params, &Silent)?;
         let checked = params.check(problem.task.loss(), rows)?;
         let response = Response::new(&problem, 1);
-        let columns = bins::bin(&problem.features, None, params.max_bins, &BTreeMap::new());
+        let columns = binning::bin(&problem.features, None, params.max_bins, &BTreeMap::new());
         let fired = Activations::new(&model, &table)?;
         let covered = |k: usize| (0..rows as u32).filter(|&r| fired.fires(0, k, r as usize)).collect::<Vec<u32>>();
         let count = model.ensembles[0].rules.len();
-        let mut cells = Cells::new(&response);
+        let all = Rows::whole(&columns, &response);
+        let mut cells = Cells::new(&all, &response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), &checked);
-        let mut root = RootCounts::new(&columns, &response, &cells, params.objective)
-            .ok_or_else(|| Error::Table("only rows of equal weight are counted".into()))?;
+        let first = State::new(&all, &cells, &weights, &response, &checked);
+        let mut root = Gathered::new(&all.all(), &all, &response, &cells, &first.scorer).root_counts(&columns);
         let (mut before, mut now, mut last, mut moved) = (root.clone(), None, Vec::new(), Vec::new());
         for k in 0..count {
-            now = Some(State::new(&cells, &weights, &response, &checked));
+            now = Some(State::new(&all, &cells, &weights, &response, &checked));
             before = root.clone();
             last = covered(k);
-            moved = cells.split(&last, &response);
-            root.split((&columns, &response), &last, None, (&cells, &moved));
+            let selected = Selected::single(last.clone());
+            moved = cells.split(&selected, &all, &response);
+            root.split(&all, &selected, None, (&cells, &moved));
             weights = refit::update(&weights, Signs::Any, response.loss, &cells, &checked);
         }
-        let then = State::new(&cells, &weights, &response, &checked);
+        let then = State::new(&all, &cells, &weights, &response, &checked);
         let now = now.ok_or_else(|| Error::Table("no rule was found".into()))?;
-        let rows = Rows::Some(last.clone());
-        Ok(Self { table, model, params: checked, response, columns, now, root: before, then, moved, last, rows })
+        let selected = Selected::single(last.clone());
+        Ok(Self { table, model, params: checked, response, columns, now, root: before, then, moved, last, selected })
     }
 
     /// Rows that the last rule covers, cells of the rules before it, and bytes of a row's codes.
@@ -158,26 +164,27 @@ impl Workload {
 
     /// Runs a kernel once. The number sums up what it computed.
     pub fn run(&self, kernel: Kernel) -> f64 {
-        let gathered = || Gathered::new(&self.rows, &self.response, &self.now.cells, &self.now.scorer);
+        let all = Rows::whole(&self.columns, &self.response);
+        let gathered = || Gathered::new(&self.selected, &all, &self.response, &self.now.cells, &self.now.scorer);
         match kernel {
             Kernel::ByCells | Kernel::ByVectors => {
                 let method = if kernel == Kernel::ByCells { Method::Cells } else { Method::Vectors };
                 let (gathered, groups) = (gathered(), Group::all(&self.columns, &[], 1));
-                squares(groups.iter().flat_map(|group| gathered.statistics_by(method, group, &self.columns)))
+                squares(groups.iter().flat_map(|group| gathered.statistics_by(method, group)))
             }
             Kernel::Counts => {
                 let mut root = self.root.clone();
-                root.split((&self.columns, &self.response), &self.last, None, (&self.then.cells, &self.moved));
+                root.split(&all, &self.selected, None, (&self.then.cells, &self.moved));
                 let tables = root.tables().into_iter().flatten();
                 squares(tables.filter_map(|table| table.counts.of_rows()).flatten().map(|&n| f64::from(n)))
             }
             Kernel::Split => {
                 let mut cells = self.now.cells.clone();
-                cells.split(&self.last, &self.response);
+                cells.split(&self.selected, &all, &self.response);
                 squares(cells.b)
             }
             Kernel::Binning => {
-                let binned = bins::bin(&self.table.columns()[..1], None, self.params.max_bins, &BTreeMap::new());
+                let binned = binning::bin(&self.table.columns()[..1], None, self.params.max_bins, &BTreeMap::new());
                 with_codes!(&binned[0].codes, codes => squares(codes.iter().map(|&c| c.index() as f64)))
             }
             Kernel::Refit => {
@@ -203,11 +210,11 @@ impl Workload {
                 let column = |column: &BinnedColumn| {
                     let mut stats = vec![0.0; (column.bins + 1) * stride];
                     for r in self.last.iter().map(|&r| r as usize) {
-                        let (mass, shared) = (self.response.mass.at(r), &by_cell[self.now.cells.of(r)]);
+                        let (mass, shared) = (self.response.mass(r), &by_cell[self.now.cells.of(r)]);
                         let bin = &mut stats[code(column, r) * stride..][..stride];
                         bin[0] += 1.0;
                         bin.iter_mut().skip(1).zip(shared).for_each(|(x, s)| *x += mass * s);
-                        bin[1] -= self.response.b[r];
+                        bin[1] -= self.response.b(r);
                     }
                     stats
                 };
@@ -225,7 +232,7 @@ impl Workload {
                 let mut sums: BTreeMap<(usize, bool), f64> = BTreeMap::new();
                 for r in rows() {
                     let covered = self.last.binary_search(&(r as u32)).is_ok();
-                    *sums.entry((self.now.cells.of(r), covered)).or_default() += self.response.b[r];
+                    *sums.entry((self.now.cells.of(r), covered)).or_default() += self.response.b(r);
                 }
                 squares(sums.into_values())
             }
@@ -244,8 +251,8 @@ impl Workload {
                     let cell = cells.of(r);
                     let q = |k: usize| f64::from(k == 0 || cells.in_rule(cell, k - 1));
                     for i in 0..size {
-                        right[i] += q(i) * self.response.b[r];
-                        (0..size).for_each(|j| gram[i * size + j] += self.response.mass.at(r) * q(i) * q(j));
+                        right[i] += q(i) * self.response.b(r);
+                        (0..size).for_each(|j| gram[i * size + j] += self.response.mass(r) * q(i) * q(j));
                     }
                 }
                 (1..size).for_each(|i| gram[i * size + i] += self.params.reg_lambda);

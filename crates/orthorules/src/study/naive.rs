@@ -3,19 +3,22 @@
 //! `q⊥ = q − Q((QᵀQ)⁻¹(Qᵀq))` costs O(nt + t²) for a candidate and O(nt² + t³) for a round: the starting point of the
 //! paper's "Efficient Implementation". Kept to be compared with, in time and in every value.
 
-use crate::bins::{self, BinnedColumn, Code, with_codes};
-use crate::cells::Cells;
-use crate::error::Result;
-use crate::fit::Observer;
-use crate::linalg::Cholesky;
+use crate::base::error::Result;
+use crate::base::linalg::Cholesky;
+use crate::codes::binning;
+use crate::codes::column::{BinnedColumn, Code, with_codes};
+use crate::codes::query::Query;
+use crate::data::problem::Problem;
+use crate::engine::cells::Cells;
+use crate::engine::refit;
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::search::{Found, children};
 use crate::model::Step;
-use crate::monotone::Signs;
+use crate::model::observer::Observer;
+use crate::model::rule::Rule;
+use crate::model::signs::Signs;
 use crate::params::{Checked, Params};
-use crate::problem::Problem;
-use crate::refit;
-use crate::response::Response;
-use crate::rule::Rule;
-use crate::search::{Found, Query, children};
 
 /// A projection onto the complement of chosen queries.
 pub(crate) struct Projection {
@@ -79,8 +82,9 @@ fn indicator(rows: &[u32], n: usize) -> Vec<f64> {
 pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Vec<Rule>> {
     let params = params.check(problem.task.loss(), problem.rows)?;
     let response = Response::new(problem, 1);
-    let columns = bins::bin(&problem.features, None, params.max_bins, &params.cuts);
-    let mut cells = Cells::new(&response);
+    let columns = binning::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let rows = Rows::whole(&columns, &response);
+    let mut cells = Cells::new(&rows, &response);
     let mut weights = refit::constant(response.loss, &cells, response.zero(), &params);
     let (mut rules, mut chosen): (Vec<Rule>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
     let mut risk = weights.risk(response.loss, &cells, params.reg_lambda);
@@ -89,21 +93,21 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
         let scores = weights.scores(&cells);
         let score = |r: usize| scores[cells.of(r)];
         let gradient: Vec<f64> =
-            (0..response.rows()).map(|r| response.mass.at(r) * response.loss.mean(score(r)) - response.b[r]).collect();
+            (0..response.rows()).map(|r| response.mass(r) * response.loss.mean(score(r)) - response.b(r)).collect();
         let projection = Projection::new(&gradient, chosen.clone(), params.epsilon);
         let longest = (params.max_complexity - complexity - 1).min(params.max_conditions);
-        let Some(found) = greedy(&projection, &columns, &params, longest) else { break };
-        cells.split(&found.rows, &response);
+        let Some((found, covered)) = greedy(&projection, &columns, &params, longest) else { break };
+        cells.split(&found.rows, &rows, &response);
         weights = refit::update(&weights, Signs::Any, response.loss, &cells, &params);
         let next = weights.risk(response.loss, &cells, params.reg_lambda);
         if risk - next <= response.total_weight * f64::EPSILON {
             break;
         }
         risk = next;
-        chosen.push(indicator(&found.rows, response.rows()));
-        let rule = crate::fit::rule(&found, &columns, &response);
+        chosen.push(indicator(&covered, response.rows()));
+        let rule = crate::learn::boosting::rule(&found, &columns, &response);
         complexity += rule.complexity();
-        let size: Step = crate::fit::step(&response, &cells, &weights, complexity);
+        let size: Step = crate::learn::boosting::step(&response, &cells, &weights, complexity);
         observer.step(None, &rule, &size);
         rules.push(rule);
     }
@@ -111,32 +115,39 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
 }
 
 /// Adds the best condition again and again, as long as the value grows.
-fn greedy(projection: &Projection, columns: &[BinnedColumn], params: &Checked, longest: usize) -> Option<Found> {
+fn greedy(
+    projection: &Projection,
+    columns: &[BinnedColumn],
+    params: &Checked,
+    longest: usize,
+) -> Option<(Found, Vec<u32>)> {
     let n = projection.gradient.len();
-    let mut best = Found { rows: (0..n as u32).collect(), ..Found::default() };
+    let mut best = (Found::default(), (0..n as u32).collect::<Vec<u32>>());
     loop {
         let from = best.clone();
         for (index, column) in columns.iter().enumerate() {
             let mut counts = vec![0.0; column.bins + 1];
             with_codes!(&column.codes, codes => {
-                from.rows.iter().for_each(|&r| counts[codes[r as usize].index()] += 1.0);
+                from.1.iter().for_each(|&r| counts[codes[r as usize].index()] += 1.0);
             });
             children(index as u32, column, &counts, 1, |atom, count| {
-                let query: Query = from.query.with(atom);
+                let query: Query = from.0.query.with(atom);
                 if query.len() > longest || count[0] < params.min_coverage as f64 {
                     return;
                 }
-                let rows = column.select(atom, &from.rows);
+                let rows = column.select(atom, &from.1);
                 let value = projection.value(&indicator(&rows, n));
                 // As in the fast search, differences by rounding are ties.
-                if value > best.value * (1.0 + 1e-9) {
-                    best = Found { query, rows, value, ..Found::default() };
+                if value > best.0.value * (1.0 + 1e-9) {
+                    best = (Found { query, value, ..Found::default() }, rows);
                 }
             });
         }
-        if best.query == from.query {
-            best.query = minimal(best.query, columns, best.rows.len(), n);
-            return (!best.query.atoms.is_empty()).then_some(best);
+        if best.0.query == from.0.query {
+            let (found, rows) = best;
+            let query = minimal(found.query, columns, rows.len(), n);
+            let some = query.len() > 0;
+            return some.then(|| (Found { query, rows: Selected::single(rows.clone()), ..found }, rows));
         }
     }
 }
@@ -147,7 +158,8 @@ fn minimal(mut query: Query, columns: &[BinnedColumn], covered: usize, n: usize)
     while i < query.len() {
         let shorter = query.without(i);
         let all: Vec<u32> = (0..n as u32).collect();
-        let select = |rows: Vec<u32>, &atom: &crate::bins::Atom| columns[atom.column as usize].select(atom, &rows);
+        let select =
+            |rows: Vec<u32>, &atom: &crate::codes::column::Atom| columns[atom.column as usize].select(atom, &rows);
         if query.len() > 1 && shorter.atoms.iter().fold(all, select).len() == covered {
             query = shorter;
         } else {
@@ -160,12 +172,13 @@ fn minimal(mut query: Query, columns: &[BinnedColumn], covered: usize, n: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{cases, selected};
-    use crate::group::Group;
-    use crate::histogram::{Gathered, Rows};
-    use crate::objective::Scorer;
+    use crate::data::generate;
+    use crate::engine::cases::{cases, selected};
+    use crate::engine::count::group::Group;
+    use crate::engine::count::histogram::Gathered;
+    use crate::engine::score::Scorer;
     use crate::params::{Intercept, Objective, Preset};
-    use crate::{Roles, Silent, fit, generate};
+    use crate::{Roles, Silent, fit};
     use proptest::prelude::*;
 
     proptest! {
@@ -173,16 +186,17 @@ mod tests {
         #[test]
         fn naive_and_fast_values_agree(case in cases(4), corrected in any::<bool>(), lambda in 0.0..2.0f64) {
             let response = case.response();
-            prop_assume!(response.norm.is_none());
-            prop_assume!((0..case.rows()).all(|r| response.mass.at(r) == response.loss.factor()));
+            prop_assume!(response.targets.norm.is_none());
+            prop_assume!((0..case.rows()).all(|r| response.mass(r) == response.loss.factor()));
             let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
             let params = case.checked(Objective::Ogb, intercept, lambda);
             let (cells, weights) = case.fitted(&response, &params);
-            let scorer = Scorer::new(&response, &cells, &weights, &params);
-            let rows = Rows::Some(selected(&case.query));
             let columns = &case.binned()[..1];
+            let rows = Rows::whole(columns, &response);
+            let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+            let query = Selected::single(selected(&case.query));
             let group = Group::new(0..1, columns);
-            let bins = Gathered::new(&rows, &response, &cells, &scorer).statistics(0, &group, columns);
+            let bins = Gathered::new(&query, &rows, &response, &cells, &scorer).statistics(0, &group, columns);
             let stride = scorer.stride();
             let stats: Vec<f64> = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
             let fast = scorer.value(&stats);
@@ -192,7 +206,7 @@ mod tests {
             let gradient: Vec<f64> = (0..n)
                 .map(|r| {
                     let f = scores[cells.of(r)];
-                    response.mass.at(r) * response.loss.mean(f) - response.b[r]
+                    response.mass(r) * response.loss.mean(f) - response.b(r)
                 })
                 .collect();
             let constant = corrected.then(|| vec![1.0; n]);

@@ -96,7 +96,7 @@ impl Data {
         Table::new(self.columns()).unwrap()
     }
 
-    fn roles(&self) -> Roles {
+    pub(crate) fn roles(&self) -> Roles {
         Roles {
             target: "y".into(),
             task: Some(self.task),

@@ -106,8 +106,9 @@ fn exact_search_does_not_dig_in_rounding_noise() {
         let asked = Asked(AtomicUsize::new(0));
         let model = data.fit_watched(data.table(), &params, &asked);
         assert!(model.ensembles[0].rules.len() <= 2);
-        // Once for each batch of exact search, and a few times for the beam.
-        assert!(asked.0.load(Ordering::Relaxed) < 60, "{asked:?}", asked = asked.0);
+        // Once or twice for each query that exact search expands, and a few times for the beam. All of them would be 100 times as
+        // many.
+        assert!(asked.0.load(Ordering::Relaxed) < 5000, "{asked:?}", asked = asked.0);
     }
 }
 

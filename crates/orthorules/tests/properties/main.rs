@@ -1,5 +1,7 @@
 //! What holds for fits of any table, with any parameters.
 
 mod data;
+mod files;
 mod invariance;
 mod monotone;
+mod ties;

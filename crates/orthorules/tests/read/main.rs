@@ -2,6 +2,7 @@
 #![cfg(feature = "files")]
 
 mod batches;
+mod changes;
 mod damage;
 mod faults;
 mod files;

@@ -27,7 +27,7 @@ pub(crate) struct LearningArgs {
         value_name = "λ",
         allow_hyphen_values = true,
         help_heading = "Learning",
-        help = "Penalty ½ λ Σ weight² that keeps weights small (default: 8 for regression, 1 for classes, the mean count for counts)"
+        help = "Penalty ½ λ Σ weight² that keeps weights small, 0 to 1e100 (default: 8 for regression, 1 for classes, the mean count for counts)"
     )]
     reg_lambda: Option<f64>,
     #[arg(
@@ -35,7 +35,7 @@ pub(crate) struct LearningArgs {
         value_name = "ε",
         allow_hyphen_values = true,
         help_heading = "Learning",
-        help = "Constant in the objective's denominator (default: 1e-4 for ogb, otherwise 0)"
+        help = "Constant in the objective's denominator, 0 to 1e100 (default: 1e-4 for ogb, otherwise 0)"
     )]
     epsilon: Option<f64>,
     #[arg(long, value_name = "NAME", value_parser = named::<Search>(Search::NAMES), help_heading = "Search",
@@ -46,7 +46,7 @@ pub(crate) struct LearningArgs {
         value_name = "W",
         allow_hyphen_values = true,
         help_heading = "Search",
-        help = "Candidates kept for each length, with search beam or exact (default: 8)"
+        help = "Candidates kept for each length, 1 to 10000, with search beam or exact (default: 8)"
     )]
     beam_width: Option<usize>,
     #[arg(long, value_name = "NAME", value_parser = named::<Bound>(Bound::NAMES), help_heading = "Search",
@@ -66,7 +66,7 @@ pub(crate) struct LearningArgs {
         value_name = "SECONDS",
         allow_hyphen_values = true,
         help_heading = "Search",
-        help = "Time for exact search in all; rules after that are those of the beam (default: no limit)"
+        help = "Time for the search in all, at most 1e9: the fit ends with the rules found so far; after exact search those of the beam follow, for half as long again (default: no limit)"
     )]
     time_limit: Option<f64>,
     #[arg(
@@ -74,7 +74,7 @@ pub(crate) struct LearningArgs {
         value_name = "COL=T,T,…",
         value_parser = cuts,
         help_heading = "Search",
-        help = "The only thresholds to use for a numeric column; may be repeated (default: --max-bins decides)"
+        help = "The only thresholds to use for a numeric column; repeat it for other columns (default: --max-bins decides)"
     )]
     cuts: Vec<(String, Vec<f64>)>,
     #[arg(
@@ -97,7 +97,7 @@ pub(crate) struct LearningArgs {
     )]
     path: Option<PathKind>,
     #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",
-          help = format!("Price of length: on a nested path the search maximises value² / (1 + conditions)^γ (default: {})",
+          help = format!("Price of length: on a nested path the search maximises value² / (1 + conditions)^γ, γ from 0 to 100 (default: {})",
                          standard().length_penalty))]
     length_penalty: Option<f64>,
     #[arg(
@@ -105,7 +105,7 @@ pub(crate) struct LearningArgs {
         value_name = "M",
         allow_hyphen_values = true,
         help_heading = "Search",
-        help = "Most conditions that a rule may have (default: 3, no limit on a nested path)"
+        help = "Most conditions that a rule may have, at most 16 with preset sirus (default: 3, no limit on a nested path)"
     )]
     max_conditions: Option<usize>,
     #[arg(
@@ -121,11 +121,11 @@ pub(crate) struct LearningArgs {
         value_name = "ROWS",
         allow_hyphen_values = true,
         help_heading = "Search",
-        help = "Average the scores of thresholds that are fewer rows apart than this; matters on small tables (default: 6 with objective onb and path best, else 0)"
+        help = "Average the scores of thresholds that are fewer rows apart than this, 0 to 1e9; matters on small tables (default: 6 with objective onb and path best, else 0)"
     )]
     smoothing: Option<f64>,
     #[arg(long, value_name = "B|exact", allow_hyphen_values = true, help_heading = "Search",
-          help = format!("Most intervals that a numeric column is cut into; exact tries every value (default: {})",
+          help = format!("Most intervals that a numeric column is cut into, 2 to 65535; exact tries every value (default: {})",
                          standard().max_bins))]
     max_bins: Option<MaxBins>,
     #[arg(
@@ -166,7 +166,7 @@ pub(crate) struct LearningArgs {
         value_name = "B",
         allow_hyphen_values = true,
         help_heading = "Size",
-        help = "Draw the rows anew B times to see how often each rule is found again and how far its weight moves (default: none)"
+        help = "Draw the rows anew B times, 20 to 1000000, to see how often each rule is found again and how far its weight moves (default: none)"
     )]
     bootstrap: Option<usize>,
     #[arg(
@@ -174,7 +174,7 @@ pub(crate) struct LearningArgs {
         value_name = "N",
         allow_hyphen_values = true,
         help_heading = "Preset sirus",
-        help = format!("Trees of the forest (default: {})", standard().num_trees)
+        help = format!("Trees of the forest, 1 to 1000000 (default: {})", standard().num_trees)
     )]
     num_trees: Option<usize>,
     #[arg(
@@ -182,7 +182,7 @@ pub(crate) struct LearningArgs {
         value_name = "P",
         allow_hyphen_values = true,
         help_heading = "Preset sirus",
-        help = format!("Share of the trees that must have a rule (default: {})", standard().p0)
+        help = format!("Share of the trees that must have a rule, 0 to 1 (default: {})", standard().p0)
     )]
     p0: Option<f64>,
     #[arg(
@@ -190,7 +190,7 @@ pub(crate) struct LearningArgs {
         value_name = "T",
         allow_hyphen_values = true,
         help_heading = "Running",
-        help = "Worker threads; they do not change the result (default: all cores)"
+        help = "Worker threads, 1 to 1024; they do not change the result (default: all cores)"
     )]
     threads: Option<usize>,
     #[arg(
@@ -198,7 +198,7 @@ pub(crate) struct LearningArgs {
         value_name = "SIZE",
         value_parser = bytes,
         help_heading = "Running",
-        help = "Memory for the columns as codes, as 500MB or 2GB: more of them is kept in a temporary file, in the directory that TMPDIR names (default: no limit)"
+        help = "Memory for the columns as codes, as 500MB or 2GB: more of them is kept in a temporary file, in the directory that TMPDIR names. Exact search may take as much again for what it has to remember, at least 16 MB, and ends with a gap when it needs more (default: no limit for codes, 1 GB for exact search)"
     )]
     pub(crate) memory_limit: Option<u64>,
     #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Running",
@@ -211,6 +211,12 @@ impl LearningArgs {
     pub(crate) fn torn_column(&self) -> Option<&str> {
         let other = |(name, d): &&(String, Monotone)| self.monotone.iter().any(|(n, e)| n == name && e != d);
         self.monotone.iter().find(other).map(|(name, _)| name.as_str())
+    }
+
+    /// A column whose thresholds are given twice.
+    pub(crate) fn twice_cut_column(&self) -> Option<&str> {
+        let mut names = self.cuts.iter().map(|(name, _)| name.as_str()).enumerate();
+        names.find(|(i, name)| self.cuts[..*i].iter().any(|(n, _)| n == name)).map(|(_, name)| name)
     }
 
     /// The preset, or the defaults, with every explicit flag in its place.
@@ -236,6 +242,7 @@ impl LearningArgs {
             bound: self.bound.unwrap_or(base.bound),
             node_limit: self.node_limit.or(base.node_limit),
             time_limit: self.time_limit.or(base.time_limit),
+            memory_limit: self.memory_limit.or(base.memory_limit),
             cuts: self.cuts.iter().cloned().collect(),
             monotone: self.monotone.iter().cloned().collect(),
             num_trees: self.num_trees.unwrap_or(base.num_trees),

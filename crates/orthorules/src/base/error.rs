@@ -1,0 +1,165 @@
+//! Everything that can go wrong, each variant with what is needed to act on it.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// Result of the library's fallible calls.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong. Every message is one line that names the place and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter lies outside its range.
+    #[error("{name} must be {want}, got {got}")]
+    Param {
+        /// The parameter's name as users spell it.
+        name: &'static str,
+        /// What would be right.
+        want: &'static str,
+        /// What was given.
+        got: String,
+    },
+    /// Parameters that exclude each other.
+    #[error("{}", one_line(.0))]
+    Conflict(String),
+    /// A file cannot be read or written.
+    #[error("{}: {source}", shown(path))]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A file was begun but cannot be written to its end: no space is left, or a device fails.
+    #[error("{}: cannot be written: {source}", shown(path))]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A file can be read but is not a usable table.
+    #[error("{}: {}", shown(path), one_line(what))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, where, and how to mend it.
+        what: String,
+    },
+    /// The table as a whole cannot be used.
+    #[error("{}", one_line(.0))]
+    Table(String),
+    /// A column that a caller named does not exist.
+    #[error("{role} {name:?}: no such column; the table has {available}")]
+    NoColumn {
+        /// What the column was wanted for.
+        role: &'static str,
+        /// The name that was asked for.
+        name: String,
+        /// The columns there are.
+        available: String,
+    },
+    /// A column's values cannot serve in their role.
+    #[error("{role} column {column:?}{}: {}", row.map_or(String::new(), |r| format!(", row {r}")), one_line(what))]
+    Column {
+        /// Target, weight, exposure or feature.
+        role: &'static str,
+        /// The column's name.
+        column: String,
+        /// The first offending row, counted from 1 without the header.
+        row: Option<usize>,
+        /// What is wrong and how to mend it.
+        what: String,
+    },
+    /// A model file is not one of ours, damaged, or from a later version.
+    #[error("model: {}", one_line(.0))]
+    Model(String),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// The file-system error at `path`.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+
+    /// The file at `path` cannot be written to its end.
+    pub fn write(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Write { path: path.into(), source }
+    }
+
+    /// The file at `path` cannot be begun: most often the path is wrong, but the system may also lack something.
+    pub(crate) fn begin(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        if is_about_the_path(&source) { Self::io(path, source) } else { Self::write(path, source) }
+    }
+
+    /// There is no temporary file, or no room in it.
+    pub fn temporary(error: &std::io::Error) -> Self {
+        let remedy = "free some space there or set TMPDIR to another directory";
+        let what = format!("no temporary file: {error}; {remedy}");
+        let folder = std::env::temp_dir();
+        if is_about_the_path(error) {
+            return Self::file(folder, what);
+        }
+        Self::write(folder, std::io::Error::new(error.kind(), what))
+    }
+
+    /// A defect of the file at `path`.
+    pub fn file(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        Self::File { path: path.into(), what: what.into() }
+    }
+}
+
+/// A message in one line, whatever names and foreign messages it quotes: control characters are spelled out.
+fn one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let spelled = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(spelled).collect())
+}
+
+/// A path in one line.
+fn shown(path: &Path) -> String {
+    one_line(&path.display().to_string()).into_owned()
+}
+
+/// Whether another path would help.
+fn is_about_the_path(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{
+        InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+    };
+    let path =
+        [InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem];
+    path.contains(&error.kind())
+}
+
+/// The first few of `names`, for error messages.
+pub(crate) fn listing<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let total = names.len();
+    let text = names.take(SHOWN).map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", ");
+    match total {
+        0 => "none".into(),
+        1..=SHOWN => text,
+        _ => format!("{text} and {} more", total - SHOWN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_is_one_line() {
+        let odd = "a\nb\r\u{1b}[2J";
+        let column = || Error::Column { role: "target", column: odd.into(), row: Some(1), what: odd.into() };
+        for error in [Error::Conflict(odd.into()), Error::Model(odd.into()), Error::file(odd, odd), column()] {
+            let told = error.to_string();
+            assert!(!told.contains(char::is_control) && told.contains("a\\nb"), "{told}");
+        }
+    }
+}

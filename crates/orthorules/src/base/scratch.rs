@@ -1,0 +1,95 @@
+//! Vectors that have done their work, kept for whoever needs the next one.
+//!
+//! The search wants vectors as long as a node has rows, for every node, and only for a moment. Memory of that size comes from
+//! the system and goes back to it: every time its pages are cleared, and threads that do so wait for one another. So each
+//! thread keeps a few. They go when the thread goes, and threads last as long as a fit.
+
+use std::cell::RefCell;
+use std::thread::LocalKey;
+
+/// So many are kept of each kind,
+const MOST: usize = 64;
+/// none of them with more bytes than this: on tables of many millions of rows memory is dearer than time.
+const LARGEST: usize = 16 << 20;
+
+/// The vectors that a thread keeps.
+pub(crate) type Shelf<T> = RefCell<Vec<Vec<T>>>;
+
+/// What vectors are kept of.
+pub(crate) trait Spare: Copy + Send + Sync + Sized + 'static {
+    /// Those of this thread.
+    fn shelf() -> &'static LocalKey<Shelf<Self>>;
+}
+
+macro_rules! kept {
+    ($($kind:ty),*) => {$(
+        impl $crate::base::scratch::Spare for $kind {
+            fn shelf() -> &'static std::thread::LocalKey<$crate::base::scratch::Shelf<Self>> {
+                thread_local!(
+                    static SHELF: $crate::base::scratch::Shelf<$kind> = const { std::cell::RefCell::new(Vec::new()) }
+                );
+                &SHELF
+            }
+        }
+    )*};
+}
+kept!((), u32, u64, i64, i128, f64);
+pub(crate) use kept;
+
+/// An empty vector with room for so many: the smallest spare one that has it, or a new one.
+pub(crate) fn take<T: Spare>(room: usize) -> Vec<T> {
+    T::shelf().with_borrow_mut(|shelf| {
+        let enough = shelf.iter().enumerate().filter(|(_, v)| v.capacity() >= room);
+        if let Some((place, _)) = enough.min_by_key(|(_, v)| v.capacity()) {
+            return shelf.swap_remove(place);
+        }
+        // One that is too small for what is wanted now makes way for the new one, which will take its place.
+        shelf.pop();
+        let rounded = room.next_power_of_two();
+        Vec::with_capacity(if rounded * size_of::<T>() <= LARGEST { rounded } else { room })
+    })
+}
+
+/// So many zeros.
+pub(crate) fn zeros<T: Spare + Default>(count: usize) -> Vec<T> {
+    let mut vector = take(count);
+    vector.resize(count, T::default());
+    vector
+}
+
+/// Keeps a vector for later.
+pub(crate) fn give<T: Spare>(mut vector: Vec<T>) {
+    vector.clear();
+    T::shelf().with_borrow_mut(|shelf| {
+        if shelf.len() < MOST && (1..=LARGEST).contains(&(vector.capacity() * size_of::<T>())) {
+            shelf.push(vector);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_is_taken_again() {
+        let mut vector: Vec<u32> = take(100);
+        vector.extend(0..90);
+        let place = vector.as_ptr();
+        give(vector);
+        give(Vec::<u32>::with_capacity(1000));
+        let again: Vec<u32> = take(60);
+        assert_eq!((again.as_ptr(), again.len()), (place, 0));
+        assert!(take::<u32>(60).capacity() >= 1000);
+        assert!(take::<u32>(60).capacity() >= 60);
+    }
+
+    #[test]
+    fn no_more_are_kept_than_may_be() {
+        give(Vec::<f64>::with_capacity(LARGEST));
+        (0..2 * MOST).for_each(|_| give(vec![0.0]));
+        assert_eq!(f64::shelf().with_borrow(Vec::len), MOST);
+        assert!((10..LARGEST).contains(&take::<f64>(10).capacity()));
+        assert_eq!(f64::shelf().with_borrow(Vec::len), MOST - 1);
+    }
+}

@@ -1,0 +1,265 @@
+//! From the values of a column to codes, piece by piece.
+
+use crate::codes::column::{BinnedColumn, Scale};
+use crate::codes::packed::{Codes, Growing};
+use crate::data::table::MISSING;
+
+/// What turns the values of a column into codes.
+#[derive(Debug, Clone)]
+pub(crate) struct Coder {
+    name: String,
+    way: Way,
+    /// Number of bins; this is also the code of a missing value.
+    bins: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Way {
+    /// With the smallest value of each bin so far.
+    Ordered {
+        finder: Finder,
+        lowest: Vec<f64>,
+    },
+    Given {
+        thresholds: Vec<f64>,
+    },
+    Nominal {
+        levels: Vec<String>,
+    },
+}
+
+impl Coder {
+    /// Ordered bins, of which `cuts` are the largest values, ascending; larger values belong to the last.
+    pub(crate) fn ordered(name: &str, cuts: Vec<f64>) -> Self {
+        let cuts = with_finite_gaps(cuts);
+        let (bins, lowest) = (cuts.len(), vec![f64::INFINITY; cuts.len()]);
+        Self { name: name.to_owned(), way: Way::Ordered { finder: Finder::new(cuts), lowest }, bins }
+    }
+
+    /// Bins around `thresholds`, which must be finite and ascending.
+    pub(crate) fn given(name: &str, thresholds: &[f64]) -> Self {
+        let bins = 2 * thresholds.len() + 1;
+        Self { name: name.to_owned(), way: Way::Given { thresholds: thresholds.to_vec() }, bins }
+    }
+
+    /// One bin for each level.
+    pub(crate) fn nominal(name: &str, levels: Vec<String>) -> Self {
+        let bins = levels.len();
+        Self { name: name.to_owned(), way: Way::Nominal { levels }, bins }
+    }
+
+    pub(crate) fn bins(&self) -> usize {
+        self.bins
+    }
+
+    /// Appends the codes of numbers; NaN is missing.
+    pub(crate) fn numbers(&mut self, values: &[f64], to: &mut Growing) {
+        match &mut self.way {
+            Way::Ordered { finder, lowest } => match to {
+                Growing::U8(to) => finder.codes(values, lowest, to, |code| code as u8),
+                Growing::U16(to) => finder.codes(values, lowest, to, |code| code as u16),
+                Growing::U32(to) => finder.codes(values, lowest, to, |code| code as u32),
+            },
+            Way::Given { thresholds } => {
+                let code = |&x: &f64| {
+                    let below = thresholds.partition_point(|&t| t < x);
+                    let at = thresholds.get(below) == Some(&x);
+                    if x.is_nan() { MISSING } else { 2 * below as u32 + u32::from(at) }
+                };
+                let codes: Vec<u32> = values.iter().map(code).collect();
+                self.levels(codes.into_iter(), to);
+            }
+            // Numbers do not come where levels are expected; a column without any value has no level.
+            Way::Nominal { .. } => self.levels(values.iter().map(|_| MISSING), to),
+        }
+    }
+
+    /// Appends codes that are known, [`MISSING`] for missing ones.
+    pub(crate) fn levels(&self, codes: impl Iterator<Item = u32>, to: &mut Growing) {
+        let bins = self.bins as u32;
+        let codes = codes.map(|code| code.min(bins));
+        match to {
+            Growing::U8(to) => to.extend(codes.map(|code| code as u8)),
+            Growing::U16(to) => to.extend(codes.map(|code| code as u16)),
+            Growing::U32(to) => to.extend(codes),
+        }
+    }
+
+    /// The column whose codes these are.
+    pub(crate) fn finish(self, codes: Codes) -> BinnedColumn {
+        let scale = match self.way {
+            // A bin ends at a value of the data; only the last may hold larger ones, and no condition ends there.
+            Way::Ordered { finder, lowest } => Scale::Ordered { lowest, highest: finder.highest },
+            Way::Given { thresholds } => Scale::Given { thresholds },
+            Way::Nominal { levels } => Scale::Nominal { levels },
+        };
+        BinnedColumn { name: self.name, scale, bins: self.bins, codes }
+    }
+}
+
+/// The cuts after which a finite threshold can tell what is above: −∞ shares a bin with the lowest finite number, +∞ with the highest.
+/// A number lies between any other two neighbours, or is one of them.
+fn with_finite_gaps(mut cuts: Vec<f64>) -> Vec<f64> {
+    if let [f64::NEG_INFINITY, others @ ..] = cuts.as_slice() {
+        let same = others.first() == Some(&-f64::MAX);
+        cuts[0] = -f64::MAX;
+        if same {
+            cuts.remove(1);
+        }
+    }
+    if let [.., f64::MAX, f64::INFINITY] = cuts.as_slice() {
+        cuts.remove(cuts.len() - 2);
+    }
+    cuts
+}
+
+/// The whole number nearest to `place`, from 0 to `last`; 0 for NaN. After 2⁵² is added, the lowest bits are that number: shorter
+/// than a cast, which has to look out for numbers that do not fit.
+#[inline]
+fn cell(place: f64, last: f64) -> usize {
+    const SHIFT: f64 = (1u64 << 52) as f64;
+    (place.max(0.0).min(last) + SHIFT).to_bits() as u32 as usize
+}
+
+/// Finds the bin of a value: the first whose largest value is not below it.
+#[derive(Debug, Clone)]
+struct Finder {
+    highest: Vec<f64>,
+    /// For each cell of an even grid over the range, the bins that its values may have: from this cell's to the next's.
+    first: Vec<u32>,
+    low: f64,
+    scale: f64,
+    /// Whether no cell of the grid holds two boundaries.
+    single: bool,
+    /// If so, `highest` without an end for the last bin.
+    ends: Vec<f64>,
+}
+
+impl Finder {
+    /// Grid cells for each bin, at first and at most: the grid is refined until no cell holds two boundaries.
+    const CELLS: [usize; 2] = [8, 64];
+
+    fn new(highest: Vec<f64>) -> Self {
+        let mut cells = Self::CELLS[0];
+        let mut finder = Self { highest, first: Vec::new(), low: 0.0, scale: 0.0, single: false, ends: Vec::new() };
+        loop {
+            finder.spread(cells * finder.highest.len().max(1));
+            if finder.single || cells == Self::CELLS[1] {
+                finder.open_end();
+                return finder;
+            }
+            cells *= 2;
+        }
+    }
+
+    /// Prepares for one comparison that decides.
+    fn open_end(&mut self) {
+        if let (true, Some(last)) = (self.single, self.highest.len().checked_sub(1)) {
+            self.ends.clone_from(&self.highest);
+            self.ends[last] = f64::INFINITY;
+            self.first.iter_mut().for_each(|bin| *bin = (*bin).min(last as u32));
+        }
+    }
+
+    /// Lays a grid of `cells` cells.
+    fn spread(&mut self, cells: usize) {
+        let (low, high) = match self.highest.as_slice() {
+            [low, .., high] => (low.max(-f64::MAX), high.min(f64::MAX)),
+            _ => (0.0, 0.0),
+        };
+        // A range too wide or too narrow to be cut evenly is one cell.
+        let scale = cells as f64 / (high - low);
+        self.scale = if scale.is_finite() && scale > 0.0 { scale } else { 0.0 };
+        self.low = low;
+        // Rounding is the same for boundaries and values, and monotone: no value lands in a cell before its bin's.
+        let mut first = vec![0u32; cells + 2];
+        self.highest.iter().for_each(|&x| first[self.cell(x, cells) + 1] += 1);
+        self.single = first.iter().all(|&n| n <= 1);
+        (0..=cells).for_each(|c| first[c + 1] += first[c]);
+        self.first = first;
+    }
+
+    #[inline]
+    fn cell(&self, x: f64, cells: usize) -> usize {
+        cell((x - self.low) * self.scale, cells as f64)
+    }
+
+    fn bin(&self, x: f64) -> usize {
+        let cell = self.cell(x, self.first.len() - 2);
+        let (mut start, end) = (self.first[cell] as usize, self.first[cell + 1] as usize);
+        if end - start > 8 {
+            start += self.highest[start..end].partition_point(|&h| h < x);
+        } else {
+            while start < end && self.highest[start] < x {
+                start += 1;
+            }
+        }
+        start.min(self.highest.len() - 1)
+    }
+
+    /// Appends the codes of all values, and notes in `lowest` the smallest value of each bin.
+    fn codes<C>(&self, values: &[f64], lowest: &mut [f64], to: &mut Vec<C>, code: impl Fn(usize) -> C) {
+        let (bins, cells) = (self.highest.len(), self.first.len() - 2);
+        let mut note = |bin: usize, x: f64| {
+            if x < lowest[bin] {
+                lowest[bin] = x;
+            }
+            bin
+        };
+        if !self.single || bins == 0 {
+            to.extend(values.iter().map(|&x| code(if x.is_nan() { bins } else { note(self.bin(x), x) })));
+            return;
+        }
+        // One comparison decides: the bin of the cell's start, or the next. No branch that a processor could not foresee.
+        let (first, ends, low, scale) = (&self.first[..=cells], &self.ends[..bins], self.low, self.scale);
+        let last = cells as f64;
+        let quick = |&x: &f64| {
+            let start = first[cell((x - low) * scale, last)] as usize;
+            // No comparison with NaN holds, so that nothing is noted of it.
+            let bin = note(start.wrapping_add(usize::from(ends[start] < x)), x);
+            code(if x.is_nan() { bins } else { bin })
+        };
+        to.extend(values.iter().map(quick));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number() -> impl Strategy<Value = f64> {
+        let limits = [f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 0.0, -0.0, f64::NAN];
+        prop_oneof![
+            6 => -9.0..9.0f64,
+            2 => (-9i32..9).prop_map(f64::from),
+            1 => any::<f64>(),
+            1 => prop::sample::select(limits.to_vec()),
+        ]
+    }
+
+    proptest! {
+        /// Grids or not: a value's bin is the first that does not end below it, or the last; and the smallest values are those of the bins.
+        #[test]
+        fn values_find_their_bins(
+            ends in prop::collection::vec(number(), 1..300),
+            values in prop::collection::vec(number(), 0..300),
+        ) {
+            let mut ends: Vec<f64> = ends.into_iter().filter(|x| !x.is_nan()).map(|x| x + 0.0).collect();
+            ends.sort_by(f64::total_cmp);
+            ends.dedup();
+            prop_assume!(!ends.is_empty());
+            let bins = ends.len();
+            let mut lowest = vec![f64::INFINITY; bins];
+            let mut codes: Vec<u32> = Vec::new();
+            Finder::new(ends.clone()).codes(&values, &mut lowest, &mut codes, |code| code as u32);
+            let naive = |x: f64| if x.is_nan() { bins } else { ends.iter().position(|&end| x <= end).unwrap_or(bins - 1) };
+            let expected: Vec<u32> = values.iter().map(|&x| naive(x) as u32).collect();
+            prop_assert_eq!(codes, expected);
+            for (bin, &lowest) in lowest.iter().enumerate() {
+                let smallest = values.iter().filter(|&&x| naive(x) == bin).fold(f64::INFINITY, |low, &x| low.min(x));
+                prop_assert_eq!(lowest, smallest);
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! From columns to small integer codes: cuts, encoding, and where codes are kept.
+
+pub(crate) mod binning;
+pub(crate) mod code;
+pub(crate) mod coded;
+pub(crate) mod column;
+pub(crate) mod encoder;
+pub(crate) mod packed;
+pub(crate) mod quantiles;
+pub(crate) mod query;
+#[cfg(feature = "files")]
+pub(crate) mod spill;
+pub(crate) mod storage;
+#[cfg(feature = "files")]
+pub(crate) mod stream;

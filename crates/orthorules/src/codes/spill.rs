@@ -1,0 +1,96 @@
+//! Codes that may not take memory: a temporary file, mapped for reading once it is complete.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+
+use crate::base::error::{Error, Result};
+use crate::codes::code::Code;
+use crate::codes::packed::{Codes, Growing};
+use crate::codes::storage::{Map, Store};
+
+/// Columns start at multiples of this, so that their integers lie on boundaries of their size.
+const ALIGN: u64 = 64;
+
+/// Codes on their way to a temporary file. The file has no name, so nothing is left of it when the program ends, however
+/// it ends. Everything is written before anything is mapped: a full disk is an error, not a crash.
+pub(crate) struct Spill {
+    file: File,
+    /// Where each column starts, and how many bytes of it are there.
+    columns: Vec<(u64, u64)>,
+}
+
+impl Spill {
+    /// A file for columns of so many bytes each.
+    pub(crate) fn new(bytes: impl Iterator<Item = u64>) -> Result<Self> {
+        let mut end = 0;
+        let place = |bytes: u64| {
+            let start = end;
+            end = (start + bytes).next_multiple_of(ALIGN);
+            (start, 0)
+        };
+        Ok(Self { columns: bytes.map(place).collect(), file: tempfile::tempfile().map_err(|e| Error::temporary(&e))? })
+    }
+
+    /// Moves codes to the ends of their columns in the file.
+    pub(crate) fn append(&mut self, codes: &mut [Growing]) -> Result<()> {
+        for (codes, (start, written)) in codes.iter_mut().zip(&mut self.columns) {
+            let bytes = match codes {
+                Growing::U8(codes) => std::mem::take(codes),
+                Growing::U16(codes) => codes.drain(..).flat_map(u16::to_ne_bytes).collect(),
+                Growing::U32(codes) => codes.drain(..).flat_map(u32::to_ne_bytes).collect(),
+            };
+            self.file.seek(SeekFrom::Start(*start + *written)).map_err(|e| Error::temporary(&e))?;
+            self.file.write_all(&bytes).map_err(|e| Error::temporary(&e))?;
+            *written += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// All codes, mapped; `like` has their widths.
+    pub(crate) fn finish(self, like: &[Growing]) -> Result<Vec<Codes>> {
+        let map = Map::unnamed(&self.file).map_err(|e| Error::temporary(&e))?;
+        let codes = |(like, &(start, bytes)): (&Growing, &(u64, u64))| match like {
+            Growing::U8(_) => Some(Codes::U8(mapped(&map, start, bytes)?)),
+            Growing::U16(_) => Some(Codes::U16(mapped(&map, start, bytes)?)),
+            Growing::U32(_) => Some(Codes::U32(mapped(&map, start, bytes)?)),
+        };
+        let all: Option<Vec<Codes>> = like.iter().zip(&self.columns).map(codes).collect();
+        all.ok_or_else(|| Error::temporary(&io::ErrorKind::UnexpectedEof.into()))
+    }
+}
+
+fn mapped<T: Code>(map: &Map, start: u64, bytes: u64) -> Option<Store<T>> {
+    map.slice(start as usize, bytes as usize / size_of::<T>()).map(Store::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is appended piece by piece comes back whole, whatever the widths.
+        #[test]
+        fn codes_come_back(pieces in prop::collection::vec(prop::collection::vec((any::<u8>(), any::<u16>(), any::<u32>()), 0..50), 0..6)) {
+            let rows: Vec<_> = pieces.iter().flatten().copied().collect();
+            let n = rows.len() as u64;
+            let mut spill = Spill::new([n, 2 * n, 4 * n].into_iter()).unwrap();
+            let mut codes = [Growing::U8(Vec::new()), Growing::U16(Vec::new()), Growing::U32(Vec::new())];
+            for piece in &pieces {
+                codes = [
+                    Growing::U8(piece.iter().map(|r| r.0).collect()),
+                    Growing::U16(piece.iter().map(|r| r.1).collect()),
+                    Growing::U32(piece.iter().map(|r| r.2).collect()),
+                ];
+                spill.append(&mut codes).unwrap();
+            }
+            prop_assume!(n > 0);
+            let expected = [
+                Codes::U8(rows.iter().map(|r| r.0).collect::<Vec<_>>().into()),
+                Codes::U16(rows.iter().map(|r| r.1).collect::<Vec<_>>().into()),
+                Codes::U32(rows.iter().map(|r| r.2).collect::<Vec<_>>().into()),
+            ];
+            prop_assert_eq!(spill.finish(&codes).unwrap(), expected);
+        }
+    }
+}

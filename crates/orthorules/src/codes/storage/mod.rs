@@ -1,0 +1,59 @@
+//! Where codes are: in memory, or in a temporary file that is mapped into memory.
+
+#[cfg(feature = "files")]
+mod mapped;
+
+#[cfg(feature = "files")]
+pub(crate) use mapped::Map;
+
+use crate::codes::code::Code;
+use std::fmt;
+use std::ops::Deref;
+
+/// Numbers that do not change any more. Reads as a slice.
+#[derive(Clone)]
+pub(crate) struct Store<T: Code>(Place<T>);
+
+#[derive(Clone)]
+enum Place<T: Code> {
+    Own(Vec<T>),
+    #[cfg(feature = "files")]
+    Mapped(mapped::Slice<T>),
+}
+
+impl<T: Code> Deref for Store<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            Place::Own(numbers) => numbers,
+            #[cfg(feature = "files")]
+            Place::Mapped(slice) => slice.numbers(),
+        }
+    }
+}
+
+impl<T: Code> From<Vec<T>> for Store<T> {
+    fn from(numbers: Vec<T>) -> Self {
+        Self(Place::Own(numbers))
+    }
+}
+
+#[cfg(feature = "files")]
+impl<T: Code> From<mapped::Slice<T>> for Store<T> {
+    fn from(slice: mapped::Slice<T>) -> Self {
+        Self(Place::Mapped(slice))
+    }
+}
+
+impl<T: Code + fmt::Debug> fmt::Debug for Store<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: Code> PartialEq for Store<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}

@@ -1,0 +1,183 @@
+//! One feature in the two passes over a file.
+
+use std::collections::HashMap;
+
+use super::Rows;
+use crate::base::decimal;
+use crate::codes::column::BinnedColumn;
+use crate::codes::encoder::Coder;
+use crate::codes::packed::{Codes, Growing};
+use crate::codes::quantiles::Sketch;
+use crate::data::schema::ColumnSpec;
+use crate::data::table::{Head, Kind, Levels, MISSING, Part, as_boolean};
+use crate::params::{Checked, MaxBins};
+
+/// What the first pass has seen of a feature.
+pub(super) struct Gist {
+    seen: Seen,
+    max_bins: MaxBins,
+    /// Whether numbers are categories.
+    categorical: bool,
+    mixed: bool,
+}
+
+enum Seen {
+    Missing,
+    Numbers(Sketch),
+    /// Numbers whose every value is a category.
+    Distinct(Sketch),
+    Booleans,
+    /// Levels, without codes of rows.
+    Text(Levels),
+}
+
+impl Gist {
+    pub(super) fn new(head: &Head, params: &Checked) -> Self {
+        Self { seen: Seen::Missing, max_bins: params.max_bins, categorical: head.wish.categorical, mixed: false }
+    }
+
+    /// Whether text came after numbers, or numbers after text.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.mixed
+    }
+
+    pub(super) fn add(&mut self, part: &Part, rows: &Rows) {
+        if matches!(self.seen, Seen::Missing) {
+            self.seen = match part {
+                Part::Missing(_) => return,
+                Part::Numbers(_) if self.categorical => Seen::Distinct(Sketch::new(MaxBins::Exact)),
+                Part::Numbers(_) => Seen::Numbers(Sketch::new(self.max_bins)),
+                Part::Booleans(_) => Seen::Booleans,
+                Part::Text(_) => Seen::Text(Levels::default()),
+            };
+        }
+        match (&mut self.seen, part) {
+            (Seen::Numbers(sketch), Part::Numbers(values)) => {
+                sketch.extend(&rows.of_values(values), rows.weights.as_deref());
+            }
+            (Seen::Distinct(sketch), Part::Numbers(values)) => sketch.extend(values, None),
+            (Seen::Text(levels), Part::Text(more)) => levels.learn(more),
+            (_, Part::Missing(_)) | (Seen::Booleans, Part::Booleans(_)) => {}
+            _ => self.mixed = true,
+        }
+    }
+
+    /// Why the column called as `head` says is left out.
+    pub(super) fn left_out(&self, head: &Head) -> Option<String> {
+        match &self.seen {
+            Seen::Text(levels) if head.untyped && levels.are_boolean() => None,
+            Seen::Text(levels) => levels.left_out(&head.name, head.wish),
+            _ => None,
+        }
+    }
+
+    /// How to read the column called as `head` says in the second pass, if it is not left out.
+    pub(super) fn reading(self, head: &Head, params: &Checked) -> Reading {
+        let (name, wish) = (head.name.as_str(), head.wish);
+        let kind_of_truth = if wish.categorical { Kind::Categorical } else { Kind::Boolean };
+        let truth = || vec!["false".to_owned(), "true".to_owned()];
+        let numeric = |sketch: Option<Sketch>| {
+            let cuts = || sketch.map_or(Vec::new(), Sketch::cuts);
+            let coder = params.cuts.get(name).map_or_else(|| Coder::ordered(name, cuts()), |t| Coder::given(name, t));
+            Reading { coder, kind: Kind::Numeric, levels: Vec::new(), way: Way::Numbers }
+        };
+        let nominal =
+            |levels: Vec<String>, kind, way| Reading { coder: Coder::nominal(name, levels.clone()), kind, levels, way };
+        match self.seen {
+            Seen::Missing if wish.categorical => nominal(Vec::new(), Kind::Categorical, Way::Numbers),
+            Seen::Missing => numeric(None),
+            Seen::Numbers(sketch) => numeric(Some(sketch)),
+            Seen::Distinct(sketch) => {
+                let values = sketch.cuts();
+                let levels = values.iter().map(|&x| decimal::plain(x)).collect();
+                nominal(levels, Kind::Categorical, Way::Distinct(values))
+            }
+            Seen::Booleans => nominal(truth(), kind_of_truth, Way::Booleans),
+            Seen::Text(levels) if head.untyped && !wish.categorical && levels.are_boolean() => {
+                nominal(truth(), Kind::Boolean, Way::Booleans)
+            }
+            Seen::Text(levels) if levels.names.is_empty() && wish.categorical => {
+                nominal(Vec::new(), Kind::Categorical, Way::Text(HashMap::new()))
+            }
+            Seen::Text(levels) if levels.names.is_empty() => {
+                Reading { way: Way::Text(HashMap::new()), ..numeric(None) }
+            }
+            Seen::Text(levels) => {
+                let (sorted, rank) = levels.ranked();
+                nominal(sorted, Kind::Categorical, Way::Text(levels.names.into_iter().zip(rank).collect()))
+            }
+        }
+    }
+}
+
+/// How the second pass reads a feature.
+pub(super) struct Reading {
+    coder: Coder,
+    kind: Kind,
+    levels: Vec<String>,
+    way: Way,
+}
+
+enum Way {
+    Numbers,
+    Distinct(Vec<f64>),
+    Booleans,
+    /// With the code of each level.
+    Text(HashMap<String, u32>),
+}
+
+impl Reading {
+    pub(super) fn bins(&self) -> usize {
+        self.coder.bins()
+    }
+
+    /// Whether it is text, also where it looks like numbers.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.way, Way::Text(_))
+    }
+
+    pub(super) fn spec(&self, name: &str) -> ColumnSpec {
+        ColumnSpec { name: name.to_owned(), kind: self.kind, levels: self.levels.clone(), monotone: None }
+    }
+
+    pub(super) fn finish(self, codes: Codes) -> BinnedColumn {
+        self.coder.finish(codes)
+    }
+
+    /// Appends the codes of the rows that count. False if the cells are not what they were in the first pass.
+    pub(super) fn encode(&mut self, part: &Part, rows: &Rows, to: &mut Growing) -> bool {
+        match (&self.way, part) {
+            (_, Part::Missing(count)) => {
+                self.coder.levels(std::iter::repeat_n(MISSING, rows.count(*count)), to);
+            }
+            (Way::Numbers, Part::Numbers(values)) => self.coder.numbers(&rows.of_values(values), to),
+            (Way::Distinct(distinct), Part::Numbers(values)) => {
+                let code =
+                    |x: &f64| distinct.binary_search_by(|d| d.total_cmp(&(x + 0.0))).map_or(MISSING, |c| c as u32);
+                self.coder.levels(rows.of_values(values).iter().map(code), to);
+            }
+            (Way::Booleans, Part::Booleans(values)) => {
+                let code = |v: &Option<bool>| v.map_or(MISSING, u32::from);
+                self.coder.levels(rows.of_values(values).iter().map(code), to);
+            }
+            (Way::Booleans, Part::Text(cells)) => {
+                let codes: Vec<u32> =
+                    cells.names.iter().map(|name| as_boolean(name).map_or(MISSING, u32::from)).collect();
+                self.levels(cells, &codes, rows, to);
+            }
+            (Way::Text(code_of), Part::Text(cells)) => {
+                let codes: Option<Vec<u32>> = cells.names.iter().map(|name| code_of.get(name).copied()).collect();
+                let Some(codes) = codes else { return false };
+                self.levels(cells, &codes, rows, to);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Appends the codes of text whose levels have these codes.
+    fn levels(&self, cells: &Levels, codes: &[u32], rows: &Rows, to: &mut Growing) {
+        let code = |&cell: &u32| codes.get(cell as usize).copied().unwrap_or(MISSING);
+        self.coder.levels(rows.of_values(&cells.codes).iter().map(code), to);
+    }
+}

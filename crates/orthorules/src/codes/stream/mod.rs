@@ -1,0 +1,255 @@
+//! From a file to codes without the table in between: the file is read twice, batch by batch.
+//!
+//! The first pass keeps the target and the other columns that have a part to play, and of each feature what decides its
+//! bins: a sketch of its numbers, or its levels. The second pass turns the features into codes. What comes out is what
+//! reading the whole table would give, to the last bit.
+
+mod feature;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use crate::base::error::{Error, Result};
+use crate::base::threads::on_threads;
+use crate::codes::coded::Coded;
+use crate::codes::packed::{Codes, Growing, bytes_each};
+use crate::codes::spill::Spill;
+use crate::data::loss::Loss;
+use crate::data::problem::{Problem, Roles, pick, rows_that_count};
+use crate::data::table::{Builder, CHANGED, Head, Outcome, Part, ReadOptions, Scan, Source, Table};
+use crate::params::{Checked, Params};
+use feature::{Gist, Reading};
+
+impl Coded {
+    /// The problem in the file at `path`, with its features as codes for fits with these `params`, and remarks about how it was
+    /// read. The table is never in memory: the file is read twice, a few megabytes at a time. Fits give the same
+    /// bytes as with [`Problem::new`] and the table that [`read`](crate::data::table::read()) gives, and what is wrong is told in
+    /// the same words. Parameters outside their range are told before the file is read.
+    ///
+    /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory.
+    ///
+    /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself.
+    pub fn read(path: &Path, roles: &Roles, params: &Params, memory_limit: Option<u64>) -> Result<(Self, Vec<String>)> {
+        if params.cv.is_some() || params.bootstrap.is_some() {
+            return Err(Error::Conflict(
+                "cross-validation and the bootstrap need the table in memory, not its codes".into(),
+            ));
+        }
+        let asked = params;
+        // Every range is the same for every loss and table.
+        let params = params.check(Loss::Squared, 1)?;
+        on_threads(Some(params.threads), || coded(&Arc::new(Source::open(path)?), roles, &params, memory_limit, asked))?
+    }
+}
+
+fn coded(
+    source: &Arc<Source>,
+    roles: &Roles,
+    params: &Checked,
+    memory_limit: Option<u64>,
+    asked: &Params,
+) -> Result<(Coded, Vec<String>)> {
+    let error = |what: String| source.error(what);
+    let mut options = roles.read_options();
+    let First { scan, table, gists, rows, mut seconds } =
+        First::pass(source, &options, roles, params).map_err(error)?;
+    let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
+    let mut warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
+    let mut remarks = scan.left_out.clone();
+    let (mut names, mut features) = (Vec::new(), Vec::new());
+    for (head, gist) in scan.heads.iter().zip(gists) {
+        match gist.map(|gist| (gist.left_out(head), gist)) {
+            Some((Some(why), _)) => {
+                remarks.push((head.place, why));
+                continue;
+            }
+            Some((None, gist)) => features.push((head.clone(), gist)),
+            None => {}
+        }
+        names.push(head.name.as_str());
+    }
+    remarks.sort_by_key(|(place, _)| *place);
+    warnings.extend(remarks.into_iter().map(|(_, why)| why));
+    if names.is_empty() {
+        let why = warnings.first().map_or("there is none", String::as_str);
+        return Err(error(format!("no column is left: {why}")));
+    }
+    roles.check(&names)?;
+    let mut problem = Problem::with_roles(table, roles)?;
+
+    // Not before the weights are known to be good.
+    let started = Instant::now();
+    let reading = |(head, gist): (Head, Gist)| {
+        let reading = gist.reading(&head, params);
+        (head, reading)
+    };
+    let features: Vec<(Head, Reading)> = features.into_par_iter().map(reading).collect();
+    seconds += started.elapsed().as_secs_f64();
+    let weight = roles.weight.iter().cloned();
+    options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(weight).collect());
+    let mut second = Second { features, roles, rows, kept: problem.rows, seconds };
+    let columns = second.pass(source, &options, memory_limit)?;
+    let specs = second.features.iter().map(|(head, reading)| reading.spec(&head.name)).collect();
+    let columns = second.features.into_iter().zip(columns).map(|((_, reading), codes)| reading.finish(codes));
+    problem.coded = Some(specs);
+    let coded = Coded { problem, columns: columns.collect(), params: asked.clone(), seconds: second.seconds };
+    Ok((coded, warnings))
+}
+
+/// What the first pass finds.
+struct First {
+    scan: Scan,
+    /// The columns that have a part to play.
+    table: Table,
+    /// For each column that is read, what was seen of it if it is a feature.
+    gists: Vec<Option<Gist>>,
+    rows: usize,
+    seconds: f64,
+}
+
+impl First {
+    fn pass(source: &Arc<Source>, options: &ReadOptions, roles: &Roles, params: &Checked) -> Result<Self, String> {
+        let mut as_text = HashSet::new();
+        loop {
+            let before = as_text.len();
+            let first = Self::attempt(source, options, roles, params, &mut as_text)?;
+            // Numbers first, text later: once more, with these columns as text from their first row.
+            if as_text.len() == before {
+                return Ok(first);
+            }
+        }
+    }
+
+    /// One reading of the file; columns in which text came after numbers are added to `as_text`.
+    fn attempt(
+        source: &Arc<Source>,
+        options: &ReadOptions,
+        roles: &Roles,
+        params: &Checked,
+        as_text: &mut HashSet<String>,
+    ) -> Result<Self, String> {
+        let mut scan = Scan::new(source, options, as_text)?;
+        let heads = scan.heads.clone();
+        let role = |head: &Head| roles.is_singled_out(&head.name);
+        let mut builders: Vec<Option<Builder>> = heads.iter().map(|h| role(h).then(|| Builder::new(h))).collect();
+        let feature = |head: &Head| roles.is_feature(&head.name).then(|| Gist::new(head, params));
+        let mut gists: Vec<Option<Gist>> = heads.iter().map(feature).collect();
+        let weight = heads.iter().position(|head| Some(&head.name) == roles.weight.as_ref());
+        let (mut rows, mut seconds) = (0, 0.0);
+        while let Some(parts) = scan.next()? {
+            let started = Instant::now();
+            rows += parts.first().map_or(0, Part::rows);
+            if rows >= u32::MAX as usize {
+                return Err(format!("has more than the {} rows that one table may have", u32::MAX - 1));
+            }
+            let rows = Rows::of(weight.map(|at| &parts[at]));
+            gists.par_iter_mut().zip(&parts).for_each(|(gist, part)| {
+                if let Some(gist) = gist {
+                    gist.add(part, &rows);
+                }
+            });
+            for (builder, part) in builders.iter_mut().zip(parts) {
+                if let Some(builder) = builder
+                    && builder.push(part).is_err()
+                {
+                    as_text.insert(builder.name().to_owned());
+                }
+            }
+            seconds += started.elapsed().as_secs_f64();
+        }
+        let mixed = heads.iter().zip(&gists).filter(|(_, gist)| gist.as_ref().is_some_and(Gist::is_mixed));
+        as_text.extend(mixed.map(|(head, _)| head.name.clone()));
+        if rows == 0 && !heads.is_empty() {
+            return Err("has a header but no rows".into());
+        }
+        let columns = builders.into_iter().flatten().map(Builder::finish).filter_map(Outcome::kept);
+        let table = Table::new(columns.collect()).map_err(|e| e.to_string())?;
+        Ok(Self { scan, table, gists, rows, seconds })
+    }
+}
+
+/// Which rows of a batch count, and how much: rows of weight 0 are not there.
+pub(crate) struct Rows {
+    weights: Option<Vec<f64>>,
+    /// Their places, if some are not there.
+    kept: Option<Vec<u32>>,
+}
+
+impl Rows {
+    /// By the part of the column of weights, if there is one. Bad weights are told when all have been read.
+    fn of(weight: Option<&Part>) -> Self {
+        let Some(Part::Numbers(weights)) = weight else { return Self { weights: None, kept: None } };
+        match rows_that_count(weights) {
+            Some(kept) => Self { weights: Some(pick(weights, &kept)), kept: Some(kept) },
+            None => Self { weights: Some(weights.to_vec()), kept: None },
+        }
+    }
+
+    /// What is left of `values`.
+    fn of_values<'v, T: Copy>(&self, values: &'v [T]) -> Cow<'v, [T]> {
+        self.kept.as_ref().map_or(Cow::Borrowed(values), |kept| Cow::Owned(pick(values, kept)))
+    }
+
+    /// How many are left out of `rows`.
+    fn count(&self, rows: usize) -> usize {
+        self.kept.as_ref().map_or(rows, Vec::len)
+    }
+}
+
+/// What the second pass needs.
+struct Second<'r> {
+    features: Vec<(Head, Reading)>,
+    roles: &'r Roles,
+    /// Rows of the file, and those that count.
+    rows: usize,
+    kept: usize,
+    seconds: f64,
+}
+
+impl Second<'_> {
+    /// The codes of all features; in a temporary file if they take more memory than they may.
+    fn pass(&mut self, source: &Arc<Source>, options: &ReadOptions, limit: Option<u64>) -> Result<Vec<Codes>> {
+        let bytes = self.features.iter().map(|(_, f)| (bytes_each(f.bins()) * self.kept) as u64);
+        let mut spill = match limit {
+            Some(limit) if bytes.clone().sum::<u64>() > limit => Some(Spill::new(bytes)?),
+            _ => None,
+        };
+        let room = if spill.is_some() { 0 } else { self.kept };
+        let mut codes: Vec<Growing> = self.features.iter().map(|(_, f)| Growing::new(f.bins(), room)).collect();
+        let error = |what: String| source.error(what);
+        let as_text = self.features.iter().filter(|(_, f)| f.is_text()).map(|(head, _)| head.name.clone()).collect();
+        let mut scan = Scan::new(source, options, &as_text).map_err(error)?;
+        let weight = scan.heads.iter().position(|head| Some(&head.name) == self.roles.weight.as_ref());
+        let places: Vec<Option<usize>> =
+            self.features.iter().map(|(head, _)| scan.heads.iter().position(|h| h.name == head.name)).collect();
+        let mut rows = 0;
+        while let Some(parts) = if self.features.is_empty() { None } else { scan.next().map_err(error)? } {
+            let started = Instant::now();
+            let kept = Rows::of(weight.map(|at| &parts[at]));
+            rows += parts.first().map_or(0, Part::rows);
+            let whole =
+                (&mut self.features, &mut codes, &places).into_par_iter().all(|((_, feature), codes, place)| {
+                    place.is_some_and(|place| feature.encode(&parts[place], &kept, codes))
+                });
+            if !whole {
+                return Err(error(CHANGED.into()));
+            }
+            if let Some(spill) = &mut spill {
+                spill.append(&mut codes)?;
+            }
+            self.seconds += started.elapsed().as_secs_f64();
+        }
+        if rows != self.rows && !self.features.is_empty() {
+            return Err(error(CHANGED.into()));
+        }
+        match spill {
+            Some(spill) => spill.finish(&codes),
+            None => Ok(codes.into_iter().map(Growing::finish).collect()),
+        }
+    }
+}

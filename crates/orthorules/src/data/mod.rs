@@ -1,0 +1,10 @@
+//! Tables and learning problems: columns, their roles, tasks and losses, checked once.
+
+pub(crate) mod columns;
+pub mod generate;
+pub mod loss;
+pub mod problem;
+pub(crate) mod roles;
+pub(crate) mod schema;
+pub mod table;
+pub(crate) mod task;

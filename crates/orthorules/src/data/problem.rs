@@ -1,0 +1,262 @@
+//! From a table and the roles of its columns to a learning problem, checked once.
+
+pub(crate) use crate::data::columns::{among_all, exposures, number_target, rows_that_count, weights};
+pub use crate::data::roles::Roles;
+pub use crate::data::task::Task;
+
+use crate::base::decimal;
+use crate::base::error::{Error, Result, listing};
+pub use crate::data::columns::Target;
+use crate::data::columns::{class_target, count_rows, group_indices};
+use crate::data::schema::ColumnSpec;
+use crate::data::table::{Column, Kind, Table, Values};
+use crate::data::task::guess_task;
+
+/// A learning problem whose every number has been checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    pub(crate) task: Task,
+    pub(crate) roles: Roles,
+    pub(crate) classes: Vec<String>,
+    /// Empty when they are codes instead.
+    pub(crate) features: Vec<Column>,
+    /// What the features were, where they are codes instead.
+    pub(crate) coded: Option<Vec<ColumnSpec>>,
+    pub(crate) target: Target,
+    pub(crate) target_kind: Kind,
+    pub(crate) weight: Option<Vec<f64>>,
+    pub(crate) exposure: Option<Vec<f64>>,
+    /// The group of each row, counted from 0.
+    pub(crate) groups: Option<Vec<u32>>,
+    pub(crate) rows: usize,
+}
+
+/// Weights of a smaller mean are probably shares.
+const LIGHT: f64 = 0.1;
+
+impl Problem {
+    /// How many rows these are for defaults that depend on it: whole-number weights are so many rows.
+    pub(crate) fn counted_rows(&self) -> usize {
+        match &self.weight {
+            Some(weights) if count_rows(weights) => weights.iter().sum::<f64>() as usize,
+            _ => self.rows,
+        }
+    }
+
+    /// What a user should know of the weights before the fit.
+    pub fn warning(&self) -> Option<String> {
+        Self::warning_of_weights(self.weight.as_ref()?.iter().sum(), self.rows)
+    }
+
+    /// What to tell whoever weighs rows by shares: a row counts as often as it weighs, so that penalties outweigh such data.
+    pub fn warning_of_weights(total: f64, rows: usize) -> Option<String> {
+        (total < LIGHT * rows as f64).then(|| {
+            format!(
+                "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \
+                 data; if they are shares, divide them by their mean",
+                decimal::rounded(total, 3)
+            )
+        })
+    }
+
+    /// Splits `table` into features, target, weights and exposures; rows of weight 0 are dropped.
+    pub fn new(table: Table, roles: &Roles) -> Result<Self> {
+        if table.rows() == 0 {
+            return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
+        }
+        roles.check(&table.columns().iter().map(|c| c.name.as_str()).collect::<Vec<_>>())?;
+        Self::with_roles(table.with_categories(&roles.categorical), roles)
+    }
+
+    /// The problem of a table whose columns have been checked to be there. Those that serve as features need not be, and
+    /// those that are to be categories are.
+    pub(crate) fn with_roles(table: Table, roles: &Roles) -> Result<Self> {
+        let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
+        // Nothing of a row that is not there can be wrong.
+        match weight.as_deref().and_then(rows_that_count) {
+            Some(kept) => {
+                let weight = weight.map(|weight| pick(&weight, &kept));
+                Self::of_rows(table.take(&kept), weight, roles).map_err(|error| among_all(error, &kept))
+            }
+            None => Self::of_rows(table, weight, roles),
+        }
+    }
+
+    /// The problem of rows that all count.
+    fn of_rows(table: Table, weight: Option<Vec<f64>>, roles: &Roles) -> Result<Self> {
+        let target = table.require("target", &roles.target)?;
+        let task = roles.task.unwrap_or_else(|| guess_task(&target.values));
+        if task != Task::Poisson && roles.exposure.is_some() {
+            return Err(Error::Conflict(format!("exposure needs task poisson, but the task is {task}")));
+        }
+        if task != Task::Classification
+            && let Some(label) = &roles.positive
+        {
+            return Err(Error::Conflict(format!("positive {label:?} needs task classification, not {task}")));
+        }
+        let exposure = roles.exposure.as_deref().map(|name| exposures(&table, name)).transpose()?;
+        let target_kind = target.values.kind();
+        let (classes, target) = match task {
+            Task::Classification => class_target(target, roles.positive.as_deref())?,
+            Task::Regression | Task::Poisson => (Vec::new(), Target::Numbers(number_target(target, task)?)),
+        };
+        let groups = roles.groups.as_deref().map(|name| group_indices(&table, name)).transpose()?;
+        let rows = table.rows();
+        let features = table.into_columns().into_iter().filter(|c| roles.is_feature(&c.name)).collect();
+        let roles = roles.clone();
+        let coded = None;
+        Ok(Self { task, roles, classes, features, coded, target, target_kind, weight, exposure, groups, rows })
+    }
+
+    /// The rows `rows` of the problem, in that order.
+    pub(crate) fn take(&self, rows: &[u32]) -> Self {
+        Self {
+            task: self.task,
+            roles: self.roles.clone(),
+            classes: self.classes.clone(),
+            features: self.features.iter().map(|c| Column::new(c.name.clone(), c.values.take(rows))).collect(),
+            coded: None,
+            target: match &self.target {
+                Target::Numbers(y) => Target::Numbers(pick(y, rows)),
+                Target::Classes(c) => Target::Classes(pick(c, rows)),
+            },
+            target_kind: self.target_kind,
+            weight: self.weight.as_ref().map(|w| pick(w, rows)),
+            exposure: self.exposure.as_ref().map(|e| pick(e, rows)),
+            groups: self.groups.as_ref().map(|g| pick(g, rows)),
+            rows: rows.len(),
+        }
+    }
+
+    /// What is predicted.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// The class labels, negative before positive; empty unless this is classification.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// How many rows are learned from.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns that conditions may use.
+    pub fn features(&self) -> &[Column] {
+        &self.features
+    }
+
+    /// How many columns conditions may use.
+    pub fn width(&self) -> usize {
+        self.features.len()
+    }
+
+    /// An error unless `name` is a numeric column that conditions may use; `role` is what it was named for.
+    pub(crate) fn require_numeric(&self, role: &'static str, name: &str) -> Result<()> {
+        let specs = self.specs();
+        match specs.iter().find(|c| c.name == *name).map(|c| c.kind) {
+            Some(Kind::Numeric) => Ok(()),
+            Some(_) => {
+                let verb = if role.ends_with('s') { "are" } else { "is" };
+                let what = format!("{role} {verb} for numeric columns, but this one holds categories");
+                Err(Error::Column { role, column: name.to_owned(), row: None, what })
+            }
+            None => {
+                let available = listing(specs.iter().map(|c| c.name.as_str()));
+                Err(Error::NoColumn { role, name: name.to_owned(), available })
+            }
+        }
+    }
+
+    /// What a model keeps of the columns that conditions may use.
+    pub(crate) fn specs(&self) -> Vec<ColumnSpec> {
+        let spec = |column: &Column| ColumnSpec {
+            name: column.name.clone(),
+            kind: column.values.kind(),
+            levels: match &column.values {
+                Values::Categorical { levels, .. } => levels.clone(),
+                Values::Numeric(_) => Vec::new(),
+            },
+            monotone: None,
+        };
+        self.coded.clone().unwrap_or_else(|| self.features.iter().map(spec).collect())
+    }
+}
+
+/// The values of `rows`, in that order.
+pub(crate) fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&r| values[r as usize]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(target: Values) -> Table {
+        let rows = target.len() as u32;
+        Table::new(vec![Column::new("x", Values::numbers(0..rows)), Column::new("y", target)]).unwrap()
+    }
+
+    fn roles(task: Option<Task>) -> Roles {
+        Roles { target: "y".into(), task, ..Roles::default() }
+    }
+
+    #[test]
+    fn tasks_are_guessed() {
+        let task = |values| Problem::new(table(values), &roles(None)).unwrap().task();
+        assert_eq!(task(Values::numbers([0u8, 1, 0])), Task::Classification);
+        assert_eq!(task(Values::numbers([0.5, 1.0, 0.5])), Task::Regression);
+        assert_eq!(task(Values::numbers([0u8, 1, 2])), Task::Regression);
+        assert_eq!(task(Values::text([Some("a"), Some("b")])), Task::Classification);
+        assert_eq!(task(Values::numbers([7.0, 7.0])), Task::Regression);
+    }
+
+    #[test]
+    fn bad_targets_name_row_and_remedy() {
+        let message = |values, task| Problem::new(table(values), &roles(task)).unwrap_err().to_string();
+        let missing = message(Values::numbers([1.0, f64::NAN]), None);
+        assert_eq!(missing, "target column \"y\", row 2: the value is missing; fill it in or drop the row");
+        assert!(message(Values::numbers([1.0, f64::INFINITY]), None).contains("finite"));
+        assert!(message(Values::numbers([1.0, -2.0]), Some(Task::Poisson)).contains("row 2"));
+        assert!(message(Values::text([Some("1"), Some("b")]), Some(Task::Regression)).contains("row 2"));
+        assert!(message(Values::text([Some("a"), Some("a")]), None).contains("two classes"));
+    }
+
+    #[test]
+    fn positive_label_goes_last() {
+        let positive = Roles { positive: Some("a".into()), ..roles(None) };
+        let problem = Problem::new(table(Values::text([Some("a"), Some("b")])), &positive).unwrap();
+        assert_eq!(problem.classes(), ["b", "a"]);
+        assert_eq!(problem.target, Target::Classes(vec![1, 0]));
+    }
+
+    #[test]
+    fn shares_are_pointed_out() {
+        let warning = |weights: [f64; 4]| {
+            let table = vec![
+                Column::new("w", Values::numbers(weights)),
+                Column::new("y", Values::numbers([1.5, 2.5, 3.5, 4.5])),
+            ];
+            let roles = Roles { weight: Some("w".into()), ..roles(None) };
+            Problem::new(Table::new(table).unwrap(), &roles).unwrap().warning()
+        };
+        assert_eq!(warning([0.2; 4]), None);
+        assert!(warning([0.05, 0.1, 0.05, 0.1]).unwrap().starts_with("the weights of 4 rows sum to 0.3: "));
+        assert!(warning([1e-9, 0.0, 1e-9, 1e-9]).unwrap().starts_with("the weights of 3 rows sum to 3e-9: "));
+    }
+
+    #[test]
+    fn rows_of_weight_zero_are_dropped() {
+        let table = Table::new(vec![
+            Column::new("w", Values::numbers([0u8, 2, 1])),
+            Column::new("y", Values::numbers([1.5, 2.5, 3.5])),
+        ])
+        .unwrap();
+        let roles = Roles { weight: Some("w".into()), ..roles(None) };
+        let problem = Problem::new(table, &roles).unwrap();
+        assert_eq!(problem.target, Target::Numbers(vec![2.5, 3.5]));
+        assert_eq!(problem.weight, Some(vec![2.0, 1.0]));
+    }
+}

@@ -1,0 +1,96 @@
+//! Which column plays which part.
+
+use crate::base::error::{Error, Result, listing};
+use crate::data::problem::Task;
+
+/// Which column plays which part.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Roles {
+    /// The column to predict.
+    pub target: String,
+    /// What kind of target it is; `None` decides by its values.
+    pub task: Option<Task>,
+    /// The class whose score is positive; by default the last in order.
+    pub positive: Option<String>,
+    /// Column of row weights.
+    pub weight: Option<String>,
+    /// Column of exposures, for Poisson.
+    pub exposure: Option<String>,
+    /// Column of groups: rows of one group stay together when rows are split or resampled.
+    pub groups: Option<String>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// Columns to read as categories, whatever they look like.
+    pub categorical: Vec<String>,
+}
+
+impl Roles {
+    /// The columns are there, and no column has two parts to play.
+    pub(crate) fn check(&self, names: &[&str]) -> Result<()> {
+        let roles = self;
+        let require = |role: &'static str, name: &str| {
+            let available = || listing(names.iter().copied());
+            let known = names.contains(&name);
+            known.then_some(()).ok_or_else(|| Error::NoColumn { role, name: name.to_owned(), available: available() })
+        };
+        require("target", &roles.target)?;
+        let single = [("weight", &roles.weight), ("exposure", &roles.exposure), ("groups", &roles.groups)];
+        for (role, name) in single {
+            if let Some(name) = name {
+                require(role, name)?;
+                if *name == roles.target {
+                    return Err(Error::Conflict(format!("column {name:?} cannot be both target and {role}")));
+                }
+            }
+        }
+        if roles.weight.is_some() && roles.weight == roles.exposure {
+            let name = roles.weight.as_deref().unwrap_or_default();
+            return Err(Error::Conflict(format!("column {name:?} cannot be both weight and exposure")));
+        }
+        if roles.groups.is_some() && (roles.groups == roles.weight || roles.groups == roles.exposure) {
+            let name = roles.groups.as_deref().unwrap_or_default();
+            return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also weights or exposures")));
+        }
+        for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
+            for name in names {
+                require(role, name)?;
+            }
+        }
+        for (role, name) in &single[..2] {
+            if let Some(name) = name.as_ref().filter(|name| roles.categorical.contains(name)) {
+                return Err(Error::Conflict(format!("column {name:?} cannot be both {role} and categorical")));
+            }
+        }
+        if roles.ignore.contains(&roles.target) {
+            return Err(Error::Conflict(format!("the target {:?} cannot be ignored", roles.target)));
+        }
+        Ok(())
+    }
+
+    /// The columns that are more than features.
+    fn singled_out(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.target).chain(&self.weight).chain(&self.exposure).chain(&self.groups)
+    }
+
+    /// Whether the column called `name` is the target, or weighs, exposes or groups rows. It may be ignored as well: rules do
+    /// not use it in any case.
+    pub(crate) fn is_singled_out(&self, name: &str) -> bool {
+        self.singled_out().any(|column| column == name)
+    }
+
+    /// Whether rules may use the column called `name`.
+    pub(crate) fn is_feature(&self, name: &str) -> bool {
+        !self.is_singled_out(name) && !self.ignore.iter().any(|i| i == name)
+    }
+
+    /// How to read a table for these roles: what has a part to play is not left out.
+    #[cfg(feature = "files")]
+    pub fn read_options(&self) -> crate::data::table::ReadOptions {
+        let kept = self.singled_out().chain(&self.ignore).chain(&self.categorical);
+        crate::data::table::ReadOptions {
+            categorical: self.categorical.clone(),
+            keep: kept.cloned().collect(),
+            only: None,
+        }
+    }
+}

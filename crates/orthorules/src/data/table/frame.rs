@@ -1,0 +1,110 @@
+//! Tables from columns that are in memory already: what a data frame holds, judged as files are.
+
+use super::levels::{Levels, Outcome, Wish, assemble, dates, index};
+use super::{Column, Numbers, Table, Values};
+use crate::base::error::{Error, Result};
+
+/// The cells of a column in memory.
+#[derive(Debug, Clone)]
+pub enum Cells {
+    /// Numbers; NaN is missing.
+    Numbers(Numbers),
+    /// False and true; `None` is missing.
+    Booleans(Vec<Option<bool>>),
+    /// Text as codes into `names`; a code without a name is missing.
+    Codes {
+        /// One code a row.
+        codes: Vec<u32>,
+        /// The text of each code.
+        names: Vec<String>,
+    },
+    /// Dates or times, which no rule can use.
+    Dates,
+}
+
+/// The table of `columns`, each with its name: those in `categorical` are read as categories whatever they hold, and
+/// those in `keep` stay however many levels they have. Numbers are not copied. What no rule can use is left out, as when
+/// a file is read, and [`Table::warnings`] says so.
+///
+/// ```
+/// use orthorules::table::{Cells, gather};
+///
+/// let codes = Cells::Codes { codes: vec![1, 0, 1], names: vec!["rain".into(), "dry".into()] };
+/// let columns = vec![("km".into(), Cells::Numbers(vec![1.0, 2.5, 4.0].into())), ("weather".into(), codes)];
+/// let table = gather(columns, &[], &[])?;
+/// assert_eq!(table.columns()[1].values.display(1).as_deref(), Some("rain"));
+/// # Ok::<(), orthorules::Error>(())
+/// ```
+pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[String]) -> Result<Table> {
+    let outcome = |(name, cells): (String, Cells)| {
+        let wish = Wish::of(&name, categorical, keep);
+        if let Some(why) = index(&name, wish) {
+            return Outcome::LeftOut(why);
+        }
+        let kept = |values| {
+            let column = Column::new(name.clone(), values);
+            Outcome::Kept(if wish.categorical { column.into_categorical() } else { column })
+        };
+        match cells {
+            Cells::Numbers(numbers) => kept(Values::Numeric(numbers)),
+            Cells::Booleans(values) => kept(Values::booleans(values)),
+            Cells::Codes { codes, names } => coded(&codes, &names).judge(&name, wish),
+            Cells::Dates => Outcome::LeftOut(dates(&name)),
+        }
+    };
+    assemble(columns.into_iter().map(outcome).collect(), Vec::new()).map_err(Error::Table)
+}
+
+/// Levels from codes: one look-up for each name rather than for each row.
+fn coded(codes: &[u32], names: &[String]) -> Levels {
+    let mut levels = Levels::with_capacity(codes.len());
+    let mut known = vec![None; names.len()];
+    for &code in codes {
+        match known.get_mut(code as usize) {
+            Some(Some(level)) => levels.again(*level),
+            Some(place) => *place = Some(levels.push(Some(&names[code as usize]), str::is_empty)),
+            None => {
+                levels.push(None, str::is_empty);
+            }
+        }
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::table::{Kind, MISSING};
+
+    #[test]
+    fn codes_become_levels() {
+        let codes = Cells::Codes { codes: vec![2, 0, MISSING, 9], names: vec![" b ".into(), "c".into(), "a".into()] };
+        let truth = Cells::Booleans(vec![Some(true), None, Some(false), Some(true)]);
+        let table = gather(vec![("c".into(), codes), ("t".into(), truth)], &[], &[]).unwrap();
+        let shown = |c: usize| (0..4).map(|r| table.columns()[c].values.display(r)).collect::<Vec<_>>();
+        let text = |t: [&str; 4]| t.map(|t| (!t.is_empty()).then(|| t.to_owned())).to_vec();
+        assert_eq!(shown(0), text(["a", "b", "", ""]));
+        assert_eq!(shown(1), text(["true", "", "false", "true"]));
+        let Values::Categorical { levels, .. } = &table.columns()[0].values else { panic!() };
+        assert_eq!(levels, &["a", "b"], "levels that no row has are not there");
+    }
+
+    #[test]
+    fn what_is_of_no_use_is_left_out_unless_wanted() {
+        let names: Vec<String> = (0..60).map(|i| format!("id {i}")).collect();
+        let columns = || {
+            vec![
+                ("n".into(), Cells::Numbers((0..60).map(|i| f64::from(i % 2)).collect())),
+                ("id".into(), Cells::Codes { codes: (0..60).collect(), names: names.clone() }),
+                ("day".into(), Cells::Dates),
+            ]
+        };
+        let table = gather(columns(), &["n".into()], &[]).unwrap();
+        assert_eq!(table.columns().len(), 1);
+        assert_eq!(table.columns()[0].values.kind(), Kind::Categorical);
+        assert!(table.warnings()[0].contains("\"id\" left out"), "{:?}", table.warnings());
+        assert!(table.warnings()[1].contains("\"day\" left out"), "{:?}", table.warnings());
+        assert_eq!(gather(columns(), &[], &["id".into()]).unwrap().columns().len(), 2);
+        assert!(gather(vec![("day".into(), Cells::Dates)], &[], &[]).is_err());
+    }
+}

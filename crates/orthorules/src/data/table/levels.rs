@@ -1,0 +1,262 @@
+//! Categories from text, and the judgement which columns can be of use.
+
+use std::collections::HashMap;
+
+use super::{Column, MISSING, Table, Values};
+
+/// Text with more levels than this, and more than [`MANY_SHARE`] of its values distinct, names rows, not groups.
+const MANY_LEVELS: usize = 50;
+const MANY_SHARE: f64 = 0.5;
+
+/// What becomes of a column.
+pub(crate) enum Outcome {
+    /// It is part of the table.
+    Kept(Column),
+    /// It is not, for the reason given.
+    LeftOut(String),
+}
+
+#[cfg(feature = "files")]
+impl Outcome {
+    pub(crate) fn kept(self) -> Option<Column> {
+        match self {
+            Self::Kept(column) => Some(column),
+            Self::LeftOut(_) => None,
+        }
+    }
+}
+
+/// The table of what was kept.
+pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<String>) -> Result<Table, String> {
+    let mut kept = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Kept(column) => kept.push(column),
+            Outcome::LeftOut(warning) => warnings.push(warning),
+        }
+    }
+    if kept.is_empty() {
+        return Err(format!("no column is left: {}", warnings.first().map_or("there is none", String::as_str)));
+    }
+    Table::new(kept).map(|t| t.with_warnings(warnings)).map_err(|e| e.to_string())
+}
+
+/// What the caller asked for about one column.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wish {
+    /// Categories, whatever the column looks like.
+    pub(crate) categorical: bool,
+    /// Whatever kind, but not left out.
+    pub(crate) keep: bool,
+}
+
+impl Wish {
+    /// What lists of columns say about the one called `name`.
+    pub(super) fn of(name: &str, categorical: &[String], keep: &[String]) -> Self {
+        let named = |list: &[String]| list.iter().any(|n| n == name);
+        Self { categorical: named(categorical), keep: named(keep) }
+    }
+
+    /// Whether the column must be part of the table.
+    pub(super) fn wanted(self) -> bool {
+        self.categorical || self.keep
+    }
+}
+
+/// Why dates are not used.
+pub(super) fn dates(name: &str) -> String {
+    format!(
+        "column {name:?} left out: it holds dates or times; write them as numbers (days since a day, month, hour) \
+         to use them, or keep them as categories with --categorical {name}"
+    )
+}
+
+/// Why a column is left out whatever it holds: pandas writes an index without a name under such a name as `__index_level_0__`,
+/// and the number of a row says nothing about other rows.
+pub(super) fn index(name: &str, wish: Wish) -> Option<String> {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"))?;
+    let numbered = !level.is_empty() && level.bytes().all(|b| b.is_ascii_digit());
+    (numbered && !wish.wanted())
+        .then(|| format!("column {name:?} left out: it is the index of a pandas data frame; rename it to use it"))
+}
+
+/// A column without any value.
+pub(super) fn missing(name: &str, rows: usize, wish: Wish) -> Column {
+    let values = if wish.categorical {
+        Values::Categorical { codes: vec![MISSING; rows], levels: Vec::new(), boolean: false }
+    } else {
+        Values::Numeric(vec![f64::NAN; rows].into())
+    };
+    Column::new(name, values)
+}
+
+/// Whether `text` is `YYYY-MM-DD`, alone or followed by `T` or a blank and a time.
+fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let pattern = |bytes: &[u8], pattern: &[u8]| {
+        bytes.len() == pattern.len()
+            && bytes.iter().zip(pattern).all(|(b, p)| if *p == b'0' { b.is_ascii_digit() } else { b == p })
+    };
+    let number = |from: usize| (bytes[from] - b'0') * 10 + (bytes[from + 1] - b'0');
+    let Some((day, time)) = bytes.split_at_checked(10) else { return false };
+    pattern(day, b"0000-00-00")
+        && (1..=12).contains(&number(5))
+        && (1..=31).contains(&number(8))
+        && (time.is_empty()
+            || time.len() >= 6
+                && matches!(time[0], b'T' | b't' | b' ')
+                && pattern(&time[1..6], b"00:00")
+                && time[6..].iter().all(|b| b.is_ascii_digit() || b":.,+-Zz UTC".contains(b)))
+}
+
+/// Text as codes into its distinct values.
+#[derive(Debug, Default)]
+pub(crate) struct Levels {
+    pub(crate) codes: Vec<u32>,
+    /// In order of appearance.
+    pub(crate) names: Vec<String>,
+    code_of: HashMap<String, u32>,
+    /// Cells that are not missing.
+    present: usize,
+}
+
+impl Levels {
+    pub(super) fn with_capacity(rows: usize) -> Self {
+        Self { codes: Vec::with_capacity(rows), ..Self::default() }
+    }
+
+    /// Adds a cell and returns its code.
+    pub(super) fn push(&mut self, cell: Option<&str>, is_missing: fn(&str) -> bool) -> u32 {
+        let code = cell.map(str::trim).filter(|c| !is_missing(c)).map_or(MISSING, |text| self.code(text));
+        self.again(code);
+        code
+    }
+
+    /// The code of a level, which is new or known.
+    fn code(&mut self, text: &str) -> u32 {
+        if let Some(&code) = self.code_of.get(text) {
+            return code;
+        }
+        let code = self.names.len() as u32;
+        self.names.push(text.to_owned());
+        self.code_of.insert(text.to_owned(), code);
+        code
+    }
+
+    #[cfg(feature = "files")]
+    /// Adds rows without a value.
+    pub(super) fn skip(&mut self, rows: usize) {
+        self.codes.extend(std::iter::repeat_n(MISSING, rows));
+    }
+
+    #[cfg(feature = "files")]
+    /// Adds the rows of another list.
+    pub(super) fn append(&mut self, other: &Self) {
+        let codes: Vec<u32> = other.names.iter().map(|name| self.code(name)).collect();
+        self.codes.extend(other.codes.iter().map(|&c| codes.get(c as usize).copied().unwrap_or(MISSING)));
+        self.present += other.present;
+    }
+
+    /// Adds a cell whose code is known.
+    pub(super) fn again(&mut self, code: u32) {
+        self.present += usize::from(code != MISSING);
+        self.codes.push(code);
+    }
+
+    /// Adds the levels of another list, but not its rows.
+    #[cfg(feature = "files")]
+    pub(crate) fn learn(&mut self, other: &Self) {
+        other.names.iter().for_each(|name| {
+            self.code(name);
+        });
+        self.present += other.present;
+    }
+
+    /// Why the column is left out: it holds dates or has nearly a level a row, and nobody wants it.
+    pub(crate) fn left_out(&self, name: &str, wish: Wish) -> Option<String> {
+        let (levels, present) = (self.names.len(), self.present);
+        if wish.wanted() || levels == 0 {
+            return None;
+        }
+        if self.names.iter().all(|l| is_date(l)) {
+            return Some(dates(name));
+        }
+        (levels > MANY_LEVELS && levels as f64 > MANY_SHARE * present as f64).then(|| {
+            format!(
+                "column {name:?} left out: {levels} of its {present} values differ, so that it tells rows apart \
+                 rather than groups; keep it with --categorical {name}"
+            )
+        })
+    }
+
+    /// The column of these levels, unless it is left out.
+    pub(super) fn judge(self, name: &str, wish: Wish) -> Outcome {
+        if let Some(why) = self.left_out(name, wish) {
+            return Outcome::LeftOut(why);
+        }
+        if self.names.is_empty() {
+            return Outcome::Kept(missing(name, self.codes.len(), wish));
+        }
+        let (levels, rank) = self.ranked();
+        let codes = self.codes.iter().map(|&c| rank.get(c as usize).copied().unwrap_or(MISSING)).collect();
+        Outcome::Kept(Column::new(name, Values::Categorical { codes, levels, boolean: false }))
+    }
+
+    /// The levels in order, as numbers if all are numbers, else by their text; and the place of each name in it.
+    pub(crate) fn ranked(&self) -> (Vec<String>, Vec<u32>) {
+        let numbers: Option<Vec<f64>> = self.names.iter().map(|l| l.parse().ok()).collect();
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        order.sort_unstable_by(|&a, &b| {
+            let by_number = numbers.as_ref().map_or(std::cmp::Ordering::Equal, |x| x[a].total_cmp(&x[b]));
+            by_number.then_with(|| self.names[a].cmp(&self.names[b]))
+        });
+        let mut rank = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            rank[old] = new as u32;
+        }
+        (order.into_iter().map(|l| self.names[l].clone()).collect(), rank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_recognised() {
+        for date in ["2024-02-29", "1999-12-31T23:59", "2024-01-01 00:00:00.123+02:00", "2024-01-01T10:00:00Z"] {
+            assert!(is_date(date), "{date}");
+        }
+        for other in ["2024-13-01", "2024-00-10", "2024-1-1", "20240101", "2024-01-01x", "2024-01-01 noon", "", "€€€€"]
+        {
+            assert!(!is_date(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn an_index_is_left_out_unless_wanted() {
+        for name in ["__index_level_0__", "__index_level_12__"] {
+            assert!(index(name, Wish::default()).is_some_and(|why| why.contains("rename it")), "{name}");
+            assert_eq!(index(name, Wish { keep: true, ..Wish::default() }), None);
+            assert_eq!(index(name, Wish { categorical: true, ..Wish::default() }), None);
+        }
+        for name in ["", "index", "__index_level___", "__index_level_x__", "_index_level_0_", "__index_level_"] {
+            assert_eq!(index(name, Wish::default()), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn number_levels_sort_as_numbers() {
+        let mut levels = Levels::with_capacity(5);
+        for cell in [Some("10"), Some("9"), Some("1.0"), Some(" 1 "), None] {
+            levels.push(cell, str::is_empty);
+        }
+        let Outcome::Kept(Column { values: Values::Categorical { codes, levels, boolean }, .. }) =
+            levels.judge("x", Wish::default())
+        else {
+            panic!()
+        };
+        assert_eq!((levels, boolean), (vec!["1".into(), "1.0".into(), "9".into(), "10".into()], false));
+        assert_eq!(codes, [3, 2, 1, 0, MISSING]);
+    }
+}

@@ -1,0 +1,148 @@
+//! Parquet and Arrow IPC to arrays, some rows at a time. Columns that nobody wants are not decoded.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Once};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::reader::FileReader;
+use arrow_schema::{ArrowError, Schema};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use rayon::prelude::*;
+
+use super::ipc::{self, Stream};
+use super::source::{ReadSeek, Source};
+use super::{Format, one_line, pages};
+use crate::data::table::read::failure::{DAMAGED, Failure, Plain};
+
+/// Rows that are decoded at a time.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// What the file says of its columns.
+pub(super) fn schema(source: &Source) -> Result<Arc<Schema>, String> {
+    guarded(fault(source), || match source.format {
+        Format::Parquet => Ok(Arc::clone(metadata(source)?.schema())),
+        _ if ipc::is_file(source)? => Ok(ipc_file(source, None)?.schema()),
+        _ => Ok(Stream::new(source)?.schema()),
+    })
+}
+
+/// The arrays of some columns, in pieces of at most [`BATCH_ROWS`] rows.
+pub(super) struct Reader {
+    what: &'static str,
+    batches: Batches,
+    /// A batch that is longer than that, and how much of it is done.
+    current: Option<(RecordBatch, usize)>,
+}
+
+enum Batches {
+    /// Readers of the same rows, each of some columns, so that threads share the work and the order is plain.
+    Parquet(Vec<ParquetRecordBatchReader>),
+    File(FileReader<Box<dyn ReadSeek>>),
+    Stream(Stream, Vec<usize>),
+}
+
+impl Reader {
+    /// A reader of the columns at the places `wanted`, ascending.
+    pub(super) fn new(source: &Source, wanted: &[usize]) -> Result<Self, String> {
+        let what = fault(source);
+        let batches = guarded(what, || match source.format {
+            Format::Parquet => {
+                let metadata = metadata(source)?;
+                pages::check(&source.anywhere()?, metadata.metadata(), wanted)?;
+                let share = wanted.len().div_ceil(rayon::current_num_threads()).max(1);
+                let reader = |columns: &[usize]| -> Result<_, Failure> {
+                    let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
+                    let builder =
+                        ParquetRecordBatchReaderBuilder::new_with_metadata(source.anywhere()?, metadata.clone());
+                    Ok(builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()?)
+                };
+                Ok(Batches::Parquet(wanted.chunks(share).map(reader).collect::<Result<_, _>>()?))
+            }
+            _ if ipc::is_file(source)? => Ok(Batches::File(ipc_file(source, Some(wanted.to_vec()))?)),
+            _ => Ok(Batches::Stream(Stream::new(source)?, wanted.to_vec())),
+        })?;
+        Ok(Self { what, batches, current: None })
+    }
+
+    /// The next rows; nothing at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Vec<ArrayRef>>, String> {
+        loop {
+            if let Some((batch, done)) = &mut self.current {
+                let rows = BATCH_ROWS.min(batch.num_rows() - *done);
+                if rows > 0 {
+                    let arrays = batch.columns().iter().map(|a| a.slice(*done, rows)).collect();
+                    *done += rows;
+                    return Ok(Some(arrays));
+                }
+            }
+            let what = self.what;
+            self.current = match &mut self.batches {
+                Batches::Parquet(readers) => return columns_side_by_side(readers, what),
+                Batches::File(reader) => guarded(what, || Ok(reader.next().transpose()?))?.map(|b| (b, 0)),
+                Batches::Stream(stream, wanted) => guarded(what, || match stream.next()? {
+                    Some(batch) => Ok(Some((batch.project(wanted)?, 0))),
+                    None => Ok(None),
+                })?,
+            };
+            if self.current.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+fn columns_side_by_side(readers: &mut [ParquetRecordBatchReader], what: &str) -> Result<Option<Vec<ArrayRef>>, String> {
+    let decode = |reader: &mut ParquetRecordBatchReader| guarded(what, || Ok(reader.next().transpose()?));
+    let batches: Vec<Option<RecordBatch>> = readers.par_iter_mut().map(decode).collect::<Result<_, _>>()?;
+    // In a damaged file one column may be longer than another.
+    let rows = |batch: &Option<RecordBatch>| batch.as_ref().map(RecordBatch::num_rows);
+    if batches.windows(2).any(|pair| rows(&pair[0]) != rows(&pair[1])) {
+        return Err(one_line(what, &DAMAGED));
+    }
+    let batches: Option<Vec<RecordBatch>> = batches.into_iter().collect();
+    Ok(batches.map(|batches| batches.iter().flat_map(RecordBatch::columns).cloned().collect()))
+}
+
+fn metadata(source: &Source) -> Result<ArrowReaderMetadata, Failure> {
+    Ok(ArrowReaderMetadata::load(&source.anywhere()?, ArrowReaderOptions::new())?)
+}
+
+fn ipc_file(source: &Source, wanted: Option<Vec<usize>>) -> Result<FileReader<Box<dyn ReadSeek>>, Failure> {
+    // The reader takes what the footer says for room to allocate, that of dictionaries at once.
+    ipc::check_blocks(&source.anywhere()?)?;
+    FileReader::try_new(source.anywhere()?.seekable(), wanted).map_err(|e: ArrowError| e.into())
+}
+
+fn fault(source: &Source) -> &'static str {
+    if source.format == Format::Parquet { "is not a readable Parquet file" } else { "is not a readable Arrow file" }
+}
+
+/// What `read` returns; its failure as one line that starts with `what`.
+///
+/// The Arrow reader panics on some damaged files. Such a panic is a failure like the others, and must not be reported
+/// on stderr: a hook in front of the program's own keeps silent on threads that are reading.
+fn guarded<T>(what: &str, read: impl FnOnce() -> Result<T, Failure>) -> Result<T, String> {
+    thread_local! { static READING: Cell<bool> = const { Cell::new(false) } }
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !READING.get() {
+                report(info);
+            }
+        }));
+    });
+    READING.set(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(read));
+    READING.set(false);
+    match outcome {
+        Ok(Ok(found)) => Ok(found),
+        Ok(Err(failure)) if failure.is::<Plain>() => Err(failure.to_string()),
+        Ok(Err(failure)) => Err(one_line(what, &failure)),
+        Err(_) => Err(one_line(what, &DAMAGED)),
+    }
+}

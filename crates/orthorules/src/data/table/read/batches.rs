@@ -1,0 +1,93 @@
+//! Tables of some rows at a time, for files that are larger than memory.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::column::Builder;
+use super::scan::Scan;
+use super::source::Source;
+use super::{ReadOptions, table};
+use crate::base::error::Result;
+use crate::data::table::Table;
+
+/// The rows of a file in order, as tables of bounded size: about a megabyte of text, or 65,536 rows of Parquet or Arrow.
+/// Only the tables that are being decoded are in memory, one for each thread.
+///
+/// Every batch is judged by itself: a CSV column may hold numbers in one and text in the next, levels are those that
+/// occur, and text may be left out as having nearly a level a row. Whoever knows what to expect says so by
+/// [`ReadOptions::categorical`] and [`ReadOptions::keep`]. Nothing follows an error.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("t.csv");
+/// # std::fs::write(&path, "x,y\n1,2\n3,4\n").unwrap();
+/// use orthorules::table::{Batches, ReadOptions};
+///
+/// let options = ReadOptions { only: Some(vec!["x".into()]), ..ReadOptions::default() };
+/// let mut rows = 0;
+/// for batch in Batches::open(&path, &options)? {
+///     rows += batch?.rows();
+/// }
+/// assert_eq!(rows, 2);
+/// # Ok::<(), orthorules::Error>(())
+/// ```
+pub struct Batches {
+    source: Arc<Source>,
+    scan: Scan,
+    options: ReadOptions,
+    rows: usize,
+    ended: bool,
+}
+
+impl Batches {
+    /// Opens the file at `path`; formats are those of [`read`](super::read()).
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
+        let source = Arc::new(Source::open(path)?);
+        let scan = Scan::new(&source, options, &HashSet::new()).map_err(|what| source.error(what))?;
+        Ok(Self { source, scan, options: options.clone(), rows: 0, ended: false })
+    }
+
+    /// The names of all columns of the file, whether they are read or not.
+    pub fn names(&self) -> &[String] {
+        &self.scan.names
+    }
+
+    fn batch(&mut self) -> Result<Option<Table>, String> {
+        let heads = self.scan.heads.clone();
+        let mut builders: Vec<Builder> = heads.iter().map(Builder::new).collect();
+        match self.scan.next()? {
+            Some(parts) => {
+                for (builder, part) in builders.iter_mut().zip(parts) {
+                    // A single part cannot contradict another.
+                    let _ = builder.push(part);
+                }
+            }
+            // A file without rows is as much of a mistake here as when it is read whole.
+            None if self.rows > 0 => return Ok(None),
+            None => {}
+        }
+        let table = table(builders, &self.scan, &self.options)?;
+        self.rows += table.rows();
+        Ok(Some(table))
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<Table>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let batch = self.batch().map_err(|what| self.source.error(what)).transpose();
+        self.ended = !matches!(batch, Some(Ok(_)));
+        batch
+    }
+}
+
+impl std::fmt::Debug for Batches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Batches").field("names", &self.scan.names).field("rows", &self.rows).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,184 @@
+//! Columns from their parts. Each kind is decided over the whole column, never from a sample.
+
+use super::part::{Part, as_boolean};
+use crate::data::table::levels::{Levels, Outcome, Wish, missing};
+use crate::data::table::{Column, Numbers, Values};
+
+/// A column of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    pub(crate) name: String,
+    /// Its place among all columns of the file.
+    pub(crate) place: usize,
+    pub(crate) wish: Wish,
+    /// Whether it is text of unknown meaning, from CSV.
+    pub(crate) untyped: bool,
+}
+
+/// A column while its parts come in.
+pub(crate) struct Builder<'h> {
+    head: &'h Head,
+    values: Gathered,
+    rows: usize,
+}
+
+enum Gathered {
+    /// No value so far.
+    Missing,
+    Numbers(Numbers),
+    Booleans(Vec<Option<bool>>),
+    Text(Levels),
+}
+
+/// Text came after numbers: all of the column must be read as text.
+#[derive(Debug)]
+pub(crate) struct Mixed;
+
+impl<'h> Builder<'h> {
+    pub(crate) fn new(head: &'h Head) -> Self {
+        Self { head, values: Gathered::Missing, rows: 0 }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.head.name
+    }
+
+    pub(crate) fn place(&self) -> usize {
+        self.head.place
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(crate) fn push(&mut self, part: Part) -> Result<(), Mixed> {
+        let before = self.rows;
+        self.rows += part.rows();
+        match (&mut self.values, part) {
+            (Gathered::Missing, Part::Missing(_)) => {}
+            (Gathered::Missing, Part::Numbers(numbers)) => {
+                let mut all = Numbers::from(vec![f64::NAN; before]);
+                append(&mut all, numbers);
+                self.values = Gathered::Numbers(all);
+            }
+            (Gathered::Missing, Part::Booleans(values)) => {
+                self.values = Gathered::Booleans(std::iter::repeat_n(None, before).chain(values).collect());
+            }
+            (Gathered::Missing, Part::Text(part)) => {
+                let mut levels = Levels::with_capacity(self.rows);
+                levels.skip(before);
+                levels.append(&part);
+                self.values = Gathered::Text(levels);
+            }
+            (Gathered::Numbers(all), Part::Numbers(numbers)) => append(all, numbers),
+            (Gathered::Numbers(all), Part::Missing(rows)) => append(all, vec![f64::NAN; rows].into()),
+            (Gathered::Booleans(all), Part::Booleans(values)) => all.extend(values),
+            (Gathered::Booleans(all), Part::Missing(rows)) => all.extend(std::iter::repeat_n(None, rows)),
+            (Gathered::Text(all), Part::Text(levels)) => all.append(&levels),
+            (Gathered::Text(all), Part::Missing(rows)) => all.skip(rows),
+            _ => return Err(Mixed),
+        }
+        Ok(())
+    }
+
+    /// The column of all parts, or why it is left out.
+    pub(crate) fn finish(self) -> Outcome {
+        let (name, wish) = (self.head.name.as_str(), self.head.wish);
+        let kept = |values| {
+            let column = Column::new(name, values);
+            Outcome::Kept(if wish.categorical { column.into_categorical() } else { column })
+        };
+        match self.values {
+            Gathered::Missing => Outcome::Kept(missing(name, self.rows, wish)),
+            Gathered::Numbers(numbers) => kept(Values::Numeric(numbers)),
+            Gathered::Booleans(values) => kept(Values::booleans(values)),
+            Gathered::Text(levels) if self.head.untyped && !wish.categorical && levels.are_boolean() => {
+                let boolean = |&code: &u32| levels.names.get(code as usize).and_then(|l| as_boolean(l));
+                kept(Values::booleans(levels.codes.iter().map(boolean)))
+            }
+            Gathered::Text(levels) => levels.judge(name, wish),
+        }
+    }
+}
+
+impl Part {
+    pub(crate) fn rows(&self) -> usize {
+        match self {
+            Self::Missing(rows) => *rows,
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Booleans(values) => values.len(),
+            Self::Text(levels) => levels.codes.len(),
+        }
+    }
+}
+
+impl Levels {
+    /// Whether there are levels and all are `true` or `false`.
+    pub(crate) fn are_boolean(&self) -> bool {
+        !self.names.is_empty() && self.names.iter().all(|l| as_boolean(l).is_some())
+    }
+}
+
+/// Adds numbers at the end; those of a single part stay where they are.
+fn append(all: &mut Numbers, more: Numbers) {
+    if all.is_empty() {
+        *all = more;
+    } else {
+        let mut numbers = std::mem::replace(all, Vec::new().into()).into_vec();
+        numbers.extend_from_slice(&more);
+        *all = numbers.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(cells: &[String]) -> Part {
+        let mut levels = Levels::default();
+        cells.iter().for_each(|c| {
+            levels.push(Some(c), str::is_empty);
+        });
+        Part::Text(levels)
+    }
+
+    fn built(wish: Wish, parts: Vec<Part>) -> Result<Outcome, Mixed> {
+        let head = Head { name: "x".into(), place: 0, wish, untyped: true };
+        let mut builder = Builder::new(&head);
+        parts.into_iter().try_for_each(|part| builder.push(part))?;
+        Ok(builder.finish())
+    }
+
+    fn shown(parts: Vec<Part>) -> String {
+        let Ok(Outcome::Kept(column)) = built(Wish::default(), parts) else { return "mixed".into() };
+        let cells = (0..column.values.len()).map(|r| column.values.display(r).unwrap_or("-".into()));
+        format!("{:?} {}", column.values.kind(), cells.collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn parts_make_one_column() {
+        let numbers = || Part::Numbers(vec![1.0, 2.0].into());
+        let words = |words: &[&str]| text(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(shown(vec![Part::Missing(1), numbers(), Part::Missing(1)]), "Numeric - 1 2 -");
+        assert_eq!(shown(vec![Part::Missing(1), words(&["b", "a"]), words(&["c", "b"])]), "Categorical - b a c b");
+        assert_eq!(shown(vec![words(&["True"]), Part::Missing(1), words(&["false"])]), "Boolean true - false");
+        assert_eq!(shown(vec![Part::Missing(2)]), "Numeric - -");
+        assert_eq!(shown(vec![numbers(), words(&["a"])]), "mixed");
+        assert_eq!(shown(vec![words(&["a"]), numbers()]), "mixed");
+    }
+
+    #[test]
+    fn many_levels_are_left_out_unless_wanted() {
+        let kept = |levels: usize, rows: usize, wish| {
+            let cells: Vec<String> = (0..rows).map(|i| format!("level {}", i % levels)).collect();
+            matches!(built(wish, vec![text(&cells[..rows / 2]), text(&cells[rows / 2..])]), Ok(Outcome::Kept(_)))
+        };
+        let nothing = Wish::default();
+        assert!(kept(50, 50, nothing), "few levels stay even if each row has its own");
+        assert!(!kept(51, 51, nothing));
+        assert!(!kept(51, 101, nothing));
+        assert!(kept(51, 102, nothing), "half the rows share a level");
+        assert!(kept(51, 51, Wish { categorical: true, keep: false }));
+        assert!(kept(51, 51, Wish { categorical: false, keep: true }));
+    }
+}

@@ -1,0 +1,179 @@
+//! Tables from files: CSV and TSV (plain, gzip, zstd), Parquet and Arrow IPC, whole or batch by batch.
+//!
+//! | stage | file |
+//! |---|---|
+//! | where the bytes are, which format | `source.rs` |
+//! | text to rows and cells | `text.rs`, `csv.rs` |
+//! | Parquet and Arrow to arrays | `arrow.rs`, `ipc.rs`, `pages.rs` |
+//! | cells of some rows to numbers, truth values and levels | `part.rs` |
+//! | all of these as one sequence of parts | `scan.rs` |
+//! | parts to columns | `column.rs` |
+//! | some rows at a time | `batches.rs` |
+
+mod arrow;
+mod batches;
+mod column;
+mod csv;
+mod failure;
+mod ipc;
+mod pages;
+mod part;
+mod scan;
+mod source;
+mod text;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::Table;
+use crate::base::error::Result;
+use crate::data::table::levels::{Outcome, assemble};
+pub use batches::Batches;
+pub(crate) use column::{Builder, Head};
+pub(crate) use part::{Part, as_boolean};
+pub(crate) use scan::Scan;
+pub(crate) use source::{CHANGED, Source};
+
+/// How to read a table.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// Columns to treat as categories whatever they look like.
+    pub categorical: Vec<String>,
+    /// Columns that are never left out, however many levels they have (target, weight, …).
+    pub keep: Vec<String>,
+    /// The only columns to read, if any; those that the file does not have are not missed. At least one column is read
+    /// all the same, so that the rows are counted.
+    pub only: Option<Vec<String>>,
+}
+
+/// What a file holds once it is unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// Text, separated by commas, or by semicolons or tabs where the header has no comma.
+    Csv,
+    /// Text separated by tabs.
+    Tsv,
+    Parquet,
+    Ipc,
+}
+
+/// Read the table in the file at `path`.
+///
+/// The name's ending tells the format, whatever its case: `.csv`, `.tsv` or `.tab`, `.parquet` or `.pq`, `.arrow`,
+/// `.feather` or `.ipc`. Files packed with gzip or zstd are unpacked. Under any other name the first bytes decide,
+/// and what is not recognised is read as CSV.
+///
+/// In CSV a cell is missing when it is empty or one of `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None` and `?`.
+/// A column is numeric if all its other cells are numbers, boolean if all are `true` or `false` in any case, and
+/// categorical otherwise; blanks around a cell do not count, blank lines are skipped. Parquet and Arrow columns keep
+/// their type: nulls, NaN and blank text are missing. Integers beyond 2⁵³ are rounded to the nearest f64.
+///
+/// A file that changes while it is read is refused. So is one that would have to be held in memory and has more than 1 GiB:
+/// from a pipe, or a Parquet or Arrow file packed to less than a sixteenth of its size.
+///
+/// Columns that no rule can use are left out, and [`Table::warnings`] says which and how to keep them: dates, nested
+/// and binary values, text with nearly as many levels as rows, and the index of a pandas data frame
+/// (`__index_level_0__`).
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("people.csv");
+/// std::fs::write(&path, "age,smoker,region\n31,true,north\n?,false,south\n").unwrap();
+/// let table = orthorules::table::read(&path, &Default::default()).unwrap();
+/// let kinds: Vec<_> = table.columns().iter().map(|c| c.values.kind()).collect();
+/// assert_eq!(kinds, [orthorules::Kind::Numeric, orthorules::Kind::Boolean, orthorules::Kind::Categorical]);
+/// ```
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
+    let source = Arc::new(Source::open(path)?);
+    whole(&source, options).map_err(|what| source.error(what))
+}
+
+/// The table of all rows.
+fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, String> {
+    let mut as_text = HashSet::new();
+    loop {
+        let mut scan = Scan::new(source, options, &as_text)?;
+        let heads = scan.heads.clone();
+        let mut builders: Vec<Builder> = heads.iter().map(Builder::new).collect();
+        let before = as_text.len();
+        while let Some(parts) = scan.next()? {
+            for (builder, part) in builders.iter_mut().zip(parts) {
+                if builder.push(part).is_err() {
+                    as_text.insert(builder.name().to_owned());
+                }
+            }
+        }
+        // Numbers first, text later: once more, with these columns as text from their first row.
+        if as_text.len() > before {
+            continue;
+        }
+        return table(builders, &scan, options);
+    }
+}
+
+/// The table of finished columns, and remarks about those that are left out, in the order of the file.
+fn table(builders: Vec<Builder>, scan: &Scan, options: &ReadOptions) -> Result<Table, String> {
+    if builders.first().is_some_and(|b| b.rows() == 0) {
+        return Err("has a header but no rows".into());
+    }
+    let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
+    let warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
+    let finished: Vec<(usize, Outcome)> = builders.into_par_iter().map(|b| (b.place(), b.finish())).collect();
+    let left_out = scan.left_out.iter().map(|(place, why)| (*place, Outcome::LeftOut(why.clone())));
+    let mut outcomes: Vec<(usize, Outcome)> = finished.into_iter().chain(left_out).collect();
+    outcomes.sort_by_key(|(place, _)| *place);
+    assemble(outcomes.into_iter().map(|(_, outcome)| outcome).collect(), warnings)
+}
+
+/// The format that the ending of `name` stands for, else the one that the first bytes show.
+fn format(name: &str, bytes: &[u8]) -> Format {
+    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "csv" => Format::Csv,
+        "tsv" | "tab" => Format::Tsv,
+        "parquet" | "pq" => Format::Parquet,
+        "arrow" | "feather" | "ipc" => Format::Ipc,
+        _ if bytes.starts_with(b"PAR1") => Format::Parquet,
+        _ if bytes.starts_with(b"ARROW1") || bytes.starts_with(&[0xff; 4]) => Format::Ipc,
+        _ => Format::Csv,
+    }
+}
+
+/// `what: cause` without line breaks.
+fn one_line(what: &str, cause: &dyn std::fmt::Display) -> String {
+    let cause = cause.to_string();
+    format!("{what}: {}", cause.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_then_magic_tell_the_format() {
+        let cases: [(&str, &[u8], Format); 12] = [
+            ("a.csv", b"PAR1", Format::Csv),
+            ("a.tsv", b"", Format::Tsv),
+            ("a.tab", b"", Format::Tsv),
+            ("a.b.parquet", b"x", Format::Parquet),
+            ("a.pq", b"", Format::Parquet),
+            ("a.arrow", b"", Format::Ipc),
+            ("a.feather", b"", Format::Ipc),
+            ("a.ipc", b"", Format::Ipc),
+            ("a", b"PAR1", Format::Parquet),
+            ("a.dat", b"ARROW1\0\0", Format::Ipc),
+            ("a.dat", b"\xff\xff\xff\xff\x10", Format::Ipc),
+            ("csv", b"a,b", Format::Csv),
+        ];
+        for (name, bytes, expected) in cases {
+            assert_eq!(format(name, bytes), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn causes_fit_on_one_line() {
+        assert_eq!(one_line("bad", &"a\n  b\r\nc "), "bad: a b c");
+    }
+}

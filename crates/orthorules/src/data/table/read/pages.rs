@@ -1,0 +1,206 @@
+//! The pages of a Parquet file, looked at before they are unpacked: the Parquet reader reserves the memory that a page's
+//! header claims. A damaged header must not get that far.
+
+use parquet::basic::Compression;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+
+use super::source::Anywhere;
+use crate::data::table::read::failure::{DAMAGED, Failure};
+
+/// Pages that claim to be smaller are unpacked. Writers make pages of about a megabyte.
+const HARMLESS: u64 = 64 << 20;
+/// Larger ones may claim to be so many times as large as they are packed.
+const MOST: u64 = 1000;
+/// Bytes of a header that are read at once; those with long statistics need more.
+const WINDOW: u64 = 512;
+
+/// No packed page of the columns at the places `wanted` claims more than it can be trusted to hold.
+pub(super) fn check(bytes: &Anywhere, metadata: &ParquetMetaData, wanted: &[usize]) -> Result<(), Failure> {
+    let schema = metadata.file_metadata().schema_descr();
+    for group in metadata.row_groups() {
+        for (leaf, column) in group.columns().iter().enumerate() {
+            let packed = column.compression() != Compression::UNCOMPRESSED;
+            if packed && leaf < schema.num_columns() && wanted.contains(&schema.get_column_root_idx(leaf)) {
+                check_column(bytes, column, group.num_rows())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_column(bytes: &Anywhere, column: &ColumnChunkMetaData, rows: i64) -> Result<(), Failure> {
+    let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+    let mut at = u64::try_from(start).map_err(|_| DAMAGED)?;
+    let length = u64::try_from(column.compressed_size()).map_err(|_| DAMAGED)?;
+    let end = at.checked_add(length).ok_or(DAMAGED)?;
+    let mut values = 0;
+    while at < end {
+        let Some(page) = header_at(bytes, at, end) else {
+            // Some writers leave a gap behind the last page.
+            return if values >= rows { Ok(()) } else { Err(DAMAGED.into()) };
+        };
+        let (claimed, packed) = (u64::try_from(page.unpacked), u64::try_from(page.packed));
+        let (claimed, packed) = (claimed.map_err(|_| DAMAGED)?, packed.map_err(|_| DAMAGED)?);
+        if claimed > HARMLESS && claimed / MOST > packed {
+            return Err(format!("a page of {packed} bytes claims to hold {claimed}: {DAMAGED}").into());
+        }
+        values = values.saturating_add(page.values);
+        at = at.saturating_add(page.length as u64).saturating_add(packed);
+    }
+    Ok(())
+}
+
+/// The header at `at`, in the part of the file that ends at `end`.
+fn header_at(bytes: &Anywhere, at: u64, end: u64) -> Option<Header> {
+    let mut window = WINDOW.min(end - at);
+    loop {
+        let part = bytes.part(at, window).ok()?;
+        match Header::read(&part) {
+            Some(header) => return Some(header),
+            None if window == end - at => return None,
+            None => window = (16 * window).min(end - at),
+        }
+    }
+}
+
+/// What the header of a page says.
+#[derive(Debug, Default, PartialEq)]
+struct Header {
+    unpacked: i64,
+    packed: i64,
+    /// Values of a page of data; a dictionary has none.
+    values: i64,
+    /// Bytes of the header itself.
+    length: usize,
+}
+
+impl Header {
+    /// The header at the start of `bytes`; nothing where it is cut off or damaged.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut header = Self::default();
+        let mut thrift = Thrift { bytes, at: 0, path: Vec::new() };
+        thrift.fields(&mut |path, number| match path {
+            [2] => header.unpacked = number,
+            [3] => header.packed = number,
+            // A page of data of the first or the second version.
+            [5 | 8, 1] => header.values = number,
+            _ => {}
+        })?;
+        header.length = thrift.at;
+        Some(header)
+    }
+}
+
+/// Thrift's compact protocol, as far as finding numbers by the path of their fields.
+struct Thrift<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    path: Vec<i64>,
+}
+
+impl Thrift<'_> {
+    /// Deeper nesting than any header has.
+    const DEEP: usize = 32;
+
+    /// Reads the fields of a struct to its end.
+    fn fields(&mut self, visit: &mut dyn FnMut(&[i64], i64)) -> Option<()> {
+        let mut last = 0i64;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Some(());
+            }
+            last = if head >> 4 == 0 { self.number()? } else { last + i64::from(head >> 4) };
+            // A truth value is part of its field's head.
+            if !matches!(head & 15, 1 | 2) {
+                self.path.push(last);
+                self.value(head & 15, visit)?;
+                self.path.pop();
+            }
+        }
+    }
+
+    fn value(&mut self, kind: u8, visit: &mut dyn FnMut(&[i64], i64)) -> Option<()> {
+        if self.path.len() > Self::DEEP {
+            return None;
+        }
+        match kind {
+            1..=3 => self.skip(1),
+            4..=6 => {
+                let number = self.number()?;
+                visit(&self.path, number);
+                Some(())
+            }
+            7 => self.skip(8),
+            8 => {
+                let length = self.varint()?;
+                self.skip(usize::try_from(length).ok()?)
+            }
+            // A list or a set; its elements are at no path that is asked for.
+            9 | 10 => {
+                let head = self.byte()?;
+                let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                self.path.push(0);
+                (0..count).try_for_each(|_| self.value(head & 15, visit))?;
+                self.path.pop();
+                Some(())
+            }
+            12 => self.fields(visit),
+            _ => None,
+        }
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn skip(&mut self, length: usize) -> Option<()> {
+        self.at = self.at.checked_add(length).filter(|&at| at <= self.bytes.len())?;
+        Some(())
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// A number with its sign in the last bit.
+    fn number(&mut self) -> Option<i64> {
+        let number = self.varint()?;
+        Some((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_values_are_found() {
+        // Type 0; 300 bytes packed into 20; a page of data with 7 values, a list of two numbers, a text and a truth value.
+        let head = [0x15, 0, 0x15, 0xd8, 0x04, 0x15, 40, 0x2c];
+        let data = [0x15, 14, 0x19, 0x25, 2, 4, 0x18, 3, b'a', b'b', b'c', 0x11, 0];
+        let bytes = [&head[..], &data, &[0, 9, 9]].concat();
+        let header = Header::read(&bytes).unwrap();
+        assert_eq!(header, Header { unpacked: 300, packed: 20, values: 7, length: bytes.len() - 2 });
+        for end in 0..bytes.len() - 2 {
+            assert_eq!(Header::read(&bytes[..end]), None, "{end}");
+        }
+    }
+
+    #[test]
+    fn endless_headers_end() {
+        assert_eq!(Header::read(&[0x1c; 4000]), None);
+        assert_eq!(Header::read(&[0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]), None);
+        assert_eq!(Header::read(&[0x15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! A part of a column: the cells of some rows as numbers, truth values or levels.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float64Type};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+
+use super::one_line;
+use super::text::Split;
+use crate::data::table::Numbers;
+use crate::data::table::levels::{Levels, Wish, dates};
+
+/// The cells of some rows of a column.
+pub(crate) enum Part {
+    /// So many rows without a value.
+    Missing(usize),
+    Numbers(Numbers),
+    Booleans(Vec<Option<bool>>),
+    Text(Levels),
+}
+
+/// The cells of the `wanted` columns of CSV text: numbers where all are, else text.
+pub(super) fn untyped(split: &Split, wanted: &Wanted) -> Vec<Part> {
+    let part = |(&(column, _), numbers): (&(usize, bool), Option<Vec<f64>>)| {
+        if let Some(numbers) = numbers {
+            let nothing = numbers.iter().all(|x| x.is_nan()) && split.column(column).all(|c| is_missing(c.trim()));
+            return if nothing { Part::Missing(numbers.len()) } else { Part::Numbers(numbers.into()) };
+        }
+        let mut levels = Levels::with_capacity(split.rows());
+        split.column(column).for_each(|cell| {
+            levels.push(Some(&cell), is_missing);
+        });
+        Part::Text(levels)
+    };
+    wanted.iter().zip(numbers(split, wanted)).map(part).collect()
+}
+
+/// For each column its cells as numbers, if it is not wanted as text and all are numbers or missing. Row by row, because
+/// that is how they lie in memory.
+fn numbers(split: &Split, wanted: &Wanted) -> Vec<Option<Vec<f64>>> {
+    let room = |&(_, as_text): &(usize, bool)| (!as_text).then(|| Vec::with_capacity(split.rows()));
+    let mut all: Vec<Option<Vec<f64>>> = wanted.iter().map(room).collect();
+    for row in 0..split.rows() {
+        for (numbers, &(column, _)) in all.iter_mut().zip(wanted) {
+            if let Some(list) = numbers {
+                let number = plain_decimal(split.raw(row, column));
+                match number.or_else(|| as_number(&split.cell(row, column))) {
+                    Some(number) => list.push(number),
+                    None => *numbers = None,
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The number that a cell of few digits spells, without an exponent: exactly what [`str::parse`] gives, but sooner. Digits
+/// and power of ten are whole numbers that f64 holds exactly, so that their quotient is rounded once.
+fn plain_decimal(cell: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 17] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16];
+    let (negative, digits) = match cell {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > POWERS.len() {
+        return None;
+    }
+    let (mut whole, mut point) = (0u64, digits.len());
+    for (i, &byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            whole = 10 * whole + u64::from(digit);
+        } else if byte == b'.' && point == digits.len() && digits.len() > 1 {
+            point = i;
+        } else {
+            return None;
+        }
+    }
+    let places = digits.len() - (point + 1).min(digits.len());
+    if whole >= 1 << f64::MANTISSA_DIGITS {
+        return None;
+    }
+    let number = whole as f64 / POWERS[places];
+    Some(if negative { -number } else { number })
+}
+
+/// Cells of Arrow's `data_type`. An error says why they cannot be converted.
+pub(super) fn typed(name: &str, cells: &ArrayRef, data_type: &DataType, wish: Wish) -> Result<Part, String> {
+    let convert = |to: &DataType| cast(cells, to).map_err(|e| one_line(&format!("column {name:?}"), &e));
+    match data_type {
+        DataType::Null => Ok(Part::Missing(cells.len())),
+        DataType::Boolean => Ok(Part::Booleans(cells.as_boolean().iter().collect())),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Part::Text(levels(cells))),
+        DataType::Dictionary(_, value) => {
+            // Views share the dictionary's text, so that unpacking copies none of it.
+            let value = if value.is_string() { &DataType::Utf8View } else { value.as_ref() };
+            typed(name, &convert(value)?, value, wish)
+        }
+        // Whole numbers and decimals have one spelling each; as text they keep digits beyond 2⁵³.
+        _ if wish.categorical && data_type.is_numeric() && !data_type.is_floating() => {
+            Ok(Part::Text(levels(&convert(&DataType::Utf8)?)))
+        }
+        _ if data_type.is_numeric() => {
+            let cells = convert(&DataType::Float64)?;
+            let cells = cells.as_primitive::<Float64Type>();
+            Ok(Part::Numbers(if cells.null_count() == 0 {
+                Numbers::shared(Arc::new(cells.values().clone()))
+            } else {
+                cells.iter().map(|x| x.unwrap_or(f64::NAN)).collect()
+            }))
+        }
+        // Writing local time needs a list of the world's time zones: the text is UTC instead.
+        DataType::Timestamp(unit, Some(_)) => {
+            let utc = DataType::Timestamp(*unit, None);
+            let cells =
+                cast(&convert(&DataType::Int64)?, &utc).map_err(|e| one_line(&format!("column {name:?}"), &e))?;
+            typed(name, &cells, &utc, wish)
+        }
+        _ => Ok(Part::Text(levels(&convert(&DataType::Utf8)?))),
+    }
+}
+
+/// Text as codes into its distinct values.
+fn levels(cells: &ArrayRef) -> Levels {
+    let mut levels = Levels::with_capacity(cells.len());
+    let mut push = |cell| {
+        levels.push(cell, str::is_empty);
+    };
+    match cells.data_type() {
+        DataType::Utf8 => cells.as_string::<i32>().iter().for_each(&mut push),
+        DataType::LargeUtf8 => cells.as_string::<i64>().iter().for_each(&mut push),
+        _ => cells.as_string_view().iter().for_each(&mut push),
+    }
+    levels
+}
+
+/// Why a column of `data_type` need not be read: an error if the caller wants it all the same.
+pub(super) fn unusable(name: &str, data_type: &DataType, wish: Wish) -> Result<Option<String>, String> {
+    match data_type {
+        DataType::Dictionary(_, value) => unusable(name, value, wish),
+        DataType::Null | DataType::Boolean => Ok(None),
+        _ if data_type.is_numeric() || data_type.is_string() => Ok(None),
+        _ if data_type.is_temporal() => Ok((!wish.wanted()).then(|| dates(name))),
+        _ => {
+            let what = format!("it holds {data_type}, which is neither number nor text");
+            if wish.wanted() {
+                return Err(one_line(&format!("column {name:?} cannot be used"), &what));
+            }
+            Ok(Some(one_line(&format!("column {name:?} left out"), &what)))
+        }
+    }
+}
+
+/// The number that `cell` spells; NaN if it is missing.
+fn as_number(cell: &str) -> Option<f64> {
+    cell.parse().ok().or_else(|| {
+        let cell = cell.trim();
+        if is_missing(cell) { Some(f64::NAN) } else { cell.parse().ok() }
+    })
+}
+
+/// Whether CSV text is a truth value, and which.
+pub(crate) fn as_boolean(cell: &str) -> Option<bool> {
+    if cell.eq_ignore_ascii_case("true") {
+        Some(true)
+    } else if cell.eq_ignore_ascii_case("false") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// Whether CSV text without surrounding blanks stands for a missing value.
+fn is_missing(cell: &str) -> bool {
+    matches!(cell, "" | "NA" | "N/A" | "NaN" | "nan" | "null" | "NULL" | "None" | "?")
+}
+
+/// Which columns of the text to take, in order; and whether as text whatever they look like.
+pub(super) type Wanted = [(usize, bool)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_may_have_blanks_around() {
+        for (cell, number) in
+            [("1", 1.0), (" -2.5e3\t", -2500.0), ("+.5", 0.5), ("inf", f64::INFINITY), (" -inf", f64::NEG_INFINITY)]
+        {
+            assert_eq!(as_number(cell), Some(number), "{cell:?}");
+        }
+        for cell in ["", " ", "NA", " N/A ", "NaN", "nan", "null", "NULL", "None", "?"] {
+            assert!(as_number(cell).is_some_and(f64::is_nan), "{cell:?}");
+        }
+        for cell in ["1,5", "1 000", "0x10", "1_000", "na", "-", "12a"] {
+            assert_eq!(as_number(cell), None, "{cell:?}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the quick way reads, it reads as the standard library does.
+        #[test]
+        fn plain_decimals_are_exact(cell in prop_oneof!["-?[0-9]{0,10}[.]?[0-9]{0,10}", "[-+.0-9e]{0,6}"]) {
+            if let Some(number) = plain_decimal(cell.as_bytes()) {
+                prop_assert_eq!(cell.parse::<f64>().map(f64::to_bits), Ok(number.to_bits()));
+            }
+        }
+
+        #[test]
+        fn short_decimals_are_plain(x in -1e6..1e6f32) {
+            let cell = x.to_string();
+            prop_assume!(cell.len() < 17);
+            prop_assert_eq!(plain_decimal(cell.as_bytes()), cell.parse().ok());
+        }
+    }
+}

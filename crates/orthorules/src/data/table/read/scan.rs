@@ -1,0 +1,140 @@
+//! A file of any format as a sequence of parts: some rows, column by column.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use arrow_schema::DataType;
+use rayon::prelude::*;
+
+use super::column::Head;
+use super::part::{Part, typed, unusable};
+use super::source::Source;
+use super::{Format, ReadOptions, arrow, csv};
+use crate::data::table::levels::{Wish, index};
+
+/// A pass over a file.
+pub(crate) struct Scan {
+    source: Arc<Source>,
+    reader: Reader,
+    /// All columns of the file.
+    pub(crate) names: Vec<String>,
+    /// The columns that are read.
+    pub(crate) heads: Vec<Head>,
+    /// Columns that are not, by their place, and why.
+    pub(crate) left_out: Vec<(usize, String)>,
+    /// Parts that are read but not handed out.
+    waiting: VecDeque<Vec<Part>>,
+}
+
+enum Reader {
+    /// With the columns to take and whether they are taken as text.
+    Csv(csv::Reader, Vec<(usize, bool)>),
+    /// With the types of the columns.
+    Arrow(arrow::Reader, Vec<DataType>),
+}
+
+impl Scan {
+    /// A pass over the columns that `options` ask for. Of CSV, those in `as_text` are not tried as numbers.
+    pub(crate) fn new(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
+        // Where the file has changed, that is the reason for whatever else looks wrong.
+        Self::start(source, options, as_text).or_else(|what| source.check().and(Err(what)))
+    }
+
+    fn start(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
+        let wish = |name: &str| Wish::of(name, &options.categorical, &options.keep);
+        let (names, types, csv) = match source.format {
+            Format::Csv | Format::Tsv => {
+                let reader = csv::Reader::new(source)?;
+                (reader.names().to_vec(), None, Some(reader))
+            }
+            Format::Parquet | Format::Ipc => {
+                let schema = arrow::schema(source)?;
+                let names = schema.fields().iter().map(|f| f.name().clone()).collect();
+                let types: Vec<DataType> = schema.fields().iter().map(|f| f.data_type().clone()).collect();
+                (names, Some(types), None)
+            }
+        };
+        check_names(&names)?;
+        let (mut heads, mut left_out) = (Vec::new(), Vec::new());
+        let asked = |name: &String| options.only.as_ref().is_none_or(|only| only.contains(name));
+        for (place, name) in names.iter().enumerate().filter(|(_, name)| asked(name)) {
+            let by_type = types.as_ref().map_or(Ok(None), |types| unusable(name, &types[place], wish(name)))?;
+            match index(name, wish(name)).or(by_type) {
+                Some(why) => left_out.push((place, why)),
+                None => heads.push(Head { name: name.clone(), place, wish: wish(name), untyped: types.is_none() }),
+            }
+        }
+        // Rows are counted by a column, of whatever kind that can be read.
+        let usable = |place: usize| {
+            types.as_ref().is_none_or(|types| matches!(unusable("", &types[place], Wish::default()), Ok(None)))
+        };
+        if options.only.is_some()
+            && heads.is_empty()
+            && let Some(place) = (0..names.len()).find(|&place| usable(place))
+        {
+            let wish = Wish { keep: true, ..Wish::default() };
+            heads.push(Head { name: names[place].clone(), place, wish, untyped: types.is_none() });
+        }
+        let reader = match (csv, types) {
+            (Some(reader), _) => {
+                let text = |head: &Head| head.wish.categorical || as_text.contains(&head.name);
+                Reader::Csv(reader, heads.iter().map(|head| (head.place, text(head))).collect())
+            }
+            (None, types) => {
+                let places: Vec<usize> = heads.iter().map(|head| head.place).collect();
+                let types = types.unwrap_or_default();
+                let wanted = places.iter().map(|&place| types[place].clone()).collect();
+                Reader::Arrow(arrow::Reader::new(source, &places)?, wanted)
+            }
+        };
+        Ok(Self { source: Arc::clone(source), reader, names, heads, left_out, waiting: VecDeque::new() })
+    }
+
+    /// The parts of all columns for the next rows; nothing at the end, which is reached only if the file is still what it
+    /// was at the start.
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<Part>>, String> {
+        match self.parts() {
+            Ok(Some(parts)) => Ok(Some(parts)),
+            ended => self.source.check().and(ended),
+        }
+    }
+
+    fn parts(&mut self) -> Result<Option<Vec<Part>>, String> {
+        if self.heads.is_empty() {
+            return Ok(None);
+        }
+        if let Some(parts) = self.waiting.pop_front() {
+            return Ok(Some(parts));
+        }
+        match &mut self.reader {
+            Reader::Csv(reader, wanted) => {
+                self.waiting.extend(reader.next(&self.source, wanted)?);
+                Ok(self.waiting.pop_front())
+            }
+            Reader::Arrow(reader, types) => {
+                let Some(arrays) = reader.next()? else { return Ok(None) };
+                let columns = self.heads.par_iter().zip(arrays).zip(types);
+                let parts = columns.map(|((head, cells), data_type)| typed(&head.name, &cells, data_type, head.wish));
+                parts.collect::<Result<_, _>>().map(Some)
+            }
+        }
+    }
+}
+
+/// Every column has a name of its own.
+fn check_names(names: &[String]) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    for (i, name) in names.iter().enumerate() {
+        if name.is_empty() {
+            return Err(format!(
+                "column {} of {} has no name: name it, or write the file without it (pandas: index=False)",
+                i + 1,
+                names.len()
+            ));
+        }
+        if !seen.insert(name) {
+            return Err(format!("two columns are called {name:?}: rename one of them"));
+        }
+    }
+    Ok(())
+}

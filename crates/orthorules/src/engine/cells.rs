@@ -1,0 +1,376 @@
+//! Cells: groups of rows that satisfy the same chosen rules.
+//!
+//! Rows of a cell share their score and their row of the orthogonal basis, so everything but the histograms themselves
+//! is computed once for each cell. Adding a rule splits the cells that it covers in part. All sums are whole numbers: those of the
+//! covered rows are taken from the cells that they leave, and nobody looks at the others.
+
+use crate::codes::column::Atom;
+use crate::engine::response::{Response, Targets};
+use crate::engine::row_list::RowList;
+use crate::engine::rows::{Rows, Selected};
+use rayon::prelude::*;
+use std::ops::{AddAssign, SubAssign};
+
+/// Above this many rows a pass is shared among threads, in blocks of this size.
+const BLOCK: usize = 1 << 16;
+
+/// Sums over the rows of a cell, in the response's units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct CellSums {
+    /// Number of rows.
+    pub(crate) rows: u64,
+    /// How many rows they stand for.
+    pub(crate) stands_for: u64,
+    /// A: sum of masses.
+    pub(crate) mass: u64,
+    /// W: sum of the first-order norm's weights, where exposures make it differ from A.
+    pub(crate) norm: u64,
+    /// B: sum of weighted targets.
+    pub(crate) b: i128,
+    /// Σ b²/a, for the squares of gradients.
+    pub(crate) square: i128,
+}
+
+impl AddAssign for CellSums {
+    fn add_assign(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.stands_for += other.stands_for;
+        self.mass += other.mass;
+        self.norm += other.norm;
+        self.b += other.b;
+        self.square += other.square;
+    }
+}
+
+impl SubAssign for CellSums {
+    fn sub_assign(&mut self, other: Self) {
+        self.rows -= other.rows;
+        self.stands_for -= other.stands_for;
+        self.mass -= other.mass;
+        self.norm -= other.norm;
+        self.b -= other.b;
+        self.square -= other.square;
+    }
+}
+
+/// The partition of the rows by the rules chosen so far, with its sums.
+#[derive(Debug, Clone)]
+pub(crate) struct Cells {
+    /// Of each partition, the cell of each row; where targets are counted, twice its cell, and 1 more if its target is 1.
+    keys: Vec<Vec<u32>>,
+    /// Whether targets are counted.
+    counted: bool,
+    /// The rules that each cell lies in, ascending.
+    rules_of: Vec<Vec<u32>>,
+    sums: Vec<CellSums>,
+    /// A as a number.
+    pub(crate) mass: Vec<f64>,
+    /// B.
+    pub(crate) b: Vec<f64>,
+    /// W; equal to A / factor without exposure.
+    pub(crate) norm: Vec<f64>,
+    /// Σ b²/a.
+    pub(crate) square: Vec<f64>,
+    rules: usize,
+}
+
+impl Cells {
+    /// One cell with all rows.
+    pub(crate) fn new(rows: &Rows, response: &Response) -> Self {
+        let counted = response.counted;
+        let keys = |targets: &Targets| match counted {
+            true => targets.b.iter().map(|&b| u32::from(b != 0)).collect(),
+            false => vec![0; targets.b.len()],
+        };
+        let mut cells = Self {
+            keys: rows.parts.iter().map(|part| keys(&part.targets)).collect(),
+            counted,
+            rules_of: vec![Vec::new()],
+            sums: Vec::new(),
+            mass: Vec::new(),
+            b: Vec::new(),
+            norm: Vec::new(),
+            square: Vec::new(),
+            rules: 0,
+        };
+        cells.sums = cells.sums_of(&rows.all(), rows, response);
+        cells.follow(response);
+        cells
+    }
+
+    /// The cell of a row, where all rows are in one partition.
+    pub(crate) fn of(&self, row: usize) -> usize {
+        self.cell_of(self.keys[0][row])
+    }
+
+    /// The cell that a key stands for.
+    pub(crate) fn cell_of(&self, key: u32) -> usize {
+        (key >> u32::from(self.counted)) as usize
+    }
+
+    /// The keys of the rows of a partition.
+    pub(crate) fn keys(&self, part: usize) -> &[u32] {
+        &self.keys[part]
+    }
+
+    /// Whether keys tell the target of a row.
+    pub(crate) fn are_counted(&self) -> bool {
+        self.counted
+    }
+
+    /// The sums of a cell.
+    pub(crate) fn sums(&self, cell: usize) -> &CellSums {
+        &self.sums[cell]
+    }
+
+    /// p, the number of cells.
+    pub(crate) fn len(&self) -> usize {
+        self.rules_of.len()
+    }
+
+    /// How many keys there are.
+    pub(crate) fn keys_in_use(&self) -> usize {
+        self.len() << u32::from(self.counted)
+    }
+
+    /// t, the number of rules.
+    pub(crate) fn rules(&self) -> usize {
+        self.rules
+    }
+
+    /// The rules that `cell` lies in, ascending.
+    pub(crate) fn rules_of(&self, cell: usize) -> &[u32] {
+        &self.rules_of[cell]
+    }
+
+    /// Whether `cell` lies in rule `k`.
+    pub(crate) fn in_rule(&self, cell: usize, k: usize) -> bool {
+        self.rules_of[cell].binary_search(&(k as u32)).is_ok()
+    }
+
+    /// Of each cell, whether it lies in rule `k`.
+    pub(crate) fn are_in_rule(&self, k: usize) -> Vec<bool> {
+        (0..self.len()).map(|cell| self.in_rule(cell, k)).collect()
+    }
+
+    /// Whether all rows out of `from` that satisfy `atom` are in rule k, or none is.
+    pub(crate) fn all_in(&self, rows: &Rows, from: &Selected, atom: Atom, (k, inside): (usize, bool)) -> bool {
+        let in_rule = self.are_in_rule(k);
+        let mut parts = rows.parts.iter().zip(&from.parts).enumerate();
+        parts.all(|(number, (part, list))| {
+            let keys = self.keys(number);
+            let good = |row: u32| in_rule[self.cell_of(keys[row as usize])] == inside;
+            list.all_selected(&part.columns[atom.column as usize], atom, good)
+        })
+    }
+
+    /// For each rule, how many rows it covers, as the search counts coverage.
+    pub(crate) fn coverage(&self) -> Vec<f64> {
+        let mut covered = vec![0u64; self.rules];
+        for (rules, sums) in self.rules_of.iter().zip(&self.sums) {
+            rules.iter().for_each(|&k| covered[k as usize] += sums.stands_for);
+        }
+        covered.into_iter().map(|n| n as f64).collect()
+    }
+
+    /// Adds a rule that covers the `selected` rows: covered rows of a partly covered cell move to a new cell. Says where the covered
+    /// rows of each cell are now.
+    pub(crate) fn split(&mut self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<u32> {
+        let covered = self.sums_of(selected, rows, response);
+        let (old, newest) = (self.len(), self.rules as u32);
+        let mut moved_to: Vec<u32> = (0..old as u32).collect();
+        for (cell, covered) in covered.into_iter().enumerate().filter(|(_, covered)| covered.rows > 0) {
+            if covered.rows == self.sums[cell].rows {
+                self.rules_of[cell].push(newest);
+                continue;
+            }
+            moved_to[cell] = self.rules_of.len() as u32;
+            self.sums[cell] -= covered;
+            self.sums.push(covered);
+            let rules = self.rules_of[cell].iter().copied().chain([newest]).collect();
+            self.rules_of.push(rules);
+        }
+        let shift = u32::from(self.counted);
+        let to_key: Vec<u32> =
+            (0..(old << shift) as u32).map(|k| (moved_to[(k >> shift) as usize] << shift) | (k & shift)).collect();
+        for (keys, list) in self.keys.iter_mut().zip(&selected.parts) {
+            move_keys(keys, list, &to_key);
+        }
+        self.rules += 1;
+        self.follow(response);
+        moved_to
+    }
+
+    /// The sums of the `selected` rows of every cell.
+    fn sums_of(&self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<CellSums> {
+        let mut total = vec![CellSums::default(); self.len()];
+        let parts = rows.parts.iter().zip(&self.keys).zip(&selected.parts);
+        for ((part, keys), list) in parts {
+            let sum = |some: RowRange| match (self.counted, response.has_one_mass()) {
+                (true, _) => self.counted_sums(some, keys),
+                (false, true) => self.plain_sums(some, keys, &part.targets, response),
+                (false, false) => self.weighed_sums(some, keys, &part.targets, response),
+            };
+            for sums in RowRange::blocks(list).into_par_iter().map(sum).collect::<Vec<_>>() {
+                total.iter_mut().zip(sums).for_each(|(total, sums)| *total += sums);
+            }
+        }
+        total
+    }
+
+    /// Rows whose keys tell their targets: b and b² are 0 or 1.
+    fn counted_sums(&self, some: RowRange, keys: &[u32]) -> Vec<CellSums> {
+        let mut counts = vec![0u32; self.keys_in_use()];
+        some.each(|r| counts[keys[r] as usize] += 1);
+        let sums = |pair: &[u32]| {
+            let (rows, ones) = (u64::from(pair[0]) + u64::from(pair[1]), i128::from(pair[1]));
+            CellSums { rows, stands_for: rows, mass: rows, norm: 0, b: ones, square: ones }
+        };
+        counts.chunks_exact(2).map(sums).collect()
+    }
+
+    /// Rows of one mass.
+    fn plain_sums(&self, some: RowRange, keys: &[u32], targets: &Targets, response: &Response) -> Vec<CellSums> {
+        let mut sums: Vec<(u64, i128, i128)> = vec![(0, 0, 0); self.len()];
+        some.each(|r| {
+            let (sum, b) = (&mut sums[keys[r] as usize], targets.b[r]);
+            // Of 64 bits each, and fewer than 2³² of them: neither wraps.
+            sum.0 = sum.0.wrapping_add(1);
+            sum.1 = sum.1.wrapping_add(i128::from(b));
+            sum.2 += response.square(b, 1);
+        });
+        let sums = sums.into_iter();
+        sums.map(|(rows, b, square)| CellSums { rows, stands_for: rows, mass: rows, norm: 0, b, square }).collect()
+    }
+
+    /// Rows of any mass.
+    fn weighed_sums(&self, some: RowRange, keys: &[u32], targets: &Targets, response: &Response) -> Vec<CellSums> {
+        let mut sums = vec![CellSums::default(); self.len()];
+        some.each(|r| {
+            let (b, mass) = (targets.b[r], targets.mass.at(r));
+            sums[keys[r] as usize] += CellSums {
+                rows: 1,
+                stands_for: u64::from(targets.stands_for.at(r)),
+                mass,
+                norm: targets.norm.as_ref().map_or(0, |norm| norm.at(r)),
+                b: i128::from(b),
+                square: response.square(b, mass),
+            };
+        });
+        sums
+    }
+
+    /// The sums as numbers.
+    fn follow(&mut self, response: &Response) {
+        let factor = response.loss.factor();
+        let has_norm = response.targets.norm.is_some();
+        let all = |number: &dyn Fn(&CellSums) -> f64| self.sums.iter().map(number).collect::<Vec<f64>>();
+        let square_unit = response.square_unit();
+        let mass = all(&|s| s.mass as f64 * response.mass_unit);
+        let b = all(&|s| s.b as f64 * response.b_unit);
+        let square = all(&|s| s.square as f64 * square_unit);
+        let norm = if has_norm {
+            all(&|s| s.norm as f64 * response.norm_unit)
+        } else {
+            all(&|s| s.mass as f64 * response.mass_unit / factor)
+        };
+        (self.mass, self.b, self.square, self.norm) = (mass, b, square, norm);
+    }
+}
+
+/// Gives the rows of a list the keys of the cells that they move to.
+fn move_keys(keys: &mut [u32], list: &RowList, to_key: &[u32]) {
+    match list {
+        RowList::All(_) => keys.par_iter_mut().with_min_len(BLOCK).for_each(|key| *key = to_key[*key as usize]),
+        RowList::Some(rows) => keys.par_chunks_mut(BLOCK).enumerate().for_each(|(number, keys)| {
+            let start = number * BLOCK;
+            let place = |row: usize| rows.partition_point(|&r| (r as usize) < row);
+            for &r in &rows[place(start)..place(start + keys.len())] {
+                let key = &mut keys[r as usize - start];
+                *key = to_key[*key as usize];
+            }
+        }),
+    }
+}
+
+/// Some of the rows of a list.
+enum RowRange<'l> {
+    All(std::ops::Range<usize>),
+    Some(&'l [u32]),
+}
+
+impl<'l> RowRange<'l> {
+    /// A list in blocks.
+    fn blocks(list: &'l RowList) -> Vec<Self> {
+        match list {
+            RowList::All(n) => (0..*n).step_by(BLOCK).map(|s| Self::All(s..(*n).min(s + BLOCK))).collect(),
+            RowList::Some(rows) => rows.chunks(BLOCK).map(Self::Some).collect(),
+        }
+    }
+
+    #[inline]
+    fn each(self, mut visit: impl FnMut(usize)) {
+        match self {
+            Self::All(range) => range.for_each(visit),
+            Self::Some(rows) => rows.iter().for_each(|&r| visit(r as usize)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::problem::Task;
+    use crate::data::table::{Column, Values};
+    use crate::engine::cases::{Case, selected};
+
+    /// Rows of several blocks, counted, of one mass and of many, in one partition and in several: every row is in the cell of its
+    /// rules, and every sum is that of its rows.
+    #[test]
+    fn cells_of_many_rows_are_those_of_their_rules() {
+        let n = 5 * BLOCK / 2;
+        for (task, weighted) in
+            [Task::Regression, Task::Classification, Task::Poisson].map(|t| [(t, false), (t, true)]).concat()
+        {
+            let case = Case {
+                columns: vec![Column::new("x", Values::Numeric(vec![1.0; n].into()))],
+                task,
+                target: (0..n).map(|r| (r % 7 % 2) as f64).collect(),
+                weight: weighted.then(|| (0..n).map(|r| (r % 3 + 1) as f64).collect()),
+                exposure: None,
+                rules: [2, 3, 5].map(|k| (0..n).map(|r| r % k == 0 || r > 2 * BLOCK).collect()).to_vec(),
+                query: Vec::new(),
+            };
+            let response = case.response();
+            let columns = case.binned();
+            let rows = Rows::whole(&columns, &response);
+            let mut cells = Cells::new(&rows, &response);
+            for rule in &case.rules {
+                cells.split(&Selected::single(selected(rule)), &rows, &response);
+            }
+            let mut sums = vec![[0.0; 3]; cells.len()];
+            for r in 0..n {
+                let cell = cells.of(r);
+                assert!(case.rules.iter().enumerate().all(|(k, rule)| cells.in_rule(cell, k) == rule[r]), "{task} {r}");
+                let more = [1.0, response.mass(r), response.b(r)];
+                (0..3).for_each(|k| sums[cell][k] += more[k]);
+            }
+            for (cell, [count, mass, b]) in sums.into_iter().enumerate() {
+                assert_eq!(cells.sums(cell).rows as f64, count, "{task}");
+                let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+                assert!(close(cells.mass[cell], mass) && close(cells.b[cell], b), "{task} {cell}");
+            }
+            let ends = [0, 1, BLOCK + 5, n - 1];
+            let parts = Rows::divided(&columns, &response, &ends);
+            let mut divided = Cells::new(&parts, &response);
+            for rule in &case.rules {
+                let covers = |(first, end): (usize, usize)| {
+                    RowList::Some((first..end).filter(|&r| rule[r]).map(|r| (r - first) as u32).collect())
+                };
+                let bounds = [0].into_iter().chain(ends).zip(ends.into_iter().chain([n]));
+                divided.split(&Selected { parts: bounds.map(covers).collect() }, &parts, &response);
+            }
+            assert_eq!((&divided.sums, divided.keys.concat()), (&cells.sums, cells.keys[0].clone()));
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Statistics of every bin of a column, over the rows of a node.
+//!
+//! Three ways to the same numbers. *Cells*: count rows (or add masses) by (bin, cell), then multiply by what the cells of a
+//! row share: O(rows + bins · p · t). *Vectors*: add each row's own vector (1, g, d, d·z) to its bin: O(rows · t). *Rules*: add
+//! each row's d for every rule that it is in, m on average, and make the sums orthogonal afterwards: O(rows · m + bins · t²). The
+//! cheapest one is taken; which one depends only on sizes, so the bits do not depend on threads.
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use crate::engine::count::lanes::Lanes;
+
+use crate::base::scratch;
+use crate::base::simd::vectorised;
+use crate::codes::column::{BinnedColumn, Code, with_codes};
+use crate::engine::cells::Cells;
+use crate::engine::count::group::Group;
+use crate::engine::count::root::RootCounts;
+use crate::engine::count::tally::{self, Tally, What};
+use crate::engine::mass::{PerRow, Rounding};
+use crate::engine::response::Response;
+use crate::engine::row_list::RowList;
+use crate::engine::rows::{Part, Rows, Selected};
+use crate::engine::score::{D, G, N, ROWS, Scorer};
+use std::sync::OnceLock;
+
+/// How the statistics of a column are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Cells,
+    Vectors,
+    Rules,
+}
+
+/// Tables of a column with more counts would be made of new memory every time, which costs more than what is counted in them.
+const MOST_COUNTS: f64 = (1 << 20) as f64;
+
+impl Method {
+    /// The cheaper one, by the measured cost of their inner loops in nanoseconds.
+    pub(crate) fn cheaper(rows: usize, column: &BinnedColumn, cells: &Cells, scorer: &Scorer) -> Self {
+        let (bins, t, rules) = ((column.bins + 1) as f64, scorer.t as f64, scorer.basis.mean());
+        let counts = bins * cells.keys_in_use() as f64;
+        let (cells, rows) = (cells.len().min(rows) as f64, rows as f64);
+        // Bins of a cell are added side by side, or one by one where few have rows.
+        let spread = (bins * cells * (0.5 + 0.1 * rules)).min(rows * (3.0 + rules));
+        let table = if counts > MOST_COUNTS { f64::INFINITY } else { 0.25 * counts };
+        let by_cells = 2.0 * rows + table + spread + 0.1 * bins * t * t;
+        let by_vectors = (1.0 + 0.6 * scorer.stride() as f64) * rows;
+        let by_rules = (4.0 + 2.4 * rules) * rows + 0.2 * bins * t * t;
+        if by_cells <= by_vectors.min(by_rules) {
+            Self::Cells
+        } else if by_rules < by_vectors {
+            Self::Rules
+        } else {
+            Self::Vectors
+        }
+    }
+}
+
+/// A node whose statistics are asked for: what the kernels read of its rows, gathered once for all columns, or where else its counts
+/// come from.
+pub(crate) struct Gathered<'a> {
+    source: Source<'a>,
+    response: &'a Response,
+    scorer: &'a Scorer,
+    cells: &'a Cells,
+    /// The rows that are counted, partition by partition.
+    parts: Vec<GatheredPart<'a>>,
+    /// How many they are in all partitions.
+    rows: usize,
+    /// What was counted on the way, one place for each group; empty when nobody wants it.
+    tables: Vec<OnceLock<Tally>>,
+}
+
+/// Where the counts of a node come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// Its own rows are counted.
+    Own,
+    /// It is all rows, of which everything is known.
+    Root(&'a RootCounts),
+    /// The rows that it lacks are counted, and subtracted from these tables.
+    SubtractedFrom(&'a [Tally]),
+    /// The same, subtracted from the statistics of all rows, where there are no tables.
+    LeftOutOf(&'a RootCounts),
+}
+
+/// What the kernels read of the rows of one partition.
+struct GatheredPart<'a> {
+    columns: &'a [BinnedColumn],
+    rows: &'a RowList,
+    /// Keys as the cells have them.
+    keys: Vec<u32>,
+    /// Empty if keys tell the targets.
+    b: Vec<i64>,
+    mass: PerRow<u64>,
+    norm: Option<PerRow<u64>>,
+    stands_for: PerRow<u32>,
+    /// Row vectors (1, g, d, d·z), made when they are first asked for.
+    vectors: OnceLock<Vec<f64>>,
+    /// g and d of the rows, made when they are first asked for.
+    sides: OnceLock<Vec<f64>>,
+}
+
+impl<'a> GatheredPart<'a> {
+    fn new(part: &'a Part, rows: &'a RowList, keys: &[u32], counted: bool) -> Self {
+        let targets = &part.targets;
+        let (keys, b) = if counted { (rows.gather(keys), Vec::new()) } else { rows.gather_both(keys, &targets.b) };
+        Self {
+            columns: &part.columns,
+            rows,
+            keys,
+            b,
+            mass: targets.mass.gather(rows),
+            norm: targets.norm.as_ref().map(|norm| norm.gather(rows)),
+            stands_for: targets.stands_for.gather(rows),
+            vectors: OnceLock::new(),
+            sides: OnceLock::new(),
+        }
+    }
+
+    /// Keeps the memory for others.
+    fn give(self) {
+        scratch::give(self.keys);
+        scratch::give(self.b);
+        self.mass.give();
+        self.norm.map(PerRow::give);
+        self.stands_for.give();
+        [self.vectors, self.sides].into_iter().filter_map(OnceLock::into_inner).for_each(scratch::give);
+    }
+
+    /// Calls `visit(i, bin)` for the i-th row of the node.
+    fn each<C: Code>(&self, codes: &[C], mut visit: impl FnMut(usize, usize)) {
+        match self.rows {
+            RowList::All(_) => codes.iter().enumerate().for_each(|(i, c)| visit(i, c.index())),
+            RowList::Some(rows) => rows.iter().enumerate().for_each(|(i, &r)| visit(i, codes[r as usize].index())),
+        }
+    }
+}
+
+impl<'a> Gathered<'a> {
+    /// Statistics of the `selected` rows.
+    pub(crate) fn new(
+        selected: &'a Selected,
+        rows: &'a Rows,
+        response: &'a Response,
+        cells: &'a Cells,
+        scorer: &'a Scorer,
+    ) -> Self {
+        let parts = rows.parts.iter().zip(&selected.parts).enumerate();
+        let part = |(number, (part, list))| GatheredPart::new(part, list, cells.keys(number), cells.are_counted());
+        let parts = parts.map(part).collect();
+        Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new() }
+    }
+
+    /// The counts of the rows gathered here, which are all rows, to be followed from round to round.
+    pub(crate) fn root_counts(&self, columns: &[BinnedColumn]) -> RootCounts {
+        RootCounts::new(columns, self.response, |group| self.count(group))
+    }
+
+    /// Statistics of the rows of `whole` but those gathered here.
+    pub(crate) fn subtracted_from(self, whole: &'a [Tally]) -> Self {
+        Self { source: Source::SubtractedFrom(whole), ..self }
+    }
+
+    /// Statistics of all rows but those gathered here, where `root` has no tables.
+    pub(crate) fn left_out_of(self, root: &'a RootCounts) -> Self {
+        Self { source: Source::LeftOutOf(root), ..self }
+    }
+
+    /// All rows, of which `root` knows everything.
+    pub(crate) fn of_root(root: &'a RootCounts, response: &'a Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
+        Self { source: Source::Root(root), response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new() }
+    }
+
+    /// Keeps the tables of counts that statistics of so many groups go through.
+    pub(crate) fn keeping_tables(self, groups: usize) -> Self {
+        Self { tables: (0..groups).map(|_| OnceLock::new()).collect(), ..self }
+    }
+
+    /// The tables of all groups, if all were made.
+    pub(crate) fn into_tables(self) -> Option<Vec<Tally>> {
+        self.parts.into_iter().for_each(GatheredPart::give);
+        let tables: Option<Vec<Tally>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
+        tables.filter(|t| !t.is_empty())
+    }
+
+    /// The cell of the i-th row of a part.
+    fn cell(&self, part: &GatheredPart, i: usize) -> usize {
+        self.cells.cell_of(part.keys[i])
+    }
+
+    /// g of the i-th row of a part, and its d before and after it is multiplied by what its cell shares.
+    fn row(&self, part: &GatheredPart, i: usize) -> (f64, f64, f64) {
+        let response = self.response;
+        let (mass, [mean, curvature]) =
+            (part.mass.at(i) as i64 as f64 * response.mass_unit, self.scorer.cell(self.cell(part, i)));
+        let weight = match &part.norm {
+            Some(norm) if self.scorer.by_norm => norm.at(i) as i64 as f64 * response.norm_unit,
+            _ => mass,
+        };
+        let b = match self.cells.are_counted() {
+            true => f64::from(part.keys[i] & 1),
+            false => part.b[i] as f64 * response.b_unit,
+        };
+        (mass * mean - b, weight, weight * curvature)
+    }
+
+    /// Rows, G, D and N of every bin of a group, whose number is `index`: `bins × stride`.
+    pub(crate) fn statistics(&self, index: usize, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
+        // What is subtracted must be counted.
+        let cheaper = |column| match self.source {
+            Source::SubtractedFrom(_) => Method::Cells,
+            _ => Method::cheaper(self.rows, column, self.cells, self.scorer),
+        };
+        if let Source::Root(root) = self.source {
+            return root.statistics(index, self.scorer, self.response);
+        }
+        let mut methods = group.of(all).map(|(column, _)| cheaper(column));
+        let method = methods.next().filter(|&first| methods.all(|method| method == first));
+        let stats = match method {
+            Some(Method::Cells) => self.by_counts(index, group),
+            Some(method) => self.statistics_by(method, group),
+            // Which method a column gets must not depend on who its neighbours are.
+            None => {
+                let alone = |c: usize| self.statistics_by(cheaper(&all[c]), &Group::new(c..c + 1, all));
+                group.columns().flat_map(alone).collect()
+            }
+        };
+        match self.source {
+            Source::LeftOutOf(root) => {
+                let mut others = root.statistics(index, self.scorer, self.response);
+                others.iter_mut().zip(&stats).for_each(|(all, some)| *all -= some);
+                scratch::give(stats);
+                others
+            }
+            _ => stats,
+        }
+    }
+
+    /// Statistics by a method of the caller's choice.
+    pub(crate) fn statistics_by(&self, method: Method, group: &Group) -> Vec<f64> {
+        match method {
+            Method::Cells => self.count(group).statistics(self.scorer, self.response),
+            Method::Vectors => self.by_vectors(group),
+            Method::Rules => self.by_rules(group),
+        }
+    }
+
+    /// What is counted of a group, in all partitions.
+    pub(crate) fn count(&self, group: &Group) -> Tally {
+        let count = |part: &GatheredPart| {
+            let node = tally::Node { rows: part.rows, keys: &part.keys, cells: self.cells.len() };
+            let what = match &part.mass {
+                PerRow::Same(_) if self.cells.are_counted() => What::Counted,
+                PerRow::Same(_) => What::Plain(&part.b),
+                PerRow::Each(mass) => What::Weighed(mass, &part.b, &part.stands_for),
+            };
+            let norm = part.norm.as_ref().filter(|_| self.scorer.by_norm);
+            tally::count(node, what, norm, (group, part.columns))
+        };
+        let mut tally = count(&self.parts[0]);
+        for part in &self.parts[1..] {
+            let more = count(part);
+            tally.add(&more);
+            more.give();
+        }
+        tally
+    }
+
+    /// From counts to statistics. What was counted is kept if somebody wants it.
+    fn by_counts(&self, index: usize, group: &Group) -> Vec<f64> {
+        let mut tally = self.count(group);
+        if let Source::SubtractedFrom(whole) = self.source {
+            tally.subtract_from(&whole[index]);
+        }
+        let stats = tally.statistics(self.scorer, self.response);
+        match self.tables.get(index) {
+            Some(place) => drop(place.set(tally)),
+            None => tally.give(),
+        }
+        stats
+    }
+
+    /// How to round g, d and d·z of a row, so that sums over the rows of the node are exact.
+    fn roundings(&self) -> [Rounding; 3] {
+        let [g, d] = self.scorer.largest(self.response);
+        // d z² of a row is part of a sum that is 1.
+        [g, d, 2.0 * d.sqrt()].map(|largest| Rounding::new(self.rows as f64, largest))
+    }
+
+    fn by_vectors(&self, group: &Group) -> Vec<f64> {
+        let stride = self.scorer.stride();
+        let mut stats = scratch::zeros(group.bins() * stride);
+        for part in &self.parts {
+            let vectors = part.vectors.get_or_init(|| self.row_vectors(part));
+            for (column, first) in group.of(part.columns) {
+                let stats = &mut stats[first * stride..];
+                with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
+                    let (bin, vector) = (&mut stats[bin * stride..][..stride], &vectors[i * stride..][..stride]);
+                    bin.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+                }));
+            }
+        }
+        if !self.scorer.lean.is_empty() {
+            stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
+        }
+        stats
+    }
+
+    fn row_vectors(&self, part: &GatheredPart) -> Vec<f64> {
+        let stride = self.scorer.stride();
+        let mut vectors = scratch::zeros(part.keys.len() * stride);
+        let [for_g, for_d, for_n] = self.roundings();
+        // Of the cells that occur, in the order in which they do.
+        let (mut places, mut shared) = (vec![u32::MAX; self.cells.len()], Vec::new());
+        for (i, vector) in vectors.chunks_exact_mut(stride).enumerate() {
+            let (gradient, weight, d) = self.row(part, i);
+            let place = &mut places[self.cell(part, i)];
+            if *place == u32::MAX {
+                *place = shared.len() as u32;
+                shared.push(self.scorer.vector(self.cell(part, i)));
+            }
+            vector[ROWS] = f64::from(part.stands_for.at(i));
+            (vector[G], vector[D]) = (for_g.round(gradient), for_d.round(d));
+            vector[N..].iter_mut().zip(&shared[*place as usize]).for_each(|(x, dz)| *x = for_n.round(weight * dz));
+        }
+        vectors
+    }
+
+    fn by_rules(&self, group: &Group) -> Vec<f64> {
+        let (stride, basis) = (self.scorer.stride(), &self.scorer.basis);
+        let mut stats = scratch::zeros(group.bins() * stride);
+        for part in &self.parts {
+            let sides = part.sides.get_or_init(|| self.gradients_and_weights(part));
+            for (column, first) in group.of(part.columns) {
+                let stats = &mut stats[first * stride..];
+                with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
+                    let bin = &mut stats[bin * stride..(bin + 1) * stride];
+                    let (g, d) = (sides[2 * i], sides[2 * i + 1]);
+                    bin[ROWS] += f64::from(part.stands_for.at(i));
+                    bin[G] += g;
+                    bin[D] += d;
+                    let columns = &mut bin[N..];
+                    basis.of(self.cell(part, i)).iter().for_each(|&k| columns[k as usize] += d);
+                }));
+            }
+        }
+        orthogonalise(self.scorer, &mut stats);
+        stats
+    }
+
+    /// g and d of every row.
+    fn gradients_and_weights(&self, part: &GatheredPart) -> Vec<f64> {
+        let mut sides = scratch::take(2 * part.keys.len());
+        let [for_g, for_d, _] = self.roundings();
+        for i in 0..part.keys.len() {
+            let (gradient, _, d) = self.row(part, i);
+            sides.extend([for_g.round(gradient), for_d.round(d)]);
+        }
+        sides
+    }
+}
+
+vectorised! {
+    /// [`Scorer::orthogonalise`] for every bin that has rows.
+    pub(crate) fn orthogonalise(scorer: &Scorer, stats: &mut [f64]) {
+        for bin in stats.chunks_exact_mut(scorer.stride()).filter(|bin| bin[ROWS] > 0.0) {
+            scorer.orthogonalise(bin);
+        }
+    }
+}

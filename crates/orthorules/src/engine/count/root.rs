@@ -1,0 +1,346 @@
+//! How many of all rows lie in every bin and every cell, kept from round to round.
+//!
+//! A new rule moves rows between cells. The rows that moved were counted already when the search looked below that
+//! rule, so the tables of the next round follow by subtraction, without a pass over the rows. Counts are whole numbers,
+//! of rows or of units of mass: nothing is lost to rounding.
+
+use crate::codes::column::BinnedColumn;
+use crate::data::loss::Loss;
+use crate::engine::cells::Cells;
+use crate::engine::count::amount::Amount;
+use crate::engine::count::group::Group;
+use crate::engine::count::lanes::Lanes;
+use crate::engine::count::tally::{self, Counts, Tally};
+use crate::engine::mass::PerRow;
+use crate::engine::response::Response;
+use crate::engine::row_list::RowList;
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::score::{D, G, N, ROWS, Scorer};
+use rayon::prelude::*;
+
+/// Bytes that the tables of all rows may take.
+const LARGEST: usize = 128 << 20;
+/// Counts of a column for each row that they may have: beyond that a pass over the rows costs less (measured with 200,000).
+const DENSE: usize = 4;
+/// The same where the counts of rules can take their place.
+const DENSE_LINEAR: usize = 1;
+
+/// What was counted of the rows of a node, one for each group.
+pub(crate) type Tables = Vec<Tally>;
+
+/// The tables of all rows.
+#[derive(Debug, Clone)]
+pub(crate) struct RootCounts {
+    groups: Vec<Group>,
+    tables: Tables,
+    /// If so, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
+    /// when the tables are too large. Else nothing.
+    inside: Vec<Vec<u32>>,
+    /// Whether the loss is squared and rows have one mass.
+    linear: bool,
+    /// Whether the tables are gone.
+    shed: bool,
+    cells: usize,
+}
+
+impl RootCounts {
+    /// The tables before there is a rule, with the only cell that there is then. `count` counts a group of columns over all rows.
+    pub(crate) fn new(columns: &[BinnedColumn], response: &Response, count: impl Fn(&Group) -> Tally + Sync) -> Self {
+        let count = |constant: &[bool]| -> (Vec<Group>, Tables) {
+            let groups = Group::all(columns, constant, rayon::current_num_threads());
+            let tables = groups.par_iter().map(&count).collect();
+            (groups, tables)
+        };
+        let (mut groups, mut tables) = count(&[]);
+        let constant: Vec<bool> = groups
+            .iter()
+            .zip(&tables)
+            .flat_map(|(group, table)| group.are_constant(|bin| table.has_rows(bin)))
+            .collect();
+        // No condition can use a column that is the same in all rows, so nothing more is counted of it.
+        if constant.contains(&true) {
+            (groups, tables) = count(&constant);
+        }
+        let linear = response.loss == Loss::Squared && response.has_one_mass();
+        let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
+        let inside = tables.iter().map(counts).collect();
+        Self { groups, tables, inside, linear, shed: false, cells: 1 }
+    }
+
+    /// Rows, G, D and N of every bin of group `index`: `bins × stride`.
+    pub(crate) fn statistics(&self, index: usize, scorer: &Scorer, response: &Response) -> Vec<f64> {
+        let by_rules = self.linear && (self.shed || linear_is_cheaper(self.cells, scorer.t));
+        if let (true, Some((intercept, weights))) = (by_rules, &scorer.linear) {
+            return self.linear_statistics(index, (scorer, response), *intercept, weights);
+        }
+        self.tables[index].statistics(scorer, response)
+    }
+
+    /// The same from the counts of rules: with one curvature δ for all, Σ d·q is δ times a count, and Σ μ a sum of weights times counts.
+    fn linear_statistics(
+        &self,
+        index: usize,
+        (scorer, response): (&Scorer, &Response),
+        intercept: f64,
+        weights: &[f64],
+    ) -> Vec<f64> {
+        let (sums, inside, mass) = (&self.tables[index].sums, &self.inside[index], response.mass_unit);
+        let (bins, delta) = (sums.len(), mass * scorer.cell(0)[1]);
+        let mut lanes = Lanes::new(scorer, bins);
+        let scaled = |counts: &[u32], by: f64, lane: &mut [f64]| {
+            lane.iter_mut().zip(counts).for_each(|(x, &count)| *x += by * f64::from(count));
+        };
+        let (all, rules) = inside.split_at(bins);
+        scaled(all, 1.0, lanes.lane(ROWS));
+        scaled(all, mass * intercept, lanes.lane(G));
+        scaled(all, delta, lanes.lane(D));
+        for (k, (counts, weight)) in rules.chunks_exact(bins).zip(weights).enumerate() {
+            scaled(counts, mass * weight, lanes.lane(G));
+            if let Some(place) = scorer.basis.place(k) {
+                scaled(counts, delta, lanes.lane(N + place));
+            }
+        }
+        lanes.subtract_targets(sums, response.b_unit);
+        lanes.statistics()
+    }
+
+    /// The groups of columns that are counted together; columns that are the same in all rows are in none.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The tables of all groups, unless they became too large.
+    pub(crate) fn tables(&self) -> Option<&[Tally]> {
+        (!self.shed).then_some(&self.tables)
+    }
+
+    /// The bytes that tables of so many cells take.
+    pub(crate) fn bytes(&self, cells: usize) -> usize {
+        let each = self.tables.first().map_or(0, |table| table.counts.size());
+        let norms = self.tables.first().and_then(|table| table.norms.as_ref()).map_or(0, Counts::size);
+        self.groups.iter().map(Group::bins).sum::<usize>() * cells * (each + norms)
+    }
+
+    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known.
+    pub(crate) fn not_outgrown(mut self, cells: usize, rows: usize) -> Option<Self> {
+        let longest = self.groups.iter().map(Group::most_bins).max().unwrap_or_default();
+        let dense = if self.linear { DENSE_LINEAR } else { DENSE };
+        if longest * cells > dense * rows || self.bytes(cells) > LARGEST {
+            self.shed();
+            return self.linear.then_some(self);
+        }
+        Some(self)
+    }
+
+    fn shed(&mut self) {
+        self.shed = true;
+        for table in &mut self.tables {
+            table.counts.clear();
+            table.norms = None;
+        }
+    }
+
+    /// Follows a split of `cells`: the covered rows of cell c are now in `moved_to[c]`. `covered` are the tables of the
+    /// covered rows before the split, if the search has them.
+    pub(crate) fn split(
+        &mut self,
+        rows: &Rows,
+        selected: &Selected,
+        covered: Option<&Tables>,
+        (cells, moved_to): (&Cells, &[u32]),
+    ) {
+        let new = cells.len();
+        let moved = covered.is_none().then(|| self.moved(rows, selected, (cells, moved_to)));
+        let (shed, linear) = (self.shed, self.linear);
+        let places = self.tables.par_iter_mut().zip(&mut self.inside).zip(&self.groups).enumerate();
+        places.for_each(|(index, ((table, inside), group))| {
+            let counted = moved.as_ref().map(|moved| moved.count(rows, group, table.norms.is_some()));
+            let (moved, norms) = match (covered, &counted) {
+                (Some(tables), _) => (&tables[index].counts, tables[index].norms.as_ref()),
+                (None, Some((counts, norms))) => (counts, norms.as_ref()),
+                (None, None) => return,
+            };
+            if let (true, Counts::Rows(moved)) = (linear, moved) {
+                inside.extend(tally::rows_of_bins(moved, group.bins()));
+            }
+            if !shed {
+                table.counts.follow(moved, moved_to, new);
+                if let (Some(table), Some(norms)) = (&mut table.norms, norms) {
+                    table.follow(norms, moved_to, new);
+                }
+            }
+        });
+        self.cells = new;
+    }
+
+    /// The rows that a rule covers, with the cells that they come from.
+    fn moved<'s>(&self, rows: &Rows, selected: &'s Selected, (cells, moved_to): (&Cells, &[u32])) -> Moved<'s> {
+        let mut origin: Vec<u32> = (0..cells.len() as u32).collect();
+        moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
+        let part = |number: usize| {
+            let (list, targets) = (&selected.parts[number], &rows.parts[number].targets);
+            let old = |key: u32| if self.shed { 0 } else { origin[cells.cell_of(key)] };
+            MovedPart {
+                list,
+                keys: list.gather(cells.keys(number)).into_iter().map(old).collect(),
+                mass: targets.mass.gather(list),
+                norm: targets.norm.as_ref().map(|norm| norm.gather(list)),
+            }
+        };
+        Moved { parts: (0..rows.parts.len()).map(part).collect(), cells: if self.shed { 1 } else { self.cells } }
+    }
+}
+
+impl Counts {
+    /// Follows a split of cells, of which there are `new` in all then: what is `moved` leaves its cells for others.
+    fn follow(&mut self, moved: &Self, moved_to: &[u32], new: usize) {
+        match (self, moved) {
+            (Self::Rows(counts), Self::Rows(moved)) => move_counts(counts, moved, moved_to, new),
+            (Self::Units(counts), Self::Units(moved)) => move_counts(counts, moved, moved_to, new),
+            _ => unreachable!("a fit counts rows or units, not both"),
+        }
+    }
+}
+
+/// Takes what is `moved` from the cells that rows leave to those that they move to, of which there are `new` in all then.
+fn move_counts<T: Amount>(counts: &mut Vec<T>, moved: &[T], moved_to: &[u32], new: usize) {
+    let old = moved_to.len();
+    let bins = counts.len() / old;
+    counts.resize(new * bins, T::default());
+    let (before, after) = counts.split_at_mut(old * bins);
+    for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
+        let moved = &moved[cell * bins..][..bins];
+        before[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count = count.minus(*moved));
+        after[(to as usize - old) * bins..][..bins].copy_from_slice(moved);
+    }
+}
+
+/// Whether statistics from the counts of rules cost less than from those of cells.
+fn linear_is_cheaper(cells: usize, t: usize) -> bool {
+    let (cells, t) = (cells as f64, t as f64);
+    0.2 * t * t + 2.0 * t < 0.25 * cells * (t + 3.0)
+}
+
+/// Rows that a rule covers.
+struct Moved<'s> {
+    parts: Vec<MovedPart<'s>>,
+    cells: usize,
+}
+
+/// Those of one partition, with the cells that they come from.
+struct MovedPart<'s> {
+    list: &'s RowList,
+    keys: Vec<u32>,
+    mass: PerRow<u64>,
+    norm: Option<PerRow<u64>>,
+}
+
+impl Moved<'_> {
+    /// By cell and bin: rows or masses, and what makes up the norm if that is counted, too.
+    fn count(&self, rows: &Rows, group: &Group, norms: bool) -> (Counts, Option<Counts>) {
+        let parts = self.parts.iter().zip(&rows.parts).map(|(moved, part)| {
+            let node = tally::Node { rows: moved.list, keys: &moved.keys, cells: self.cells };
+            let of = |amounts: &PerRow<u64>| tally::counts_alone(node, amounts, (group, &part.columns));
+            (of(&moved.mass), moved.norm.as_ref().filter(|_| norms).map(of))
+        });
+        let both = |mut all: (Counts, Option<Counts>), more: (Counts, Option<Counts>)| {
+            all.0.add(&more.0);
+            if let (Some(all), Some(more)) = (&mut all.1, &more.1) {
+                all.add(more);
+            }
+            all
+        };
+        parts.reduce(both).unwrap_or((Counts::Rows(Vec::new()), None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::column::{Code, with_codes};
+    use crate::engine::cases::{cases, selected};
+    use crate::engine::count::histogram::{Gathered, Method};
+    use crate::params::{Intercept, Objective};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// After any sequence of rules the tables give what a pass over the rows gives, to the last bit of the counts.
+        #[test]
+        fn tables_follow_the_rules(case in cases(5), known in any::<bool>(), objective in 0usize..5) {
+            let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];
+            let response = case.response();
+            let columns = case.binned();
+            let params = case.checked(objective, Intercept::Corrected, 0.7);
+            let rows = Rows::whole(&columns, &response);
+            let mut cells = Cells::new(&rows, &response);
+            let first = Scorer::new(&rows, &response, &cells, &case.constant(&response, &cells, &params), &params);
+            let mut root = Gathered::new(&rows.all(), &rows, &response, &cells, &first).root_counts(&columns);
+            for rule in &case.rules {
+                let covered = selected(rule);
+                let count = |group: &Group, amount: &dyn Fn(usize) -> Option<u64>| {
+                    let bins = group.bins();
+                    let mut counts = vec![0; bins * cells.len()];
+                    let mut rows = true;
+                    for (column, first) in group.of(&columns) {
+                        for &r in &covered {
+                            let r = r as usize;
+                            let bin = with_codes!(&column.codes, codes => codes[r].index());
+                            counts[cells.of(r) * bins + first + bin] += amount(r).unwrap_or(1);
+                            rows &= amount(r).is_none();
+                        }
+                    }
+                    match rows && !covered.is_empty() || amount(0).is_none() {
+                        true => Counts::Rows(counts.iter().map(|&n| n as u32).collect()),
+                        false => Counts::Units(counts),
+                    }
+                };
+                let each = |amounts: &PerRow<u64>, r: usize| match amounts {
+                    PerRow::Same(_) => None,
+                    PerRow::Each(v) => Some(v[r]),
+                };
+                let of = |group: &Group| {
+                    let counts = count(group, &|r| each(&response.targets.mass, r));
+                    let norm = response.targets.norm.as_ref().filter(|_| first.by_norm);
+                    let norms = norm.map(|norm| count(group, &|r| each(norm, r)));
+                    Tally { counts, norms, rows: Vec::new(), sums: Vec::new() }
+                };
+                let tables: Tables = root.groups().iter().map(of).collect();
+                let covered = Selected::single(covered);
+                let moved = cells.split(&covered, &rows, &response);
+                root.split(&rows, &covered, known.then_some(&tables), (&cells, &moved));
+            }
+            let (_, weights) = case.fitted(&response, &params);
+            let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+            let all = rows.all();
+            let gathered = Gathered::new(&all, &rows, &response, &cells, &scorer);
+            let (some, rest): (Vec<u32>, Vec<u32>) = (0..case.rows() as u32).partition(|&r| case.query[r as usize]);
+            let (some, rest) = (Selected::single(some), Selected::single(rest));
+            let of = |selected| Gathered::new(selected, &rows, &response, &cells, &scorer);
+            let directly = of(&some);
+            let by_others = of(&rest).subtracted_from(root.tables().unwrap());
+            let mut less = root.clone();
+            less.shed();
+            let by_less = of(&rest).left_out_of(&less);
+            for (index, group) in root.groups().iter().enumerate() {
+                let by = |gathered: &Gathered, method| gathered.statistics_by(method, group);
+                let pairs = [
+                    (by(&gathered, Method::Cells), root.statistics(index, &scorer, &response)),
+                    (by(&directly, Method::Vectors), by_others.statistics(index, group, &columns)),
+                ];
+                let without_tables = || {
+                    [
+                        (by(&gathered, Method::Rules), less.statistics(index, &scorer, &response)),
+                        (by(&directly, Method::Rules), by_less.statistics(index, group, &columns)),
+                    ]
+                };
+                let more = less.linear.then(without_tables);
+                for (expected, found) in pairs.into_iter().chain(more.into_iter().flatten()) {
+                    prop_assert_eq!(found.len(), expected.len());
+                    for (f, e) in found.iter().zip(&expected) {
+                        prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{} {}", f, e);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! The hot loop: rows counted by (bin, cell) and targets summed by bin, for several columns at once.
+//!
+//! A row's cell and target are 12 bytes, its code is 1: columns counted in one pass share the former. And a sum that
+//! waits for the last addition to its bin does not hold up those of the other columns. Every bin is summed in the order
+//! of the rows, so the bits do not depend on how columns are grouped. Targets that are 0 or 1 are counted with the cells: one
+//! increment for each row and column instead of an increment and an addition. Where rows differ in mass, whole units of it
+//! are added in place of one for each row ([`crate::engine::mass`]). Targets are whole numbers of units, too: tables of some rows may be
+//! added, or subtracted from those of more rows, and nothing is lost.
+
+mod table;
+
+use crate::base::scratch;
+use crate::codes::column::BinnedColumn;
+use crate::codes::packed::with_codes;
+use crate::engine::count::amount::Amount;
+use crate::engine::count::group::{Group, MOST};
+use crate::engine::count::histogram::Lanes;
+use crate::engine::mass::PerRow;
+use crate::engine::response::Response;
+use crate::engine::row_list::RowList;
+use crate::engine::score::Scorer;
+use std::ops::{AddAssign, Sub};
+use table::{Counted, Plain, Table, Units, Values, Weighed};
+/// Bytes of tables that are kept in the nearer caches.
+const CACHE: usize = 256 << 10;
+/// Rows for each count that make a table of all bytes worth its empty places.
+const MANY: usize = 4;
+/// Codes that a byte can be.
+const FULL: usize = 1 << u8::BITS;
+
+/// What is counted for the columns of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tally {
+    /// Rows or masses.
+    pub(crate) counts: Counts,
+    /// What makes up the norm, where it is not what masses are.
+    pub(crate) norms: Option<Counts>,
+    /// How many rows each bin has, where counts do not tell.
+    pub(crate) rows: Vec<u64>,
+    /// Sum of the weighted targets of each bin.
+    pub(crate) sums: Vec<i128>,
+}
+
+/// `cells × bins` of whole numbers: sums and differences of them are exact, in any order.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Counts {
+    /// Of rows.
+    Rows(Vec<u32>),
+    /// Of units of mass.
+    Units(Vec<u64>),
+}
+
+impl Counts {
+    /// Bytes of each.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Rows(_) => size_of::<u32>(),
+            Self::Units(_) => size_of::<u64>(),
+        }
+    }
+
+    /// Those of rows.
+    pub(crate) fn of_rows(&self) -> Option<&[u32]> {
+        match self {
+            Self::Rows(counts) => Some(counts),
+            Self::Units(_) => None,
+        }
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Rows(counts) => *counts = Vec::new(),
+            Self::Units(counts) => *counts = Vec::new(),
+        }
+    }
+
+    /// Keeps its memory for others.
+    fn give(self) {
+        match self {
+            Self::Rows(counts) => scratch::give(counts),
+            Self::Units(counts) => scratch::give(counts),
+        }
+    }
+
+    /// Adds what was counted of other rows.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.zip(other, Amount::plus, Amount::plus);
+    }
+
+    /// Combines two counts of the same kind, place by place.
+    fn zip(&mut self, other: &Self, rows: impl Fn(u32, u32) -> u32, units: impl Fn(u64, u64) -> u64) {
+        match (self, other) {
+            (Self::Rows(a), Self::Rows(b)) => a.iter_mut().zip(b).for_each(|(a, b)| *a = rows(*a, *b)),
+            (Self::Units(a), Self::Units(b)) => a.iter_mut().zip(b).for_each(|(a, b)| *a = units(*a, *b)),
+            _ => unreachable!("a fit counts rows or units, not both"),
+        }
+    }
+}
+
+impl Tally {
+    /// Rows, G, D and N of every bin.
+    pub(crate) fn statistics(&self, scorer: &Scorer, response: &Response) -> Vec<f64> {
+        let mut lanes = Lanes::new(scorer, self.sums.len());
+        match (&self.counts, &self.norms) {
+            (Counts::Rows(counts), None) => lanes.add_counts(counts, response.mass_unit),
+            (Counts::Units(counts), None) => lanes.add_units(counts, response.mass_unit, &self.rows),
+            (Counts::Rows(_), Some(_)) => unreachable!("exposures make masses differ"),
+            (Counts::Units(counts), Some(Counts::Rows(norms))) => {
+                lanes.add_gradients(counts, response.mass_unit, &self.rows);
+                lanes.add_weights(norms, response.norm_unit);
+            }
+            (Counts::Units(counts), Some(Counts::Units(norms))) => {
+                lanes.add_gradients(counts, response.mass_unit, &self.rows);
+                lanes.add_weights(norms, response.norm_unit);
+            }
+        }
+        lanes.subtract_targets(&self.sums, response.b_unit);
+        lanes.statistics()
+    }
+
+    /// Keeps its memory for others.
+    pub(crate) fn give(self) {
+        self.counts.give();
+        self.norms.map(Counts::give);
+        scratch::give(self.rows);
+        scratch::give(self.sums);
+    }
+
+    /// Adds what was counted of other rows.
+    pub(crate) fn add(&mut self, other: &Self) {
+        fn each<T: Copy + AddAssign>(all: &mut [T], more: &[T]) {
+            all.iter_mut().zip(more).for_each(|(all, more)| *all += *more);
+        }
+        self.counts.add(&other.counts);
+        if let (Some(norms), Some(more)) = (&mut self.norms, &other.norms) {
+            norms.add(more);
+        }
+        each(&mut self.rows, &other.rows);
+        each(&mut self.sums, &other.sums);
+    }
+
+    /// Turns what was counted of some rows of `whole` into what the others are.
+    pub(crate) fn subtract_from(&mut self, whole: &Self) {
+        fn each<T: Copy + Sub<Output = T>>(some: &mut [T], whole: &[T]) {
+            some.iter_mut().zip(whole).for_each(|(some, all)| *some = *all - *some);
+        }
+        self.counts.zip(&whole.counts, |some, all| all.minus(some), |some, all| all.minus(some));
+        if let (Some(norms), Some(whole)) = (&mut self.norms, &whole.norms) {
+            norms.zip(whole, |some, all| all.minus(some), |some, all| all.minus(some));
+        }
+        each(&mut self.rows, &whole.rows);
+        each(&mut self.sums, &whole.sums);
+    }
+
+    /// Whether a bin has rows.
+    pub(crate) fn has_rows(&self, bin: usize) -> bool {
+        match &self.counts {
+            Counts::Rows(counts) => counts[bin..].iter().step_by(self.sums.len()).any(|&count| count > 0),
+            Counts::Units(_) => self.rows[bin] > 0,
+        }
+    }
+}
+
+/// How many rows each of so many bins has, out of `counts` by cell and bin.
+pub(crate) fn rows_of_bins(counts: &[u32], bins: usize) -> Vec<u32> {
+    let mut rows = vec![0u32; bins];
+    for cell in counts.chunks_exact(bins) {
+        rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows = rows.plus(*count));
+    }
+    rows
+}
+
+/// The rows of a node in one partition as the loop reads them.
+#[derive(Clone, Copy)]
+pub(crate) struct Node<'a> {
+    pub(crate) rows: &'a RowList,
+    /// Key of each of its rows, as [`crate::engine::cells::Cells`] has them.
+    pub(crate) keys: &'a [u32],
+    /// How many cells there are.
+    pub(crate) cells: usize,
+}
+
+/// What there is to count of every row of a node.
+#[derive(Clone, Copy)]
+pub(crate) enum What<'a> {
+    /// Rows; keys tell their targets.
+    Counted,
+    /// Rows of one mass, with these weighted targets.
+    Plain(&'a [i64]),
+    /// Rows of any mass: masses, weighted targets, and how many rows each stands for.
+    Weighed(&'a [u64], &'a [i64], &'a PerRow<u32>),
+}
+
+/// How many of the columns with these numbers of bins to count in one pass, with so many bytes for each of their bins.
+fn together(bins: impl Iterator<Item = usize>, bytes_each: usize) -> usize {
+    let mut bytes = 0;
+    let fitting = bins.take(MOST).take_while(|bins| {
+        bytes += bins * bytes_each;
+        bytes <= CACHE
+    });
+    fitting.count().max(1)
+}
+
+/// Counts the columns of a group; and what makes up the norm, where it is `norm`.
+pub(crate) fn count(
+    node: Node,
+    what: What,
+    norm: Option<&PerRow<u64>>,
+    (group, all): (&Group, &[BinnedColumn]),
+) -> Tally {
+    let norms = norm.map(|norm| counts_alone(node, norm, (group, all)));
+    match what {
+        What::Counted => {
+            // A cell and a target make a key.
+            let node = Node { cells: 2 * node.cells, ..node };
+            let table = filled(node, Counted(node.keys.len()), group, all);
+            let (counts, sums) = by_target(&table.counts, table.sums.len());
+            scratch::give(table.counts);
+            Tally { counts: Counts::Rows(counts), norms, rows: Vec::new(), sums }
+        }
+        What::Plain(b) => {
+            let table = filled(node, Plain(b), group, all);
+            Tally { counts: Counts::Rows(table.counts), norms, rows: Vec::new(), sums: table.sums }
+        }
+        What::Weighed(mass, b, stands_for) => {
+            let table = filled(node, Weighed { mass, b, stands_for }, group, all);
+            let (sums, rows) = table.sums.iter().map(|sum| (sum.b, sum.rows)).unzip();
+            scratch::give(table.sums);
+            Tally { counts: Counts::Units(table.counts), norms, rows, sums }
+        }
+    }
+}
+
+/// Counts of rows, or of units of these masses, by cell and bin, without targets.
+pub(crate) fn counts_alone(node: Node, mass: &PerRow<u64>, (group, all): (&Group, &[BinnedColumn])) -> Counts {
+    match mass {
+        PerRow::Same(_) => Counts::Rows(filled(node, Counted(node.keys.len()), group, all).counts),
+        PerRow::Each(mass) => Counts::Units(filled(node, Units(mass), group, all).counts),
+    }
+}
+
+/// A table of all rows of a node.
+fn filled<V: Values>(node: Node, values: V, group: &Group, all: &[BinnedColumn]) -> Table<V::Count, V::Sum> {
+    let narrow: Option<Vec<&[u8]>> = group.of(all).map(|(column, _)| column.codes.bytes()).collect();
+    let Some(codes) = narrow else {
+        let mut table = Table::new(node.cells, group.bins());
+        for (column, first) in group.of(all) {
+            with_codes!(&column.codes, codes => table.pass(node, values, [codes], [first]));
+        }
+        return table;
+    };
+    let starts = group.starts();
+    let bins_from = |first: usize| starts[first..].windows(2).map(|pair| pair[1] - pair[0]);
+    let bytes = node.cells * size_of::<V::Count>();
+    let full = bins_from(0).all(|bins| bins == FULL);
+    let at_once = together(bins_from(0), bytes) == codes.len();
+    let worth_it = at_once && (full || node.rows.len() >= MANY * FULL * node.cells);
+    if worth_it && let Some(mut wide) = filled_unchecked(node, values, &codes) {
+        if !full {
+            wide.narrow(bins_from(0));
+        }
+        return wide;
+    }
+    let mut table = Table::new(node.cells, group.bins());
+    let mut start = 0;
+    while start < codes.len() {
+        let end = start + together(bins_from(start), bytes);
+        match (&codes[start..end], &starts[start..end]) {
+            (&[a, b], &[i, j]) => table.pass(node, values, [a, b], [i, j]),
+            (&[a, b, c], &[i, j, k]) => table.pass(node, values, [a, b, c], [i, j, k]),
+            (&[a, b, c, d], &[i, j, k, l]) => table.pass(node, values, [a, b, c, d], [i, j, k, l]),
+            (some, first) => some.iter().zip(first).for_each(|(&a, &i)| table.pass(node, values, [a], [i])),
+        }
+        start = end;
+    }
+    table
+}
+
+/// The same with as many places for each column as a byte has, for up to [`MOST`] columns, counted in one pass.
+fn filled_unchecked<V: Values>(node: Node, values: V, codes: &[&[u8]]) -> Option<Table<V::Count, V::Sum>> {
+    let mut table = Table::new(node.cells, FULL * codes.len());
+    match *codes {
+        [a] => table.wide_pass(node, values, [a]),
+        [a, b] => table.wide_pass(node, values, [a, b]),
+        [a, b, c] => table.wide_pass(node, values, [a, b, c]),
+        [a, b, c, d] => table.wide_pass(node, values, [a, b, c, d]),
+        _ => return None,
+    }
+    Some(table)
+}
+
+/// Counts by cell and bin, and targets by bin, from counts by cell, target and bin.
+fn by_target(counts: &[u32], bins: usize) -> (Vec<u32>, Vec<i128>) {
+    let (mut by_cell, mut targets) = (Vec::with_capacity(counts.len() / 2), vec![0u32; bins]);
+    for both in counts.chunks_exact(2 * bins.max(1)) {
+        let (zeros, ones) = both.split_at(bins);
+        by_cell.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros.plus(*ones)));
+        targets.iter_mut().zip(ones).for_each(|(sum, ones)| *sum = sum.plus(*ones));
+    }
+    (by_cell, targets.into_iter().map(i128::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::column::Scale;
+    use crate::codes::packed::Codes;
+    use proptest::prelude::*;
+
+    /// What is known of a row: its cell, target, mass, and how many rows it stands for.
+    type Row = (u32, i64, u64, u32);
+
+    /// A plain loop over the bins of some rows.
+    fn naive(bins: usize, rows: &[(usize, Row)], units: bool) -> Tally {
+        let (mut counts, mut sums, mut each) = (vec![0u64; 3 * bins], vec![0; bins], vec![0; bins]);
+        for &(bin, (cell, b, mass, stands_for)) in rows {
+            counts[cell as usize * bins + bin] += if units { mass } else { 1 };
+            sums[bin] += i128::from(b);
+            each[bin] += u64::from(stands_for);
+        }
+        let narrow = || counts.iter().map(|&n| n as u32).collect();
+        match units {
+            true => Tally { counts: Counts::Units(counts), norms: None, rows: each, sums },
+            false => Tally { counts: Counts::Rows(narrow()), norms: None, rows: Vec::new(), sums },
+        }
+    }
+
+    proptest! {
+        /// Grouped or not, of few rows or many, targets counted or added, of any mass: every column gets what a plain loop gives.
+        #[test]
+        fn columns_do_not_feel_their_neighbours(
+            table in prop::collection::vec((prop::array::uniform4(0u8..5), 0u32..3, -9i64 << 58..9 << 58), 0..80),
+            columns in 1usize..=4,
+            some in any::<bool>(),
+            kind in 0..3,
+            full in any::<bool>(),
+            many in any::<bool>(),
+        ) {
+            let table = if many { table.repeat(160) } else { table };
+            let ids: Vec<u32> = (0..table.len()).filter(|i| !some || i % 3 != 1).map(|i| i as u32).collect();
+            let row = |&i: &u32| -> Row {
+                let (_, cell, x) = table[i as usize];
+                (cell, if kind == 0 { i64::from(x > 0) } else { x }, 1 + x.unsigned_abs() / 4, i % 4)
+            };
+            let all: Vec<Row> = ids.iter().map(row).collect();
+            let key = |r: &Row| if kind == 0 { 2 * r.0 + r.1 as u32 } else { r.0 };
+            let keys: Vec<u32> = all.iter().map(key).collect();
+            let b: Vec<i64> = all.iter().map(|r| r.1).collect();
+            // Few enough units for their sums.
+            let mass: Vec<u64> = all.iter().map(|r| r.2 >> 16).collect();
+            let all: Vec<Row> = all.iter().zip(&mass).map(|(r, &mass)| (r.0, r.1, mass, r.3)).collect();
+            let each = PerRow::Each(all.iter().map(|r| r.3).collect());
+            let what = match kind {
+                0 => What::Counted,
+                1 => What::Plain(&b),
+                _ => What::Weighed(&mass, &b, &each),
+            };
+            let rows = if some { RowList::Some(ids.clone()) } else { RowList::All(table.len()) };
+            let node = Node { rows: &rows, keys: &keys, cells: 3 };
+            let bins = |k: usize| if full { FULL } else { 5 + k };
+            let code = |k: usize, r: u32| table[r as usize].0[k];
+            let column = |k: usize, codes: Codes| BinnedColumn {
+                name: String::new(),
+                scale: Scale::Given { thresholds: Vec::new() },
+                bins: bins(k) - 1,
+                codes,
+            };
+            let of = |k: usize| (0..table.len() as u32).map(move |r| code(k, r));
+            let narrow: Vec<BinnedColumn> =
+                (0..columns).map(|k| column(k, Codes::U8(of(k).collect::<Vec<u8>>().into()))).collect();
+            let group = Group::new(0..columns, &narrow);
+            let placed = |k: usize, first: usize| {
+                ids.iter().zip(&all).map(move |(&r, &row)| (first + code(k, r) as usize, row)).collect::<Vec<_>>()
+            };
+            let together: Vec<(usize, Row)> =
+                group.of(&narrow).enumerate().flat_map(|(k, (_, first))| placed(k, first)).collect();
+            prop_assert_eq!(count(node, what, None, (&group, &narrow)), naive(group.bins(), &together, kind == 2));
+            for k in 0..columns {
+                let wide = [column(k, Codes::U16(of(k).map(u16::from).collect::<Vec<_>>().into()))];
+                let alone = naive(bins(k), &placed(k, 0), kind == 2);
+                prop_assert_eq!(count(node, what, None, (&Group::new(0..1, &wide), &wide)), alone);
+            }
+        }
+    }
+
+    #[test]
+    fn groups_fit_the_cache() {
+        assert_eq!(together([256; 9].into_iter(), 4), MOST);
+        assert_eq!(together([256; 9].into_iter(), 400), 2);
+        assert_eq!(together([256; 9].into_iter(), 4000), 1);
+        assert_eq!(together([6; 2].into_iter(), 40), 2);
+    }
+}

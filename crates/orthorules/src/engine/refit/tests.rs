@@ -1,0 +1,148 @@
+//! Refits against what they promise.
+
+use super::*;
+use crate::data::problem::{Problem, Roles, Task};
+use crate::data::table::{Column, Table, Values};
+use crate::engine::cases::{cases, one_cell, selected, split};
+use crate::engine::response::Response;
+use crate::params::{Intercept, Objective};
+use proptest::prelude::*;
+
+fn response(task: Task, y: &[f64]) -> Response {
+    let table = Table::new(vec![Column::new("y", Values::Numeric(y.to_vec().into()))]).unwrap();
+    let roles = Roles { target: "y".into(), task: Some(task), ..Roles::default() };
+    Response::new(&Problem::new(table, &roles).unwrap(), 1)
+}
+
+/// The part that is left of Σ (a μ − b) + `penalty` over some cells, beside the sizes of all that is added: of what the data are at the
+/// best constant, at the scores, and of what rounding of weights moves.
+fn left(response: &Response, cells: &Cells, weights: &Weights, chosen: &dyn Fn(usize) -> bool, penalty: f64) -> f64 {
+    let (loss, scores) = (response.loss, weights.scores(cells));
+    let usual = loss.mean(loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum())).abs();
+    let (mut sum, mut size) = (penalty, penalty.abs());
+    for c in (0..cells.len()).filter(|&c| chosen(c)) {
+        let (mass, b, f) = (cells.mass[c], cells.b[c], scores[c]);
+        let summed: f64 = weights.rules.iter().map(|w| w.abs()).sum::<f64>() + weights.intercept.abs();
+        sum += mass * loss.mean(f) - b;
+        size += mass * (usual + loss.mean(f).abs() + loss.curvature(f) * summed) + b.abs();
+    }
+    if sum == 0.0 { 0.0 } else { sum.abs() / size }
+}
+
+proptest! {
+    /// Where the refit says `converged`, what is left of the gradient along the intercept and along every rule is rounding: with
+    /// row weights and exposures of any size, for every loss, for all weights or the newest alone.
+    #[test]
+    fn gradient_vanishes(
+        mut case in cases(5),
+        lambda in prop_oneof![Just(0.0), Just(1e-9), 0.01..2.0f64, Just(1e4)],
+        stagewise in any::<bool>(),
+        spread in 0i32..9,
+    ) {
+        // Some rows weigh many powers of ten more than others.
+        if let Some(weight) = &mut case.weight {
+            weight.iter_mut().enumerate().for_each(|(r, w)| *w *= 10f64.powi(spread * (r as i32 % 3 - 1)));
+        }
+        let mut params = case.checked(Objective::Onb, Intercept::Corrected, lambda);
+        if stagewise {
+            params.update = Update::Stagewise;
+        }
+        let response = case.response();
+        let (cells, weights) = case.fitted(&response, &params);
+        prop_assume!(weights.status == Status::Converged);
+        let free = |k: usize| !stagewise || k + 1 == weights.rules.len();
+        let all = |_: usize| true;
+        prop_assert!(left(&response, &cells, &weights, &all, 0.0) < 1e-12);
+        for (k, w) in weights.rules.iter().enumerate().filter(|&(k, _)| free(k)) {
+            let rest = left(&response, &cells, &weights, &|c| cells.in_rule(c, k), lambda * w);
+            prop_assert!(rest < 1e-12, "{} {}", rest, w);
+        }
+    }
+
+    /// No update but the closed-form step ever raises the regularised risk, and all weights are finite.
+    #[test]
+    fn risk_never_rises(case in cases(5), lambda in 0usize..3, stagewise in any::<bool>()) {
+        let lambda = [0.0, 0.3, 5.0][lambda];
+        let mut params = case.checked(Objective::Onb, Intercept::Corrected, lambda);
+        if stagewise {
+            params.update = Update::Stagewise;
+        }
+        let response = case.response();
+        let mut cells = one_cell(&response);
+        let mut weights = constant(response.loss, &cells, response.zero(), &params);
+        let mut risk = weights.risk(response.loss, &cells, lambda);
+        for rule in &case.rules {
+            split(&mut cells, selected(rule), &response);
+            weights = update(&weights, Signs::Any, response.loss, &cells, &params);
+            let next = weights.risk(response.loss, &cells, lambda);
+            prop_assert!(next <= risk + 1e-9 * (1.0 + risk.abs()), "{} after {}", next, risk);
+            prop_assert!(weights.rules.iter().all(|w| w.is_finite()) && weights.intercept.is_finite());
+            risk = next;
+        }
+    }
+}
+
+#[test]
+fn separable_classes_end_finite() {
+    let y: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i >= 10))).collect();
+    let response = response(Task::Classification, &y);
+    let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
+    let params = params.check(Loss::Logistic, 20).unwrap();
+    let mut cells = one_cell(&response);
+    let start = constant(Loss::Logistic, &cells, 0.0, &params);
+    split(&mut cells, (10..20).collect(), &response);
+    let weights = update(&start, Signs::Any, Loss::Logistic, &cells, &params);
+    assert_eq!(weights.status, Status::Unbounded);
+    assert!(weights.rules[0].is_finite() && weights.rules[0] > 10.0);
+}
+
+#[test]
+fn empty_poisson_cells_end_finite() {
+    let y: Vec<f64> = (0..20).map(|i| if i < 10 { 0.0 } else { f64::from(i) }).collect();
+    let response = response(Task::Poisson, &y);
+    let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
+    let params = params.check(Loss::Poisson, 20).unwrap();
+    let mut cells = one_cell(&response);
+    let start = constant(Loss::Poisson, &cells, 0.0, &params);
+    split(&mut cells, (0..10).collect(), &response);
+    let weights = update(&start, Signs::Any, Loss::Poisson, &cells, &params);
+    assert_eq!(weights.status, Status::Unbounded);
+    assert!(weights.rules[0].is_finite() && weights.rules[0] < -10.0);
+}
+
+/// Where scores have no curvature and the penalty is next to nothing, Newton's step is no number: nothing moves, and the status
+/// says so.
+#[test]
+fn a_step_that_is_no_number_is_not_taken() {
+    let y: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+    let response = response(Task::Classification, &y);
+    let params = crate::Params { reg_lambda: Some(5e-324), update: Update::Newton, ..crate::Params::default() };
+    let params = params.check(Loss::Logistic, 20).unwrap();
+    let mut cells = one_cell(&response);
+    let start = Weights { intercept: 1e10, ..constant(Loss::Logistic, &cells, 0.0, &params) };
+    split(&mut cells, (0..10).collect(), &response);
+    let weights = update(&start, Signs::Any, Loss::Logistic, &cells, &params);
+    assert_eq!((weights.intercept, weights.rules.as_slice()), (1e10, &[0.0][..]));
+    assert_eq!(weights.status, Status::Stalled);
+}
+
+/// The step that ends where F no longer tells: 400,000 rows, whose risk is known to twelve digits only.
+#[test]
+fn a_risk_without_digits_does_not_end_the_refit() {
+    for (task, counts) in [(Task::Classification, [181_237.0, 97_411.0]), (Task::Poisson, [613_931.0, 18_833.0])] {
+        let mut cells = one_cell(&response(task, &[0.0, 1.0, 1.0, 0.0]));
+        split(&mut cells, vec![0, 1], &response(task, &[0.0, 1.0, 1.0, 0.0]));
+        cells.mass = vec![266_633.0, 133_367.0];
+        cells.b = vec![counts[0] - counts[1], counts[1]];
+        let params = crate::Params { reg_lambda: Some(1.0), ..crate::Params::default() };
+        let params = params.check(task.loss(), 400_000).unwrap();
+        let mut whole = cells.clone();
+        (whole.mass, whole.b) = (vec![400_000.0], vec![counts[0]]);
+        let start = constant(task.loss(), &whole, 0.0, &params);
+        let weights = update(&start, Signs::Any, task.loss(), &cells, &params);
+        assert_eq!(weights.status, Status::Converged);
+        let scores = weights.scores(&cells);
+        let sum: f64 = (0..2).map(|c| cells.mass[c] * task.loss().mean(scores[c]) - cells.b[c]).sum();
+        assert!(sum.abs() < 1e-8, "{task}: {sum:e}");
+    }
+}

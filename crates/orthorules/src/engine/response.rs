@@ -1,0 +1,296 @@
+//! The target as the engine sees it: masses a, weighted targets b, and the scale they are on.
+//!
+//! Row i has the gradient `aᵢ μ(f) − bᵢ` and the second derivative `aᵢ μ′(f)`. Squared loss is computed on targets
+//! that are centred and divided by a power of two, so that neither a large offset nor targets of 1e300 cost digits. Both a and b are whole
+//! numbers of units: their sums are exact, in any order.
+
+use crate::base::decimal::at_most_finite;
+use crate::base::scratch::{self, Spare};
+use crate::data::columns::{Target, count_rows};
+use crate::data::loss::Loss;
+use crate::data::problem::Problem;
+use crate::engine::mass::{Masses, PerRow, Unit, floor_log2};
+use crate::engine::row_list::RowList;
+use rayon::prelude::*;
+#[cfg(test)]
+use std::ops::Range;
+
+/// Bits of the largest |b|, and of the largest b²/a.
+const TARGET_BITS: i32 = 61;
+
+/// Bits that are cut off b², so that a sum of 2³² of them fits.
+const SQUARE_SHIFT: i32 = 44;
+
+/// What is to be fitted, row by row, in whole units.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Targets {
+    /// aᵢ: weight × exposure (doubled for squared loss). A unit each where all rows have the same mass.
+    pub(crate) mass: PerRow<u64>,
+    /// wᵢ, the row's part in a first-order norm, when it is not aᵢ / factor: only with exposure.
+    pub(crate) norm: Option<PerRow<u64>>,
+    /// bᵢ: weight × target (doubled for squared loss).
+    pub(crate) b: Vec<i64>,
+    /// How many rows a row stands for when coverage is counted: its weight, if all weights are whole numbers.
+    pub(crate) stands_for: PerRow<u32>,
+}
+
+/// What all rows share: the loss, what units are worth, totals.
+#[derive(Debug, Clone)]
+pub(crate) struct Response {
+    pub(crate) loss: Loss,
+    /// All rows.
+    pub(crate) targets: Targets,
+    /// What a unit of mass is worth, one of the norm's weights, and one of b.
+    pub(crate) mass_unit: f64,
+    pub(crate) norm_unit: f64,
+    pub(crate) b_unit: f64,
+    /// Where masses differ, the unit of b²/a.
+    pub(crate) square: Unit,
+    /// The largest a, w and |b|.
+    pub(crate) largest: [f64; 3],
+    /// Sum of `stands_for`.
+    pub(crate) rows_total: f64,
+    /// Sum of weights.
+    pub(crate) total_weight: f64,
+    /// Whether every mass is 1 and every target 0 or 1: sums of both are counts of rows then.
+    pub(crate) counted: bool,
+    /// Sum of b.
+    pub(crate) total: f64,
+    /// For Poisson, what all losses have of the targets alone.
+    pub(crate) saturated: f64,
+    /// Scores and weights outside are `scale` times those inside; the intercept is shifted first.
+    pub(crate) scale: f64,
+    pub(crate) shift: f64,
+}
+
+impl<T: Copy> PerRow<T> {
+    #[inline]
+    pub(crate) fn at(&self, row: usize) -> T {
+        match self {
+            Self::Same(x) => *x,
+            Self::Each(v) => v[row],
+        }
+    }
+
+    #[cfg(test)]
+    fn slice(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::Same(x) => Self::Same(*x),
+            Self::Each(v) => Self::Each(v[rows].to_vec()),
+        }
+    }
+}
+
+impl<T: Spare> PerRow<T> {
+    /// Those of the rows of a list.
+    pub(crate) fn gather(&self, list: &RowList) -> Self {
+        match self {
+            Self::Same(x) => Self::Same(*x),
+            Self::Each(v) => Self::Each(list.gather(v)),
+        }
+    }
+
+    /// Keeps its memory for others.
+    pub(crate) fn give(self) {
+        if let Self::Each(values) = self {
+            scratch::give(values);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Targets {
+    /// Those of some rows.
+    pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
+        Self {
+            mass: self.mass.slice(rows.clone()),
+            norm: self.norm.as_ref().map(|norm| norm.slice(rows.clone())),
+            b: self.b[rows.clone()].to_vec(),
+            stands_for: self.stands_for.slice(rows),
+        }
+    }
+}
+
+/// Rows that a thread takes at once.
+const BLOCK: usize = 1 << 16;
+
+impl Response {
+    /// The response of `problem`; for classification, that of class `class` against the rest.
+    pub(crate) fn new(problem: &Problem, class: u32) -> Self {
+        let loss = problem.task.loss();
+        let factor = loss.factor();
+        let mut y: Vec<f64> = match &problem.target {
+            Target::Numbers(y) => y.par_iter().with_min_len(BLOCK).copied().collect(),
+            Target::Classes(c) => c.par_iter().with_min_len(BLOCK).map(|&c| f64::from(u8::from(c == class))).collect(),
+        };
+        let rows = y.len();
+        let weights = problem.weight.as_deref().map(Masses::new);
+        let weight_unit = weights.as_ref().map_or(1.0, |w| w.unit.size());
+        let units = |r: usize| weights.as_ref().map_or(1, |w| w.each[r]);
+        let total_units = weights.as_ref().map_or(rows as u64, |w| w.total);
+        let (mut scale, mut shift) = (1.0, 0.0);
+        if loss == Loss::Squared {
+            let largest = max_of(rows, |r| y[r].abs());
+            if largest > 0.0 {
+                // 2^1023 is the largest finite power; dividing by a power of two is exact.
+                scale = 2f64.powi(floor_log2(largest).clamp(-1000, 1023));
+            }
+            y.par_iter_mut().with_min_len(BLOCK).for_each(|x| *x /= scale);
+            let unit = Unit::new(TARGET_BITS - 1);
+            let sum: i128 = sum_of(rows, |r| i128::from(unit.units(y[r])) * i128::from(units(r)));
+            shift = sum as f64 / total_units as f64 * unit.size();
+            y.par_iter_mut().with_min_len(BLOCK).for_each(|x| *x -= shift);
+        }
+        let plain = factor == 1.0 && weights.is_none() && problem.exposure.is_none();
+        let counted = plain && y.par_iter().with_min_len(BLOCK).all(|&y| y == 0.0 || y == 1.0);
+        let weighted = |r: usize| factor * (units(r) as f64 * weight_unit) * y[r];
+        let b_largest = max_of(rows, |r| weighted(r).abs());
+        let b_unit = if counted { Unit::new(0) } else { Unit::for_largest(b_largest, TARGET_BITS) };
+        let b: Vec<i64> = (0..rows).into_par_iter().with_min_len(BLOCK).map(|r| b_unit.units(weighted(r))).collect();
+        let saturated = match loss {
+            Loss::Poisson => {
+                let exposure = |r: usize| problem.exposure.as_ref().map_or(1.0, |e| e[r]);
+                let each = |r: usize| units(r) as f64 * weight_unit * Loss::saturated(y[r], exposure(r));
+                let unit = Unit::for_largest(max_of(rows, |r| each(r).abs()), TARGET_BITS);
+                sum_of(rows, |r| i128::from(unit.units(each(r)))) as f64 * unit.size()
+            }
+            _ => 0.0,
+        };
+        drop(y);
+        let stands_for = match &problem.weight {
+            Some(weight) if count_rows(weight) => PerRow::Each(weight.iter().map(|&w| w as u32).collect()),
+            _ => PerRow::Same(1),
+        };
+        let weight = weights.map_or(PerRow::Same(1), |w| PerRow::Each(w.each));
+        let (mass, mass_unit, norm) = match &problem.exposure {
+            Some(e) => {
+                let each: Vec<f64> = (0..rows).map(|r| factor * (weight.at(r) as f64 * weight_unit) * e[r]).collect();
+                let masses = Masses::new(&each);
+                (PerRow::Each(masses.each), masses.unit.size(), Some(weight))
+            }
+            None => (weight, factor * weight_unit, None),
+        };
+        let b_unit = b_unit.size();
+        let largest_of = |amounts: &PerRow<u64>| match amounts {
+            PerRow::Same(x) => *x,
+            PerRow::Each(v) => v.iter().copied().max().unwrap_or_default(),
+        };
+        let largest = [
+            largest_of(&mass) as f64 * mass_unit,
+            norm.as_ref().map_or(1, largest_of) as f64 * weight_unit,
+            b_largest.min(f64::MAX),
+        ];
+        let square_of = |r: usize| {
+            let b = b[r] as f64 * b_unit;
+            b * (b / (mass.at(r) as f64 * mass_unit))
+        };
+        let square = match mass {
+            PerRow::Same(_) => Unit::new(0),
+            PerRow::Each(_) => Unit::for_largest(max_of(rows, square_of).min(f64::MAX), TARGET_BITS),
+        };
+        let rows_total = match &stands_for {
+            PerRow::Same(_) => rows as f64,
+            PerRow::Each(each) => each.iter().map(|&n| u64::from(n)).sum::<u64>() as f64,
+        };
+        let total = sum_of(rows, |r| i128::from(b[r])) as f64 * b_unit;
+        Self {
+            loss,
+            targets: Targets { mass, norm, b, stands_for },
+            mass_unit,
+            norm_unit: weight_unit,
+            b_unit,
+            square,
+            largest,
+            rows_total,
+            total_weight: total_units as f64 * weight_unit,
+            counted,
+            total,
+            saturated,
+            scale,
+            shift,
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.targets.b.len()
+    }
+
+    /// aᵢ of a row.
+    pub(crate) fn mass(&self, row: usize) -> f64 {
+        self.targets.mass.at(row) as f64 * self.mass_unit
+    }
+
+    /// bᵢ of a row.
+    pub(crate) fn b(&self, row: usize) -> f64 {
+        self.targets.b[row] as f64 * self.b_unit
+    }
+
+    /// wᵢ of a row in a first-order norm: its weight where exposures make the mass something else, or else its mass.
+    pub(crate) fn norm(&self, row: usize) -> f64 {
+        self.targets.norm.as_ref().map_or_else(|| self.mass(row), |norm| norm.at(row) as f64 * self.norm_unit)
+    }
+
+    /// Whether all rows have the same mass.
+    pub(crate) fn has_one_mass(&self) -> bool {
+        matches!(self.targets.mass, PerRow::Same(_))
+    }
+
+    /// Bits that are cut off b².
+    pub(super) fn square_shift(&self) -> i32 {
+        if self.counted { 0 } else { SQUARE_SHIFT }
+    }
+
+    /// b²/a of a row, in units.
+    #[inline]
+    pub(crate) fn square(&self, b: i64, mass: u64) -> i128 {
+        if self.has_one_mass() {
+            // The square of 64 bits fits 128, and the shift is less than that.
+            return i128::from(b).wrapping_mul(i128::from(b)).wrapping_shr(self.square_shift() as u32);
+        }
+        let b = b as f64 * self.b_unit;
+        i128::from(self.square.units(b * (b / (mass as f64 * self.mass_unit))))
+    }
+
+    /// What a unit of b²/a is worth.
+    pub(crate) fn square_unit(&self) -> f64 {
+        if self.has_one_mass() {
+            return self.b_unit * self.b_unit * 2f64.powi(self.square_shift()) / self.mass_unit;
+        }
+        self.square.size()
+    }
+
+    /// The mean target of a row, of at least half an event in all: what a Poisson row's curvature is on average.
+    pub(crate) fn mean_target(&self) -> f64 {
+        self.total.max(0.5) / self.total_weight
+    }
+
+    /// The internal score of an outside score of 0: where a model without intercept starts.
+    pub(crate) fn zero(&self) -> f64 {
+        -self.shift
+    }
+
+    /// An internal weight on the outside scale.
+    pub(crate) fn outside_weight(&self, weight: f64) -> f64 {
+        at_most_finite(weight * self.scale)
+    }
+
+    /// The internal intercept on the outside scale.
+    pub(crate) fn outside_intercept(&self, intercept: f64) -> f64 {
+        at_most_finite((intercept + self.shift) * self.scale)
+    }
+
+    /// An internal gradient, and so an objective value, on the outside scale.
+    pub(crate) fn outside_value(&self, value: f64) -> f64 {
+        at_most_finite(value * self.scale)
+    }
+}
+
+/// A sum of whole numbers, in any order.
+fn sum_of(rows: usize, value: impl Fn(usize) -> i128 + Sync + Send) -> i128 {
+    (0..rows).into_par_iter().with_min_len(BLOCK).map(value).sum()
+}
+
+/// The largest of all values, 0 at least.
+fn max_of(rows: usize, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
+    (0..rows).into_par_iter().with_min_len(BLOCK).map(value).reduce(|| 0.0, f64::max)
+}

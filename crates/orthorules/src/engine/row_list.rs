@@ -1,0 +1,144 @@
+//! Which rows of a partition a node has, and which of them a condition selects.
+
+use crate::base::scratch::{self, Spare};
+use crate::codes::column::{Atom, BinnedColumn, Code, with_codes};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Above this many rows a pass is shared among threads, in blocks of this size.
+const BLOCK: usize = 1 << 16;
+
+/// The rows of a node in one partition.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RowList {
+    /// All rows, this many.
+    All(usize),
+    /// These, ascending.
+    Some(Vec<u32>),
+}
+
+impl RowList {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::All(n) => *n,
+            Self::Some(rows) => rows.len(),
+        }
+    }
+
+    /// The rows that satisfy `atom` of `column`, or those that do not.
+    pub(crate) fn select_where(&self, column: &BinnedColumn, atom: Atom, holds: bool) -> Vec<u32> {
+        let blocks: Vec<Vec<u32>> = match self {
+            Self::All(n) if *n <= BLOCK => return column.select_range(atom, 0..*n, holds, scratch::take(*n)),
+            Self::All(n) => {
+                let starts: Vec<usize> = (0..*n).step_by(BLOCK).collect();
+                let block = |&start: &usize| {
+                    column.select_range(atom, start..(*n).min(start + BLOCK), holds, Vec::with_capacity(BLOCK))
+                };
+                starts.par_iter().map(block).collect()
+            }
+            Self::Some(rows) if rows.len() <= BLOCK => {
+                return column.select_where(atom, rows, holds, scratch::take(rows.len()));
+            }
+            Self::Some(rows) => {
+                let block = |rows: &[u32]| column.select_where(atom, rows, holds, Vec::with_capacity(rows.len()));
+                rows.par_chunks(BLOCK).map(block).collect()
+            }
+        };
+        joined(&blocks)
+    }
+
+    /// Whether all rows that satisfy `atom` of `column` are `good`; mostly the first few tell.
+    pub(crate) fn all_selected(&self, column: &BinnedColumn, atom: Atom, good: impl Fn(u32) -> bool) -> bool {
+        let test = column.test(atom);
+        with_codes!(&column.codes, codes => {
+            let good = |row: u32| !test(codes[row as usize].index()) || good(row);
+            match self {
+                Self::All(n) => (0..*n as u32).all(good),
+                Self::Some(rows) => rows.iter().all(|&row| good(row)),
+            }
+        })
+    }
+
+    /// All `total` rows but these.
+    pub(super) fn others(&self, total: usize) -> Self {
+        let Self::Some(rows) = self else { return Self::Some(Vec::new()) };
+        let starts: Vec<usize> = (0..total).step_by(BLOCK).collect();
+        let blocks: Vec<Vec<u32>> = starts
+            .par_iter()
+            .map(|&start| {
+                let end = total.min(start + BLOCK);
+                let place = |row: usize| rows.partition_point(|&r| (r as usize) < row);
+                outside(&rows[place(start)..place(end)], start as u32..end as u32)
+            })
+            .collect();
+        Self::Some(joined(&blocks))
+    }
+
+    /// What `values` has for the rows.
+    pub(crate) fn gather<T: Spare>(&self, values: &[T]) -> Vec<T> {
+        let mut gathered = scratch::take(self.len());
+        match self {
+            Self::All(_) => gathered.extend_from_slice(values),
+            Self::Some(rows) if rows.len() <= BLOCK => gathered.extend(rows.iter().map(|&r| values[r as usize])),
+            Self::Some(rows) => {
+                rows.par_iter().with_min_len(BLOCK).map(|&r| values[r as usize]).collect_into_vec(&mut gathered);
+            }
+        }
+        gathered
+    }
+
+    /// What both have for the rows: one pass for threads where two would be shorter.
+    pub(crate) fn gather_both<T: Spare, U: Spare>(&self, first: &[T], second: &[U]) -> (Vec<T>, Vec<U>) {
+        match self {
+            Self::Some(rows) if rows.len() > BLOCK => {
+                let (mut a, mut b) = (scratch::take(rows.len()), scratch::take(rows.len()));
+                let both = rows.par_iter().with_min_len(BLOCK).map(|&r| (first[r as usize], second[r as usize]));
+                both.unzip_into_vecs(&mut a, &mut b);
+                (a, b)
+            }
+            _ => (self.gather(first), self.gather(second)),
+        }
+    }
+
+    /// Keeps the memory for other rows.
+    pub(crate) fn give(self) {
+        if let Self::Some(rows) = self {
+            scratch::give(rows);
+        }
+    }
+}
+
+/// The numbers of `range` that are not in `rows`, ascending.
+fn outside(rows: &[u32], range: Range<u32>) -> Vec<u32> {
+    let mut others = Vec::with_capacity(range.len() - rows.len());
+    let mut next = range.start;
+    for &row in rows {
+        others.extend(next..row);
+        next = row + 1;
+    }
+    others.extend(next..range.end);
+    others
+}
+
+/// All blocks in one piece.
+fn joined(blocks: &[Vec<u32>]) -> Vec<u32> {
+    let mut whole = scratch::take(blocks.iter().map(Vec::len).sum());
+    blocks.iter().for_each(|block| whole.extend_from_slice(block));
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Totals around the size of a block, where ranges begin and end.
+        #[test]
+        fn others_are_those_left_out(total in BLOCK - 2..2 * BLOCK + 3, step in 2usize..9, kept in 0usize..9) {
+            let (rows, rest): (Vec<u32>, Vec<u32>) = (0..total as u32).partition(|&r| r as usize % step != kept % step);
+            prop_assert_eq!(RowList::Some(rest.clone()).others(total), RowList::Some(rows.clone()));
+            prop_assert_eq!(RowList::Some(rows).others(total), RowList::Some(rest));
+        }
+    }
+}

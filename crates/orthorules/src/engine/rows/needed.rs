@@ -1,0 +1,120 @@
+//! Which conditions of a query some row needs.
+
+use super::Part;
+use crate::codes::column::{Atom, BinnedColumn, Code, with_codes};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows looked at together: what is noted of them stays in the nearest cache.
+const BLOCK: usize = 1 << 9;
+/// Blocks that are looked at before the others: mostly they show that every condition is needed.
+const FIRST: usize = 128;
+
+impl Part<'_> {
+    /// Notes for each atom whether some row violates it alone.
+    pub(super) fn note_needed(&self, atoms: &[Atom], needed: &mut Vec<bool>) {
+        if !needed.iter().all(|&n| n) {
+            *needed = violated_alone(&self.columns, self.rows(), atoms, std::mem::take(needed));
+        }
+    }
+}
+
+/// For each atom, whether some row violates it alone, or it was `needed` before.
+fn violated_alone(columns: &[BinnedColumn], rows: usize, atoms: &[Atom], mut needed: Vec<bool>) -> Vec<bool> {
+    let block = |start: usize| {
+        let range = start..rows.min(start + BLOCK);
+        let mut violated = [0u16; BLOCK];
+        let violated = &mut violated[..range.len()];
+        let mut alone = vec![false; atoms.len()];
+        for &atom in atoms {
+            each(columns, atom, range.clone(), violated, |count, broken| *count += u16::from(broken));
+        }
+        for (alone, &atom) in alone.iter_mut().zip(atoms) {
+            let mut some = 0;
+            each(columns, atom, range.clone(), violated, |count, broken| {
+                some |= u16::from(*count == 1) & u16::from(broken);
+            });
+            *alone = some != 0;
+        }
+        alone
+    };
+    let either = |mut a: Vec<bool>, b: Vec<bool>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
+        a
+    };
+    let starts: Vec<usize> = (0..rows).step_by(BLOCK).collect();
+    let (first, later) = starts.split_at(starts.len().min(FIRST));
+    for &start in first {
+        needed = either(needed, block(start));
+        if needed.iter().all(|&n| n) {
+            return needed;
+        }
+    }
+    later.par_iter().with_min_len(FIRST).map(|&s| block(s)).reduce(|| needed.clone(), either)
+}
+
+/// Calls `visit` with what is noted of each row of `range`, and whether the row violates `atom`.
+fn each(
+    columns: &[BinnedColumn],
+    atom: Atom,
+    range: Range<usize>,
+    noted: &mut [u16],
+    mut visit: impl FnMut(&mut u16, bool),
+) {
+    let column = &columns[atom.column as usize];
+    let (first, end, except) = column.interval(atom);
+    let (first, width, except) = (first as u32, (end - first) as u32, except as u32);
+    with_codes!(&column.codes, codes => for (noted, code) in noted.iter_mut().zip(&codes[range]) {
+        let code = code.index() as u32;
+        visit(noted, code.wrapping_sub(first) >= width || code == except);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::codes::column::Atom;
+    use crate::codes::query::Query;
+    use crate::engine::cases::cases;
+    use crate::engine::rows::{Rows, Selected};
+    use crate::model::rule::Op;
+    use proptest::prelude::*;
+
+    fn selected(rows: &Rows, query: &Query) -> Selected {
+        query.atoms.iter().fold(rows.all(), |some, &atom| rows.select(&some, atom, true))
+    }
+
+    /// The definition: try every condition in turn.
+    fn naive(rows: &Rows, mut query: Query) -> Query {
+        let all = selected(rows, &query);
+        let mut i = 0;
+        while i < query.len() {
+            let shorter = query.without(i);
+            if query.len() > 1 && selected(rows, &shorter) == all {
+                query = shorter;
+            } else {
+                i += 1;
+            }
+        }
+        query
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_conditions_go_as_by_trying(
+            case in cases(1),
+            atoms in prop::collection::vec((0u32..3, 0usize..6, 0u32..9), 1..7),
+        ) {
+            let columns = case.binned();
+            let query = atoms.into_iter().fold(Query::default(), |query, (column, op, bin)| {
+                let op = [Op::Le, Op::Ge, Op::Eq, Op::Ne, Op::Missing, Op::Present][op];
+                let bin = bin.min(columns[column as usize].bins.saturating_sub(1) as u32);
+                query.with(Atom { column, op, bin })
+            });
+            let response = case.response();
+            let end = case.rows() / 3;
+            for rows in [Rows::whole(&columns, &response), Rows::divided(&columns, &response, &[0, end, end + 1])] {
+                prop_assert_eq!(rows.minimal(query.clone()), naive(&rows, query.clone()));
+            }
+        }
+    }
+}

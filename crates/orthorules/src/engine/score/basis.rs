@@ -1,0 +1,80 @@
+//! The basis that candidates are orthogonal to: the columns that it is made from, and how.
+
+use super::NOISE;
+use crate::base::linalg::Cholesky;
+use crate::engine::cells::Cells;
+
+/// The columns from which z is made, before they are orthogonal: the constant, if it is one of them, and the rules.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Basis {
+    pub(crate) constant: bool,
+    /// Which rules are held at 0 and not in it.
+    held: Vec<bool>,
+    /// The rules of all cells, one cell after another; the number of a column. The constant is not listed.
+    members: Vec<u32>,
+    /// Where those of each cell end.
+    ends: Vec<u32>,
+    /// L, column by column.
+    pub(crate) factor: Cholesky,
+    rows: f64,
+    /// Σ over rows of how many rules they are in.
+    listed: f64,
+}
+
+impl Basis {
+    /// The next cell, with so many rows.
+    fn push(&mut self, members: &[usize], rows: f64) {
+        self.members.extend(members.iter().map(|&k| k as u32));
+        self.ends.push(self.members.len() as u32);
+        self.rows += rows;
+        self.listed += rows * members.len() as f64;
+    }
+
+    /// The listed columns of a cell; none where nothing is orthogonal.
+    #[inline]
+    pub(crate) fn of(&self, cell: usize) -> &[u32] {
+        let Some(&end) = self.ends.get(cell) else { return &[] };
+        let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
+        &self.members[start as usize..end as usize]
+    }
+
+    /// All columns of a cell: the constant, if it is one of them, and the listed ones.
+    pub(crate) fn columns_of(&self, cell: usize) -> impl Iterator<Item = usize> {
+        (0..usize::from(self.constant)).chain(self.of(cell).iter().map(|&k| k as usize))
+    }
+
+    /// Where sums over a rule stand among those over all columns; nowhere if it is held.
+    pub(crate) fn place(&self, rule: usize) -> Option<usize> {
+        let held = self.held.get(rule).is_none_or(|&held| held);
+        (!held).then_some(rule + usize::from(self.constant))
+    }
+
+    /// How many a row is in on average.
+    pub(crate) fn mean(&self) -> f64 {
+        if self.rows > 0.0 { self.listed / self.rows } else { 0.0 }
+    }
+}
+
+/// The basis z_c = L⁻¹ q_c of every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised. Rules
+/// that are `held` at weight 0 cannot move with the others: their component of z is 0.
+pub(super) fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64, held: &[bool]) -> Basis {
+    if t == 0 {
+        return Basis::default();
+    }
+    let first = usize::from(constant);
+    let mut gram = vec![0.0; t * t];
+    let mut active = Vec::with_capacity(t);
+    let mut basis = Basis { constant, held: held.to_vec(), ..Basis::default() };
+    for (cell, d) in d.iter().enumerate() {
+        let free = cells.rules_of(cell).iter().filter(|&&k| !held[k as usize]);
+        active.clear();
+        active.extend((0..first).chain(free.map(|&k| first + k as usize)));
+        basis.push(&active[first..], cells.sums(cell).rows as f64);
+        for (position, &i) in active.iter().enumerate() {
+            active[..=position].iter().for_each(|&j| gram[i * t + j] += d);
+        }
+    }
+    (first..t).for_each(|k| gram[k * t + k] += lambda);
+    basis.factor = Cholesky::new(&gram, t, NOISE).transposed();
+    basis
+}

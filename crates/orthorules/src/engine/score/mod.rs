@@ -1,0 +1,506 @@
+//! One formula for every objective.
+//!
+//! For the rows S of a candidate query, with `G = Σ gᵢ`, `D = Σ dᵢ`, `Nₖ = Σ dᵢ zᵢₖ`,
+//! `value(S) = |G| / (√(D + ρ − Σ Nₖ²) + ε)`. The five objectives differ in d, in the basis z, in ρ and ε.
+
+mod basis;
+
+use crate::data::loss::Loss;
+use crate::engine::cells::Cells;
+use crate::engine::mass::Rounding;
+use crate::engine::refit::Weights;
+use crate::engine::response::Response;
+use crate::engine::rows::Rows;
+use crate::model::Status;
+use crate::params::{Checked, Intercept, Objective, Update};
+pub(crate) use basis::Basis;
+use basis::basis;
+
+/// What is under the root counts as rounding noise below this part of D + ρ: the query lies in the span of the rules.
+const NOISE: f64 = 1e-10;
+
+/// A projected gradient counts as rounding noise below this part of what it is the difference of.
+const GRADIENT_NOISE: f64 = 1e-12;
+
+/// Where rows, G, D and N₁ stand in a vector of statistics.
+pub(crate) const ROWS: usize = 0;
+pub(crate) const G: usize = 1;
+pub(crate) const D: usize = 2;
+pub(crate) const N: usize = 3;
+
+/// The objective at the current weights: everything that a candidate's value depends on besides its rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Scorer {
+    /// Number of basis vectors.
+    pub(crate) t: usize,
+    /// Per cell: μ_c and δ_c, where d = mass · δ_c (or norm · δ_c).
+    per_cell: Vec<[f64; 2]>,
+    /// What z is made from.
+    pub(crate) basis: Basis,
+    /// β₀ and the weights where means are scores and curvatures are all the same: for squared loss.
+    pub(crate) linear: Option<(f64, Vec<f64>)>,
+    /// Σᵢ gᵢ zᵢ, to be taken out of G for the projected gradient; empty when g is used as it is.
+    pub(crate) lean: Vec<f64>,
+    /// Whether d comes from the norm's weights and not from the masses.
+    pub(crate) by_norm: bool,
+    gradient_only: bool,
+    rho: f64,
+    epsilon: f64,
+    /// G² is rounding noise up to this part of D; 0 when g is used as it is.
+    noise: f64,
+    /// No selection of rows has a larger value (Cauchy–Schwarz).
+    pub(crate) ceiling: f64,
+}
+
+impl Scorer {
+    pub(crate) fn new(rows: &Rows, response: &Response, cells: &Cells, weights: &Weights, params: &Checked) -> Self {
+        let objective = params.objective;
+        let second_order = objective.is_second_order();
+        let by_norm = !second_order && response.targets.norm.is_some();
+        let scores = weights.scores(cells);
+        let loss = response.loss;
+        let delta: Vec<f64> = match (second_order, by_norm) {
+            (true, _) => scores.iter().map(|&f| loss.curvature(f)).collect(),
+            (false, true) => vec![1.0; cells.len()],
+            (false, false) => vec![1.0 / loss.factor(); cells.len()],
+        };
+        let d: Vec<f64> =
+            (0..cells.len()).map(|c| delta[c] * if by_norm { cells.norm[c] } else { cells.mass[c] }).collect();
+        let constant = params.intercept == Intercept::Corrected;
+        let t = if objective.is_orthogonal() { cells.rules() + usize::from(constant) } else { 0 };
+        let lambda = if second_order { params.reg_lambda } else { 0.0 };
+        let basis = basis(cells, &d, t, constant, lambda, &weights.held());
+        let per_cell: Vec<[f64; 2]> = scores.iter().zip(&delta).map(|(&f, &delta)| [loss.mean(f), delta]).collect();
+        let mut lean = Vec::new();
+        if objective == Objective::Ogb {
+            lean.resize(t, 0.0);
+            for (cell, [mean, _]) in per_cell.iter().enumerate() {
+                let g = cells.mass[cell] * mean - cells.b[cell];
+                basis.columns_of(cell).for_each(|k| lean[k] += g);
+            }
+            basis.factor.solve_lower_by_columns(&mut lean);
+        }
+        let mut scorer = Self {
+            t,
+            per_cell,
+            basis,
+            linear: (loss == Loss::Squared).then(|| (weights.intercept, weights.rules.clone())),
+            lean,
+            by_norm,
+            gradient_only: objective == Objective::Gs,
+            rho: lambda,
+            epsilon: params.epsilon,
+            noise: 0.0,
+            ceiling: 0.0,
+        };
+        if !scorer.lean.is_empty() {
+            scorer.noise = GRADIENT_NOISE * GRADIENT_NOISE * scorer.terms(cells);
+        }
+        // Along the chosen rules the gradient is −λβ after the corrective step, and projected away for `ogb`.
+        let along = match objective {
+            Objective::Onb if params.update != Update::Corrective || weights.status != Status::Converged => {
+                f64::INFINITY
+            }
+            Objective::Onb => weights.rules.iter().map(|w| lambda * w * w).sum(),
+            _ => 0.0,
+        };
+        scorer.ceiling = scorer.root_bound(rows, response, cells, along);
+        scorer
+    }
+
+    /// The first-order orthogonal objective for basis rows that are given from outside.
+    pub(crate) fn bare(t: usize, epsilon: f64) -> Self {
+        Self {
+            t,
+            per_cell: Vec::new(),
+            basis: Basis::default(),
+            linear: None,
+            lean: Vec::new(),
+            by_norm: false,
+            gradient_only: false,
+            rho: 0.0,
+            epsilon,
+            noise: 0.0,
+            ceiling: f64::MAX,
+        }
+    }
+
+    /// Σ ((aμ)² + b²)/d: the size of the terms whose difference the gradient is.
+    fn terms(&self, cells: &Cells) -> f64 {
+        let term = |c: usize| {
+            let [mu, delta] = self.cell(c);
+            let scale = if self.by_norm { cells.mass[c] / cells.norm[c] } else { 1.0 };
+            scale * (cells.mass[c] * mu * mu + cells.square[c]) / delta
+        };
+        (0..cells.len()).map(term).filter(|x| x.is_finite()).sum()
+    }
+
+    /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums.
+    /// `along` is what the gradient in the span of the chosen rules can contribute.
+    fn root_bound(&self, rows: &Rows, response: &Response, cells: &Cells, along: f64) -> f64 {
+        let mut square = along;
+        let mut leaning = vec![0.0; cells.len()];
+        if !self.lean.is_empty() {
+            let mut lean = self.lean.clone();
+            self.basis.factor.solve_upper_by_columns(&mut lean);
+            let along_rules = |c: usize| self.basis.columns_of(c).map(|k| lean[k]).sum::<f64>();
+            leaning.iter_mut().enumerate().for_each(|(c, leaning)| *leaning = self.cell(c)[1] * along_rules(c));
+        }
+        if !self.gradient_only && !self.by_norm {
+            // Σ (aμ − b)²/(aδ) of a cell from its sums, and what their difference may lose to rounding.
+            for (c, leaning) in leaning.iter().enumerate() {
+                let [mean, delta] = self.cell(c);
+                let mu = mean - leaning;
+                let (whole, cross) = (cells.mass[c] * mu * mu + cells.square[c], 2.0 * mu * cells.b[c]);
+                square += if delta > 0.0 { ((whole - cross).max(0.0) + 1e-12 * whole) / delta } else { 0.0 };
+            }
+            return (square.sqrt() * (1.0 + 1e-6)).min(f64::MAX);
+        }
+        let each = |part: usize, r: usize| {
+            let (targets, cell) = (&rows.parts[part].targets, cells.cell_of(cells.keys(part)[r]));
+            let [mean, curvature] = self.cell(cell);
+            let mass = targets.mass.at(r) as f64 * response.mass_unit;
+            let weight = match &targets.norm {
+                Some(norm) if self.by_norm => norm.at(r) as f64 * response.norm_unit,
+                _ => mass,
+            };
+            let g = mass * mean - targets.b[r] as f64 * response.b_unit - weight * leaning[cell];
+            let d = weight * curvature;
+            [g.max(0.0), -g.min(0.0), if d > 0.0 { g * g / d } else { 0.0 }]
+        };
+        let [up, down, more] = sums_of_rows(rows, each);
+        square += more;
+        let bound = if self.gradient_only { f64::max(up, down) } else { square.sqrt() };
+        (bound * (1.0 + 1e-6)).min(f64::MAX)
+    }
+
+    /// The largest |g| and d that a row may have.
+    pub(crate) fn largest(&self, response: &Response) -> [f64; 2] {
+        let [mass, norm, b] = response.largest;
+        let (mean, delta) =
+            self.per_cell.iter().fold((0.0f64, 0.0f64), |(m, d), [mean, delta]| (m.max(mean.abs()), d.max(*delta)));
+        [mass * mean + b, delta * if self.by_norm { norm } else { mass }].map(|x| x.min(f64::MAX))
+    }
+
+    /// The same with the gradient as it is in place of its projection, which is what the published program computes. The
+    /// two agree where the weights are optimal without a penalty. Nothing is known of the largest value then.
+    pub(crate) fn unprojected(mut self) -> Self {
+        self.lean.clear();
+        self.ceiling = f64::MAX;
+        self
+    }
+
+    /// Length of a vector of statistics: rows, G, D, N.
+    pub(crate) fn stride(&self) -> usize {
+        N + self.t
+    }
+
+    /// Whether the value is the plain gradient sum.
+    pub(crate) fn gradient_only(&self) -> bool {
+        self.gradient_only
+    }
+
+    /// ρ, what is added to D under the root.
+    pub(crate) fn rho(&self) -> f64 {
+        self.rho
+    }
+
+    /// The square of a value is above this or 0 (as long as √D is above ε): less is rounding noise.
+    pub(crate) fn floor(&self) -> f64 {
+        self.noise / 4.0
+    }
+
+    /// μ_c and δ_c of a cell.
+    #[inline]
+    pub(crate) fn cell(&self, cell: usize) -> [f64; 2] {
+        self.per_cell[cell]
+    }
+
+    /// δ_c z_c of a cell.
+    pub(crate) fn vector(&self, cell: usize) -> Vec<f64> {
+        let mut z = vec![0.0; self.t];
+        self.basis.columns_of(cell).for_each(|k| z[k] = self.per_cell[cell][1]);
+        self.basis.factor.solve_lower_by_columns(&mut z);
+        z
+    }
+
+    /// Turns the plain gradient sum of `stats` into that of the projected gradient.
+    pub(crate) fn project(&self, stats: &mut [f64]) {
+        let along: f64 = self.lean.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum();
+        stats[G] -= along;
+    }
+
+    /// Turns sums of d·q in the place of N into N = L⁻¹ Σ d·q = Σ d·z, and G into that of the projected gradient.
+    #[inline(always)]
+    #[allow(clippy::inline_always)]
+    pub(crate) fn orthogonalise(&self, stats: &mut [f64]) {
+        if self.basis.constant {
+            stats[N] = stats[D];
+        }
+        self.basis.factor.solve_lower_by_columns(&mut stats[N..]);
+        self.project(stats);
+    }
+
+    /// The gradient of the risk along the selected rows, not projected: the weight of their rule would have the other sign.
+    pub(crate) fn slope(&self, stats: &[f64]) -> f64 {
+        stats[G] + self.lean.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum::<f64>()
+    }
+
+    /// Whether the value for G = `g`, D = `d` and ‖N‖² = `along` exceeds a threshold ≥ 0: [`Self::value`] without a root
+    /// or a division.
+    #[inline]
+    pub(crate) fn exceeds(&self, g: f64, d: f64, along: f64, threshold: f64) -> bool {
+        if self.gradient_only {
+            return g.abs() > threshold;
+        }
+        let whole = d + self.rho;
+        let rest = whole - along;
+        let ahead = g.abs() - threshold * self.epsilon;
+        rest > NOISE * whole && ahead > 0.0 && ahead * ahead > threshold * threshold * rest
+    }
+
+    /// The objective's value from rows, G, D and N of the selected rows.
+    #[inline]
+    pub(crate) fn value(&self, stats: &[f64]) -> f64 {
+        let gradient = stats[G].abs();
+        if self.gradient_only {
+            return gradient;
+        }
+        if stats[G] * stats[G] <= self.noise * stats[D] {
+            return 0.0;
+        }
+        let whole = stats[D] + self.rho;
+        let rest = whole - square(&stats[N..]);
+        if rest <= NOISE * whole { 0.0 } else { gradient / (rest.sqrt() + self.epsilon) }
+    }
+
+    /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if it says no.
+    #[inline]
+    pub(crate) fn may_reach(&self, stats: &[f64], least: f64) -> bool {
+        let along = if self.gradient_only { 0.0 } else { square(&stats[N..]) };
+        let rest = if self.gradient_only { 1.0 } else { stats[D] + self.rho - along };
+        stats[G] * stats[G] * (1.0 + 1e-8) >= least * rest
+    }
+}
+
+/// Sums over all rows of what `value` says of a partition's rows, none of it below 0: rounded first, so that they do not depend on
+/// how the rows are divided.
+fn sums_of_rows<const K: usize>(rows: &Rows, value: impl Fn(usize, usize) -> [f64; K]) -> [f64; K] {
+    let each = || rows.parts.iter().enumerate().flat_map(|(k, part)| (0..part.rows()).map(move |r| (k, r)));
+    let both = |mut a: [f64; K], b: [f64; K], op: fn(f64, f64) -> f64| {
+        (0..K).for_each(|k| a[k] = op(a[k], b[k]));
+        a
+    };
+    let largest = each().fold([0.0; K], |most, (part, r)| both(most, value(part, r), f64::max));
+    let roundings = largest.map(|most| Rounding::new(rows.len() as f64, most));
+    let rounded = |x: [f64; K]| std::array::from_fn(|k| roundings[k].round(x[k]));
+    each().fold([0.0; K], |sum, (part, r)| both(sum, rounded(value(part, r)), |a, b| a + b))
+}
+
+/// ‖n‖², in four sums side by side: one after another each addition would wait for the last.
+#[inline]
+fn square(n: &[f64]) -> f64 {
+    let (fours, rest) = n.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        (0..4).for_each(|k| sums[k] += four[k] * four[k]);
+    }
+    let rest: f64 = rest.iter().map(|n| n * n).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::cases::{Case, cases, selected, split};
+    use crate::engine::count::group::Group;
+    use crate::engine::count::histogram::Gathered;
+    use crate::engine::refit;
+    use crate::engine::rows::Selected;
+    use crate::model::signs::Signs;
+    use nalgebra::{DMatrix, DVector};
+    use proptest::prelude::*;
+
+    /// Statistics of the case's query, and the row vectors g, d of the same state.
+    struct State {
+        scorer: Scorer,
+        stats: Vec<f64>,
+        g: DVector<f64>,
+        d: DVector<f64>,
+        /// Basis columns: the constant if corrected, then the rules.
+        q: DMatrix<f64>,
+        x: DVector<f64>,
+    }
+
+    fn state(case: &Case, params: &Checked) -> State {
+        let response = case.response();
+        let columns = &case.binned()[..1];
+        let rows = Rows::whole(columns, &response);
+        let (cells, weights) = case.fitted(&response, params);
+        let scorer = Scorer::new(&rows, &response, &cells, &weights, params);
+        let query = Selected::single(selected(&case.query));
+        let gathered = Gathered::new(&query, &rows, &response, &cells, &scorer);
+        let bins = gathered.statistics(0, &Group::new(0..1, columns), columns);
+        let stride = scorer.stride();
+        let stats = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
+        let scores = weights.scores(&cells);
+        let f = |r: usize| scores[cells.of(r)];
+        let n = case.rows();
+        let g = DVector::from_fn(n, |r, _| response.mass(r) * response.loss.mean(f(r)) - response.b(r));
+        let d = DVector::from_fn(n, |r, _| {
+            if params.objective.is_second_order() {
+                response.mass(r) * response.loss.curvature(f(r))
+            } else {
+                if response.targets.norm.is_some() {
+                    response.norm(r)
+                } else {
+                    response.mass(r) / response.loss.factor()
+                }
+            }
+        });
+        let first = usize::from(params.intercept == Intercept::Corrected);
+        let member = |r: usize, k: usize| k < first || case.rules[k - first][r];
+        let q = DMatrix::from_fn(n, first + case.rules.len(), |r, k| f64::from(u8::from(member(r, k))));
+        let x = DVector::from_fn(n, |r, _| f64::from(u8::from(case.query[r])));
+        State { scorer, stats, g, d, q, x }
+    }
+
+    /// The part of `v` orthogonal, in the metric d, to the columns of q.
+    fn orthogonal(q: &DMatrix<f64>, d: &DVector<f64>, v: &DVector<f64>) -> DVector<f64> {
+        if q.ncols() == 0 {
+            return v.clone();
+        }
+        let root = d.map(f64::sqrt);
+        let weighted = DMatrix::from_fn(q.nrows(), q.ncols(), |r, k| q[(r, k)] * root[r]);
+        let svd = weighted.svd(true, true);
+        let beta = svd.solve(&v.component_mul(&root), 1e-9).unwrap();
+        v - q * beta
+    }
+
+    fn norm(d: &DVector<f64>, v: &DVector<f64>) -> f64 {
+        v.component_mul(v).dot(d).sqrt()
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-6 * (1.0 + a.abs().max(b.abs()))
+    }
+
+    proptest! {
+        /// ogb is |g⊥ᵀq| / (‖q⊥‖ + ε) by explicit projection, and never exceeds ‖g⊥‖.
+        #[test]
+        fn ogb_is_the_projected_cosine(case in cases(4), corrected in any::<bool>(), lambda in 0.0..2.0f64) {
+            let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
+            let params = case.checked(Objective::Ogb, intercept, lambda);
+            let s = state(&case, &params);
+            let x_perp = orthogonal(&s.q, &s.d, &s.x);
+            let length = norm(&s.d, &x_perp);
+            prop_assume!(length > 1e-3);
+            let density = s.g.component_div(&s.d);
+            let g_perp = orthogonal(&s.q, &s.d, &density);
+            let cosine = g_perp.component_mul(&s.d).dot(&s.x).abs() / (length + params.epsilon);
+            let value = s.scorer.value(&s.stats);
+            prop_assert!(close(value, cosine), "{} {}", value, cosine);
+            prop_assert!(value <= norm(&s.d, &g_perp) * (1.0 + 1e-9) + 1e-9);
+        }
+
+        /// (ogb / gb)² = 1 + (‖q∥‖ / ‖q⊥‖)² after the corrective step without penalty.
+        #[test]
+        fn ogb_exceeds_gb_by_the_angle(case in cases(3)) {
+            prop_assume!(case.loss() == crate::Loss::Squared);
+            let mut params = case.checked(Objective::Ogb, Intercept::Fixed, 0.0);
+            params.epsilon = 0.0;
+            let ogb = state(&case, &params);
+            params.objective = Objective::Gb;
+            let gb = state(&case, &params);
+            let perp = orthogonal(&ogb.q, &ogb.d, &ogb.x);
+            let parallel = &ogb.x - &perp;
+            let (along, across) = (norm(&ogb.d, &parallel), norm(&ogb.d, &perp));
+            prop_assume!(across > 1e-3);
+            let (a, b) = (ogb.scorer.value(&ogb.stats), gb.scorer.value(&gb.stats));
+            prop_assume!(b > 1e-6);
+            prop_assert!(close((a / b).powi(2), 1.0 + (along / across).powi(2)));
+        }
+
+        /// With ε → ∞ queries are ordered as by the gradient sum.
+        #[test]
+        fn large_epsilon_orders_like_the_gradient_sum(case in cases(3), other in prop::collection::vec(any::<bool>(), 60)) {
+            let mut params = case.checked(Objective::Ogb, Intercept::Corrected, 0.0);
+            params.epsilon = 1e12;
+            let twin = Case { query: other[..case.rows()].to_vec(), ..case.clone() };
+            let (a, b) = (state(&case, &params), state(&twin, &params));
+            params.objective = Objective::Gs;
+            let (sa, sb) = (state(&case, &params), state(&twin, &params));
+            let in_span = |s: &State| norm(&s.d, &orthogonal(&s.q, &s.d, &s.x)) < 1e-4;
+            prop_assume!(!in_span(&a) && !in_span(&b));
+            // The proposition speaks of a gradient after full correction.
+            prop_assume!(a.scorer.lean.iter().all(|v| v.abs() < 1e-9));
+            let (va, vb) = (a.scorer.value(&a.stats), b.scorer.value(&b.stats));
+            let (ga, gb) = (sa.scorer.value(&sa.stats), sb.scorer.value(&sb.stats));
+            prop_assume!((ga - gb).abs() > 1e-6 * (1.0 + ga + gb));
+            prop_assert_eq!(va > vb, ga > gb);
+        }
+
+        /// ½ onb² is the decrease of the second-order risk when all weights are re-optimised: a Schur complement.
+        #[test]
+        fn onb_is_the_second_order_decrease(case in cases(4), lambda in 0.01..3.0f64, corrected in any::<bool>()) {
+            let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
+            let params = case.checked(Objective::Onb, intercept, lambda);
+            let s = state(&case, &params);
+            let first = usize::from(corrected);
+            let columns = s.q.ncols() + 1;
+            let mut all = s.q.clone().insert_column(columns - 1, 0.0);
+            all.set_column(columns - 1, &s.x);
+            let mut hessian = all.transpose() * DMatrix::from_diagonal(&s.d) * &all;
+            (first..columns).for_each(|k| hessian[(k, k)] += lambda);
+            // At the optimum of the old weights only the new one has a gradient.
+            let mut gradient = DVector::zeros(columns);
+            gradient[columns - 1] = s.g.dot(&s.x);
+            let step = hessian.lu().solve(&gradient).unwrap();
+            let decrease = 0.5 * gradient.dot(&step);
+            let value = s.scorer.value(&s.stats);
+            prop_assert!(close(0.5 * value * value, decrease), "{} {}", 0.5 * value * value, decrease);
+        }
+
+        /// For squared loss without penalty it is the real decrease of the refitted risk.
+        #[test]
+        fn onb_is_exact_for_squared_loss(case in cases(3)) {
+            prop_assume!(case.loss() == crate::Loss::Squared);
+            let params = case.checked(Objective::Onb, Intercept::Corrected, 0.0);
+            let s = state(&case, &params);
+            let perp = orthogonal(&s.q, &s.d, &s.x);
+            prop_assume!(norm(&s.d, &perp) > 1e-3);
+            let response = case.response();
+            let (mut cells, before) = case.fitted(&response, &params);
+            let old = before.risk(response.loss, &cells, 0.0);
+            split(&mut cells, selected(&case.query), &response);
+            let after = refit::update(&before, Signs::Any, response.loss, &cells, &params);
+            let decrease = old - after.risk(response.loss, &cells, 0.0);
+            let value = s.scorer.value(&s.stats);
+            prop_assert!(close(0.5 * value * value, decrease), "{} {}", 0.5 * value * value, decrease);
+        }
+
+        /// Whoever is turned away without a root would not have made it; whoever is far above is not turned away.
+        #[test]
+        fn none_is_turned_away_that_reaches(case in cases(5), objective in 0usize..5, part in 0.0..2.0f64) {
+            let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];
+            let s = state(&case, &case.checked(objective, Intercept::Corrected, 0.7));
+            let square = s.scorer.value(&s.stats).powi(2);
+            prop_assert!(s.scorer.may_reach(&s.stats, square * part.min(1.0)));
+            let far = square * 1.01 + 1e-3;
+            if objective != Objective::Ogb && square > 0.0 {
+                prop_assert!(!s.scorer.may_reach(&s.stats, far));
+            }
+        }
+
+        /// A query in the span of the rules carries no information.
+        #[test]
+        fn the_span_is_worth_nothing(case in cases(3)) {
+            prop_assume!(!case.rules.is_empty());
+            let complement = case.rules[0].iter().map(|x| !x).collect();
+            let twin = Case { query: complement, ..case };
+            let params = twin.checked(Objective::Ogb, Intercept::Corrected, 0.0);
+            let s = state(&twin, &params);
+            prop_assert_eq!(s.scorer.value(&s.stats), 0.0);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The children of a node along one column, and the total order among candidates.
+
+use crate::base::scratch;
+use crate::codes::column::{Atom, BinnedColumn, Scale};
+use crate::engine::score::{G, ROWS, Scorer};
+use crate::model::rule::Op;
+use std::cmp::Ordering;
+
+/// A query that may become a rule: a node's query tightened by one atom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Candidate {
+    /// value² / (1 + length)^γ, rounded so that sums taken in another order tie.
+    pub(crate) score: f64,
+    pub(crate) value: f64,
+    pub(crate) length: usize,
+    /// Rows covered.
+    pub(crate) rows: f64,
+    /// Whether the rule's weight would be positive.
+    pub(crate) raises: bool,
+    /// Rank of the column's name: unlike its position, it does not depend on the order of the columns.
+    pub(crate) name_rank: u32,
+    pub(crate) atom: Atom,
+    /// The node that it tightens.
+    pub(crate) parent: usize,
+}
+
+/// Better first: larger score, shorter query, fewer rows, a positive weight; then by name, comparison and bin.
+/// A total order, so the answer does not depend on how threads paired the candidates.
+pub(crate) fn order(a: &Candidate, b: &Candidate) -> Ordering {
+    b.score
+        .total_cmp(&a.score)
+        .then(a.length.cmp(&b.length))
+        .then(a.rows.total_cmp(&b.rows))
+        .then(b.raises.cmp(&a.raises))
+        .then(a.name_rank.cmp(&b.name_rank))
+        .then(a.atom.op.cmp(&b.atom.op))
+        .then(a.atom.bin.cmp(&b.atom.bin))
+        .then(a.parent.cmp(&b.parent))
+}
+
+/// (1 + length)^γ, what a score is divided by.
+pub(crate) fn price(length: usize, gamma: f64) -> f64 {
+    let size = 1.0 + length as f64;
+    match gamma {
+        0.0 => 1.0,
+        1.0 => size,
+        _ => size.powf(gamma),
+    }
+}
+
+/// value² / (1 + length)^γ with 32 of its 52 binary places.
+pub(crate) fn score(value: f64, length: usize, gamma: f64) -> f64 {
+    rounded(value * value / price(length, gamma))
+}
+
+/// A non-negative number with 32 of its 52 binary places, so that sums taken in another order tie.
+pub(crate) fn rounded(exact: f64) -> f64 {
+    let rounded = f64::from_bits(exact.to_bits().wrapping_add(1 << 19) & !((1 << 20) - 1));
+    if rounded.is_finite() { rounded } else { exact.min(f64::MAX) }
+}
+
+/// Calls `visit` with every atom of `column` that selects some but not all of a node's rows, and the statistics of the
+/// rows that it selects. `stats` holds the bins of the column over the node, missing values last.
+pub(crate) fn children(
+    index: u32,
+    column: &BinnedColumn,
+    stats: &[f64],
+    stride: usize,
+    mut visit: impl FnMut(Atom, &[f64]),
+) {
+    // Slices are checked against the statistics; products of what is within them do not wrap.
+    let bin = |b: usize| &stats[b.wrapping_mul(stride)..][..stride];
+    let count = |b: usize| bin(b)[ROWS];
+    let atom = |op, b: usize| Atom { column: index, op, bin: b as u32 };
+    let (last, missing) = (column.bins, bin(column.bins));
+    let some_missing = missing[ROWS] > 0.0;
+    let mut room = scratch::zeros(2 * stride);
+    let (present, sum) = room.split_at_mut(stride);
+    // Thresholds of a column without missing values do not need it.
+    if some_missing || matches!(column.scale, Scale::Nominal { .. }) {
+        (0..last).for_each(|b| add(present, bin(b)));
+    }
+    if some_missing && present[ROWS] > 0.0 {
+        visit(atom(Op::Missing, 0), missing);
+        visit(atom(Op::Present, 0), present);
+    }
+    let filled = (0..last).filter(|&b| count(b) > 0.0);
+    match &column.scale {
+        Scale::Ordered { .. } | Scale::Given { .. } => {
+            // A condition ends where the selection has grown since the last one.
+            let mut sweep = |op: Op, bins: &mut dyn Iterator<Item = usize>| {
+                sum.fill(0.0);
+                let mut grown = false;
+                for b in bins {
+                    if count(b) > 0.0 {
+                        add(sum, bin(b));
+                        grown = true;
+                    }
+                    if grown && column.ends_at(b) {
+                        visit(atom(op, b), sum);
+                        grown = false;
+                    }
+                }
+            };
+            if let (Some(first), Some(end)) = (filled.clone().next(), filled.clone().next_back()) {
+                sweep(Op::Le, &mut (first..end));
+                sweep(Op::Ge, &mut (first + 1..=end).rev());
+            }
+        }
+        Scale::Nominal { levels } => {
+            let selects = some_missing || filled.clone().count() > 1;
+            for b in filled.filter(|_| selects) {
+                visit(atom(Op::Eq, b), bin(b));
+                // With two levels `!= a` is `= b`.
+                if levels.len() > 2 && count(b) < present[ROWS] {
+                    sum.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
+                    visit(atom(Op::Ne, b), sum);
+                }
+            }
+        }
+    }
+    scratch::give(room);
+}
+
+fn add(sum: &mut [f64], x: &[f64]) {
+    sum.iter_mut().zip(x).for_each(|(s, x)| *s += x);
+}
+
+/// The best candidates of a column, behind those of other columns of the same node.
+pub(super) struct Kept<'a> {
+    best: &'a mut Vec<Candidate>,
+    /// Where those of this column start.
+    first: usize,
+    /// How many of a column are kept.
+    most: usize,
+    floor: f64,
+}
+
+impl<'a> Kept<'a> {
+    /// None of a new column yet, for a beam of this width. A beam of several keeps more than it holds, since some may be twins.
+    pub(super) fn new(best: &'a mut Vec<Candidate>, beam_width: usize) -> Self {
+        let (first, most) = (best.len(), if beam_width == 1 { 1 } else { 2 * beam_width });
+        let floor = if most == 1 { best.iter().map(|b| b.score).fold(0.0, f64::max) } else { 0.0 };
+        Self { best, first, most, floor }
+    }
+
+    /// A score below this is not wanted.
+    pub(super) fn floor(&self) -> f64 {
+        self.floor
+    }
+
+    /// Keeps the candidate if it is worth something, among the best, and not `refused`.
+    pub(super) fn offer(&mut self, candidate: Candidate, refused: impl Fn(&Candidate) -> bool) {
+        let own = &self.best[self.first..];
+        let full = own.len() == self.most;
+        let behind = full && order(&own[self.most - 1], &candidate).is_lt();
+        if candidate.value <= 0.0 || candidate.score <= 0.0 || behind || refused(&candidate) {
+            return;
+        }
+        let at = self.first + own.partition_point(|b| order(b, &candidate).is_lt());
+        self.best.insert(at, candidate);
+        self.best.truncate(self.first + self.most);
+        if self.best.len() == self.first + self.most {
+            self.floor = self.floor.max(self.best[self.best.len() - 1].score);
+        }
+    }
+}
+
+impl Candidate {
+    /// The candidate for `atom` below node `parent`, whose query would then have `length` conditions.
+    pub(crate) fn new(
+        scorer: &Scorer,
+        stats: &[f64],
+        gamma: f64,
+        (parent, length): (usize, usize),
+        (atom, name_rank): (Atom, u32),
+    ) -> Self {
+        let value = scorer.value(stats);
+        Self {
+            score: score(value, length, gamma),
+            value,
+            length,
+            rows: stats[ROWS],
+            raises: stats[G] < 0.0,
+            name_rank,
+            atom,
+            parent,
+        }
+    }
+}

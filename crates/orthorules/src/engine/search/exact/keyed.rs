@@ -1,0 +1,212 @@
+//! Row sets known by a random key and by the shortest query that reached them.
+//!
+//! A child adds a condition that implies none of the node's own on that column; every row set is then reached at its
+//! shortest length (docs/algorithm.md, "Each row set once"), so descendants cost at least one condition more.
+
+use super::bound::Bounds;
+use super::extent::Extents;
+use super::relaxation::Workspace;
+use super::sums::{Histogram, Summands};
+use super::units::{UnitStats, Units};
+use crate::codes::column::Atom;
+use crate::codes::query::Query;
+use crate::engine::rows::Selected;
+use crate::engine::score::ROWS;
+use crate::engine::search::candidate::{Candidate, children, order, price};
+use crate::engine::search::exact::item::Item;
+use crate::engine::search::exact::{Child, Expansion, Space, Step, Visit};
+use crate::engine::search::{Found, Searcher};
+use crate::model::signs::Signs;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+/// Buffers of one thread, so that expanding a node allocates nothing that grows with the table.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    bounds: Workspace,
+    units: Vec<u32>,
+    items: Vec<Item>,
+    histogram: Histogram,
+}
+
+/// Row sets as sets of units, which are named by their position in the order of `stats`.
+pub(crate) struct Keyed<'a> {
+    searcher: &'a Searcher<'a>,
+    units: &'a Units,
+    stats: UnitStats,
+    extents: Extents,
+    summands: Summands,
+    /// First bin of each column, and the number of all bins.
+    starts: Vec<usize>,
+    /// Shortest length at which each row set was reached.
+    reached: HashMap<Key, u32, BuildHasherDefault<KeyHasher>>,
+    /// Keys of the rules that are already there.
+    taken: Vec<u128>,
+}
+
+impl<'a> Keyed<'a> {
+    pub(crate) fn new(searcher: &'a Searcher<'a>, units: &'a Units) -> Self {
+        let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer, searcher.params.bound);
+        let taken = searcher.taken_keys(units);
+        let mut starts = vec![0];
+        searcher.columns.iter().for_each(|c| starts.push(starts[starts.len() - 1] + c.bins + 1));
+        let codes: Vec<Vec<u32>> =
+            units.codes.iter().map(|codes| stats.order.iter().map(|&u| codes[u as usize]).collect()).collect();
+        let summands = Summands::new(&stats, units, &codes, &starts);
+        let extents = Extents::new(searcher.columns, codes);
+        Self { searcher, units, stats, extents, summands, starts, reached: HashMap::default(), taken }
+    }
+}
+
+impl Space for Keyed<'_> {
+    type Buffers = Buffers;
+
+    /// Two comparisons for each bin, and two for missing values.
+    fn most_children(&self) -> usize {
+        self.searcher.columns.iter().map(|column| 2 * column.bins + 2).sum()
+    }
+
+    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
+        let mut expansion = Expansion::default();
+        let params = self.searcher.params;
+        let query = query(node.path);
+        let length = query.len();
+        let signs = self.searcher.directions.of_query(&query.atoms);
+        if length >= self.searcher.max_length {
+            return expansion;
+        }
+        self.extents.select(&query, &mut buffers.units);
+        buffers.items.clear();
+        buffers.items.extend(buffers.units.iter().map(|&u| (u, 1.0)));
+        let threshold = (best_score * price(length + 1, params.length_penalty)).sqrt();
+        let bounds = Bounds { stats: &self.stats, scorer: self.searcher.scorer, kind: params.bound };
+        let Some(bound) = bounds.above(&buffers.items, node.value, threshold, &mut buffers.bounds) else {
+            expansion.pruned.relaxation += 1;
+            return expansion;
+        };
+        for (block, c) in self.summands.blocks().iter().flat_map(|b| b.columns.clone().map(move |c| (b, c))) {
+            if c == block.columns.start {
+                // The first follows a look at the clock.
+                if c > 0 && self.searcher.interrupted() {
+                    return Expansion { unfinished: true, ..expansion };
+                }
+                buffers.histogram.fill(&self.summands, block, &buffers.units);
+            }
+            if expansion.children.len() > node.room {
+                return Expansion { unfinished: true, ..expansion };
+            }
+            let bins = self.starts[c]..self.starts[c + 1];
+            let (sums, keys) = buffers.histogram.column(&self.summands, block, &bins);
+            children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, sums| {
+                let sums = &sums[..self.stats.stride];
+                let child_length = query.length_with(atom);
+                if child_length <= length || sums[ROWS] < params.min_coverage as f64 {
+                    return;
+                }
+                let child_signs = signs.and(self.searcher.directions.of_atom(atom));
+                if child_signs == Signs::Neither {
+                    return;
+                }
+                let at = (node.id as usize, child_length);
+                let own = self.stats.plain(sums);
+                let name = (atom, self.searcher.name_rank[c]);
+                let candidate = Candidate::new(self.searcher.scorer, own, params.length_penalty, at, name);
+                if candidate.score > best_score
+                    && self.searcher.admits(signs, atom, own)
+                    && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
+                    && !self.taken.contains(&key_of(keys, atom))
+                {
+                    let steps = node.path.iter().copied().chain([Step { atom, tag: 0 }]);
+                    expansion.best = Some((candidate, steps.collect()));
+                }
+                if child_length >= self.searcher.max_length {
+                    return;
+                }
+                let value = bounds.child(&bound, self.stats.shares(sums));
+                if value * value / price(child_length + 1, params.length_penalty) <= best_score {
+                    expansion.pruned.share += 1;
+                    return;
+                }
+                // What may follow depends on the signs that are left, so row sets are told apart by them too.
+                let key = key_of(keys, atom) ^ child_signs as u128;
+                let step = Step { atom, tag: 0 };
+                expansion.children.push(Child { step, length: child_length as u32, value, key });
+            });
+        }
+        expansion
+    }
+
+    /// A row set is queued when it is new, or was reached only by longer queries.
+    fn admit(&mut self, child: &Child) -> bool {
+        let reached = self.reached.entry(Key::from(child.key)).or_insert(u32::MAX);
+        let shorter = child.length < *reached;
+        *reached = child.length.min(*reached);
+        shorter
+    }
+
+    fn found(&self, candidate: &Candidate, path: &[Step]) -> Found {
+        let query = path.iter().fold(Query::default(), |query, step| query.with(step.atom));
+        let mut positions = Vec::new();
+        self.extents.select(&query, &mut positions);
+        let units: Vec<u32> = positions.iter().map(|&p| self.stats.order[p as usize]).collect();
+        let rows = self.units.rows(&units);
+        let query = self.searcher.rows.minimal(query);
+        Found { query, rows: Selected::single(rows), value: candidate.value, ..Found::default() }
+    }
+}
+
+/// The query of a path: no condition of a node implies another, so sorting them is all that it needs.
+fn query(path: &[Step]) -> Query {
+    let mut atoms: Vec<Atom> = path.iter().map(|step| step.atom).collect();
+    atoms.sort_unstable();
+    Query { atoms }
+}
+
+/// The key of the units of a node that satisfy `atom`, from the keys of the bins of its column.
+fn key_of(bins: &[u128], atom: Atom) -> u128 {
+    use crate::model::rule::Op;
+    let (bin, last) = (atom.bin as usize, bins.len() - 1);
+    let all = |range: &[u128]| range.iter().fold(0, |key, k| key ^ k);
+    match atom.op {
+        Op::Le => all(&bins[..=bin]),
+        Op::Ge => all(&bins[bin..last]),
+        Op::Eq => bins[bin],
+        Op::Ne => all(&bins[..last]) ^ bins[bin],
+        Op::Present => all(&bins[..last]),
+        Op::Missing => bins[last],
+    }
+}
+
+/// A key in two halves: unlike `u128` it leaves no gap beside a length, and millions of them are kept.
+#[derive(PartialEq, Eq)]
+struct Key([u64; 2]);
+
+impl From<u128> for Key {
+    fn from(key: u128) -> Self {
+        Self([key as u64, (key >> 64) as u64])
+    }
+}
+
+/// Keys are random already: half of one is its hash.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.0[0]);
+    }
+}
+
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.0 = self.0.rotate_left(8) ^ u64::from(b));
+    }
+
+    fn write_u64(&mut self, half: u64) {
+        self.0 = half;
+    }
+}

@@ -1,0 +1,343 @@
+//! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
+
+mod candidate;
+pub(crate) mod directions;
+mod exact;
+mod lengths;
+mod smooth;
+#[cfg(test)]
+mod tests;
+
+use crate::base::scratch;
+use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::query::Query;
+use crate::engine::cells::Cells;
+use crate::engine::count::group::Group;
+use crate::engine::count::histogram::{Gathered, Method};
+use crate::engine::count::root::{RootCounts, Tables};
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::score::{ROWS, Scorer};
+use crate::engine::search::directions::Directions;
+use crate::model::certificate::Pruned;
+use crate::model::observer::Observer;
+use crate::model::signs::Signs;
+use crate::params::{Checked, Intercept};
+pub(crate) use candidate::children;
+pub(crate) use candidate::rounded;
+use candidate::{Candidate, Kept, order, price};
+use exact::Exact;
+pub(crate) use exact::bound::Bounds;
+use exact::closed::Closed;
+use exact::keyed::Keyed;
+pub(crate) use exact::relaxation::Workspace;
+pub(crate) use exact::units::{UnitStats, Units};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::time::Instant;
+
+/// Nodes are expanded by one thread up to so many rows times columns.
+const AT_ONCE: usize = 1 << 15;
+
+/// What the search looks at: columns, the current cells, which know the rules that are already there, and the objective.
+pub(crate) struct Searcher<'a> {
+    pub(crate) columns: &'a [BinnedColumn],
+    pub(crate) rows: &'a Rows<'a>,
+    pub(crate) response: &'a Response,
+    pub(crate) cells: &'a Cells,
+    pub(crate) scorer: &'a Scorer,
+    /// How many rows each of the rules covers that are already there.
+    pub(crate) covered: Vec<f64>,
+    pub(crate) name_rank: &'a [u32],
+    /// Which columns the score may only rise or only fall with.
+    pub(crate) directions: &'a Directions,
+    pub(crate) params: &'a Checked,
+    /// Longest query allowed in this round.
+    pub(crate) max_length: usize,
+    /// What is known of all rows from earlier rounds.
+    pub(crate) root: Option<&'a RootCounts>,
+    /// The rows grouped by their codes, for exact search.
+    pub(crate) units: Option<&'a Units>,
+    /// When exact search must be done.
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+/// The best query that was found.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Found {
+    pub(crate) query: Query,
+    pub(crate) rows: Selected,
+    pub(crate) value: f64,
+    /// Queries expanded.
+    pub(crate) nodes: u64,
+    /// No query has a higher score than one of this value at this length; absent when nothing is known.
+    pub(crate) bound: Option<f64>,
+    /// Whether no query is better.
+    pub(crate) proven: bool,
+    pub(crate) pruned: Pruned,
+    /// Counts over its rows by column, bin and cell, if the search made them.
+    pub(crate) tables: Option<Tables>,
+}
+
+/// A query with its rows, to be extended.
+struct Node {
+    query: Query,
+    rows: Selected,
+    /// What is counted instead of its rows.
+    rest: Option<Rest>,
+}
+
+/// Rows that a node lacks, where they are fewer than its own: counting them is enough.
+struct Rest {
+    rows: Selected,
+    /// The node that has them, by its number among those expanded before; none if it is all rows that has them.
+    of: Option<usize>,
+}
+
+impl Node {
+    fn all(rows: &Rows) -> Self {
+        Self { query: Query::default(), rows: rows.all(), rest: None }
+    }
+
+    /// Whether it is all rows: no condition was added yet.
+    fn is_root(&self) -> bool {
+        self.query.len() == 0
+    }
+
+    /// Keeps its memory for other nodes.
+    fn give(self) {
+        self.rows.give();
+        if let Some(rest) = self.rest {
+            rest.rows.give();
+        }
+    }
+}
+
+impl Searcher<'_> {
+    /// The best query with a positive value, or none.
+    pub(crate) fn best_query(&self) -> Option<Found> {
+        let found = self.beam();
+        let Some(units) = self.units else { return found };
+        let in_time = || !self.interrupted();
+        if let Some(space) = self.closed(units).filter(|_| in_time()) {
+            return Exact::new(self, space).search(found);
+        }
+        if in_time() {
+            return Exact::new(self, Keyed::new(self, units)).search(found);
+        }
+        // Not even begun: what a search without a node would have said.
+        found.map(|found| Found { bound: found.bound.filter(|_| self.params.bound_is_admissible()), ..found })
+    }
+
+    /// Whether exact search is to end with what it has.
+    fn interrupted(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline) || self.observer.stop()
+    }
+
+    /// The space of counted bits, where it serves: under a low limit of length row sets are cheaper to enumerate by their
+    /// queries, and where columns are monotone a row set does not tell which signs its query allows.
+    fn closed<'s>(&'s self, units: &'s Units) -> Option<Closed<'s>> {
+        if self.max_length < 6 || !self.directions.is_empty() || self.interrupted() {
+            None
+        } else {
+            Closed::new(self, units)
+        }
+    }
+
+    /// What a query of `length` conditions would have to be worth to match the best that any might be.
+    fn ceiling(&self, length: usize) -> f64 {
+        let gamma = self.params.length_penalty;
+        self.scorer.ceiling * (price(length, gamma) / price(1, gamma)).sqrt()
+    }
+
+    /// Keys of the row sets that are no news: those of the chosen rules and, with a free intercept, their complements.
+    fn taken_keys(&self, units: &Units) -> Vec<u128> {
+        let all = units.keys.iter().fold(0, |all, key| all ^ key);
+        let rows_of = |k: usize| {
+            let inside = self.cells.are_in_rule(k);
+            (0..self.response.rows() as u32).filter(|&r| inside[self.cells.of(r as usize)]).collect::<Vec<u32>>()
+        };
+        let mut taken: Vec<u128> = (0..self.cells.rules()).map(|k| units.key_of_rows(&rows_of(k))).collect();
+        if self.params.intercept == Intercept::Corrected {
+            taken.extend(taken.clone().iter().map(|key| key ^ all));
+        }
+        taken
+    }
+
+    fn beam(&self) -> Option<Found> {
+        let mut beam = vec![Node::all(self.rows)];
+        // That of the first node of the beam.
+        let mut best: Option<Candidate> = None;
+        let mut nodes = 0;
+        let mut parents = Vec::new();
+        let tables = loop {
+            nodes += beam.len() as u64;
+            let (next, counted) = self.expand(&beam, &parents);
+            match next.first() {
+                Some((candidate, _)) if best.as_ref().is_none_or(|b| order(candidate, b).is_lt()) => {
+                    best = Some(*candidate);
+                    let next = next.into_iter().map(|(_, node)| node).collect();
+                    std::mem::replace(&mut beam, next).into_iter().for_each(Node::give);
+                    parents = counted;
+                }
+                _ => break counted.into_iter().next().flatten(),
+            }
+        };
+        let candidate = best?;
+        let Node { query, rows, .. } = beam.swap_remove(0);
+        let query = self.rows.minimal(query);
+        let bound = Some(self.ceiling(query.len()).max(candidate.value));
+        Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
+    }
+
+    fn gathered<'n>(&'n self, node: &'n Node, parents: &'n [Option<Tables>]) -> Gathered<'n> {
+        let of = |selected| Gathered::new(selected, self.rows, self.response, self.cells, self.scorer);
+        match (self.root, &node.rest) {
+            (None, _) => of(&node.rows),
+            (Some(root), _) if node.is_root() => Gathered::of_root(root, self.response, self.cells, self.scorer),
+            (Some(root), Some(rest)) if root.tables().is_none() => of(&rest.rows).left_out_of(root),
+            (Some(root), None) if root.tables().is_none() => of(&node.rows),
+            (Some(root), Some(rest)) => {
+                let parent = rest.of.and_then(|parent| parents[parent].as_deref());
+                let whole = parent.or(root.tables()).unwrap_or_default();
+                of(&rest.rows).subtracted_from(whole).keeping_tables(root.groups().len())
+            }
+            (Some(root), None) => of(&node.rows).keeping_tables(root.groups().len()),
+        }
+    }
+
+    /// What to count instead of `rows`, which are those of `parent`, a node with `tables` and this number, that satisfy `atom`.
+    fn rest(
+        &self,
+        rows: &Selected,
+        (parent, number): (&Node, usize),
+        tables: Option<&Tables>,
+        atom: Atom,
+    ) -> Option<Rest> {
+        self.root?;
+        let (count, all, above) = (rows.len(), self.rows.len(), parent.rows.len());
+        let forced = 2 * count > all;
+        let by_cells = |column| Method::cheaper(count, column, self.cells, self.scorer) == Method::Cells;
+        let fewer = tables.is_some() && 2 * count > above;
+        let of = (fewer && (forced || self.columns.iter().all(by_cells))).then_some(number);
+        if of.is_some() || (forced && above == all) {
+            return Some(Rest { rows: self.rows.select(&parent.rows, atom, false), of });
+        }
+        self.rows.others(rows).map(|rows| Rest { rows, of: None })
+    }
+
+    /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes. `parents` are the
+    /// tables of the nodes expanded before.
+    fn expand(&self, beam: &[Node], parents: &[Option<Tables>]) -> (Vec<(Candidate, Node)>, Vec<Option<Tables>>) {
+        // Threads would cost more than they could take over.
+        let at_once = beam.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
+        let gathered: Vec<Gathered> = if at_once {
+            beam.iter().map(|n| self.gathered(n, parents)).collect()
+        } else {
+            beam.par_iter().map(|n| self.gathered(n, parents)).collect()
+        };
+        let groups = self.groups();
+        let tasks: Vec<(usize, usize)> = (0..beam.len()).flat_map(|n| (0..groups.len()).map(move |g| (n, g))).collect();
+        let best = |&(n, g): &(usize, usize)| self.group_candidates(&beam[n], &gathered[n], n, (g, &groups[g]));
+        let mut candidates: Vec<Candidate> = if at_once {
+            tasks.iter().flat_map(best).collect()
+        } else {
+            tasks.par_iter().flat_map_iter(best).collect()
+        };
+        let tables: Vec<Option<Tables>> = gathered.into_iter().map(Gathered::into_tables).collect();
+        candidates.sort_unstable_by(order);
+        let mut next: Vec<(Candidate, Node)> = Vec::new();
+        for candidate in candidates {
+            if next.len() == self.params.beam_width {
+                break;
+            }
+            let parent = &beam[candidate.parent];
+            let query = parent.query.with(candidate.atom);
+            if next.iter().any(|(_, n)| n.query == query) {
+                continue;
+            }
+            let rows = self.rows.select(&parent.rows, candidate.atom, true);
+            let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && n.rows == rows);
+            if !twin {
+                let number = candidate.parent;
+                let rest = self.rest(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
+                next.push((candidate, Node { query, rows, rest }));
+            }
+        }
+        (next, tables)
+    }
+
+    /// The columns in groups that are counted together.
+    fn groups(&self) -> Cow<'_, [Group]> {
+        match self.root {
+            Some(root) => Cow::Borrowed(root.groups()),
+            None => Cow::Owned(Group::all(self.columns, &[], self.params.threads)),
+        }
+    }
+
+    /// The best children of `node`, number `n`, along each column of a group.
+    fn group_candidates(
+        &self,
+        node: &Node,
+        gathered: &Gathered,
+        n: usize,
+        (index, group): (usize, &Group),
+    ) -> Vec<Candidate> {
+        // Whoever asked to stop does not want to wait for a large table; what was found is thrown away then.
+        if self.observer.stop() {
+            return Vec::new();
+        }
+        let mut best = Vec::new();
+        let stats = gathered.statistics(index, group, self.columns);
+        for (c, stats) in group.parts(&stats, self.scorer.stride()) {
+            self.column_candidates(node, stats, (n, c), &mut best);
+        }
+        scratch::give(stats);
+        best
+    }
+
+    /// Adds the best children of node number `n` along column `c` to `best`: a few more than the beam holds, since some may be twins.
+    fn column_candidates(&self, node: &Node, stats: &[f64], (n, c): (usize, usize), best: &mut Vec<Candidate>) {
+        let Checked { length_penalty: gamma, smoothing, min_coverage, .. } = *self.params;
+        let signs = self.directions.of_query(&node.query.atoms);
+        let mut all: Vec<Candidate> = Vec::new();
+        let mut column = Kept::new(best, self.params.beam_width);
+        children(c as u32, &self.columns[c], stats, self.scorer.stride(), |atom, stats| {
+            let length = node.query.length_with(atom);
+            let enough = stats[ROWS] >= min_coverage as f64;
+            if !enough || length > self.max_length || !self.admits(signs, atom, stats) {
+                return;
+            }
+            let candidate = || Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
+            if smoothing > 0.0 {
+                all.push(candidate());
+            } else if self.scorer.may_reach(stats, column.floor() * price(length, gamma)) {
+                column.offer(candidate(), |candidate| self.is_chosen(node, candidate));
+            }
+        });
+        if smoothing > 0.0 {
+            let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| bin[ROWS]).sum();
+            smooth::smooth(&mut all, rows, smoothing);
+            all.into_iter().for_each(|candidate| column.offer(candidate, |c| self.is_chosen(node, c)));
+        }
+    }
+
+    /// Whether the rule of a query that allows `signs`, and `atom`, may have the weight that its rows ask for.
+    #[inline]
+    fn admits(&self, signs: Signs, atom: Atom, stats: &[f64]) -> bool {
+        self.directions.is_empty() || signs.and(self.directions.of_atom(atom)).allow(-self.scorer.slope(stats))
+    }
+
+    /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which
+    /// says the same when the intercept is free.
+    fn is_chosen(&self, node: &Node, candidate: &Candidate) -> bool {
+        let opposite = self.params.intercept == Intercept::Corrected;
+        let total = self.response.rows_total;
+        let same = |k: &usize| self.covered[*k] == candidate.rows;
+        let other = |k: &usize| opposite && self.covered[*k] + candidate.rows == total;
+        // Where the rows of a selection are all in a rule, and weigh as much as it, they are the rule.
+        let all = |k: usize, inside: bool| self.cells.all_in(self.rows, &node.rows, candidate.atom, (k, inside));
+        (0..self.covered.len()).any(|k| (same(&k) && all(k, true)) || (other(&k) && all(k, false)))
+    }
+}

@@ -1,0 +1,117 @@
+//! One draw: the search run again on the drawn rows, and the chosen rules weighted by them.
+
+use super::alike::Alike;
+use crate::base::error::Result;
+use crate::base::random::SplitMix64;
+use crate::data::problem::Problem;
+use crate::data::table::{Column, Table, Values};
+use crate::engine::cells::Cells;
+use crate::engine::refit::{self, Weights};
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
+use crate::learn::one::Binned;
+use crate::model::observer::Observer;
+use crate::model::predict::Activations;
+use crate::model::rule::Rule;
+use crate::model::signs::Signs;
+use crate::model::{Ensemble, Model, Step};
+use crate::params::{Checked, Update};
+
+/// What one draw says of one ensemble: which rules and conditions were found again, and the weights.
+pub(super) struct Draw {
+    pub(super) found: Vec<(bool, Vec<bool>)>,
+    pub(super) intercept: f64,
+    pub(super) weights: Vec<f64>,
+}
+
+/// For every ensemble and rule of `model`, whether each row satisfies it.
+pub(super) fn fired(problem: &Problem, model: &Model) -> Result<Vec<Vec<Vec<bool>>>> {
+    let mut columns = problem.features.clone();
+    if columns.is_empty() {
+        columns.push(Column::new("", Values::numbers(vec![0.0; problem.rows])));
+    }
+    let activations = Activations::new(model, &Table::new(columns)?)?;
+    let rows = |e, k| (0..problem.rows).map(|r| activations.fires(e, k, r)).collect();
+    let ensemble = |(e, ensemble): (usize, &Ensemble)| (0..ensemble.rules.len()).map(|k| rows(e, k)).collect();
+    Ok(model.ensembles.iter().enumerate().map(ensemble).collect())
+}
+
+/// Everything that a draw needs.
+pub(super) struct Draws<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) params: &'a Checked,
+    /// The same, up to the chosen complexity.
+    pub(super) search: &'a Checked,
+    pub(super) model: &'a Model,
+    pub(super) chosen: &'a [(&'a Ensemble, &'a Step)],
+    pub(super) fired: Vec<Vec<Vec<bool>>>,
+}
+
+/// Lets the observer stop a fit, but tells it nothing: many run at once.
+struct Quiet<'o>(&'o dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}
+
+impl Draws<'_> {
+    pub(super) fn draw(&self, seed: u64, observer: &dyn Observer) -> Vec<Draw> {
+        let rows = self.rows(&mut SplitMix64::new(seed));
+        let drawn = self.problem.take(&rows);
+        let (again, _) = Binned::new(&drawn, self.search).fit(self.search, &Quiet(observer));
+        let alike = Alike::new(&self.problem.features);
+        let ensemble = |(e, (ensemble, step)): (usize, &(&Ensemble, &Step))| {
+            let other = &again.ensembles[e];
+            let size = other.path.iter().rfind(|s| s.complexity <= step.complexity).unwrap_or(&other.path[0]);
+            let rules: Vec<&Rule> = size.members().map(|k| &other.rules[k]).collect();
+            let found = |k: usize| {
+                let rule = &ensemble.rules[k];
+                let condition = |c| rules.iter().any(|r| r.conditions.iter().any(|d| alike.conditions(c, d)));
+                (rules.iter().any(|r| alike.rules(rule, r)), rule.conditions.iter().map(condition).collect())
+            };
+            let (intercept, weights) = self.weights(e, step, &rows, &drawn);
+            Draw { found: step.members().map(found).collect(), intercept, weights }
+        };
+        self.chosen.iter().enumerate().map(ensemble).collect()
+    }
+
+    /// As many rows, or groups, as there are, drawn with replacement.
+    fn rows(&self, random: &mut SplitMix64) -> Vec<u32> {
+        let Some(groups) = &self.problem.groups else {
+            let mut rows: Vec<u32> = (0..self.problem.rows).map(|_| random.below(self.problem.rows) as u32).collect();
+            // In the order of the table, as every fit has them.
+            rows.sort_unstable();
+            return rows;
+        };
+        let count = groups.iter().max().map_or(0, |&g| g as usize + 1);
+        let mut times = vec![0usize; count];
+        (0..count).for_each(|_| times[random.below(count)] += 1);
+        (0..self.problem.rows).flat_map(|r| std::iter::repeat_n(r as u32, times[groups[r] as usize])).collect()
+    }
+
+    /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were.
+    pub(super) fn weights(&self, e: usize, step: &Step, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
+        let class = if self.model.ensembles.len() > 1 { e as u32 } else { 1 };
+        let response = Response::new(drawn, class);
+        let all = Rows::whole(&[], &response);
+        let mut cells = Cells::new(&all, &response);
+        let mut weights = refit::constant(response.loss, &cells, response.zero(), self.params);
+        let members: Vec<usize> = step.members().collect();
+        let signs = |k: usize| Signs::of_rule(&self.model.ensembles[e].rules[k], &self.params.monotone);
+        for (i, &k) in members.iter().enumerate() {
+            let covered: Vec<u32> =
+                (0..rows.len() as u32).filter(|&j| self.fired[e][k][rows[j as usize] as usize]).collect();
+            cells.split(&Selected::single(covered), &all, &response);
+            // Corrective weights depend on the last fit alone; the others have a history.
+            if self.params.update != Update::Corrective || i + 1 == members.len() {
+                weights.rules.resize(i, 0.0);
+                weights.signs = members[..i].iter().map(|&k| signs(k)).collect();
+                weights = refit::update(&weights, signs(k), response.loss, &cells, self.params);
+            }
+        }
+        let Weights { intercept, rules, .. } = weights;
+        (response.outside_intercept(intercept), rules.into_iter().map(|w| response.outside_weight(w)).collect())
+    }
+}

@@ -1,0 +1,185 @@
+//! Out-of-fold risks, their standard errors, and the choice among candidates.
+
+use crate::base::decimal::at_most_finite;
+use crate::base::error::Result;
+use crate::data::problem::Problem;
+use crate::data::table::{Column, Table, Values};
+use crate::model::Model;
+use crate::model::evaluate::Truth;
+use crate::model::predict::Activations;
+use crate::model::report::{Size, sizes};
+use crate::params::Select;
+
+/// Index of the largest of `complexities`, which ascend from 0, that is at most `limit`.
+fn up_to(complexities: &[usize], limit: usize) -> usize {
+    complexities.partition_point(|&c| c <= limit).saturating_sub(1)
+}
+
+/// The rows of one fold, and the models that have not seen them.
+pub(super) struct Held {
+    pub(super) rows: Vec<u32>,
+    /// One model for each λ.
+    pub(super) models: Vec<Model>,
+}
+
+/// One size of the fit to all rows with one λ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) lambda: usize,
+    pub(super) rules: usize,
+    pub(super) complexity: usize,
+    pub(super) has_name: bool,
+    pub(super) risk: f64,
+    pub(super) se: f64,
+    /// Of the difference to the candidate of least risk.
+    pub(super) difference_se: f64,
+}
+
+/// The losses of a fold's rows, size by size of one model.
+struct Losses<'a> {
+    truth: &'a Truth,
+    model: &'a Model,
+    activations: Activations,
+    sizes: Vec<Size<'a>>,
+    complexities: Vec<usize>,
+}
+
+impl<'a> Losses<'a> {
+    fn new(model: &'a Model, table: &Table, truth: &'a Truth) -> Result<Self> {
+        let sizes = sizes(model);
+        let complexities = sizes.iter().map(|s| s.complexity).collect();
+        Ok(Self { truth, model, activations: Activations::new(model, table)?, sizes, complexities })
+    }
+
+    /// Those of the largest size up to `complexity`.
+    fn at(&self, complexity: usize) -> Vec<f64> {
+        let size = &self.sizes[up_to(&self.complexities, complexity)];
+        self.truth.losses(self.model, &self.activations, &size.steps)
+    }
+}
+
+/// A fold's table, truth and groups.
+struct Part {
+    table: Table,
+    truth: Truth,
+    groups: Option<Vec<u32>>,
+}
+
+impl Part {
+    fn new(problem: &Problem, rows: &[u32]) -> Result<Self> {
+        let mut part = problem.take(rows);
+        let truth = Truth::of(&part);
+        if part.features.is_empty() {
+            // A table without columns would have no rows either.
+            part.features.push(Column::new("", Values::numbers(vec![0.0; rows.len()])));
+        }
+        Ok(Self { table: Table::new(part.features)?, truth, groups: part.groups })
+    }
+
+    /// Σ over groups of (Σ over the group's rows of weight × deviation)²; a row alone is a group.
+    fn squares(&self, deviation: impl Fn(usize) -> f64) -> f64 {
+        let terms = (0..self.truth.weight.len()).map(|r| self.truth.weight[r] * deviation(r));
+        match &self.groups {
+            None => terms.map(|x| x * x).sum(),
+            Some(groups) => {
+                let mut sums = std::collections::BTreeMap::new();
+                for (term, group) in terms.zip(groups) {
+                    *sums.entry(group).or_insert(0.0) += term;
+                }
+                sums.values().map(|x| x * x).sum()
+            }
+        }
+    }
+}
+
+/// Fills in the risk of every candidate.
+pub(super) fn risks(problem: &Problem, folds: &[Held], candidates: &mut [Candidate]) -> Result<()> {
+    let mut total = 0.0;
+    let mut sums = vec![0.0; candidates.len()];
+    // Folds in their order: the sums do not depend on threads.
+    for fold in folds {
+        let part = Part::new(problem, &fold.rows)?;
+        total += part.truth.weight.iter().sum::<f64>();
+        each_loss(fold, &part, candidates, |candidate, losses| {
+            sums[candidate] += losses.iter().zip(&part.truth.weight).map(|(l, w)| l * w).sum::<f64>();
+        })?;
+    }
+    candidates.iter_mut().zip(sums).for_each(|(c, sum)| c.risk = at_most_finite(sum / total));
+    Ok(())
+}
+
+/// Fills in the standard errors of all candidates; `best` is the one of least risk.
+pub(super) fn standard_errors(
+    problem: &Problem,
+    folds: &[Held],
+    candidates: &mut [Candidate],
+    best: &mut Candidate,
+) -> Result<()> {
+    let (mut total, mut units) = (0.0, 0.0);
+    let (mut own, mut differences) = (vec![0.0; candidates.len()], vec![0.0; candidates.len()]);
+    for fold in folds {
+        let part = Part::new(problem, &fold.rows)?;
+        total += part.truth.weight.iter().sum::<f64>();
+        units += match &part.groups {
+            Some(groups) => groups.iter().collect::<std::collections::BTreeSet<_>>().len(),
+            None => fold.rows.len(),
+        } as f64;
+        let reference = Losses::new(&fold.models[best.lambda], &part.table, &part.truth)?.at(best.complexity);
+        each_loss(fold, &part, candidates, |i, losses| {
+            let risk = candidates[i].risk;
+            own[i] += part.squares(|r| losses[r] - risk);
+            differences[i] += part.squares(|r| (losses[r] - reference[r]) - (risk - best.risk));
+        })?;
+    }
+    // The sample variance of the units' sums, for their mean: divided by n − 1, not n.
+    let error = |squares: f64| at_most_finite((squares * units / (units - 1.0).max(1.0)).sqrt() / total);
+    for (i, candidate) in candidates.iter_mut().enumerate() {
+        candidate.se = error(own[i]);
+        candidate.difference_se = error(differences[i]);
+        if candidate.lambda == best.lambda && candidate.complexity == best.complexity {
+            best.se = candidate.se;
+        }
+    }
+    Ok(())
+}
+
+/// Calls `each` with every candidate's index and its losses on one fold.
+fn each_loss(fold: &Held, part: &Part, candidates: &[Candidate], mut each: impl FnMut(usize, &[f64])) -> Result<()> {
+    for (lambda, model) in fold.models.iter().enumerate() {
+        let losses = Losses::new(model, &part.table, &part.truth)?;
+        // Candidates ascend in complexity for each λ, so equal steps come one after the other.
+        let mut current: Option<(usize, Vec<f64>)> = None;
+        for (i, candidate) in candidates.iter().enumerate().filter(|(_, c)| c.lambda == lambda) {
+            let step = up_to(&losses.complexities, candidate.complexity);
+            if current.as_ref().is_none_or(|(at, _)| *at != step) {
+                current = Some((step, losses.at(candidate.complexity)));
+            }
+            if let Some((_, values)) = &current {
+                each(i, values);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The candidate of least risk among those with a name; ties go to the less complex, then to the larger λ.
+pub(super) fn best(candidates: &[Candidate]) -> Option<Candidate> {
+    let order = |a: &&Candidate, b: &&Candidate| {
+        a.risk.total_cmp(&b.risk).then(a.complexity.cmp(&b.complexity)).then(b.lambda.cmp(&a.lambda))
+    };
+    candidates.iter().filter(|c| c.has_name).min_by(order).copied()
+}
+
+/// The candidate that `select` asks for, with standard errors filled in.
+pub(super) fn choose(candidates: &[Candidate], best: &Candidate, select: Select) -> Candidate {
+    // Breiman's rule. A test of the difference (`difference_se`) is sharper, but was measured to trade worse:
+    // for the same loss of risk it leaves the larger models (docs/quality.md).
+    let near = |c: &&Candidate| c.has_name && c.risk <= best.risk + best.se;
+    let order = |a: &&Candidate, b: &&Candidate| {
+        a.complexity.cmp(&b.complexity).then(a.risk.total_cmp(&b.risk)).then(b.lambda.cmp(&a.lambda))
+    };
+    match select {
+        Select::Best => *best,
+        Select::OneSe => candidates.iter().filter(near).min_by(order).copied().unwrap_or(*best),
+    }
+}

@@ -1,0 +1,151 @@
+//! Cross-validation: λ and the size of an ensemble, chosen by the risk on rows that were held out.
+//!
+//! For every λ of a grid there is one fit to all rows and, for each fold, one to the rows outside it. The fold's fit is
+//! measured on the fold at every complexity (as a step function: the largest size up to it), which gives each
+//! row one loss for each λ and complexity by a model that has not seen it. The sizes of the fits to all rows are the
+//! candidates, and docs/quality.md says why they are compared as they are.
+
+mod curve;
+mod folds;
+#[cfg(test)]
+mod tests;
+
+use crate::base::error::{Error, Result};
+use crate::data::problem::Problem;
+use crate::engine::response::Response;
+use crate::learn::one::Binned;
+use crate::learn::seconds::Seconds;
+use crate::model::observer::Observer;
+use crate::model::report::{CrossValidation, CvStep, GridPoint};
+use crate::model::{Model, report};
+use crate::params::{Checked, Learner, Select};
+use curve::{Candidate, Held};
+use folds::Folds;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The grid of λ, in parts of its default.
+const GRID: [f64; 5] = [1.0 / 16.0, 0.25, 1.0, 4.0, 16.0];
+
+/// Lets the observer stop a fit, but tells it nothing: many run at once.
+struct Quiet<'o>(&'o dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}
+
+/// Chooses λ and the size, and fits to all rows. Whoever stops it gets the fit to all rows with the λ that was given or is the
+/// default, as far as it came, and no choice.
+pub(crate) fn fit(
+    problem: &Problem,
+    params: &Checked,
+    count: usize,
+    select: Select,
+    observer: &dyn Observer,
+) -> Result<(Model, Seconds)> {
+    let folds = Folds::new(problem, count, params.seed)?;
+    let grid = grid(params);
+    let done = AtomicUsize::new(0);
+    let total = (count + 1) * grid.len();
+    let fit_without = |&fold: &usize| {
+        let part = problem.take(&folds.rows(fold, false));
+        let binned = Binned::new(&part, params);
+        let fit = |params| {
+            let fitted = binned.fit(params, &Quiet(observer));
+            observer.resampled(1 + done.fetch_add(1, Ordering::Relaxed), total);
+            fitted
+        };
+        grid.par_iter().map(fit).collect::<Vec<(Model, Seconds)>>()
+    };
+    // Fold `count` has no rows: the fits without it are those to all rows, and come first, since they are worth something
+    // without the others. As many folds at a time as there are threads, since each needs a copy of its rows.
+    let parts: Vec<usize> = [count].into_iter().chain(0..count).collect();
+    let mut fits: Vec<Vec<(Model, Seconds)>> = Vec::with_capacity(parts.len());
+    for some in parts.chunks(params.threads) {
+        fits.extend(some.par_iter().map(fit_without).collect::<Vec<_>>());
+        if observer.stop() {
+            let plain = grid.iter().position(|p| p.reg_lambda == params.reg_lambda).unwrap_or(0);
+            return Ok(fits.swap_remove(0).swap_remove(plain));
+        }
+    }
+    let mut seconds = Seconds::default();
+    for (_, spent) in fits.iter().flatten() {
+        seconds.bin += spent.bin / grid.len() as f64;
+        seconds.search += spent.search;
+        seconds.refit += spent.refit;
+    }
+    let models = |fits: Vec<(Model, Seconds)>| fits.into_iter().map(|(model, _)| model).collect::<Vec<_>>();
+    let mut whole = models(fits.remove(0));
+    let held: Vec<Held> = fits
+        .into_iter()
+        .enumerate()
+        .map(|(f, fits)| Held { rows: folds.rows(f, true), models: models(fits) })
+        .collect();
+
+    let mut candidates = candidates(&whole);
+    curve::risks(problem, &held, &mut candidates)?;
+    let Some(mut best) = curve::best(&candidates) else { return Err(Error::Table("no size can be chosen".into())) };
+    curve::standard_errors(problem, &held, &mut candidates, &mut best)?;
+    let chosen = curve::choose(&candidates, &best, select);
+
+    let mut model = whole.swap_remove(chosen.lambda);
+    for ensemble in &mut model.ensembles {
+        ensemble.chosen = ensemble.up_to(chosen.rules).rules;
+    }
+    let mean_target = Response::new(problem, 1).mean_target();
+    let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();
+    let of_lambda = |l: usize| candidates.iter().filter(move |c| c.lambda == l).copied().collect::<Vec<_>>();
+    let best_of = |(l, &reg_lambda)| {
+        let Candidate { rules, complexity, risk, se, .. } = curve::best(&of_lambda(l))?;
+        Some(GridPoint { reg_lambda, rules, complexity, cv_risk: risk, cv_se: se })
+    };
+    model.cv = Some(CrossValidation {
+        folds: count,
+        seed: params.seed,
+        groups: problem.roles.groups.clone(),
+        select,
+        reg_lambda: lambdas[chosen.lambda],
+        grid: lambdas.iter().enumerate().filter_map(best_of).collect(),
+        path: of_lambda(chosen.lambda).into_iter().map(CvStep::from).collect(),
+    });
+    Ok((model, seconds))
+}
+
+/// The parameters with every λ of the grid, or with the one that was given. The stable rules of a forest know no λ.
+fn grid(params: &Checked) -> Vec<Checked> {
+    if params.lambda_is_given || params.learner == Learner::Sirus {
+        return vec![params.clone()];
+    }
+    let with = |part: f64| {
+        let mut params = params.clone();
+        params.reg_lambda *= part;
+        params
+    };
+    GRID.into_iter().map(with).collect()
+}
+
+/// All sizes of all `models`, one for each λ, by λ and complexity; risks are still to be found.
+fn candidates(models: &[Model]) -> Vec<Candidate> {
+    let of_model = |(lambda, model)| {
+        let candidate = move |size: report::Size| Candidate {
+            lambda,
+            rules: size.rules,
+            complexity: size.complexity,
+            has_name: size.has_name,
+            risk: 0.0,
+            se: 0.0,
+            difference_se: 0.0,
+        };
+        report::sizes(model).into_iter().map(candidate)
+    };
+    models.iter().enumerate().flat_map(of_model).collect()
+}
+
+impl From<Candidate> for CvStep {
+    fn from(c: Candidate) -> Self {
+        let Candidate { rules, complexity, risk, se, difference_se, .. } = c;
+        Self { rules, complexity, cv_risk: risk, cv_se: se, cv_difference_se: difference_se }
+    }
+}

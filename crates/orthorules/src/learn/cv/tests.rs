@@ -1,0 +1,260 @@
+//! Cross-validation against a plain loop of separate fits.
+
+use super::*;
+use crate::data::problem::{Roles, Task};
+use crate::data::table::{Column, Table, Values};
+use crate::model::evaluate::Evaluation;
+use crate::model::observer::Silent;
+use crate::params::{Params, PathKind, Preset, Search};
+use proptest::prelude::*;
+
+/// A table with gaps, categories, weights and groups, made from `seed`.
+fn table(task: Task, rows: usize, seed: u64) -> Table {
+    let mut random = crate::base::random::SplitMix64::new(seed);
+    let x: Vec<f64> = (0..rows).map(|_| if random.below(9) == 0 { f64::NAN } else { random.uniform() }).collect();
+    // Most levels are rare: some folds never see them.
+    let level: Vec<usize> = (0..rows).map(|_| random.below(3) * random.below(8)).collect();
+    let y = (0..rows).map(|r| {
+        let signal = f64::from(u8::from(x[r] > 0.4)) + f64::from(u8::from(level[r] == 0)) + random.uniform();
+        match task {
+            Task::Regression => signal,
+            Task::Classification => f64::from(r as u32 % 3).min((2.0 * signal).floor()),
+            Task::Poisson => (3.0 * signal).floor(),
+        }
+    });
+    let y: Vec<f64> = y.collect();
+    let text = level.iter().map(|l| Some(format!("level {l}")));
+    Table::new(vec![
+        Column::new("x", Values::numbers(x)),
+        Column::new("c", Values::text(text)),
+        Column::new("y", Values::numbers(y)),
+        Column::new("w", Values::numbers((0..rows).map(|r| 1.0 + (r % 3) as f64))),
+        Column::new("e", Values::numbers((0..rows).map(|r| 0.5 + (r % 4) as f64))),
+        Column::new("g", Values::numbers((0..rows).map(|r| (r / 3) as f64))),
+    ])
+    .unwrap()
+}
+
+fn roles(task: Task, weighted: bool) -> Roles {
+    let name = |name: &str| weighted.then(|| name.to_owned());
+    Roles {
+        target: "y".into(),
+        task: Some(task),
+        weight: name("w"),
+        exposure: name("e").filter(|_| task == Task::Poisson),
+        ignore: vec!["w".into(), "e".into(), "g".into()],
+        ..Roles::default()
+    }
+}
+
+fn tasks() -> impl Strategy<Value = Task> {
+    prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)]
+}
+
+fn settings() -> Vec<Params> {
+    let base = Params { max_complexity: Some(8), min_coverage: Some(2), threads: Some(1), ..Params::default() };
+    let with = |path, search| Params { path: Some(path), search, ..base.clone() };
+    vec![
+        with(PathKind::Best, Search::Greedy),
+        with(PathKind::Nested, Search::Beam),
+        Params { node_limit: Some(20), ..with(PathKind::Nested, Search::Exact) },
+        Params { max_complexity: Some(8), threads: Some(1), ..Preset::Cob.params() },
+        Params { max_complexity: Some(8), threads: Some(1), ..Preset::Sxb.params() },
+    ]
+}
+
+/// Out-of-fold risks at `complexities` by separate fits and evaluations, fold after fold.
+fn naive(table: &Table, roles: &Roles, params: &Params, count: usize, complexities: &[usize]) -> Vec<f64> {
+    let problem = Problem::new(table.clone(), roles).unwrap();
+    let folds = Folds::new(&problem, count, params.seed).unwrap();
+    let (mut sums, mut total) = (vec![0.0; complexities.len()], 0.0);
+    for fold in 0..count {
+        let train = problem.take(&folds.rows(fold, false));
+        let (model, _) = crate::fit(&train, params, &Silent).unwrap();
+        let held = table.take(&folds.rows(fold, true));
+        let weight = match (&roles.weight, &held.column("w").unwrap().values) {
+            (Some(_), Values::Numeric(w)) => w.iter().sum(),
+            _ => held.rows() as f64,
+        };
+        let path = model.evaluate(&held).unwrap();
+        let up_to = |limit: usize| {
+            let within = path.iter().filter(|e: &&Evaluation| e.complexity <= limit);
+            within.max_by_key(|e| e.complexity).unwrap().risk
+        };
+        total += weight;
+        sums.iter_mut().zip(complexities).for_each(|(sum, &c)| *sum += weight * up_to(c));
+    }
+    sums.iter().map(|s| s / total).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn the_curve_is_that_of_separate_fits(
+        task in tasks(), rows in 30usize..60, seed in any::<u64>(), weighted in any::<bool>(), setting in 0usize..5
+    ) {
+        let (table, roles) = (table(task, rows, seed), roles(task, weighted));
+        let params = Params { reg_lambda: Some(0.7), ..settings()[setting].clone() };
+        let problem = Problem::new(table.clone(), &roles).unwrap();
+        let Ok((model, _)) = crate::fit(&problem, &Params { cv: Some(3), ..params.clone() }, &Silent) else {
+            return Err(TestCaseError::reject("a class of fewer rows than folds"));
+        };
+        let cv = model.cv.as_ref().unwrap();
+        let complexities: Vec<usize> = cv.path.iter().map(|s| s.complexity).collect();
+        for (step, expected) in cv.path.iter().zip(naive(&table, &roles, &params, 3, &complexities)) {
+            prop_assert!((step.cv_risk - expected).abs() <= 1e-9 * (1.0 + expected.abs()), "{step:?} {expected}");
+        }
+        // The model is the fit to all rows.
+        let (plain, _) = crate::fit(&problem, &params, &Silent).unwrap();
+        prop_assert_eq!(&plain.ensembles[0].path, &model.ensembles[0].path);
+        prop_assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
+    }
+
+    #[test]
+    fn threads_do_not_matter(task in tasks(), rows in 40usize..60, seed in any::<u64>(), setting in 0usize..5) {
+        let problem = Problem::new(table(task, rows, seed), &roles(task, true)).unwrap();
+        let json = |threads| {
+            let select = Some(Select::OneSe);
+            let params = Params { cv: Some(3), select, seed, threads: Some(threads), ..settings()[setting].clone() };
+            crate::fit(&problem, &params, &Silent).map(|(model, _)| model.to_json()).map_err(|e| e.to_string())
+        };
+        let one = json(1);
+        prop_assert_eq!(&one, &json(2));
+        prop_assert_eq!(&one, &json(7));
+    }
+
+    /// The least complex of those near enough; never more complex than the best, never one without a name.
+    #[test]
+    fn one_standard_error_is_never_larger(task in tasks(), rows in 40usize..60, seed in any::<u64>()) {
+        let problem = Problem::new(table(task, rows, seed), &roles(task, false)).unwrap();
+        let chosen = |select| {
+            let params = Params { cv: Some(4), select: Some(select), ..settings()[0].clone() };
+            crate::fit(&problem, &params, &Silent).map(|(model, _)| model.complexity(model.chosen()))
+        };
+        let (Ok(best), Ok(simple)) = (chosen(Select::Best), chosen(Select::OneSe)) else { return Ok(()) };
+        prop_assert!(simple <= best);
+    }
+}
+
+#[test]
+fn a_given_lambda_is_the_only_one() {
+    let problem = Problem::new(table(Task::Poisson, 60, 1), &roles(Task::Poisson, true)).unwrap();
+    let cv = |reg_lambda| {
+        let params = Params { cv: Some(3), reg_lambda, ..Params::default() };
+        crate::fit(&problem, &params, &Silent).unwrap().0.cv.unwrap()
+    };
+    let given = cv(Some(2.5));
+    assert_eq!((given.reg_lambda, given.grid.len()), (2.5, 1));
+    let searched = cv(None);
+    assert_eq!(searched.grid.len(), GRID.len());
+    // In the units of the default: for counts, the mean target.
+    let unit = Response::new(&problem, 1).mean_target();
+    for (point, part) in searched.grid.iter().zip(GRID) {
+        assert!((point.reg_lambda - part * unit).abs() < 1e-12 * unit);
+    }
+    assert!(searched.grid.iter().any(|point| point.reg_lambda == searched.reg_lambda));
+}
+
+#[test]
+fn tables_that_are_too_small_say_so() {
+    let message = |task, rows, count, groups: Option<&str>| {
+        let roles = Roles { groups: groups.map(str::to_owned), ..roles(task, false) };
+        let problem = Problem::new(table(task, rows, 5), &roles).unwrap();
+        crate::fit(&problem, &Params { cv: Some(count), ..Params::default() }, &Silent).unwrap_err().to_string()
+    };
+    assert_eq!(message(Task::Regression, 4, 5, None), "4 rows are too few for 5 folds: use fewer folds");
+    assert_eq!(message(Task::Regression, 9, 5, Some("g")), "3 groups are too few for 5 folds: use fewer folds");
+    assert!(message(Task::Classification, 20, 15, None).contains("every class needs a row in each of the 15 folds"));
+}
+
+#[test]
+fn two_rows_are_enough_for_two_folds() {
+    for rows in [2, 3, 5] {
+        let problem = Problem::new(table(Task::Regression, rows, 5), &roles(Task::Regression, false)).unwrap();
+        let params = Params { cv: Some(2), select: Some(Select::OneSe), ..Params::default() };
+        let (model, _) = crate::fit(&problem, &params, &Silent).unwrap();
+        assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
+    }
+}
+
+#[test]
+fn targets_at_the_end_of_the_numbers_stay_finite() {
+    let y = (0..40).map(|i| if i % 2 == 0 { 1e300 } else { -1e300 });
+    let x = Column::new("x", Values::numbers((0..40).map(f64::from)));
+    let table = Table::new(vec![x, Column::new("y", Values::numbers(y))]).unwrap();
+    let problem = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() }).unwrap();
+    let (model, _) = crate::fit(&problem, &Params { cv: Some(4), ..Params::default() }, &Silent).unwrap();
+    assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
+}
+
+#[test]
+fn folds_are_even_and_have_the_same_classes() {
+    let labels = (0..103).map(|r| Some(["a", "b", "c"][if r < 60 { 0 } else { 1 + usize::from(r >= 90) }]));
+    let table = Table::new(vec![Column::new("y", Values::text(labels))]).unwrap();
+    let problem = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() }).unwrap();
+    let folds = Folds::new(&problem, 5, 3).unwrap();
+    let mut all = Vec::new();
+    for fold in 0..5 {
+        let rows = folds.rows(fold, true);
+        assert!((20..=21).contains(&rows.len()));
+        let count = |low, high| rows.iter().filter(|r| (low..high).contains(*r)).count();
+        assert_eq!((count(0, 60), count(60, 90)), (12, 6));
+        assert_eq!(rows.len() + folds.rows(fold, false).len(), 103);
+        all.extend(rows);
+    }
+    all.sort_unstable();
+    assert!(all.into_iter().eq(0..103));
+    assert_eq!(folds, Folds::new(&problem, 5, 3).unwrap());
+    assert_ne!(folds, Folds::new(&problem, 5, 4).unwrap());
+}
+
+#[test]
+fn groups_stay_together_and_errors_count_them() {
+    let roles = Roles { groups: Some("g".into()), ..roles(Task::Regression, false) };
+    let problem = Problem::new(table(Task::Regression, 90, 8), &roles).unwrap();
+    assert!(problem.features.iter().all(|c| c.name != "g"));
+    let folds = Folds::new(&problem, 4, 0).unwrap();
+    for fold in 0..4 {
+        let rows = folds.rows(fold, true);
+        assert!((21..=24).contains(&rows.len()), "{rows:?}");
+        assert!(rows.chunks(3).all(|group| group.iter().all(|r| r / 3 == group[0] / 3)));
+    }
+    // The same target within a group: three rows say no more than one, and the error must not be that of 90 rows.
+    let x = Column::new("x", Values::numbers((0..90).map(|r| (r / 3 * 7 % 30) as f64)));
+    let y = Column::new("y", Values::numbers((0..90).map(|r| (r / 3 * 11 % 30) as f64)));
+    let g = Column::new("g", Values::numbers((0..90).map(|r| (r / 3) as f64)));
+    let table = Table::new(vec![x, y, g]).unwrap();
+    let error = |groups: Option<String>, table: &Table| {
+        let roles = Roles { target: "y".into(), groups, ignore: vec!["g".into()], ..Roles::default() };
+        let problem = Problem::new(table.clone(), &roles).unwrap();
+        let params = Params { cv: Some(5), max_rules: Some(0), ..Params::default() };
+        crate::fit(&problem, &params, &Silent).unwrap().0.cv.unwrap().path[0].cv_se
+    };
+    let once: Vec<u32> = (0..30).map(|g| 3 * g).collect();
+    let (grouped, alone) = (error(Some("g".into()), &table), error(None, &table.take(&once)));
+    assert!((grouped / alone - 1.0).abs() < 0.1, "{grouped} {alone}");
+    assert!(error(None, &table) < 0.7 * grouped);
+}
+
+#[test]
+fn the_standard_error_is_that_of_a_mean() {
+    // Without rules the losses are squares around the mean of the other fold: computed here by hand.
+    let y = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+    let table = Table::new(vec![Column::new("y", Values::numbers(y))]).unwrap();
+    let roles = Roles { target: "y".into(), task: Some(Task::Regression), ..Roles::default() };
+    let problem = Problem::new(table, &roles).unwrap();
+    let folds = Folds::new(&problem, 2, 0).unwrap();
+    let mut losses = Vec::new();
+    for fold in 0..2 {
+        let mean = folds.rows(fold, false).iter().map(|&r| y[r as usize]).sum::<f64>() / 3.0;
+        losses.extend(folds.rows(fold, true).iter().map(|&r| (y[r as usize] - mean).powi(2)));
+    }
+    let risk = losses.iter().sum::<f64>() / 6.0;
+    let variance = losses.iter().map(|l| (l - risk).powi(2)).sum::<f64>() / 5.0;
+    let (model, _) = crate::fit(&problem, &Params { cv: Some(2), ..Params::default() }, &Silent).unwrap();
+    let step = model.cv.unwrap().path[0];
+    assert!((step.cv_risk - risk).abs() < 1e-9 * risk);
+    assert!((step.cv_se - (variance / 6.0).sqrt()).abs() < 1e-9 * risk);
+    assert_eq!(step.cv_difference_se, 0.0);
+}

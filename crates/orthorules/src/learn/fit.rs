@@ -1,0 +1,62 @@
+//! From a problem and parameters to a model: a fit, by itself or with resampling.
+
+#[cfg(test)]
+mod partitions;
+
+use crate::base::error::{Error, Result};
+use crate::base::threads::on_threads;
+use crate::codes::coded::Coded;
+use crate::data::problem::Problem;
+use crate::learn::bootstrap;
+use crate::learn::cv;
+use crate::learn::one::Binned;
+use crate::learn::seconds::Seconds;
+use crate::model::Model;
+use crate::model::observer::Observer;
+use crate::model::signs;
+use crate::params::{Checked, Params};
+use std::time::Instant;
+
+/// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
+///
+/// With [`Params::cv`], λ and the size are chosen by cross-validation ([`cv`]); with
+/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`]). Half of either says
+/// nothing: whoever stops them gets the model without ([`Model::cv`], [`Model::bootstrap`]).
+pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
+    let start = Instant::now();
+    let checked = checked(problem, params)?;
+    let (model, seconds) = on_threads(Some(checked.threads), || {
+        let (mut model, seconds) = match checked.cv {
+            Some((folds, rule)) => cv::fit(problem, &checked, folds, rule, observer)?,
+            None => Binned::new(problem, &checked).fit(&checked, observer),
+        };
+        if let Some(draws) = checked.bootstrap {
+            bootstrap::run(problem, &checked, draws, &mut model, observer)?;
+        }
+        Ok::<_, Error>((model, seconds))
+    })??;
+    // What is returned can be written and read back.
+    model.check().map_err(|e| match e {
+        Error::Model(what) => Error::Model(format!("{what}; bring target, weights and penalty to usual sizes")),
+        other => other,
+    })?;
+    Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
+}
+
+impl Coded {
+    /// Learns a model, with the parameters that the codes were made for.
+    pub fn fit(&self, observer: &dyn Observer) -> Result<(Model, Seconds)> {
+        let start = Instant::now();
+        let checked = checked(&self.problem, &self.params)?;
+        let (model, seconds) = on_threads(Some(checked.threads), || Binned::of_codes(self).fit(&checked, observer))?;
+        Ok((model, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
+    }
+}
+
+/// The parameters, if they suit the problem.
+fn checked(problem: &Problem, params: &Params) -> Result<Checked> {
+    let checked = params.check(problem.task.loss(), problem.counted_rows())?;
+    checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
+    signs::check(problem, &checked.monotone)?;
+    Ok(checked)
+}

@@ -1,0 +1,12 @@
+//! From a problem to a model: the fit, its paths, cross-validation, the bootstrap and SIRUS.
+
+pub(crate) mod best_path;
+pub(crate) mod boosting;
+pub(crate) mod bootstrap;
+pub(crate) mod cv;
+pub(crate) mod enough;
+pub(crate) mod fit;
+pub(crate) mod one;
+pub(crate) mod seconds;
+pub(crate) mod sirus;
+pub(crate) mod watch;

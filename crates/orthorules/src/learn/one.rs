@@ -1,0 +1,96 @@
+//! One fit: a problem with its columns as codes, and a model for each class.
+
+use crate::codes::binning;
+use crate::codes::coded::Coded;
+use crate::codes::column::BinnedColumn;
+use crate::data::loss::Link;
+use crate::data::problem::{Problem, Task};
+use crate::engine::response::Response;
+use crate::learn::boosting::Boosting;
+use crate::learn::seconds::Seconds;
+use crate::learn::sirus;
+use crate::learn::watch::{TimeLimits, Watch};
+use crate::model::observer::Observer;
+use crate::model::{Ensemble, Model};
+use crate::params::{Checked, Learner, PathKind};
+use std::borrow::Cow;
+use std::time::Instant;
+
+/// A problem with its columns as codes: fits that differ in λ alone share it.
+pub(crate) struct Binned<'p> {
+    problem: &'p Problem,
+    columns: Cow<'p, [BinnedColumn]>,
+    seconds: f64,
+}
+
+impl<'p> Binned<'p> {
+    pub(crate) fn new(problem: &'p Problem, params: &Checked) -> Self {
+        let start = Instant::now();
+        let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &params.cuts);
+        Self { problem, columns: Cow::Owned(columns), seconds: start.elapsed().as_secs_f64() }
+    }
+
+    /// Codes that were made while a file was read.
+    pub(crate) fn of_codes(coded: &'p Coded) -> Self {
+        Self { problem: &coded.problem, columns: Cow::Borrowed(&coded.columns), seconds: coded.seconds }
+    }
+
+    /// One fit, on the threads of the caller.
+    pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> (Model, Seconds) {
+        let (problem, columns) = (self.problem, &*self.columns);
+        let start = Instant::now();
+        let limits = checked.time_limit.map(|seconds| TimeLimits::new(start, seconds, checked.exact));
+        let mut seconds = Seconds { bin: self.seconds, ..Seconds::default() };
+        let positive: Vec<u32> = match problem.classes.len() {
+            0..=2 => vec![1],
+            several => (0..several as u32).collect(),
+        };
+        let ensembles = positive
+            .iter()
+            .map(|&class| {
+                let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
+                let response = &Response::new(problem, class);
+                let params = &checked.for_target(|| response.mean_target());
+                if params.learner == Learner::Sirus {
+                    return sirus::ensemble(columns, response, params, name, observer);
+                }
+                let watch = Watch::new(observer, limits.map(|l| l.all));
+                let deadline = limits.map(|l| l.exact);
+                let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, &watch) };
+                let ensemble = match params.path {
+                    PathKind::Nested => boosting.nested(&mut seconds),
+                    PathKind::Best => boosting.best(&mut seconds),
+                };
+                if watch.was_late() {
+                    observer.out_of_time(name);
+                }
+                ensemble
+            })
+            .collect();
+        seconds.total = start.elapsed().as_secs_f64();
+        (model(problem, ensembles, checked), seconds)
+    }
+}
+
+pub(crate) fn model(problem: &Problem, ensembles: Vec<Ensemble>, params: &Checked) -> Model {
+    let mut columns = problem.specs();
+    columns.iter_mut().for_each(|column| column.monotone = params.monotone.get(&column.name).copied());
+    Model {
+        task: problem.task,
+        loss: problem.task.loss(),
+        link: match (params.learner, problem.task) {
+            (Learner::Sirus, Task::Classification) => Link::Identity,
+            _ => Link::Canonical,
+        },
+        target: problem.roles.target.clone(),
+        target_kind: Some(problem.target_kind),
+        rows: Some(problem.rows as u64),
+        classes: problem.classes.clone(),
+        weight: problem.roles.weight.clone(),
+        exposure: problem.roles.exposure.clone(),
+        columns,
+        ensembles,
+        cv: None,
+        bootstrap: None,
+    }
+}

@@ -1,0 +1,14 @@
+//! Where the time went.
+
+/// Where the time went, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+pub struct Seconds {
+    /// From columns to bins.
+    pub bin: f64,
+    /// Finding queries.
+    pub search: f64,
+    /// Fitting weights.
+    pub refit: f64,
+    /// Everything.
+    pub total: f64,
+}

@@ -1,0 +1,117 @@
+//! SIRUS: stable rules from a random forest (Bénard, Biau, Da Veiga and Scornet, 2021).
+//!
+//! 1. [`forest`]: many shallow trees on quantile bins; each node of a tree is a path, a conjunction of its splits.
+//! 2. [`select`]: paths by how many trees have them, without those that add nothing to the span of more frequent ones.
+//! 3. Each rule says: the mean target inside if the path holds, else the mean outside. [`weights`] combines them:
+//!    the plain average for classes, a ridge with weights of at least 0 for numbers.
+//!
+//! "If q then a else b" with the weight w is the constant w b and the weight w (a − b) of q, so the result is an additive
+//! ensemble like any other. For classes its score is a probability, not its log-odds: the model's link says so.
+
+mod forest;
+mod select;
+mod weights;
+
+use crate::codes::column::BinnedColumn;
+use crate::codes::query::Query;
+use crate::data::loss::Loss;
+use crate::engine::response::Response;
+use crate::model::observer::Observer;
+use crate::model::rule::Rule;
+use crate::model::{Ensemble, Status, Step};
+use crate::params::Checked;
+use weights::Combined;
+
+/// A rule before it has a weight.
+struct Candidate {
+    query: Query,
+    /// Part of the trees that have it.
+    frequency: f64,
+    rows: Vec<u32>,
+}
+
+/// Targets and weights as the forest needs them.
+struct Data<'a> {
+    columns: &'a [BinnedColumn],
+    y: Vec<f64>,
+    weight: Vec<f64>,
+}
+
+impl<'a> Data<'a> {
+    fn new(columns: &'a [BinnedColumn], response: &Response) -> Self {
+        let mass = |r: usize| response.mass(r);
+        let y = (0..response.rows()).map(|r| response.b(r) / mass(r)).collect();
+        let weight = (0..response.rows()).map(|r| mass(r) / response.loss.factor()).collect();
+        Self { columns, y, weight }
+    }
+
+    fn rows(&self) -> usize {
+        self.y.len()
+    }
+}
+
+/// The ensemble of every size: the most frequent rule, the two most frequent ones, and so on.
+pub(crate) fn ensemble(
+    columns: &[BinnedColumn],
+    response: &Response,
+    params: &Checked,
+    class: Option<&str>,
+    observer: &dyn Observer,
+) -> Ensemble {
+    let data = Data::new(columns, response);
+    let paths = forest::paths(&data, params, observer);
+    let candidates = select::independent(&data, paths, params);
+    let combined = match response.loss {
+        Loss::Squared => weights::ridge(&data, &candidates, params.seed),
+        Loss::Logistic | Loss::Poisson => weights::average(&data, &candidates),
+    };
+    let mut rules = Vec::new();
+    let mut path = vec![size(response, &data, &candidates[..0], &combined[0])];
+    for (k, candidate) in candidates.iter().enumerate() {
+        rules.push(rule(candidate, columns));
+        path.push(size(response, &data, &candidates[..=k], &combined[k + 1]));
+        observer.step(class, &rules[k], &path[k + 1]);
+    }
+    let chosen = rules.len();
+    Ensemble { class: class.map(str::to_owned), rules, path, chosen }
+}
+
+fn rule(candidate: &Candidate, columns: &[BinnedColumn]) -> Rule {
+    let conditions = candidate.query.atoms.iter().map(|&a| columns[a.column as usize].condition(a)).collect();
+    Rule {
+        conditions,
+        covered: candidate.rows.len() as u64,
+        value: candidate.frequency,
+        bound: None,
+        proven: false,
+        nodes: 0,
+    }
+}
+
+/// One size with its training risk.
+fn size(response: &Response, data: &Data, rules: &[Candidate], combined: &Combined) -> Step {
+    let mut scores = vec![combined.intercept; data.rows()];
+    for (candidate, weight) in rules.iter().zip(&combined.weights) {
+        candidate.rows.iter().for_each(|&r| scores[r as usize] += weight);
+    }
+    let train_risk = match response.loss {
+        Loss::Squared => response.mean_square(|r| scores[r]),
+        Loss::Logistic | Loss::Poisson => {
+            let loss = |r: usize| {
+                let p = scores[r].clamp(0.0, 1.0);
+                let right = if data.y[r] > 0.5 { p } else { 1.0 - p };
+                -data.weight[r] * right.max(f64::MIN_POSITIVE).ln()
+            };
+            (0..data.rows()).map(loss).sum::<f64>() / response.total_weight
+        }
+    };
+    Step {
+        rules: rules.len(),
+        members: None,
+        complexity: rules.iter().map(|c| 1 + c.query.len()).sum(),
+        intercept: response.outside_intercept(combined.intercept),
+        weights: combined.weights.iter().map(|&w| response.outside_weight(w)).collect(),
+        train_risk,
+        status: Status::Step,
+    }
+}

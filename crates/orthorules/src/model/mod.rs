@@ -1,0 +1,158 @@
+//! The fitted model and its sizes.
+
+pub(crate) mod certificate;
+pub mod evaluate;
+pub mod explain;
+mod file;
+pub(crate) mod observer;
+pub mod predict;
+pub(crate) mod report;
+pub mod rule;
+pub(crate) mod signs;
+mod validate;
+
+pub use crate::base::atomic_file::write_whole;
+pub use file::{FORMAT, VERSION};
+
+use crate::data::loss::{Link, Loss};
+use crate::data::problem::Task;
+pub use crate::data::schema::ColumnSpec;
+use crate::data::table::Kind;
+use crate::model::rule::Rule;
+pub use report::{Bootstrap, CrossValidation, CvStep, GridPoint, RuleUncertainty, Uncertainty};
+use serde::{Deserialize, Serialize};
+
+/// How the weights of one size were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The gradient vanished: these weights are optimal.
+    #[default]
+    Converged,
+    /// The risk has no minimum at finite weights (a pure cell, λ = 0): stopped where it no longer fell noticeably.
+    Unbounded,
+    /// No further progress was possible in floating point before the gradient vanished.
+    Stalled,
+    /// A closed-form step, which makes no claim of optimality.
+    Step,
+}
+
+/// One size of the ensemble, with its own weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Number of rules.
+    pub rules: usize,
+    /// Which rules, when not simply the first `rules`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub members: Option<Vec<usize>>,
+    /// Rules plus conditions.
+    #[serde(default)]
+    pub complexity: usize,
+    /// β₀.
+    pub intercept: f64,
+    /// One weight for each rule of this size.
+    pub weights: Vec<f64>,
+    /// Mean unregularised loss on the training rows.
+    pub train_risk: f64,
+    /// How the weights were found.
+    #[serde(default)]
+    pub status: Status,
+}
+
+/// Rules and, for every size, their weights: one score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ensemble {
+    /// The class against the rest whose score this is, when there are more than two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// All rules, in the order in which they were found.
+    pub rules: Vec<Rule>,
+    /// Every size, by complexity, from the constant model on.
+    pub path: Vec<Step>,
+    /// Number of rules of the size that is used unless another is asked for; of several such, the most complex.
+    pub chosen: usize,
+}
+
+/// A fitted model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// What is predicted.
+    pub task: Task,
+    /// The loss by which it was fitted.
+    pub loss: Loss,
+    /// What the score is of the mean.
+    pub link: Link,
+    /// Name of the target column.
+    pub target: String,
+    /// What the target column held; it tells the label 1 from the label "1".
+    pub target_kind: Option<Kind>,
+    /// How many rows it learned from.
+    pub rows: Option<u64>,
+    /// Class labels, negative before positive; empty unless this is classification.
+    pub classes: Vec<String>,
+    /// Name of the weight column, if there was one.
+    pub weight: Option<String>,
+    /// Name of the exposure column, if there was one.
+    pub exposure: Option<String>,
+    /// The feature columns of the training table.
+    pub columns: Vec<ColumnSpec>,
+    /// One ensemble; with more than two classes one for each.
+    pub ensembles: Vec<Ensemble>,
+    /// How λ and the size were chosen, where cross-validation did it.
+    pub cv: Option<CrossValidation>,
+    /// How sure the rules and weights of the chosen size are, where the bootstrap was asked.
+    pub bootstrap: Option<Bootstrap>,
+}
+
+impl Step {
+    /// Indices of the rules of this size.
+    pub fn members(&self) -> impl Iterator<Item = usize> + '_ {
+        let listed = self.members.as_deref();
+        (0..self.rules).map(move |k| listed.map_or(k, |m| m[k]))
+    }
+}
+
+impl Ensemble {
+    /// The size with `rules` rules; where there are several, the most complex.
+    pub fn at(&self, rules: usize) -> Option<&Step> {
+        self.path.iter().rfind(|s| s.rules == rules)
+    }
+
+    /// The chosen size.
+    pub fn chosen(&self) -> &Step {
+        self.at(self.chosen).unwrap_or(&self.path[self.path.len() - 1])
+    }
+
+    /// The size with `rules` rules, or else the most complex with fewer: where several scores share one axis of sizes.
+    pub fn up_to(&self, rules: usize) -> &Step {
+        let fewer = || self.path.iter().rfind(|s| s.rules <= rules);
+        self.at(rules).or_else(fewer).unwrap_or(&self.path[0])
+    }
+}
+
+impl Model {
+    /// The sizes that the model can be used at: numbers of rules (for each class, with more than two).
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self.ensembles.iter().flat_map(|e| e.path.iter().map(|s| s.rules)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// The size used unless another is asked for.
+    pub fn chosen(&self) -> usize {
+        self.ensembles.iter().map(|e| e.chosen).max().unwrap_or(0)
+    }
+
+    /// The steps that make up size `rules`, one for each ensemble.
+    pub fn steps(&self, rules: usize) -> impl Iterator<Item = (&Ensemble, &Step)> {
+        self.ensembles.iter().map(move |e| (e, e.up_to(rules)))
+    }
+
+    /// Rules plus conditions at size `rules`, over all ensembles.
+    pub fn complexity(&self, rules: usize) -> usize {
+        self.steps(rules).map(|(_, s)| s.complexity).sum()
+    }
+}

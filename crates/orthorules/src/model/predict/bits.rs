@@ -1,0 +1,93 @@
+//! Conditions as bits, 64 rows to a word, and sums over them. Everything works on blocks that stay in the nearest cache.
+
+use crate::base::simd::vectorised;
+use crate::data::table::{MISSING, Values};
+
+/// Rows of a block.
+pub(super) const BLOCK: usize = 1024;
+/// Words of a block.
+pub(super) const WORDS: usize = BLOCK / 64;
+
+/// The bits of one block of rows.
+pub(super) type Bits = [u64; WORDS];
+
+/// A condition, given the kind of the column and the codes of its levels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Test {
+    /// A number of at most this.
+    AtMost(f64),
+    /// A number of at least this.
+    AtLeast(f64),
+    /// No number.
+    NoNumber,
+    /// Any number.
+    Number,
+    /// This level.
+    Level(u32),
+    /// Some other level.
+    OtherLevel(u32),
+    /// Some level.
+    AnyLevel,
+    /// What the column cannot satisfy.
+    Never,
+}
+
+/// Which of the rows from `start` on, up to a block of them, satisfy `test`. Bits beyond the last row are 0.
+pub(super) fn evaluate(test: Test, values: &Values, start: usize, bits: &mut Bits) {
+    match (values, test) {
+        (Values::Numeric(v), Test::AtMost(t)) => at_most(block(v, start), t, bits),
+        (Values::Numeric(v), Test::AtLeast(t)) => at_least(block(v, start), t, bits),
+        (Values::Numeric(v), Test::NoNumber) => no_number(block(v, start), bits),
+        (Values::Numeric(v), Test::Number) => number(block(v, start), bits),
+        (Values::Categorical { codes, .. }, Test::Level(c)) => level(block(codes, start), c, bits),
+        (Values::Categorical { codes, .. }, Test::OtherLevel(c)) => other_level(block(codes, start), c, bits),
+        (Values::Categorical { codes, .. }, Test::AnyLevel) => other_level(block(codes, start), MISSING, bits),
+        _ => bits.fill(0),
+    }
+}
+
+fn block<T>(values: &[T], start: usize) -> &[T] {
+    &values[start..values.len().min(start + BLOCK)]
+}
+
+vectorised! { fn at_most(values: &[f64], threshold: f64, bits: &mut Bits) { pack(values, bits, |x| x <= threshold); } }
+vectorised! { fn at_least(values: &[f64], threshold: f64, bits: &mut Bits) { pack(values, bits, |x| x >= threshold); } }
+vectorised! { fn no_number(values: &[f64], bits: &mut Bits) { pack(values, bits, f64::is_nan); } }
+vectorised! { fn number(values: &[f64], bits: &mut Bits) { pack(values, bits, |x| !x.is_nan()); } }
+vectorised! { fn level(codes: &[u32], wanted: u32, bits: &mut Bits) { pack(codes, bits, |c| c == wanted); } }
+vectorised! {
+    fn other_level(codes: &[u32], not: u32, bits: &mut Bits) {
+        pack(codes, bits, |c| c != not && c != MISSING);
+    }
+}
+
+/// Writes one bit for each value, without a branch: there are 64 at most, so that no shift wraps.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn pack<T: Copy>(values: &[T], bits: &mut Bits, holds: impl Fn(T) -> bool) {
+    let (whole, rest) = values.as_chunks::<64>();
+    let word = |values: &[T]| {
+        values.iter().enumerate().fold(0, |word, (j, &x)| word | u64::from(holds(x)).wrapping_shl(j as u32))
+    };
+    bits.iter_mut().zip(whole).for_each(|(bits, values)| *bits = word(values));
+    if let Some((last, beyond)) = bits[whole.len()..].split_first_mut() {
+        *last = word(rest);
+        beyond.fill(0);
+    }
+}
+
+vectorised! {
+    /// Adds `weight` to the scores of the rows whose bit is set. The others are left as they are, so that a row's
+    /// sum has no added zeros: the same additions as by hand.
+    pub(super) fn add(weight: f64, words: &[u64], scores: &mut [f64]) {
+        for (&word, scores) in words.iter().zip(scores.chunks_mut(64)) {
+            if word == 0 {
+                continue;
+            }
+            for (j, score) in scores.iter_mut().enumerate() {
+                let sum = *score + weight;
+                *score = if word.wrapping_shr(j as u32) & 1 == 1 { sum } else { *score };
+            }
+        }
+    }
+}

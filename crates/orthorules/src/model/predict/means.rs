@@ -1,0 +1,71 @@
+//! From scores to means, probabilities and classes.
+
+use crate::data::loss::{Link, Loss};
+use crate::data::problem::Task;
+
+/// Places of a [`Memo`]: more than there are different scores in most models.
+const PLACES: usize = 1 << 10;
+
+/// Remembers a function's values. Rows of one cell have one score, so few rows need an exponential of their own.
+struct Memo<V> {
+    known: Vec<(u64, V)>,
+}
+
+impl<V: Copy> Memo<V> {
+    fn of(&mut self, x: f64, function: impl Fn(f64) -> V) -> V {
+        let bits = x.to_bits();
+        if self.known.is_empty() {
+            self.known = vec![(0, function(0.0)); PLACES];
+        }
+        // The high bits of the product depend on all bits of the score.
+        let place = (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize % PLACES;
+        let (key, value) = &mut self.known[place];
+        if *key != bits {
+            (*key, *value) = (bits, function(x));
+        }
+        *value
+    }
+}
+
+/// Means of scores, with what is known of them so far.
+#[derive(Default)]
+pub(super) struct Means {
+    counts: Memo<f64>,
+    probabilities: Memo<[f64; 2]>,
+}
+
+impl<V> Default for Memo<V> {
+    fn default() -> Self {
+        Self { known: Vec::new() }
+    }
+}
+
+impl Means {
+    /// Turns scores into means: of counts, given their exposures; other numbers are means already.
+    pub(super) fn counts(&mut self, task: Task, exposure: Option<&[f64]>, scores: &mut [f64]) {
+        if task != Task::Poisson {
+            return;
+        }
+        for (r, score) in scores.iter_mut().enumerate() {
+            *score = exposure.map_or(1.0, |e| e[r]) * self.counts.of(*score, |f| Loss::Poisson.mean(f));
+        }
+    }
+
+    /// Two classes: the probability of the score. More: the probabilities of all scores, divided by their sum.
+    pub(super) fn classes(&mut self, link: Link, scores: &[Vec<f64>], labels: &mut [u32], probabilities: &mut [f64]) {
+        let count = scores.len().max(2);
+        for (r, (row, label)) in probabilities.chunks_exact_mut(count).zip(labels).enumerate() {
+            if let [scores] = scores {
+                row.copy_from_slice(&self.probabilities.of(scores[r], |f| link.probabilities(f)));
+            } else {
+                for (p, scores) in row.iter_mut().zip(scores) {
+                    *p = self.probabilities.of(scores[r], |f| link.probabilities(f))[1];
+                }
+                let total: f64 = row.iter().sum();
+                let (scale, uniform) = if total > 0.0 { (1.0 / total, 0.0) } else { (0.0, 1.0 / count as f64) };
+                row.iter_mut().for_each(|p| *p = *p * scale + uniform);
+            }
+            *label = (1..count).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32;
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Which rules fire, scores and predictions, for any size of a model.
+//!
+//! | stage | file |
+//! |---|---|
+//! | conditions, each once, and the columns they are asked of | `plan.rs` |
+//! | conditions as bits, sums over bits | `bits.rs` |
+//! | scores to means, probabilities and classes | `means.rs` |
+//! | all of it, block by block, on several threads | here |
+
+mod bits;
+mod means;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use crate::base::error::{Error, Result};
+use crate::base::threads::MOST_THREADS;
+use crate::data::problem::{Task, exposures};
+use crate::data::table::Table;
+use crate::model::{Model, Step};
+use bits::BLOCK;
+use means::Means;
+use plan::{Bound, Order};
+use rayon::prelude::*;
+
+/// Rows that one thread predicts at a time.
+const PART: usize = 16 * BLOCK;
+/// Tables with more rows are worth a pool of threads.
+const MANY_ROWS: usize = 1 << 18;
+
+/// Predictions for the rows of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Predictions {
+    /// Means: of the target, or of the count given its exposure.
+    Numbers(Vec<f64>),
+    /// Probabilities, row by row: `rows × classes`, and the likeliest class of each row.
+    Classes {
+        /// Class index of each row.
+        labels: Vec<u32>,
+        /// Probabilities, one row after the other.
+        probabilities: Vec<f64>,
+    },
+}
+
+/// A model at one size, ready to predict tables: its conditions are in order, each of them once.
+#[derive(Debug)]
+pub struct Predictor<'m> {
+    model: &'m Model,
+    steps: Vec<&'m Step>,
+    order: Order<'m>,
+    /// For each condition, whether this size needs it.
+    needed: Vec<bool>,
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl<'m> Predictor<'m> {
+    /// `model` with one step for each ensemble, on the calling thread.
+    pub fn new(model: &'m Model, steps: Vec<&'m Step>) -> Self {
+        let order = Order::new(model);
+        let needed = order.needed(&steps);
+        Self { model, steps, order, needed, pool: None }
+    }
+
+    /// `model` at size `rules`, on the calling thread.
+    pub fn at(model: &'m Model, rules: usize) -> Self {
+        Self::new(model, model.steps(rules).map(|(_, step)| step).collect())
+    }
+
+    /// The same on `threads` threads, at most 1,024, which end with the predictor. Predictions do not depend on their number.
+    pub fn with_threads(self, threads: usize) -> Result<Self> {
+        if threads < 2 {
+            return Ok(Self { pool: None, ..self });
+        }
+        let threads = threads.min(MOST_THREADS);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| Error::Table(format!("cannot start {threads} threads: {e}")))?;
+        Ok(Self { pool: Some(pool), ..self })
+    }
+
+    /// Whether a table with columns of these names has those that rules use; for tables that come batch by batch.
+    pub fn check_columns(&self, names: &[String]) -> Result<()> {
+        self.order.check(names)
+    }
+
+    /// Predictions for `table`. Columns are matched by name; those that no rule uses may be absent.
+    pub fn predict(&self, table: &Table) -> Result<Predictions> {
+        let bound = self.order.bind(table)?;
+        let exposure = exposure(self.model, table)?;
+        let rows = table.rows();
+        Ok(match self.model.task {
+            Task::Regression | Task::Poisson => {
+                let mut numbers = vec![0.0; rows];
+                let part = |(number, part): (usize, &mut [f64])| {
+                    let start = number * PART;
+                    let end = start + part.len();
+                    self.blocks(&bound, start..end, |place, scores| {
+                        part[place..place + scores[0].len()].copy_from_slice(&scores[0]);
+                    });
+                    Means::default().counts(self.model.task, exposure.as_ref().map(|e| &e[start..end]), part);
+                };
+                match &self.pool {
+                    Some(pool) => pool.install(|| numbers.par_chunks_mut(PART).enumerate().for_each(part)),
+                    None => numbers.chunks_mut(PART).enumerate().for_each(part),
+                }
+                Predictions::Numbers(numbers)
+            }
+            Task::Classification => {
+                let classes = self.steps.len().max(2);
+                let (mut labels, mut probabilities) = (vec![0; rows], vec![0.0; rows * classes]);
+                let part = |(number, (labels, probabilities)): (usize, (&mut [u32], &mut [f64]))| {
+                    let (start, mut means) = (number * PART, Means::default());
+                    self.blocks(&bound, start..start + labels.len(), |place, scores| {
+                        let end = place + scores[0].len();
+                        let to = &mut probabilities[place * classes..end * classes];
+                        means.classes(self.model.link, scores, &mut labels[place..end], to);
+                    });
+                };
+                if let Some(pool) = &self.pool {
+                    pool.install(|| {
+                        let parts = labels.par_chunks_mut(PART).zip(probabilities.par_chunks_mut(PART * classes));
+                        parts.enumerate().for_each(part);
+                    });
+                } else {
+                    let parts = labels.chunks_mut(PART).zip(probabilities.chunks_mut(PART * classes));
+                    parts.enumerate().for_each(part);
+                }
+                Predictions::Classes { labels, probabilities }
+            }
+        })
+    }
+
+    /// Calls `visit` with the scores of every ensemble, block by block of `rows`, and the place of the block among them.
+    fn blocks(&self, bound: &Bound, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[Vec<f64>])) {
+        let mut held = bound.room();
+        let mut scores: Vec<Vec<f64>> = vec![Vec::with_capacity(BLOCK); self.steps.len().max(1)];
+        for start in rows.clone().step_by(BLOCK) {
+            bound.evaluate(start, &self.needed, &mut held);
+            for (e, (step, scores)) in self.steps.iter().zip(&mut scores).enumerate() {
+                scores.clear();
+                scores.resize(rows.end.min(start + BLOCK) - start, step.intercept);
+                for (k, &weight) in step.members().zip(&step.weights) {
+                    bits::add(weight, &bound.fires((e, k), &held), scores);
+                }
+            }
+            visit(start - rows.start, &scores);
+        }
+    }
+}
+
+/// A table seen through a model: which rules each row satisfies.
+#[derive(Debug)]
+pub struct Activations {
+    rows: usize,
+    /// For every ensemble and rule, the rows that satisfy it, as bits.
+    fired: Vec<Vec<Vec<u64>>>,
+    exposure: Option<Vec<f64>>,
+}
+
+impl Activations {
+    /// Evaluates every rule of `model` on `table`. Only columns that rules use are needed.
+    pub fn new(model: &Model, table: &Table) -> Result<Self> {
+        let order = Order::new(model);
+        let bound = order.bind(table)?;
+        let rows = table.rows();
+        let words = rows.div_ceil(BLOCK) * bits::WORDS;
+        let mut fired: Vec<Vec<Vec<u64>>> =
+            model.ensembles.iter().map(|e| vec![Vec::with_capacity(words); e.rules.len()]).collect();
+        let (mut held, all) = (bound.room(), vec![true; bound.room().len()]);
+        for start in (0..rows).step_by(BLOCK) {
+            bound.evaluate(start, &all, &mut held);
+            for (e, k) in order.rules() {
+                fired[e][k].extend_from_slice(&bound.fires((e, k), &held));
+            }
+        }
+        Ok(Self { rows, fired, exposure: exposure(model, table)? })
+    }
+
+    /// Whether rule `rule` of ensemble `ensemble` holds for `row`.
+    pub fn fires(&self, ensemble: usize, rule: usize, row: usize) -> bool {
+        row < self.rows && self.fired[ensemble][rule][row / 64] >> (row % 64) & 1 == 1
+    }
+
+    /// Scores β₀ + Σ βₖ qₖ(x) of ensemble `ensemble` at one size.
+    pub fn scores(&self, ensemble: usize, step: &Step) -> Vec<f64> {
+        let mut scores = vec![step.intercept; self.rows];
+        for (k, &weight) in step.members().zip(&step.weights) {
+            bits::add(weight, &self.fired[ensemble][k], &mut scores);
+        }
+        scores
+    }
+
+    /// Predictions of `model` at size `rules`.
+    pub fn predictions(&self, model: &Model, rules: usize) -> Predictions {
+        self.predictions_of(model, &model.steps(rules).map(|(_, step)| step).collect::<Vec<_>>())
+    }
+
+    /// Predictions of `model` with one step for each ensemble.
+    pub fn predictions_of(&self, model: &Model, steps: &[&Step]) -> Predictions {
+        let mut scores: Vec<Vec<f64>> = steps.iter().enumerate().map(|(e, step)| self.scores(e, step)).collect();
+        let mut means = Means::default();
+        match model.task {
+            Task::Regression | Task::Poisson => {
+                let mut numbers = if scores.is_empty() { Vec::new() } else { scores.swap_remove(0) };
+                means.counts(model.task, self.exposure.as_deref(), &mut numbers);
+                Predictions::Numbers(numbers)
+            }
+            Task::Classification => {
+                let mut labels = vec![0; self.rows];
+                let mut probabilities = vec![0.0; self.rows * steps.len().max(2)];
+                means.classes(model.link, &scores, &mut labels, &mut probabilities);
+                Predictions::Classes { labels, probabilities }
+            }
+        }
+    }
+}
+
+/// The exposures of the table's rows, where the model knows of such a column and the table has it.
+fn exposure(model: &Model, table: &Table) -> Result<Option<Vec<f64>>> {
+    let present = model.exposure.as_deref().filter(|name| table.column(name).is_some());
+    present.map(|name| exposures(table, name)).transpose()
+}
+
+impl Model {
+    /// Predictions for `table` at the chosen size. Columns are matched by name; those that no rule uses may be absent.
+    /// Large tables are predicted on all cores, by threads that have ended when this returns.
+    pub fn predict(&self, table: &Table) -> Result<Predictions> {
+        let predictor = Predictor::at(self, self.chosen());
+        if table.rows() < MANY_ROWS {
+            return predictor.predict(table);
+        }
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        predictor.with_threads(threads)?.predict(table)
+    }
+
+    /// The names of the columns that rules use.
+    pub fn used_columns(&self) -> Vec<&str> {
+        let conditions = self.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+        let mut names: Vec<&str> = conditions.map(|c| c.column.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}

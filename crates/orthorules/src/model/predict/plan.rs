@@ -1,0 +1,168 @@
+//! The order in which conditions are evaluated: each once however many rules share it, those of a column together.
+
+use super::bits::{self, Bits, Test, WORDS};
+use crate::base::error::{Error, Result, listing};
+use crate::data::table::{Kind, Table, Values};
+use crate::model::rule::{Condition, Op, Operand};
+use crate::model::{Model, Step};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The conditions and rules of a model, ready to be asked of tables.
+#[derive(Debug)]
+pub(super) struct Order<'m> {
+    /// The columns that rules use, and what the model takes them for; in the order of the rules.
+    columns: Vec<(&'m str, Kind)>,
+    /// Every condition once, by column; with the place of its column.
+    conditions: Vec<(usize, &'m Condition)>,
+    /// For each ensemble and rule, the places of its conditions.
+    rules: Vec<Vec<Vec<usize>>>,
+}
+
+/// An order and the columns of one table.
+pub(super) struct Bound<'o, 't> {
+    order: &'o Order<'o>,
+    columns: Vec<Cow<'t, Values>>,
+    tests: Vec<Test>,
+}
+
+/// What tells conditions apart: column, comparison, threshold and level.
+type Key<'m> = (&'m str, Op, Option<u64>, Option<&'m str>);
+
+fn key(condition: &Condition) -> Key<'_> {
+    let (threshold, level) = match &condition.value {
+        Some(Operand::Number(t)) => (Some(t.to_bits()), None),
+        Some(Operand::Text(level)) => (None, Some(level.as_str())),
+        None => (None, None),
+    };
+    (&condition.column, condition.op, threshold, level)
+}
+
+impl<'m> Order<'m> {
+    pub(super) fn new(model: &'m Model) -> Self {
+        let kinds: HashMap<&str, Kind> = model.columns.iter().map(|c| (c.name.as_str(), c.kind)).collect();
+        let (mut columns, mut places) = (Vec::new(), HashMap::new());
+        let mut conditions: Vec<(usize, &Condition)> = Vec::new();
+        for condition in model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions) {
+            let name = condition.column.as_str();
+            let place = *places.entry(name).or_insert_with(|| {
+                columns.push((name, kinds.get(name).copied().unwrap_or(Kind::Numeric)));
+                columns.len() - 1
+            });
+            conditions.push((place, condition));
+        }
+        conditions.sort_by_key(|&(place, condition)| (place, key(condition)));
+        conditions.dedup_by_key(|&mut (_, condition)| key(condition));
+        let found: HashMap<Key, usize> = conditions.iter().enumerate().map(|(i, c)| (key(c.1), i)).collect();
+        let place = |condition: &Condition| found.get(&key(condition)).copied();
+        let ensembles = model.ensembles.iter();
+        let rules =
+            ensembles.map(|e| e.rules.iter().map(|r| r.conditions.iter().filter_map(place).collect()).collect());
+        Self { rules: rules.collect(), columns, conditions }
+    }
+
+    /// Looks up the columns of `table`, or says what does not fit.
+    pub(super) fn bind<'o, 't>(&'o self, table: &'t Table) -> Result<Bound<'o, 't>> {
+        let columns: Vec<Cow<Values>> =
+            self.columns.iter().map(|&(name, kind)| needed_column(table, name, kind)).collect::<Result<_>>()?;
+        let tests = self.conditions.iter().map(|&(place, condition)| test(condition, &columns[place])).collect();
+        Ok(Bound { order: self, columns, tests })
+    }
+
+    /// Whether a table with columns of these names has those that rules use.
+    pub(super) fn check(&self, names: &[String]) -> Result<()> {
+        match self.columns.iter().find(|(name, _)| !names.iter().any(|n| n == name)) {
+            Some((name, _)) => Err(no_column(name, names.iter().map(String::as_str))),
+            None => Ok(()),
+        }
+    }
+
+    /// Which conditions the rules of these steps need, one step for each ensemble.
+    pub(super) fn needed(&self, steps: &[&Step]) -> Vec<bool> {
+        let mut needed = vec![false; self.conditions.len()];
+        for (rules, step) in self.rules.iter().zip(steps) {
+            step.members().flat_map(|k| &rules[k]).for_each(|&place| needed[place] = true);
+        }
+        needed
+    }
+
+    /// Which rules there are: pairs of ensemble and rule.
+    pub(super) fn rules(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.rules.iter().enumerate().flat_map(|(e, rules)| (0..rules.len()).map(move |k| (e, k)))
+    }
+}
+
+impl Bound<'_, '_> {
+    /// Room for the bits of every condition.
+    pub(super) fn room(&self) -> Vec<Bits> {
+        vec![[0; WORDS]; self.tests.len()]
+    }
+
+    /// Evaluates the conditions that are `needed` for the rows of the block that starts at `start`.
+    pub(super) fn evaluate(&self, start: usize, needed: &[bool], held: &mut [Bits]) {
+        let tests = self.tests.iter().zip(&self.order.conditions);
+        for ((&needed, (&test, &(column, _))), bits) in needed.iter().zip(tests).zip(held) {
+            if needed {
+                bits::evaluate(test, &self.columns[column], start, bits);
+            }
+        }
+    }
+
+    /// The rows of the block that satisfy every condition of a rule.
+    pub(super) fn fires(&self, (ensemble, rule): (usize, usize), held: &[Bits]) -> Bits {
+        let mut fires = [u64::MAX; WORDS];
+        for &place in &self.order.rules[ensemble][rule] {
+            fires.iter_mut().zip(&held[place]).for_each(|(f, h)| *f &= h);
+        }
+        fires
+    }
+}
+
+/// What a condition asks of the values of its column.
+fn test(condition: &Condition, values: &Values) -> Test {
+    let threshold = match condition.value {
+        Some(Operand::Number(t)) => t,
+        _ => f64::NAN,
+    };
+    let code = |levels: &[String]| match &condition.value {
+        Some(Operand::Text(level)) => levels.iter().position(|l| l == level).map(|c| c as u32),
+        _ => None,
+    };
+    match (values, condition.op) {
+        (Values::Numeric(_), Op::Le) => Test::AtMost(threshold),
+        (Values::Numeric(_), Op::Ge) => Test::AtLeast(threshold),
+        (Values::Numeric(_), Op::Missing) => Test::NoNumber,
+        (Values::Numeric(_), Op::Present) => Test::Number,
+        (Values::Categorical { levels, .. }, Op::Eq) => code(levels).map_or(Test::Never, Test::Level),
+        (Values::Categorical { levels, .. }, Op::Ne) => code(levels).map_or(Test::AnyLevel, Test::OtherLevel),
+        (Values::Categorical { .. }, Op::Missing) => Test::Level(crate::data::table::MISSING),
+        (Values::Categorical { .. }, Op::Present) => Test::AnyLevel,
+        (Values::Numeric(_), Op::Eq | Op::Ne) | (Values::Categorical { .. }, Op::Le | Op::Ge) => Test::Never,
+    }
+}
+
+fn no_column<'n>(name: &str, available: impl ExactSizeIterator<Item = &'n str>) -> Error {
+    Error::NoColumn { role: "the model needs column", name: name.to_owned(), available: listing(available) }
+}
+
+/// The column as the model knows it, or the error that says what does not fit.
+fn needed_column<'t>(table: &'t Table, name: &str, kind: Kind) -> Result<Cow<'t, Values>> {
+    let names = || table.columns().iter().map(|c| c.name.as_str());
+    let column = table.column(name).ok_or_else(|| no_column(name, names()))?;
+    match (kind, column.values.kind()) {
+        (Kind::Numeric, Kind::Numeric) => Ok(Cow::Borrowed(&column.values)),
+        (Kind::Numeric, _) => {
+            let row =
+                (0..table.rows()).find(|&r| column.values.display(r).is_some_and(|text| text.parse::<f64>().is_err()));
+            let shown = row.and_then(|r| column.values.display(r)).unwrap_or_default();
+            Err(Error::Column {
+                role: "feature",
+                column: name.to_owned(),
+                row: row.map(|r| r + 1),
+                what: format!("the model was trained on numbers here, got {shown:?}"),
+            })
+        }
+        (_, Kind::Numeric) => Ok(Cow::Owned(column.clone().into_categorical().values)),
+        (_, _) => Ok(Cow::Borrowed(&column.values)),
+    }
+}

@@ -1,0 +1,231 @@
+//! Predictions against the definition, row by row, to the last bit.
+
+use super::*;
+use crate::data::loss::{Link, Loss};
+use crate::data::schema::ColumnSpec;
+use crate::data::table::{Column, Kind, Values};
+use crate::model::rule::{Condition, Op, Operand, Rule};
+use crate::model::{Ensemble, Status};
+use proptest::prelude::*;
+
+/// Whether a row satisfies a condition, as the model file's documentation says it.
+fn holds(condition: &Condition, table: &Table, row: usize) -> bool {
+    let column = table.column(&condition.column).unwrap();
+    let shown = column.values.display(row);
+    match (condition.op, &condition.value) {
+        (Op::Missing, _) => shown.is_none(),
+        (Op::Present, _) => shown.is_some(),
+        (op, Some(Operand::Number(t))) => match &column.values {
+            Values::Numeric(v) => {
+                if op == Op::Le {
+                    v[row] <= *t
+                } else {
+                    v[row] >= *t
+                }
+            }
+            Values::Categorical { .. } => false,
+        },
+        (op, Some(Operand::Text(level))) => shown.is_some_and(|s| (s == *level) == (op == Op::Eq)),
+        _ => false,
+    }
+}
+
+fn score(ensemble: &Ensemble, step: &Step, table: &Table, row: usize) -> f64 {
+    let mut score = step.intercept;
+    for (k, weight) in step.members().zip(&step.weights) {
+        if ensemble.rules[k].conditions.iter().all(|c| holds(c, table, row)) {
+            score += weight;
+        }
+    }
+    score
+}
+
+/// The definition of a prediction: the numbers of one row, and its class.
+fn naive(model: &Model, rules: usize, table: &Table, row: usize) -> (Vec<f64>, u32) {
+    let scores: Vec<f64> = model.steps(rules).map(|(e, step)| score(e, step, table, row)).collect();
+    let exposure = match table.column("exposure").map(|c| &c.values) {
+        Some(Values::Numeric(v)) if model.exposure.is_some() => v[row],
+        _ => 1.0,
+    };
+    let numbers = match (model.task, scores.as_slice()) {
+        (Task::Regression, _) => scores,
+        (Task::Poisson, _) => vec![exposure * Loss::Poisson.mean(scores[0])],
+        (Task::Classification, [score]) => model.link.probabilities(*score).to_vec(),
+        (Task::Classification, _) => {
+            let each: Vec<f64> = scores.iter().map(|&s| model.link.probabilities(s)[1]).collect();
+            let total: f64 = each.iter().sum();
+            let (scale, uniform) = if total > 0.0 { (1.0 / total, 0.0) } else { (0.0, 1.0 / each.len() as f64) };
+            each.iter().map(|p| p * scale + uniform).collect()
+        }
+    };
+    let best = (1..numbers.len()).fold(0, |best, k| if numbers[k] > numbers[best] { k } else { best });
+    (numbers, best as u32)
+}
+
+fn conditions() -> impl Strategy<Value = Condition> {
+    (0usize..4, 0usize..6, -3i8..4, 0usize..5).prop_map(|(column, op, threshold, level)| {
+        let name = ["x", "u", "c", "flag"][column];
+        let numeric = column < 2;
+        let op = match (numeric, op) {
+            (true, 0..2) => Op::Le,
+            (true, 2..4) => Op::Ge,
+            (false, 0..2) => Op::Eq,
+            (false, 2..4) => Op::Ne,
+            (_, 4) => Op::Missing,
+            _ => Op::Present,
+        };
+        let value = match op {
+            Op::Le | Op::Ge => Some(Operand::Number(f64::from(threshold) / 2.0)),
+            Op::Eq | Op::Ne if name == "flag" => Some(Operand::Text(["true", "false"][level % 2].into())),
+            Op::Eq | Op::Ne => Some(Operand::Text(["a", "b", "c", "never seen", "1"][level].into())),
+            Op::Missing | Op::Present => None,
+        };
+        Condition { column: name.into(), op, value }
+    })
+}
+
+fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
+    let rule = (prop::collection::vec(conditions(), 0..4), -4.0..4.0f64);
+    let ensemble =
+        (prop::collection::vec(rule, 1..7), -2.0..2.0f64, any::<bool>()).prop_map(|(rules, intercept, listed)| {
+            let weights: Vec<f64> = rules.iter().map(|r| r.1).collect();
+            let step = |k: usize| Step {
+                rules: k,
+                // Sizes that are not nested: the last rules instead of the first.
+                members: listed.then(|| (weights.len() - k..weights.len()).collect()),
+                complexity: k,
+                intercept: if k == 0 { -0.0 } else { intercept },
+                weights: weights[..k].to_vec(),
+                train_risk: 0.0,
+                status: Status::Converged,
+            };
+            let path = (0..=weights.len()).map(step).collect();
+            let rule = |conditions| Rule { conditions, covered: 1, value: 0.0, bound: None, proven: false, nodes: 0 };
+            let chosen = weights.len();
+            Ensemble { class: None, rules: rules.into_iter().map(|r| rule(r.0)).collect(), path, chosen }
+        });
+    prop::collection::vec(ensemble, count)
+}
+
+fn models() -> impl Strategy<Value = Model> {
+    let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
+    (task, any::<bool>(), any::<bool>(), any::<bool>()).prop_flat_map(|(task, several, identity, exposed)| {
+        let count = if several && task == Task::Classification { 3 } else { 1 };
+        ensembles(count).prop_map(move |ensembles| {
+            let kinds = [("x", Kind::Numeric), ("u", Kind::Numeric), ("c", Kind::Categorical), ("flag", Kind::Boolean)];
+            let classes = if task == Task::Classification { count.max(2) } else { 0 };
+            Model {
+                task,
+                loss: task.loss(),
+                link: if identity && task == Task::Classification { Link::Identity } else { Link::Canonical },
+                target: "y".into(),
+                target_kind: None,
+                rows: None,
+                classes: (0..classes).map(|c| c.to_string()).collect(),
+                weight: None,
+                exposure: (exposed && task == Task::Poisson).then(|| "exposure".into()),
+                columns: kinds
+                    .map(|(name, kind)| ColumnSpec { name: name.into(), kind, levels: Vec::new(), monotone: None })
+                    .to_vec(),
+                ensembles,
+                cv: None,
+                bootstrap: None,
+            }
+        })
+    })
+}
+
+/// Tables of a few rows, and of a few more or fewer than whole words and blocks.
+fn tables() -> impl Strategy<Value = Table> {
+    let rows = prop_oneof![0usize..5, 60usize..70, 1020usize..1030, 2040usize..2060];
+    (rows, any::<u64>(), any::<bool>()).prop_map(|(rows, seed, as_numbers)| {
+        let mut random = crate::base::random::SplitMix64::new(seed);
+        let mut below = |n: usize| (random.uniform() * n as f64) as usize;
+        let mut numbers = |special: f64| -> Vec<f64> {
+            let half = |k: usize| {
+                if k == 0 {
+                    f64::NAN
+                } else if k == 1 {
+                    special
+                } else {
+                    k as f64 / 2.0 - 3.0
+                }
+            };
+            (0..rows).map(|_| half(below(12))).collect()
+        };
+        let (x, u) = (numbers(f64::INFINITY), numbers(-0.0));
+        let level = |k: usize| [Some("a"), Some("b"), Some("c"), Some("new"), None][k];
+        // Categories that happen to look like numbers are read as such.
+        let c = if as_numbers {
+            Values::numbers((0..rows).map(|_| below(3) as f64))
+        } else {
+            Values::text((0..rows).map(|_| level(below(5))))
+        };
+        let flag = Values::booleans((0..rows).map(|_| [Some(true), Some(false), None][below(3)]));
+        let exposure = Values::numbers((0..rows).map(|_| 0.5 + below(4) as f64));
+        let columns = [
+            ("exposure", exposure),
+            ("flag", flag),
+            ("c", c),
+            ("u", Values::Numeric(u.into())),
+            ("x", Values::Numeric(x.into())),
+        ];
+        Table::new(columns.map(|(name, values)| Column::new(name, values)).to_vec()).unwrap()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn every_prediction_is_that_of_its_row_alone(model in models(), table in tables()) {
+        let activations = Activations::new(&model, &table).unwrap();
+        for (e, ensemble) in model.ensembles.iter().enumerate() {
+            for (k, rule) in ensemble.rules.iter().enumerate() {
+                for row in 0..table.rows() {
+                    let expected = rule.conditions.iter().all(|c| holds(c, &table, row));
+                    prop_assert_eq!(activations.fires(e, k, row), expected);
+                }
+                prop_assert!(!activations.fires(e, k, table.rows()));
+            }
+        }
+        for rules in model.sizes() {
+            let alone = Predictor::at(&model, rules).predict(&table).unwrap();
+            let shared = Predictor::at(&model, rules).with_threads(3).unwrap().predict(&table).unwrap();
+            let again = activations.predictions(&model, rules);
+            for predictions in [alone, shared, again] {
+                let (numbers, labels) = match predictions {
+                    Predictions::Numbers(numbers) => (numbers, None),
+                    Predictions::Classes { labels, probabilities } => (probabilities, Some(labels)),
+                };
+                let width = model.classes.len().max(1);
+                prop_assert_eq!(numbers.len(), width * table.rows());
+                for (row, found) in numbers.chunks_exact(width).enumerate() {
+                    let (expected, class) = naive(&model, rules, &table, row);
+                    let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                    prop_assert_eq!(bits(found), bits(&expected));
+                    prop_assert!(labels.as_ref().is_none_or(|l| l[row] == class));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn shared_conditions_are_evaluated_once() {
+    let model = crate::Model::from_json(
+        r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+        "columns":[{"name":"a","kind":"numeric"},{"name":"b","kind":"numeric"}],
+        "rules":[{"conditions":[{"column":"b","op":"<=","value":1},{"column":"a","op":">=","value":2}]},
+                 {"conditions":[{"column":"a","op":">=","value":2},{"column":"a","op":"<=","value":5}]}],
+        "path":[{"rules":2,"intercept":0,"weights":[1,2],"train_risk":1}],"chosen":2}"#,
+    )
+    .unwrap();
+    let table = Table::new(vec![
+        Column::new("a", Values::numbers([1.0, 2.0, 6.0])),
+        Column::new("b", Values::numbers([0.0, 0.0, 3.0])),
+    ])
+    .unwrap();
+    let order = Order::new(&model);
+    assert_eq!(order.bind(&table).unwrap().room().len(), 3);
+    assert_eq!(model.predict(&table).unwrap(), Predictions::Numbers(vec![0.0, 3.0, 0.0]));
+}

@@ -1,0 +1,163 @@
+//! What a model says of its making: cross-validation and the bootstrap.
+
+use crate::base::error::{Error, Result};
+use crate::model::{Model, Step};
+use crate::params::Select;
+use serde::{Deserialize, Serialize};
+
+/// What the bootstrap found about the chosen size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bootstrap {
+    /// Number of draws.
+    pub samples: usize,
+    /// The seed that decided them.
+    pub seed: u64,
+    /// The column of groups, if whole groups were drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<String>,
+    /// The size that this is about: the chosen number of rules.
+    pub rules: usize,
+    /// One entry for each ensemble.
+    pub ensembles: Vec<Uncertainty>,
+}
+
+/// How sure one ensemble is of its rules.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Uncertainty {
+    /// The interval of the intercept.
+    pub intercept: (f64, f64),
+    /// One entry for each rule of the size, in its order.
+    pub rules: Vec<RuleUncertainty>,
+}
+
+/// How sure a rule is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleUncertainty {
+    /// The part of draws in which a rule like it was found.
+    pub frequency: f64,
+    /// For each condition, the part of draws in which some rule had one like it.
+    pub conditions: Vec<f64>,
+    /// The interval of the weight, the rules taken as given.
+    pub interval: (f64, f64),
+}
+
+impl Bootstrap {
+    /// Whether this can be about `model`.
+    pub(crate) fn validate(&self, model: &Model) -> Result<()> {
+        let fits = self.ensembles.len() == model.ensembles.len()
+            && model.steps(self.rules).zip(&self.ensembles).all(|((ensemble, step), found)| {
+                let conditions = step.members().map(|k| ensemble.rules[k].conditions.len());
+                conditions.eq(found.rules.iter().map(|r| r.conditions.len()))
+            });
+        let finite = |(low, high): (f64, f64)| low.is_finite() && high.is_finite();
+        let parts = |r: &RuleUncertainty| r.conditions.iter().chain([&r.frequency]).all(|part| part.is_finite());
+        let sound = |u: &Uncertainty| finite(u.intercept) && u.rules.iter().all(|r| finite(r.interval) && parts(r));
+        if !fits || !self.ensembles.iter().all(sound) {
+            return Err(Error::Model("bootstrap does not match the rules".into()));
+        }
+        Ok(())
+    }
+}
+
+/// What cross-validation found, and what it chose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CrossValidation {
+    /// Number of folds.
+    pub folds: usize,
+    /// The seed that decided them.
+    pub seed: u64,
+    /// The column of groups, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<String>,
+    /// Which size was asked for.
+    pub select: Select,
+    /// The chosen λ.
+    pub reg_lambda: f64,
+    /// For every λ that was tried, the size of least risk.
+    pub grid: Vec<GridPoint>,
+    /// The sizes of the model, which has the chosen λ, with their out-of-fold risks.
+    pub path: Vec<CvStep>,
+}
+
+/// The best that one λ can do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GridPoint {
+    /// λ.
+    pub reg_lambda: f64,
+    /// Number of rules of the size of least out-of-fold risk, among those that can be chosen.
+    pub rules: usize,
+    /// Its rules plus conditions.
+    pub complexity: usize,
+    /// Its out-of-fold risk.
+    pub cv_risk: f64,
+    /// Standard error of `cv_risk`.
+    pub cv_se: f64,
+}
+
+/// The out-of-fold risk of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CvStep {
+    /// Number of rules (for each class, with more than two).
+    pub rules: usize,
+    /// Rules plus conditions.
+    pub complexity: usize,
+    /// Weighted mean of the losses of all rows, each by the fit that has not seen it.
+    pub cv_risk: f64,
+    /// Standard error of `cv_risk`.
+    pub cv_se: f64,
+    /// Standard error of the difference between `cv_risk` and that of the size (and λ) of least risk.
+    pub cv_difference_se: f64,
+}
+
+impl CrossValidation {
+    /// Whether this can have come from a cross-validation of `model`.
+    pub(crate) fn validate(&self, model: &Model) -> Result<()> {
+        let sizes = sizes(model);
+        let fits =
+            self.path.len() == sizes.len() && self.path.iter().zip(&sizes).all(|(step, size)| step.rules == size.rules);
+        let steps = self.path.iter().flat_map(|s| [s.cv_risk, s.cv_se, s.cv_difference_se]);
+        let points = self.grid.iter().flat_map(|g| [g.reg_lambda, g.cv_risk, g.cv_se]);
+        let finite = steps.chain(points).chain([self.reg_lambda]).all(f64::is_finite);
+        if self.folds < 2 || !fits || !finite {
+            return Err(Error::Model("cv does not match the path".into()));
+        }
+        Ok(())
+    }
+}
+
+/// One size of a model: number of rules, complexity, and one step for each ensemble.
+pub(crate) struct Size<'m> {
+    pub(crate) rules: usize,
+    pub(crate) complexity: usize,
+    /// Whether a user can ask for it by its number of rules.
+    pub(crate) has_name: bool,
+    pub(crate) steps: Vec<&'m Step>,
+}
+
+impl<'m> Size<'m> {
+    fn new(step: &'m Step, has_name: bool) -> Self {
+        Self { rules: step.rules, complexity: step.complexity, has_name, steps: vec![step] }
+    }
+}
+
+/// The sizes of `model` as `evaluate` lists them, by complexity.
+pub(crate) fn sizes(model: &Model) -> Vec<Size<'_>> {
+    if let [single] = model.ensembles.as_slice() {
+        let has_name = |step: &Step| single.at(step.rules).is_some_and(|s| s.complexity == step.complexity);
+        let size = |step| Size::new(step, has_name(step));
+        return single.path.iter().map(size).collect();
+    }
+    let size = |rules| {
+        let steps: Vec<&Step> = model.steps(rules).map(|(_, step)| step).collect();
+        Size { rules, complexity: steps.iter().map(|s| s.complexity).sum(), has_name: true, steps }
+    };
+    let mut sizes: Vec<Size> = model.sizes().into_iter().map(size).collect();
+    sizes.sort_by_key(|s| s.complexity);
+    sizes
+}

@@ -1,0 +1,223 @@
+//! Conditions, queries and rules: their text and their evaluation.
+
+use crate::data::table::{Kind, MISSING, Values};
+use serde::{Deserialize, Serialize};
+
+/// A comparison of one column's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Op {
+    /// At most a threshold.
+    #[serde(rename = "<=")]
+    Le,
+    /// At least a threshold.
+    #[serde(rename = ">=")]
+    Ge,
+    /// Equal to a level.
+    #[serde(rename = "=")]
+    Eq,
+    /// Present and different from a level.
+    #[serde(rename = "!=")]
+    Ne,
+    /// No value.
+    #[serde(rename = "missing")]
+    Missing,
+    /// Some value.
+    #[serde(rename = "present")]
+    Present,
+}
+
+/// What a value is compared with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Operand {
+    /// A threshold.
+    Number(f64),
+    /// A level.
+    Text(String),
+}
+
+/// One condition on one column. A missing value satisfies only [`Op::Missing`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Condition {
+    /// The column's name.
+    pub column: String,
+    /// The comparison.
+    pub op: Op,
+    /// What is compared with; absent for [`Op::Missing`] and [`Op::Present`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Operand>,
+}
+
+/// A conjunction of conditions, with what the search knew of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// All of these must hold.
+    pub conditions: Vec<Condition>,
+    /// Training rows that satisfy it.
+    #[serde(default)]
+    pub covered: u64,
+    /// Objective value when it was chosen.
+    #[serde(default)]
+    pub value: f64,
+    /// No query had a higher score than one of this value at this length; absent when nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
+    /// Whether it was proven that no query was better.
+    #[serde(default)]
+    pub proven: bool,
+    /// Queries that the search expanded to find it.
+    #[serde(default)]
+    pub nodes: u64,
+}
+
+impl std::fmt::Display for Op {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Le => "<=",
+            Self::Ge => ">=",
+            Self::Eq => "=",
+            Self::Ne => "!=",
+            Self::Missing => "missing",
+            Self::Present => "present",
+        })
+    }
+}
+
+impl std::fmt::Display for Condition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.value {
+            Some(Operand::Number(t)) => write!(f, "{} {} {}", self.column, self.op, crate::base::decimal::plain(*t)),
+            Some(Operand::Text(t)) => write!(f, "{} {} {}", self.column, self.op, t),
+            None => write!(f, "{} {}", self.column, self.op),
+        }
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, condition) in self.conditions.iter().enumerate() {
+            write!(f, "{}{condition}", if i > 0 { " & " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl Condition {
+    /// Whether the operand fits the comparison.
+    pub fn is_valid(&self) -> bool {
+        match (self.op, &self.value) {
+            (Op::Le | Op::Ge, Some(Operand::Number(t))) => t.is_finite(),
+            (Op::Eq | Op::Ne, Some(Operand::Text(_))) | (Op::Missing | Op::Present, None) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the condition can be asked of a column of this kind.
+    pub fn fits(&self, kind: Kind) -> bool {
+        match self.op {
+            Op::Le | Op::Ge => kind == Kind::Numeric,
+            Op::Eq | Op::Ne => kind != Kind::Numeric,
+            Op::Missing | Op::Present => true,
+        }
+    }
+
+    /// Clears `selected[i]` for every row i whose value does not satisfy the condition.
+    pub fn narrow(&self, values: &Values, selected: &mut [bool]) {
+        match values {
+            Values::Numeric(v) => {
+                let threshold = match self.value {
+                    Some(Operand::Number(t)) => t,
+                    _ => f64::NAN,
+                };
+                match self.op {
+                    Op::Le => keep(selected, v, |x| x <= threshold),
+                    Op::Ge => keep(selected, v, |x| x >= threshold),
+                    Op::Missing => keep(selected, v, f64::is_nan),
+                    Op::Present => keep(selected, v, |x| !x.is_nan()),
+                    Op::Eq | Op::Ne => selected.fill(false),
+                }
+            }
+            Values::Categorical { codes, levels, .. } => {
+                let wanted = match &self.value {
+                    Some(Operand::Text(level)) => levels.iter().position(|l| l == level).map(|c| c as u32),
+                    _ => None,
+                };
+                match self.op {
+                    Op::Eq => keep(selected, codes, |c| Some(c) == wanted),
+                    Op::Ne => keep(selected, codes, |c| c != MISSING && Some(c) != wanted),
+                    Op::Missing => keep(selected, codes, |c| c == MISSING),
+                    Op::Present => keep(selected, codes, |c| c != MISSING),
+                    Op::Le | Op::Ge => selected.fill(false),
+                }
+            }
+        }
+    }
+}
+
+fn keep<T: Copy>(selected: &mut [bool], values: &[T], satisfied: impl Fn(T) -> bool) {
+    for (s, &v) in selected.iter_mut().zip(values) {
+        *s &= satisfied(v);
+    }
+}
+
+impl Rule {
+    /// 1 + the number of conditions: what the rule adds to the complexity of an ensemble.
+    pub fn complexity(&self) -> usize {
+        1 + self.conditions.len()
+    }
+
+    /// How far the value may lie below the best there was, as a part of it: 0 when proven, absent when unknown.
+    pub fn gap(&self) -> Option<f64> {
+        match (self.proven, self.bound) {
+            (true, _) => Some(0.0),
+            (false, Some(bound)) if self.value > 0.0 => Some((bound / self.value - 1.0).max(0.0)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(op: Op, value: Option<Operand>, values: &Values) -> Vec<bool> {
+        let mut selected = vec![true; values.len()];
+        Condition { column: "x".into(), op, value }.narrow(values, &mut selected);
+        selected
+    }
+
+    #[test]
+    fn a_missing_value_satisfies_only_missing() {
+        let numbers = Values::Numeric(vec![1.0, 2.0, f64::NAN].into());
+        let two = || Some(Operand::Number(2.0));
+        assert_eq!(holds(Op::Le, two(), &numbers), [true, true, false]);
+        assert_eq!(holds(Op::Ge, two(), &numbers), [false, true, false]);
+        assert_eq!(holds(Op::Missing, None, &numbers), [false, false, true]);
+        assert_eq!(holds(Op::Present, None, &numbers), [true, true, false]);
+        let text = Values::text([Some("a"), Some("b"), None]);
+        let level = |l: &str| Some(Operand::Text(l.into()));
+        assert_eq!(holds(Op::Eq, level("a"), &text), [true, false, false]);
+        assert_eq!(holds(Op::Ne, level("a"), &text), [false, true, false]);
+    }
+
+    #[test]
+    fn unknown_levels_satisfy_no_eq_and_every_ne() {
+        let text = Values::text([Some("new"), None]);
+        let old = || Some(Operand::Text("old".into()));
+        assert_eq!(holds(Op::Eq, old(), &text), [false, false]);
+        assert_eq!(holds(Op::Ne, old(), &text), [true, false]);
+    }
+
+    #[test]
+    fn rules_read_well() {
+        let rule: Rule = serde_json::from_str(
+            r#"{"conditions":[{"column":"sex","op":"=","value":"male"},{"column":"age","op":">=","value":13.5},
+                {"column":"cabin","op":"missing"}]}"#,
+        )
+        .unwrap();
+        assert_eq!(rule.to_string(), "sex = male & age >= 13.5 & cabin missing");
+        assert_eq!(rule.complexity(), 4);
+    }
+}

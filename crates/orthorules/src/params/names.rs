@@ -1,0 +1,61 @@
+//! How options are spelled: one table for each, so that flags, files and messages agree.
+
+use crate::base::error::{Error, Result};
+use crate::params::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Select, Update};
+
+/// Text forms: one table per enum, so that flags, files and messages spell every option alike.
+macro_rules! names {
+    ($name:ident, $title:literal, $($variant:ident = $text:literal),+) => {
+        impl $name {
+            /// All spellings, in order.
+            pub const NAMES: &'static [&'static str] = &[$($text),+];
+        }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $(Self::$variant => $text),+ })
+            }
+        }
+        impl std::str::FromStr for $name {
+            type Err = Error;
+            fn from_str(text: &str) -> Result<Self> {
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    _ => Err(Error::Param { name: $title, want: names!(@list $($text),+), got: text.into() }),
+                }
+            }
+        }
+    };
+    (@list $first:literal $(, $rest:literal)*) => { concat!("one of ", $first $(, ", ", $rest)*) };
+}
+names!(Learner, "learner", Boosting = "boosting", Sirus = "sirus");
+names!(Objective, "objective", Gs = "gs", Gb = "gb", Xgb = "xgb", Ogb = "ogb", Onb = "onb");
+names!(Update, "update", Corrective = "corrective", Stagewise = "stagewise", Newton = "newton");
+names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = "none");
+names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
+names!(PathKind, "path", Nested = "nested", Best = "best");
+names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
+names!(Select, "select", Best = "best", OneSe = "1se");
+names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");
+
+impl std::fmt::Display for MaxBins {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::AtMost(bins) => write!(f, "{bins}"),
+            Self::Exact => f.write_str("exact"),
+        }
+    }
+}
+
+impl std::str::FromStr for MaxBins {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "exact" {
+            return Ok(Self::Exact);
+        }
+        text.parse().map(Self::AtMost).map_err(|_| Error::Param {
+            name: "max_bins",
+            want: "from 2 to 65535, or exact",
+            got: text.into(),
+        })
+    }
+}
