@@ -103,7 +103,7 @@ impl BinnedColumn {
 
     /// The rows of a range that satisfy `atom`, or those that do not, added to `into`.
     pub(crate) fn select_range(&self, atom: Atom, range: Range<usize>, holds: bool, into: Vec<u32>) -> Vec<u32> {
-        let (test, row) = (self.test(atom), |i: usize| (range.start + i) as u32);
+        let (test, row) = (self.test(atom), |i: usize| range.start.wrapping_add(i) as u32);
         if let Codes::U8(codes) = &self.codes {
             let wanted = self.wanted(atom, holds);
             return kept(&codes[range.clone()], into, |i, &code| (row(i), wanted[code as usize]));
@@ -149,11 +149,11 @@ fn kept<T>(items: &[T], mut kept: Vec<u32>, row: impl Fn(usize, &T) -> (u32, boo
     let mut buffer = [0; SOME];
     for (some, start) in items.chunks(SOME).zip((0..).step_by(SOME)) {
         let mut end = 0;
-        for (item, i) in some.iter().zip(start..) {
+        for (item, i) in some.iter().zip(start..items.len()) {
             let (row, wanted) = row(i, item);
-            // No place is beyond the buffer; the remainder says so.
+            // No place is beyond the buffer; the remainder says so, and the end does not wrap.
             buffer[end % SOME] = row;
-            end += usize::from(wanted);
+            end = end.wrapping_add(usize::from(wanted));
         }
         kept.extend_from_slice(&buffer[..end]);
     }

@@ -216,7 +216,7 @@ impl Finder {
         let quick = |&x: &f64| {
             let start = first[cell((x - low) * scale, last)] as usize;
             // No comparison with NaN holds, so that nothing is noted of it.
-            let bin = note(start + usize::from(ends[start] < x), x);
+            let bin = note(start.wrapping_add(usize::from(ends[start] < x)), x);
             code(if x.is_nan() { bins } else { bin })
         };
         to.extend(values.iter().map(quick));

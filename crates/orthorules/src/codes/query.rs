@@ -19,6 +19,7 @@ impl Query {
     }
 
     /// Length of [`Self::with`] without building it.
+    #[inline]
     pub(crate) fn length_with(&self, atom: Atom) -> usize {
         1 + self.atoms.iter().filter(|&&old| !implies(atom, old)).count()
     }

@@ -234,8 +234,9 @@ impl Cells {
         let mut sums: Vec<(u64, i128, i128)> = vec![(0, 0, 0); self.len()];
         some.each(|r| {
             let (sum, b) = (&mut sums[keys[r] as usize], targets.b[r]);
-            sum.0 += 1;
-            sum.1 += i128::from(b);
+            // Of 64 bits each, and fewer than 2³² of them: neither wraps.
+            sum.0 = sum.0.wrapping_add(1);
+            sum.1 = sum.1.wrapping_add(i128::from(b));
             sum.2 += response.square(b, 1);
         });
         let sums = sums.into_iter();

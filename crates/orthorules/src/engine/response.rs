@@ -244,7 +244,8 @@ impl Response {
     #[inline]
     pub(crate) fn square(&self, b: i64, mass: u64) -> i128 {
         if self.has_one_mass() {
-            return (i128::from(b) * i128::from(b)) >> self.square_shift();
+            // The square of 64 bits fits 128, and the shift is less than that.
+            return i128::from(b).wrapping_mul(i128::from(b)).wrapping_shr(self.square_shift() as u32);
         }
         let b = b as f64 * self.b_unit;
         i128::from(self.square.units(b * (b / (mass as f64 * self.mass_unit))))

@@ -43,7 +43,8 @@ impl Sketch {
         if self.max_bins == MaxBins::Exact {
             return self.extend_distinct(values);
         }
-        let present = values.iter().filter(|x| !x.is_nan()).count();
+        // A count of values does not wrap, and is added up in wide registers where that is not checked.
+        let present = values.iter().fold(0usize, |present, x| present.wrapping_add(usize::from(!x.is_nan())));
         // So that thinning does not start over and over within a piece.
         while self.seen + present > MOST * self.stride {
             self.thin();

@@ -39,13 +39,15 @@ impl Rough {
         // Rounding is monotone, so no value lands in a bucket before that of a smaller one.
         let bucket = |x: f64| (((x - low) * scale) as u32 as usize).min(buckets);
         let mut ends = vec![0u32; buckets + 2];
-        values.iter().for_each(|&x| ends[bucket(x) + 1] += 1);
-        (0..=buckets).for_each(|b| ends[b + 1] += ends[b]);
+        // No count exceeds the number of values, which fits.
+        let add = |end: &mut u32, more: u32| *end = end.wrapping_add(more);
+        values.iter().for_each(|&x| add(&mut ends[bucket(x).wrapping_add(1)], 1));
+        (0..=buckets).for_each(|b| ends[b + 1] = ends[b + 1].wrapping_add(ends[b]));
         let mut roughly = vec![0.0; values.len()];
         for &x in values {
             let end = &mut ends[bucket(x)];
             roughly[*end as usize] = x;
-            *end += 1;
+            add(end, 1);
         }
         ends.truncate(buckets + 1);
         Some(Self { values: roughly, ends })

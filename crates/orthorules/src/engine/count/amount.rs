@@ -1,19 +1,32 @@
 //! The integers that are counts: of rows, or of units of mass.
 
 use crate::base::scratch::Spare;
-use std::ops::{AddAssign, BitOr, Sub, SubAssign};
+use std::ops::BitOr;
 
 /// What counts are made of.
-pub(crate) trait Amount:
-    Spare + Default + PartialOrd + AddAssign + SubAssign + Sub<Output = Self> + BitOr<Output = Self>
-{
+///
+/// A table has fewer than 2³² rows and all units together are fewer than 2⁶³, so that no sum of counts overflows; and only
+/// what was counted before is taken away. Sums that wrap say so: loops over counts need no check of their own.
+pub(crate) trait Amount: Spare + Default + PartialOrd + BitOr<Output = Self> {
     fn number(self) -> f64;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
 }
 
 impl Amount for u32 {
     #[inline]
     fn number(self) -> f64 {
         f64::from(self)
+    }
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
     }
 }
 
@@ -22,5 +35,15 @@ impl Amount for u64 {
     fn number(self) -> f64 {
         // All units together are fewer than half of what fits.
         self as i64 as f64
+    }
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
     }
 }

@@ -115,7 +115,8 @@ fn spread<T: Amount>(scorer: &Scorer, bins: usize, counts: &[T], mass: f64, lane
     let mut few = Vec::new();
     let zero = T::default();
     for (cell, counts) in counts.chunks_exact(bins).enumerate() {
-        let filled = counts.iter().map(|&count| u32::from(count > zero)).sum::<u32>() as usize;
+        // There are fewer bins than 2³²; a sum that may wrap is added up in wide registers.
+        let filled = counts.iter().fold(0u32, |filled, &count| filled.wrapping_add(u32::from(count > zero))) as usize;
         if filled == 0 {
             continue;
         }

@@ -210,7 +210,7 @@ fn move_counts<T: Amount>(counts: &mut Vec<T>, moved: &[T], moved_to: &[u32], ne
     let (before, after) = counts.split_at_mut(old * bins);
     for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
         let moved = &moved[cell * bins..][..bins];
-        before[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count -= *moved);
+        before[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count = count.minus(*moved));
         after[(to as usize - old) * bins..][..bins].copy_from_slice(moved);
     }
 }

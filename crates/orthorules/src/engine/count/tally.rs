@@ -12,6 +12,7 @@ mod table;
 use crate::base::scratch;
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::with_codes;
+use crate::engine::count::amount::Amount;
 use crate::engine::count::group::{Group, MOST};
 use crate::engine::count::histogram::Lanes;
 use crate::engine::mass::PerRow;
@@ -84,7 +85,7 @@ impl Counts {
 
     /// Adds what was counted of other rows.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.zip(other, |a, b| a + b, |a, b| a + b);
+        self.zip(other, Amount::plus, Amount::plus);
     }
 
     /// Combines two counts of the same kind, place by place.
@@ -144,9 +145,9 @@ impl Tally {
         fn each<T: Copy + Sub<Output = T>>(some: &mut [T], whole: &[T]) {
             some.iter_mut().zip(whole).for_each(|(some, all)| *some = *all - *some);
         }
-        self.counts.zip(&whole.counts, |some, all| all - some, |some, all| all - some);
+        self.counts.zip(&whole.counts, |some, all| all.minus(some), |some, all| all.minus(some));
         if let (Some(norms), Some(whole)) = (&mut self.norms, &whole.norms) {
-            norms.zip(whole, |some, all| all - some, |some, all| all - some);
+            norms.zip(whole, |some, all| all.minus(some), |some, all| all.minus(some));
         }
         each(&mut self.rows, &whole.rows);
         each(&mut self.sums, &whole.sums);
@@ -163,9 +164,9 @@ impl Tally {
 
 /// How many rows each of so many bins has, out of `counts` by cell and bin.
 pub(crate) fn rows_of_bins(counts: &[u32], bins: usize) -> Vec<u32> {
-    let mut rows = vec![0; bins];
+    let mut rows = vec![0u32; bins];
     for cell in counts.chunks_exact(bins) {
-        rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows += count);
+        rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows = rows.plus(*count));
     }
     rows
 }
@@ -291,13 +292,13 @@ fn filled_unchecked<V: Values>(node: Node, values: V, codes: &[&[u8]]) -> Option
 
 /// Counts by cell and bin, and targets by bin, from counts by cell, target and bin.
 fn by_target(counts: &[u32], bins: usize) -> (Vec<u32>, Vec<i128>) {
-    let (mut by_cell, mut targets) = (Vec::with_capacity(counts.len() / 2), vec![0; bins]);
+    let (mut by_cell, mut targets) = (Vec::with_capacity(counts.len() / 2), vec![0u32; bins]);
     for both in counts.chunks_exact(2 * bins.max(1)) {
         let (zeros, ones) = both.split_at(bins);
-        by_cell.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros + ones));
-        targets.iter_mut().zip(ones).for_each(|(sum, ones)| *sum += ones);
+        by_cell.extend(zeros.iter().zip(ones).map(|(zeros, ones)| zeros.plus(*ones)));
+        targets.iter_mut().zip(ones).for_each(|(sum, ones)| *sum = sum.plus(*ones));
     }
-    (by_cell, targets.into_iter().map(|ones: u32| i128::from(ones)).collect())
+    (by_cell, targets.into_iter().map(i128::from).collect())
 }
 
 #[cfg(test)]

@@ -68,7 +68,8 @@ pub(crate) fn children(
     stride: usize,
     mut visit: impl FnMut(Atom, &[f64]),
 ) {
-    let bin = |b: usize| &stats[b * stride..(b + 1) * stride];
+    // Slices are checked against the statistics; products of what is within them do not wrap.
+    let bin = |b: usize| &stats[b.wrapping_mul(stride)..][..stride];
     let count = |b: usize| bin(b)[ROWS];
     let atom = |op, b: usize| Atom { column: index, op, bin: b as u32 };
     let (last, missing) = (column.bins, bin(column.bins));

@@ -329,6 +329,7 @@ impl Searcher<'_> {
     }
 
     /// Whether the rule of a query that allows `signs`, and `atom`, may have the weight that its rows ask for.
+    #[inline]
     fn admits(&self, signs: Signs, atom: Atom, stats: &[f64]) -> bool {
         self.directions.is_empty() || signs.and(self.directions.of_atom(atom)).allow(-self.scorer.slope(stats))
     }

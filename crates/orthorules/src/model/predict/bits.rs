@@ -61,12 +61,14 @@ vectorised! {
     }
 }
 
-/// Writes one bit for each value, without a branch.
+/// Writes one bit for each value, without a branch: there are 64 at most, so that no shift wraps.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn pack<T: Copy>(values: &[T], bits: &mut Bits, holds: impl Fn(T) -> bool) {
     let (whole, rest) = values.as_chunks::<64>();
-    let word = |values: &[T]| values.iter().enumerate().fold(0, |word, (j, &x)| word | u64::from(holds(x)) << j);
+    let word = |values: &[T]| {
+        values.iter().enumerate().fold(0, |word, (j, &x)| word | u64::from(holds(x)).wrapping_shl(j as u32))
+    };
     bits.iter_mut().zip(whole).for_each(|(bits, values)| *bits = word(values));
     if let Some((last, beyond)) = bits[whole.len()..].split_first_mut() {
         *last = word(rest);
@@ -84,7 +86,7 @@ vectorised! {
             }
             for (j, score) in scores.iter_mut().enumerate() {
                 let sum = *score + weight;
-                *score = if word >> j & 1 == 1 { sum } else { *score };
+                *score = if word.wrapping_shr(j as u32) & 1 == 1 { sum } else { *score };
             }
         }
     }

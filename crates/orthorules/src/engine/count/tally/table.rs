@@ -91,15 +91,17 @@ impl Summand for () {
 impl Summand for i128 {
     #[inline]
     fn add(&mut self, other: Self) {
-        *self += other;
+        // Of 64 bits each, and fewer than 2³² of them: the sum does not wrap.
+        *self = self.wrapping_add(other);
     }
 }
 
 impl Summand for TargetAndRows {
     #[inline]
     fn add(&mut self, other: Self) {
-        self.b += other.b;
-        self.rows += other.rows;
+        self.b = self.b.wrapping_add(other.b);
+        // Of 32 bits each.
+        self.rows = self.rows.wrapping_add(other.rows);
     }
 }
 
@@ -200,12 +202,12 @@ impl<C: Code, T: Amount, S: Summand, const K: usize> Sink<T, S> for Packed<'_, C
 
     #[inline(always)]
     fn add(&mut self, row: usize, key: usize, (amount, value): (T, S)) {
-        // Past the start every index is one of the sums, too: one comparison serves both.
+        // Past the start every index is one of the sums, too: one comparison serves both. What wraps is no index.
         let bins = self.sums.len();
-        let counts = &mut self.counts[key * bins..][..bins];
+        let counts = &mut self.counts[key.wrapping_mul(bins)..][..bins];
         for k in 0..K {
-            let bin = self.first[k] + self.codes[k][row].index();
-            counts[bin] += amount;
+            let bin = self.first[k].wrapping_add(self.codes[k][row].index());
+            counts[bin] = counts[bin].plus(amount);
             self.sums[bin].add(value);
         }
     }
@@ -229,7 +231,7 @@ impl<T: Amount, S: Summand, const K: usize> Sink<T, S> for Wide<'_, T, S, K> {
     fn add(&mut self, row: usize, key: usize, (amount, value): (T, S)) {
         for ((counts, sums), codes) in self.counts[key].iter_mut().zip(&mut *self.sums).zip(&self.codes) {
             let bin = codes[row] as usize;
-            counts[bin] += amount;
+            counts[bin] = counts[bin].plus(amount);
             sums[bin].add(value);
         }
     }

@@ -206,6 +206,7 @@ impl UnitStats {
     /// Rows, G, D, N, … of the unit at `position`.
     #[inline]
     pub(crate) fn vector(&self, position: u32) -> &[f64] {
-        &self.vectors[position as usize * self.stride..(position as usize + 1) * self.stride]
+        // The slice is checked; products of what is within it do not wrap.
+        &self.vectors[(position as usize).wrapping_mul(self.stride)..][..self.stride]
     }
 }
