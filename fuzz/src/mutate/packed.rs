@@ -71,7 +71,7 @@ pub(crate) fn frames(rng: &mut Rng, packed: &mut Vec<u8>, is_gzip: bool) {
 
 /// Data that is far larger than its packed form: one cell, one column, or one row.
 pub(crate) fn bomb(rng: &mut Rng) -> Vec<u8> {
-    let size = rng.between(1 << 20, 24 << 20);
+    let size = rng.between(1 << 20, 8 << 20);
     let (head, unit) = *rng.pick(&[
         ("x,y\n", "1,2\n"),
         ("x,y\n1,", "7"),
