@@ -34,10 +34,10 @@
 //! let ensemble = &model.ensembles[0];
 //! let size = ensemble.chosen();
 //! println!("{:+.1}", size.intercept);
-//! for (rule, weight) in ensemble.rules.iter().zip(&size.weights) {
+//! for (rule, weight) in ensemble.terms(size) {
 //!     println!("{weight:+.1} if {rule}");
 //! }
-//! let shown: Vec<String> = ensemble.rules.iter().map(ToString::to_string).collect();
+//! let shown: Vec<String> = ensemble.terms(size).map(|(rule, _)| rule.to_string()).collect();
 //! assert_eq!(shown, ["weather = snow", "km >= 6"]);
 //!
 //! let Predictions::Numbers(minutes) = model.predict(&table)? else { panic!("a regression predicts numbers") };

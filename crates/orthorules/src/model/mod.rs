@@ -125,6 +125,11 @@ impl Ensemble {
         self.at(self.chosen).unwrap_or(&self.path[self.path.len() - 1])
     }
 
+    /// The rules of a size of this ensemble, each with its weight: right, too, where a size is not made of the first rules.
+    pub fn terms<'s>(&'s self, size: &'s Step) -> impl Iterator<Item = (&'s Rule, f64)> {
+        size.members().zip(&size.weights).map(|(k, &weight)| (&self.rules[k], weight))
+    }
+
     /// The size with `rules` rules, or else the most complex with fewer: where several scores share one axis of sizes.
     pub fn up_to(&self, rules: usize) -> &Step {
         let fewer = || self.path.iter().rfind(|s| s.rules <= rules);
