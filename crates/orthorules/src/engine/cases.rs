@@ -108,15 +108,10 @@ impl Case {
         params.check(self.loss(), self.rows()).unwrap()
     }
 
-    /// The weights before any rule.
-    pub(crate) fn constant(&self, response: &Response, cells: &Cells, params: &Checked) -> Weights {
-        refit::constant(response.loss, cells, response.zero(), params)
-    }
-
     /// Cells and weights after adding the case's rules one by one.
     pub(crate) fn fitted(&self, response: &Response, params: &Checked) -> (Cells, Weights) {
         let mut cells = one_cell(response);
-        let mut weights = self.constant(response, &cells, params);
+        let mut weights = constant(response, &cells, params);
         for rule in &self.rules {
             split(&mut cells, selected(rule), response);
             weights = refit::update(&weights, Signs::Any, response.loss, &cells, params);
@@ -138,4 +133,9 @@ pub(crate) fn one_cell(response: &Response) -> Cells {
 /// Splits cells by the rows that a rule covers.
 pub(crate) fn split(cells: &mut Cells, covered: Vec<u32>, response: &Response) {
     cells.split(&Selected::single(covered), &Rows::whole(&[], response), response);
+}
+
+/// The weights before any rule.
+pub(crate) fn constant(response: &Response, cells: &Cells, params: &Checked) -> Weights {
+    refit::constant(response.loss, cells, response.zero(), params)
 }

@@ -78,9 +78,8 @@ impl Cells {
     /// One cell with all rows.
     pub(crate) fn new(rows: &Rows, response: &Response) -> Self {
         let counted = response.counted;
-        let keys = |targets: &Targets| match counted {
-            true => targets.b.iter().map(|&b| u32::from(b != 0)).collect(),
-            false => vec![0; targets.b.len()],
+        let keys = |targets: &Targets| {
+            if counted { targets.b.iter().map(|&b| u32::from(b != 0)).collect() } else { vec![0; targets.b.len()] }
         };
         let mut cells = Self {
             keys: rows.parts.iter().map(|part| keys(&part.targets)).collect(),

@@ -19,8 +19,8 @@ use std::time::Instant;
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 ///
-/// With [`Params::cv`], λ and the size are chosen by cross-validation ([`cv`]); with
-/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is ([`bootstrap`]). Half of either says
+/// With [`Params::cv`], λ and the size are chosen by cross-validation; with
+/// [`Params::bootstrap`], rows are drawn anew to see how sure the result is. Half of either says
 /// nothing: whoever stops them gets the model without ([`Model::cv`], [`Model::bootstrap`]).
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
     let start = Instant::now();

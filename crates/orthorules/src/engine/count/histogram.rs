@@ -124,7 +124,9 @@ impl<'a> GatheredPart<'a> {
         scratch::give(self.keys);
         scratch::give(self.b);
         self.mass.give();
-        self.norm.map(PerRow::give);
+        if let Some(norm) = self.norm {
+            norm.give();
+        }
         self.stands_for.give();
         [self.vectors, self.sides].into_iter().filter_map(OnceLock::into_inner).for_each(scratch::give);
     }
@@ -199,10 +201,7 @@ impl<'a> Gathered<'a> {
             Some(norm) if self.scorer.by_norm => norm.at(i) as i64 as f64 * response.norm_unit,
             _ => mass,
         };
-        let b = match self.cells.are_counted() {
-            true => f64::from(part.keys[i] & 1),
-            false => part.b[i] as f64 * response.b_unit,
-        };
+        let b = if self.cells.are_counted() { f64::from(part.keys[i] & 1) } else { part.b[i] as f64 * response.b_unit };
         (mass * mean - b, weight, weight * curvature)
     }
 

@@ -258,7 +258,7 @@ impl Moved<'_> {
 mod tests {
     use super::*;
     use crate::codes::column::{Code, with_codes};
-    use crate::engine::cases::{cases, selected};
+    use crate::engine::cases::{cases, constant, selected};
     use crate::engine::count::histogram::{Gathered, Method};
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
@@ -273,7 +273,7 @@ mod tests {
             let params = case.checked(objective, Intercept::Corrected, 0.7);
             let rows = Rows::whole(&columns, &response);
             let mut cells = Cells::new(&rows, &response);
-            let first = Scorer::new(&rows, &response, &cells, &case.constant(&response, &cells, &params), &params);
+            let first = Scorer::new(&rows, &response, &cells, &constant(&response, &cells, &params), &params);
             let mut root = Gathered::new(&rows.all(), &rows, &response, &cells, &first).root_counts(&columns);
             for rule in &case.rules {
                 let covered = selected(rule);
@@ -289,9 +289,10 @@ mod tests {
                             rows &= amount(r).is_none();
                         }
                     }
-                    match rows && !covered.is_empty() || amount(0).is_none() {
-                        true => Counts::Rows(counts.iter().map(|&n| n as u32).collect()),
-                        false => Counts::Units(counts),
+                    if rows && !covered.is_empty() || amount(0).is_none() {
+                        Counts::Rows(counts.iter().map(|&n| n as u32).collect())
+                    } else {
+                        Counts::Units(counts)
                     }
                 };
                 let each = |amounts: &PerRow<u64>, r: usize| match amounts {

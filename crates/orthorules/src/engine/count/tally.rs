@@ -122,7 +122,9 @@ impl Tally {
     /// Keeps its memory for others.
     pub(crate) fn give(self) {
         self.counts.give();
-        self.norms.map(Counts::give);
+        if let Some(norms) = self.norms {
+            norms.give();
+        }
         scratch::give(self.rows);
         scratch::give(self.sums);
     }
@@ -320,10 +322,8 @@ mod tests {
             each[bin] += u64::from(stands_for);
         }
         let narrow = || counts.iter().map(|&n| n as u32).collect();
-        match units {
-            true => Tally { counts: Counts::Units(counts), norms: None, rows: each, sums },
-            false => Tally { counts: Counts::Rows(narrow()), norms: None, rows: Vec::new(), sums },
-        }
+        let (counts, rows) = if units { (Counts::Units(counts), each) } else { (Counts::Rows(narrow()), Vec::new()) };
+        Tally { counts, norms: None, rows, sums }
     }
 
     proptest! {

@@ -355,12 +355,10 @@ mod tests {
         let d = DVector::from_fn(n, |r, _| {
             if params.objective.is_second_order() {
                 response.mass(r) * response.loss.curvature(f(r))
+            } else if response.targets.norm.is_some() {
+                response.norm(r)
             } else {
-                if response.targets.norm.is_some() {
-                    response.norm(r)
-                } else {
-                    response.mass(r) / response.loss.factor()
-                }
+                response.mass(r) / response.loss.factor()
             }
         });
         let first = usize::from(params.intercept == Intercept::Corrected);
