@@ -108,7 +108,9 @@ fn columns_side_by_side(readers: &mut [ParquetRecordBatchReader], what: &str) ->
 }
 
 fn metadata(source: &Source) -> Result<ArrowReaderMetadata, Failure> {
-    Ok(ArrowReaderMetadata::load(&source.anywhere()?, ArrowReaderOptions::new())?)
+    let bytes = source.anywhere()?;
+    pages::check_footer(&bytes)?;
+    Ok(ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new())?)
 }
 
 fn ipc_file(source: &Source, wanted: Option<Vec<usize>>) -> Result<FileReader<Box<dyn ReadSeek>>, Failure> {

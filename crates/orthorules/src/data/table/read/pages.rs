@@ -1,8 +1,9 @@
-//! The pages of a Parquet file, looked at before they are unpacked: the Parquet reader reserves the memory that a page's
-//! header claims. A damaged header must not get that far.
+//! The footer and the pages of a Parquet file, looked at before they are decoded: the Parquet reader reserves the memory that a
+//! list of the footer or the header of a page claims. Damaged ones must not get that far.
 
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::Length;
 
 use super::source::Anywhere;
 use crate::data::table::read::failure::{DAMAGED, Failure};
@@ -11,8 +12,22 @@ use crate::data::table::read::failure::{DAMAGED, Failure};
 const HARMLESS: u64 = 64 << 20;
 /// Larger ones may claim to be so many times as large as they are packed.
 const MOST: u64 = 1000;
+/// Bytes behind the footer: its length, and four letters.
+const TAIL: u64 = 8;
 /// Bytes of a header that are read at once; those with long statistics need more.
 const WINDOW: u64 = 512;
+
+/// The lists of the footer have as many elements as they claim. What is no footer at all is left to the reader to tell.
+pub(super) fn check_footer(bytes: &Anywhere) -> Result<(), Failure> {
+    let Some(end) = bytes.len().checked_sub(TAIL) else { return Ok(()) };
+    let tail = bytes.part(end, TAIL)?;
+    let Some((length, b"PAR1")) = tail.split_first_chunk::<4>() else { return Ok(()) };
+    let length = u64::from(u32::from_le_bytes(*length));
+    let Some(start) = end.checked_sub(length) else { return Ok(()) };
+    let footer = bytes.part(start, length)?;
+    let mut thrift = Thrift { bytes: &footer, at: 0, path: Vec::new() };
+    thrift.fields(&mut |_, _| {}).ok_or_else(|| DAMAGED.into())
+}
 
 /// No packed page of the columns at the places `wanted` claims more than it can be trusted to hold.
 pub(super) fn check(bytes: &Anywhere, metadata: &ParquetMetaData, wanted: &[usize]) -> Result<(), Failure> {
@@ -195,6 +210,19 @@ mod tests {
         for end in 0..bytes.len() - 2 {
             assert_eq!(Header::read(&bytes[..end]), None, "{end}");
         }
+    }
+
+    #[test]
+    fn lists_must_have_what_they_claim() {
+        // One field: a list of two billion structs, of which there are three.
+        let footer = [0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0, 0, 0, 0];
+        let file = |footer: &[u8]| {
+            let tail = [&(footer.len() as u32).to_le_bytes()[..], b"PAR1"].concat();
+            Anywhere::Memory([b"PAR1", footer, &tail].concat().into())
+        };
+        assert!(check_footer(&file(&footer)).is_err());
+        assert!(check_footer(&file(&[0x19, 0x3c, 0, 0, 0, 0])).is_ok());
+        assert!(check_footer(&Anywhere::Memory(vec![7; 5].into())).is_ok());
     }
 
     #[test]
