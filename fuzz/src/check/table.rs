@@ -75,6 +75,8 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
             }
             (Err(error), Err(other)) if same_fault(&error, &other) => return refused(&error),
             (Err(error), Err(other)) => return Err(format!("streamed: {error}; in memory: {other}")),
+            // Of a damaged file, one way of reading may meet what the other does not need.
+            (Ok(_), Err(error)) | (Err(error), Ok(_)) if is_damage(&error) => return refused(&error),
             (Ok(_), Err(error)) => return Err(format!("only in memory: {error}")),
             (Err(error), Ok(_)) => return Err(format!("only streamed: {error}")),
         }

@@ -49,11 +49,15 @@ fn parquet_footer(rng: &mut Rng, file: &mut Vec<u8>) {
             return;
         }
         let (what, part) = rng.pick(&found).clone();
+        // What was changed before may claim more than there is.
+        if part.end > file.len() {
+            return;
+        }
         let new = thrift::replacement(rng, what, &file[part.clone()]);
         file.splice(part, new);
     }
     // The length is that of the new footer, so that the reader gets to what was changed.
-    let end = file.len() - PARQUET_TAIL;
+    let Some(end) = file.len().checked_sub(PARQUET_TAIL).filter(|&end| end >= place.start) else { return };
     let length = (end - place.start) as u32;
     file[end..end + 4].copy_from_slice(&length.to_le_bytes());
 }
