@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn places_are_named_alike_everywhere() {
-        assert_eq!(short("/home/a/registry/arrow-data-59.3.0/src/data.rs"), "arrow-data-59.3.0/src/data.rs");
+        assert_eq!(short("/a/registry/arrow-data-59.3.0/src/data.rs"), "arrow-data-59.3.0/src/data.rs");
         assert_eq!(short("crates/orthorules/src/search/mod.rs"), "orthorules/src/search/mod.rs");
         assert_eq!(short("lib.rs"), "lib.rs");
     }
