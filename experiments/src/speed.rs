@@ -4,7 +4,7 @@ use crate::say::say_line;
 use anyhow::Result;
 use clap::Args;
 use orthorules::generate::SplitMix64;
-use orthorules::model::Step;
+use orthorules::model::Size;
 use orthorules::params::{MaxBins, Preset};
 use orthorules::table::{self, ReadOptions};
 use orthorules::{Column, Model, Observer, Params, Problem, Roles, Rule, Seconds, Table, Task, Values, fit};
@@ -51,7 +51,7 @@ struct Clock {
 }
 
 impl Observer for Clock {
-    fn step(&self, _class: Option<&str>, _rule: &Rule, _step: &Step) {
+    fn step(&self, _class: Option<&str>, _rule: &Rule, _step: &Size) {
         if let Ok(mut rounds) = self.rounds.lock() {
             rounds.push(self.start.elapsed().as_secs_f64());
         }

@@ -3,7 +3,7 @@
 use crate::errors::{defect, exception};
 use crate::model::Model;
 use crate::table::Table;
-use orthorules::model::Step;
+use orthorules::model::Size;
 use orthorules::params::{Monotone, Preset};
 use orthorules::{Kind, Observer, Params, Problem, Roles, Rule, Task};
 use pyo3::exceptions::PyValueError;
@@ -42,7 +42,7 @@ struct Watcher {
 }
 
 impl Observer for Watcher {
-    fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
+    fn step(&self, class: Option<&str>, rule: &Rule, step: &Size) {
         if self.talkative {
             let class = class.map(str::to_owned);
             let (rules, complexity, risk) = (step.rules, step.complexity, step.train_risk);

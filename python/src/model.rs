@@ -3,7 +3,7 @@
 use crate::errors::{exception, guarded};
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
-use orthorules::model::{Ensemble, Step};
+use orthorules::model::{Ensemble, Size};
 use orthorules::{Column, Kind, Link, Predictions};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -28,13 +28,13 @@ pub(crate) struct Activations {
 }
 
 /// The steps of one size.
-fn steps<'m>(model: &'m orthorules::Model, sizes: &[Vec<usize>], size: usize) -> PyResult<Vec<&'m Step>> {
+fn steps<'m>(model: &'m orthorules::Model, sizes: &[Vec<usize>], size: usize) -> PyResult<Vec<&'m Size>> {
     let places = sizes.get(size).ok_or_else(|| PyIndexError::new_err(format!("there is no size {size}")))?;
     Ok(model.ensembles.iter().zip(places).map(|(e, &place)| &e.path[place]).collect())
 }
 
 /// The place of a step on the path.
-fn place(ensemble: &Ensemble, step: &Step) -> usize {
+fn place(ensemble: &Ensemble, step: &Size) -> usize {
     ensemble.path.iter().position(|s| std::ptr::eq(s, step)).unwrap_or(0)
 }
 

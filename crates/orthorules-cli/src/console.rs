@@ -1,7 +1,7 @@
 //! What goes to the terminal: results on standard output, notes and progress on standard error.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use orthorules::model::Step;
+use orthorules::model::Size;
 use orthorules::{Certificate, Observer, Rule, decimal};
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -107,7 +107,7 @@ impl Progress {
 }
 
 impl Observer for Progress {
-    fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
+    fn step(&self, class: Option<&str>, rule: &Rule, step: &Size) {
         if self.bar.is_hidden() && !self.notes.verbose {
             return;
         }

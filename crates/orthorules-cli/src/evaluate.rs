@@ -2,7 +2,7 @@
 
 use crate::args::EvaluateArgs;
 use crate::console::Output;
-use crate::fit::Size;
+use crate::fit::SizeLabel;
 use crate::input::{self, Failure, in_table};
 use crate::text;
 use orthorules::evaluate::Evaluation;
@@ -28,13 +28,13 @@ struct Document<'e> {
     loss: Loss,
     rows: usize,
     path: Vec<Entry<'e>>,
-    chosen: Size,
+    chosen: SizeLabel,
 }
 
 #[derive(Serialize)]
 struct Entry<'e> {
     #[serde(flatten)]
-    size: Size,
+    size: SizeLabel,
     risk: f64,
     #[serde(flatten)]
     metrics: Metrics<'e>,
@@ -51,12 +51,12 @@ impl Serialize for Metrics<'_> {
 
 fn document<'e>(model: &Model, rows: usize, evaluations: &'e [Evaluation]) -> Document<'e> {
     let entry = |e: &'e Evaluation| Entry {
-        size: Size { rules: e.rules, complexity: e.complexity },
+        size: SizeLabel { rules: e.rules, complexity: e.complexity },
         risk: e.risk,
         metrics: Metrics(&e.metrics),
     };
     let path = evaluations.iter().map(entry).collect();
-    Document { task: model.task, loss: model.loss, rows, path, chosen: Size::of(model, model.chosen()) }
+    Document { task: model.task, loss: model.loss, rows, path, chosen: SizeLabel::of(model, model.chosen()) }
 }
 
 fn describe(model: &Model, rows: usize, evaluations: &[Evaluation]) -> String {

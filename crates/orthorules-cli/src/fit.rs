@@ -2,7 +2,7 @@
 
 mod document;
 
-pub(crate) use document::{Document, Entry, Size};
+pub(crate) use document::{Document, Entry, SizeLabel};
 
 use crate::args::FitArgs;
 use crate::console::{Notes, Output, Progress, expect_interrupt, interrupted, keep_rules_on_interrupt};
@@ -249,7 +249,7 @@ impl Training<'_> {
             }
         };
         let entry = |e: orthorules::evaluate::Evaluation| Entry {
-            size: Size { rules: e.rules, complexity: e.complexity },
+            size: SizeLabel { rules: e.rules, complexity: e.complexity },
             train_risk: e.risk,
             held_out: None,
             newest: None,

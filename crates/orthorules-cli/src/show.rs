@@ -2,12 +2,12 @@
 
 use crate::args::ShowArgs;
 use crate::console::Output;
-use crate::fit::Size;
+use crate::fit::SizeLabel;
 use crate::input::{self, Failure};
 use crate::line::RuleLine;
 use crate::text;
 use orthorules::model::Bootstrap;
-use orthorules::model::{Ensemble, Step};
+use orthorules::model::{Ensemble, Size};
 use orthorules::rule::Condition;
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
@@ -20,8 +20,8 @@ struct Document<'m> {
     target: &'m str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     classes: &'m [String],
-    shown: Size,
-    chosen: Size,
+    shown: SizeLabel,
+    chosen: SizeLabel,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     single: Option<Listing<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -47,7 +47,7 @@ struct Line<'m> {
 }
 
 impl<'m> Listing<'m> {
-    fn new((ensemble, step): (&'m Ensemble, &'m Step)) -> Self {
+    fn new((ensemble, step): (&'m Ensemble, &'m Size)) -> Self {
         let line = |(k, &weight): (usize, &f64)| {
             let rule = &ensemble.rules[k];
             Line { rule: RuleLine::new(rule, weight), conditions: &rule.conditions }
@@ -72,8 +72,8 @@ fn document(model: &Model, rules: usize) -> Document<'_> {
         loss: model.loss,
         target: &model.target,
         classes: &model.classes,
-        shown: Size::of(model, rules),
-        chosen: Size::of(model, model.chosen()),
+        shown: SizeLabel::of(model, rules),
+        chosen: SizeLabel::of(model, model.chosen()),
         single,
         one_vs_rest: listings,
         bootstrap: model.bootstrap.as_ref().filter(|b| b.rules == rules),

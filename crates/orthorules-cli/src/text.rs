@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use orthorules::model::CrossValidation;
-use orthorules::model::{Ensemble, Step};
+use orthorules::model::{Ensemble, Size};
 use orthorules::params::Select;
 use orthorules::{Link, Model, Task, decimal};
 use std::fmt::Write;
@@ -203,7 +203,7 @@ pub(crate) fn rules(model: &Model, rules: usize, rows: Option<usize>) -> String 
     text
 }
 
-fn rule_list(task: Task, ensemble: &Ensemble, step: &Step, rows: Option<usize>) -> Grid {
+fn rule_list(task: Task, ensemble: &Ensemble, step: &Size, rows: Option<usize>) -> Grid {
     let values: Vec<f64> = step.weights.iter().copied().chain([step.intercept]).collect();
     let weights = signed(&values, 3);
     let factors = aligned(&values.iter().map(|w| w.exp()).collect::<Vec<_>>(), 3);

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p orthorules --example proof
 
-use orthorules::model::Step;
+use orthorules::model::Size;
 use orthorules::params::Search;
 use orthorules::{Certificate, Observer, Params, Problem, Result, Roles, Rule, fit, generate};
 
@@ -15,7 +15,7 @@ impl Observer for Printer {
         println!("{said} after {} queries", certificate.nodes);
     }
 
-    fn step(&self, _class: Option<&str>, rule: &Rule, size: &Step) {
+    fn step(&self, _class: Option<&str>, rule: &Rule, size: &Size) {
         println!("  {rule}: risk {:.4}", size.train_risk);
     }
 }

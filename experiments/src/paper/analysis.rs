@@ -1,6 +1,6 @@
 //! From curves to the numbers that the paper claims.
 
-use super::curve::{Curve, Part, Size};
+use super::curve::{Curve, CurveSize, Part};
 use super::extras::{COMPARED, Extras};
 use super::method::Method;
 use super::published::Published;
@@ -47,7 +47,7 @@ pub(crate) struct Marked<'a> {
     pub(crate) method: Method,
     /// Normalised test risk.
     pub(crate) risk: f64,
-    pub(crate) size: &'a Size,
+    pub(crate) size: &'a CurveSize,
 }
 
 /// How often a change helps.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One ensemble on the way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Size {
+pub(crate) struct CurveSize {
     pub(crate) rules: usize,
     pub(crate) complexity: usize,
     pub(crate) train: f64,
@@ -27,7 +27,7 @@ pub(crate) struct Curve {
     /// Risk of the best constant.
     pub(crate) constant: [f64; 2],
     /// In the order of the number of rules; complexities need not ascend, since each has its own λ.
-    pub(crate) sizes: Vec<Size>,
+    pub(crate) sizes: Vec<CurveSize>,
     /// Mean seconds of one fit up to complexity 50.
     pub(crate) seconds: f64,
     /// Seconds of everything, cross-validation included.
@@ -58,7 +58,7 @@ impl Part {
     }
 }
 
-impl Size {
+impl CurveSize {
     fn risk(&self, part: Part) -> f64 {
         match part {
             Part::Train => self.train,
@@ -75,7 +75,7 @@ impl Curve {
     }
 
     /// Normalised risk of one of its ensembles on test rows: comparable between curves, whatever their loss and scale.
-    pub(crate) fn test_risk(&self, size: &Size) -> f64 {
+    pub(crate) fn test_risk(&self, size: &CurveSize) -> f64 {
         size.test / self.normaliser[1]
     }
 
@@ -100,7 +100,8 @@ mod tests {
     use super::*;
 
     fn curve(early: usize) -> Curve {
-        let size = |complexity, train| Size { rules: 1, complexity, train, test: 1.0, lambda: None, text: Vec::new() };
+        let size =
+            |complexity, train| CurveSize { rules: 1, complexity, train, test: 1.0, lambda: None, text: Vec::new() };
         Curve {
             normaliser: [2.0; 2],
             constant: [2.0; 2],

@@ -6,7 +6,7 @@ use super::protocol::Protocol;
 use super::store::{Job, Store};
 use crate::data::{DataSet, Entry};
 use anyhow::Result;
-use orthorules::model::Step;
+use orthorules::model::Size;
 use orthorules::params::{Preset, Update};
 use orthorules::study::{Comparison, Coverage, coverages, naive_cob};
 use orthorules::{Observer, Params, Problem, Rule, Task, fit};
@@ -66,7 +66,7 @@ pub(crate) struct Times {
 struct Until(AtomicBool);
 
 impl Observer for Until {
-    fn step(&self, _class: Option<&str>, _rule: &Rule, step: &Step) {
+    fn step(&self, _class: Option<&str>, _rule: &Rule, step: &Size) {
         self.0.store(step.complexity >= LEVELS, Ordering::Relaxed);
     }
 

@@ -1,14 +1,14 @@
 //! One method on one split: paths for every λ, the choice of λ for every size, and the resulting curve.
 
 use super::LEVELS;
-use super::curve::{Curve, Size};
+use super::curve::{Curve, CurveSize};
 use super::method::{Method, exact};
 use super::protocol::{Prepared, Protocol, constants, side};
 use super::sirus;
 use crate::data::{DataSet, Entry};
 use anyhow::Result;
 use orthorules::evaluate::Evaluation;
-use orthorules::model::Step;
+use orthorules::model::Size;
 use orthorules::params::Objective;
 use orthorules::study::{Variant, boost};
 use orthorules::{Certificate, Model, Observer, Params, Problem, Roles, Rule, Table, Task, fit};
@@ -35,7 +35,7 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn step(&self, _class: Option<&str>, _rule: &Rule, step: &Step) {
+    fn step(&self, _class: Option<&str>, _rule: &Rule, step: &Size) {
         if step.complexity >= LEVELS {
             self.enough.store(true, Ordering::Relaxed);
         }
@@ -115,7 +115,7 @@ impl Plan {
             seconds = if paths.is_empty() { taken } else { seconds };
             paths.push(Path::new(model, &prepared.train, &prepared.test)?);
         }
-        let mut sizes: Vec<Size> = Vec::new();
+        let mut sizes: Vec<CurveSize> = Vec::new();
         for (k, &lambda) in chosen.iter().enumerate() {
             let from = lambdas.iter().position(|&l| l == lambda).unwrap_or(0);
             // A path that has no rule to add stays what it is.
@@ -226,10 +226,10 @@ impl Path {
         Ok(Self { train: model.evaluate(train)?, test: model.evaluate(test)?, model })
     }
 
-    fn size(&self, index: usize, lambda: Option<f64>) -> Size {
+    fn size(&self, index: usize, lambda: Option<f64>) -> CurveSize {
         let (ensemble, step) = (&self.model.ensembles[0], &self.model.ensembles[0].path[index]);
         let rules = step.members().zip(&step.weights);
-        Size {
+        CurveSize {
             rules: step.rules,
             complexity: step.complexity,
             train: self.train[index].risk,

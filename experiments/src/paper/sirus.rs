@@ -8,7 +8,7 @@
 //! - Columns whose names R changes on reading (blanks, signs) and that are named otherwise in the script are lost.
 
 use super::LEVELS;
-use super::curve::{Curve, Size};
+use super::curve::{Curve, CurveSize};
 use super::method::Method;
 use super::protocol::{Protocol, side};
 use crate::data::{DataSet, Entry};
@@ -103,9 +103,9 @@ pub(crate) fn curve(entry: &Entry, data: &DataSet, split: usize, setting: String
                 losses.sum::<f64>() / scores.len() as f64
             };
             let complexity = step.complexity + step.rules;
-            Size { rules: step.rules, complexity, train: risk(0), test: risk(1), lambda: None, text: Vec::new() }
+            CurveSize { rules: step.rules, complexity, train: risk(0), test: risk(1), lambda: None, text: Vec::new() }
         })
-        .take_while(|s: &Size| s.complexity <= LEVELS + 4)
+        .take_while(|s: &CurveSize| s.complexity <= LEVELS + 4)
         .collect();
     let normaliser = match measure {
         Measure::Squared => {

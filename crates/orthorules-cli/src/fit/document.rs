@@ -4,27 +4,27 @@ use super::Fitted;
 use crate::line::RuleLine;
 use orthorules::model::Bootstrap;
 use orthorules::model::GridPoint;
-use orthorules::model::{Ensemble, Step};
+use orthorules::model::{Ensemble, Size};
 use orthorules::params::Select;
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
 
 /// A size of a model.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Size {
+pub(crate) struct SizeLabel {
     pub(crate) rules: usize,
     pub(crate) complexity: usize,
 }
 
-impl Size {
+impl SizeLabel {
     /// The size of `model` with `rules` rules.
     pub(crate) fn of(model: &Model, rules: usize) -> Self {
         Self { rules, complexity: model.complexity(rules) }
     }
 }
 
-impl From<&Step> for Size {
-    fn from(step: &Step) -> Self {
+impl From<&Size> for SizeLabel {
+    fn from(step: &Size) -> Self {
         Self { rules: step.rules, complexity: step.complexity }
     }
 }
@@ -33,7 +33,7 @@ impl From<&Step> for Size {
 #[derive(Serialize)]
 pub(crate) struct Entry {
     #[serde(flatten)]
-    pub(crate) size: Size,
+    pub(crate) size: SizeLabel,
     pub(crate) train_risk: f64,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) held_out: Option<HeldOut>,
@@ -78,7 +78,7 @@ pub(crate) struct Document<'f> {
     rows: usize,
     columns: usize,
     path: &'f [Entry],
-    chosen: Size,
+    chosen: SizeLabel,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     one_vs_rest: Vec<ClassPath<'f>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ struct Chosen<'f> {
 struct ClassPath<'f> {
     class: &'f str,
     path: Vec<Entry>,
-    chosen: Size,
+    chosen: SizeLabel,
 }
 
 impl Fitted {
@@ -121,7 +121,7 @@ impl Fitted {
             rows: self.rows,
             columns: self.columns,
             path: &self.path,
-            chosen: Size::of(&self.model, self.model.chosen()),
+            chosen: SizeLabel::of(&self.model, self.model.chosen()),
             one_vs_rest: one_vs_rest.collect(),
             cv: self.model.cv.as_ref().map(|cv| Chosen {
                 folds: cv.folds,
@@ -139,7 +139,7 @@ impl Fitted {
 
 /// The path of one ensemble; `seconds` are those of the searches for the newest rule of each size.
 pub(super) fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
-    let entry = |(i, step): (usize, &Step)| {
+    let entry = |(i, step): (usize, &Size)| {
         let newest = step.members().zip(&step.weights).last().map(|(k, &weight)| {
             let seconds = i.checked_sub(1).and_then(|i| seconds.get(i)).copied();
             Newest { rule: RuleLine::new(&ensemble.rules[k], weight), seconds }

@@ -8,22 +8,22 @@ use std::cell::RefCell;
 use std::thread::LocalKey;
 
 /// So many are kept of each kind,
-const MOST: usize = 64;
+const MOST_KEPT: usize = 64;
 /// none of them with more bytes than this: on tables of many millions of rows memory is dearer than time.
-const LARGEST: usize = 16 << 20;
+const LARGEST_KEPT_BYTES: usize = 16 << 20;
 
 /// The vectors that a thread keeps.
 pub(crate) type Shelf<T> = RefCell<Vec<Vec<T>>>;
 
 /// What vectors are kept of.
-pub(crate) trait Spare: Copy + Send + Sync + Sized + 'static {
+pub(crate) trait Reusable: Copy + Send + Sync + Sized + 'static {
     /// Those of this thread.
     fn shelf() -> &'static LocalKey<Shelf<Self>>;
 }
 
 macro_rules! kept {
     ($($kind:ty),*) => {$(
-        impl $crate::base::scratch::Spare for $kind {
+        impl $crate::base::scratch::Reusable for $kind {
             fn shelf() -> &'static std::thread::LocalKey<$crate::base::scratch::Shelf<Self>> {
                 thread_local!(
                     static SHELF: $crate::base::scratch::Shelf<$kind> = const { std::cell::RefCell::new(Vec::new()) }
@@ -37,7 +37,7 @@ kept!((), u32, u64, i64, i128, f64);
 pub(crate) use kept;
 
 /// An empty vector with room for so many: the smallest spare one that has it, or a new one.
-pub(crate) fn take<T: Spare>(room: usize) -> Vec<T> {
+pub(crate) fn take<T: Reusable>(room: usize) -> Vec<T> {
     T::shelf().with_borrow_mut(|shelf| {
         let enough = shelf.iter().enumerate().filter(|(_, v)| v.capacity() >= room);
         if let Some((place, _)) = enough.min_by_key(|(_, v)| v.capacity()) {
@@ -46,22 +46,22 @@ pub(crate) fn take<T: Spare>(room: usize) -> Vec<T> {
         // One that is too small for what is wanted now makes way for the new one, which will take its place.
         shelf.pop();
         let rounded = room.next_power_of_two();
-        Vec::with_capacity(if rounded * size_of::<T>() <= LARGEST { rounded } else { room })
+        Vec::with_capacity(if rounded * size_of::<T>() <= LARGEST_KEPT_BYTES { rounded } else { room })
     })
 }
 
 /// So many zeros.
-pub(crate) fn zeros<T: Spare + Default>(count: usize) -> Vec<T> {
+pub(crate) fn zeros<T: Reusable + Default>(count: usize) -> Vec<T> {
     let mut vector = take(count);
     vector.resize(count, T::default());
     vector
 }
 
 /// Keeps a vector for later.
-pub(crate) fn give<T: Spare>(mut vector: Vec<T>) {
+pub(crate) fn give<T: Reusable>(mut vector: Vec<T>) {
     vector.clear();
     T::shelf().with_borrow_mut(|shelf| {
-        if shelf.len() < MOST && (1..=LARGEST).contains(&(vector.capacity() * size_of::<T>())) {
+        if shelf.len() < MOST_KEPT && (1..=LARGEST_KEPT_BYTES).contains(&(vector.capacity() * size_of::<T>())) {
             shelf.push(vector);
         }
     });
@@ -86,10 +86,10 @@ mod tests {
 
     #[test]
     fn no_more_are_kept_than_may_be() {
-        give(Vec::<f64>::with_capacity(LARGEST));
-        (0..2 * MOST).for_each(|_| give(vec![0.0]));
-        assert_eq!(f64::shelf().with_borrow(Vec::len), MOST);
-        assert!((10..LARGEST).contains(&take::<f64>(10).capacity()));
-        assert_eq!(f64::shelf().with_borrow(Vec::len), MOST - 1);
+        give(Vec::<f64>::with_capacity(LARGEST_KEPT_BYTES));
+        (0..2 * MOST_KEPT).for_each(|_| give(vec![0.0]));
+        assert_eq!(f64::shelf().with_borrow(Vec::len), MOST_KEPT);
+        assert!((10..LARGEST_KEPT_BYTES).contains(&take::<f64>(10).capacity()));
+        assert_eq!(f64::shelf().with_borrow(Vec::len), MOST_KEPT - 1);
     }
 }

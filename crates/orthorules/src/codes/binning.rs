@@ -2,7 +2,7 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::codes::encoder::Coder;
-use crate::codes::packed::Growing;
+use crate::codes::packed::CodeBuilder;
 use crate::codes::quantiles::Sketch;
 use crate::data::table::{Column, Matrix, Values};
 use crate::params::MaxBins;
@@ -56,15 +56,15 @@ fn binned(
             (Values::Numeric(values), None) => (Coder::ordered(name, sketch.cuts()), values.len()),
             (Values::Categorical { codes, levels, .. }, _) => (Coder::nominal(name, levels.clone()), codes.len()),
         };
-        let codes = Growing::new(coder.bins(), rows);
+        let codes = CodeBuilder::new(coder.bins(), rows);
         (coder, codes)
     };
-    let mut coders: Vec<(Coder, Growing)> = columns.iter().zip(sketches).map(coder).collect();
+    let mut coders: Vec<(Coder, CodeBuilder)> = columns.iter().zip(sketches).map(coder).collect();
     pieces(columns, |i, _, values| {
         let (coder, to) = &mut coders[i];
         coder.numbers(values, to);
     });
-    let finished = |(column, (coder, mut to)): (&Column, (Coder, Growing))| {
+    let finished = |(column, (coder, mut to)): (&Column, (Coder, CodeBuilder))| {
         if let Values::Categorical { codes, .. } = &column.values {
             coder.levels(codes.iter().copied(), &mut to);
         }
@@ -117,9 +117,9 @@ mod tests {
     }
 
     /// Numbers row by row, so many in each.
-    struct Rows(Vec<f64>, usize);
+    struct RowMajor(Vec<f64>, usize);
 
-    impl Matrix for Rows {
+    impl Matrix for RowMajor {
         fn rows(&self) -> usize {
             self.0.len() / self.1
         }
@@ -148,7 +148,7 @@ mod tests {
                 let x = (i as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 12;
                 if x.is_multiple_of(11) { f64::NAN } else { f64::from(x % 300) / 7.0 }
             };
-            let matrix = Arc::new(Rows((0..rows * width).map(number).collect(), width));
+            let matrix = Arc::new(RowMajor((0..rows * width).map(number).collect(), width));
             let name = |c: usize| format!("x{c}");
             let side_by_side = |c| (0..rows).map(|r| matrix.0[r * width + c]).collect::<Vec<f64>>().into();
             let whole: Vec<Column> = (0..width).map(|c| Column::new(name(c), Values::Numeric(side_by_side(c)))).collect();

@@ -1,7 +1,7 @@
 //! From the values of a column to codes, piece by piece.
 
 use crate::codes::column::{BinnedColumn, Scale};
-use crate::codes::packed::{Codes, Growing};
+use crate::codes::packed::{CodeBuilder, Codes};
 use crate::data::table::MISSING;
 
 /// What turns the values of a column into codes.
@@ -53,12 +53,12 @@ impl Coder {
     }
 
     /// Appends the codes of numbers; NaN is missing.
-    pub(crate) fn numbers(&mut self, values: &[f64], to: &mut Growing) {
+    pub(crate) fn numbers(&mut self, values: &[f64], to: &mut CodeBuilder) {
         match &mut self.way {
             Way::Ordered { finder, lowest } => match to {
-                Growing::U8(to) => finder.codes(values, lowest, to, |code| code as u8),
-                Growing::U16(to) => finder.codes(values, lowest, to, |code| code as u16),
-                Growing::U32(to) => finder.codes(values, lowest, to, |code| code as u32),
+                CodeBuilder::U8(to) => finder.codes(values, lowest, to, |code| code as u8),
+                CodeBuilder::U16(to) => finder.codes(values, lowest, to, |code| code as u16),
+                CodeBuilder::U32(to) => finder.codes(values, lowest, to, |code| code as u32),
             },
             Way::Given { thresholds } => {
                 let code = |&x: &f64| {
@@ -75,13 +75,13 @@ impl Coder {
     }
 
     /// Appends codes that are known, [`MISSING`] for missing ones.
-    pub(crate) fn levels(&self, codes: impl Iterator<Item = u32>, to: &mut Growing) {
+    pub(crate) fn levels(&self, codes: impl Iterator<Item = u32>, to: &mut CodeBuilder) {
         let bins = self.bins as u32;
         let codes = codes.map(|code| code.min(bins));
         match to {
-            Growing::U8(to) => to.extend(codes.map(|code| code as u8)),
-            Growing::U16(to) => to.extend(codes.map(|code| code as u16)),
-            Growing::U32(to) => to.extend(codes),
+            CodeBuilder::U8(to) => to.extend(codes.map(|code| code as u8)),
+            CodeBuilder::U16(to) => to.extend(codes.map(|code| code as u16)),
+            CodeBuilder::U32(to) => to.extend(codes),
         }
     }
 

@@ -42,13 +42,13 @@ pub(crate) use with_codes;
 
 /// Codes while they are made.
 #[derive(Debug, Clone)]
-pub(crate) enum Growing {
+pub(crate) enum CodeBuilder {
     U8(Vec<u8>),
     U16(Vec<u16>),
     U32(Vec<u32>),
 }
 
-impl Growing {
+impl CodeBuilder {
     /// Room for `rows` codes up to `largest`.
     pub(crate) fn new(largest: usize, rows: usize) -> Self {
         match bytes_each(largest) {

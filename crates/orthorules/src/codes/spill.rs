@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use crate::base::error::{Error, Result};
 use crate::codes::code::Code;
-use crate::codes::packed::{Codes, Growing};
+use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::storage::{Map, Store};
 
 /// Columns start at multiples of this, so that their integers lie on boundaries of their size.
@@ -32,12 +32,12 @@ impl Spill {
     }
 
     /// Moves codes to the ends of their columns in the file.
-    pub(crate) fn append(&mut self, codes: &mut [Growing]) -> Result<()> {
+    pub(crate) fn append(&mut self, codes: &mut [CodeBuilder]) -> Result<()> {
         for (codes, (start, written)) in codes.iter_mut().zip(&mut self.columns) {
             let bytes = match codes {
-                Growing::U8(codes) => std::mem::take(codes),
-                Growing::U16(codes) => codes.drain(..).flat_map(u16::to_ne_bytes).collect(),
-                Growing::U32(codes) => codes.drain(..).flat_map(u32::to_ne_bytes).collect(),
+                CodeBuilder::U8(codes) => std::mem::take(codes),
+                CodeBuilder::U16(codes) => codes.drain(..).flat_map(u16::to_ne_bytes).collect(),
+                CodeBuilder::U32(codes) => codes.drain(..).flat_map(u32::to_ne_bytes).collect(),
             };
             self.file.seek(SeekFrom::Start(*start + *written)).map_err(|e| Error::temporary(&e))?;
             self.file.write_all(&bytes).map_err(|e| Error::temporary(&e))?;
@@ -47,12 +47,12 @@ impl Spill {
     }
 
     /// All codes, mapped; `like` has their widths.
-    pub(crate) fn finish(self, like: &[Growing]) -> Result<Vec<Codes>> {
+    pub(crate) fn finish(self, like: &[CodeBuilder]) -> Result<Vec<Codes>> {
         let map = Map::unnamed(&self.file).map_err(|e| Error::temporary(&e))?;
-        let codes = |(like, &(start, bytes)): (&Growing, &(u64, u64))| match like {
-            Growing::U8(_) => Some(Codes::U8(mapped(&map, start, bytes)?)),
-            Growing::U16(_) => Some(Codes::U16(mapped(&map, start, bytes)?)),
-            Growing::U32(_) => Some(Codes::U32(mapped(&map, start, bytes)?)),
+        let codes = |(like, &(start, bytes)): (&CodeBuilder, &(u64, u64))| match like {
+            CodeBuilder::U8(_) => Some(Codes::U8(mapped(&map, start, bytes)?)),
+            CodeBuilder::U16(_) => Some(Codes::U16(mapped(&map, start, bytes)?)),
+            CodeBuilder::U32(_) => Some(Codes::U32(mapped(&map, start, bytes)?)),
         };
         let all: Option<Vec<Codes>> = like.iter().zip(&self.columns).map(codes).collect();
         all.ok_or_else(|| Error::temporary(&io::ErrorKind::UnexpectedEof.into()))
@@ -75,12 +75,12 @@ mod tests {
             let rows: Vec<_> = pieces.iter().flatten().copied().collect();
             let n = rows.len() as u64;
             let mut spill = Spill::new([n, 2 * n, 4 * n].into_iter()).unwrap();
-            let mut codes = [Growing::U8(Vec::new()), Growing::U16(Vec::new()), Growing::U32(Vec::new())];
+            let mut codes = [CodeBuilder::U8(Vec::new()), CodeBuilder::U16(Vec::new()), CodeBuilder::U32(Vec::new())];
             for piece in &pieces {
                 codes = [
-                    Growing::U8(piece.iter().map(|r| r.0).collect()),
-                    Growing::U16(piece.iter().map(|r| r.1).collect()),
-                    Growing::U32(piece.iter().map(|r| r.2).collect()),
+                    CodeBuilder::U8(piece.iter().map(|r| r.0).collect()),
+                    CodeBuilder::U16(piece.iter().map(|r| r.1).collect()),
+                    CodeBuilder::U32(piece.iter().map(|r| r.2).collect()),
                 ];
                 spill.append(&mut codes).unwrap();
             }

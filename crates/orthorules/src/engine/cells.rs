@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::ops::{AddAssign, SubAssign};
 
 /// Above this many rows a pass is shared among threads, in blocks of this size.
-const BLOCK: usize = 1 << 16;
+const ROWS_IN_A_TASK: usize = 1 << 16;
 
 /// Sums over the rows of a cell, in the response's units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -280,9 +280,11 @@ impl Cells {
 /// Gives the rows of a list the keys of the cells that they move to.
 fn move_keys(keys: &mut [u32], list: &RowList, to_key: &[u32]) {
     match list {
-        RowList::All(_) => keys.par_iter_mut().with_min_len(BLOCK).for_each(|key| *key = to_key[*key as usize]),
-        RowList::Some(rows) => keys.par_chunks_mut(BLOCK).enumerate().for_each(|(number, keys)| {
-            let start = number * BLOCK;
+        RowList::All(_) => {
+            keys.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|key| *key = to_key[*key as usize]);
+        }
+        RowList::Some(rows) => keys.par_chunks_mut(ROWS_IN_A_TASK).enumerate().for_each(|(number, keys)| {
+            let start = number * ROWS_IN_A_TASK;
             let place = |row: usize| rows.partition_point(|&r| (r as usize) < row);
             for &r in &rows[place(start)..place(start + keys.len())] {
                 let key = &mut keys[r as usize - start];
@@ -302,8 +304,10 @@ impl<'l> RowRange<'l> {
     /// A list in blocks.
     fn blocks(list: &'l RowList) -> Vec<Self> {
         match list {
-            RowList::All(n) => (0..*n).step_by(BLOCK).map(|s| Self::All(s..(*n).min(s + BLOCK))).collect(),
-            RowList::Some(rows) => rows.chunks(BLOCK).map(Self::Some).collect(),
+            RowList::All(n) => {
+                (0..*n).step_by(ROWS_IN_A_TASK).map(|s| Self::All(s..(*n).min(s + ROWS_IN_A_TASK))).collect()
+            }
+            RowList::Some(rows) => rows.chunks(ROWS_IN_A_TASK).map(Self::Some).collect(),
         }
     }
 
@@ -327,7 +331,7 @@ mod tests {
     /// rules, and every sum is that of its rows.
     #[test]
     fn cells_of_many_rows_are_those_of_their_rules() {
-        let n = 5 * BLOCK / 2;
+        let n = 5 * ROWS_IN_A_TASK / 2;
         for (task, weighted) in
             [Task::Regression, Task::Classification, Task::Poisson].map(|t| [(t, false), (t, true)]).concat()
         {
@@ -337,7 +341,7 @@ mod tests {
                 target: (0..n).map(|r| (r % 7 % 2) as f64).collect(),
                 weight: weighted.then(|| (0..n).map(|r| (r % 3 + 1) as f64).collect()),
                 exposure: None,
-                rules: [2, 3, 5].map(|k| (0..n).map(|r| r % k == 0 || r > 2 * BLOCK).collect()).to_vec(),
+                rules: [2, 3, 5].map(|k| (0..n).map(|r| r % k == 0 || r > 2 * ROWS_IN_A_TASK).collect()).to_vec(),
                 query: Vec::new(),
             };
             let response = case.response();
@@ -359,7 +363,7 @@ mod tests {
                 let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
                 assert!(close(cells.mass[cell], mass) && close(cells.b[cell], b), "{task} {cell}");
             }
-            let ends = [0, 1, BLOCK + 5, n - 1];
+            let ends = [0, 1, ROWS_IN_A_TASK + 5, n - 1];
             let parts = Rows::divided(&columns, &response, &ends);
             let mut divided = Cells::new(&parts, &response);
             for rule in &case.rules {

@@ -5,7 +5,7 @@
 //! numbers of units: their sums are exact, in any order.
 
 use crate::base::decimal::at_most_finite;
-use crate::base::scratch::{self, Spare};
+use crate::base::scratch::{self, Reusable};
 use crate::data::columns::{Target, count_rows};
 use crate::data::loss::Loss;
 use crate::data::problem::Problem;
@@ -81,7 +81,7 @@ impl<T: Copy> PerRow<T> {
     }
 }
 
-impl<T: Spare> PerRow<T> {
+impl<T: Reusable> PerRow<T> {
     /// Those of the rows of a list.
     pub(crate) fn gather(&self, list: &RowList) -> Self {
         match self {
@@ -112,7 +112,7 @@ impl Targets {
 }
 
 /// Rows that a thread takes at once.
-const BLOCK: usize = 1 << 16;
+const ROWS_IN_A_TASK: usize = 1 << 16;
 
 impl Response {
     /// The response of `problem`; for classification, that of class `class` against the rest.
@@ -120,8 +120,10 @@ impl Response {
         let loss = problem.task.loss();
         let factor = loss.factor();
         let mut y: Vec<f64> = match &problem.target {
-            Target::Numbers(y) => y.par_iter().with_min_len(BLOCK).copied().collect(),
-            Target::Classes(c) => c.par_iter().with_min_len(BLOCK).map(|&c| f64::from(u8::from(c == class))).collect(),
+            Target::Numbers(y) => y.par_iter().with_min_len(ROWS_IN_A_TASK).copied().collect(),
+            Target::Classes(c) => {
+                c.par_iter().with_min_len(ROWS_IN_A_TASK).map(|&c| f64::from(u8::from(c == class))).collect()
+            }
         };
         let rows = y.len();
         let weights = problem.weight.as_deref().map(Masses::new);
@@ -135,18 +137,19 @@ impl Response {
                 // 2^1023 is the largest finite power; dividing by a power of two is exact.
                 scale = 2f64.powi(floor_log2(largest).clamp(-1000, 1023));
             }
-            y.par_iter_mut().with_min_len(BLOCK).for_each(|x| *x /= scale);
+            y.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|x| *x /= scale);
             let unit = Unit::new(TARGET_BITS - 1);
             let sum: i128 = sum_of(rows, |r| i128::from(unit.units(y[r])) * i128::from(units(r)));
             shift = sum as f64 / total_units as f64 * unit.size();
-            y.par_iter_mut().with_min_len(BLOCK).for_each(|x| *x -= shift);
+            y.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|x| *x -= shift);
         }
         let plain = factor == 1.0 && weights.is_none() && problem.exposure.is_none();
-        let counted = plain && y.par_iter().with_min_len(BLOCK).all(|&y| y == 0.0 || y == 1.0);
+        let counted = plain && y.par_iter().with_min_len(ROWS_IN_A_TASK).all(|&y| y == 0.0 || y == 1.0);
         let weighted = |r: usize| factor * (units(r) as f64 * weight_unit) * y[r];
         let b_largest = max_of(rows, |r| weighted(r).abs());
         let b_unit = if counted { Unit::new(0) } else { Unit::for_largest(b_largest, TARGET_BITS) };
-        let b: Vec<i64> = (0..rows).into_par_iter().with_min_len(BLOCK).map(|r| b_unit.units(weighted(r))).collect();
+        let b: Vec<i64> =
+            (0..rows).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(|r| b_unit.units(weighted(r))).collect();
         let saturated = match loss {
             Loss::Poisson => {
                 let exposure = |r: usize| problem.exposure.as_ref().map_or(1.0, |e| e[r]);
@@ -287,10 +290,10 @@ impl Response {
 
 /// A sum of whole numbers, in any order.
 fn sum_of(rows: usize, value: impl Fn(usize) -> i128 + Sync + Send) -> i128 {
-    (0..rows).into_par_iter().with_min_len(BLOCK).map(value).sum()
+    (0..rows).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(value).sum()
 }
 
 /// The largest of all values, 0 at least.
 fn max_of(rows: usize, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
-    (0..rows).into_par_iter().with_min_len(BLOCK).map(value).reduce(|| 0.0, f64::max)
+    (0..rows).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(value).reduce(|| 0.0, f64::max)
 }

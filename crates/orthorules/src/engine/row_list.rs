@@ -1,12 +1,12 @@
 //! Which rows of a partition a node has, and which of them a condition selects.
 
-use crate::base::scratch::{self, Spare};
+use crate::base::scratch::{self, Reusable};
 use crate::codes::column::{Atom, BinnedColumn, Code, with_codes};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Above this many rows a pass is shared among threads, in blocks of this size.
-const BLOCK: usize = 1 << 16;
+const ROWS_IN_A_TASK: usize = 1 << 16;
 
 /// The rows of a node in one partition.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,20 +28,25 @@ impl RowList {
     /// The rows that satisfy `atom` of `column`, or those that do not.
     pub(crate) fn select_where(&self, column: &BinnedColumn, atom: Atom, holds: bool) -> Vec<u32> {
         let blocks: Vec<Vec<u32>> = match self {
-            Self::All(n) if *n <= BLOCK => return column.select_range(atom, 0..*n, holds, scratch::take(*n)),
+            Self::All(n) if *n <= ROWS_IN_A_TASK => return column.select_range(atom, 0..*n, holds, scratch::take(*n)),
             Self::All(n) => {
-                let starts: Vec<usize> = (0..*n).step_by(BLOCK).collect();
+                let starts: Vec<usize> = (0..*n).step_by(ROWS_IN_A_TASK).collect();
                 let block = |&start: &usize| {
-                    column.select_range(atom, start..(*n).min(start + BLOCK), holds, Vec::with_capacity(BLOCK))
+                    column.select_range(
+                        atom,
+                        start..(*n).min(start + ROWS_IN_A_TASK),
+                        holds,
+                        Vec::with_capacity(ROWS_IN_A_TASK),
+                    )
                 };
                 starts.par_iter().map(block).collect()
             }
-            Self::Some(rows) if rows.len() <= BLOCK => {
+            Self::Some(rows) if rows.len() <= ROWS_IN_A_TASK => {
                 return column.select_where(atom, rows, holds, scratch::take(rows.len()));
             }
             Self::Some(rows) => {
                 let block = |rows: &[u32]| column.select_where(atom, rows, holds, Vec::with_capacity(rows.len()));
-                rows.par_chunks(BLOCK).map(block).collect()
+                rows.par_chunks(ROWS_IN_A_TASK).map(block).collect()
             }
         };
         joined(&blocks)
@@ -62,11 +67,11 @@ impl RowList {
     /// All `total` rows but these.
     pub(super) fn others(&self, total: usize) -> Self {
         let Self::Some(rows) = self else { return Self::Some(Vec::new()) };
-        let starts: Vec<usize> = (0..total).step_by(BLOCK).collect();
+        let starts: Vec<usize> = (0..total).step_by(ROWS_IN_A_TASK).collect();
         let blocks: Vec<Vec<u32>> = starts
             .par_iter()
             .map(|&start| {
-                let end = total.min(start + BLOCK);
+                let end = total.min(start + ROWS_IN_A_TASK);
                 let place = |row: usize| rows.partition_point(|&r| (r as usize) < row);
                 outside(&rows[place(start)..place(end)], start as u32..end as u32)
             })
@@ -75,24 +80,30 @@ impl RowList {
     }
 
     /// What `values` has for the rows.
-    pub(crate) fn gather<T: Spare>(&self, values: &[T]) -> Vec<T> {
+    pub(crate) fn gather<T: Reusable>(&self, values: &[T]) -> Vec<T> {
         let mut gathered = scratch::take(self.len());
         match self {
             Self::All(_) => gathered.extend_from_slice(values),
-            Self::Some(rows) if rows.len() <= BLOCK => gathered.extend(rows.iter().map(|&r| values[r as usize])),
+            Self::Some(rows) if rows.len() <= ROWS_IN_A_TASK => {
+                gathered.extend(rows.iter().map(|&r| values[r as usize]));
+            }
             Self::Some(rows) => {
-                rows.par_iter().with_min_len(BLOCK).map(|&r| values[r as usize]).collect_into_vec(&mut gathered);
+                rows.par_iter()
+                    .with_min_len(ROWS_IN_A_TASK)
+                    .map(|&r| values[r as usize])
+                    .collect_into_vec(&mut gathered);
             }
         }
         gathered
     }
 
     /// What both have for the rows: one pass for threads where two would be shorter.
-    pub(crate) fn gather_both<T: Spare, U: Spare>(&self, first: &[T], second: &[U]) -> (Vec<T>, Vec<U>) {
+    pub(crate) fn gather_both<T: Reusable, U: Reusable>(&self, first: &[T], second: &[U]) -> (Vec<T>, Vec<U>) {
         match self {
-            Self::Some(rows) if rows.len() > BLOCK => {
+            Self::Some(rows) if rows.len() > ROWS_IN_A_TASK => {
                 let (mut a, mut b) = (scratch::take(rows.len()), scratch::take(rows.len()));
-                let both = rows.par_iter().with_min_len(BLOCK).map(|&r| (first[r as usize], second[r as usize]));
+                let both =
+                    rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|&r| (first[r as usize], second[r as usize]));
                 both.unzip_into_vecs(&mut a, &mut b);
                 (a, b)
             }
@@ -135,7 +146,7 @@ mod tests {
     proptest! {
         /// Totals around the size of a block, where ranges begin and end.
         #[test]
-        fn others_are_those_left_out(total in BLOCK - 2..2 * BLOCK + 3, step in 2usize..9, kept in 0usize..9) {
+        fn others_are_those_left_out(total in ROWS_IN_A_TASK - 2..2 * ROWS_IN_A_TASK + 3, step in 2usize..9, kept in 0usize..9) {
             let (rows, rest): (Vec<u32>, Vec<u32>) = (0..total as u32).partition(|&r| r as usize % step != kept % step);
             prop_assert_eq!(RowList::Some(rest.clone()).others(total), RowList::Some(rows.clone()));
             prop_assert_eq!(RowList::Some(rows).others(total), RowList::Some(rest));

@@ -14,7 +14,7 @@ use crate::engine::search::{Found, Searcher, rounded};
 use crate::learn::boosting::{Boosting, certificate, rule, step};
 use crate::learn::enough::Grown;
 use crate::learn::seconds::Seconds;
-use crate::model::{Ensemble, Step};
+use crate::model::{Ensemble, Size};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
@@ -24,7 +24,7 @@ use std::time::Instant;
 const REFITTED: usize = 3;
 
 /// Bytes that the counts of all rows may take, of each of the states that are waiting.
-const LARGEST: usize = 1 << 20;
+const LARGEST_WAITING_BYTES: usize = 1 << 20;
 
 /// An ensemble with everything that extending it needs.
 struct State {
@@ -146,7 +146,7 @@ impl Boosting<'_> {
 
     /// What is known of all rows once the rule of `extension` has made `state`; nothing where it would take too much room.
     fn followed(&self, state: &State, Extension { from, found, .. }: &Extension) -> Option<RootCounts> {
-        let small = from.root.as_ref().filter(|root| root.bytes(state.cells.len()) <= LARGEST)?;
+        let small = from.root.as_ref().filter(|root| root.bytes(state.cells.len()) <= LARGEST_WAITING_BYTES)?;
         let mut root = small.clone().not_outgrown(state.cells.len(), self.response.rows())?;
         root.split(&self.rows, &found.rows, None, (&state.cells, &state.moved));
         Some(root)
@@ -164,7 +164,7 @@ impl Boosting<'_> {
     }
 
     /// All rules of the path, those of the largest size first, so that this size is made of the first ones.
-    fn ensemble(&self, path: &[(Step, Vec<Rc<Found>>)]) -> Ensemble {
+    fn ensemble(&self, path: &[(Size, Vec<Rc<Found>>)]) -> Ensemble {
         let mut all: Vec<&Rc<Found>> = Vec::new();
         let known = |all: &[&Rc<Found>], query: &Query| all.iter().position(|f| f.query == *query);
         let largest = path.last().map_or(&[][..], |(_, members)| members);
@@ -174,12 +174,12 @@ impl Boosting<'_> {
             }
         }
         let rules = all.iter().map(|found| rule(found, self.columns, self.response)).collect();
-        let with_members = |(size, members): &(Step, Vec<Rc<Found>>)| {
+        let with_members = |(size, members): &(Size, Vec<Rc<Found>>)| {
             let indices: Vec<usize> = members.iter().filter_map(|f| known(&all, &f.query)).collect();
             let first = indices.iter().copied().eq(0..indices.len());
-            Step { members: (!first).then_some(indices), ..size.clone() }
+            Size { members: (!first).then_some(indices), ..size.clone() }
         };
-        let path: Vec<Step> = path.iter().map(with_members).collect();
+        let path: Vec<Size> = path.iter().map(with_members).collect();
         let chosen = path.last().map_or(0, |size| size.rules);
         Ensemble { class: self.class.map(str::to_owned), rules, path, chosen }
     }

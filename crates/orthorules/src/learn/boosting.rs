@@ -3,7 +3,7 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::engine::cells::Cells;
-use crate::engine::count::histogram::Gathered;
+use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit;
 use crate::engine::refit::Weights;
@@ -17,7 +17,7 @@ use crate::learn::seconds::Seconds;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::model::{Ensemble, Status, Step};
+use crate::model::{Ensemble, Size, Status};
 use crate::params::{Checked, Update};
 use std::time::Instant;
 
@@ -115,7 +115,7 @@ impl<'a> Boosting<'a> {
     pub(crate) fn root_counts(&self, cells: &Cells, weights: &Weights) -> RootCounts {
         let scorer = Scorer::new(&self.rows, self.response, cells, weights, self.params);
         let all = self.rows.all();
-        Gathered::new(&all, &self.rows, self.response, cells, &scorer).root_counts(self.columns)
+        NodeCounter::new(&all, &self.rows, self.response, cells, &scorer).root_counts(self.columns)
     }
 
     /// The search for a rule of at most `max_length` conditions to add to those that are there.
@@ -139,9 +139,9 @@ impl<'a> Boosting<'a> {
     }
 }
 
-pub(crate) fn step(response: &Response, cells: &Cells, weights: &Weights, complexity: usize) -> Step {
+pub(crate) fn step(response: &Response, cells: &Cells, weights: &Weights, complexity: usize) -> Size {
     let scores = weights.scores(cells);
-    Step {
+    Size {
         rules: weights.rules.len(),
         members: None,
         complexity,

@@ -1,6 +1,6 @@
 //! How long a fit may take, and who asks it to stop.
 
-use crate::model::Step;
+use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
@@ -44,7 +44,7 @@ impl<'o> Watch<'o> {
 }
 
 impl Observer for Watch<'_> {
-    fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
+    fn step(&self, class: Option<&str>, rule: &Rule, step: &Size) {
         self.observer.step(class, rule, step);
     }
 

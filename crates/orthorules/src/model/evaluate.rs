@@ -7,7 +7,7 @@ use crate::data::loss::Link;
 use crate::data::problem::{Problem, Task, among_all, exposures, number_target, pick, rows_that_count, weights};
 use crate::data::table::{Kind, Table};
 use crate::model::predict::{Activations, Predictions};
-use crate::model::{Model, Step};
+use crate::model::{Model, Size};
 use std::borrow::Cow;
 
 /// How good one size of a model is on a table.
@@ -43,7 +43,7 @@ impl Model {
     fn evaluate_rows(&self, table: &Table, weight: Vec<f64>) -> Result<Vec<Evaluation>> {
         let activations = Activations::new(self, table)?;
         let truth = Truth::new(self, table, weight)?;
-        let evaluate = |rules: usize, steps: &[&Step]| truth.evaluate(self, &activations, rules, steps);
+        let evaluate = |rules: usize, steps: &[&Size]| truth.evaluate(self, &activations, rules, steps);
         if let [single] = self.ensembles.as_slice() {
             return Ok(single.path.iter().map(|step| evaluate(step.rules, &[step])).collect());
         }
@@ -88,7 +88,7 @@ impl Truth {
     }
 
     /// The loss of every row with one step for each ensemble; the largest number in place of an overflow.
-    pub(crate) fn losses(&self, model: &Model, activations: &Activations, steps: &[&Step]) -> Vec<f64> {
+    pub(crate) fn losses(&self, model: &Model, activations: &Activations, steps: &[&Size]) -> Vec<f64> {
         if let [step] = steps
             && (model.task != Task::Classification || model.link == Link::Canonical)
         {
@@ -122,7 +122,7 @@ impl Truth {
     }
 
     /// The quality of one step for each ensemble.
-    fn evaluate(&self, model: &Model, activations: &Activations, rules: usize, steps: &[&Step]) -> Evaluation {
+    fn evaluate(&self, model: &Model, activations: &Activations, rules: usize, steps: &[&Size]) -> Evaluation {
         let losses = self.losses(model, activations, steps);
         let risk = self.mean(|r| losses[r]);
         let metrics = match activations.predictions_of(model, steps) {

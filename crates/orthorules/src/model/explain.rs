@@ -2,7 +2,7 @@
 
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;
-use crate::model::{Ensemble, Model, Step};
+use crate::model::{Ensemble, Model, Size};
 
 /// What one rule adds to the score of one row.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Explanation<'m> {
 impl Model {
     /// Which rules of size `rules` fire for `row` (counted from 0), and what each adds: one entry for each ensemble.
     pub fn explain<'m>(&'m self, activations: &Activations, rules: usize, row: usize) -> Vec<Explanation<'m>> {
-        let explain = |(e, (ensemble, step)): (usize, (&'m Ensemble, &'m Step))| {
+        let explain = |(e, (ensemble, step)): (usize, (&'m Ensemble, &'m Size))| {
             let contributions: Vec<Contribution> = step
                 .members()
                 .zip(&step.weights)

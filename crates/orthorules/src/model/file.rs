@@ -1,6 +1,6 @@
 //! The model's versioned JSON file.
 
-use super::{Ensemble, Model, Step};
+use super::{Ensemble, Model, Size};
 use crate::base::atomic_file::write_whole;
 use crate::base::error::{Error, Result};
 use crate::data::loss::{Link, Loss};
@@ -46,7 +46,7 @@ struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<Vec<Rule>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    path: Option<Vec<Step>>,
+    path: Option<Vec<Size>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chosen: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

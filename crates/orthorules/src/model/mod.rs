@@ -40,7 +40,7 @@ pub enum Status {
 /// One size of the ensemble, with its own weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct Size {
     /// Number of rules.
     pub rules: usize,
     /// Which rules, when not simply the first `rules`.
@@ -70,7 +70,7 @@ pub struct Ensemble {
     /// All rules, in the order in which they were found.
     pub rules: Vec<Rule>,
     /// Every size, by complexity, from the constant model on.
-    pub path: Vec<Step>,
+    pub path: Vec<Size>,
     /// Number of rules of the size that is used unless another is asked for; of several such, the most complex.
     pub chosen: usize,
 }
@@ -106,7 +106,7 @@ pub struct Model {
     pub bootstrap: Option<Bootstrap>,
 }
 
-impl Step {
+impl Size {
     /// Indices of the rules of this size.
     pub fn members(&self) -> impl Iterator<Item = usize> + '_ {
         let listed = self.members.as_deref();
@@ -116,22 +116,22 @@ impl Step {
 
 impl Ensemble {
     /// The size with `rules` rules; where there are several, the most complex.
-    pub fn at(&self, rules: usize) -> Option<&Step> {
+    pub fn at(&self, rules: usize) -> Option<&Size> {
         self.path.iter().rfind(|s| s.rules == rules)
     }
 
     /// The chosen size.
-    pub fn chosen(&self) -> &Step {
+    pub fn chosen(&self) -> &Size {
         self.at(self.chosen).unwrap_or(&self.path[self.path.len() - 1])
     }
 
     /// The rules of a size of this ensemble, each with its weight: right, too, where a size is not made of the first rules.
-    pub fn terms<'s>(&'s self, size: &'s Step) -> impl Iterator<Item = (&'s Rule, f64)> {
+    pub fn terms<'s>(&'s self, size: &'s Size) -> impl Iterator<Item = (&'s Rule, f64)> {
         size.members().zip(&size.weights).map(|(k, &weight)| (&self.rules[k], weight))
     }
 
     /// The size with `rules` rules, or else the most complex with fewer: where several scores share one axis of sizes.
-    pub fn up_to(&self, rules: usize) -> &Step {
+    pub fn up_to(&self, rules: usize) -> &Size {
         let fewer = || self.path.iter().rfind(|s| s.rules <= rules);
         self.at(rules).or_else(fewer).unwrap_or(&self.path[0])
     }
@@ -152,7 +152,7 @@ impl Model {
     }
 
     /// The steps that make up size `rules`, one for each ensemble.
-    pub fn steps(&self, rules: usize) -> impl Iterator<Item = (&Ensemble, &Step)> {
+    pub fn steps(&self, rules: usize) -> impl Iterator<Item = (&Ensemble, &Size)> {
         self.ensembles.iter().map(move |e| (e, e.up_to(rules)))
     }
 

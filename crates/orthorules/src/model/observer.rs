@@ -1,13 +1,13 @@
 //! Who is told of progress.
 
-use crate::model::Step;
+use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::rule::Rule;
 
 /// Is told of progress and may ask to stop. The engine itself prints nothing.
 pub trait Observer: Sync {
     /// A rule was added: the newest rule and the size it made, for `class` against the rest when there are several.
-    fn step(&self, class: Option<&str>, rule: &Rule, step: &Step) {
+    fn step(&self, class: Option<&str>, rule: &Rule, step: &Size) {
         let _ = (class, rule, step);
     }
 

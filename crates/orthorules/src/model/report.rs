@@ -1,7 +1,7 @@
 //! What a model says of its making: cross-validation and the bootstrap.
 
 use crate::base::error::{Error, Result};
-use crate::model::{Model, Step};
+use crate::model::{Model, Size};
 use crate::params::Select;
 use serde::{Deserialize, Serialize};
 
@@ -132,32 +132,32 @@ impl CrossValidation {
 }
 
 /// One size of a model: number of rules, complexity, and one step for each ensemble.
-pub(crate) struct Size<'m> {
+pub(crate) struct JointSize<'m> {
     pub(crate) rules: usize,
     pub(crate) complexity: usize,
     /// Whether a user can ask for it by its number of rules.
     pub(crate) has_name: bool,
-    pub(crate) steps: Vec<&'m Step>,
+    pub(crate) steps: Vec<&'m Size>,
 }
 
-impl<'m> Size<'m> {
-    fn new(step: &'m Step, has_name: bool) -> Self {
+impl<'m> JointSize<'m> {
+    fn new(step: &'m Size, has_name: bool) -> Self {
         Self { rules: step.rules, complexity: step.complexity, has_name, steps: vec![step] }
     }
 }
 
 /// The sizes of `model` as `evaluate` lists them, by complexity.
-pub(crate) fn sizes(model: &Model) -> Vec<Size<'_>> {
+pub(crate) fn sizes(model: &Model) -> Vec<JointSize<'_>> {
     if let [single] = model.ensembles.as_slice() {
-        let has_name = |step: &Step| single.at(step.rules).is_some_and(|s| s.complexity == step.complexity);
-        let size = |step| Size::new(step, has_name(step));
+        let has_name = |step: &Size| single.at(step.rules).is_some_and(|s| s.complexity == step.complexity);
+        let size = |step| JointSize::new(step, has_name(step));
         return single.path.iter().map(size).collect();
     }
     let size = |rules| {
-        let steps: Vec<&Step> = model.steps(rules).map(|(_, step)| step).collect();
-        Size { rules, complexity: steps.iter().map(|s| s.complexity).sum(), has_name: true, steps }
+        let steps: Vec<&Size> = model.steps(rules).map(|(_, step)| step).collect();
+        JointSize { rules, complexity: steps.iter().map(|s| s.complexity).sum(), has_name: true, steps }
     };
-    let mut sizes: Vec<Size> = model.sizes().into_iter().map(size).collect();
+    let mut sizes: Vec<JointSize> = model.sizes().into_iter().map(size).collect();
     sizes.sort_by_key(|s| s.complexity);
     sizes
 }

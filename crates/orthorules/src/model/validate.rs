@@ -1,6 +1,6 @@
 //! What a model must say for the rest of the library to trust it, whether it was read or learned.
 
-use super::{Ensemble, Model, Step};
+use super::{Ensemble, Model, Size};
 use crate::base::error::{Error, Result};
 use crate::data::loss::Link;
 use crate::data::problem::Task;
@@ -60,7 +60,7 @@ impl Model {
     }
 }
 
-impl Step {
+impl Size {
     /// Whether every sum of some of the weights is finite, in whatever order: so are the positive ones and the negative ones.
     fn has_finite_scores(&self) -> bool {
         let all = || self.weights.iter().chain([&self.intercept]);

@@ -11,7 +11,7 @@ use crate::data::problem::{Problem, Roles};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
-use crate::engine::count::histogram::{Gathered, Method};
+use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit::{self, Weights};
 use crate::engine::response::Response;
@@ -129,7 +129,7 @@ impl Workload {
         let mut cells = Cells::new(&all, &response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), &checked);
         let first = State::new(&all, &cells, &weights, &response, &checked);
-        let mut root = Gathered::new(&all.all(), &all, &response, &cells, &first.scorer).root_counts(&columns);
+        let mut root = NodeCounter::new(&all.all(), &all, &response, &cells, &first.scorer).root_counts(&columns);
         let (mut before, mut now, mut last, mut moved) = (root.clone(), None, Vec::new(), Vec::new());
         for k in 0..count {
             now = Some(State::new(&all, &cells, &weights, &response, &checked));
@@ -165,7 +165,7 @@ impl Workload {
     /// Runs a kernel once. The number sums up what it computed.
     pub fn run(&self, kernel: Kernel) -> f64 {
         let all = Rows::whole(&self.columns, &self.response);
-        let gathered = || Gathered::new(&self.selected, &all, &self.response, &self.now.cells, &self.now.scorer);
+        let gathered = || NodeCounter::new(&self.selected, &all, &self.response, &self.now.cells, &self.now.scorer);
         match kernel {
             Kernel::ByCells | Kernel::ByVectors => {
                 let method = if kernel == Kernel::ByCells { Method::Cells } else { Method::Vectors };

@@ -14,7 +14,7 @@ use crate::engine::refit;
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::search::{Found, children};
-use crate::model::Step;
+use crate::model::Size;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::model::signs::Signs;
@@ -107,7 +107,7 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
         chosen.push(indicator(&covered, response.rows()));
         let rule = crate::learn::boosting::rule(&found, &columns, &response);
         complexity += rule.complexity();
-        let size: Step = crate::learn::boosting::step(&response, &cells, &weights, complexity);
+        let size: Size = crate::learn::boosting::step(&response, &cells, &weights, complexity);
         observer.step(None, &rule, &size);
         rules.push(rule);
     }
@@ -175,7 +175,7 @@ mod tests {
     use crate::data::generate;
     use crate::engine::cases::{cases, selected};
     use crate::engine::count::group::Group;
-    use crate::engine::count::histogram::Gathered;
+    use crate::engine::count::histogram::NodeCounter;
     use crate::engine::score::Scorer;
     use crate::params::{Intercept, Objective, Preset};
     use crate::{Roles, Silent, fit};
@@ -196,7 +196,7 @@ mod tests {
             let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
             let query = Selected::single(selected(&case.query));
             let group = Group::new(0..1, columns);
-            let bins = Gathered::new(&query, &rows, &response, &cells, &scorer).statistics(0, &group, columns);
+            let bins = NodeCounter::new(&query, &rows, &response, &cells, &scorer).statistics(0, &group, columns);
             let stride = scorer.stride();
             let stats: Vec<f64> = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
             let fast = scorer.value(&stats);

@@ -210,7 +210,7 @@ proptest! {
             Task::Classification => 1.0,
             Task::Poisson => mean,
         });
-        let risk = |s: &orthorules::model::Step| {
+        let risk = |s: &orthorules::model::Size| {
             s.train_risk * data.rows() as f64 + 0.5 * lambda * s.weights.iter().map(|w| w * w).sum::<f64>()
         };
         for pair in ensemble.path.windows(2) {

@@ -5,7 +5,7 @@ use super::rough::order_key;
 /// The distinct values, ascending, with the sums of their weights, or with their counts where there are no weights; none if
 /// there are more than a few.
 pub(super) fn few(values: &[f64], weights: &[f64]) -> Option<Vec<(f64, f64)>> {
-    let (mut few, mut sums) = (Few::new(), [0.0; Few::MOST]);
+    let (mut few, mut sums) = (Few::new(), [0.0; Few::FEW_VALUES]);
     for (i, &x) in values.iter().enumerate() {
         sums[few.place(x)?] += weights.get(i).copied().unwrap_or(1.0);
     }
@@ -23,10 +23,10 @@ pub(super) struct Few {
 }
 
 impl Few {
-    const MOST: usize = 64;
+    const FEW_VALUES: usize = 64;
 
     pub(super) fn new() -> Self {
-        Self { values: Vec::with_capacity(Self::MOST), slots: Box::new([(f64::NAN, 0); 256]) }
+        Self { values: Vec::with_capacity(Self::FEW_VALUES), slots: Box::new([(f64::NAN, 0); 256]) }
     }
 
     /// The number of a value, counted from 0; none if it would be one too many. Not for NaN.
@@ -49,7 +49,7 @@ impl Few {
     #[cold]
     fn insert(&mut self, x: f64, slot: u8) -> Option<usize> {
         let number = self.values.len();
-        if number == Self::MOST {
+        if number == Self::FEW_VALUES {
             return None;
         }
         self.values.push(x);

@@ -1,6 +1,6 @@
 //! Where to cut a numeric column, from one pass over its values in any pieces.
 //!
-//! Up to [`MOST`] values are kept; of more, every second, fourth, … value, so that an evenly spaced sample of at least
+//! Up to [`SKETCH_VALUES`] values are kept; of more, every second, fourth, … value, so that an evenly spaced sample of at least
 //! half as many remains. Which values these are depends on their order alone, not on the pieces that they came in.
 
 mod cutter;
@@ -13,7 +13,7 @@ use few::{Few, few};
 use rough::{Rough, order_key, sort};
 
 /// Most values from which cuts are placed. Codes are always those of all rows.
-const MOST: usize = 1 << 17;
+const SKETCH_VALUES: usize = 1 << 17;
 
 /// Values of a column, for its cuts.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub(crate) struct Sketch {
 impl Sketch {
     pub(crate) fn new(max_bins: MaxBins) -> Self {
         let few = (max_bins == MaxBins::Exact).then(Few::new);
-        Self { max_bins, values: Vec::new(), weights: Vec::new(), seen: 0, stride: 1, room: MOST, few }
+        Self { max_bins, values: Vec::new(), weights: Vec::new(), seen: 0, stride: 1, room: SKETCH_VALUES, few }
     }
 
     /// Takes the next values of the column, NaN for missing ones, with their weights if they have any.
@@ -46,7 +46,7 @@ impl Sketch {
         // A count of values does not wrap, and is added up in wide registers where that is not checked.
         let present = values.iter().fold(0usize, |present, x| present.wrapping_add(usize::from(!x.is_nan())));
         // So that thinning does not start over and over within a piece.
-        while self.seen + present > MOST * self.stride {
+        while self.seen + present > SKETCH_VALUES * self.stride {
             self.thin();
         }
         let (stride, seen) = (self.stride, self.seen);
@@ -175,8 +175,8 @@ mod tests {
         /// The pieces in which values come do not matter, and what is kept is every so many-th value that is there.
         #[test]
         fn pieces_do_not_matter(
-            rows in 0usize..5 * MOST,
-            pieces in prop::collection::vec(1usize..2 * MOST, 1..5),
+            rows in 0usize..5 * SKETCH_VALUES,
+            pieces in prop::collection::vec(1usize..2 * SKETCH_VALUES, 1..5),
             missing in prop_oneof![Just(usize::MAX), 2usize..50],
             weighted in any::<bool>(),
         ) {
@@ -195,11 +195,11 @@ mod tests {
             }
             let there: Vec<usize> = (0..rows).filter(|&r| !values[r].is_nan()).collect();
             let mut stride = 1;
-            while there.len() > MOST * stride {
+            while there.len() > SKETCH_VALUES * stride {
                 stride *= 2;
             }
             let kept: Vec<f64> = there.iter().step_by(stride).map(|&r| values[r]).collect();
-            prop_assert!(there.len() <= MOST || kept.len() >= MOST / 2);
+            prop_assert!(there.len() <= SKETCH_VALUES || kept.len() >= SKETCH_VALUES / 2);
             prop_assert_eq!(&sketch.values, &kept);
             let weight: Vec<f64> = there.iter().step_by(stride).map(|&r| weights[r]).collect();
             prop_assert_eq!(&sketch.weights, &if weighted { weight } else { Vec::new() });
@@ -208,11 +208,11 @@ mod tests {
         }
 
         #[test]
-        fn exact_cuts_are_all_values(rows in 0usize..3 * MOST, distinct in 1usize..400) {
+        fn exact_cuts_are_all_values(rows in 0usize..3 * SKETCH_VALUES, distinct in 1usize..400) {
             let values: Vec<f64> = (0..rows).map(|r| if r % 7 == 0 { f64::NAN } else { ((r * 31) % distinct) as f64 - 9.0 }).collect();
             let mut sketch = Sketch::new(MaxBins::Exact);
             values.chunks(1000).for_each(|piece| sketch.extend(piece, None));
-            prop_assert!(sketch.values.len() <= 2 * MOST);
+            prop_assert!(sketch.values.len() <= 2 * SKETCH_VALUES);
             let mut naive: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
             naive.sort_unstable_by(f64::total_cmp);
             naive.dedup();

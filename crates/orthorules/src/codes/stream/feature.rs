@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::Rows;
+use super::BatchRows;
 use crate::base::decimal;
 use crate::codes::column::BinnedColumn;
 use crate::codes::encoder::Coder;
-use crate::codes::packed::{Codes, Growing};
+use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::quantiles::Sketch;
 use crate::data::schema::ColumnSpec;
-use crate::data::table::{Head, Kind, Levels, MISSING, Part, as_boolean};
+use crate::data::table::{ColumnPart, Head, Kind, Levels, MISSING, as_boolean};
 use crate::params::{Checked, MaxBins};
 
 /// What the first pass has seen of a feature.
-pub(super) struct Gist {
+pub(super) struct ColumnSummary {
     seen: Seen,
     max_bins: MaxBins,
     /// Whether numbers are categories.
@@ -31,9 +31,9 @@ enum Seen {
     Text(Levels),
 }
 
-impl Gist {
+impl ColumnSummary {
     pub(super) fn new(head: &Head, params: &Checked) -> Self {
-        Self { seen: Seen::Missing, max_bins: params.max_bins, categorical: head.wish.categorical, mixed: false }
+        Self { seen: Seen::Missing, max_bins: params.max_bins, categorical: head.request.categorical, mixed: false }
     }
 
     /// Whether text came after numbers, or numbers after text.
@@ -41,23 +41,23 @@ impl Gist {
         self.mixed
     }
 
-    pub(super) fn add(&mut self, part: &Part, rows: &Rows) {
+    pub(super) fn add(&mut self, part: &ColumnPart, rows: &BatchRows) {
         if matches!(self.seen, Seen::Missing) {
             self.seen = match part {
-                Part::Missing(_) => return,
-                Part::Numbers(_) if self.categorical => Seen::Distinct(Sketch::new(MaxBins::Exact)),
-                Part::Numbers(_) => Seen::Numbers(Sketch::new(self.max_bins)),
-                Part::Booleans(_) => Seen::Booleans,
-                Part::Text(_) => Seen::Text(Levels::default()),
+                ColumnPart::Missing(_) => return,
+                ColumnPart::Numbers(_) if self.categorical => Seen::Distinct(Sketch::new(MaxBins::Exact)),
+                ColumnPart::Numbers(_) => Seen::Numbers(Sketch::new(self.max_bins)),
+                ColumnPart::Booleans(_) => Seen::Booleans,
+                ColumnPart::Text(_) => Seen::Text(Levels::default()),
             };
         }
         match (&mut self.seen, part) {
-            (Seen::Numbers(sketch), Part::Numbers(values)) => {
+            (Seen::Numbers(sketch), ColumnPart::Numbers(values)) => {
                 sketch.extend(&rows.of_values(values), rows.weights.as_deref());
             }
-            (Seen::Distinct(sketch), Part::Numbers(values)) => sketch.extend(values, None),
-            (Seen::Text(levels), Part::Text(more)) => levels.learn(more),
-            (_, Part::Missing(_)) | (Seen::Booleans, Part::Booleans(_)) => {}
+            (Seen::Distinct(sketch), ColumnPart::Numbers(values)) => sketch.extend(values, None),
+            (Seen::Text(levels), ColumnPart::Text(more)) => levels.learn(more),
+            (_, ColumnPart::Missing(_)) | (Seen::Booleans, ColumnPart::Booleans(_)) => {}
             _ => self.mixed = true,
         }
     }
@@ -66,25 +66,29 @@ impl Gist {
     pub(super) fn left_out(&self, head: &Head) -> Option<String> {
         match &self.seen {
             Seen::Text(levels) if head.untyped && levels.are_boolean() => None,
-            Seen::Text(levels) => levels.left_out(&head.name, head.wish),
+            Seen::Text(levels) => levels.left_out(&head.name, head.request),
             _ => None,
         }
     }
 
     /// How to read the column called as `head` says in the second pass, if it is not left out.
-    pub(super) fn reading(self, head: &Head, params: &Checked) -> Reading {
-        let (name, wish) = (head.name.as_str(), head.wish);
-        let kind_of_truth = if wish.categorical { Kind::Categorical } else { Kind::Boolean };
+    pub(super) fn encoder(self, head: &Head, params: &Checked) -> FeatureEncoder {
+        let (name, request) = (head.name.as_str(), head.request);
+        let kind_of_truth = if request.categorical { Kind::Categorical } else { Kind::Boolean };
         let truth = || vec!["false".to_owned(), "true".to_owned()];
         let numeric = |sketch: Option<Sketch>| {
             let cuts = || sketch.map_or(Vec::new(), Sketch::cuts);
             let coder = params.cuts.get(name).map_or_else(|| Coder::ordered(name, cuts()), |t| Coder::given(name, t));
-            Reading { coder, kind: Kind::Numeric, levels: Vec::new(), way: Way::Numbers }
+            FeatureEncoder { coder, kind: Kind::Numeric, levels: Vec::new(), way: Way::Numbers }
         };
-        let nominal =
-            |levels: Vec<String>, kind, way| Reading { coder: Coder::nominal(name, levels.clone()), kind, levels, way };
+        let nominal = |levels: Vec<String>, kind, way| FeatureEncoder {
+            coder: Coder::nominal(name, levels.clone()),
+            kind,
+            levels,
+            way,
+        };
         match self.seen {
-            Seen::Missing if wish.categorical => nominal(Vec::new(), Kind::Categorical, Way::Numbers),
+            Seen::Missing if request.categorical => nominal(Vec::new(), Kind::Categorical, Way::Numbers),
             Seen::Missing => numeric(None),
             Seen::Numbers(sketch) => numeric(Some(sketch)),
             Seen::Distinct(sketch) => {
@@ -93,14 +97,14 @@ impl Gist {
                 nominal(levels, Kind::Categorical, Way::Distinct(values))
             }
             Seen::Booleans => nominal(truth(), kind_of_truth, Way::Booleans),
-            Seen::Text(levels) if head.untyped && !wish.categorical && levels.are_boolean() => {
+            Seen::Text(levels) if head.untyped && !request.categorical && levels.are_boolean() => {
                 nominal(truth(), Kind::Boolean, Way::Booleans)
             }
-            Seen::Text(levels) if levels.names.is_empty() && wish.categorical => {
+            Seen::Text(levels) if levels.names.is_empty() && request.categorical => {
                 nominal(Vec::new(), Kind::Categorical, Way::Text(HashMap::new()))
             }
             Seen::Text(levels) if levels.names.is_empty() => {
-                Reading { way: Way::Text(HashMap::new()), ..numeric(None) }
+                FeatureEncoder { way: Way::Text(HashMap::new()), ..numeric(None) }
             }
             Seen::Text(levels) => {
                 let (sorted, rank) = levels.ranked();
@@ -111,7 +115,7 @@ impl Gist {
 }
 
 /// How the second pass reads a feature.
-pub(super) struct Reading {
+pub(super) struct FeatureEncoder {
     coder: Coder,
     kind: Kind,
     levels: Vec<String>,
@@ -126,7 +130,7 @@ enum Way {
     Text(HashMap<String, u32>),
 }
 
-impl Reading {
+impl FeatureEncoder {
     pub(super) fn bins(&self) -> usize {
         self.coder.bins()
     }
@@ -145,27 +149,27 @@ impl Reading {
     }
 
     /// Appends the codes of the rows that count. False if the cells are not what they were in the first pass.
-    pub(super) fn encode(&mut self, part: &Part, rows: &Rows, to: &mut Growing) -> bool {
+    pub(super) fn encode(&mut self, part: &ColumnPart, rows: &BatchRows, to: &mut CodeBuilder) -> bool {
         match (&self.way, part) {
-            (_, Part::Missing(count)) => {
+            (_, ColumnPart::Missing(count)) => {
                 self.coder.levels(std::iter::repeat_n(MISSING, rows.count(*count)), to);
             }
-            (Way::Numbers, Part::Numbers(values)) => self.coder.numbers(&rows.of_values(values), to),
-            (Way::Distinct(distinct), Part::Numbers(values)) => {
+            (Way::Numbers, ColumnPart::Numbers(values)) => self.coder.numbers(&rows.of_values(values), to),
+            (Way::Distinct(distinct), ColumnPart::Numbers(values)) => {
                 let code =
                     |x: &f64| distinct.binary_search_by(|d| d.total_cmp(&(x + 0.0))).map_or(MISSING, |c| c as u32);
                 self.coder.levels(rows.of_values(values).iter().map(code), to);
             }
-            (Way::Booleans, Part::Booleans(values)) => {
+            (Way::Booleans, ColumnPart::Booleans(values)) => {
                 let code = |v: &Option<bool>| v.map_or(MISSING, u32::from);
                 self.coder.levels(rows.of_values(values).iter().map(code), to);
             }
-            (Way::Booleans, Part::Text(cells)) => {
+            (Way::Booleans, ColumnPart::Text(cells)) => {
                 let codes: Vec<u32> =
                     cells.names.iter().map(|name| as_boolean(name).map_or(MISSING, u32::from)).collect();
                 self.levels(cells, &codes, rows, to);
             }
-            (Way::Text(code_of), Part::Text(cells)) => {
+            (Way::Text(code_of), ColumnPart::Text(cells)) => {
                 let codes: Option<Vec<u32>> = cells.names.iter().map(|name| code_of.get(name).copied()).collect();
                 let Some(codes) = codes else { return false };
                 self.levels(cells, &codes, rows, to);
@@ -176,7 +180,7 @@ impl Reading {
     }
 
     /// Appends the codes of text whose levels have these codes.
-    fn levels(&self, cells: &Levels, codes: &[u32], rows: &Rows, to: &mut Growing) {
+    fn levels(&self, cells: &Levels, codes: &[u32], rows: &BatchRows, to: &mut CodeBuilder) {
         let code = |&cell: &u32| codes.get(cell as usize).copied().unwrap_or(MISSING);
         self.coder.levels(rows.of_values(&cells.codes).iter().map(code), to);
     }

@@ -17,13 +17,13 @@ use rayon::prelude::*;
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
-use crate::codes::packed::{Codes, Growing, bytes_each};
+use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, pick, rows_that_count};
-use crate::data::table::{Builder, CHANGED, Head, Outcome, Part, ReadOptions, Scan, Source, Table};
+use crate::data::table::{Builder, CHANGED, ColumnPart, Head, Outcome, ReadOptions, Scan, Source, Table};
 use crate::params::{Checked, Params};
-use feature::{Gist, Reading};
+use feature::{ColumnSummary, FeatureEncoder};
 
 impl Coded {
     /// The problem in the file at `path`, with its features as codes for fits with these `params`, and remarks about how it was
@@ -56,19 +56,19 @@ fn coded(
 ) -> Result<(Coded, Vec<String>)> {
     let error = |what: String| source.error(what);
     let mut options = roles.read_options();
-    let First { scan, table, gists, rows, mut seconds } =
+    let First { scan, table, summaries, rows, mut seconds } =
         First::pass(source, &options, roles, params).map_err(error)?;
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
     let mut warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
     let mut remarks = scan.left_out.clone();
     let (mut names, mut features) = (Vec::new(), Vec::new());
-    for (head, gist) in scan.heads.iter().zip(gists) {
-        match gist.map(|gist| (gist.left_out(head), gist)) {
+    for (head, summary) in scan.heads.iter().zip(summaries) {
+        match summary.map(|summary| (summary.left_out(head), summary)) {
             Some((Some(why), _)) => {
                 remarks.push((head.place, why));
                 continue;
             }
-            Some((None, gist)) => features.push((head.clone(), gist)),
+            Some((None, summary)) => features.push((head.clone(), summary)),
             None => {}
         }
         names.push(head.name.as_str());
@@ -84,18 +84,18 @@ fn coded(
 
     // Not before the weights are known to be good.
     let started = Instant::now();
-    let reading = |(head, gist): (Head, Gist)| {
-        let reading = gist.reading(&head, params);
-        (head, reading)
+    let encoder = |(head, summary): (Head, ColumnSummary)| {
+        let encoder = summary.encoder(&head, params);
+        (head, encoder)
     };
-    let features: Vec<(Head, Reading)> = features.into_par_iter().map(reading).collect();
+    let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect();
     seconds += started.elapsed().as_secs_f64();
     let weight = roles.weight.iter().cloned();
     options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(weight).collect());
     let mut second = Second { features, roles, rows, kept: problem.rows, seconds };
     let columns = second.pass(source, &options, memory_limit)?;
-    let specs = second.features.iter().map(|(head, reading)| reading.spec(&head.name)).collect();
-    let columns = second.features.into_iter().zip(columns).map(|((_, reading), codes)| reading.finish(codes));
+    let specs = second.features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
+    let columns = second.features.into_iter().zip(columns).map(|((_, encoder), codes)| encoder.finish(codes));
     problem.coded = Some(specs);
     let coded = Coded { problem, columns: columns.collect(), params: asked.clone(), seconds: second.seconds };
     Ok((coded, warnings))
@@ -107,7 +107,7 @@ struct First {
     /// The columns that have a part to play.
     table: Table,
     /// For each column that is read, what was seen of it if it is a feature.
-    gists: Vec<Option<Gist>>,
+    summaries: Vec<Option<ColumnSummary>>,
     rows: usize,
     seconds: f64,
 }
@@ -137,20 +137,20 @@ impl First {
         let heads = scan.heads.clone();
         let role = |head: &Head| roles.is_singled_out(&head.name);
         let mut builders: Vec<Option<Builder>> = heads.iter().map(|h| role(h).then(|| Builder::new(h))).collect();
-        let feature = |head: &Head| roles.is_feature(&head.name).then(|| Gist::new(head, params));
-        let mut gists: Vec<Option<Gist>> = heads.iter().map(feature).collect();
+        let feature = |head: &Head| roles.is_feature(&head.name).then(|| ColumnSummary::new(head, params));
+        let mut summaries: Vec<Option<ColumnSummary>> = heads.iter().map(feature).collect();
         let weight = heads.iter().position(|head| Some(&head.name) == roles.weight.as_ref());
         let (mut rows, mut seconds) = (0, 0.0);
         while let Some(parts) = scan.next()? {
             let started = Instant::now();
-            rows += parts.first().map_or(0, Part::rows);
+            rows += parts.first().map_or(0, ColumnPart::rows);
             if rows >= u32::MAX as usize {
                 return Err(format!("has more than the {} rows that one table may have", u32::MAX - 1));
             }
-            let rows = Rows::of(weight.map(|at| &parts[at]));
-            gists.par_iter_mut().zip(&parts).for_each(|(gist, part)| {
-                if let Some(gist) = gist {
-                    gist.add(part, &rows);
+            let rows = BatchRows::of(weight.map(|at| &parts[at]));
+            summaries.par_iter_mut().zip(&parts).for_each(|(summary, part)| {
+                if let Some(summary) = summary {
+                    summary.add(part, &rows);
                 }
             });
             for (builder, part) in builders.iter_mut().zip(parts) {
@@ -162,28 +162,29 @@ impl First {
             }
             seconds += started.elapsed().as_secs_f64();
         }
-        let mixed = heads.iter().zip(&gists).filter(|(_, gist)| gist.as_ref().is_some_and(Gist::is_mixed));
+        let mixed =
+            heads.iter().zip(&summaries).filter(|(_, summary)| summary.as_ref().is_some_and(ColumnSummary::is_mixed));
         as_text.extend(mixed.map(|(head, _)| head.name.clone()));
         if rows == 0 && !heads.is_empty() {
             return Err("has a header but no rows".into());
         }
         let columns = builders.into_iter().flatten().map(Builder::finish).filter_map(Outcome::kept);
         let table = Table::new(columns.collect()).map_err(|e| e.to_string())?;
-        Ok(Self { scan, table, gists, rows, seconds })
+        Ok(Self { scan, table, summaries, rows, seconds })
     }
 }
 
 /// Which rows of a batch count, and how much: rows of weight 0 are not there.
-pub(crate) struct Rows {
+pub(crate) struct BatchRows {
     weights: Option<Vec<f64>>,
     /// Their places, if some are not there.
     kept: Option<Vec<u32>>,
 }
 
-impl Rows {
+impl BatchRows {
     /// By the part of the column of weights, if there is one. Bad weights are told when all have been read.
-    fn of(weight: Option<&Part>) -> Self {
-        let Some(Part::Numbers(weights)) = weight else { return Self { weights: None, kept: None } };
+    fn of(weight: Option<&ColumnPart>) -> Self {
+        let Some(ColumnPart::Numbers(weights)) = weight else { return Self { weights: None, kept: None } };
         match rows_that_count(weights) {
             Some(kept) => Self { weights: Some(pick(weights, &kept)), kept: Some(kept) },
             None => Self { weights: Some(weights.to_vec()), kept: None },
@@ -203,7 +204,7 @@ impl Rows {
 
 /// What the second pass needs.
 struct Second<'r> {
-    features: Vec<(Head, Reading)>,
+    features: Vec<(Head, FeatureEncoder)>,
     roles: &'r Roles,
     /// Rows of the file, and those that count.
     rows: usize,
@@ -220,7 +221,7 @@ impl Second<'_> {
             _ => None,
         };
         let room = if spill.is_some() { 0 } else { self.kept };
-        let mut codes: Vec<Growing> = self.features.iter().map(|(_, f)| Growing::new(f.bins(), room)).collect();
+        let mut codes: Vec<CodeBuilder> = self.features.iter().map(|(_, f)| CodeBuilder::new(f.bins(), room)).collect();
         let error = |what: String| source.error(what);
         let as_text = self.features.iter().filter(|(_, f)| f.is_text()).map(|(head, _)| head.name.clone()).collect();
         let mut scan = Scan::new(source, options, &as_text).map_err(error)?;
@@ -230,8 +231,8 @@ impl Second<'_> {
         let mut rows = 0;
         while let Some(parts) = if self.features.is_empty() { None } else { scan.next().map_err(error)? } {
             let started = Instant::now();
-            let kept = Rows::of(weight.map(|at| &parts[at]));
-            rows += parts.first().map_or(0, Part::rows);
+            let kept = BatchRows::of(weight.map(|at| &parts[at]));
+            rows += parts.first().map_or(0, ColumnPart::rows);
             let whole =
                 (&mut self.features, &mut codes, &places).into_par_iter().all(|((_, feature), codes, place)| {
                     place.is_some_and(|place| feature.encode(&parts[place], &kept, codes))
@@ -249,7 +250,7 @@ impl Second<'_> {
         }
         match spill {
             Some(spill) => spill.finish(&codes),
-            None => Ok(codes.into_iter().map(Growing::finish).collect()),
+            None => Ok(codes.into_iter().map(CodeBuilder::finish).collect()),
         }
     }
 }

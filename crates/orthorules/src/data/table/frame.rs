@@ -1,6 +1,6 @@
 //! Tables from columns that are in memory already: what a data frame holds, judged as files are.
 
-use super::levels::{Levels, Outcome, Wish, assemble, dates, index};
+use super::levels::{ColumnRequest, Levels, Outcome, assemble, dates, index};
 use super::{Column, Numbers, Table, Values};
 use crate::base::error::{Error, Result};
 
@@ -37,18 +37,18 @@ pub enum Cells {
 /// ```
 pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[String]) -> Result<Table> {
     let outcome = |(name, cells): (String, Cells)| {
-        let wish = Wish::of(&name, categorical, keep);
-        if let Some(why) = index(&name, wish) {
+        let request = ColumnRequest::of(&name, categorical, keep);
+        if let Some(why) = index(&name, request) {
             return Outcome::LeftOut(why);
         }
         let kept = |values| {
             let column = Column::new(name.clone(), values);
-            Outcome::Kept(if wish.categorical { column.into_categorical() } else { column })
+            Outcome::Kept(if request.categorical { column.into_categorical() } else { column })
         };
         match cells {
             Cells::Numbers(numbers) => kept(Values::Numeric(numbers)),
             Cells::Booleans(values) => kept(Values::booleans(values)),
-            Cells::Codes { codes, names } => coded(&codes, &names).judge(&name, wish),
+            Cells::Codes { codes, names } => coded(&codes, &names).judge(&name, request),
             Cells::Dates => Outcome::LeftOut(dates(&name)),
         }
     };

@@ -43,14 +43,14 @@ pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<String>) -> Res
 
 /// What the caller asked for about one column.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wish {
+pub(crate) struct ColumnRequest {
     /// Categories, whatever the column looks like.
     pub(crate) categorical: bool,
     /// Whatever kind, but not left out.
     pub(crate) keep: bool,
 }
 
-impl Wish {
+impl ColumnRequest {
     /// What lists of columns say about the one called `name`.
     pub(super) fn of(name: &str, categorical: &[String], keep: &[String]) -> Self {
         let named = |list: &[String]| list.iter().any(|n| n == name);
@@ -73,16 +73,16 @@ pub(super) fn dates(name: &str) -> String {
 
 /// Why a column is left out whatever it holds: pandas writes an index without a name under such a name as `__index_level_0__`,
 /// and the number of a row says nothing about other rows.
-pub(super) fn index(name: &str, wish: Wish) -> Option<String> {
+pub(super) fn index(name: &str, request: ColumnRequest) -> Option<String> {
     let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"))?;
     let numbered = !level.is_empty() && level.bytes().all(|b| b.is_ascii_digit());
-    (numbered && !wish.wanted())
+    (numbered && !request.wanted())
         .then(|| format!("column {name:?} left out: it is the index of a pandas data frame; rename it to use it"))
 }
 
 /// A column without any value.
-pub(super) fn missing(name: &str, rows: usize, wish: Wish) -> Column {
-    let values = if wish.categorical {
+pub(super) fn missing(name: &str, rows: usize, request: ColumnRequest) -> Column {
+    let values = if request.categorical {
         Values::Categorical { codes: vec![MISSING; rows], levels: Vec::new(), boolean: false }
     } else {
         Values::Numeric(vec![f64::NAN; rows].into())
@@ -173,9 +173,9 @@ impl Levels {
     }
 
     /// Why the column is left out: it holds dates or has nearly a level a row, and nobody wants it.
-    pub(crate) fn left_out(&self, name: &str, wish: Wish) -> Option<String> {
+    pub(crate) fn left_out(&self, name: &str, request: ColumnRequest) -> Option<String> {
         let (levels, present) = (self.names.len(), self.present);
-        if wish.wanted() || levels == 0 {
+        if request.wanted() || levels == 0 {
             return None;
         }
         if self.names.iter().all(|l| is_date(l)) {
@@ -190,12 +190,12 @@ impl Levels {
     }
 
     /// The column of these levels, unless it is left out.
-    pub(super) fn judge(self, name: &str, wish: Wish) -> Outcome {
-        if let Some(why) = self.left_out(name, wish) {
+    pub(super) fn judge(self, name: &str, request: ColumnRequest) -> Outcome {
+        if let Some(why) = self.left_out(name, request) {
             return Outcome::LeftOut(why);
         }
         if self.names.is_empty() {
-            return Outcome::Kept(missing(name, self.codes.len(), wish));
+            return Outcome::Kept(missing(name, self.codes.len(), request));
         }
         let (levels, rank) = self.ranked();
         let codes = self.codes.iter().map(|&c| rank.get(c as usize).copied().unwrap_or(MISSING)).collect();
@@ -236,12 +236,12 @@ mod tests {
     #[test]
     fn an_index_is_left_out_unless_wanted() {
         for name in ["__index_level_0__", "__index_level_12__"] {
-            assert!(index(name, Wish::default()).is_some_and(|why| why.contains("rename it")), "{name}");
-            assert_eq!(index(name, Wish { keep: true, ..Wish::default() }), None);
-            assert_eq!(index(name, Wish { categorical: true, ..Wish::default() }), None);
+            assert!(index(name, ColumnRequest::default()).is_some_and(|why| why.contains("rename it")), "{name}");
+            assert_eq!(index(name, ColumnRequest { keep: true, ..ColumnRequest::default() }), None);
+            assert_eq!(index(name, ColumnRequest { categorical: true, ..ColumnRequest::default() }), None);
         }
         for name in ["", "index", "__index_level___", "__index_level_x__", "_index_level_0_", "__index_level_"] {
-            assert_eq!(index(name, Wish::default()), None, "{name}");
+            assert_eq!(index(name, ColumnRequest::default()), None, "{name}");
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
             levels.push(cell, str::is_empty);
         }
         let Outcome::Kept(Column { values: Values::Categorical { codes, levels, boolean }, .. }) =
-            levels.judge("x", Wish::default())
+            levels.judge("x", ColumnRequest::default())
         else {
             panic!()
         };

@@ -10,7 +10,7 @@ pub(crate) use levels::{Levels, Outcome};
 #[cfg(feature = "files")]
 pub use read::{Batches, ReadOptions, read};
 #[cfg(feature = "files")]
-pub(crate) use read::{Builder, CHANGED, Head, Part, Scan, Source, as_boolean};
+pub(crate) use read::{Builder, CHANGED, ColumnPart, Head, Scan, Source, as_boolean};
 
 pub use frame::{Cells, gather};
 pub use numbers::{Matrix, Numbers};

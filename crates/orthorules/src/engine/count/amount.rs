@@ -1,13 +1,13 @@
 //! The integers that are counts: of rows, or of units of mass.
 
-use crate::base::scratch::Spare;
+use crate::base::scratch::Reusable;
 use std::ops::BitOr;
 
 /// What counts are made of.
 ///
 /// A table has fewer than 2³² rows and all units together are fewer than 2⁶³, so that no sum of counts overflows; and only
 /// what was counted before is taken away. Sums that wrap say so: loops over counts need no check of their own.
-pub(crate) trait Amount: Spare + Default + PartialOrd + BitOr<Output = Self> {
+pub(crate) trait Amount: Reusable + Default + PartialOrd + BitOr<Output = Self> {
     fn number(self) -> f64;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;

@@ -77,11 +77,13 @@ impl Group {
 pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
     let threads = threads.max(1);
     let share = move |t: usize| t * columns / threads..(t + 1) * columns / threads;
-    (0..threads).map(share).flat_map(|all| all.clone().step_by(MOST).map(move |first| first..all.end.min(first + MOST)))
+    (0..threads).map(share).flat_map(|all| {
+        all.clone().step_by(COLUMNS_IN_A_PASS).map(move |first| first..all.end.min(first + COLUMNS_IN_A_PASS))
+    })
 }
 
 /// Most columns in one pass.
-pub(crate) const MOST: usize = 4;
+pub(crate) const COLUMNS_IN_A_PASS: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -16,11 +16,11 @@ use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
 use crate::engine::count::root::RootCounts;
-use crate::engine::count::tally::{self, Tally, What};
+use crate::engine::count::tally::{self, Counting, Tally};
 use crate::engine::mass::{PerRow, Rounding};
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
-use crate::engine::rows::{Part, Rows, Selected};
+use crate::engine::rows::{Partition, Rows, Selected};
 use crate::engine::score::{D, G, N, ROWS, Scorer};
 use std::sync::OnceLock;
 
@@ -59,13 +59,13 @@ impl Method {
 
 /// A node whose statistics are asked for: what the kernels read of its rows, gathered once for all columns, or where else its counts
 /// come from.
-pub(crate) struct Gathered<'a> {
+pub(crate) struct NodeCounter<'a> {
     source: Source<'a>,
     response: &'a Response,
     scorer: &'a Scorer,
     cells: &'a Cells,
     /// The rows that are counted, partition by partition.
-    parts: Vec<GatheredPart<'a>>,
+    parts: Vec<PartitionReads<'a>>,
     /// How many they are in all partitions.
     rows: usize,
     /// What was counted on the way, one place for each group; empty when nobody wants it.
@@ -86,7 +86,7 @@ enum Source<'a> {
 }
 
 /// What the kernels read of the rows of one partition.
-struct GatheredPart<'a> {
+struct PartitionReads<'a> {
     columns: &'a [BinnedColumn],
     rows: &'a RowList,
     /// Keys as the cells have them.
@@ -102,8 +102,8 @@ struct GatheredPart<'a> {
     sides: OnceLock<Vec<f64>>,
 }
 
-impl<'a> GatheredPart<'a> {
-    fn new(part: &'a Part, rows: &'a RowList, keys: &[u32], counted: bool) -> Self {
+impl<'a> PartitionReads<'a> {
+    fn new(part: &'a Partition, rows: &'a RowList, keys: &[u32], counted: bool) -> Self {
         let targets = &part.targets;
         let (keys, b) = if counted { (rows.gather(keys), Vec::new()) } else { rows.gather_both(keys, &targets.b) };
         Self {
@@ -140,7 +140,7 @@ impl<'a> GatheredPart<'a> {
     }
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> NodeCounter<'a> {
     /// Statistics of the `selected` rows.
     pub(crate) fn new(
         selected: &'a Selected,
@@ -150,7 +150,7 @@ impl<'a> Gathered<'a> {
         scorer: &'a Scorer,
     ) -> Self {
         let parts = rows.parts.iter().zip(&selected.parts).enumerate();
-        let part = |(number, (part, list))| GatheredPart::new(part, list, cells.keys(number), cells.are_counted());
+        let part = |(number, (part, list))| PartitionReads::new(part, list, cells.keys(number), cells.are_counted());
         let parts = parts.map(part).collect();
         Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new() }
     }
@@ -182,18 +182,18 @@ impl<'a> Gathered<'a> {
 
     /// The tables of all groups, if all were made.
     pub(crate) fn into_tables(self) -> Option<Vec<Tally>> {
-        self.parts.into_iter().for_each(GatheredPart::give);
+        self.parts.into_iter().for_each(PartitionReads::give);
         let tables: Option<Vec<Tally>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
         tables.filter(|t| !t.is_empty())
     }
 
     /// The cell of the i-th row of a part.
-    fn cell(&self, part: &GatheredPart, i: usize) -> usize {
+    fn cell(&self, part: &PartitionReads, i: usize) -> usize {
         self.cells.cell_of(part.keys[i])
     }
 
     /// g of the i-th row of a part, and its d before and after it is multiplied by what its cell shares.
-    fn row(&self, part: &GatheredPart, i: usize) -> (f64, f64, f64) {
+    fn row(&self, part: &PartitionReads, i: usize) -> (f64, f64, f64) {
         let response = self.response;
         let (mass, [mean, curvature]) =
             (part.mass.at(i) as i64 as f64 * response.mass_unit, self.scorer.cell(self.cell(part, i)));
@@ -248,12 +248,12 @@ impl<'a> Gathered<'a> {
 
     /// What is counted of a group, in all partitions.
     pub(crate) fn count(&self, group: &Group) -> Tally {
-        let count = |part: &GatheredPart| {
-            let node = tally::Node { rows: part.rows, keys: &part.keys, cells: self.cells.len() };
+        let count = |part: &PartitionReads| {
+            let node = tally::NodeRows { rows: part.rows, keys: &part.keys, cells: self.cells.len() };
             let what = match &part.mass {
-                PerRow::Same(_) if self.cells.are_counted() => What::Counted,
-                PerRow::Same(_) => What::Plain(&part.b),
-                PerRow::Each(mass) => What::Weighed(mass, &part.b, &part.stands_for),
+                PerRow::Same(_) if self.cells.are_counted() => Counting::Counted,
+                PerRow::Same(_) => Counting::Plain(&part.b),
+                PerRow::Each(mass) => Counting::Weighed(mass, &part.b, &part.stands_for),
             };
             let norm = part.norm.as_ref().filter(|_| self.scorer.by_norm);
             tally::count(node, what, norm, (group, part.columns))
@@ -301,13 +301,13 @@ impl<'a> Gathered<'a> {
                 }));
             }
         }
-        if !self.scorer.lean.is_empty() {
+        if !self.scorer.gradient_along_basis.is_empty() {
             stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
         }
         stats
     }
 
-    fn row_vectors(&self, part: &GatheredPart) -> Vec<f64> {
+    fn row_vectors(&self, part: &PartitionReads) -> Vec<f64> {
         let stride = self.scorer.stride();
         let mut vectors = scratch::zeros(part.keys.len() * stride);
         let [for_g, for_d, for_n] = self.roundings();
@@ -350,7 +350,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// g and d of every row.
-    fn gradients_and_weights(&self, part: &GatheredPart) -> Vec<f64> {
+    fn gradients_and_weights(&self, part: &PartitionReads) -> Vec<f64> {
         let mut sides = scratch::take(2 * part.keys.len());
         let [for_g, for_d, _] = self.roundings();
         for i in 0..part.keys.len() {

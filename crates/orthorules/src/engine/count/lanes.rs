@@ -9,7 +9,7 @@ use crate::engine::count::amount::Amount;
 use crate::engine::score::{D, G, N, ROWS, Scorer};
 
 /// Bins that are made orthogonal together: their lanes stay in the nearest cache.
-const BLOCK: usize = 64;
+const BINS_IN_A_BLOCK: usize = 64;
 
 /// Where fewer than one of so many bins of a cell have rows, the others are left out.
 const FEW: usize = 8;
@@ -192,8 +192,8 @@ vectorised! {
         if scorer.basis.constant {
             n[..bins].copy_from_slice(&sums[D * bins..]);
         }
-        for start in (0..bins).step_by(BLOCK) {
-            let block = start..bins.min(start + BLOCK);
+        for start in (0..bins).step_by(BINS_IN_A_BLOCK) {
+            let block = start..bins.min(start + BINS_IN_A_BLOCK);
             for (j, column) in scorer.basis.factor.columns().enumerate() {
                 let (before, after) = n.split_at_mut((j + 1) * bins);
                 let now = &mut before[j * bins..][block.clone()];
@@ -205,8 +205,8 @@ vectorised! {
             }
         }
         let g = &mut sums[G * bins..D * bins];
-        for (lean, n) in scorer.lean.iter().zip(n.chunks_exact(bins)) {
-            g.iter_mut().zip(n).for_each(|(g, n)| *g -= lean * n);
+        for (gradient_along_basis, n) in scorer.gradient_along_basis.iter().zip(n.chunks_exact(bins)) {
+            g.iter_mut().zip(n).for_each(|(g, n)| *g -= gradient_along_basis * n);
         }
     }
 }

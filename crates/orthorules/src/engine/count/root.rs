@@ -19,7 +19,7 @@ use crate::engine::score::{D, G, N, ROWS, Scorer};
 use rayon::prelude::*;
 
 /// Bytes that the tables of all rows may take.
-const LARGEST: usize = 128 << 20;
+const LARGEST_TABLES_BYTES: usize = 128 << 20;
 /// Counts of a column for each row that they may have: beyond that a pass over the rows costs less (measured with 200,000).
 const DENSE: usize = 4;
 /// The same where the counts of rules can take their place.
@@ -35,11 +35,11 @@ pub(crate) struct RootCounts {
     tables: Tables,
     /// If so, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
     /// when the tables are too large. Else nothing.
-    inside: Vec<Vec<u32>>,
+    counts_by_rule: Vec<Vec<u32>>,
     /// Whether the loss is squared and rows have one mass.
     linear: bool,
     /// Whether the tables are gone.
-    shed: bool,
+    tables_dropped: bool,
     cells: usize,
 }
 
@@ -63,13 +63,13 @@ impl RootCounts {
         }
         let linear = response.loss == Loss::Squared && response.has_one_mass();
         let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
-        let inside = tables.iter().map(counts).collect();
-        Self { groups, tables, inside, linear, shed: false, cells: 1 }
+        let counts_by_rule = tables.iter().map(counts).collect();
+        Self { groups, tables, counts_by_rule, linear, tables_dropped: false, cells: 1 }
     }
 
     /// Rows, G, D and N of every bin of group `index`: `bins × stride`.
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer, response: &Response) -> Vec<f64> {
-        let by_rules = self.linear && (self.shed || linear_is_cheaper(self.cells, scorer.t));
+        let by_rules = self.linear && (self.tables_dropped || linear_is_cheaper(self.cells, scorer.t));
         if let (true, Some((intercept, weights))) = (by_rules, &scorer.linear) {
             return self.linear_statistics(index, (scorer, response), *intercept, weights);
         }
@@ -84,13 +84,13 @@ impl RootCounts {
         intercept: f64,
         weights: &[f64],
     ) -> Vec<f64> {
-        let (sums, inside, mass) = (&self.tables[index].sums, &self.inside[index], response.mass_unit);
+        let (sums, counts_by_rule, mass) = (&self.tables[index].sums, &self.counts_by_rule[index], response.mass_unit);
         let (bins, delta) = (sums.len(), mass * scorer.cell(0)[1]);
         let mut lanes = Lanes::new(scorer, bins);
         let scaled = |counts: &[u32], by: f64, lane: &mut [f64]| {
             lane.iter_mut().zip(counts).for_each(|(x, &count)| *x += by * f64::from(count));
         };
-        let (all, rules) = inside.split_at(bins);
+        let (all, rules) = counts_by_rule.split_at(bins);
         scaled(all, 1.0, lanes.lane(ROWS));
         scaled(all, mass * intercept, lanes.lane(G));
         scaled(all, delta, lanes.lane(D));
@@ -111,7 +111,7 @@ impl RootCounts {
 
     /// The tables of all groups, unless they became too large.
     pub(crate) fn tables(&self) -> Option<&[Tally]> {
-        (!self.shed).then_some(&self.tables)
+        (!self.tables_dropped).then_some(&self.tables)
     }
 
     /// The bytes that tables of so many cells take.
@@ -125,15 +125,15 @@ impl RootCounts {
     pub(crate) fn not_outgrown(mut self, cells: usize, rows: usize) -> Option<Self> {
         let longest = self.groups.iter().map(Group::most_bins).max().unwrap_or_default();
         let dense = if self.linear { DENSE_LINEAR } else { DENSE };
-        if longest * cells > dense * rows || self.bytes(cells) > LARGEST {
-            self.shed();
+        if longest * cells > dense * rows || self.bytes(cells) > LARGEST_TABLES_BYTES {
+            self.drop_tables();
             return self.linear.then_some(self);
         }
         Some(self)
     }
 
-    fn shed(&mut self) {
-        self.shed = true;
+    fn drop_tables(&mut self) {
+        self.tables_dropped = true;
         for table in &mut self.tables {
             table.counts.clear();
             table.norms = None;
@@ -151,9 +151,9 @@ impl RootCounts {
     ) {
         let new = cells.len();
         let moved = covered.is_none().then(|| self.moved(rows, selected, (cells, moved_to)));
-        let (shed, linear) = (self.shed, self.linear);
-        let places = self.tables.par_iter_mut().zip(&mut self.inside).zip(&self.groups).enumerate();
-        places.for_each(|(index, ((table, inside), group))| {
+        let (tables_dropped, linear) = (self.tables_dropped, self.linear);
+        let places = self.tables.par_iter_mut().zip(&mut self.counts_by_rule).zip(&self.groups).enumerate();
+        places.for_each(|(index, ((table, counts_by_rule), group))| {
             let counted = moved.as_ref().map(|moved| moved.count(rows, group, table.norms.is_some()));
             let (moved, norms) = match (covered, &counted) {
                 (Some(tables), _) => (&tables[index].counts, tables[index].norms.as_ref()),
@@ -161,9 +161,9 @@ impl RootCounts {
                 (None, None) => return,
             };
             if let (true, Counts::Rows(moved)) = (linear, moved) {
-                inside.extend(tally::rows_of_bins(moved, group.bins()));
+                counts_by_rule.extend(tally::rows_of_bins(moved, group.bins()));
             }
-            if !shed {
+            if !tables_dropped {
                 table.counts.follow(moved, moved_to, new);
                 if let (Some(table), Some(norms)) = (&mut table.norms, norms) {
                     table.follow(norms, moved_to, new);
@@ -179,7 +179,7 @@ impl RootCounts {
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
         let part = |number: usize| {
             let (list, targets) = (&selected.parts[number], &rows.parts[number].targets);
-            let old = |key: u32| if self.shed { 0 } else { origin[cells.cell_of(key)] };
+            let old = |key: u32| if self.tables_dropped { 0 } else { origin[cells.cell_of(key)] };
             MovedPart {
                 list,
                 keys: list.gather(cells.keys(number)).into_iter().map(old).collect(),
@@ -187,7 +187,10 @@ impl RootCounts {
                 norm: targets.norm.as_ref().map(|norm| norm.gather(list)),
             }
         };
-        Moved { parts: (0..rows.parts.len()).map(part).collect(), cells: if self.shed { 1 } else { self.cells } }
+        Moved {
+            parts: (0..rows.parts.len()).map(part).collect(),
+            cells: if self.tables_dropped { 1 } else { self.cells },
+        }
     }
 }
 
@@ -239,7 +242,7 @@ impl Moved<'_> {
     /// By cell and bin: rows or masses, and what makes up the norm if that is counted, too.
     fn count(&self, rows: &Rows, group: &Group, norms: bool) -> (Counts, Option<Counts>) {
         let parts = self.parts.iter().zip(&rows.parts).map(|(moved, part)| {
-            let node = tally::Node { rows: moved.list, keys: &moved.keys, cells: self.cells };
+            let node = tally::NodeRows { rows: moved.list, keys: &moved.keys, cells: self.cells };
             let of = |amounts: &PerRow<u64>| tally::counts_alone(node, amounts, (group, &part.columns));
             (of(&moved.mass), moved.norm.as_ref().filter(|_| norms).map(of))
         });
@@ -259,7 +262,7 @@ mod tests {
     use super::*;
     use crate::codes::column::{Code, with_codes};
     use crate::engine::cases::{cases, constant, selected};
-    use crate::engine::count::histogram::{Gathered, Method};
+    use crate::engine::count::histogram::{Method, NodeCounter};
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 
@@ -274,7 +277,7 @@ mod tests {
             let rows = Rows::whole(&columns, &response);
             let mut cells = Cells::new(&rows, &response);
             let first = Scorer::new(&rows, &response, &cells, &constant(&response, &cells, &params), &params);
-            let mut root = Gathered::new(&rows.all(), &rows, &response, &cells, &first).root_counts(&columns);
+            let mut root = NodeCounter::new(&rows.all(), &rows, &response, &cells, &first).root_counts(&columns);
             for rule in &case.rules {
                 let covered = selected(rule);
                 let count = |group: &Group, amount: &dyn Fn(usize) -> Option<u64>| {
@@ -313,17 +316,17 @@ mod tests {
             let (_, weights) = case.fitted(&response, &params);
             let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
             let all = rows.all();
-            let gathered = Gathered::new(&all, &rows, &response, &cells, &scorer);
+            let gathered = NodeCounter::new(&all, &rows, &response, &cells, &scorer);
             let (some, rest): (Vec<u32>, Vec<u32>) = (0..case.rows() as u32).partition(|&r| case.query[r as usize]);
             let (some, rest) = (Selected::single(some), Selected::single(rest));
-            let of = |selected| Gathered::new(selected, &rows, &response, &cells, &scorer);
+            let of = |selected| NodeCounter::new(selected, &rows, &response, &cells, &scorer);
             let directly = of(&some);
             let by_others = of(&rest).subtracted_from(root.tables().unwrap());
             let mut less = root.clone();
-            less.shed();
+            less.drop_tables();
             let by_less = of(&rest).left_out_of(&less);
             for (index, group) in root.groups().iter().enumerate() {
-                let by = |gathered: &Gathered, method| gathered.statistics_by(method, group);
+                let by = |gathered: &NodeCounter, method| gathered.statistics_by(method, group);
                 let pairs = [
                     (by(&gathered, Method::Cells), root.statistics(index, &scorer, &response)),
                     (by(&directly, Method::Vectors), by_others.statistics(index, group, &columns)),

@@ -13,7 +13,7 @@ use crate::base::scratch;
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::with_codes;
 use crate::engine::count::amount::Amount;
-use crate::engine::count::group::{Group, MOST};
+use crate::engine::count::group::{COLUMNS_IN_A_PASS, Group};
 use crate::engine::count::histogram::Lanes;
 use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
@@ -175,7 +175,7 @@ pub(crate) fn rows_of_bins(counts: &[u32], bins: usize) -> Vec<u32> {
 
 /// The rows of a node in one partition as the loop reads them.
 #[derive(Clone, Copy)]
-pub(crate) struct Node<'a> {
+pub(crate) struct NodeRows<'a> {
     pub(crate) rows: &'a RowList,
     /// Key of each of its rows, as [`crate::engine::cells::Cells`] has them.
     pub(crate) keys: &'a [u32],
@@ -185,7 +185,7 @@ pub(crate) struct Node<'a> {
 
 /// What there is to count of every row of a node.
 #[derive(Clone, Copy)]
-pub(crate) enum What<'a> {
+pub(crate) enum Counting<'a> {
     /// Rows; keys tell their targets.
     Counted,
     /// Rows of one mass, with these weighted targets.
@@ -197,7 +197,7 @@ pub(crate) enum What<'a> {
 /// How many of the columns with these numbers of bins to count in one pass, with so many bytes for each of their bins.
 fn together(bins: impl Iterator<Item = usize>, bytes_each: usize) -> usize {
     let mut bytes = 0;
-    let fitting = bins.take(MOST).take_while(|bins| {
+    let fitting = bins.take(COLUMNS_IN_A_PASS).take_while(|bins| {
         bytes += bins * bytes_each;
         bytes <= CACHE
     });
@@ -206,26 +206,26 @@ fn together(bins: impl Iterator<Item = usize>, bytes_each: usize) -> usize {
 
 /// Counts the columns of a group; and what makes up the norm, where it is `norm`.
 pub(crate) fn count(
-    node: Node,
-    what: What,
+    node: NodeRows,
+    what: Counting,
     norm: Option<&PerRow<u64>>,
     (group, all): (&Group, &[BinnedColumn]),
 ) -> Tally {
     let norms = norm.map(|norm| counts_alone(node, norm, (group, all)));
     match what {
-        What::Counted => {
+        Counting::Counted => {
             // A cell and a target make a key.
-            let node = Node { cells: 2 * node.cells, ..node };
+            let node = NodeRows { cells: 2 * node.cells, ..node };
             let table = filled(node, Counted(node.keys.len()), group, all);
             let (counts, sums) = by_target(&table.counts, table.sums.len());
             scratch::give(table.counts);
             Tally { counts: Counts::Rows(counts), norms, rows: Vec::new(), sums }
         }
-        What::Plain(b) => {
+        Counting::Plain(b) => {
             let table = filled(node, Plain(b), group, all);
             Tally { counts: Counts::Rows(table.counts), norms, rows: Vec::new(), sums: table.sums }
         }
-        What::Weighed(mass, b, stands_for) => {
+        Counting::Weighed(mass, b, stands_for) => {
             let table = filled(node, Weighed { mass, b, stands_for }, group, all);
             let (sums, rows) = table.sums.iter().map(|sum| (sum.b, sum.rows)).unzip();
             scratch::give(table.sums);
@@ -235,7 +235,7 @@ pub(crate) fn count(
 }
 
 /// Counts of rows, or of units of these masses, by cell and bin, without targets.
-pub(crate) fn counts_alone(node: Node, mass: &PerRow<u64>, (group, all): (&Group, &[BinnedColumn])) -> Counts {
+pub(crate) fn counts_alone(node: NodeRows, mass: &PerRow<u64>, (group, all): (&Group, &[BinnedColumn])) -> Counts {
     match mass {
         PerRow::Same(_) => Counts::Rows(filled(node, Counted(node.keys.len()), group, all).counts),
         PerRow::Each(mass) => Counts::Units(filled(node, Units(mass), group, all).counts),
@@ -243,7 +243,7 @@ pub(crate) fn counts_alone(node: Node, mass: &PerRow<u64>, (group, all): (&Group
 }
 
 /// A table of all rows of a node.
-fn filled<V: Values>(node: Node, values: V, group: &Group, all: &[BinnedColumn]) -> Table<V::Count, V::Sum> {
+fn filled<V: Values>(node: NodeRows, values: V, group: &Group, all: &[BinnedColumn]) -> Table<V::Count, V::Sum> {
     let narrow: Option<Vec<&[u8]>> = group.of(all).map(|(column, _)| column.codes.bytes()).collect();
     let Some(codes) = narrow else {
         let mut table = Table::new(node.cells, group.bins());
@@ -279,8 +279,8 @@ fn filled<V: Values>(node: Node, values: V, group: &Group, all: &[BinnedColumn])
     table
 }
 
-/// The same with as many places for each column as a byte has, for up to [`MOST`] columns, counted in one pass.
-fn filled_unchecked<V: Values>(node: Node, values: V, codes: &[&[u8]]) -> Option<Table<V::Count, V::Sum>> {
+/// The same with as many places for each column as a byte has, for up to [`COLUMNS_IN_A_PASS`] columns, counted in one pass.
+fn filled_unchecked<V: Values>(node: NodeRows, values: V, codes: &[&[u8]]) -> Option<Table<V::Count, V::Sum>> {
     let mut table = Table::new(node.cells, FULL * codes.len());
     match *codes {
         [a] => table.wide_pass(node, values, [a]),
@@ -352,12 +352,12 @@ mod tests {
             let all: Vec<Row> = all.iter().zip(&mass).map(|(r, &mass)| (r.0, r.1, mass, r.3)).collect();
             let each = PerRow::Each(all.iter().map(|r| r.3).collect());
             let what = match kind {
-                0 => What::Counted,
-                1 => What::Plain(&b),
-                _ => What::Weighed(&mass, &b, &each),
+                0 => Counting::Counted,
+                1 => Counting::Plain(&b),
+                _ => Counting::Weighed(&mass, &b, &each),
             };
             let rows = if some { RowList::Some(ids.clone()) } else { RowList::All(table.len()) };
-            let node = Node { rows: &rows, keys: &keys, cells: 3 };
+            let node = NodeRows { rows: &rows, keys: &keys, cells: 3 };
             let bins = |k: usize| if full { FULL } else { 5 + k };
             let code = |k: usize, r: u32| table[r as usize].0[k];
             let column = |k: usize, codes: Codes| BinnedColumn {
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn groups_fit_the_cache() {
-        assert_eq!(together([256; 9].into_iter(), 4), MOST);
+        assert_eq!(together([256; 9].into_iter(), 4), COLUMNS_IN_A_PASS);
         assert_eq!(together([256; 9].into_iter(), 400), 2);
         assert_eq!(together([256; 9].into_iter(), 4000), 1);
         assert_eq!(together([6; 2].into_iter(), 40), 2);

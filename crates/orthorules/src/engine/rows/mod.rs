@@ -14,13 +14,13 @@ use std::borrow::Cow;
 
 /// The rows of one partition.
 #[derive(Debug, Clone)]
-pub(crate) struct Part<'a> {
+pub(crate) struct Partition<'a> {
     /// Every column with the codes of these rows.
     pub(crate) columns: Cow<'a, [BinnedColumn]>,
     pub(crate) targets: Cow<'a, Targets>,
 }
 
-impl Part<'_> {
+impl Partition<'_> {
     pub(crate) fn rows(&self) -> usize {
         self.targets.b.len()
     }
@@ -29,7 +29,7 @@ impl Part<'_> {
 /// All rows, in partitions.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows<'a> {
-    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) parts: Vec<Partition<'a>>,
 }
 
 /// Some of the rows, partition by partition.
@@ -41,7 +41,7 @@ pub(crate) struct Selected {
 impl<'a> Rows<'a> {
     /// All rows in one partition.
     pub(crate) fn whole(columns: &'a [BinnedColumn], response: &'a Response) -> Self {
-        Self { parts: vec![Part { columns: Cow::Borrowed(columns), targets: Cow::Borrowed(&response.targets) }] }
+        Self { parts: vec![Partition { columns: Cow::Borrowed(columns), targets: Cow::Borrowed(&response.targets) }] }
     }
 
     /// The same rows in partitions that end before these rows, and a last one; for tests, since it copies everything.
@@ -49,7 +49,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn divided(columns: &[BinnedColumn], response: &Response, ends: &[usize]) -> Self {
         let starts = [0].into_iter().chain(ends.iter().copied());
         let ends = ends.iter().copied().chain([response.rows()]);
-        let part = |(start, end): (usize, usize)| Part {
+        let part = |(start, end): (usize, usize)| Partition {
             columns: columns.iter().map(|column| column.slice(start..end)).collect(),
             targets: Cow::Owned(response.targets.slice(start..end)),
         };
@@ -58,7 +58,7 @@ impl<'a> Rows<'a> {
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.parts.iter().map(Part::rows).sum()
+        self.parts.iter().map(Partition::rows).sum()
     }
 
     /// All of them.
@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
 
     /// The rows out of `from` that satisfy `atom`, or those that do not.
     pub(crate) fn select(&self, from: &Selected, atom: Atom, holds: bool) -> Selected {
-        let select = |(part, rows): (&Part, &RowList)| {
+        let select = |(part, rows): (&Partition, &RowList)| {
             RowList::Some(rows.select_where(&part.columns[atom.column as usize], atom, holds))
         };
         Selected { parts: self.parts.iter().zip(&from.parts).map(select).collect() }
@@ -79,7 +79,7 @@ impl<'a> Rows<'a> {
         if 2 * selected.len() <= self.len() {
             return None;
         }
-        let others = |(part, rows): (&Part, &RowList)| rows.others(part.rows());
+        let others = |(part, rows): (&Partition, &RowList)| rows.others(part.rows());
         Some(Selected { parts: self.parts.iter().zip(&selected.parts).map(others).collect() })
     }
 

@@ -1,16 +1,16 @@
 //! Which conditions of a query some row needs.
 
-use super::Part;
+use super::Partition;
 use crate::codes::column::{Atom, BinnedColumn, Code, with_codes};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows looked at together: what is noted of them stays in the nearest cache.
-const BLOCK: usize = 1 << 9;
+const ROWS_IN_A_BLOCK: usize = 1 << 9;
 /// Blocks that are looked at before the others: mostly they show that every condition is needed.
 const FIRST: usize = 128;
 
-impl Part<'_> {
+impl Partition<'_> {
     /// Notes for each atom whether some row violates it alone.
     pub(super) fn note_needed(&self, atoms: &[Atom], needed: &mut Vec<bool>) {
         if !needed.iter().all(|&n| n) {
@@ -22,8 +22,8 @@ impl Part<'_> {
 /// For each atom, whether some row violates it alone, or it was `needed` before.
 fn violated_alone(columns: &[BinnedColumn], rows: usize, atoms: &[Atom], mut needed: Vec<bool>) -> Vec<bool> {
     let block = |start: usize| {
-        let range = start..rows.min(start + BLOCK);
-        let mut violated = [0u16; BLOCK];
+        let range = start..rows.min(start + ROWS_IN_A_BLOCK);
+        let mut violated = [0u16; ROWS_IN_A_BLOCK];
         let violated = &mut violated[..range.len()];
         let mut alone = vec![false; atoms.len()];
         for &atom in atoms {
@@ -42,7 +42,7 @@ fn violated_alone(columns: &[BinnedColumn], rows: usize, atoms: &[Atom], mut nee
         a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
         a
     };
-    let starts: Vec<usize> = (0..rows).step_by(BLOCK).collect();
+    let starts: Vec<usize> = (0..rows).step_by(ROWS_IN_A_BLOCK).collect();
     let (first, later) = starts.split_at(starts.len().min(FIRST));
     for &start in first {
         needed = either(needed, block(start));

@@ -40,7 +40,7 @@ pub(crate) struct Scorer {
     /// β₀ and the weights where means are scores and curvatures are all the same: for squared loss.
     pub(crate) linear: Option<(f64, Vec<f64>)>,
     /// Σᵢ gᵢ zᵢ, to be taken out of G for the projected gradient; empty when g is used as it is.
-    pub(crate) lean: Vec<f64>,
+    pub(crate) gradient_along_basis: Vec<f64>,
     /// Whether d comes from the norm's weights and not from the masses.
     pub(crate) by_norm: bool,
     /// Whether a query and its complement are worth the same.
@@ -73,21 +73,21 @@ impl Scorer {
         let lambda = if second_order { params.reg_lambda } else { 0.0 };
         let basis = basis(cells, &d, t, constant, lambda, &weights.held());
         let per_cell: Vec<[f64; 2]> = scores.iter().zip(&delta).map(|(&f, &delta)| [loss.mean(f), delta]).collect();
-        let mut lean = Vec::new();
+        let mut gradient_along_basis = Vec::new();
         if objective == Objective::Ogb {
-            lean.resize(t, 0.0);
+            gradient_along_basis.resize(t, 0.0);
             for (cell, [mean, _]) in per_cell.iter().enumerate() {
                 let g = cells.mass[cell] * mean - cells.b[cell];
-                basis.columns_of(cell).for_each(|k| lean[k] += g);
+                basis.columns_of(cell).for_each(|k| gradient_along_basis[k] += g);
             }
-            basis.factor.solve_lower_by_columns(&mut lean);
+            basis.factor.solve_lower_by_columns(&mut gradient_along_basis);
         }
         let mut scorer = Self {
             t,
             per_cell,
             basis,
             linear: (loss == Loss::Squared).then(|| (weights.intercept, weights.rules.clone())),
-            lean,
+            gradient_along_basis,
             by_norm,
             mirrors: objective.is_orthogonal() && constant && weights.status == Status::Converged,
             gradient_only: objective == Objective::Gs,
@@ -96,7 +96,7 @@ impl Scorer {
             noise: 0.0,
             ceiling: 0.0,
         };
-        if !scorer.lean.is_empty() {
+        if !scorer.gradient_along_basis.is_empty() {
             scorer.noise = GRADIENT_NOISE * GRADIENT_NOISE * scorer.terms(cells);
         }
         // Along the chosen rules the gradient is −λβ after the corrective step, and projected away for `ogb`.
@@ -118,7 +118,7 @@ impl Scorer {
             per_cell: Vec::new(),
             basis: Basis::default(),
             linear: None,
-            lean: Vec::new(),
+            gradient_along_basis: Vec::new(),
             by_norm: false,
             mirrors: false,
             gradient_only: false,
@@ -144,10 +144,10 @@ impl Scorer {
     fn root_bound(&self, rows: &Rows, response: &Response, cells: &Cells, along: f64) -> f64 {
         let mut square = along;
         let mut leaning = vec![0.0; cells.len()];
-        if !self.lean.is_empty() {
-            let mut lean = self.lean.clone();
-            self.basis.factor.solve_upper_by_columns(&mut lean);
-            let along_rules = |c: usize| self.basis.columns_of(c).map(|k| lean[k]).sum::<f64>();
+        if !self.gradient_along_basis.is_empty() {
+            let mut gradient_along_basis = self.gradient_along_basis.clone();
+            self.basis.factor.solve_upper_by_columns(&mut gradient_along_basis);
+            let along_rules = |c: usize| self.basis.columns_of(c).map(|k| gradient_along_basis[k]).sum::<f64>();
             leaning.iter_mut().enumerate().for_each(|(c, leaning)| *leaning = self.cell(c)[1] * along_rules(c));
         }
         if !self.gradient_only && !self.by_norm {
@@ -189,7 +189,7 @@ impl Scorer {
     /// The same with the gradient as it is in place of its projection, which is what the published program computes. The
     /// two agree where the weights are optimal without a penalty. Nothing is known of the largest value then.
     pub(crate) fn unprojected(mut self) -> Self {
-        self.lean.clear();
+        self.gradient_along_basis.clear();
         self.mirrors = false;
         self.ceiling = f64::MAX;
         self
@@ -231,7 +231,7 @@ impl Scorer {
 
     /// Turns the plain gradient sum of `stats` into that of the projected gradient.
     pub(crate) fn project(&self, stats: &mut [f64]) {
-        let along: f64 = self.lean.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum();
+        let along: f64 = self.gradient_along_basis.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum();
         stats[G] -= along;
     }
 
@@ -248,7 +248,7 @@ impl Scorer {
 
     /// The gradient of the risk along the selected rows, not projected: the weight of their rule would have the other sign.
     pub(crate) fn slope(&self, stats: &[f64]) -> f64 {
-        stats[G] + self.lean.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum::<f64>()
+        stats[G] + self.gradient_along_basis.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum::<f64>()
     }
 
     /// Whether the value for G = `g`, D = `d` and ‖N‖² = `along` exceeds a threshold ≥ 0: [`Self::value`] without a root
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
     use crate::engine::cases::{Case, cases, selected, split};
     use crate::engine::count::group::Group;
-    use crate::engine::count::histogram::Gathered;
+    use crate::engine::count::histogram::NodeCounter;
     use crate::engine::refit;
     use crate::engine::rows::Selected;
     use crate::model::signs::Signs;
@@ -344,7 +344,7 @@ mod tests {
         let (cells, weights) = case.fitted(&response, params);
         let scorer = Scorer::new(&rows, &response, &cells, &weights, params);
         let query = Selected::single(selected(&case.query));
-        let gathered = Gathered::new(&query, &rows, &response, &cells, &scorer);
+        let gathered = NodeCounter::new(&query, &rows, &response, &cells, &scorer);
         let bins = gathered.statistics(0, &Group::new(0..1, columns), columns);
         let stride = scorer.stride();
         let stats = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
@@ -436,7 +436,7 @@ mod tests {
             let in_span = |s: &State| norm(&s.d, &orthogonal(&s.q, &s.d, &s.x)) < 1e-4;
             prop_assume!(!in_span(&a) && !in_span(&b));
             // The proposition speaks of a gradient after full correction.
-            prop_assume!(a.scorer.lean.iter().all(|v| v.abs() < 1e-9));
+            prop_assume!(a.scorer.gradient_along_basis.iter().all(|v| v.abs() < 1e-9));
             let (va, vb) = (a.scorer.value(&a.stats), b.scorer.value(&b.stats));
             let (ga, gb) = (sa.scorer.value(&sa.stats), sb.scorer.value(&sb.stats));
             prop_assume!((ga - gb).abs() > 1e-6 * (1.0 + ga + gb));

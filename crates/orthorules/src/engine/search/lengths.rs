@@ -1,13 +1,13 @@
 //! The best query of each length, for paths on which every complexity has its own ensemble.
 
 use super::candidate::{Candidate, order};
-use super::{Found, Node, Query, Searcher};
+use super::{BeamNode, Found, Query, Searcher};
 use crate::engine::rows::Selected;
 
 impl Searcher<'_> {
     /// The best query found of each length, shortest first; each is worth more than the one before it.
     pub(crate) fn best_of_each_length(&self) -> Vec<Found> {
-        let mut beam = vec![Node::all(self.rows)];
+        let mut beam = vec![BeamNode::all(self.rows)];
         let mut best: Vec<(Candidate, Query, Selected)> = Vec::new();
         let (mut nodes, mut highest) = (0, 0.0);
         let mut parents = Vec::new();
@@ -30,7 +30,7 @@ impl Searcher<'_> {
                 }
             }
             let next = if highest > before { next.into_iter().map(|(_, node)| node).collect() } else { Vec::new() };
-            std::mem::replace(&mut beam, next).into_iter().for_each(Node::give);
+            std::mem::replace(&mut beam, next).into_iter().for_each(BeamNode::give);
         }
         let mut found: Vec<Found> = Vec::new();
         for (candidate, query, rows) in best {

@@ -4,7 +4,7 @@
 //! covers fewer rows is to be the rule. Sums of either are rounded, so that one in some thousand pairs would have different
 //! scores even after these have lost their last digits: the larger one is not looked at where the smaller one is.
 
-use super::{Node, Searcher};
+use super::{BeamNode, Searcher};
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::engine::score::ROWS;
 use crate::model::rule::Op;
@@ -31,7 +31,7 @@ impl Mirror {
 impl Searcher<'_> {
     /// The complements along `column`, of whose bins over `node` these are the statistics. A beam of several keeps both of a pair:
     /// what tightens one does not tighten the other.
-    pub(super) fn mirror(&self, node: &Node, column: &BinnedColumn, stats: &[f64]) -> Mirror {
+    pub(super) fn mirror(&self, node: &BeamNode, column: &BinnedColumn, stats: &[f64]) -> Mirror {
         let presence = self.scorer.mirrors && node.query.atoms.is_empty() && self.params.beam_width == 1;
         // What is missing is on neither side; bins at given thresholds belong to both.
         let whole = stats[column.bins * self.scorer.stride() + ROWS] == 0.0;

@@ -14,7 +14,7 @@ use crate::codes::column::{Atom, BinnedColumn};
 use crate::codes::query::Query;
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
-use crate::engine::count::histogram::{Gathered, Method};
+use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::count::root::{RootCounts, Tables};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
@@ -82,23 +82,23 @@ pub(crate) struct Found {
 }
 
 /// A query with its rows, to be extended.
-struct Node {
+struct BeamNode {
     query: Query,
     rows: Selected,
     /// What is counted instead of its rows.
-    rest: Option<Rest>,
+    complement: Option<Complement>,
 }
 
 /// Rows that a node lacks, where they are fewer than its own: counting them is enough.
-struct Rest {
+struct Complement {
     rows: Selected,
     /// The node that has them, by its number among those expanded before; none if it is all rows that has them.
     of: Option<usize>,
 }
 
-impl Node {
+impl BeamNode {
     fn all(rows: &Rows) -> Self {
-        Self { query: Query::default(), rows: rows.all(), rest: None }
+        Self { query: Query::default(), rows: rows.all(), complement: None }
     }
 
     /// Whether it is all rows: no condition was added yet.
@@ -109,8 +109,8 @@ impl Node {
     /// Keeps its memory for other nodes.
     fn give(self) {
         self.rows.give();
-        if let Some(rest) = self.rest {
-            rest.rows.give();
+        if let Some(complement) = self.complement {
+            complement.rows.give();
         }
     }
 }
@@ -167,7 +167,7 @@ impl Searcher<'_> {
     }
 
     fn beam(&self) -> Option<Found> {
-        let mut beam = vec![Node::all(self.rows)];
+        let mut beam = vec![BeamNode::all(self.rows)];
         // That of the first node of the beam.
         let mut best: Option<Candidate> = None;
         let mut nodes = 0;
@@ -179,43 +179,43 @@ impl Searcher<'_> {
                 Some((candidate, _)) if best.as_ref().is_none_or(|b| order(candidate, b).is_lt()) => {
                     best = Some(*candidate);
                     let next = next.into_iter().map(|(_, node)| node).collect();
-                    std::mem::replace(&mut beam, next).into_iter().for_each(Node::give);
+                    std::mem::replace(&mut beam, next).into_iter().for_each(BeamNode::give);
                     parents = counted;
                 }
                 _ => break counted.into_iter().next().flatten(),
             }
         };
         let candidate = best?;
-        let Node { query, rows, .. } = beam.swap_remove(0);
+        let BeamNode { query, rows, .. } = beam.swap_remove(0);
         let query = self.rows.minimal(query);
         let bound = Some(self.ceiling(query.len()).max(candidate.value));
         Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
     }
 
-    fn gathered<'n>(&'n self, node: &'n Node, parents: &'n [Option<Tables>]) -> Gathered<'n> {
-        let of = |selected| Gathered::new(selected, self.rows, self.response, self.cells, self.scorer);
-        match (self.root, &node.rest) {
+    fn gathered<'n>(&'n self, node: &'n BeamNode, parents: &'n [Option<Tables>]) -> NodeCounter<'n> {
+        let of = |selected| NodeCounter::new(selected, self.rows, self.response, self.cells, self.scorer);
+        match (self.root, &node.complement) {
             (None, _) => of(&node.rows),
-            (Some(root), _) if node.is_root() => Gathered::of_root(root, self.response, self.cells, self.scorer),
-            (Some(root), Some(rest)) if root.tables().is_none() => of(&rest.rows).left_out_of(root),
+            (Some(root), _) if node.is_root() => NodeCounter::of_root(root, self.response, self.cells, self.scorer),
+            (Some(root), Some(complement)) if root.tables().is_none() => of(&complement.rows).left_out_of(root),
             (Some(root), None) if root.tables().is_none() => of(&node.rows),
-            (Some(root), Some(rest)) => {
-                let parent = rest.of.and_then(|parent| parents[parent].as_deref());
+            (Some(root), Some(complement)) => {
+                let parent = complement.of.and_then(|parent| parents[parent].as_deref());
                 let whole = parent.or(root.tables()).unwrap_or_default();
-                of(&rest.rows).subtracted_from(whole).keeping_tables(root.groups().len())
+                of(&complement.rows).subtracted_from(whole).keeping_tables(root.groups().len())
             }
             (Some(root), None) => of(&node.rows).keeping_tables(root.groups().len()),
         }
     }
 
     /// What to count instead of `rows`, which are those of `parent`, a node with `tables` and this number, that satisfy `atom`.
-    fn rest(
+    fn complement(
         &self,
         rows: &Selected,
-        (parent, number): (&Node, usize),
+        (parent, number): (&BeamNode, usize),
         tables: Option<&Tables>,
         atom: Atom,
-    ) -> Option<Rest> {
+    ) -> Option<Complement> {
         self.root?;
         let (count, all, above) = (rows.len(), self.rows.len(), parent.rows.len());
         let forced = 2 * count > all;
@@ -223,17 +223,21 @@ impl Searcher<'_> {
         let fewer = tables.is_some() && 2 * count > above;
         let of = (fewer && (forced || self.columns.iter().all(by_cells))).then_some(number);
         if of.is_some() || (forced && above == all) {
-            return Some(Rest { rows: self.rows.select(&parent.rows, atom, false), of });
+            return Some(Complement { rows: self.rows.select(&parent.rows, atom, false), of });
         }
-        self.rows.others(rows).map(|rows| Rest { rows, of: None })
+        self.rows.others(rows).map(|rows| Complement { rows, of: None })
     }
 
     /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes. `parents` are the
     /// tables of the nodes expanded before.
-    fn expand(&self, beam: &[Node], parents: &[Option<Tables>]) -> (Vec<(Candidate, Node)>, Vec<Option<Tables>>) {
+    fn expand(
+        &self,
+        beam: &[BeamNode],
+        parents: &[Option<Tables>],
+    ) -> (Vec<(Candidate, BeamNode)>, Vec<Option<Tables>>) {
         // Threads would cost more than they could take over.
         let at_once = beam.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
-        let gathered: Vec<Gathered> = if at_once {
+        let gathered: Vec<NodeCounter> = if at_once {
             beam.iter().map(|n| self.gathered(n, parents)).collect()
         } else {
             beam.par_iter().map(|n| self.gathered(n, parents)).collect()
@@ -246,9 +250,9 @@ impl Searcher<'_> {
         } else {
             tasks.par_iter().flat_map_iter(best).collect()
         };
-        let tables: Vec<Option<Tables>> = gathered.into_iter().map(Gathered::into_tables).collect();
+        let tables: Vec<Option<Tables>> = gathered.into_iter().map(NodeCounter::into_tables).collect();
         candidates.sort_unstable_by(order);
-        let mut next: Vec<(Candidate, Node)> = Vec::new();
+        let mut next: Vec<(Candidate, BeamNode)> = Vec::new();
         for candidate in candidates {
             if next.len() == self.params.beam_width {
                 break;
@@ -262,8 +266,8 @@ impl Searcher<'_> {
             let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && n.rows == rows);
             if !twin {
                 let number = candidate.parent;
-                let rest = self.rest(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
-                next.push((candidate, Node { query, rows, rest }));
+                let complement = self.complement(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
+                next.push((candidate, BeamNode { query, rows, complement }));
             }
         }
         (next, tables)
@@ -280,8 +284,8 @@ impl Searcher<'_> {
     /// The best children of `node`, number `n`, along each column of a group.
     fn group_candidates(
         &self,
-        node: &Node,
-        gathered: &Gathered,
+        node: &BeamNode,
+        gathered: &NodeCounter,
         n: usize,
         (index, group): (usize, &Group),
     ) -> Vec<Candidate> {
@@ -299,7 +303,7 @@ impl Searcher<'_> {
     }
 
     /// Adds the best children of node number `n` along column `c` to `best`: a few more than the beam holds, since some may be twins.
-    fn column_candidates(&self, node: &Node, stats: &[f64], (n, c): (usize, usize), best: &mut Vec<Candidate>) {
+    fn column_candidates(&self, node: &BeamNode, stats: &[f64], (n, c): (usize, usize), best: &mut Vec<Candidate>) {
         let Checked { length_penalty: gamma, smoothing, min_coverage, .. } = *self.params;
         let signs = self.directions.of_query(&node.query.atoms);
         let mut all: Vec<Candidate> = Vec::new();
@@ -336,7 +340,7 @@ impl Searcher<'_> {
 
     /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which
     /// says the same when the intercept is free.
-    fn is_chosen(&self, node: &Node, candidate: &Candidate) -> bool {
+    fn is_chosen(&self, node: &BeamNode, candidate: &Candidate) -> bool {
         let opposite = self.params.intercept == Intercept::Corrected;
         let total = self.response.rows_total;
         let same = |k: &usize| self.covered[*k] == candidate.rows;

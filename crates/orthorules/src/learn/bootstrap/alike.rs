@@ -6,11 +6,11 @@ use crate::model::rule::{Condition, Op, Operand, Rule};
 use std::collections::HashMap;
 
 /// Which conditions and rules are alike.
-pub(super) struct Alike<'a> {
+pub(super) struct RuleMatcher<'a> {
     columns: HashMap<&'a str, &'a Values>,
 }
 
-impl<'a> Alike<'a> {
+impl<'a> RuleMatcher<'a> {
     pub(super) fn new(features: &'a [Column]) -> Self {
         Self { columns: features.iter().map(|c| (c.name.as_str(), &c.values)).collect() }
     }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn alike_means_the_same_comparison_and_a_near_threshold() {
         let features = [Column::new("x", Values::numbers((0..100).map(f64::from)))];
-        let alike = Alike::new(&features);
+        let alike = RuleMatcher::new(&features);
         let condition = |op, t: f64| Condition { column: "x".into(), op, value: Some(Operand::Number(t)) };
         let rule = |conditions| Rule { conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
         let one = |op, t| rule(vec![condition(op, t)]);
@@ -99,7 +99,7 @@ mod tests {
         };
         for (names, expected) in [(&["no", "yes"][..], true), (&["no", "yes", "perhaps"], false)] {
             let features = [Column::new("c", Values::text(names.iter().map(|n| Some(*n))))];
-            let alike = Alike::new(&features);
+            let alike = RuleMatcher::new(&features);
             assert!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Ne, "yes")));
             assert_eq!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Eq, "no")), expected);
             assert_eq!(alike.rules(&level(Op::Eq, "yes"), &level(Op::Ne, "no")), expected);

@@ -1,6 +1,6 @@
 //! One draw: the search run again on the drawn rows, and the chosen rules weighted by them.
 
-use super::alike::Alike;
+use super::alike::RuleMatcher;
 use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
@@ -14,7 +14,7 @@ use crate::model::observer::Observer;
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;
 use crate::model::signs::Signs;
-use crate::model::{Ensemble, Model, Step};
+use crate::model::{Ensemble, Model, Size};
 use crate::params::{Checked, Update};
 
 /// What one draw says of one ensemble: which rules and conditions were found again, and the weights.
@@ -43,7 +43,7 @@ pub(super) struct Draws<'a> {
     /// The same, up to the chosen complexity.
     pub(super) search: &'a Checked,
     pub(super) model: &'a Model,
-    pub(super) chosen: &'a [(&'a Ensemble, &'a Step)],
+    pub(super) chosen: &'a [(&'a Ensemble, &'a Size)],
     pub(super) fired: Vec<Vec<Vec<bool>>>,
 }
 
@@ -61,8 +61,8 @@ impl Draws<'_> {
         let rows = self.rows(&mut SplitMix64::new(seed));
         let drawn = self.problem.take(&rows);
         let (again, _) = Binned::new(&drawn, self.search).fit(self.search, &Quiet(observer));
-        let alike = Alike::new(&self.problem.features);
-        let ensemble = |(e, (ensemble, step)): (usize, &(&Ensemble, &Step))| {
+        let alike = RuleMatcher::new(&self.problem.features);
+        let ensemble = |(e, (ensemble, step)): (usize, &(&Ensemble, &Size))| {
             let other = &again.ensembles[e];
             let size = other.path.iter().rfind(|s| s.complexity <= step.complexity).unwrap_or(&other.path[0]);
             let rules: Vec<&Rule> = size.members().map(|k| &other.rules[k]).collect();
@@ -92,7 +92,7 @@ impl Draws<'_> {
     }
 
     /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were.
-    pub(super) fn weights(&self, e: usize, step: &Step, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
+    pub(super) fn weights(&self, e: usize, step: &Size, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
         let class = if self.model.ensembles.len() > 1 { e as u32 } else { 1 };
         let response = Response::new(drawn, class);
         let all = Rows::whole(&[], &response);

@@ -14,7 +14,7 @@ use crate::data::problem::Problem;
 use crate::engine::response::Response;
 use crate::model::observer::Observer;
 use crate::model::report::{Bootstrap, RuleUncertainty, Uncertainty};
-use crate::model::{Ensemble, Model, Step};
+use crate::model::{Ensemble, Model, Size};
 use crate::params::Checked;
 use draws::{Draw, Draws, fired};
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ pub(crate) fn run(
     observer: &dyn Observer,
 ) -> Result<()> {
     let size = model.chosen();
-    let chosen: Vec<(&Ensemble, &Step)> = model.steps(size).collect();
+    let chosen: Vec<(&Ensemble, &Size)> = model.steps(size).collect();
     let mut params = params.for_target(|| Response::new(problem, 1).mean_target());
     if let Some(cv) = &model.cv {
         params.reg_lambda = cv.reg_lambda;
@@ -71,7 +71,7 @@ pub(crate) fn run(
 }
 
 /// Frequencies and intervals of ensemble `e` over all draws.
-fn summary(draws: &[Vec<Draw>], e: usize, step: &Step) -> Uncertainty {
+fn summary(draws: &[Vec<Draw>], e: usize, step: &Size) -> Uncertainty {
     let part = |hit: &dyn Fn(&Draw) -> bool| draws.iter().filter(|d| hit(&d[e])).count() as f64 / draws.len() as f64;
     let rule = |k: usize| RuleUncertainty {
         frequency: part(&|d| d.found[k].0),
@@ -209,7 +209,7 @@ mod tests {
             let params = Params { max_complexity: Some(9), reg_lambda: Some(1.0), ..base };
             let (model, _) = crate::fit(&problem, &params, &Silent).unwrap();
             let checked = params.check(problem.task.loss(), problem.rows).unwrap();
-            let chosen: Vec<(&Ensemble, &Step)> = model.steps(model.chosen()).collect();
+            let chosen: Vec<(&Ensemble, &Size)> = model.steps(model.chosen()).collect();
             let fired = fired(&problem, &model).unwrap();
             let draws =
                 Draws { problem: &problem, params: &checked, search: &checked, model: &model, chosen: &chosen, fired };

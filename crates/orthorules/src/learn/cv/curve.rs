@@ -7,7 +7,7 @@ use crate::data::table::{Column, Table, Values};
 use crate::model::Model;
 use crate::model::evaluate::Truth;
 use crate::model::predict::Activations;
-use crate::model::report::{Size, sizes};
+use crate::model::report::{JointSize, sizes};
 use crate::params::Select;
 
 /// Index of the largest of `complexities`, which ascend from 0, that is at most `limit`.
@@ -16,7 +16,7 @@ fn up_to(complexities: &[usize], limit: usize) -> usize {
 }
 
 /// The rows of one fold, and the models that have not seen them.
-pub(super) struct Held {
+pub(super) struct HeldOutFold {
     pub(super) rows: Vec<u32>,
     /// One model for each λ.
     pub(super) models: Vec<Model>,
@@ -24,7 +24,7 @@ pub(super) struct Held {
 
 /// One size of the fit to all rows with one λ.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Candidate {
+pub(super) struct SizeCandidate {
     pub(super) lambda: usize,
     pub(super) rules: usize,
     pub(super) complexity: usize,
@@ -40,7 +40,7 @@ struct Losses<'a> {
     truth: &'a Truth,
     model: &'a Model,
     activations: Activations,
-    sizes: Vec<Size<'a>>,
+    sizes: Vec<JointSize<'a>>,
     complexities: Vec<usize>,
 }
 
@@ -59,13 +59,13 @@ impl<'a> Losses<'a> {
 }
 
 /// A fold's table, truth and groups.
-struct Part {
+struct FoldData {
     table: Table,
     truth: Truth,
     groups: Option<Vec<u32>>,
 }
 
-impl Part {
+impl FoldData {
     fn new(problem: &Problem, rows: &[u32]) -> Result<Self> {
         let mut part = problem.take(rows);
         let truth = Truth::of(&part);
@@ -93,12 +93,12 @@ impl Part {
 }
 
 /// Fills in the risk of every candidate.
-pub(super) fn risks(problem: &Problem, folds: &[Held], candidates: &mut [Candidate]) -> Result<()> {
+pub(super) fn risks(problem: &Problem, folds: &[HeldOutFold], candidates: &mut [SizeCandidate]) -> Result<()> {
     let mut total = 0.0;
     let mut sums = vec![0.0; candidates.len()];
     // Folds in their order: the sums do not depend on threads.
     for fold in folds {
-        let part = Part::new(problem, &fold.rows)?;
+        let part = FoldData::new(problem, &fold.rows)?;
         total += part.truth.weight.iter().sum::<f64>();
         each_loss(fold, &part, candidates, |candidate, losses| {
             sums[candidate] += losses.iter().zip(&part.truth.weight).map(|(l, w)| l * w).sum::<f64>();
@@ -111,14 +111,14 @@ pub(super) fn risks(problem: &Problem, folds: &[Held], candidates: &mut [Candida
 /// Fills in the standard errors of all candidates; `best` is the one of least risk.
 pub(super) fn standard_errors(
     problem: &Problem,
-    folds: &[Held],
-    candidates: &mut [Candidate],
-    best: &mut Candidate,
+    folds: &[HeldOutFold],
+    candidates: &mut [SizeCandidate],
+    best: &mut SizeCandidate,
 ) -> Result<()> {
     let (mut total, mut units) = (0.0, 0.0);
     let (mut own, mut differences) = (vec![0.0; candidates.len()], vec![0.0; candidates.len()]);
     for fold in folds {
-        let part = Part::new(problem, &fold.rows)?;
+        let part = FoldData::new(problem, &fold.rows)?;
         total += part.truth.weight.iter().sum::<f64>();
         units += match &part.groups {
             Some(groups) => groups.iter().collect::<std::collections::BTreeSet<_>>().len(),
@@ -144,7 +144,12 @@ pub(super) fn standard_errors(
 }
 
 /// Calls `each` with every candidate's index and its losses on one fold.
-fn each_loss(fold: &Held, part: &Part, candidates: &[Candidate], mut each: impl FnMut(usize, &[f64])) -> Result<()> {
+fn each_loss(
+    fold: &HeldOutFold,
+    part: &FoldData,
+    candidates: &[SizeCandidate],
+    mut each: impl FnMut(usize, &[f64]),
+) -> Result<()> {
     for (lambda, model) in fold.models.iter().enumerate() {
         let losses = Losses::new(model, &part.table, &part.truth)?;
         // Candidates ascend in complexity for each λ, so equal steps come one after the other.
@@ -163,19 +168,19 @@ fn each_loss(fold: &Held, part: &Part, candidates: &[Candidate], mut each: impl 
 }
 
 /// The candidate of least risk among those with a name; ties go to the less complex, then to the larger λ.
-pub(super) fn best(candidates: &[Candidate]) -> Option<Candidate> {
-    let order = |a: &&Candidate, b: &&Candidate| {
+pub(super) fn best(candidates: &[SizeCandidate]) -> Option<SizeCandidate> {
+    let order = |a: &&SizeCandidate, b: &&SizeCandidate| {
         a.risk.total_cmp(&b.risk).then(a.complexity.cmp(&b.complexity)).then(b.lambda.cmp(&a.lambda))
     };
     candidates.iter().filter(|c| c.has_name).min_by(order).copied()
 }
 
 /// The candidate that `select` asks for, with standard errors filled in.
-pub(super) fn choose(candidates: &[Candidate], best: &Candidate, select: Select) -> Candidate {
+pub(super) fn choose(candidates: &[SizeCandidate], best: &SizeCandidate, select: Select) -> SizeCandidate {
     // Breiman's rule. A test of the difference (`difference_se`) is sharper, but was measured to trade worse:
     // for the same loss of risk it leaves the larger models (docs/quality.md).
-    let near = |c: &&Candidate| c.has_name && c.risk <= best.risk + best.se;
-    let order = |a: &&Candidate, b: &&Candidate| {
+    let near = |c: &&SizeCandidate| c.has_name && c.risk <= best.risk + best.se;
+    let order = |a: &&SizeCandidate, b: &&SizeCandidate| {
         a.complexity.cmp(&b.complexity).then(a.risk.total_cmp(&b.risk)).then(b.lambda.cmp(&a.lambda))
     };
     match select {

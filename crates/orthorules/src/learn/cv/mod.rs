@@ -19,7 +19,7 @@ use crate::model::observer::Observer;
 use crate::model::report::{CrossValidation, CvStep, GridPoint};
 use crate::model::{Model, report};
 use crate::params::{Checked, Learner, Select};
-use curve::{Candidate, Held};
+use curve::{HeldOutFold, SizeCandidate};
 use folds::Folds;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,10 +78,10 @@ pub(crate) fn fit(
     }
     let models = |fits: Vec<(Model, Seconds)>| fits.into_iter().map(|(model, _)| model).collect::<Vec<_>>();
     let mut whole = models(fits.remove(0));
-    let held: Vec<Held> = fits
+    let held: Vec<HeldOutFold> = fits
         .into_iter()
         .enumerate()
-        .map(|(f, fits)| Held { rows: folds.rows(f, true), models: models(fits) })
+        .map(|(f, fits)| HeldOutFold { rows: folds.rows(f, true), models: models(fits) })
         .collect();
 
     let mut candidates = candidates(&whole);
@@ -98,7 +98,7 @@ pub(crate) fn fit(
     let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();
     let of_lambda = |l: usize| candidates.iter().filter(move |c| c.lambda == l).copied().collect::<Vec<_>>();
     let best_of = |(l, &reg_lambda)| {
-        let Candidate { rules, complexity, risk, se, .. } = curve::best(&of_lambda(l))?;
+        let SizeCandidate { rules, complexity, risk, se, .. } = curve::best(&of_lambda(l))?;
         Some(GridPoint { reg_lambda, rules, complexity, cv_risk: risk, cv_se: se })
     };
     model.cv = Some(CrossValidation {
@@ -127,9 +127,9 @@ fn grid(params: &Checked) -> Vec<Checked> {
 }
 
 /// All sizes of all `models`, one for each λ, by λ and complexity; risks are still to be found.
-fn candidates(models: &[Model]) -> Vec<Candidate> {
+fn candidates(models: &[Model]) -> Vec<SizeCandidate> {
     let of_model = |(lambda, model)| {
-        let candidate = move |size: report::Size| Candidate {
+        let candidate = move |size: report::JointSize| SizeCandidate {
             lambda,
             rules: size.rules,
             complexity: size.complexity,
@@ -143,9 +143,9 @@ fn candidates(models: &[Model]) -> Vec<Candidate> {
     models.iter().enumerate().flat_map(of_model).collect()
 }
 
-impl From<Candidate> for CvStep {
-    fn from(c: Candidate) -> Self {
-        let Candidate { rules, complexity, risk, se, difference_se, .. } = c;
+impl From<SizeCandidate> for CvStep {
+    fn from(c: SizeCandidate) -> Self {
+        let SizeCandidate { rules, complexity, risk, se, difference_se, .. } = c;
         Self { rules, complexity, cv_risk: risk, cv_se: se, cv_difference_se: difference_se }
     }
 }

@@ -11,16 +11,16 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Trees that one task grows: few enough to share the work, many enough to make merging cheap.
-const BLOCK: usize = 16;
+const TREES_IN_A_TASK: usize = 16;
 
 /// The share of trees that have each path, the most frequent first; ties go to the shorter path, then to the first.
 pub(super) fn paths(data: &Data, params: &Checked, observer: &dyn Observer) -> Vec<(Query, f64)> {
-    let blocks: Vec<usize> = (0..params.num_trees).step_by(BLOCK).collect();
+    let blocks: Vec<usize> = (0..params.num_trees).step_by(TREES_IN_A_TASK).collect();
     let counted: Vec<HashMap<Query, u32>> = blocks
         .par_iter()
         .map(|&start| {
             let mut counts = HashMap::new();
-            let trees = start..(start + BLOCK).min(params.num_trees);
+            let trees = start..(start + TREES_IN_A_TASK).min(params.num_trees);
             for tree in trees.filter(|_| !observer.stop()) {
                 let mut grower = Grower::new(data, params, tree);
                 let rows = grower.sample();

@@ -18,12 +18,12 @@ use crate::data::loss::Loss;
 use crate::engine::response::Response;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::model::{Ensemble, Status, Step};
+use crate::model::{Ensemble, Size, Status};
 use crate::params::Checked;
 use weights::Combined;
 
 /// A rule before it has a weight.
-struct Candidate {
+struct UnweightedRule {
     query: Query,
     /// Part of the trees that have it.
     frequency: f64,
@@ -76,7 +76,7 @@ pub(crate) fn ensemble(
     Ensemble { class: class.map(str::to_owned), rules, path, chosen }
 }
 
-fn rule(candidate: &Candidate, columns: &[BinnedColumn]) -> Rule {
+fn rule(candidate: &UnweightedRule, columns: &[BinnedColumn]) -> Rule {
     let conditions = candidate.query.atoms.iter().map(|&a| columns[a.column as usize].condition(a)).collect();
     Rule {
         conditions,
@@ -89,7 +89,7 @@ fn rule(candidate: &Candidate, columns: &[BinnedColumn]) -> Rule {
 }
 
 /// One size with its training risk.
-fn size(response: &Response, data: &Data, rules: &[Candidate], combined: &Combined) -> Step {
+fn size(response: &Response, data: &Data, rules: &[UnweightedRule], combined: &Combined) -> Size {
     let mut scores = vec![combined.intercept; data.rows()];
     for (candidate, weight) in rules.iter().zip(&combined.weights) {
         candidate.rows.iter().for_each(|&r| scores[r as usize] += weight);
@@ -105,7 +105,7 @@ fn size(response: &Response, data: &Data, rules: &[Candidate], combined: &Combin
             (0..data.rows()).map(loss).sum::<f64>() / response.total_weight
         }
     };
-    Step {
+    Size {
         rules: rules.len(),
         members: None,
         complexity: rules.iter().map(|c| 1 + c.query.len()).sum(),

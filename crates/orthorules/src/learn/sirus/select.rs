@@ -1,6 +1,6 @@
 //! From frequent paths to rules: each must add something to the more frequent ones.
 
-use super::{Candidate, Data};
+use super::{Data, UnweightedRule};
 use crate::codes::query::Query;
 use crate::params::Checked;
 
@@ -9,11 +9,11 @@ const DEPENDENT: f64 = 1e-9;
 
 /// The paths in the order of their frequency, above p₀, without those that are linear combinations of the constant and
 /// of paths before them, up to the limits of size.
-pub(super) fn independent(data: &Data, paths: Vec<(Query, f64)>, params: &Checked) -> Vec<Candidate> {
+pub(super) fn independent(data: &Data, paths: Vec<(Query, f64)>, params: &Checked) -> Vec<UnweightedRule> {
     let root = |r: usize| data.weight[r].sqrt();
     let constant = Span::unit((0..data.rows()).map(root).collect());
     let mut span = Span { basis: constant.into_iter().collect() };
-    let mut kept: Vec<Candidate> = Vec::new();
+    let mut kept: Vec<UnweightedRule> = Vec::new();
     let mut complexity = 0;
     for (query, frequency) in paths {
         if frequency <= params.p0 || kept.len() >= params.max_rules {
@@ -34,7 +34,7 @@ pub(super) fn independent(data: &Data, paths: Vec<(Query, f64)>, params: &Checke
         rows.iter().for_each(|&r| vector[r as usize] = root(r as usize));
         if span.add(vector) {
             complexity = larger;
-            kept.push(Candidate { query, frequency, rows });
+            kept.push(UnweightedRule { query, frequency, rows });
         }
     }
     kept

@@ -1,6 +1,6 @@
 //! How the rules are combined: averaged for classes, by a ridge with weights of at least 0 for numbers.
 
-use super::{Candidate, Data};
+use super::{Data, UnweightedRule};
 use crate::base::random::SplitMix64;
 
 /// Intercept and weights of one size.
@@ -17,7 +17,7 @@ fn sums(data: &Data, rows: impl Iterator<Item = usize>) -> (f64, f64) {
 
 /// For every size, the average of "if q then a else b", a and b the class shares inside and outside. A share of 0 or 1
 /// is moved to where half a row of the other class would have been seen, so that no probability is 0.
-pub(super) fn average(data: &Data, rules: &[Candidate]) -> Vec<Combined> {
+pub(super) fn average(data: &Data, rules: &[UnweightedRule]) -> Vec<Combined> {
     let share = |(weight, sum): (f64, f64)| {
         let least = 0.5 / (weight + 1.0);
         (sum / weight).clamp(least, 1.0 - least)
@@ -98,7 +98,7 @@ const PENALTIES: [f64; 13] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0,
 
 /// For every size, ridge weights of at least 0 on the rules' outputs, with the penalty of least cross-validated error. The
 /// output of a rule rises with q exactly when the mean inside is the larger one, so its sign is that of the weight of q.
-pub(super) fn ridge(data: &Data, rules: &[Candidate], seed: u64) -> Vec<Combined> {
+pub(super) fn ridge(data: &Data, rules: &[UnweightedRule], seed: u64) -> Vec<Combined> {
     let count = rules.len();
     let mut active = vec![Vec::new(); data.rows()];
     for (k, candidate) in rules.iter().enumerate() {
@@ -177,9 +177,9 @@ mod tests {
     use crate::codes::query::Query;
     use proptest::prelude::*;
 
-    fn candidates(rules: &[Vec<bool>]) -> Vec<Candidate> {
+    fn candidates(rules: &[Vec<bool>]) -> Vec<UnweightedRule> {
         let rows = |rule: &Vec<bool>| (0..rule.len() as u32).filter(|&r| rule[r as usize]).collect();
-        rules.iter().map(|r| Candidate { query: Query::default(), frequency: 0.0, rows: rows(r) }).collect()
+        rules.iter().map(|r| UnweightedRule { query: Query::default(), frequency: 0.0, rows: rows(r) }).collect()
     }
 
     fn case() -> impl Strategy<Value = (Vec<f64>, Vec<Vec<bool>>)> {

@@ -4,9 +4,9 @@ use crate::base::simd::vectorised;
 use crate::data::table::{MISSING, Values};
 
 /// Rows of a block.
-pub(super) const BLOCK: usize = 1024;
+pub(super) const ROWS_IN_A_BLOCK: usize = 1024;
 /// Words of a block.
-pub(super) const WORDS: usize = BLOCK / 64;
+pub(super) const WORDS: usize = ROWS_IN_A_BLOCK / 64;
 
 /// The bits of one block of rows.
 pub(super) type Bits = [u64; WORDS];
@@ -47,7 +47,7 @@ pub(super) fn evaluate(test: Test, values: &Values, start: usize, bits: &mut Bit
 }
 
 fn block<T>(values: &[T], start: usize) -> &[T] {
-    &values[start..values.len().min(start + BLOCK)]
+    &values[start..values.len().min(start + ROWS_IN_A_BLOCK)]
 }
 
 vectorised! { fn at_most(values: &[f64], threshold: f64, bits: &mut Bits) { pack(values, bits, |x| x <= threshold); } }

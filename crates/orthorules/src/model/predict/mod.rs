@@ -17,14 +17,14 @@ use crate::base::error::{Error, Result};
 use crate::base::threads::MOST_THREADS;
 use crate::data::problem::{Task, exposures};
 use crate::data::table::Table;
-use crate::model::{Model, Step};
-use bits::BLOCK;
+use crate::model::{Model, Size};
+use bits::ROWS_IN_A_BLOCK;
 use means::Means;
 use plan::{Bound, Order};
 use rayon::prelude::*;
 
 /// Rows that one thread predicts at a time.
-const PART: usize = 16 * BLOCK;
+const PART: usize = 16 * ROWS_IN_A_BLOCK;
 /// Tables with more rows are worth a pool of threads.
 const MANY_ROWS: usize = 1 << 18;
 
@@ -46,7 +46,7 @@ pub enum Predictions {
 #[derive(Debug)]
 pub struct Predictor<'m> {
     model: &'m Model,
-    steps: Vec<&'m Step>,
+    steps: Vec<&'m Size>,
     order: Order<'m>,
     /// For each condition, whether this size needs it.
     needed: Vec<bool>,
@@ -55,7 +55,7 @@ pub struct Predictor<'m> {
 
 impl<'m> Predictor<'m> {
     /// `model` with one step for each ensemble, on the calling thread.
-    pub fn new(model: &'m Model, steps: Vec<&'m Step>) -> Self {
+    pub fn new(model: &'m Model, steps: Vec<&'m Size>) -> Self {
         let order = Order::new(model);
         let needed = order.needed(&steps);
         Self { model, steps, order, needed, pool: None }
@@ -132,12 +132,12 @@ impl<'m> Predictor<'m> {
     /// Calls `visit` with the scores of every ensemble, block by block of `rows`, and the place of the block among them.
     fn blocks(&self, bound: &Bound, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[Vec<f64>])) {
         let mut held = bound.room();
-        let mut scores: Vec<Vec<f64>> = vec![Vec::with_capacity(BLOCK); self.steps.len().max(1)];
-        for start in rows.clone().step_by(BLOCK) {
+        let mut scores: Vec<Vec<f64>> = vec![Vec::with_capacity(ROWS_IN_A_BLOCK); self.steps.len().max(1)];
+        for start in rows.clone().step_by(ROWS_IN_A_BLOCK) {
             bound.evaluate(start, &self.needed, &mut held);
             for (e, (step, scores)) in self.steps.iter().zip(&mut scores).enumerate() {
                 scores.clear();
-                scores.resize(rows.end.min(start + BLOCK) - start, step.intercept);
+                scores.resize(rows.end.min(start + ROWS_IN_A_BLOCK) - start, step.intercept);
                 for (k, &weight) in step.members().zip(&step.weights) {
                     bits::add(weight, &bound.fires((e, k), &held), scores);
                 }
@@ -162,11 +162,11 @@ impl Activations {
         let order = Order::new(model);
         let bound = order.bind(table)?;
         let rows = table.rows();
-        let words = rows.div_ceil(BLOCK) * bits::WORDS;
+        let words = rows.div_ceil(ROWS_IN_A_BLOCK) * bits::WORDS;
         let mut fired: Vec<Vec<Vec<u64>>> =
             model.ensembles.iter().map(|e| vec![Vec::with_capacity(words); e.rules.len()]).collect();
         let (mut held, all) = (bound.room(), vec![true; bound.room().len()]);
-        for start in (0..rows).step_by(BLOCK) {
+        for start in (0..rows).step_by(ROWS_IN_A_BLOCK) {
             bound.evaluate(start, &all, &mut held);
             for (e, k) in order.rules() {
                 fired[e][k].extend_from_slice(&bound.fires((e, k), &held));
@@ -181,7 +181,7 @@ impl Activations {
     }
 
     /// Scores β₀ + Σ βₖ qₖ(x) of ensemble `ensemble` at one size.
-    pub fn scores(&self, ensemble: usize, step: &Step) -> Vec<f64> {
+    pub fn scores(&self, ensemble: usize, step: &Size) -> Vec<f64> {
         let mut scores = vec![step.intercept; self.rows];
         for (k, &weight) in step.members().zip(&step.weights) {
             bits::add(weight, &self.fired[ensemble][k], &mut scores);
@@ -195,7 +195,7 @@ impl Activations {
     }
 
     /// Predictions of `model` with one step for each ensemble.
-    pub fn predictions_of(&self, model: &Model, steps: &[&Step]) -> Predictions {
+    pub fn predictions_of(&self, model: &Model, steps: &[&Size]) -> Predictions {
         let mut scores: Vec<Vec<f64>> = steps.iter().enumerate().map(|(e, step)| self.scores(e, step)).collect();
         let mut means = Means::default();
         match model.task {

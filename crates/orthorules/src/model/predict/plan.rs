@@ -4,7 +4,7 @@ use super::bits::{self, Bits, Test, WORDS};
 use crate::base::error::{Error, Result, listing};
 use crate::data::table::{Kind, Table, Values};
 use crate::model::rule::{Condition, Op, Operand};
-use crate::model::{Model, Step};
+use crate::model::{Model, Size};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -78,7 +78,7 @@ impl<'m> Order<'m> {
     }
 
     /// Which conditions the rules of these steps need, one step for each ensemble.
-    pub(super) fn needed(&self, steps: &[&Step]) -> Vec<bool> {
+    pub(super) fn needed(&self, steps: &[&Size]) -> Vec<bool> {
         let mut needed = vec![false; self.conditions.len()];
         for (rules, step) in self.rules.iter().zip(steps) {
             step.members().flat_map(|k| &rules[k]).for_each(|&place| needed[place] = true);

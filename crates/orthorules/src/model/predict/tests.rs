@@ -30,7 +30,7 @@ fn holds(condition: &Condition, table: &Table, row: usize) -> bool {
     }
 }
 
-fn score(ensemble: &Ensemble, step: &Step, table: &Table, row: usize) -> f64 {
+fn score(ensemble: &Ensemble, step: &Size, table: &Table, row: usize) -> f64 {
     let mut score = step.intercept;
     for (k, weight) in step.members().zip(&step.weights) {
         if ensemble.rules[k].conditions.iter().all(|c| holds(c, table, row)) {
@@ -89,7 +89,7 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
     let ensemble =
         (prop::collection::vec(rule, 1..7), -2.0..2.0f64, any::<bool>()).prop_map(|(rules, intercept, listed)| {
             let weights: Vec<f64> = rules.iter().map(|r| r.1).collect();
-            let step = |k: usize| Step {
+            let step = |k: usize| Size {
                 rules: k,
                 // Sizes that are not nested: the last rules instead of the first.
                 members: listed.then(|| (weights.len() - k..weights.len()).collect()),

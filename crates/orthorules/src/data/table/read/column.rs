@@ -1,7 +1,7 @@
 //! Columns from their parts. Each kind is decided over the whole column, never from a sample.
 
-use super::part::{Part, as_boolean};
-use crate::data::table::levels::{Levels, Outcome, Wish, missing};
+use super::part::{ColumnPart, as_boolean};
+use crate::data::table::levels::{ColumnRequest, Levels, Outcome, missing};
 use crate::data::table::{Column, Numbers, Values};
 
 /// A column of a file.
@@ -10,7 +10,7 @@ pub(crate) struct Head {
     pub(crate) name: String,
     /// Its place among all columns of the file.
     pub(crate) place: usize,
-    pub(crate) wish: Wish,
+    pub(crate) request: ColumnRequest,
     /// Whether it is text of unknown meaning, from CSV.
     pub(crate) untyped: bool,
 }
@@ -18,11 +18,11 @@ pub(crate) struct Head {
 /// A column while its parts come in.
 pub(crate) struct Builder<'h> {
     head: &'h Head,
-    values: Gathered,
+    values: BuilderValues,
     rows: usize,
 }
 
-enum Gathered {
+enum BuilderValues {
     /// No value so far.
     Missing,
     Numbers(Numbers),
@@ -36,7 +36,7 @@ pub(crate) struct Mixed;
 
 impl<'h> Builder<'h> {
     pub(crate) fn new(head: &'h Head) -> Self {
-        Self { head, values: Gathered::Missing, rows: 0 }
+        Self { head, values: BuilderValues::Missing, rows: 0 }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -51,31 +51,31 @@ impl<'h> Builder<'h> {
         self.rows
     }
 
-    pub(crate) fn push(&mut self, part: Part) -> Result<(), Mixed> {
+    pub(crate) fn push(&mut self, part: ColumnPart) -> Result<(), Mixed> {
         let before = self.rows;
         self.rows += part.rows();
         match (&mut self.values, part) {
-            (Gathered::Missing, Part::Missing(_)) => {}
-            (Gathered::Missing, Part::Numbers(numbers)) => {
+            (BuilderValues::Missing, ColumnPart::Missing(_)) => {}
+            (BuilderValues::Missing, ColumnPart::Numbers(numbers)) => {
                 let mut all = Numbers::from(vec![f64::NAN; before]);
                 append(&mut all, numbers);
-                self.values = Gathered::Numbers(all);
+                self.values = BuilderValues::Numbers(all);
             }
-            (Gathered::Missing, Part::Booleans(values)) => {
-                self.values = Gathered::Booleans(std::iter::repeat_n(None, before).chain(values).collect());
+            (BuilderValues::Missing, ColumnPart::Booleans(values)) => {
+                self.values = BuilderValues::Booleans(std::iter::repeat_n(None, before).chain(values).collect());
             }
-            (Gathered::Missing, Part::Text(part)) => {
+            (BuilderValues::Missing, ColumnPart::Text(part)) => {
                 let mut levels = Levels::with_capacity(self.rows);
                 levels.skip(before);
                 levels.append(&part);
-                self.values = Gathered::Text(levels);
+                self.values = BuilderValues::Text(levels);
             }
-            (Gathered::Numbers(all), Part::Numbers(numbers)) => append(all, numbers),
-            (Gathered::Numbers(all), Part::Missing(rows)) => append(all, vec![f64::NAN; rows].into()),
-            (Gathered::Booleans(all), Part::Booleans(values)) => all.extend(values),
-            (Gathered::Booleans(all), Part::Missing(rows)) => all.extend(std::iter::repeat_n(None, rows)),
-            (Gathered::Text(all), Part::Text(levels)) => all.append(&levels),
-            (Gathered::Text(all), Part::Missing(rows)) => all.skip(rows),
+            (BuilderValues::Numbers(all), ColumnPart::Numbers(numbers)) => append(all, numbers),
+            (BuilderValues::Numbers(all), ColumnPart::Missing(rows)) => append(all, vec![f64::NAN; rows].into()),
+            (BuilderValues::Booleans(all), ColumnPart::Booleans(values)) => all.extend(values),
+            (BuilderValues::Booleans(all), ColumnPart::Missing(rows)) => all.extend(std::iter::repeat_n(None, rows)),
+            (BuilderValues::Text(all), ColumnPart::Text(levels)) => all.append(&levels),
+            (BuilderValues::Text(all), ColumnPart::Missing(rows)) => all.skip(rows),
             _ => return Err(Mixed),
         }
         Ok(())
@@ -83,25 +83,25 @@ impl<'h> Builder<'h> {
 
     /// The column of all parts, or why it is left out.
     pub(crate) fn finish(self) -> Outcome {
-        let (name, wish) = (self.head.name.as_str(), self.head.wish);
+        let (name, request) = (self.head.name.as_str(), self.head.request);
         let kept = |values| {
             let column = Column::new(name, values);
-            Outcome::Kept(if wish.categorical { column.into_categorical() } else { column })
+            Outcome::Kept(if request.categorical { column.into_categorical() } else { column })
         };
         match self.values {
-            Gathered::Missing => Outcome::Kept(missing(name, self.rows, wish)),
-            Gathered::Numbers(numbers) => kept(Values::Numeric(numbers)),
-            Gathered::Booleans(values) => kept(Values::booleans(values)),
-            Gathered::Text(levels) if self.head.untyped && !wish.categorical && levels.are_boolean() => {
+            BuilderValues::Missing => Outcome::Kept(missing(name, self.rows, request)),
+            BuilderValues::Numbers(numbers) => kept(Values::Numeric(numbers)),
+            BuilderValues::Booleans(values) => kept(Values::booleans(values)),
+            BuilderValues::Text(levels) if self.head.untyped && !request.categorical && levels.are_boolean() => {
                 let boolean = |&code: &u32| levels.names.get(code as usize).and_then(|l| as_boolean(l));
                 kept(Values::booleans(levels.codes.iter().map(boolean)))
             }
-            Gathered::Text(levels) => levels.judge(name, wish),
+            BuilderValues::Text(levels) => levels.judge(name, request),
         }
     }
 }
 
-impl Part {
+impl ColumnPart {
     pub(crate) fn rows(&self) -> usize {
         match self {
             Self::Missing(rows) => *rows,
@@ -134,51 +134,54 @@ fn append(all: &mut Numbers, more: Numbers) {
 mod tests {
     use super::*;
 
-    fn text(cells: &[String]) -> Part {
+    fn text(cells: &[String]) -> ColumnPart {
         let mut levels = Levels::default();
         cells.iter().for_each(|c| {
             levels.push(Some(c), str::is_empty);
         });
-        Part::Text(levels)
+        ColumnPart::Text(levels)
     }
 
-    fn built(wish: Wish, parts: Vec<Part>) -> Result<Outcome, Mixed> {
-        let head = Head { name: "x".into(), place: 0, wish, untyped: true };
+    fn built(request: ColumnRequest, parts: Vec<ColumnPart>) -> Result<Outcome, Mixed> {
+        let head = Head { name: "x".into(), place: 0, request, untyped: true };
         let mut builder = Builder::new(&head);
         parts.into_iter().try_for_each(|part| builder.push(part))?;
         Ok(builder.finish())
     }
 
-    fn shown(parts: Vec<Part>) -> String {
-        let Ok(Outcome::Kept(column)) = built(Wish::default(), parts) else { return "mixed".into() };
+    fn shown(parts: Vec<ColumnPart>) -> String {
+        let Ok(Outcome::Kept(column)) = built(ColumnRequest::default(), parts) else { return "mixed".into() };
         let cells = (0..column.values.len()).map(|r| column.values.display(r).unwrap_or("-".into()));
         format!("{:?} {}", column.values.kind(), cells.collect::<Vec<_>>().join(" "))
     }
 
     #[test]
     fn parts_make_one_column() {
-        let numbers = || Part::Numbers(vec![1.0, 2.0].into());
+        let numbers = || ColumnPart::Numbers(vec![1.0, 2.0].into());
         let words = |words: &[&str]| text(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(shown(vec![Part::Missing(1), numbers(), Part::Missing(1)]), "Numeric - 1 2 -");
-        assert_eq!(shown(vec![Part::Missing(1), words(&["b", "a"]), words(&["c", "b"])]), "Categorical - b a c b");
-        assert_eq!(shown(vec![words(&["True"]), Part::Missing(1), words(&["false"])]), "Boolean true - false");
-        assert_eq!(shown(vec![Part::Missing(2)]), "Numeric - -");
+        assert_eq!(shown(vec![ColumnPart::Missing(1), numbers(), ColumnPart::Missing(1)]), "Numeric - 1 2 -");
+        assert_eq!(
+            shown(vec![ColumnPart::Missing(1), words(&["b", "a"]), words(&["c", "b"])]),
+            "Categorical - b a c b"
+        );
+        assert_eq!(shown(vec![words(&["True"]), ColumnPart::Missing(1), words(&["false"])]), "Boolean true - false");
+        assert_eq!(shown(vec![ColumnPart::Missing(2)]), "Numeric - -");
         assert_eq!(shown(vec![numbers(), words(&["a"])]), "mixed");
         assert_eq!(shown(vec![words(&["a"]), numbers()]), "mixed");
     }
 
     #[test]
     fn many_levels_are_left_out_unless_wanted() {
-        let kept = |levels: usize, rows: usize, wish| {
+        let kept = |levels: usize, rows: usize, request| {
             let cells: Vec<String> = (0..rows).map(|i| format!("level {}", i % levels)).collect();
-            matches!(built(wish, vec![text(&cells[..rows / 2]), text(&cells[rows / 2..])]), Ok(Outcome::Kept(_)))
+            matches!(built(request, vec![text(&cells[..rows / 2]), text(&cells[rows / 2..])]), Ok(Outcome::Kept(_)))
         };
-        let nothing = Wish::default();
+        let nothing = ColumnRequest::default();
         assert!(kept(50, 50, nothing), "few levels stay even if each row has its own");
         assert!(!kept(51, 51, nothing));
         assert!(!kept(51, 101, nothing));
         assert!(kept(51, 102, nothing), "half the rows share a level");
-        assert!(kept(51, 51, Wish { categorical: true, keep: false }));
-        assert!(kept(51, 51, Wish { categorical: false, keep: true }));
+        assert!(kept(51, 51, ColumnRequest { categorical: true, keep: false }));
+        assert!(kept(51, 51, ColumnRequest { categorical: false, keep: true }));
     }
 }

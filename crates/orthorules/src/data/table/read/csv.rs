@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::part::{Part, untyped};
+use super::part::{ColumnPart, untyped};
 use super::source::Source;
 use super::text::{Fault, Found, PIECE, Piece, Pieces, Split, WrongWidth, find_row, line_of};
 use super::{Format, one_line};
@@ -40,7 +40,7 @@ impl Reader {
     }
 
     /// The parts of the `wanted` columns in the next rows, read and judged on all threads; nothing at the end.
-    pub(super) fn next(&mut self, source: &Source, wanted: &Wanted) -> Result<Vec<Vec<Part>>, String> {
+    pub(super) fn next(&mut self, source: &Source, wanted: &Wanted) -> Result<Vec<Vec<ColumnPart>>, String> {
         loop {
             let group = self.pieces(source)?;
             let ended = group.is_empty();
@@ -50,7 +50,7 @@ impl Reader {
                 Err((wrong, text)) => Err((wrong, Piece { text, lines })),
             };
             let mut groups = Vec::new();
-            for outcome in group.into_par_iter().map(split).collect::<Vec<Result<(usize, Vec<Part>), _>>>() {
+            for outcome in group.into_par_iter().map(split).collect::<Vec<Result<(usize, Vec<ColumnPart>), _>>>() {
                 let (rows, parts) = outcome.map_err(|(wrong, piece)| self.wrong_width(&wrong, &piece))?;
                 self.rows += rows;
                 if rows > 0 {

@@ -62,7 +62,7 @@ pub(super) fn check_blocks(bytes: &Anywhere) -> Result<(), Failure> {
 /// of the message's body, which has `length`.
 fn check_lengths(message: &[u8], length: u64, part: impl Fn(u64, u64) -> Option<Bytes>) -> Result<(), Failure> {
     /// A run of 128 KiB takes zstd at least 4 bytes; LZ4 packs less.
-    const MOST: i64 = (128 << 10) / 4;
+    const MOST_PACKED_TIMES: i64 = (128 << 10) / 4;
     const CLAIM: i64 = 8;
     /// What the buffers of a batch may take together, whatever their size on disk; beyond it, how often that size.
     const ROOM: i64 = 1 << 30;
@@ -83,7 +83,7 @@ fn check_lengths(message: &[u8], length: u64, part: impl Fn(u64, u64) -> Option<
         if packed >= 0 {
             let claim = part(buffer.offset() as u64, CLAIM as u64).ok_or(DAMAGED)?;
             let claim = claim.first_chunk().map(|&bytes| i64::from_le_bytes(bytes)).ok_or(DAMAGED)?;
-            if claim > packed.saturating_mul(MOST) {
+            if claim > packed.saturating_mul(MOST_PACKED_TIMES) {
                 return Err(DAMAGED.into());
             }
             total = total.saturating_add(claim.max(0));

@@ -33,7 +33,7 @@ use crate::base::error::Result;
 use crate::data::table::levels::{Outcome, assemble};
 pub use batches::Batches;
 pub(crate) use column::{Builder, Head};
-pub(crate) use part::{Part, as_boolean};
+pub(crate) use part::{ColumnPart, as_boolean};
 pub(crate) use scan::Scan;
 pub(crate) use source::{CHANGED, Source};
 

@@ -11,7 +11,7 @@ use crate::data::table::read::failure::{DAMAGED, Failure};
 /// Pages that claim to be smaller are unpacked. Writers make pages of about a megabyte.
 const HARMLESS: u64 = 64 << 20;
 /// Larger ones may claim to be so many times as large as they are packed.
-const MOST: u64 = 1000;
+const MOST_PACKED_TIMES: u64 = 1000;
 /// Bytes behind the footer: its length, and four letters.
 const TAIL: u64 = 8;
 /// Bytes of a header that are read at once; those with long statistics need more.
@@ -56,7 +56,7 @@ fn check_column(bytes: &Anywhere, column: &ColumnChunkMetaData, rows: i64) -> Re
         };
         let (claimed, packed) = (u64::try_from(page.unpacked), u64::try_from(page.packed));
         let (claimed, packed) = (claimed.map_err(|_| DAMAGED)?, packed.map_err(|_| DAMAGED)?);
-        if claimed > HARMLESS && claimed / MOST > packed {
+        if claimed > HARMLESS && claimed / MOST_PACKED_TIMES > packed {
             return Err(format!("a page of {packed} bytes claims to hold {claimed}: {DAMAGED}").into());
         }
         values = values.saturating_add(page.values);

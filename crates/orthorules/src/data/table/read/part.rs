@@ -9,10 +9,10 @@ use arrow_schema::DataType;
 use super::one_line;
 use super::text::Split;
 use crate::data::table::Numbers;
-use crate::data::table::levels::{Levels, Wish, dates};
+use crate::data::table::levels::{ColumnRequest, Levels, dates};
 
 /// The cells of some rows of a column.
-pub(crate) enum Part {
+pub(crate) enum ColumnPart {
     /// So many rows without a value.
     Missing(usize),
     Numbers(Numbers),
@@ -21,17 +21,17 @@ pub(crate) enum Part {
 }
 
 /// The cells of the `wanted` columns of CSV text: numbers where all are, else text.
-pub(super) fn untyped(split: &Split, wanted: &Wanted) -> Vec<Part> {
+pub(super) fn untyped(split: &Split, wanted: &Wanted) -> Vec<ColumnPart> {
     let part = |(&(column, _), numbers): (&(usize, bool), Option<Vec<f64>>)| {
         if let Some(numbers) = numbers {
             let nothing = numbers.iter().all(|x| x.is_nan()) && split.column(column).all(|c| is_missing(c.trim()));
-            return if nothing { Part::Missing(numbers.len()) } else { Part::Numbers(numbers.into()) };
+            return if nothing { ColumnPart::Missing(numbers.len()) } else { ColumnPart::Numbers(numbers.into()) };
         }
         let mut levels = Levels::with_capacity(split.rows());
         split.column(column).for_each(|cell| {
             levels.push(Some(&cell), is_missing);
         });
-        Part::Text(levels)
+        ColumnPart::Text(levels)
     };
     wanted.iter().zip(numbers(split, wanted)).map(part).collect()
 }
@@ -87,25 +87,30 @@ fn plain_decimal(cell: &[u8]) -> Option<f64> {
 }
 
 /// Cells of Arrow's `data_type`. An error says why they cannot be converted.
-pub(super) fn typed(name: &str, cells: &ArrayRef, data_type: &DataType, wish: Wish) -> Result<Part, String> {
+pub(super) fn typed(
+    name: &str,
+    cells: &ArrayRef,
+    data_type: &DataType,
+    request: ColumnRequest,
+) -> Result<ColumnPart, String> {
     let convert = |to: &DataType| cast(cells, to).map_err(|e| one_line(&format!("column {name:?}"), &e));
     match data_type {
-        DataType::Null => Ok(Part::Missing(cells.len())),
-        DataType::Boolean => Ok(Part::Booleans(cells.as_boolean().iter().collect())),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Part::Text(levels(cells))),
+        DataType::Null => Ok(ColumnPart::Missing(cells.len())),
+        DataType::Boolean => Ok(ColumnPart::Booleans(cells.as_boolean().iter().collect())),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(ColumnPart::Text(levels(cells))),
         DataType::Dictionary(_, value) => {
             // Views share the dictionary's text, so that unpacking copies none of it.
             let value = if value.is_string() { &DataType::Utf8View } else { value.as_ref() };
-            typed(name, &convert(value)?, value, wish)
+            typed(name, &convert(value)?, value, request)
         }
         // Whole numbers and decimals have one spelling each; as text they keep digits beyond 2⁵³.
-        _ if wish.categorical && data_type.is_numeric() && !data_type.is_floating() => {
-            Ok(Part::Text(levels(&convert(&DataType::Utf8)?)))
+        _ if request.categorical && data_type.is_numeric() && !data_type.is_floating() => {
+            Ok(ColumnPart::Text(levels(&convert(&DataType::Utf8)?)))
         }
         _ if data_type.is_numeric() => {
             let cells = convert(&DataType::Float64)?;
             let cells = cells.as_primitive::<Float64Type>();
-            Ok(Part::Numbers(if cells.null_count() == 0 {
+            Ok(ColumnPart::Numbers(if cells.null_count() == 0 {
                 Numbers::shared(Arc::new(cells.values().clone()))
             } else {
                 cells.iter().map(|x| x.unwrap_or(f64::NAN)).collect()
@@ -116,9 +121,9 @@ pub(super) fn typed(name: &str, cells: &ArrayRef, data_type: &DataType, wish: Wi
             let utc = DataType::Timestamp(*unit, None);
             let cells =
                 cast(&convert(&DataType::Int64)?, &utc).map_err(|e| one_line(&format!("column {name:?}"), &e))?;
-            typed(name, &cells, &utc, wish)
+            typed(name, &cells, &utc, request)
         }
-        _ => Ok(Part::Text(levels(&convert(&DataType::Utf8)?))),
+        _ => Ok(ColumnPart::Text(levels(&convert(&DataType::Utf8)?))),
     }
 }
 
@@ -137,15 +142,15 @@ fn levels(cells: &ArrayRef) -> Levels {
 }
 
 /// Why a column of `data_type` need not be read: an error if the caller wants it all the same.
-pub(super) fn unusable(name: &str, data_type: &DataType, wish: Wish) -> Result<Option<String>, String> {
+pub(super) fn unusable(name: &str, data_type: &DataType, request: ColumnRequest) -> Result<Option<String>, String> {
     match data_type {
-        DataType::Dictionary(_, value) => unusable(name, value, wish),
+        DataType::Dictionary(_, value) => unusable(name, value, request),
         DataType::Null | DataType::Boolean => Ok(None),
         _ if data_type.is_numeric() || data_type.is_string() => Ok(None),
-        _ if data_type.is_temporal() => Ok((!wish.wanted()).then(|| dates(name))),
+        _ if data_type.is_temporal() => Ok((!request.wanted()).then(|| dates(name))),
         _ => {
             let what = format!("it holds {data_type}, which is neither number nor text");
-            if wish.wanted() {
+            if request.wanted() {
                 return Err(one_line(&format!("column {name:?} cannot be used"), &what));
             }
             Ok(Some(one_line(&format!("column {name:?} left out"), &what)))

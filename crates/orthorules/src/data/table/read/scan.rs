@@ -7,10 +7,10 @@ use arrow_schema::DataType;
 use rayon::prelude::*;
 
 use super::column::Head;
-use super::part::{Part, typed, unusable};
+use super::part::{ColumnPart, typed, unusable};
 use super::source::Source;
 use super::{Format, ReadOptions, arrow, csv};
-use crate::data::table::levels::{Wish, index};
+use crate::data::table::levels::{ColumnRequest, index};
 
 /// A pass over a file.
 pub(crate) struct Scan {
@@ -23,7 +23,7 @@ pub(crate) struct Scan {
     /// Columns that are not, by their place, and why.
     pub(crate) left_out: Vec<(usize, String)>,
     /// Parts that are read but not handed out.
-    waiting: VecDeque<Vec<Part>>,
+    waiting: VecDeque<Vec<ColumnPart>>,
 }
 
 enum Reader {
@@ -41,7 +41,7 @@ impl Scan {
     }
 
     fn start(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
-        let wish = |name: &str| Wish::of(name, &options.categorical, &options.keep);
+        let request = |name: &str| ColumnRequest::of(name, &options.categorical, &options.keep);
         let (names, types, csv) = match source.format {
             Format::Csv | Format::Tsv => {
                 let reader = csv::Reader::new(source)?;
@@ -58,26 +58,28 @@ impl Scan {
         let (mut heads, mut left_out) = (Vec::new(), Vec::new());
         let asked = |name: &String| options.only.as_ref().is_none_or(|only| only.contains(name));
         for (place, name) in names.iter().enumerate().filter(|(_, name)| asked(name)) {
-            let by_type = types.as_ref().map_or(Ok(None), |types| unusable(name, &types[place], wish(name)))?;
-            match index(name, wish(name)).or(by_type) {
+            let by_type = types.as_ref().map_or(Ok(None), |types| unusable(name, &types[place], request(name)))?;
+            match index(name, request(name)).or(by_type) {
                 Some(why) => left_out.push((place, why)),
-                None => heads.push(Head { name: name.clone(), place, wish: wish(name), untyped: types.is_none() }),
+                None => {
+                    heads.push(Head { name: name.clone(), place, request: request(name), untyped: types.is_none() });
+                }
             }
         }
         // Rows are counted by a column, of whatever kind that can be read.
         let usable = |place: usize| {
-            types.as_ref().is_none_or(|types| matches!(unusable("", &types[place], Wish::default()), Ok(None)))
+            types.as_ref().is_none_or(|types| matches!(unusable("", &types[place], ColumnRequest::default()), Ok(None)))
         };
         if options.only.is_some()
             && heads.is_empty()
             && let Some(place) = (0..names.len()).find(|&place| usable(place))
         {
-            let wish = Wish { keep: true, ..Wish::default() };
-            heads.push(Head { name: names[place].clone(), place, wish, untyped: types.is_none() });
+            let request = ColumnRequest { keep: true, ..ColumnRequest::default() };
+            heads.push(Head { name: names[place].clone(), place, request, untyped: types.is_none() });
         }
         let reader = match (csv, types) {
             (Some(reader), _) => {
-                let text = |head: &Head| head.wish.categorical || as_text.contains(&head.name);
+                let text = |head: &Head| head.request.categorical || as_text.contains(&head.name);
                 Reader::Csv(reader, heads.iter().map(|head| (head.place, text(head))).collect())
             }
             (None, types) => {
@@ -92,14 +94,14 @@ impl Scan {
 
     /// The parts of all columns for the next rows; nothing at the end, which is reached only if the file is still what it
     /// was at the start.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<Part>>, String> {
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<ColumnPart>>, String> {
         match self.parts() {
             Ok(Some(parts)) => Ok(Some(parts)),
             ended => self.source.check().and(ended),
         }
     }
 
-    fn parts(&mut self) -> Result<Option<Vec<Part>>, String> {
+    fn parts(&mut self) -> Result<Option<Vec<ColumnPart>>, String> {
         if self.heads.is_empty() {
             return Ok(None);
         }
@@ -114,7 +116,8 @@ impl Scan {
             Reader::Arrow(reader, types) => {
                 let Some(arrays) = reader.next()? else { return Ok(None) };
                 let columns = self.heads.par_iter().zip(arrays).zip(types);
-                let parts = columns.map(|((head, cells), data_type)| typed(&head.name, &cells, data_type, head.wish));
+                let parts =
+                    columns.map(|((head, cells), data_type)| typed(&head.name, &cells, data_type, head.request));
                 parts.collect::<Result<_, _>>().map(Some)
             }
         }

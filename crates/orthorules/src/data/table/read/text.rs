@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter, memchr3_iter, memrchr};
 pub(super) const PIECE: usize = 1 << 20;
 
 /// The longest row. It is held in memory, and so are the places of its cells, which are numbers of 32 bits.
-const MOST: usize = 128 << 20;
+const LONGEST_ROW_BYTES: usize = 128 << 20;
 
 /// Cuts text into pieces that end where a row ends.
 pub(super) struct Pieces {
@@ -75,9 +75,9 @@ impl Pieces {
                 }
                 _ if self.ended => break self.held.len(),
                 _ if end > 0 => break end,
-                _ if self.held.len() > MOST => return Err(Fault::Text(self.too_long(open))),
+                _ if self.held.len() > LONGEST_ROW_BYTES => return Err(Fault::Text(self.too_long(open))),
                 // A row that is longer than a piece.
-                _ => wanted = (2 * self.held.len()).min(MOST + 1),
+                _ => wanted = (2 * self.held.len()).min(LONGEST_ROW_BYTES + 1),
             }
         };
         if end == self.held.len() {
@@ -100,7 +100,7 @@ impl Pieces {
 
     /// What to say of a row that does not end; a quote may be `open` in it.
     fn too_long(&self, open: Option<usize>) -> String {
-        let most = format!("{} MiB", MOST >> 20);
+        let most = format!("{} MiB", LONGEST_ROW_BYTES >> 20);
         match open {
             Some(at) => {
                 let line = self.lines + line_of(&self.held, at);

@@ -24,7 +24,7 @@ fn naive(case: &Case, scorer: &Scorer, cells: &Cells, rows: &[u32], column: &Bin
         for k in 0..=scorer.t {
             bin[D + k] += d * shared[1 + k];
         }
-        for (k, v) in scorer.lean.iter().enumerate() {
+        for (k, v) in scorer.gradient_along_basis.iter().enumerate() {
             bin[G] -= v * d * shared[2 + k];
         }
     }
@@ -66,8 +66,8 @@ proptest! {
         let some = selected(&case.query);
         let query = if whole { rows.all() } else { Selected::single(some.clone()) };
         let query_of_parts = if whole { divided.all() } else { covers(&case.query) };
-        let gathered = Gathered::new(&query, &rows, &response, &cells, &scorer);
-        let of_parts = Gathered::new(&query_of_parts, &divided, &response, &cells_of_parts, &scorer);
+        let gathered = NodeCounter::new(&query, &rows, &response, &cells, &scorer);
+        let of_parts = NodeCounter::new(&query_of_parts, &divided, &response, &cells_of_parts, &scorer);
         for group in Group::all(&columns, &[], 1) {
             let naive = |(column, _)| naive(&case, &scorer, &cells, if whole { &all } else { &some }, column);
             let expected: Vec<f64> = group.of(&columns).flat_map(naive).collect();
@@ -93,7 +93,7 @@ proptest! {
         let rows = Rows::whole(&columns, &response);
         let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
         let node = Selected::single(selected(&case.query));
-        let gathered = Gathered::new(&node, &rows, &response, &cells, &scorer);
+        let gathered = NodeCounter::new(&node, &rows, &response, &cells, &scorer);
         for (index, column) in columns.iter().enumerate() {
             let alone = Group::new(index..index + 1, &columns);
             let stats = gathered.statistics(index, &alone, &columns);
@@ -105,7 +105,7 @@ proptest! {
                 let below = rows.select(&node, atom, true);
                 prop_assert!(below.len() > 0 && below.len() < node.len(), "{:?}", atom);
                 prop_assert!(atom.op != Op::Le || (atom.bin as usize) + 1 < column.bins);
-                let total = Gathered::new(&below, &rows, &response, &cells, &scorer).statistics(index, &alone, &columns);
+                let total = NodeCounter::new(&below, &rows, &response, &cells, &scorer).statistics(index, &alone, &columns);
                 for (k, sum) in sums.iter().enumerate() {
                     let expected: f64 = total.chunks_exact(scorer.stride()).map(|bin| bin[k]).sum();
                     prop_assert!((sum - expected).abs() <= 1e-9 * (1.0 + expected.abs()));

@@ -1,8 +1,8 @@
 //! Tables, and the loops that fill them.
 
-use super::{FULL, Node};
+use super::{FULL, NodeRows};
 use crate::base::scratch::kept;
-use crate::base::scratch::{self, Spare};
+use crate::base::scratch::{self, Reusable};
 use crate::codes::code::Code;
 use crate::engine::count::amount::Amount;
 use crate::engine::mass::PerRow;
@@ -16,7 +16,7 @@ pub(super) trait Values: Copy {
 }
 
 /// What is summed for every bin.
-pub(super) trait Summand: Spare + Default {
+pub(super) trait Summand: Reusable + Default {
     fn add(&mut self, other: Self);
 }
 
@@ -121,7 +121,7 @@ impl<T: Amount, S: Summand> Table<T, S> {
     /// Adds every row to its bins. Those of column k start at `first[k]`.
     pub(super) fn pass<C: Code, const K: usize>(
         &mut self,
-        node: Node,
+        node: NodeRows,
         values: impl Values<Count = T, Sum = S>,
         codes: [&[C]; K],
         first: [usize; K],
@@ -133,7 +133,7 @@ impl<T: Amount, S: Summand> Table<T, S> {
     /// The same where every column has as many bins as there are bytes.
     pub(super) fn wide_pass<const K: usize>(
         &mut self,
-        node: Node,
+        node: NodeRows,
         values: impl Values<Count = T, Sum = S>,
         codes: [&[u8]; K],
     ) {
@@ -176,7 +176,7 @@ trait Sink<T, S> {
 
 /// Not inlined: a loop of its own keeps what it reads in registers.
 #[inline(never)]
-fn each_row<V: Values>(node: Node, values: V, to: impl Sink<V::Count, V::Sum>) {
+fn each_row<V: Values>(node: NodeRows, values: V, to: impl Sink<V::Count, V::Sum>) {
     let mut to = to.levelled();
     let each = node.keys.iter().map(|&key| key as usize).zip(values.each());
     match node.rows {

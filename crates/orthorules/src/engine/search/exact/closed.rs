@@ -15,7 +15,7 @@ use super::units::{UnitStats, Units};
 use crate::codes::column::Atom;
 use crate::engine::search::Searcher;
 use crate::engine::search::candidate::children;
-use crate::engine::search::exact::Step;
+use crate::engine::search::exact::PathStep;
 use crate::engine::search::exact::item::Item;
 use std::collections::HashSet;
 
@@ -105,7 +105,7 @@ impl<'a> Closed<'a> {
     }
 
     /// The units that satisfy all conditions of a path.
-    pub(super) fn select(&self, path: &[Step], dense: &mut Vec<u64>, bits: &mut Bits) {
+    pub(super) fn select(&self, path: &[PathStep], dense: &mut Vec<u64>, bits: &mut Bits) {
         let sets = self.sets();
         intersect(&self.all, &mut path.iter().map(|step| sets.get(step.tag as usize)), dense, bits);
     }
@@ -139,9 +139,9 @@ impl<'a> Closed<'a> {
 
     /// A way to the row set that `path` leads to, if it may become a rule: short enough a query selects it, and no rule
     /// has it yet.
-    pub(super) fn as_rule(&self, bits: &Bits, path: Vec<Step>) -> Option<Vec<Step>> {
+    pub(super) fn as_rule(&self, bits: &Bits, path: Vec<PathStep>) -> Option<Vec<PathStep>> {
         let limit = self.searcher.max_length;
-        let step = |k: usize| Step { atom: self.vocabulary[k], tag: k as u32 };
+        let step = |k: usize| PathStep { atom: self.vocabulary[k], tag: k as u32 };
         let short =
             if path.len() <= limit { path } else { self.shortest(bits, limit)?.into_iter().map(step).collect() };
         (!self.taken.contains(&self.key(bits))).then_some(short)

@@ -4,7 +4,7 @@ use super::bits::{Bits, count, split};
 use super::bound::{Bounds, NodeBound};
 use super::closed::Closed;
 use super::holding::Conditions;
-use super::prefix::{Part, part, whole};
+use super::prefix::{PrefixPart, part, whole};
 use super::relaxation::Workspace;
 use crate::codes::column::Atom;
 use crate::codes::query::Query;
@@ -12,7 +12,7 @@ use crate::engine::rows::Selected;
 use crate::engine::search::Found;
 use crate::engine::search::candidate::{Candidate, order};
 use crate::engine::search::exact::item::{Item, SLACK, Shares};
-use crate::engine::search::exact::{Child, Expansion, Space, Step, Visit};
+use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
 
 /// Children by one of so many last conditions of the vocabulary have few children themselves and are not queued.
 const INLINE: usize = 10;
@@ -39,7 +39,7 @@ struct Work {
 
 /// A row set.
 #[derive(Default)]
-struct Rows {
+struct DescentRows {
     bits: Bits,
     /// How many of its units are alike; not known where no bound is sought.
     items: Vec<Item>,
@@ -52,7 +52,7 @@ struct Rows {
 /// A node on the way down from the one that is expanded.
 #[derive(Default)]
 struct Level {
-    rows: Rows,
+    rows: DescentRows,
     /// The conditions that hold on all its units; known for those before the next that is tried.
     closure: Conditions,
     /// A condition need not be tried below children by conditions from this place on.
@@ -60,7 +60,7 @@ struct Level {
     /// What its quick bounds need, once one was sought.
     factor: Option<NodeBound>,
     /// Children to be expanded at once, and room for more.
-    kept: Vec<Rows>,
+    kept: Vec<DescentRows>,
 }
 
 /// The way down from a node.
@@ -73,7 +73,7 @@ pub(super) struct Descent<'d> {
     inline_from: usize,
     /// From this place on no bounds are sought.
     tried_from: usize,
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     work: &'d mut Work,
     levels: &'d mut [Level],
     /// How many children may be queued.
@@ -138,7 +138,7 @@ impl<'d> Descent<'d> {
                 continue;
             }
             if kept == node.kept.len() {
-                node.kept.push(Rows::default());
+                node.kept.push(DescentRows::default());
             }
             self.tried += 1;
             if self.tried.is_multiple_of(LOOK) {
@@ -184,7 +184,7 @@ impl<'d> Descent<'d> {
         let (threshold, bounded) = (self.best_score.sqrt(), j < self.tried_from);
         let Level { rows: parent, closure, factor, kept, .. } = &mut self.levels[level];
         let child = &mut kept[slot];
-        let (mut shares, mut found) = (Shares::default(), Part::default());
+        let (mut shares, mut found) = (Shares::default(), PrefixPart::default());
         if bounded {
             (shares, found.all) = split(&parent.bits, sets.get(j), &space.shares, &mut child.bits);
         } else {
@@ -259,13 +259,13 @@ impl<'d> Descent<'d> {
         }
     }
 
-    fn step(&self, j: usize) -> Step {
-        Step { atom: self.space.vocabulary[j], tag: j as u32 }
+    fn step(&self, j: usize) -> PathStep {
+        PathStep { atom: self.space.vocabulary[j], tag: j as u32 }
     }
 }
 
 /// The place after the last condition of a path.
-fn first_after(path: &[Step]) -> usize {
+fn first_after(path: &[PathStep]) -> usize {
     path.last().map_or(0, |step| step.tag as usize + 1)
 }
 
@@ -284,7 +284,7 @@ impl Space for Closed<'_> {
         true
     }
 
-    fn found(&self, candidate: &Candidate, path: &[Step]) -> Found {
+    fn found(&self, candidate: &Candidate, path: &[PathStep]) -> Found {
         let mut bits = Bits::default();
         self.select(path, &mut Vec::new(), &mut bits);
         let units: Vec<u32> = self.members(&bits).collect();

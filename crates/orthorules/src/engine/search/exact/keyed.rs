@@ -14,7 +14,7 @@ use crate::engine::rows::Selected;
 use crate::engine::score::ROWS;
 use crate::engine::search::candidate::{Candidate, children, order, price};
 use crate::engine::search::exact::item::Item;
-use crate::engine::search::exact::{Child, Expansion, Space, Step, Visit};
+use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
 use crate::engine::search::{Found, Searcher};
 use crate::model::signs::Signs;
 use std::collections::HashMap;
@@ -116,7 +116,7 @@ impl Space for Keyed<'_> {
                     && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
                     && !self.taken.contains(&key_of(keys, atom))
                 {
-                    let steps = node.path.iter().copied().chain([Step { atom, tag: 0 }]);
+                    let steps = node.path.iter().copied().chain([PathStep { atom, tag: 0 }]);
                     expansion.best = Some((candidate, steps.collect()));
                 }
                 if child_length >= self.searcher.max_length {
@@ -129,7 +129,7 @@ impl Space for Keyed<'_> {
                 }
                 // What may follow depends on the signs that are left, so row sets are told apart by them too.
                 let key = key_of(keys, atom) ^ child_signs as u128;
-                let step = Step { atom, tag: 0 };
+                let step = PathStep { atom, tag: 0 };
                 expansion.children.push(Child { step, length: child_length as u32, value, key });
             });
         }
@@ -144,7 +144,7 @@ impl Space for Keyed<'_> {
         shorter
     }
 
-    fn found(&self, candidate: &Candidate, path: &[Step]) -> Found {
+    fn found(&self, candidate: &Candidate, path: &[PathStep]) -> Found {
         let query = path.iter().fold(Query::default(), |query, step| query.with(step.atom));
         let mut positions = Vec::new();
         self.extents.select(&query, &mut positions);
@@ -156,7 +156,7 @@ impl Space for Keyed<'_> {
 }
 
 /// The query of a path: no condition of a node implies another, so sorting them is all that it needs.
-fn query(path: &[Step]) -> Query {
+fn query(path: &[PathStep]) -> Query {
     let mut atoms: Vec<Atom> = path.iter().map(|step| step.atom).collect();
     atoms.sort_unstable();
     Query { atoms }

@@ -53,12 +53,12 @@ pub(super) trait Space: Sync {
     fn admit(&mut self, child: &Child) -> bool;
 
     /// The rule of a candidate that `path` leads to.
-    fn found(&self, candidate: &Candidate, path: &[Step]) -> Found;
+    fn found(&self, candidate: &Candidate, path: &[PathStep]) -> Found;
 }
 
 /// One step down: a condition, and what the space calls it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct PathStep {
     pub(super) atom: Atom,
     pub(super) tag: u32,
 }
@@ -67,7 +67,7 @@ pub(super) struct Step {
 pub(super) struct Visit<'p> {
     pub(super) id: u32,
     /// The conditions that lead to it.
-    pub(super) path: &'p [Step],
+    pub(super) path: &'p [PathStep],
     /// Its bound, before the price.
     pub(super) value: f64,
     /// How many more nodes may be expanded in all.
@@ -80,7 +80,7 @@ pub(super) struct Visit<'p> {
 #[derive(Default)]
 pub(super) struct Expansion {
     /// The best query and the path to it.
-    pub(super) best: Option<(Candidate, Vec<Step>)>,
+    pub(super) best: Option<(Candidate, Vec<PathStep>)>,
     /// Nodes below that were expanded at once.
     pub(super) nodes: u64,
     pub(super) children: Vec<Child>,
@@ -91,7 +91,7 @@ pub(super) struct Expansion {
 
 /// A row set one condition below a node.
 pub(super) struct Child {
-    pub(super) step: Step,
+    pub(super) step: PathStep,
     pub(super) length: u32,
     /// Bound on the values below, before the price.
     pub(super) value: f64,
@@ -100,9 +100,9 @@ pub(super) struct Child {
 }
 
 /// A row set that was queued.
-struct Node {
+struct QueuedNode {
     parent: u32,
-    step: Step,
+    step: PathStep,
 }
 
 /// An entry of the queue: best bound first, then first come.
@@ -136,7 +136,7 @@ impl Ord for Open {
 pub(super) struct Exact<'a, S> {
     searcher: &'a Searcher<'a>,
     space: S,
-    nodes: Vec<Node>,
+    nodes: Vec<QueuedNode>,
     queue: BinaryHeap<Open>,
     /// Row sets that may be kept.
     most: usize,
@@ -160,10 +160,10 @@ impl<'a, S: Space> Exact<'a, S> {
         // Where the beam found nothing, there may be nothing but rounding noise, which is not worth a look at every query.
         let floor = self.searcher.scorer.floor() / price(self.searcher.max_length, gamma);
         let mut best_score = incumbent.as_ref().map_or(floor, |f| score(f.value, f.query.len(), gamma));
-        let mut best: Option<(Candidate, Vec<Step>)> = None;
+        let mut best: Option<(Candidate, Vec<PathStep>)> = None;
         let mut pruned = Pruned::default();
         let nowhere = Atom { column: 0, op: crate::model::rule::Op::Present, bin: 0 };
-        self.nodes.push(Node { parent: ROOT, step: Step { atom: nowhere, tag: 0 } });
+        self.nodes.push(QueuedNode { parent: ROOT, step: PathStep { atom: nowhere, tag: 0 } });
         self.queue.push(Open { bound: f64::MAX, value: f64::MAX, id: 0 });
         let mut expanded = 0;
         let mut out_of_limits = false;
@@ -225,7 +225,7 @@ impl<'a, S: Space> Exact<'a, S> {
 
     /// Expands nodes in parallel.
     fn expand(&self, part: &[Open], best_score: f64, (budget, room): (u64, usize)) -> Vec<Expansion> {
-        let expand = |(path, buffers): &mut (Vec<Step>, S::Buffers), open: &Open| {
+        let expand = |(path, buffers): &mut (Vec<PathStep>, S::Buffers), open: &Open| {
             if self.searcher.interrupted() {
                 return Expansion { unfinished: true, ..Expansion::default() };
             }
@@ -233,7 +233,7 @@ impl<'a, S: Space> Exact<'a, S> {
             self.space.expand(&Visit { id: open.id, path, value: open.value, budget, room }, best_score, buffers)
         };
         let least = (part.len() / 64).clamp(1, 4);
-        part.par_iter().with_min_len(least).map_init(<(Vec<Step>, S::Buffers)>::default, expand).collect()
+        part.par_iter().with_min_len(least).map_init(<(Vec<PathStep>, S::Buffers)>::default, expand).collect()
     }
 
     /// The best open nodes, at most `limit`; the queue is emptied when they cannot beat `best_score`.
@@ -254,7 +254,7 @@ impl<'a, S: Space> Exact<'a, S> {
     }
 
     /// The steps that led to node `id`.
-    fn path(&self, mut id: u32, path: &mut Vec<Step>) {
+    fn path(&self, mut id: u32, path: &mut Vec<PathStep>) {
         path.clear();
         while self.nodes[id as usize].parent != ROOT {
             path.push(self.nodes[id as usize].step);
@@ -274,7 +274,7 @@ impl<'a, S: Space> Exact<'a, S> {
                 pruned.repeated += 1;
             } else {
                 let id = self.nodes.len() as u32;
-                self.nodes.push(Node { parent, step: child.step });
+                self.nodes.push(QueuedNode { parent, step: child.step });
                 self.queue.push(Open { bound, value: child.value, id });
             }
         }

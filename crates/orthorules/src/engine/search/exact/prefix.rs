@@ -13,7 +13,7 @@ pub(crate) struct Packed {
 }
 
 /// So many chunks fit into registers; with more, sums are taken chunk by chunk in memory.
-const MOST: usize = 6;
+const CHUNKS_IN_REGISTERS: usize = 6;
 
 impl Packed {
     /// `vectors` hold `stride` numbers for each unit: rows, G, D, t numbers N, and others.
@@ -39,13 +39,13 @@ impl Packed {
 
     /// Whether sums over units fit into registers.
     pub(super) fn is_short(&self) -> bool {
-        self.chunks <= MOST
+        self.chunks <= CHUNKS_IN_REGISTERS
     }
 }
 
 /// What [`part`] tells of the units of a node that are in a set.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Part {
+pub(super) struct PrefixPart {
     /// Whether their objective's value exceeds the threshold.
     pub(super) above: bool,
     pub(super) rows: f64,
@@ -56,14 +56,14 @@ pub(super) struct Part {
 vectorised! {
     /// Puts the units of `node` that are in `set` into `child` and looks at their value; `words` has what one unit of each
     /// word adds, and [is short](Packed::is_short).
-    pub(super) fn part(words: &Packed, scorer: &Scorer, threshold: f64, node: &Bits, set: &[u64], child: &mut Bits) -> Part {
+    pub(super) fn part(words: &Packed, scorer: &Scorer, threshold: f64, node: &Bits, set: &[u64], child: &mut Bits) -> PrefixPart {
         match words.chunks {
             1 => part_of::<1>(words, scorer, threshold, node, set, child),
             2 => part_of::<2>(words, scorer, threshold, node, set, child),
             3 => part_of::<3>(words, scorer, threshold, node, set, child),
             4 => part_of::<4>(words, scorer, threshold, node, set, child),
             5 => part_of::<5>(words, scorer, threshold, node, set, child),
-            _ => part_of::<MOST>(words, scorer, threshold, node, set, child),
+            _ => part_of::<CHUNKS_IN_REGISTERS>(words, scorer, threshold, node, set, child),
         }
     }
 }
@@ -77,9 +77,9 @@ fn part_of<const K: usize>(
     node: &Bits,
     set: &[u64],
     child: &mut Bits,
-) -> Part {
+) -> PrefixPart {
     let (sum, all) = split_sums::<K>(node, set, &words.values, child);
-    Part { above: exceeds(&sum, scorer, threshold), rows: sum[0][2], all }
+    PrefixPart { above: exceeds(&sum, scorer, threshold), rows: sum[0][2], all }
 }
 
 /// Whether the objective's value of all `units` exceeds `threshold`, and how many rows they have.
@@ -115,7 +115,7 @@ vectorised! {
             3 => sums::<3>(packed, scorer, units, threshold, mode),
             4 => sums::<4>(packed, scorer, units, threshold, mode),
             5 => sums::<5>(packed, scorer, units, threshold, mode),
-            MOST => sums::<MOST>(packed, scorer, units, threshold, mode),
+            CHUNKS_IN_REGISTERS => sums::<CHUNKS_IN_REGISTERS>(packed, scorer, units, threshold, mode),
             _ => long_sums(packed, scorer, units, threshold, mode),
         };
     }
@@ -210,7 +210,7 @@ mod tests {
                 let (own, rows) = value(&mut units[1..].iter());
                 prop_assume!((own - threshold).abs() > 1e-9);
                 let found = part(&words, &scorer, threshold, &bits, &set, &mut child);
-                prop_assert_eq!(found, Part { above: own > threshold, rows, all: false });
+                prop_assert_eq!(found, PrefixPart { above: own > threshold, rows, all: false });
                 prop_assert_eq!(&child.at[..], &bits.at[1..]);
                 prop_assert_eq!(&child.word[..], &bits.word[1..]);
                 prop_assert!(part(&words, &scorer, threshold, &child.clone(), &set, &mut child).all);

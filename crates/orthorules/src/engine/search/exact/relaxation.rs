@@ -21,7 +21,7 @@ type Lanes = [f64; 4];
 /// The units of a node, and scratch space for its bounds; one for each thread's task.
 #[derive(Default)]
 pub(crate) struct Workspace {
-    units: Gathered,
+    units: UnitLanes,
     pub(super) runs: Vec<Run>,
     /// Run of each cell, while runs are made.
     run_of: Vec<u32>,
@@ -35,13 +35,13 @@ pub(crate) struct Workspace {
 
 /// D, G and 1/D of units; zeros fill up the last lanes of a run.
 #[derive(Default)]
-struct Gathered {
+struct UnitLanes {
     d: Vec<Lanes>,
     g: Vec<Lanes>,
     inverse: Vec<Lanes>,
 }
 
-impl Gathered {
+impl UnitLanes {
     /// Moves lanes that are not empty to the end.
     fn store(&mut self, lanes: &mut [Lanes; 3], lane: &mut usize) {
         if *lane > 0 {
@@ -209,7 +209,7 @@ fn total(lanes: Lanes) -> f64 {
 
 vectorised! {
     /// The active units' Σ d and Σ x of every run, with x = max(s·g + d·along, 0); returns Σ x²/d over all.
-    fn activate(units: &Gathered, runs: &mut [Run], sign: f64) -> f64 {
+    fn activate(units: &UnitLanes, runs: &mut [Run], sign: f64) -> f64 {
         let (mut start, mut square) = (0, [0.0; 4]);
         for run in runs {
             let (mut mass, mut sum) = ([0.0; 4], [0.0; 4]);
@@ -233,7 +233,7 @@ vectorised! {
 
 vectorised! {
     /// Σ δ²/d over the units where s·g exceeds Px, by δ = s·g − κ d x + d·toward.
-    fn exceed(units: &Gathered, runs: &[Run], sign: f64) -> f64 {
+    fn exceed(units: &UnitLanes, runs: &[Run], sign: f64) -> f64 {
         let (mut start, mut excess) = (0, [0.0; 4]);
         for run in runs {
             let (d, g, inverse) =
