@@ -38,6 +38,13 @@ pub(crate) use kept;
 
 /// An empty vector with room for so many: the smallest spare one that has it, or a new one.
 pub(crate) fn take<T: Reusable>(room: usize) -> Vec<T> {
+    let mut vector = used(room);
+    vector.clear();
+    vector
+}
+
+/// The same, with what it was last used for still in it.
+fn used<T: Reusable>(room: usize) -> Vec<T> {
     T::shelf().with_borrow_mut(|shelf| {
         let enough = shelf.iter().enumerate().filter(|(_, v)| v.capacity() >= room);
         if let Some((place, _)) = enough.min_by_key(|(_, v)| v.capacity()) {
@@ -57,9 +64,15 @@ pub(crate) fn zeros<T: Reusable + Default>(count: usize) -> Vec<T> {
     vector
 }
 
+/// So many values, each of which is to be written before it is read.
+pub(crate) fn any<T: Reusable + Default>(count: usize) -> Vec<T> {
+    let mut vector = used(count);
+    vector.resize(count, T::default());
+    vector
+}
+
 /// Keeps a vector for later.
-pub(crate) fn give<T: Reusable>(mut vector: Vec<T>) {
-    vector.clear();
+pub(crate) fn give<T: Reusable>(vector: Vec<T>) {
     T::shelf().with_borrow_mut(|shelf| {
         if shelf.len() < MOST_KEPT && (1..=LARGEST_KEPT_BYTES).contains(&(vector.capacity() * size_of::<T>())) {
             shelf.push(vector);
@@ -82,6 +95,16 @@ mod tests {
         assert_eq!((again.as_ptr(), again.len()), (place, 0));
         assert!(take::<u32>(60).capacity() >= 1000);
         assert!(take::<u32>(60).capacity() >= 60);
+    }
+
+    #[test]
+    fn zeros_are_zeros_and_others_have_their_length() {
+        for used in [3, 300] {
+            give(vec![7i64; used]);
+            assert_eq!(zeros::<i64>(100), [0; 100]);
+            give(vec![7i64; used]);
+            assert_eq!(any::<i64>(100).len(), 100);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::linalg::Cholesky;
 use crate::base::random::SplitMix64;
+use crate::base::scratch;
 use crate::codes::binning;
 use crate::codes::code::Code;
 use crate::codes::column::{BinnedColumn, Scale};
@@ -170,13 +171,20 @@ impl Workload {
             Kernel::ByCells | Kernel::ByVectors => {
                 let method = if kernel == Kernel::ByCells { Method::Cells } else { Method::Vectors };
                 let (gathered, groups) = (gathered(), Group::all(&self.columns, &[], 1));
-                squares(groups.iter().flat_map(|group| gathered.statistics_by(method, group)))
+                let of = |group| {
+                    let stats = gathered.statistics_by(method, group);
+                    let sum = squares(stats.iter().copied());
+                    scratch::give(stats);
+                    sum
+                };
+                groups.iter().map(of).sum()
             }
             Kernel::Counts => {
                 let mut root = self.root.clone();
                 root.split(&all, &self.selected, None, (&self.then.cells, &self.moved));
                 let tables = root.tables().into_iter().flatten();
-                squares(tables.filter_map(|table| table.counts.of_rows()).flatten().map(|&n| f64::from(n)))
+                let of = |counts: &[u32]| squares(counts.iter().map(|&n| f64::from(n)));
+                tables.filter_map(|table| table.counts.of_rows()).map(of).sum()
             }
             Kernel::Split => {
                 let mut cells = self.now.cells.clone();

@@ -13,6 +13,7 @@ pub(crate) use crate::engine::count::lanes::Lanes;
 use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
+use crate::codes::packed::Codes;
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
 use crate::engine::count::root::RootCounts;
@@ -240,7 +241,12 @@ impl<'a> NodeCounter<'a> {
     /// Statistics by a method of the caller's choice.
     pub(crate) fn statistics_by(&self, method: Method, group: &Group) -> Vec<f64> {
         match method {
-            Method::Cells => self.count(group).statistics(self.scorer, self.response),
+            Method::Cells => {
+                let tally = self.count(group);
+                let stats = tally.statistics(self.scorer, self.response);
+                tally.give();
+                stats
+            }
             Method::Vectors => self.by_vectors(group),
             Method::Rules => self.by_rules(group),
         }
@@ -294,11 +300,7 @@ impl<'a> NodeCounter<'a> {
         for part in &self.parts {
             let vectors = part.vectors.get_or_init(|| self.row_vectors(part));
             for (column, first) in group.of(part.columns) {
-                let stats = &mut stats[first * stride..];
-                with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
-                    let (bin, vector) = (&mut stats[bin * stride..][..stride], &vectors[i * stride..][..stride]);
-                    bin.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
-                }));
+                add_vectors(part.rows, &column.codes, vectors, stride, &mut stats[first * stride..]);
             }
         }
         if !self.scorer.gradient_along_basis.is_empty() {
@@ -309,7 +311,7 @@ impl<'a> NodeCounter<'a> {
 
     fn row_vectors(&self, part: &PartitionReads) -> Vec<f64> {
         let stride = self.scorer.stride();
-        let mut vectors = scratch::zeros(part.keys.len() * stride);
+        let mut vectors = scratch::any(part.keys.len() * stride);
         let [for_g, for_d, for_n] = self.roundings();
         // Of the cells that occur, in the order in which they do.
         let (mut places, mut shared) = (vec![u32::MAX; self.cells.len()], Vec::new());
@@ -358,6 +360,20 @@ impl<'a> NodeCounter<'a> {
             sides.extend([for_g.round(gradient), for_d.round(d)]);
         }
         sides
+    }
+}
+
+vectorised! {
+    /// Adds the vector of every row to its bin.
+    fn add_vectors(rows: &RowList, codes: &Codes, vectors: &[f64], stride: usize, stats: &mut [f64]) {
+        let mut add = |bin: usize, vector: &[f64]| {
+            stats[bin * stride..][..stride].iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+        };
+        let vectors = vectors.chunks_exact(stride);
+        with_codes!(codes, codes => match rows {
+            RowList::All(_) => codes.iter().zip(vectors).for_each(|(code, vector)| add(code.index(), vector)),
+            RowList::Some(rows) => rows.iter().zip(vectors).for_each(|(&r, vector)| add(codes[r as usize].index(), vector)),
+        });
     }
 }
 

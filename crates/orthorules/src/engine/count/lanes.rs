@@ -60,7 +60,7 @@ impl<'s> Lanes<'s> {
 
     /// Adds what d is made of, rows or units of this size, to D and N alone.
     pub(crate) fn add_weights<T: Amount>(&mut self, weights: &[T], unit: f64) {
-        let mut d = scratch::zeros(self.bins);
+        let mut d = scratch::any(self.bins);
         for (cell, weights) in weights.chunks_exact(self.bins).enumerate() {
             let curvature = unit * self.scorer.cell(cell)[1];
             d.iter_mut().zip(weights).for_each(|(d, w)| *d = curvature * w.number());
@@ -77,7 +77,7 @@ impl<'s> Lanes<'s> {
     pub(crate) fn statistics(mut self) -> Vec<f64> {
         orthogonalise(self.scorer, self.bins, &mut self.values);
         let stride = self.scorer.stride();
-        let mut stats = scratch::zeros(self.bins * stride);
+        let mut stats = scratch::any(self.bins * stride);
         for (which, lane) in self.values.chunks_exact(self.bins).enumerate() {
             stats.iter_mut().skip(which).step_by(stride).zip(lane).for_each(|(x, value)| *x = *value);
         }
@@ -88,6 +88,10 @@ impl<'s> Lanes<'s> {
 
 /// A whole number as a floating-point one, to its last place or the one before.
 fn number(x: i128) -> f64 {
+    // Mostly they are short.
+    if let Ok(short) = i64::try_from(x) {
+        return short as f64;
+    }
     const HALF: f64 = (1u64 << 63) as f64;
     let size = x.unsigned_abs();
     let (high, low) = ((size >> 63) as i64, (size as u64 & i64::MAX as u64) as i64);
@@ -111,7 +115,7 @@ vectorised! {
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn spread<T: Amount>(scorer: &Scorer, bins: usize, counts: &[T], mass: f64, lanes: &mut [f64]) {
-    let mut d = scratch::zeros(bins);
+    let mut d = scratch::any(bins);
     let mut few = Vec::new();
     let zero = T::default();
     for (cell, counts) in counts.chunks_exact(bins).enumerate() {

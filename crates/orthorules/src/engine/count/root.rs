@@ -161,7 +161,9 @@ impl RootCounts {
                 (None, None) => return,
             };
             if let (true, Counts::Rows(moved)) = (linear, moved) {
-                counts_by_rule.extend(tally::rows_of_bins(moved, group.bins()));
+                let before = counts_by_rule.len();
+                counts_by_rule.resize(before + group.bins(), 0);
+                tally::add_rows_of_bins(moved, &mut counts_by_rule[before..]);
             }
             if !tables_dropped {
                 table.counts.follow(moved, moved_to, new);
@@ -209,12 +211,12 @@ impl Counts {
 fn move_counts<T: Amount>(counts: &mut Vec<T>, moved: &[T], moved_to: &[u32], new: usize) {
     let old = moved_to.len();
     let bins = counts.len() / old;
-    counts.resize(new * bins, T::default());
-    let (before, after) = counts.split_at_mut(old * bins);
-    for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
+    counts.reserve((new - old) * bins);
+    // New cells have their numbers in the order of those that they come from.
+    for (cell, _) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
         let moved = &moved[cell * bins..][..bins];
-        before[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count = count.minus(*moved));
-        after[(to as usize - old) * bins..][..bins].copy_from_slice(moved);
+        counts[cell * bins..].iter_mut().zip(moved).for_each(|(count, moved)| *count = count.minus(*moved));
+        counts.extend_from_slice(moved);
     }
 }
 

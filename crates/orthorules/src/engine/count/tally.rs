@@ -10,6 +10,7 @@
 mod table;
 
 use crate::base::scratch;
+use crate::base::simd::vectorised;
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::with_codes;
 use crate::engine::count::amount::Amount;
@@ -164,13 +165,13 @@ impl Tally {
     }
 }
 
-/// How many rows each of so many bins has, out of `counts` by cell and bin.
-pub(crate) fn rows_of_bins(counts: &[u32], bins: usize) -> Vec<u32> {
-    let mut rows = vec![0u32; bins];
-    for cell in counts.chunks_exact(bins) {
-        rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows = rows.plus(*count));
+vectorised! {
+    /// Adds to `rows` how many each bin has, out of `counts` by cell and bin.
+    pub(crate) fn add_rows_of_bins(counts: &[u32], rows: &mut [u32]) {
+        for cell in counts.chunks_exact(rows.len()) {
+            rows.iter_mut().zip(cell).for_each(|(rows, count)| *rows = rows.plus(*count));
+        }
     }
-    rows
 }
 
 /// The rows of a node in one partition as the loop reads them.

@@ -44,7 +44,10 @@ impl<'n> Slopes<'n> {
             }
         }
         let ascending = free.is_sorted();
-        let (mut active, mut starts): (Vec<u32>, Vec<usize>) = (Vec::new(), vec![0]);
+        let most: usize = (0..cells.len()).map(|cell| 1 + cells.rules_of(cell).len()).sum();
+        let (mut active, mut starts): (Vec<u32>, Vec<usize>) =
+            (Vec::with_capacity(most), Vec::with_capacity(1 + cells.len()));
+        starts.push(0);
         for cell in 0..cells.len() {
             active.extend(
                 places[0].iter().chain(cells.rules_of(cell).iter().filter_map(|&k| places[1 + k as usize].as_ref())),
