@@ -1,5 +1,7 @@
-//! Corrective orthogonal boosting: Algorithm 1 and nothing else. The path on which sizes need not be nested is in
-//! `best_path`.
+//! Corrective orthogonal boosting: the loop that every fit goes through, from one ensemble to the next.
+//!
+//! How the next one is made is the matter of its path: `nested` adds a rule to the last one, as Algorithm 1 does, and
+//! `best_path` takes the best of what all earlier ones can become.
 
 use crate::codes::column::BinnedColumn;
 use crate::engine::cells::Cells;
@@ -12,14 +14,70 @@ use crate::engine::rows::Rows;
 use crate::engine::score::Scorer;
 use crate::engine::search::directions::Directions;
 use crate::engine::search::{Found, Searcher, Units};
-use crate::learn::enough::Grown;
+use crate::learn::best_path::BestPath;
+use crate::learn::nested::{FromSearch, Nested};
 use crate::learn::seconds::Seconds;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::model::{Ensemble, Size, Status};
-use crate::params::{Checked, Update};
+use crate::model::{Ensemble, Size};
+use crate::params::{Checked, PathKind};
+use std::rc::Rc;
 use std::time::Instant;
+
+/// From one ensemble to the next.
+pub(crate) trait Path {
+    /// The ensemble after `now`, and what the model says of it; nothing where the path ends.
+    fn next(&mut self, boosting: &Boosting, now: State, seconds: &mut Seconds) -> Option<(State, Size)>;
+}
+
+/// An ensemble with what extending it needs.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) rules: Vec<Rc<Rule>>,
+    pub(crate) cells: Cells,
+    pub(crate) weights: Weights,
+    /// The regularised risk: a sum, up to a constant.
+    pub(crate) risk: f64,
+    pub(crate) complexity: usize,
+}
+
+impl State {
+    /// The model without rules.
+    pub(crate) fn constant(boosting: &Boosting) -> Self {
+        let (response, params) = (boosting.response, boosting.params);
+        let cells = Cells::new(&boosting.rows, response);
+        let weights = refit::constant(response.loss, &cells, response.zero(), params);
+        let risk = weights.risk(response.loss, &cells, params.reg_lambda);
+        Self { rules: Vec::new(), cells, weights, risk, complexity: 0 }
+    }
+
+    /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
+    pub(crate) fn add(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
+        let (loss, params) = (boosting.response.loss, boosting.params);
+        let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
+        let signs = boosting.directions.of_query(&found.query.atoms);
+        self.weights = refit::update(&self.weights, signs, loss, &self.cells, params);
+        self.risk = self.weights.risk(loss, &self.cells, params.reg_lambda);
+        self.complexity += rule.complexity();
+        self.rules.push(Rc::new(rule));
+        moved_to
+    }
+
+    /// What the model says of it.
+    pub(crate) fn size(&self, response: &Response) -> Size {
+        let scores = self.weights.scores(&self.cells);
+        Size {
+            rules: self.weights.rules.len(),
+            members: None,
+            complexity: self.complexity,
+            intercept: response.outside_intercept(self.weights.intercept),
+            weights: self.weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
+            train_risk: response.mean_loss(&self.cells, &scores),
+            status: self.weights.status,
+        }
+    }
+}
 
 /// What one score is fitted to, and how.
 pub(crate) struct Boosting<'a> {
@@ -50,72 +108,69 @@ impl<'a> Boosting<'a> {
         Self { response, columns, rows, params, class: None, observer, deadline: None, name_rank, directions, units }
     }
 
-    /// Algorithm 1: one rule at a time, until no rule helps or the size limit is reached.
-    pub(crate) fn nested(&self, seconds: &mut Seconds) -> Ensemble {
-        let (response, params, all) = (self.response, self.params, &self.rows);
-        let loss = response.loss;
-        let mut cells = Cells::new(all, response);
-        let mut weights = refit::constant(loss, &cells, response.zero(), params);
-        let mut risk = weights.risk(loss, &cells, params.reg_lambda);
-        let constant = risk;
-        let mut path = vec![step(response, &cells, &weights, 0)];
-        let mut rules = Vec::new();
-        let mut complexity = 0;
-        // Not for exact search, whose last rule is rarely the last one that was looked below.
-        let mut root = (!params.exact).then(|| self.root_counts(&cells, &weights));
-
-        while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !self.observer.stop() {
-            let started = Instant::now();
-            let scorer = Scorer::new(all, response, &cells, &weights, params);
-            let max_length = params.max_complexity - complexity - 1;
-            let found = Searcher { root: root.as_ref(), ..self.searcher(&cells, &scorer, max_length) }.best_query();
-            let elapsed = started.elapsed().as_secs_f64();
-            seconds.search += elapsed;
-            // A search that was told to stop has not seen every column. An exact one says by its gap what it missed.
-            let whole = self.units.is_some() || !self.observer.stop();
-            let Some(found) = found.filter(|_| whole) else { break };
-            self.observer.searched(self.class, &certificate(&found, response, elapsed));
-
-            let started = Instant::now();
-            let moved_to = cells.split(&found.rows, all, response);
-            let signs = self.directions.of_query(&found.query.atoms);
-            weights = refit::update(&weights, signs, loss, &cells, params);
-            let next_risk = weights.risk(loss, &cells, params.reg_lambda);
-            seconds.refit += started.elapsed().as_secs_f64();
-            // A closed-form step may overshoot and recover later, if there is one; every other update must pay for its rule.
-            let size = response.total_weight * f64::EPSILON;
-            let helps = match params.update {
-                Update::Newton => weights.status == Status::Step,
-                Update::Corrective | Update::Stagewise => risk - next_risk > size,
-            };
-            if !helps {
-                break;
-            }
-            let rule = rule(&found, self.columns, response);
-            let (size, larger) = (rules.len() + 1, complexity + rule.complexity());
-            let (newest, gain) = (risk - next_risk, constant - next_risk);
-            if !(Grown { rules: size, complexity: larger, cells: cells.len(), newest, all: gain }).is_worth_it(params) {
-                break;
-            }
-            (risk, complexity) = (next_risk, larger);
-            root = root.and_then(|root| root.not_outgrown(cells.len(), response.rows()));
-            if let Some(root) = &mut root {
-                root.split(all, &found.rows, found.tables.as_ref(), (&cells, &moved_to));
-            }
-            path.push(step(response, &cells, &weights, complexity));
-            self.observer.step(self.class, &rule, &path[path.len() - 1]);
-            rules.push(rule);
-            found.rows.give();
+    /// The path that the parameters ask for.
+    pub(crate) fn fit(&self, seconds: &mut Seconds) -> Ensemble {
+        let constant = State::constant(self);
+        match self.params.path {
+            PathKind::Nested => self.along(Nested::new(FromSearch::new(self, &constant), &constant), constant, seconds),
+            PathKind::Best => self.along(BestPath::new(self, &constant), constant, seconds),
         }
-        let chosen = rules.len();
+    }
+
+    /// The loop of every fit: from the constant model on, one ensemble leads to the next, until `path` ends.
+    pub(crate) fn along(&self, mut path: impl Path, constant: State, seconds: &mut Seconds) -> Ensemble {
+        let mut sizes = vec![(constant.size(self.response), Vec::new())];
+        let mut state = constant;
+        while let Some((next, size)) = path.next(self, state, seconds) {
+            if let Some(newest) = next.rules.last() {
+                self.observer.step(self.class, newest, &size);
+            }
+            sizes.push((size, next.rules.clone()));
+            state = next;
+        }
+        self.ensemble(sizes)
+    }
+
+    /// All rules of the path, those of the largest size first, so that this size is made of the first ones.
+    fn ensemble(&self, mut sizes: Vec<(Size, Vec<Rc<Rule>>)>) -> Ensemble {
+        let mut all = sizes.last().map_or(Vec::new(), |(_, rules)| rules.clone());
+        for (size, rules) in &mut sizes {
+            if rules.iter().zip(&all).all(|(a, b)| Rc::ptr_eq(a, b)) {
+                continue;
+            }
+            let place = |rule: &Rc<Rule>| {
+                all.iter().position(|known| known.conditions == rule.conditions).unwrap_or_else(|| {
+                    all.push(Rc::clone(rule));
+                    all.len() - 1
+                })
+            };
+            let places: Vec<usize> = rules.iter().map(place).collect();
+            size.members = (!places.iter().copied().eq(0..places.len())).then_some(places);
+        }
+        let path: Vec<Size> = sizes.into_iter().map(|(size, _)| size).collect();
+        let chosen = path.last().map_or(0, |size| size.rules);
+        let rules = all.into_iter().map(Rc::unwrap_or_clone).collect();
         Ensemble { class: self.class.map(str::to_owned), rules, path, chosen }
     }
 
     /// The counts of all rows before there is a rule.
-    pub(crate) fn root_counts(&self, cells: &Cells, weights: &Weights) -> RootCounts {
-        let scorer = Scorer::new(&self.rows, self.response, cells, weights, self.params);
+    pub(crate) fn root_counts(&self, constant: &State) -> RootCounts {
+        let scorer = Scorer::new(&self.rows, self.response, &constant.cells, &constant.weights, self.params);
         let all = self.rows.all();
-        NodeCounter::new(&all, &self.rows, self.response, cells, &scorer).root_counts(self.columns)
+        NodeCounter::new(&all, &self.rows, self.response, &constant.cells, &scorer).root_counts(self.columns)
+    }
+
+    /// The rule that the search found.
+    pub(crate) fn rule_of(&self, found: &Found) -> Rule {
+        let conditions = found.query.atoms.iter().map(|&a| self.columns[a.column as usize].condition(a)).collect();
+        Rule {
+            conditions,
+            covered: found.rows.len() as u64,
+            value: self.response.outside_value(found.value),
+            bound: found.bound.map(|b| self.response.outside_value(b)),
+            proven: found.proven,
+            nodes: found.nodes,
+        }
     }
 
     /// The search for a rule of at most `max_length` conditions to add to those that are there.
@@ -139,19 +194,6 @@ impl<'a> Boosting<'a> {
     }
 }
 
-pub(crate) fn step(response: &Response, cells: &Cells, weights: &Weights, complexity: usize) -> Size {
-    let scores = weights.scores(cells);
-    Size {
-        rules: weights.rules.len(),
-        members: None,
-        complexity,
-        intercept: response.outside_intercept(weights.intercept),
-        weights: weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
-        train_risk: response.mean_loss(cells, &scores),
-        status: weights.status,
-    }
-}
-
 pub(crate) fn certificate(found: &Found, response: &Response, seconds: f64) -> Certificate {
     Certificate {
         value: response.outside_value(found.value),
@@ -160,18 +202,6 @@ pub(crate) fn certificate(found: &Found, response: &Response, seconds: f64) -> C
         nodes: found.nodes,
         seconds,
         pruned: found.pruned,
-    }
-}
-
-pub(crate) fn rule(found: &Found, columns: &[BinnedColumn], response: &Response) -> Rule {
-    let conditions = found.query.atoms.iter().map(|&a| columns[a.column as usize].condition(a)).collect();
-    Rule {
-        conditions,
-        covered: found.rows.len() as u64,
-        value: response.outside_value(found.value),
-        bound: found.bound.map(|b| response.outside_value(b)),
-        proven: found.proven,
-        nodes: found.nodes,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::learn::sirus;
 use crate::learn::watch::{TimeLimits, Watch};
 use crate::model::observer::Observer;
 use crate::model::{Ensemble, Model};
-use crate::params::{Checked, Learner, PathKind};
+use crate::params::{Checked, Learner};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -57,10 +57,7 @@ impl<'p> Binned<'p> {
                 let watch = Watch::new(observer, limits.map(|l| l.all));
                 let deadline = limits.map(|l| l.exact);
                 let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, &watch) };
-                let ensemble = match params.path {
-                    PathKind::Nested => boosting.nested(&mut seconds),
-                    PathKind::Best => boosting.best(&mut seconds),
-                };
+                let ensemble = boosting.fit(&mut seconds);
                 if watch.was_late() {
                     observer.out_of_time(name);
                 }

@@ -1,22 +1,23 @@
 //! Boosting as experiments need it: from rules that are given, and with the query of all rows among the candidates.
 
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
+use crate::base::threads::on_threads;
 use crate::codes::binning;
 use crate::data::problem::Problem;
 use crate::data::table::Column;
 use crate::engine::cells::Cells;
-use crate::engine::refit;
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::{D, G, N, ROWS, Scorer};
 use crate::engine::search::Found;
-use crate::learn::boosting::{Boosting, certificate, rule, step};
+use crate::learn::boosting::{Boosting, State};
+use crate::learn::nested::{Candidates, Nested};
 use crate::learn::one::model;
+use crate::learn::seconds::Seconds;
+use crate::model::Model;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::model::signs::Signs;
-use crate::model::{Ensemble, Model};
-use crate::params::{Params, Update};
+use crate::params::Params;
 
 /// What differs from a plain fit.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,46 +32,40 @@ pub struct Variant<'a> {
 /// classes and without monotone columns.
 pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dyn Observer) -> Result<Model> {
     let params = &params.check(problem.task.loss(), problem.rows)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(params.threads).build();
-    let pool = pool.map_err(|e| Error::Table(format!("cannot start {} threads: {e}", params.threads)))?;
     let response = &Response::new(problem, 1);
     let columns = &binning::bin(&problem.features, None, params.max_bins, &params.cuts);
-    let boosting = Boosting::new(response, columns, params, observer);
-    let all = &boosting.rows;
-    let mut cells = Cells::new(all, response);
-    let mut weights = refit::constant(response.loss, &cells, response.zero(), params);
-    let mut risk = weights.risk(response.loss, &cells, params.reg_lambda);
-    let mut path = vec![step(response, &cells, &weights, 0)];
-    let (mut rules, mut complexity) = (Vec::new(), 0);
-    while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !observer.stop() {
-        let (next, rows) = if let Some(next) = variant.given.get(rules.len()) {
-            (next.clone(), Selected::single(rows_of(next, &problem.features, response.rows())))
-        } else {
-            let scorer = &Scorer::new(all, response, &cells, &weights, params);
-            let searcher = boosting.searcher(&cells, scorer, params.max_complexity - complexity - 1);
-            let mut found = pool.install(|| searcher.best_query());
-            let taken = rules.iter().any(|r: &Rule| r.conditions.is_empty());
-            if variant.whole && !taken {
-                found = better(found, scorer, &cells, (all, response));
-            }
-            let Some(found) = found else { break };
-            observer.searched(None, &certificate(&found, response, 0.0));
-            (rule(&found, columns, response), found.rows)
-        };
-        cells.split(&rows, all, response);
-        weights = refit::update(&weights, Signs::Any, response.loss, &cells, params);
-        let after = weights.risk(response.loss, &cells, params.reg_lambda);
-        if params.update != Update::Newton && risk - after <= response.total_weight * f64::EPSILON {
-            break;
-        }
-        risk = after;
-        complexity += next.complexity();
-        path.push(step(response, &cells, &weights, complexity));
-        observer.step(None, &next, &path[path.len() - 1]);
-        rules.push(next);
-    }
-    let ensemble = Ensemble { class: None, chosen: rules.len(), rules, path };
+    let ensemble = on_threads(Some(params.threads), || {
+        let boosting = Boosting::new(response, columns, params, observer);
+        let constant = State::constant(&boosting);
+        let varied = Varied { variant, features: &problem.features };
+        boosting.along(Nested::new(varied, &constant), constant, &mut Seconds::default())
+    })?;
     Ok(model(problem, vec![ensemble], params))
+}
+
+/// Candidates of a variant.
+struct Varied<'a> {
+    variant: Variant<'a>,
+    features: &'a [Column],
+}
+
+impl Candidates for Varied<'_> {
+    fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
+        let response = boosting.response;
+        if let Some(given) = self.variant.given.get(state.rules.len()) {
+            let rows = Selected::single(rows_of(given, self.features, response.rows()));
+            return Some((Found { rows, ..Found::default() }, given.clone()));
+        }
+        let scorer = &Scorer::new(&boosting.rows, response, &state.cells, &state.weights, boosting.params);
+        let mut found = boosting.searcher(&state.cells, scorer, max_length).best_query();
+        let taken = state.rules.iter().any(|rule| rule.conditions.is_empty());
+        if self.variant.whole && !taken {
+            found = better(found, scorer, &state.cells, (&boosting.rows, response));
+        }
+        let found = found?;
+        let rule = boosting.rule_of(&found);
+        Some((found, rule))
+    }
 }
 
 fn rows_of(rule: &Rule, features: &[Column], rows: usize) -> Vec<u32> {

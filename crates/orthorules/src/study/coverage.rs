@@ -5,13 +5,13 @@ use crate::Silent;
 use crate::base::error::Result;
 use crate::codes::binning;
 use crate::data::problem::Problem;
-use crate::engine::cells::Cells;
-use crate::engine::refit;
 use crate::engine::response::Response;
-use crate::engine::rows::Rows;
 use crate::engine::score::Scorer;
 use crate::engine::search::Found;
-use crate::learn::boosting::Boosting;
+use crate::learn::boosting::{Boosting, State};
+use crate::learn::nested::{Candidates, Nested};
+use crate::learn::seconds::Seconds;
+use crate::model::rule::Rule;
 use crate::params::Params;
 
 /// Rows that the next condition covers.
@@ -40,35 +40,47 @@ pub struct Comparison {
 /// Boosts with `own`; after the first rule and each later one compares the next condition with the one that `orthogonal`
 /// would choose at the same model. With at most two classes and without row weights.
 pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared: Comparison) -> Result<Vec<Coverage>> {
-    let Comparison { rounds, whole, projected } = compared;
-    let own = &own.check(problem.task.loss(), problem.rows)?;
-    let orthogonal = &orthogonal.check(problem.task.loss(), problem.rows)?;
+    let check = |params: &Params| params.check(problem.task.loss(), problem.rows);
+    // As long as there are rounds, whatever the size.
+    let mut own = check(own)?;
+    (own.max_rules, own.max_complexity) = (compared.rounds + 1, usize::MAX);
+    let orthogonal = &check(orthogonal)?;
     let response = &Response::new(problem, 1);
     let columns = &binning::bin(&problem.features, None, own.max_bins, &own.cuts);
-    let [own, orthogonal] = [own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
-    let rows = &Rows::whole(columns, response);
-    let mut cells = Cells::new(rows, response);
-    let mut weights = refit::constant(response.loss, &cells, response.zero(), own.params);
-    let mut coverages = Vec::new();
-    for round in 0..=rounds {
+    let [own, orthogonal] = [&own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
+    let constant = State::constant(&own);
+    let mut candidates = Compared { orthogonal, how: compared, coverages: Vec::new() };
+    own.along(Nested::new(&mut candidates, &constant), constant, &mut Seconds::default());
+    Ok(candidates.coverages)
+}
+
+/// Candidates of one objective, beside those of another.
+struct Compared<'a> {
+    orthogonal: Boosting<'a>,
+    how: Comparison,
+    coverages: Vec<Coverage>,
+}
+
+impl Candidates for &mut Compared<'_> {
+    fn best(&mut self, own: &Boosting, state: &State, _max_length: usize) -> Option<(Found, Rule)> {
+        let Comparison { whole, projected, .. } = self.how;
+        let (rows, response) = (&own.rows, own.response);
         let search = |boosting: &Boosting| -> Option<Found> {
-            let scorer = Scorer::new(rows, response, &cells, &weights, boosting.params);
+            let scorer = Scorer::new(rows, response, &state.cells, &state.weights, boosting.params);
             let scorer = &if projected { scorer } else { scorer.unprojected() };
-            let found = boosting.searcher(&cells, scorer, usize::MAX).best_query();
-            if whole { better(found, scorer, &cells, (rows, response)) } else { found }
+            let found = boosting.searcher(&state.cells, scorer, usize::MAX).best_query();
+            if whole { better(found, scorer, &state.cells, (rows, response)) } else { found }
         };
-        let Some(next) = search(&own) else { break };
-        if round > 0
-            && let Some(other) = search(&orthogonal)
+        let next = search(own)?;
+        if !state.rules.is_empty()
+            && let Some(other) = search(&self.orthogonal)
         {
-            let covered = |found: &Found| found.rows.len();
-            coverages.push(Coverage { own: covered(&next), orthogonal: covered(&other), rows: response.rows() });
+            let [own, orthogonal] = [&next, &other].map(|found| found.rows.len());
+            self.coverages.push(Coverage { own, orthogonal, rows: response.rows() });
         }
-        cells.split(&next.rows, rows, response);
-        let signs = own.directions.of_query(&next.query.atoms);
-        weights = refit::update(&weights, signs, response.loss, &cells, own.params);
+        let rule = own.rule_of(&next);
+        Some((next, rule))
     }
-    Ok(coverages)
 }
 
 #[cfg(test)]

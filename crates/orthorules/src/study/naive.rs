@@ -9,15 +9,14 @@ use crate::codes::binning;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::codes::query::Query;
 use crate::data::problem::Problem;
-use crate::engine::cells::Cells;
-use crate::engine::refit;
 use crate::engine::response::Response;
-use crate::engine::rows::{Rows, Selected};
+use crate::engine::rows::Selected;
 use crate::engine::search::{Found, children};
-use crate::model::Size;
+use crate::learn::boosting::{Boosting, State};
+use crate::learn::nested::{Candidates, Nested};
+use crate::learn::seconds::Seconds;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::model::signs::Signs;
 use crate::params::{Checked, Params};
 
 /// A projection onto the complement of chosen queries.
@@ -83,35 +82,31 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
     let params = params.check(problem.task.loss(), problem.rows)?;
     let response = Response::new(problem, 1);
     let columns = binning::bin(&problem.features, None, params.max_bins, &params.cuts);
-    let rows = Rows::whole(&columns, &response);
-    let mut cells = Cells::new(&rows, &response);
-    let mut weights = refit::constant(response.loss, &cells, response.zero(), &params);
-    let (mut rules, mut chosen): (Vec<Rule>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
-    let mut risk = weights.risk(response.loss, &cells, params.reg_lambda);
-    let mut complexity = 0;
-    while rules.len() < params.max_rules && params.max_complexity >= complexity + 2 && !observer.stop() {
-        let scores = weights.scores(&cells);
-        let score = |r: usize| scores[cells.of(r)];
-        let gradient: Vec<f64> =
-            (0..response.rows()).map(|r| response.mass(r) * response.loss.mean(score(r)) - response.b(r)).collect();
-        let projection = Projection::new(&gradient, chosen.clone(), params.epsilon);
-        let longest = (params.max_complexity - complexity - 1).min(params.max_conditions);
-        let Some((found, covered)) = greedy(&projection, &columns, &params, longest) else { break };
-        cells.split(&found.rows, &rows, &response);
-        weights = refit::update(&weights, Signs::Any, response.loss, &cells, &params);
-        let next = weights.risk(response.loss, &cells, params.reg_lambda);
-        if risk - next <= response.total_weight * f64::EPSILON {
-            break;
-        }
-        risk = next;
-        chosen.push(indicator(&covered, response.rows()));
-        let rule = crate::learn::boosting::rule(&found, &columns, &response);
-        complexity += rule.complexity();
-        let size: Size = crate::learn::boosting::step(&response, &cells, &weights, complexity);
-        observer.step(None, &rule, &size);
-        rules.push(rule);
+    let boosting = Boosting::new(&response, &columns, &params, observer);
+    let constant = State::constant(&boosting);
+    let path = Nested::new(Projected::default(), &constant);
+    Ok(boosting.along(path, constant, &mut Seconds::default()).rules)
+}
+
+/// Candidates by explicit projection.
+#[derive(Default)]
+struct Projected {
+    /// The rules so far, as columns of 0 and 1.
+    chosen: Vec<Vec<f64>>,
+}
+
+impl Candidates for Projected {
+    fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
+        let (response, params) = (boosting.response, boosting.params);
+        let scores = state.weights.scores(&state.cells);
+        let slope = |r: usize| response.mass(r) * response.loss.mean(scores[state.cells.of(r)]) - response.b(r);
+        let gradient: Vec<f64> = (0..response.rows()).map(slope).collect();
+        let projection = Projection::new(&gradient, self.chosen.clone(), params.epsilon);
+        let (found, covered) = greedy(&projection, boosting.columns, params, max_length.min(params.max_conditions))?;
+        self.chosen.push(indicator(&covered, response.rows()));
+        let rule = boosting.rule_of(&found);
+        Some((found, rule))
     }
-    Ok(rules)
 }
 
 /// Adds the best condition again and again, as long as the value grows.
@@ -176,6 +171,7 @@ mod tests {
     use crate::engine::cases::{cases, selected};
     use crate::engine::count::group::Group;
     use crate::engine::count::histogram::NodeCounter;
+    use crate::engine::rows::Rows;
     use crate::engine::score::Scorer;
     use crate::params::{Intercept, Objective, Preset};
     use crate::{Roles, Silent, fit};

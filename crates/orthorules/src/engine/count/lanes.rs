@@ -88,11 +88,11 @@ impl<'s> Lanes<'s> {
 
 /// A whole number as a floating-point one, to its last place or the one before.
 fn number(x: i128) -> f64 {
+    const HALF: f64 = (1u64 << 63) as f64;
     // Mostly they are short.
     if let Ok(short) = i64::try_from(x) {
         return short as f64;
     }
-    const HALF: f64 = (1u64 << 63) as f64;
     let size = x.unsigned_abs();
     let (high, low) = ((size >> 63) as i64, (size as u64 & i64::MAX as u64) as i64);
     let number = high as f64 * HALF + low as f64;

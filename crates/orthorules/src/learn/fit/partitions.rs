@@ -55,10 +55,7 @@ fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ensemble {
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &BTreeMap::new());
     let rows = Rows::divided(&columns, &response, ends);
     let boosting = Boosting { rows, ..Boosting::new(&response, &columns, &params, &Silent) };
-    match params.path {
-        PathKind::Nested => boosting.nested(&mut Seconds::default()),
-        PathKind::Best => boosting.best(&mut Seconds::default()),
-    }
+    boosting.fit(&mut Seconds::default())
 }
 
 #[test]
