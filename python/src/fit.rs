@@ -6,7 +6,6 @@ use crate::table::Table;
 use orthorules::model::Size;
 use orthorules::params::{Monotone, Preset};
 use orthorules::{Kind, Observer, Params, Problem, Roles, Rule, Task};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -85,12 +84,7 @@ pub(crate) fn fit(
     callback: Option<Py<PyAny>>,
     keep: bool,
 ) -> PyResult<(Model, Seconds, bool)> {
-    let task = match task {
-        "regression" => Task::Regression,
-        "classification" => Task::Classification,
-        "poisson" => Task::Poisson,
-        other => return Err(PyValueError::new_err(format!("no task is called {other:?}"))),
-    };
+    let task: Task = task.parse().map_err(exception)?;
     let mut params = match preset {
         Some(name) => name.parse::<Preset>().map_err(exception)?.params(),
         None => Params::default(),

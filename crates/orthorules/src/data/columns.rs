@@ -52,11 +52,8 @@ fn checked_numbers(role: &'static str, column: &Column, need: &str, good: impl F
 
 /// The target of regression or Poisson, checked.
 pub(crate) fn number_target(column: &Column, task: Task) -> Result<Vec<f64>> {
-    if task == Task::Poisson {
-        checked_numbers("target", column, "poisson needs finite numbers of at least 0", |x| x.is_finite() && x >= 0.0)
-    } else {
-        checked_numbers("target", column, "regression needs finite numbers", f64::is_finite)
-    }
+    let (need, good) = task.domain();
+    checked_numbers("target", column, need, good)
 }
 
 /// Row weights, checked.

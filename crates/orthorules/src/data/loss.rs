@@ -26,6 +26,14 @@ pub enum Link {
     Identity,
 }
 
+/// A λ that goes with a loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum DefaultLambda {
+    Fixed(f64),
+    /// What the curvature of a row is on average, as it is 1 for squared loss.
+    MeanTarget,
+}
+
 impl Link {
     /// Whether this is the loss's own link, which a model file need not mention.
     #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
@@ -86,6 +94,44 @@ impl Loss {
             }
             Self::Poisson => f.exp(),
         }
+    }
+
+    /// Whether μ′ is the same for all scores: one Newton step leads to the minimum, and sums by rule tell what sums by cell do.
+    pub fn is_quadratic(self) -> bool {
+        self == Self::Squared
+    }
+
+    /// μ′ where the mean is μ.
+    pub(crate) fn curvature_at(self, mean: f64) -> f64 {
+        match self {
+            Self::Squared => 1.0,
+            Self::Logistic => mean * (1.0 - mean),
+            Self::Poisson => mean,
+        }
+    }
+
+    /// Whether rows of this mass and weighted target are of one class alone, or have no count at all: their best score is
+    /// infinite.
+    pub(crate) fn is_pure(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Squared => false,
+            Self::Logistic => b <= 0.0 || b >= a,
+            Self::Poisson => b <= 0.0,
+        }
+    }
+
+    /// λ, where nobody says otherwise.
+    pub(crate) fn default_lambda(self) -> DefaultLambda {
+        match self {
+            Self::Squared => DefaultLambda::Fixed(8.0),
+            Self::Logistic => DefaultLambda::Fixed(1.0),
+            Self::Poisson => DefaultLambda::MeanTarget,
+        }
+    }
+
+    /// Whether trees can be grown for it, by the impurity of their leaves.
+    pub(crate) fn has_trees(self) -> bool {
+        self != Self::Poisson
     }
 
     /// The factor of a and b: 2 for squared loss, else 1.

@@ -86,19 +86,20 @@ impl Problem {
     fn of_rows(table: Table, weight: Option<Vec<f64>>, roles: &Roles) -> Result<Self> {
         let target = table.require("target", &roles.target)?;
         let task = roles.task.unwrap_or_else(|| guess_task(&target.values));
-        if task != Task::Poisson && roles.exposure.is_some() {
+        if !task.takes_exposure() && roles.exposure.is_some() {
             return Err(Error::Conflict(format!("exposure needs task poisson, but the task is {task}")));
         }
-        if task != Task::Classification
+        if !task.is_classification()
             && let Some(label) = &roles.positive
         {
             return Err(Error::Conflict(format!("positive {label:?} needs task classification, not {task}")));
         }
         let exposure = roles.exposure.as_deref().map(|name| exposures(&table, name)).transpose()?;
         let target_kind = target.values.kind();
-        let (classes, target) = match task {
-            Task::Classification => class_target(target, roles.positive.as_deref())?,
-            Task::Regression | Task::Poisson => (Vec::new(), Target::Numbers(number_target(target, task)?)),
+        let (classes, target) = if task.is_classification() {
+            class_target(target, roles.positive.as_deref())?
+        } else {
+            (Vec::new(), Target::Numbers(number_target(target, task)?))
         };
         let groups = roles.groups.as_deref().map(|name| group_indices(&table, name)).transpose()?;
         let rows = table.rows();

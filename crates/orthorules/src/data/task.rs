@@ -1,5 +1,6 @@
 //! What is predicted, and how a target's values tell.
 
+use crate::base::error::{Error, Result};
 use crate::data::loss::Loss;
 use crate::data::table::Values;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,36 @@ pub enum Task {
 }
 
 impl Task {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Regression, Self::Classification, Self::Poisson];
+
+    /// Its name on the command line and in model files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::Classification => "classification",
+            Self::Poisson => "poisson",
+        }
+    }
+
+    /// Whether classes are predicted, and not numbers.
+    pub fn is_classification(self) -> bool {
+        self == Self::Classification
+    }
+
+    /// Whether a row may stand for more or less than one unit of time or place.
+    pub(crate) fn takes_exposure(self) -> bool {
+        self == Self::Poisson
+    }
+
+    /// What targets that are numbers must be, in words, and whether one is.
+    pub(crate) fn domain(self) -> (&'static str, fn(f64) -> bool) {
+        match self {
+            Self::Poisson => ("poisson needs finite numbers of at least 0", |y| y.is_finite() && y >= 0.0),
+            Self::Regression | Self::Classification => ("regression needs finite numbers", f64::is_finite),
+        }
+    }
+
     /// The loss by which the task is judged.
     pub fn loss(self) -> Loss {
         match self {
@@ -27,13 +58,20 @@ impl Task {
     }
 }
 
+impl std::str::FromStr for Task {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|task| task.name() == name).ok_or_else(|| {
+            let want = "regression, classification or poisson";
+            Error::Param { name: "task", want, got: name.to_owned() }
+        })
+    }
+}
+
 impl std::fmt::Display for Task {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Regression => "regression",
-            Self::Classification => "classification",
-            Self::Poisson => "poisson",
-        })
+        f.write_str(self.name())
     }
 }
 

@@ -131,7 +131,7 @@ impl Response {
         let units = |r: usize| weights.as_ref().map_or(1, |w| w.each[r]);
         let total_units = weights.as_ref().map_or(rows as u64, |w| w.total);
         let (mut scale, mut shift) = (1.0, 0.0);
-        if loss == Loss::Squared {
+        if loss.is_quadratic() {
             let largest = max_of(rows, |r| y[r].abs());
             if largest > 0.0 {
                 // 2^1023 is the largest finite power; dividing by a power of two is exact.

@@ -14,14 +14,12 @@ use crate::engine::rows::Rows;
 use crate::engine::score::Scorer;
 use crate::engine::search::directions::Directions;
 use crate::engine::search::{Found, Searcher, Units};
-use crate::learn::best_path::BestPath;
-use crate::learn::nested::{FromSearch, Nested};
 use crate::learn::seconds::Seconds;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::model::{Ensemble, Size};
-use crate::params::{Checked, PathKind};
+use crate::params::Checked;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -106,15 +104,6 @@ impl<'a> Boosting<'a> {
         let units = if params.exact { Units::new(columns, response.rows(), || observer.stop()) } else { None };
         let rows = Rows::whole(columns, response);
         Self { response, columns, rows, params, class: None, observer, deadline: None, name_rank, directions, units }
-    }
-
-    /// The path that the parameters ask for.
-    pub(crate) fn fit(&self, seconds: &mut Seconds) -> Ensemble {
-        let constant = State::constant(self);
-        match self.params.path {
-            PathKind::Nested => self.along(Nested::new(FromSearch::new(self, &constant), &constant), constant, seconds),
-            PathKind::Best => self.along(BestPath::new(self, &constant), constant, seconds),
-        }
     }
 
     /// The loop of every fit: from the constant model on, one ensemble leads to the next, until `path` ends.

@@ -6,13 +6,15 @@ use crate::codes::column::BinnedColumn;
 use crate::data::loss::Link;
 use crate::data::problem::{Problem, Task};
 use crate::engine::response::Response;
-use crate::learn::boosting::Boosting;
+use crate::learn::best_path::BestPath;
+use crate::learn::boosting::{Boosting, State};
+use crate::learn::nested::{FromSearch, Nested};
 use crate::learn::seconds::Seconds;
 use crate::learn::sirus;
 use crate::learn::watch::{TimeLimits, Watch};
 use crate::model::observer::Observer;
 use crate::model::{Ensemble, Model};
-use crate::params::{Checked, Learner};
+use crate::params::{Checked, Learner, PathKind};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -57,7 +59,7 @@ impl<'p> Binned<'p> {
                 let watch = Watch::new(observer, limits.map(|l| l.all));
                 let deadline = limits.map(|l| l.exact);
                 let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, &watch) };
-                let ensemble = boosting.fit(&mut seconds);
+                let ensemble = along_its_path(&boosting, &mut seconds);
                 if watch.was_late() {
                     observer.out_of_time(name);
                 }
@@ -66,6 +68,18 @@ impl<'p> Binned<'p> {
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
         (model(problem, ensembles, checked), seconds)
+    }
+}
+
+/// A fit along the path that the parameters ask for.
+pub(crate) fn along_its_path(boosting: &Boosting, seconds: &mut Seconds) -> Ensemble {
+    let constant = State::constant(boosting);
+    match boosting.params.path {
+        PathKind::Nested => {
+            let path = Nested::new(FromSearch::new(boosting, &constant), &constant);
+            boosting.along(path, constant, seconds)
+        }
+        PathKind::Best => boosting.along(BestPath::new(boosting, &constant), constant, seconds),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::base::decimal::at_most_finite;
 use crate::base::error::{Error, Result};
 use crate::data::columns::Target;
 use crate::data::loss::Link;
-use crate::data::problem::{Problem, Task, among_all, exposures, number_target, pick, rows_that_count, weights};
+use crate::data::problem::{Problem, among_all, exposures, number_target, pick, rows_that_count, weights};
 use crate::data::table::{Kind, Table};
 use crate::model::predict::{Activations, Predictions};
 use crate::model::{Model, Size};
@@ -67,7 +67,7 @@ impl Truth {
         let ones = || vec![1.0; rows];
         let exposure = model.exposure.as_deref().map_or_else(|| Ok(ones()), |name| exposures(table, name))?;
         let mut truth = Self { y: ones(), class: vec![0; rows], weight, exposure };
-        if model.task == Task::Classification {
+        if model.task.is_classification() {
             truth.class = class_indices(model, table)?;
             truth.y = truth.class.iter().map(|&c| f64::from(c)).collect();
         } else {
@@ -90,7 +90,7 @@ impl Truth {
     /// The loss of every row with one step for each ensemble; the largest number in place of an overflow.
     pub(crate) fn losses(&self, model: &Model, activations: &Activations, steps: &[&Size]) -> Vec<f64> {
         if let [step] = steps
-            && (model.task != Task::Classification || model.link == Link::Canonical)
+            && (!model.task.is_classification() || model.link == Link::Canonical)
         {
             let scores = activations.scores(0, step);
             let loss = |r: usize| bounded(model.loss.of_row(scores[r], self.y[r], self.exposure[r]));

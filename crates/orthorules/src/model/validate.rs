@@ -27,7 +27,7 @@ impl Model {
         if self.loss != self.task.loss() {
             return bad(format!("task {} does not go with loss {}", self.task, self.loss));
         }
-        if self.link == Link::Identity && self.task != Task::Classification {
+        if self.link == Link::Identity && !self.task.is_classification() {
             return bad(format!("link identity is for probabilities of classes, not for {}", self.task));
         }
         let several = self.ensembles.len() > 1 || self.ensembles.iter().any(|e| e.class.is_some());

@@ -3,7 +3,7 @@
 use super::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Update};
 use crate::base::error::{Error, Result};
 use crate::base::threads::{MOST_THREADS, available_threads};
-use crate::data::loss::Loss;
+use crate::data::loss::{DefaultLambda, Loss};
 use std::collections::BTreeMap;
 
 /// Above this many rows a nested path is the default: it takes a quarter of the time.
@@ -90,7 +90,7 @@ impl Params {
         if !(0.0..=1.0).contains(&self.p0) {
             return Err(Error::Param { name: "p0", want: "from 0 to 1", got: self.p0.to_string() });
         }
-        if self.learner == Learner::Sirus && loss == Loss::Poisson {
+        if self.learner == Learner::Sirus && !loss.has_trees() {
             return Err(Error::Conflict(
                 "sirus is for classes and numbers, not for counts: choose another preset".into(),
             ));
@@ -115,7 +115,11 @@ impl Params {
             }
             limit => limit,
         };
-        let lambda = if loss == Loss::Squared { 8.0 } else { 1.0 };
+        // That of a mean target follows once the target is known.
+        let (lambda, per_target) = match loss.default_lambda() {
+            DefaultLambda::Fixed(lambda) => (lambda, false),
+            DefaultLambda::MeanTarget => (1.0, true),
+        };
         let epsilon = if self.objective == Objective::Ogb { 1e-4 } else { 0.0 };
         let complexity = if self.max_rules.is_some() { usize::MAX } else { DEFAULT_COMPLEXITY };
         let path = self.path_kind(rows)?;
@@ -146,7 +150,7 @@ impl Params {
             path,
             length_penalty,
             reg_lambda: number("reg_lambda", self.reg_lambda.unwrap_or(lambda), LARGE, "a number from 0 to 1e100")?,
-            lambda_per_target: self.reg_lambda.is_none() && loss == Loss::Poisson,
+            lambda_per_target: self.reg_lambda.is_none() && per_target,
             epsilon: number("epsilon", self.epsilon.unwrap_or(epsilon), LARGE, "a number from 0 to 1e100")?,
             max_rules: self.max_rules.unwrap_or(usize::MAX),
             max_complexity: self.max_complexity.unwrap_or(complexity),

@@ -55,12 +55,6 @@ impl ColumnArgs {
 struct TaskArg(Option<Task>);
 
 fn task() -> impl TypedValueParser<Value = TaskArg> {
-    let tasks = [
-        ("auto", None),
-        ("regression", Some(Task::Regression)),
-        ("classification", Some(Task::Classification)),
-        ("poisson", Some(Task::Poisson)),
-    ];
-    PossibleValuesParser::new(tasks.map(|(name, _)| name))
-        .map(move |text| TaskArg(tasks.iter().find(|(name, _)| *name == text).and_then(|&(_, task)| task)))
+    let names = std::iter::once("auto").chain(Task::ALL.map(Task::name));
+    PossibleValuesParser::new(names).map(|text| TaskArg(text.parse().ok()))
 }

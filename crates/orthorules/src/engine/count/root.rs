@@ -5,7 +5,6 @@
 //! of rows or of units of mass: nothing is lost to rounding.
 
 use crate::codes::column::BinnedColumn;
-use crate::data::loss::Loss;
 use crate::engine::cells::Cells;
 use crate::engine::count::amount::Amount;
 use crate::engine::count::group::Group;
@@ -61,7 +60,7 @@ impl RootCounts {
         if constant.contains(&true) {
             (groups, tables) = count(&constant);
         }
-        let linear = response.loss == Loss::Squared && response.has_one_mass();
+        let linear = response.loss.is_quadratic() && response.has_one_mass();
         let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
         let counts_by_rule = tables.iter().map(counts).collect();
         Self { groups, tables, counts_by_rule, linear, tables_dropped: false, cells: 1 }

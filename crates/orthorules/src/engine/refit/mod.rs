@@ -68,7 +68,7 @@ pub(crate) fn constant(loss: Loss, cells: &Cells, zero: f64, params: &Checked) -
     match params.intercept {
         Intercept::None => start(zero),
         Intercept::Corrected | Intercept::Fixed => {
-            let status = if is_pure(loss, mass, b) { Status::Unbounded } else { Status::Converged };
+            let status = if loss.is_pure(mass, b) { Status::Unbounded } else { Status::Converged };
             Weights { status, ..start(loss.best_constant(mass, b)) }
         }
     }
@@ -93,15 +93,6 @@ pub(crate) fn update(previous: &Weights, signs: Signs, loss: Loss, cells: &Cells
         Update::Corrective | Update::Stagewise => problem.minimise(&mut weights),
     }
     weights
-}
-
-/// Whether rows are of one class alone, or have no count at all: their best score is infinite.
-fn is_pure(loss: Loss, mass: f64, b: f64) -> bool {
-    match loss {
-        Loss::Squared => false,
-        Loss::Logistic => b <= 0.0 || b >= mass,
-        Loss::Poisson => b <= 0.0,
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,7 +129,7 @@ impl Newton<'_> {
         let (mut risk, mut factor) = (None, None);
         let mut at = slopes.at(weights, weights.scores(self.cells));
         // F of squared loss has its minimum one step away, which needs no proof but the gradient's.
-        let mut is_flat = self.loss == Loss::Squared;
+        let mut is_flat = self.loss.is_quadratic();
         weights.status = Status::Stalled;
         for _ in 0..MAX_STEPS {
             if slopes.vanishes(weights, &at) {
@@ -271,7 +262,7 @@ impl Newton<'_> {
     /// Newton's direction −H⁻¹∇F over the free variables. The factor of H is kept where H is the same for all weights.
     fn direction(&self, at: &Slope, slopes: &Slopes, kept: &mut Option<Cholesky>) -> Vec<f64> {
         let mut direction: Vec<f64> = at.gradient.iter().map(|g| -g).collect();
-        if self.loss != Loss::Squared {
+        if !self.loss.is_quadratic() {
             *kept = None;
         }
         kept.get_or_insert_with(|| self.factor(&at.scores, slopes)).solve(&mut direction);
@@ -303,8 +294,8 @@ impl Newton<'_> {
 
     /// Whether some cell's data pull its score to infinity, the penalty does not hold it, and it has gone far.
     fn is_unbounded(&self, weights: &Weights) -> bool {
-        let pure = |cell: usize| is_pure(self.loss, self.cells.mass[cell], self.cells.b[cell]);
-        if self.lambda != 0.0 || self.loss == Loss::Squared {
+        let pure = |cell: usize| self.loss.is_pure(self.cells.mass[cell], self.cells.b[cell]);
+        if self.lambda != 0.0 || self.loss.is_quadratic() {
             return false;
         }
         let center = self.center();

@@ -1,7 +1,6 @@
 //! The gradient of F, and how much of it is left beside the terms that it is the difference of.
 
 use super::{Newton, Variable, Weights};
-use crate::data::loss::Loss;
 use std::cell::OnceCell;
 
 /// Vanished is a gradient of at most this part of its terms: rounding alone leaves a few units of 1e-16. A query and its
@@ -124,11 +123,7 @@ impl<'n> Slopes<'n> {
     /// their gradient, however small it is.
     pub(super) fn terms(&self, weights: &Weights, cell: usize, mean: f64) -> f64 {
         let Newton { loss, cells, .. } = self.problem;
-        let curvature = match loss {
-            Loss::Squared => 1.0,
-            Loss::Logistic => mean * (1.0 - mean),
-            Loss::Poisson => mean,
-        };
+        let curvature = loss.curvature_at(mean);
         let active = cells.rules_of(cell).iter().map_while(|&k| weights.rules.get(k as usize));
         let summed = active.fold(weights.intercept.abs(), |sum, weight| sum + weight.abs());
         cells.mass[cell] * (mean.abs().max(self.usual) + curvature * summed) + cells.b[cell].abs()

@@ -5,7 +5,6 @@
 
 mod basis;
 
-use crate::data::loss::Loss;
 use crate::engine::cells::Cells;
 use crate::engine::mass::Rounding;
 use crate::engine::refit::Weights;
@@ -86,7 +85,7 @@ impl Scorer {
             t,
             per_cell,
             basis,
-            linear: (loss == Loss::Squared).then(|| (weights.intercept, weights.rules.clone())),
+            linear: loss.is_quadratic().then(|| (weights.intercept, weights.rules.clone())),
             gradient_along_basis,
             by_norm,
             mirrors: objective.is_orthogonal() && constant && weights.status == Status::Converged,

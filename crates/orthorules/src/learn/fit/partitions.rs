@@ -7,6 +7,7 @@ use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::learn::boosting::Boosting;
+use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
 use crate::model::Ensemble;
 use crate::model::observer::Silent;
@@ -55,7 +56,7 @@ fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ensemble {
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &BTreeMap::new());
     let rows = Rows::divided(&columns, &response, ends);
     let boosting = Boosting { rows, ..Boosting::new(&response, &columns, &params, &Silent) };
-    boosting.fit(&mut Seconds::default())
+    along_its_path(&boosting, &mut Seconds::default())
 }
 
 #[test]

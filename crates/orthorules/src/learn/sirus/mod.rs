@@ -14,7 +14,6 @@ mod weights;
 
 use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
-use crate::data::loss::Loss;
 use crate::engine::response::Response;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
@@ -61,9 +60,10 @@ pub(crate) fn ensemble(
     let data = Data::new(columns, response);
     let paths = forest::paths(&data, params, observer);
     let candidates = select::independent(&data, paths, params);
-    let combined = match response.loss {
-        Loss::Squared => weights::ridge(&data, &candidates, params.seed),
-        Loss::Logistic | Loss::Poisson => weights::average(&data, &candidates),
+    let combined = if response.loss.is_quadratic() {
+        weights::ridge(&data, &candidates, params.seed)
+    } else {
+        weights::average(&data, &candidates)
     };
     let mut rules = Vec::new();
     let mut path = vec![size(response, &data, &candidates[..0], &combined[0])];
@@ -94,16 +94,15 @@ fn size(response: &Response, data: &Data, rules: &[UnweightedRule], combined: &C
     for (candidate, weight) in rules.iter().zip(&combined.weights) {
         candidate.rows.iter().for_each(|&r| scores[r as usize] += weight);
     }
-    let train_risk = match response.loss {
-        Loss::Squared => response.mean_square(|r| scores[r]),
-        Loss::Logistic | Loss::Poisson => {
-            let loss = |r: usize| {
-                let p = scores[r].clamp(0.0, 1.0);
-                let right = if data.y[r] > 0.5 { p } else { 1.0 - p };
-                -data.weight[r] * right.max(f64::MIN_POSITIVE).ln()
-            };
-            (0..data.rows()).map(loss).sum::<f64>() / response.total_weight
-        }
+    let train_risk = if response.loss.is_quadratic() {
+        response.mean_square(|r| scores[r])
+    } else {
+        let loss = |r: usize| {
+            let p = scores[r].clamp(0.0, 1.0);
+            let right = if data.y[r] > 0.5 { p } else { 1.0 - p };
+            -data.weight[r] * right.max(f64::MIN_POSITIVE).ln()
+        };
+        (0..data.rows()).map(loss).sum::<f64>() / response.total_weight
     };
     Size {
         rules: rules.len(),

@@ -1,6 +1,6 @@
 //! From scores to means, probabilities and classes.
 
-use crate::data::loss::{Link, Loss};
+use crate::data::loss::Link;
 use crate::data::problem::Task;
 
 /// Places of a [`Memo`]: more than there are different scores in most models.
@@ -43,11 +43,12 @@ impl<V> Default for Memo<V> {
 impl Means {
     /// Turns scores into means: of counts, given their exposures; other numbers are means already.
     pub(super) fn counts(&mut self, task: Task, exposure: Option<&[f64]>, scores: &mut [f64]) {
-        if task != Task::Poisson {
+        let loss = task.loss();
+        if loss.is_quadratic() {
             return;
         }
         for (r, score) in scores.iter_mut().enumerate() {
-            *score = exposure.map_or(1.0, |e| e[r]) * self.counts.of(*score, |f| Loss::Poisson.mean(f));
+            *score = exposure.map_or(1.0, |e| e[r]) * self.counts.of(*score, |f| loss.mean(f));
         }
     }
 

@@ -15,7 +15,7 @@ mod tests;
 
 use crate::base::error::{Error, Result};
 use crate::base::threads::MOST_THREADS;
-use crate::data::problem::{Task, exposures};
+use crate::data::problem::exposures;
 use crate::data::table::Table;
 use crate::model::{Model, Size};
 use bits::ROWS_IN_A_BLOCK;
@@ -87,45 +87,42 @@ impl<'m> Predictor<'m> {
         let bound = self.order.bind(table)?;
         let exposure = exposure(self.model, table)?;
         let rows = table.rows();
-        Ok(match self.model.task {
-            Task::Regression | Task::Poisson => {
-                let mut numbers = vec![0.0; rows];
-                let part = |(number, part): (usize, &mut [f64])| {
-                    let start = number * PART;
-                    let end = start + part.len();
-                    self.blocks(&bound, start..end, |place, scores| {
-                        part[place..place + scores[0].len()].copy_from_slice(&scores[0]);
-                    });
-                    Means::default().counts(self.model.task, exposure.as_ref().map(|e| &e[start..end]), part);
-                };
-                match &self.pool {
-                    Some(pool) => pool.install(|| numbers.par_chunks_mut(PART).enumerate().for_each(part)),
-                    None => numbers.chunks_mut(PART).enumerate().for_each(part),
-                }
-                Predictions::Numbers(numbers)
-            }
-            Task::Classification => {
-                let classes = self.steps.len().max(2);
-                let (mut labels, mut probabilities) = (vec![0; rows], vec![0.0; rows * classes]);
-                let part = |(number, (labels, probabilities)): (usize, (&mut [u32], &mut [f64]))| {
-                    let (start, mut means) = (number * PART, Means::default());
-                    self.blocks(&bound, start..start + labels.len(), |place, scores| {
-                        let end = place + scores[0].len();
-                        let to = &mut probabilities[place * classes..end * classes];
-                        means.classes(self.model.link, scores, &mut labels[place..end], to);
-                    });
-                };
-                if let Some(pool) = &self.pool {
-                    pool.install(|| {
-                        let parts = labels.par_chunks_mut(PART).zip(probabilities.par_chunks_mut(PART * classes));
-                        parts.enumerate().for_each(part);
-                    });
-                } else {
-                    let parts = labels.chunks_mut(PART).zip(probabilities.chunks_mut(PART * classes));
+        Ok(if self.model.task.is_classification() {
+            let classes = self.steps.len().max(2);
+            let (mut labels, mut probabilities) = (vec![0; rows], vec![0.0; rows * classes]);
+            let part = |(number, (labels, probabilities)): (usize, (&mut [u32], &mut [f64]))| {
+                let (start, mut means) = (number * PART, Means::default());
+                self.blocks(&bound, start..start + labels.len(), |place, scores| {
+                    let end = place + scores[0].len();
+                    let to = &mut probabilities[place * classes..end * classes];
+                    means.classes(self.model.link, scores, &mut labels[place..end], to);
+                });
+            };
+            if let Some(pool) = &self.pool {
+                pool.install(|| {
+                    let parts = labels.par_chunks_mut(PART).zip(probabilities.par_chunks_mut(PART * classes));
                     parts.enumerate().for_each(part);
-                }
-                Predictions::Classes { labels, probabilities }
+                });
+            } else {
+                let parts = labels.chunks_mut(PART).zip(probabilities.chunks_mut(PART * classes));
+                parts.enumerate().for_each(part);
             }
+            Predictions::Classes { labels, probabilities }
+        } else {
+            let mut numbers = vec![0.0; rows];
+            let part = |(number, part): (usize, &mut [f64])| {
+                let start = number * PART;
+                let end = start + part.len();
+                self.blocks(&bound, start..end, |place, scores| {
+                    part[place..place + scores[0].len()].copy_from_slice(&scores[0]);
+                });
+                Means::default().counts(self.model.task, exposure.as_ref().map(|e| &e[start..end]), part);
+            };
+            match &self.pool {
+                Some(pool) => pool.install(|| numbers.par_chunks_mut(PART).enumerate().for_each(part)),
+                None => numbers.chunks_mut(PART).enumerate().for_each(part),
+            }
+            Predictions::Numbers(numbers)
         })
     }
 
@@ -198,18 +195,15 @@ impl Activations {
     pub fn predictions_of(&self, model: &Model, steps: &[&Size]) -> Predictions {
         let mut scores: Vec<Vec<f64>> = steps.iter().enumerate().map(|(e, step)| self.scores(e, step)).collect();
         let mut means = Means::default();
-        match model.task {
-            Task::Regression | Task::Poisson => {
-                let mut numbers = if scores.is_empty() { Vec::new() } else { scores.swap_remove(0) };
-                means.counts(model.task, self.exposure.as_deref(), &mut numbers);
-                Predictions::Numbers(numbers)
-            }
-            Task::Classification => {
-                let mut labels = vec![0; self.rows];
-                let mut probabilities = vec![0.0; self.rows * steps.len().max(2)];
-                means.classes(model.link, &scores, &mut labels, &mut probabilities);
-                Predictions::Classes { labels, probabilities }
-            }
+        if model.task.is_classification() {
+            let mut labels = vec![0; self.rows];
+            let mut probabilities = vec![0.0; self.rows * steps.len().max(2)];
+            means.classes(model.link, &scores, &mut labels, &mut probabilities);
+            Predictions::Classes { labels, probabilities }
+        } else {
+            let mut numbers = if scores.is_empty() { Vec::new() } else { scores.swap_remove(0) };
+            means.counts(model.task, self.exposure.as_deref(), &mut numbers);
+            Predictions::Numbers(numbers)
         }
     }
 }

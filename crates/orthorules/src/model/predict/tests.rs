@@ -1,6 +1,7 @@
 //! Predictions against the definition, row by row, to the last bit.
 
 use super::*;
+use crate::Task;
 use crate::data::loss::{Link, Loss};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Values};
