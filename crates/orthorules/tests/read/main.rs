@@ -4,6 +4,7 @@
 mod batches;
 mod changes;
 mod damage;
+mod delta;
 mod faults;
 mod files;
 mod text;

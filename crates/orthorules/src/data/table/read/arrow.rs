@@ -7,19 +7,15 @@ use std::sync::{Arc, Once};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::reader::FileReader;
 use arrow_schema::{ArrowError, Schema};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask, parquet_to_arrow_field_levels};
 use rayon::prelude::*;
 
+use super::groups::Groups;
 use super::ipc::{self, Stream};
 use super::source::{ReadSeek, Source};
-use super::{Format, one_line, pages};
+use super::{BATCH_ROWS, Format, one_line, pages};
 use crate::data::table::read::failure::{DAMAGED, Failure, Plain};
-
-/// Rows that are decoded at a time.
-const BATCH_ROWS: usize = 1 << 16;
 
 /// What the file says of its columns.
 pub(super) fn schema(source: &Source) -> Result<Arc<Schema>, String> {
@@ -54,12 +50,7 @@ impl Reader {
                 let metadata = metadata(source)?;
                 pages::check(&source.anywhere()?, metadata.metadata(), wanted)?;
                 let share = wanted.len().div_ceil(rayon::current_num_threads()).max(1);
-                let reader = |columns: &[usize]| -> Result<_, Failure> {
-                    let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-                    let builder =
-                        ParquetRecordBatchReaderBuilder::new_with_metadata(source.anywhere()?, metadata.clone());
-                    Ok(builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()?)
-                };
+                let reader = |columns: &[usize]| parquet_reader(source, &metadata, columns);
                 Ok(Batches::Parquet(wanted.chunks(share).map(reader).collect::<Result<_, _>>()?))
             }
             _ if ipc::is_file(source)? => Ok(Batches::File(ipc_file(source, Some(wanted.to_vec()))?)),
@@ -95,8 +86,26 @@ impl Reader {
     }
 }
 
+/// A reader of some columns of a Parquet file, whose pages are checked on their way.
+fn parquet_reader(
+    source: &Source,
+    metadata: &ArrowReaderMetadata,
+    columns: &[usize],
+) -> Result<ParquetRecordBatchReader, Failure> {
+    let about = metadata.metadata().file_metadata();
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
+    // The types that the writer had in mind, if it says so. They have been compared with those of the file already.
+    let mut pairs = about.key_value_metadata().into_iter().flatten();
+    let says_types = pairs.any(|pair| pair.key == ARROW_SCHEMA_META_KEY && pair.value.is_some());
+    let types = says_types.then(|| metadata.schema().fields());
+    let levels = parquet_to_arrow_field_levels(metadata.parquet_schema(), mask, types)?;
+    let groups = Groups::new(source.anywhere()?, metadata.metadata());
+    let rows = BATCH_ROWS.min(about.num_rows() as usize);
+    Ok(ParquetRecordBatchReader::try_new_with_row_groups(&levels, &groups, rows, None)?)
+}
+
 fn columns_side_by_side(readers: &mut [ParquetRecordBatchReader], what: &str) -> Result<Option<Vec<ArrayRef>>, String> {
-    let decode = |reader: &mut ParquetRecordBatchReader| guarded(what, || Ok(reader.next().transpose()?));
+    let decode = |reader: &mut ParquetRecordBatchReader| guarded(what, || reader.next().transpose().map_err(plain));
     let batches: Vec<Option<RecordBatch>> = readers.par_iter_mut().map(decode).collect::<Result<_, _>>()?;
     // In a damaged file one column may be longer than another.
     let rows = |batch: &Option<RecordBatch>| batch.as_ref().map(RecordBatch::num_rows);
@@ -105,6 +114,16 @@ fn columns_side_by_side(readers: &mut [ParquetRecordBatchReader], what: &str) ->
     }
     let batches: Option<Vec<RecordBatch>> = batches.into_iter().collect();
     Ok(batches.map(|batches| batches.iter().flat_map(RecordBatch::columns).cloned().collect()))
+}
+
+/// What we found out ourselves is told without the library's names of errors in front.
+fn plain(error: ArrowError) -> Failure {
+    if let ArrowError::ParquetError(text) = &error
+        && let Some(ours) = text.strip_prefix("External: ")
+    {
+        return ours.into();
+    }
+    error.into()
 }
 
 fn metadata(source: &Source) -> Result<ArrowReaderMetadata, Failure> {

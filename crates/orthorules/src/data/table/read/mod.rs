@@ -4,7 +4,8 @@
 //! |---|---|
 //! | where the bytes are, which format | `source.rs` |
 //! | text to rows and cells | `text.rs`, `csv.rs` |
-//! | Parquet and Arrow to arrays | `arrow.rs`, `ipc.rs`, `pages.rs` |
+//! | Parquet and Arrow to arrays | `arrow.rs`, `groups.rs`, `ipc.rs` |
+//! | what damaged files of these claim, before it is believed | `pages.rs`, `delta.rs`, `cursor.rs` |
 //! | cells of some rows to numbers, truth values and levels | `part.rs` |
 //! | all of these as one sequence of parts | `scan.rs` |
 //! | parts to columns | `column.rs` |
@@ -14,7 +15,10 @@ mod arrow;
 mod batches;
 mod column;
 mod csv;
+mod cursor;
+mod delta;
 mod failure;
+mod groups;
 mod ipc;
 mod pages;
 mod part;
@@ -36,6 +40,9 @@ pub(crate) use column::{Builder, Head};
 pub(crate) use part::{ColumnPart, as_boolean};
 pub(crate) use scan::Scan;
 pub(crate) use source::{CHANGED, Source};
+
+/// Rows of Parquet and Arrow files that are decoded at a time.
+const BATCH_ROWS: usize = 1 << 16;
 
 /// How to read a table.
 #[derive(Debug, Clone, Default)]

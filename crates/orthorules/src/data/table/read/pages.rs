@@ -5,6 +5,7 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::Length;
 
+use super::cursor::Cursor;
 use super::source::Anywhere;
 use crate::data::table::read::failure::{DAMAGED, Failure};
 
@@ -25,8 +26,7 @@ pub(super) fn check_footer(bytes: &Anywhere) -> Result<(), Failure> {
     let length = u64::from(u32::from_le_bytes(*length));
     let Some(start) = end.checked_sub(length) else { return Ok(()) };
     let footer = bytes.part(start, length)?;
-    let mut thrift = Thrift { bytes: &footer, at: 0, path: Vec::new() };
-    thrift.fields(&mut |_, _| {}).ok_or_else(|| DAMAGED.into())
+    Thrift::new(&footer).fields(&mut |_, _| {}).ok_or_else(|| DAMAGED.into())
 }
 
 /// No packed page of the columns at the places `wanted` claims more than it can be trusted to hold.
@@ -43,6 +43,11 @@ pub(super) fn check(bytes: &Anywhere, metadata: &ParquetMetaData, wanted: &[usiz
     Ok(())
 }
 
+/// Whether so many bytes as `claimed` may come out of `packed` ones.
+pub(super) fn trusted(claimed: u64, packed: u64) -> bool {
+    claimed <= HARMLESS || claimed / MOST_PACKED_TIMES <= packed
+}
+
 fn check_column(bytes: &Anywhere, column: &ColumnChunkMetaData, rows: i64) -> Result<(), Failure> {
     let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
     let mut at = u64::try_from(start).map_err(|_| DAMAGED)?;
@@ -56,7 +61,7 @@ fn check_column(bytes: &Anywhere, column: &ColumnChunkMetaData, rows: i64) -> Re
         };
         let (claimed, packed) = (u64::try_from(page.unpacked), u64::try_from(page.packed));
         let (claimed, packed) = (claimed.map_err(|_| DAMAGED)?, packed.map_err(|_| DAMAGED)?);
-        if claimed > HARMLESS && claimed / MOST_PACKED_TIMES > packed {
+        if !trusted(claimed, packed) {
             return Err(format!("a page of {packed} bytes claims to hold {claimed}: {DAMAGED}").into());
         }
         values = values.saturating_add(page.values);
@@ -93,7 +98,7 @@ impl Header {
     /// The header at the start of `bytes`; nothing where it is cut off or damaged.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut header = Self::default();
-        let mut thrift = Thrift { bytes, at: 0, path: Vec::new() };
+        let mut thrift = Thrift::new(bytes);
         thrift.fields(&mut |path, number| match path {
             [2] => header.unpacked = number,
             [3] => header.packed = number,
@@ -101,31 +106,34 @@ impl Header {
             [5 | 8, 1] => header.values = number,
             _ => {}
         })?;
-        header.length = thrift.at;
+        header.length = thrift.cursor.at();
         Some(header)
     }
 }
 
 /// Thrift's compact protocol, as far as finding numbers by the path of their fields.
 struct Thrift<'b> {
-    bytes: &'b [u8],
-    at: usize,
+    cursor: Cursor<'b>,
     path: Vec<i64>,
 }
 
-impl Thrift<'_> {
+impl<'b> Thrift<'b> {
     /// Deeper nesting than any header has.
     const DEEP: usize = 32;
+
+    fn new(bytes: &'b [u8]) -> Self {
+        Self { cursor: Cursor::new(bytes), path: Vec::new() }
+    }
 
     /// Reads the fields of a struct to its end.
     fn fields(&mut self, visit: &mut dyn FnMut(&[i64], i64)) -> Option<()> {
         let mut last = 0i64;
         loop {
-            let head = self.byte()?;
+            let head = self.cursor.byte()?;
             if head == 0 {
                 return Some(());
             }
-            last = if head >> 4 == 0 { self.number()? } else { last + i64::from(head >> 4) };
+            last = if head >> 4 == 0 { self.cursor.number()? } else { last + i64::from(head >> 4) };
             // A truth value is part of its field's head.
             if !matches!(head & 15, 1 | 2) {
                 self.path.push(last);
@@ -140,21 +148,21 @@ impl Thrift<'_> {
             return None;
         }
         match kind {
-            1..=3 => self.skip(1),
+            1..=3 => self.cursor.take(1).map(drop),
             4..=6 => {
-                let number = self.number()?;
+                let number = self.cursor.number()?;
                 visit(&self.path, number);
                 Some(())
             }
-            7 => self.skip(8),
+            7 => self.cursor.take(8).map(drop),
             8 => {
-                let length = self.varint()?;
-                self.skip(usize::try_from(length).ok()?)
+                let length = self.cursor.varint()?;
+                self.cursor.take(usize::try_from(length).ok()?).map(drop)
             }
             // A list or a set; its elements are at no path that is asked for.
             9 | 10 => {
-                let head = self.byte()?;
-                let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                let head = self.cursor.byte()?;
+                let count = if head >> 4 == 15 { self.cursor.varint()? } else { u64::from(head >> 4) };
                 self.path.push(0);
                 (0..count).try_for_each(|_| self.value(head & 15, visit))?;
                 self.path.pop();
@@ -163,35 +171,6 @@ impl Thrift<'_> {
             12 => self.fields(visit),
             _ => None,
         }
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        let byte = *self.bytes.get(self.at)?;
-        self.at += 1;
-        Some(byte)
-    }
-
-    fn skip(&mut self, length: usize) -> Option<()> {
-        self.at = self.at.checked_add(length).filter(|&at| at <= self.bytes.len())?;
-        Some(())
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    /// A number with its sign in the last bit.
-    fn number(&mut self) -> Option<i64> {
-        let number = self.varint()?;
-        Some((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 }
 
