@@ -4,4 +4,5 @@ mod data;
 mod files;
 mod invariance;
 mod monotone;
+mod sides;
 mod ties;

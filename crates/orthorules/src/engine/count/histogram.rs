@@ -82,6 +82,8 @@ enum Source<'a> {
     Root(&'a RootCounts),
     /// The rows that it lacks are counted, and subtracted from these tables.
     SubtractedFrom(&'a [Tally]),
+    /// All rows, whose tables are the first, but those that the others are of.
+    AllBut(&'a [Tally], &'a [Tally]),
     /// The same, subtracted from the statistics of all rows, where there are no tables.
     LeftOutOf(&'a RootCounts),
 }
@@ -176,6 +178,18 @@ impl<'a> NodeCounter<'a> {
         Self { source: Source::Root(root), response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new() }
     }
 
+    /// All rows, of which these are the tables, but some, of which `counted` are.
+    pub(crate) fn all_but(
+        whole: &'a [Tally],
+        counted: &'a [Tally],
+        response: &'a Response,
+        cells: &'a Cells,
+        scorer: &'a Scorer,
+    ) -> Self {
+        let source = Source::AllBut(whole, counted);
+        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new() }
+    }
+
     /// Keeps the tables of counts that statistics of so many groups go through.
     pub(crate) fn keeping_tables(self, groups: usize) -> Self {
         Self { tables: (0..groups).map(|_| OnceLock::new()).collect(), ..self }
@@ -215,6 +229,9 @@ impl<'a> NodeCounter<'a> {
         };
         if let Source::Root(root) = self.source {
             return root.statistics(index, self.scorer, self.response);
+        }
+        if let Source::AllBut(..) = self.source {
+            return self.by_counts(index, group);
         }
         let mut methods = group.of(all).map(|(column, _)| cheaper(column));
         let method = methods.next().filter(|&first| methods.all(|method| method == first));
@@ -275,10 +292,11 @@ impl<'a> NodeCounter<'a> {
 
     /// From counts to statistics. What was counted is kept if somebody wants it.
     fn by_counts(&self, index: usize, group: &Group) -> Vec<f64> {
-        let mut tally = self.count(group);
-        if let Source::SubtractedFrom(whole) = self.source {
-            tally.subtract_from(&whole[index]);
-        }
+        let tally = match self.source {
+            Source::SubtractedFrom(whole) => self.count(group).left_of(&whole[index]),
+            Source::AllBut(whole, counted) => counted[index].clone().left_of(&whole[index]),
+            _ => self.count(group),
+        };
         let stats = tally.statistics(self.scorer, self.response);
         match self.tables.get(index) {
             Some(place) => drop(place.set(tally)),

@@ -143,8 +143,8 @@ impl Tally {
         each(&mut self.sums, &other.sums);
     }
 
-    /// Turns what was counted of some rows of `whole` into what the others are.
-    pub(crate) fn subtract_from(&mut self, whole: &Self) {
+    /// What the others are, where this was counted of some rows of `whole`.
+    pub(crate) fn left_of(mut self, whole: &Self) -> Self {
         fn each<T: Copy + Sub<Output = T>>(some: &mut [T], whole: &[T]) {
             some.iter_mut().zip(whole).for_each(|(some, all)| *some = *all - *some);
         }
@@ -154,6 +154,7 @@ impl Tally {
         }
         each(&mut self.rows, &whole.rows);
         each(&mut self.sums, &whole.sums);
+        self
     }
 
     /// Whether a bin has rows.

@@ -4,8 +4,10 @@
 //! covers fewer rows is to be the rule. Sums of either are rounded, so that one in some thousand pairs would have different
 //! scores even after these have lost their last digits: the larger one is not looked at where the smaller one is.
 
+use super::candidate::Candidate;
 use super::{BeamNode, Searcher};
-use crate::codes::column::{BinnedColumn, Scale};
+use crate::codes::column::{Atom, BinnedColumn, Scale};
+use crate::engine::rows::Selected;
 use crate::engine::score::ROWS;
 use crate::model::rule::Op;
 
@@ -29,6 +31,39 @@ impl Mirror {
 }
 
 impl Searcher<'_> {
+    /// The complement of a candidate of greedy search: it is the same rule, but what tightens it is not.
+    pub(super) fn mirrored(
+        &self,
+        parent: &BeamNode,
+        candidate: &Candidate,
+        selected: &Selected,
+    ) -> Option<(Candidate, BeamNode)> {
+        let atom = candidate.atom;
+        let column = &self.columns[atom.column as usize];
+        let possible = self.scorer.mirrors && parent.is_root() && self.params.beam_width == 1;
+        if !possible || self.max_length < 2 || matches!(column.scale, Scale::Given { .. }) {
+            return None;
+        }
+        let (op, bin) = match atom.op {
+            Op::Le => (Op::Ge, atom.bin + 1),
+            Op::Ge => (Op::Le, atom.bin - 1),
+            Op::Eq => (Op::Ne, atom.bin),
+            Op::Ne => (Op::Eq, atom.bin),
+            Op::Missing => (Op::Present, 0),
+            Op::Present => (Op::Missing, 0),
+        };
+        let opposite = Candidate { atom: Atom { op, bin, ..atom }, ..*candidate };
+        let rows = self.rows.select(&parent.rows, opposite.atom, true);
+        let there = self.response.rows_total - candidate.rows;
+        // Where values are missing, rows are on neither side.
+        if rows.len() + selected.len() != self.rows.len() || there < self.params.min_coverage as f64 {
+            return None;
+        }
+        let query = parent.query.with(opposite.atom);
+        let complement = self.complement(&rows, (parent, 0), None, opposite.atom);
+        Some((Candidate { rows: there, ..opposite }, BeamNode { query, rows, complement, mirrors: true }))
+    }
+
     /// The complements along `column`, of whose bins over `node` these are the statistics. A beam of several keeps both of a pair:
     /// what tightens one does not tighten the other.
     pub(super) fn mirror(&self, node: &BeamNode, column: &BinnedColumn, stats: &[f64]) -> Mirror {

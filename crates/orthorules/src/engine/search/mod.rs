@@ -35,6 +35,7 @@ pub(crate) use exact::relaxation::Workspace;
 pub(crate) use exact::units::{UnitStats, Units};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::time::Instant;
 
 /// Nodes are expanded by one thread up to so many rows times columns.
@@ -87,6 +88,8 @@ struct BeamNode {
     rows: Selected,
     /// What is counted instead of its rows.
     complement: Option<Complement>,
+    /// Whether its rows are all but those of the node before it.
+    mirrors: bool,
 }
 
 /// Rows that a node lacks, where they are fewer than its own: counting them is enough.
@@ -98,7 +101,7 @@ struct Complement {
 
 impl BeamNode {
     fn all(rows: &Rows) -> Self {
-        Self { query: Query::default(), rows: rows.all(), complement: None }
+        Self { query: Query::default(), rows: rows.all(), complement: None, mirrors: false }
     }
 
     /// Whether it is all rows: no condition was added yet.
@@ -235,26 +238,27 @@ impl Searcher<'_> {
         beam: &[BeamNode],
         parents: &[Option<Tables>],
     ) -> (Vec<(Candidate, BeamNode)>, Vec<Option<Tables>>) {
-        // Threads would cost more than they could take over.
-        let at_once = beam.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
-        let gathered: Vec<NodeCounter> = if at_once {
-            beam.iter().map(|n| self.gathered(n, parents)).collect()
-        } else {
-            beam.par_iter().map(|n| self.gathered(n, parents)).collect()
-        };
-        let groups = self.groups();
-        let tasks: Vec<(usize, usize)> = (0..beam.len()).flat_map(|n| (0..groups.len()).map(move |g| (n, g))).collect();
-        let best = |&(n, g): &(usize, usize)| self.group_candidates(&beam[n], &gathered[n], n, (g, &groups[g]));
-        let mut candidates: Vec<Candidate> = if at_once {
-            tasks.iter().flat_map(best).collect()
-        } else {
-            tasks.par_iter().flat_map_iter(best).collect()
-        };
-        let tables: Vec<Option<Tables>> = gathered.into_iter().map(NodeCounter::into_tables).collect();
+        let mirror = beam.iter().position(|node| node.mirrors).unwrap_or(beam.len());
+        let (mut candidates, mut tables) = self.children_of(beam, 0..mirror, |node| self.gathered(node, parents));
+        if mirror < beam.len() {
+            // All rows but those that were just counted.
+            let whole = self.root.and_then(RootCounts::tables);
+            let counted = tables.last().and_then(Option::as_deref);
+            let gathered = |node| match (self.root, whole, counted) {
+                (Some(root), Some(whole), Some(counted)) => {
+                    NodeCounter::all_but(whole, counted, self.response, self.cells, self.scorer)
+                        .keeping_tables(root.groups().len())
+                }
+                _ => self.gathered(node, parents),
+            };
+            let (more, others) = self.children_of(beam, mirror..beam.len(), gathered);
+            candidates.extend(more);
+            tables.extend(others);
+        }
         candidates.sort_unstable_by(order);
         let mut next: Vec<(Candidate, BeamNode)> = Vec::new();
         for candidate in candidates {
-            if next.len() == self.params.beam_width {
+            if next.len() >= self.params.beam_width {
                 break;
             }
             let parent = &beam[candidate.parent];
@@ -267,10 +271,37 @@ impl Searcher<'_> {
             if !twin {
                 let number = candidate.parent;
                 let complement = self.complement(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
-                next.push((candidate, BeamNode { query, rows, complement }));
+                let mirrored = self.mirrored(parent, &candidate, &rows);
+                next.push((candidate, BeamNode { query, rows, complement, mirrors: false }));
+                next.extend(mirrored);
             }
         }
         (next, tables)
+    }
+
+    /// The candidates of some nodes of the beam, and the tables of counts of these nodes, which are counted as `gathered` says.
+    fn children_of<'n>(
+        &self,
+        beam: &'n [BeamNode],
+        some: Range<usize>,
+        gathered: impl Fn(&'n BeamNode) -> NodeCounter<'n> + Sync + Send,
+    ) -> (Vec<Candidate>, Vec<Option<Tables>>) {
+        let (start, nodes) = (some.start, &beam[some]);
+        // Threads would cost more than they could take over.
+        let at_once = nodes.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
+        let gathered: Vec<NodeCounter> =
+            if at_once { nodes.iter().map(gathered).collect() } else { nodes.par_iter().map(gathered).collect() };
+        let groups = self.groups();
+        let tasks: Vec<(usize, usize)> =
+            (0..nodes.len()).flat_map(|n| (0..groups.len()).map(move |g| (n, g))).collect();
+        let best =
+            |&(n, g): &(usize, usize)| self.group_candidates(&nodes[n], &gathered[n], start + n, (g, &groups[g]));
+        let candidates: Vec<Candidate> = if at_once {
+            tasks.iter().flat_map(best).collect()
+        } else {
+            tasks.par_iter().flat_map_iter(best).collect()
+        };
+        (candidates, gathered.into_iter().map(NodeCounter::into_tables).collect())
     }
 
     /// The columns in groups that are counted together.
