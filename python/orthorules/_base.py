@@ -55,6 +55,7 @@ ENGINE = (
     "min_coverage",
     "smoothing",
     "max_bins",
+    "thresholds",
     "num_trees",
     "p0",
     "cv",

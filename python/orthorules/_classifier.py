@@ -76,6 +76,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         min_coverage: int | None = None,
         smoothing: float | None = None,
         max_bins: int | str = 32,
+        thresholds: str | None = None,
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
         num_trees: int = 1000,
@@ -111,6 +112,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.min_coverage = min_coverage
         self.smoothing = smoothing
         self.max_bins = max_bins
+        self.thresholds = thresholds
         self.cuts = cuts
         self.monotonic_cst = monotonic_cst
         self.num_trees = num_trees

@@ -10,7 +10,7 @@ use crate::engine::refit::{self, Weights};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::model::signs::Signs;
-use crate::params::{Checked, Intercept, MaxBins, Objective, Params};
+use crate::params::{Checked, Cutting, Intercept, MaxBins, Objective, Params, Thresholds};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -99,7 +99,8 @@ impl Case {
     }
 
     pub(crate) fn binned(&self) -> Vec<BinnedColumn> {
-        binning::bin(&self.columns, self.weight.as_deref(), MaxBins::Exact, &BTreeMap::new())
+        let cutting = Cutting { max_bins: MaxBins::Exact, thresholds: Thresholds::Round };
+        binning::bin(&self.columns, self.weight.as_deref(), cutting, &BTreeMap::new())
     }
 
     pub(crate) fn checked(&self, objective: Objective, intercept: Intercept, lambda: f64) -> Checked {

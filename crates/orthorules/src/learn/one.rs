@@ -28,7 +28,7 @@ pub(crate) struct Binned<'p> {
 impl<'p> Binned<'p> {
     pub(crate) fn new(problem: &'p Problem, params: &Checked) -> Self {
         let start = Instant::now();
-        let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &params.cuts);
+        let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &params.cuts);
         Self { problem, columns: Cow::Owned(columns), seconds: start.elapsed().as_secs_f64() }
     }
 

@@ -1,6 +1,9 @@
 //! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
 
-use super::{Bound, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Update};
+use super::{
+    Bound, Cutting, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Thresholds,
+    Update,
+};
 use crate::base::error::{Error, Result};
 use crate::base::threads::{MOST_THREADS, available_threads};
 use crate::data::loss::{DefaultLambda, Loss};
@@ -53,6 +56,7 @@ pub struct Checked {
     pub(crate) min_coverage: usize,
     pub(crate) smoothing: f64,
     pub(crate) max_bins: MaxBins,
+    pub(crate) thresholds: Thresholds,
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     pub(crate) monotone: BTreeMap<String, Monotone>,
     pub(crate) num_trees: usize,
@@ -71,6 +75,11 @@ impl Checked {
     pub(crate) fn for_target(&self, mean: impl Fn() -> f64) -> Self {
         let unit = if self.lambda_per_target { mean() } else { 1.0 };
         Self { reg_lambda: self.reg_lambda * unit, lambda_per_target: false, ..self.clone() }
+    }
+
+    /// How columns are cut.
+    pub(crate) fn cutting(&self) -> Cutting {
+        Cutting { max_bins: self.max_bins, thresholds: self.thresholds }
     }
 
     /// Whether the bound of exact search never cuts the best query.
@@ -163,6 +172,7 @@ impl Params {
             )?,
             smoothing: self.smoothing(path)?,
             max_bins: self.max_bins,
+            thresholds: self.thresholds,
             cuts: sorted_cuts(&self.cuts)?,
             monotone: self.monotone.clone(),
             num_trees: whole("num_trees", self.num_trees, MANY, "from 1 to 1000000")?,

@@ -22,6 +22,7 @@
 //! | `min_coverage` | 5, fewer below 100 rows | ≥ 1 | fewest training rows a rule may select |
 //! | `smoothing` | 6 with `onb` and path `best`, else 0 | 0 to 10⁹ | rows within which thresholds share their scores in greedy and beam search |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
+//! | `thresholds` | `round` | `round`, `quantiles` | where a column with more values than bins is cut |
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
 //! | `monotone` | none | +1 or -1 | for numeric columns by name, whether the score may only rise or only fall with them |
 //! | `num_trees` | 1000 | 1 to 1,000,000 | trees of `sirus` |
@@ -40,7 +41,8 @@ mod presets;
 pub use crate::data::schema::Monotone;
 pub use check::Checked;
 pub(crate) use check::DEFAULT_COMPLEXITY;
-pub use options::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Search, Select, Update};
+pub(crate) use options::Cutting;
+pub use options::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Search, Select, Thresholds, Update};
 pub use presets::Preset;
 
 use crate::base::error::{Error, Result};
@@ -90,6 +92,8 @@ pub struct Params {
     pub smoothing: Option<f64>,
     /// Thresholds per numeric column.
     pub max_bins: MaxBins,
+    /// Where a numeric column with more values than bins is cut.
+    pub thresholds: Thresholds,
     /// For numeric columns by name: the only thresholds to use, each for both `<=` and `>=`.
     pub cuts: BTreeMap<String, Vec<f64>>,
     /// For numeric columns by name: which way the score may go with them.
@@ -133,6 +137,7 @@ impl Default for Params {
             min_coverage: None,
             smoothing: None,
             max_bins: MaxBins::AtMost(32),
+            thresholds: Thresholds::Round,
             cuts: BTreeMap::new(),
             monotone: BTreeMap::new(),
             num_trees: 1000,
@@ -193,6 +198,7 @@ impl Params {
             "min_coverage" => self.min_coverage = Some(number("min_coverage", value)?),
             "smoothing" => self.smoothing = Some(number("smoothing", value)?),
             "max_bins" => self.max_bins = value.parse()?,
+            "thresholds" => self.thresholds = value.parse()?,
             "num_trees" => self.num_trees = number("num_trees", value)?,
             "p0" => self.p0 = number("p0", value)?,
             "cv" => self.cv = Some(number("cv", value)?),

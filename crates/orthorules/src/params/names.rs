@@ -1,7 +1,9 @@
 //! How options are spelled: one table for each, so that flags, files and messages agree.
 
 use crate::base::error::{Error, Result};
-use crate::params::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Select, Update};
+use crate::params::{
+    Bound, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Select, Thresholds, Update,
+};
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
 macro_rules! names {
@@ -33,6 +35,7 @@ names!(Update, "update", Corrective = "corrective", Stagewise = "stagewise", New
 names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = "none");
 names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
 names!(PathKind, "path", Nested = "nested", Best = "best");
+names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
 names!(Select, "select", Best = "best", OneSe = "1se");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");

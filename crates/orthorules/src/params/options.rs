@@ -63,6 +63,24 @@ pub enum Search {
     Exact,
 }
 
+/// Where a numeric column with many values may be cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Thresholds {
+    /// At the roundest decimal near each quantile.
+    #[default]
+    Round,
+    /// At the quantiles themselves.
+    Quantiles,
+}
+
+/// How many bins a column has, and where they end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cutting {
+    pub(crate) max_bins: MaxBins,
+    pub(crate) thresholds: Thresholds,
+}
+
 /// How the sizes of an ensemble hang together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

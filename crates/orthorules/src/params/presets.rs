@@ -1,6 +1,6 @@
 //! The paper's systems as combinations of parameters.
 
-use super::{Intercept, Learner, MaxBins, Objective, Params, PathKind, Update};
+use super::{Intercept, Learner, MaxBins, Objective, Params, PathKind, Thresholds, Update};
 
 /// A named combination of the paper's systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,6 +35,7 @@ impl Preset {
                     max_conditions: Some(2),
                     min_coverage: Some(1),
                     max_bins: MaxBins::AtMost(10),
+                    thresholds: Thresholds::Quantiles,
                     ..Params::default()
                 };
             }
@@ -46,6 +47,7 @@ impl Preset {
             path: Some(PathKind::Nested),
             length_penalty: 0.0,
             min_coverage: Some(1),
+            thresholds: Thresholds::Quantiles,
             ..Params::default()
         }
     }

@@ -33,7 +33,7 @@ pub struct Variant<'a> {
 pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dyn Observer) -> Result<Model> {
     let params = &params.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
-    let columns = &binning::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let columns = &binning::bin(&problem.features, None, params.cutting(), &params.cuts);
     let ensemble = on_threads(Some(params.threads), || {
         let boosting = Boosting::new(response, columns, params, observer);
         let constant = State::constant(&boosting);

@@ -46,7 +46,7 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     (own.max_rules, own.max_complexity) = (compared.rounds + 1, usize::MAX);
     let orthogonal = &check(orthogonal)?;
     let response = &Response::new(problem, 1);
-    let columns = &binning::bin(&problem.features, None, own.max_bins, &own.cuts);
+    let columns = &binning::bin(&problem.features, None, own.cutting(), &own.cuts);
     let [own, orthogonal] = [&own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
     let constant = State::constant(&own);
     let mut candidates = Compared { orthogonal, how: compared, coverages: Vec::new() };

@@ -122,7 +122,7 @@ impl Workload {
         let (model, _) = fit(&problem, &params, &Silent)?;
         let checked = params.check(problem.task.loss(), rows)?;
         let response = Response::new(&problem, 1);
-        let columns = binning::bin(&problem.features, None, params.max_bins, &BTreeMap::new());
+        let columns = binning::bin(&problem.features, None, checked.cutting(), &BTreeMap::new());
         let fired = Activations::new(&model, &table)?;
         let covered = |k: usize| (0..rows as u32).filter(|&r| fired.fires(0, k, r as usize)).collect::<Vec<u32>>();
         let count = model.ensembles[0].rules.len();
@@ -192,7 +192,7 @@ impl Workload {
                 squares(cells.b)
             }
             Kernel::Binning => {
-                let binned = binning::bin(&self.table.columns()[..1], None, self.params.max_bins, &BTreeMap::new());
+                let binned = binning::bin(&self.table.columns()[..1], None, self.params.cutting(), &BTreeMap::new());
                 with_codes!(&binned[0].codes, codes => squares(codes.iter().map(|&c| c.index() as f64)))
             }
             Kernel::Refit => {

@@ -81,7 +81,7 @@ fn indicator(rows: &[u32], n: usize) -> Vec<f64> {
 pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Vec<Rule>> {
     let params = params.check(problem.task.loss(), problem.rows)?;
     let response = Response::new(problem, 1);
-    let columns = binning::bin(&problem.features, None, params.max_bins, &params.cuts);
+    let columns = binning::bin(&problem.features, None, params.cutting(), &params.cuts);
     let boosting = Boosting::new(&response, &columns, &params, observer);
     let constant = State::constant(&boosting);
     let path = Nested::new(Projected::default(), &constant);

@@ -3,7 +3,7 @@
 use super::values::{bytes, cuts, monotone, named};
 use clap::Args;
 use orthorules::params::{
-    Bound, Intercept, MaxBins, Monotone, Objective, Params, PathKind, Preset, Search, Select, Update,
+    Bound, Intercept, MaxBins, Monotone, Objective, Params, PathKind, Preset, Search, Select, Thresholds, Update,
 };
 
 /// How rules are found and weighted.
@@ -130,6 +130,15 @@ pub(crate) struct LearningArgs {
     max_bins: Option<MaxBins>,
     #[arg(
         long,
+        value_name = "NAME",
+        value_parser = named::<Thresholds>(Thresholds::NAMES),
+        help_heading = "Search",
+        help = "Where a column with more values than --max-bins is cut: at the roundest number near each quantile, or at the \
+                quantiles (default: round; presets: quantiles)"
+    )]
+    thresholds: Option<Thresholds>,
+    #[arg(
+        long,
         value_name = "K",
         allow_hyphen_values = true,
         help_heading = "Size",
@@ -239,6 +248,7 @@ impl LearningArgs {
             min_coverage: self.min_coverage.or(base.min_coverage),
             smoothing: self.smoothing.or(base.smoothing),
             max_bins: self.max_bins.unwrap_or(base.max_bins),
+            thresholds: self.thresholds.unwrap_or(base.thresholds),
             bound: self.bound.unwrap_or(base.bound),
             node_limit: self.node_limit.or(base.node_limit),
             time_limit: self.time_limit.or(base.time_limit),

@@ -6,11 +6,13 @@
 mod cutter;
 mod few;
 mod rough;
+mod round;
 
-use crate::params::MaxBins;
+use crate::params::{Cutting, MaxBins, Thresholds};
 use cutter::quantiles;
 use few::{Few, few};
 use rough::{Rough, order_key, sort};
+use round::{Distinct, rounded};
 
 /// Most values from which cuts are placed. Codes are always those of all rows.
 const SKETCH_VALUES: usize = 1 << 17;
@@ -18,7 +20,7 @@ const SKETCH_VALUES: usize = 1 << 17;
 /// Values of a column, for its cuts.
 #[derive(Debug, Clone)]
 pub(crate) struct Sketch {
-    max_bins: MaxBins,
+    cutting: Cutting,
     values: Vec<f64>,
     /// One for each value; empty when all count the same.
     weights: Vec<f64>,
@@ -33,14 +35,14 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    pub(crate) fn new(max_bins: MaxBins) -> Self {
-        let few = (max_bins == MaxBins::Exact).then(Few::new);
-        Self { max_bins, values: Vec::new(), weights: Vec::new(), seen: 0, stride: 1, room: SKETCH_VALUES, few }
+    pub(crate) fn new(cutting: Cutting) -> Self {
+        let few = (cutting.max_bins == MaxBins::Exact).then(Few::new);
+        Self { cutting, values: Vec::new(), weights: Vec::new(), seen: 0, stride: 1, room: SKETCH_VALUES, few }
     }
 
     /// Takes the next values of the column, NaN for missing ones, with their weights if they have any.
     pub(crate) fn extend(&mut self, values: &[f64], weight: Option<&[f64]>) {
-        if self.max_bins == MaxBins::Exact {
+        if self.cutting.max_bins == MaxBins::Exact {
             return self.extend_distinct(values);
         }
         // A count of values does not wrap, and is added up in wide registers where that is not checked.
@@ -97,26 +99,28 @@ impl Sketch {
 
     /// The largest value of each bin, ascending. The last bin takes whatever lies above, so it has no upper end.
     pub(crate) fn cuts(mut self) -> Vec<f64> {
-        let MaxBins::AtMost(bins) = self.max_bins else {
+        let MaxBins::AtMost(bins) = self.cutting.max_bins else {
             self.values.extend(self.few.into_iter().flat_map(|few| few.values));
             sort_distinct(&mut self.values);
             return self.values;
         };
         // Adding 0 turns −0 into 0: they are one value.
         self.values.iter_mut().for_each(|x| *x += 0.0);
+        let (bins, round, sample) = (bins as usize, self.cutting.thresholds == Thresholds::Round, self.stride > 1);
         let few = few(&self.values, &self.weights);
         if few.is_none()
             && self.weights.is_empty()
-            && let Some(cuts) = Rough::new(&self.values).and_then(|rough| rough.quantiles(bins as usize))
+            && let Some(mut rough) = Rough::new(&self.values)
+            && let Some(cuts) = rough.quantiles(bins)
         {
-            return cuts;
+            return if round { rounded(cuts, bins, &mut rough, sample) } else { cuts };
         }
         let distinct = few.unwrap_or_else(|| distinct(self.values, self.weights));
-        if distinct.len() > bins as usize {
-            quantiles(&distinct, bins as usize)
-        } else {
-            distinct.into_iter().map(|(x, _)| x).collect()
+        if distinct.len() <= bins {
+            return distinct.into_iter().map(|(x, _)| x).collect();
         }
+        let cuts = quantiles(&distinct, bins);
+        if round { rounded(cuts, bins, &mut Distinct::new(&distinct), sample) } else { cuts }
     }
 }
 
@@ -149,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn cuts(values: &[f64], weight: Option<&[f64]>, max_bins: MaxBins) -> Vec<f64> {
-        let mut sketch = Sketch::new(max_bins);
+        let mut sketch = Sketch::new(Cutting { max_bins, thresholds: Thresholds::Round });
         sketch.extend(values, weight);
         sketch.cuts()
     }
@@ -183,7 +187,7 @@ mod tests {
             let value = |r: usize| if r % missing == 1 { f64::NAN } else { ((r * 7919) % 100_003) as f64 };
             let values: Vec<f64> = (0..rows).map(value).collect();
             let weights: Vec<f64> = (0..rows).map(|r| (r % 5 + 1) as f64).collect();
-            let mut sketch = Sketch::new(MaxBins::AtMost(50));
+            let mut sketch = Sketch::new(Cutting { max_bins: MaxBins::AtMost(50), thresholds: Thresholds::Round });
             let mut start = 0;
             for size in pieces.iter().cycle() {
                 let end = rows.min(start + size);
@@ -210,7 +214,7 @@ mod tests {
         #[test]
         fn exact_cuts_are_all_values(rows in 0usize..3 * SKETCH_VALUES, distinct in 1usize..400) {
             let values: Vec<f64> = (0..rows).map(|r| if r % 7 == 0 { f64::NAN } else { ((r * 31) % distinct) as f64 - 9.0 }).collect();
-            let mut sketch = Sketch::new(MaxBins::Exact);
+            let mut sketch = Sketch::new(Cutting { max_bins: MaxBins::Exact, thresholds: Thresholds::Round });
             values.chunks(1000).for_each(|piece| sketch.extend(piece, None));
             prop_assert!(sketch.values.len() <= 2 * SKETCH_VALUES);
             let mut naive: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();

@@ -1,6 +1,7 @@
 //! Sorting that begins with an even grid over the range, and quantiles that need only parts of it sorted.
 
 use super::cutter::Cutter;
+use super::round::Ranked;
 
 /// Sorts numbers, none of them NaN.
 pub(super) fn sort(values: &mut Vec<f64>) {
@@ -22,6 +23,9 @@ pub(super) struct Rough {
     values: Vec<f64>,
     /// Where each bucket ends.
     ends: Vec<u32>,
+    /// The least value, and buckets in a unit.
+    low: f64,
+    scale: f64,
 }
 
 impl Rough {
@@ -50,7 +54,20 @@ impl Rough {
             add(end, 1);
         }
         ends.truncate(buckets + 1);
-        Some(Self { values: roughly, ends })
+        Some(Self { values: roughly, ends, low, scale })
+    }
+
+    /// The number of the bucket of `x`.
+    fn place(&self, x: f64) -> usize {
+        (((x - self.low) * self.scale) as u32 as usize).min(self.ends.len() - 1)
+    }
+
+    /// A bucket in order, and how many values lie before it.
+    fn sorted(&mut self, bucket: usize) -> (usize, &[f64]) {
+        let start = bucket.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
+        let values = self.bucket(bucket);
+        sort_slice(values);
+        (start, values)
     }
 
     fn bucket(&mut self, bucket: usize) -> &mut [f64] {
@@ -60,7 +77,7 @@ impl Rough {
 
     /// What [`super::cutter::quantiles`] gives, but only buckets in which a bin may end are sorted. None unless it is clear that there are more
     /// values than bins.
-    pub(super) fn quantiles(mut self, bins: usize) -> Option<Vec<f64>> {
+    pub(super) fn quantiles(&mut self, bins: usize) -> Option<Vec<f64>> {
         let filled: Vec<usize> = (0..self.ends.len()).filter(|&b| !self.bucket(b).is_empty()).collect();
         if filled.len() <= bins {
             return None;
@@ -95,6 +112,32 @@ impl Rough {
     }
 }
 
+impl Ranked for Rough {
+    fn total(&self) -> f64 {
+        self.values.len() as f64
+    }
+
+    fn through(&mut self, x: f64) -> f64 {
+        let (before, values) = self.sorted(self.place(x));
+        (before + values.partition_point(|&value| value <= x)) as f64
+    }
+
+    fn beyond(&mut self, weight: f64) -> Option<f64> {
+        let rank = weight.floor() as usize;
+        let bucket = self.ends.partition_point(|&end| end as usize <= rank);
+        if bucket == self.ends.len() {
+            return None;
+        }
+        let (before, values) = self.sorted(bucket);
+        values.get(rank - before).copied()
+    }
+
+    fn at_most(&mut self, x: f64) -> Option<f64> {
+        let last = (self.through(x) as usize).checked_sub(1)?;
+        self.beyond(last as f64)
+    }
+}
+
 /// An integer that orders numbers as `f64::total_cmp` does, but is compared in one instruction.
 pub(super) fn order_key(x: f64) -> u64 {
     let bits = x.to_bits();
@@ -118,7 +161,7 @@ mod tests {
         ) {
             let rounded = |x: f64| if step > 0.0 { (x / step).round() * step + 0.0 } else { x + 0.0 };
             let values: Vec<f64> = values.into_iter().map(rounded).collect();
-            let Some(found) = Rough::new(&values).and_then(|rough| rough.quantiles(bins)) else { return Ok(()) };
+            let Some(found) = Rough::new(&values).and_then(|mut rough| rough.quantiles(bins)) else { return Ok(()) };
             prop_assert_eq!(found, quantiles(&distinct(values, Vec::new()), bins));
         }
 

@@ -10,12 +10,12 @@ use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::quantiles::Sketch;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{ColumnPart, Head, Kind, Levels, MISSING, as_boolean};
-use crate::params::{Checked, MaxBins};
+use crate::params::{Checked, Cutting, MaxBins};
 
 /// What the first pass has seen of a feature.
 pub(super) struct ColumnSummary {
     seen: Seen,
-    max_bins: MaxBins,
+    cutting: Cutting,
     /// Whether numbers are categories.
     categorical: bool,
     mixed: bool,
@@ -33,7 +33,7 @@ enum Seen {
 
 impl ColumnSummary {
     pub(super) fn new(head: &Head, params: &Checked) -> Self {
-        Self { seen: Seen::Missing, max_bins: params.max_bins, categorical: head.request.categorical, mixed: false }
+        Self { seen: Seen::Missing, cutting: params.cutting(), categorical: head.request.categorical, mixed: false }
     }
 
     /// Whether text came after numbers, or numbers after text.
@@ -45,8 +45,10 @@ impl ColumnSummary {
         if matches!(self.seen, Seen::Missing) {
             self.seen = match part {
                 ColumnPart::Missing(_) => return,
-                ColumnPart::Numbers(_) if self.categorical => Seen::Distinct(Sketch::new(MaxBins::Exact)),
-                ColumnPart::Numbers(_) => Seen::Numbers(Sketch::new(self.max_bins)),
+                ColumnPart::Numbers(_) if self.categorical => {
+                    Seen::Distinct(Sketch::new(Cutting { max_bins: MaxBins::Exact, ..self.cutting }))
+                }
+                ColumnPart::Numbers(_) => Seen::Numbers(Sketch::new(self.cutting)),
                 ColumnPart::Booleans(_) => Seen::Booleans,
                 ColumnPart::Text(_) => Seen::Text(Levels::default()),
             };

@@ -53,7 +53,7 @@ fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ensemble {
     let checked = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
     let response = Response::new(problem, 1);
     let params = checked.for_target(|| response.mean_target());
-    let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.max_bins, &BTreeMap::new());
+    let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
     let rows = Rows::divided(&columns, &response, ends);
     let boosting = Boosting { rows, ..Boosting::new(&response, &columns, &params, &Silent) };
     along_its_path(&boosting, &mut Seconds::default())
