@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_millis(200);
 
 /// Where the time went, in seconds by stage.
 type Seconds = Vec<(&'static str, f64)>;
-type Outcome = orthorules::Result<(orthorules::Model, orthorules::Seconds)>;
+type Outcome = orthorules::Result<orthorules::Fitted>;
 
 /// What the fit tells.
 enum News {
@@ -106,11 +106,11 @@ pub(crate) fn fit(
     let watcher = Watcher { news: sender.clone(), stop: Arc::clone(&stop), talkative: callback.is_some() };
     let learn = move || -> Outcome {
         let problem = Problem::new(orthorules::Table::new(columns)?, &roles)?;
-        let (mut model, seconds) = orthorules::fit(&problem, &params, &watcher)?;
+        let mut fitted = orthorules::fit(&problem, &params, &watcher)?;
         if spelled_numbers {
-            model.target_kind = Some(Kind::Numeric);
+            fitted.model.target_kind = Some(Kind::Numeric);
         }
-        Ok((model, seconds))
+        Ok(fitted)
     };
     std::thread::Builder::new().name("orthorules fit".into()).spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(learn)).ok().map(Box::new);
@@ -142,10 +142,11 @@ pub(crate) fn fit(
                     (Some(Ok(_)), Some((signal, _))) if !keep => Err(signal),
                     (Some(Err(_)), Some((signal, _))) => Err(signal),
                     (Some(outcome), interrupt) => {
-                        let (model, s) = outcome.map_err(exception)?;
+                        let fitted = outcome.map_err(exception)?;
+                        let s = fitted.seconds;
                         let seconds =
                             vec![("bin", s.bin), ("search", s.search), ("refit", s.refit), ("total", s.total)];
-                        Ok((Model::new(model), seconds, interrupt.is_some()))
+                        Ok((Model::new(fitted.model), seconds, interrupt.is_some()))
                     }
                     (None, _) => Err(defect()),
                 };

@@ -11,9 +11,7 @@ use crate::text;
 use document::{HeldOut, Timings, entries};
 use orthorules::model::Status;
 use orthorules::table::{ReadOptions, read};
-use orthorules::{
-    Coded, Loss, Model, Observer, Params, Problem, Roles, Seconds, Table, Task, Values, decimal, on_threads,
-};
+use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Values, decimal, on_threads};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -114,7 +112,7 @@ impl Learnable {
         }
     }
 
-    fn fit(&self, params: &Params, observer: &dyn Observer) -> orthorules::Result<(Model, Seconds)> {
+    fn fit(&self, params: &Params, observer: &dyn Observer) -> orthorules::Result<orthorules::Fitted> {
         match self {
             Self::Problem(problem) => orthorules::fit(problem, params, observer),
             Self::Coded(coded) => coded.fit(observer),
@@ -159,7 +157,7 @@ impl Fitted {
         ));
         keep_rules_on_interrupt();
         let progress = Progress::new(notes);
-        let (model, spent) = problem.fit(params, &progress)?;
+        let orthorules::Fitted { model, seconds: spent, .. } = problem.fit(params, &progress)?;
         let searches = progress.seconds();
         drop(progress);
         if interrupted() {

@@ -167,8 +167,8 @@ fn write_models_of_this_version() {
         let (weight, exposure) = (weighted.then(|| "w".to_owned()), exposure.then(|| "days".to_owned()));
         let roles = Roles { target: target.into(), task: Some(task), weight, exposure, ignore, ..Roles::default() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
-        let (model, _) =
-            fit(&problem, &Params { max_complexity: params.max_complexity.or(Some(14)), ..params }, &Silent).unwrap();
+        let params = Params { max_complexity: params.max_complexity.or(Some(14)), ..params };
+        let model = fit(&problem, &params, &Silent).unwrap().model;
         let path = folder().join(format!("v{VERSION}/{name}.json"));
         if !path.exists() {
             model.save(&path).unwrap();

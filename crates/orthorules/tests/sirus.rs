@@ -6,7 +6,7 @@ use orthorules::{Column, Link, Model, Params, Predictions, Problem, Roles, Silen
 
 fn learn(table: &Table, target: &str, params: &Params) -> Model {
     let roles = Roles { target: target.into(), ..Roles::default() };
-    fit(&Problem::new(table.clone(), &roles).unwrap(), params, &Silent).unwrap().0
+    fit(&Problem::new(table.clone(), &roles).unwrap(), params, &Silent).unwrap().model
 }
 
 fn sirus() -> Params {
@@ -98,7 +98,7 @@ fn missing_values_weights_and_several_classes() {
     ])
     .unwrap();
     let roles = Roles { target: "y".into(), weight: Some("w".into()), ..Roles::default() };
-    let (model, _) = fit(&Problem::new(table.clone(), &roles).unwrap(), &sirus(), &Silent).unwrap();
+    let model = fit(&Problem::new(table.clone(), &roles).unwrap(), &sirus(), &Silent).unwrap().model;
     assert_eq!(model.ensembles.len(), 3);
     for p in probabilities(&model, &table).chunks_exact(3) {
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9);

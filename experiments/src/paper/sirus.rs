@@ -90,7 +90,7 @@ pub(crate) fn curve(entry: &Entry, data: &DataSet, split: usize, setting: String
     let roles = Roles { target: entry.target.clone(), task: Some(task), positive, ..Roles::default() };
     let start = Instant::now();
     let params = Method::Sirus.greedy(Protocol::Published.intercept());
-    let (model, _) = fit(&Problem::new(sides[0].clone(), &roles)?, &params, &Silent)?;
+    let model = fit(&Problem::new(sides[0].clone(), &roles)?, &params, &Silent)?.model;
     let seconds = start.elapsed().as_secs_f64();
     let targets: Vec<Vec<f64>> = sides.iter().map(|t| numbers(t, &entry.target)).collect::<Result<_>>()?;
     let seen = sides.iter().map(|t| Activations::new(&model, t)).collect::<Result<Vec<_>, _>>()?;

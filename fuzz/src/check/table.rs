@@ -53,7 +53,7 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
     let held = whole.and_then(|table| Ok((Problem::new(table.clone(), roles)?, table)));
     let resampled = params.cv.is_some() || params.bootstrap.is_some();
     let patience = Patience::new();
-    let in_memory = |problem: &Problem| fit(problem, params, &patience).map(|(model, _)| model);
+    let in_memory = |problem: &Problem| fit(problem, params, &patience).map(|fitted| fitted.model);
     let (model, table) = if resampled {
         match held.and_then(|(problem, table)| Ok((in_memory(&problem)?, table))) {
             Ok(found) => found,
@@ -63,7 +63,7 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
         let streamed = Coded::read(path, roles, params, *memory_limit).map(|(coded, _)| coded);
         match (streamed, held) {
             (Ok(streamed), Ok((problem, table))) => {
-                let first = streamed.fit(&patience).map(|(model, _)| model);
+                let first = streamed.fit(&patience).map(|fitted| fitted.model);
                 let second = in_memory(&problem);
                 if params.time_limit.is_none() && !patience.ended() {
                     same(&first, &second)?;

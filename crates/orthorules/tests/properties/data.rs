@@ -114,6 +114,6 @@ impl Data {
     }
 
     pub(crate) fn fit_watched(&self, table: Table, params: &Params, observer: &dyn Observer) -> Model {
-        fit(&Problem::new(table, &self.roles()).unwrap(), params, observer).unwrap().0
+        fit(&Problem::new(table, &self.roles()).unwrap(), params, observer).unwrap().model
     }
 }

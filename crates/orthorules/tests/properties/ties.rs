@@ -40,7 +40,7 @@ fn a_rule_of_one_condition_names_the_smaller_side() {
                 max_rules: Some(12),
                 ..Params::default()
             };
-            let (model, _) = fit(&problem, &params, &Silent).unwrap();
+            let model = fit(&problem, &params, &Silent).unwrap().model;
             let ensemble = &model.ensembles[0];
             assert!(ensemble.rules.len() > 3, "{task} {rows} {seed}");
             for (rule, before) in ensemble.rules.iter().zip(&ensemble.path) {

@@ -106,12 +106,12 @@ fn in_memory(path: &Path, roles: &Roles, params: &Params) -> Result<(String, Vec
 
 fn streamed(path: &Path, roles: &Roles, params: &Params, limit: Option<u64>) -> Result<(String, Vec<String>), String> {
     let (coded, warnings) = Coded::read(path, roles, params, limit).map_err(|e| e.to_string())?;
-    let (model, _) = coded.fit(&Silent).map_err(|e| e.to_string())?;
+    let model = coded.fit(&Silent).map_err(|e| e.to_string())?.model;
     Ok((model.to_json(), warnings))
 }
 
 fn model(problem: &Problem, params: &Params) -> Result<String, String> {
-    let (model, _) = fit(problem, params, &Silent).map_err(|e| e.to_string())?;
+    let model = fit(problem, params, &Silent).map_err(|e| e.to_string())?.model;
     Ok(model.to_json())
 }
 
@@ -277,7 +277,7 @@ fn rows_of_weight_zero_have_no_class() {
         std::fs::write(&path, text).unwrap();
         let (coded, _) = Coded::read(&path, &weighted, &small(), None).unwrap();
         let table = read(&path, &weighted.read_options()).unwrap();
-        let (model, _) = coded.fit(&Silent).unwrap();
+        let model = coded.fit(&Silent).unwrap().model;
         (coded.classes().to_vec(), model.evaluate(&table).unwrap())
     };
     let (classes, evaluation) = model(text);

@@ -1,0 +1,14 @@
+//! What a fit returns.
+
+use crate::learn::seconds::Seconds;
+use crate::model::Model;
+
+/// What a fit returns. Later versions may tell more of it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Fitted {
+    /// The model.
+    pub model: Model,
+    /// Where the time went.
+    pub seconds: Seconds,
+}
