@@ -58,6 +58,7 @@ mod engine;
 mod learn;
 pub mod model;
 pub mod params;
+#[cfg(any(test, feature = "study"))]
 pub mod study;
 
 pub use base::error::{Error, Result};
