@@ -4,7 +4,7 @@ use crate::errors::{exception, guarded};
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
 use orthorules::model::{Ensemble, Size};
-use orthorules::{Column, Kind, Link, Predictions};
+use orthorules::{Column, Kind, Link};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -155,10 +155,7 @@ impl Model {
     /// What the score is of the mean: `canonical`, or `identity` where it is a probability itself.
     #[getter]
     fn link(&self) -> &'static str {
-        match self.model.link {
-            Link::Canonical => "canonical",
-            Link::Identity => "identity",
-        }
+        if self.model.link == Link::Identity { "identity" } else { "canonical" }
     }
 
     /// The texts of the rules, for each ensemble.
@@ -194,20 +191,14 @@ impl Activations {
     fn predict<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let steps = steps(&self.model, &self.sizes, size)?;
         let predictions = py.detach(|| guarded(|| Ok(self.fired.predictions_of(&self.model, &steps))))?;
-        Ok(match predictions {
-            Predictions::Numbers(numbers) => array(py, numbers),
-            Predictions::Classes { probabilities, .. } => array(py, probabilities),
-        })
+        Ok(array(py, predictions.into_values()))
     }
 
     /// The likeliest class of each row at one size.
     fn labels<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let steps = steps(&self.model, &self.sizes, size)?;
         let predictions = py.detach(|| guarded(|| Ok(self.fired.predictions_of(&self.model, &steps))))?;
-        Ok(match predictions {
-            Predictions::Numbers(_) => array(py, Vec::new()),
-            Predictions::Classes { labels, .. } => array(py, labels),
-        })
+        Ok(array(py, predictions.labels().unwrap_or_default().to_vec()))
     }
 
     /// The score of every row at one size, ensemble by ensemble.

@@ -18,11 +18,9 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// A JSON document on a line of its own. Numbers that are not finite become null.
+    /// A JSON document.
     pub(crate) fn json(document: &impl serde::Serialize) -> Self {
-        let mut text = serde_json::to_string(document).unwrap_or_default();
-        text.push('\n');
-        Self::Data(text)
+        Self::Data(json(document))
     }
 
     /// Writes to standard output. A reader that has gone away has had enough: no error.
@@ -48,6 +46,13 @@ impl Output {
 pub(crate) fn complain(text: &str) {
     let line = text.split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ");
     let _ = writeln!(io::stderr(), "orthorules: {}", crate::text::clean(&line));
+}
+
+/// A JSON document on a line of its own. Numbers that are not finite become null.
+pub(crate) fn json(document: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string(document).unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 /// Remarks that do not stop the work.

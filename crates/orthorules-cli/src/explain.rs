@@ -129,17 +129,18 @@ fn values(model: &Model, table: &Table, rules: usize, i: usize) -> Map<String, V
     let names = used.flat_map(|rule| &rule.conditions).map(|condition| condition.column.as_str());
     let value = |name: &str| match table.column(name).map(|c| &c.values)? {
         Values::Numeric(numbers) => Some(json!(numbers[i])),
-        categories @ Values::Categorical { .. } => Some(json!(categories.display(i))),
+        categories => Some(json!(categories.display(i))),
     };
     names.map(|name| (name.to_owned(), value(name).unwrap_or_default())).collect()
 }
 
 fn answer<'m>(model: &'m Model, predictions: &Predictions, i: usize) -> Answer<'m> {
-    match predictions {
-        Predictions::Numbers(numbers) => Answer::Number { prediction: numbers[i] },
-        Predictions::Classes { labels, probabilities } => {
+    let values = predictions.values();
+    match predictions.labels() {
+        None => Answer::Number { prediction: values[i] },
+        Some(labels) => {
             let count = model.classes.len();
-            let probabilities = probabilities[i * count..(i + 1) * count].to_vec();
+            let probabilities = values[i * count..(i + 1) * count].to_vec();
             Answer::Class { prediction: &model.classes[labels[i] as usize], probabilities }
         }
     }

@@ -5,7 +5,7 @@ use orthorules::model::VERSION;
 use orthorules::params::{Monotone, PathKind, Preset, Search, Select};
 use orthorules::predict::Activations;
 use orthorules::rule::Op;
-use orthorules::{Column, Model, Params, Predictions, Problem, Roles, Silent, Table, Task, Values, fit};
+use orthorules::{Column, Model, Params, Problem, Roles, Silent, Table, Task, Values, fit};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -41,11 +41,10 @@ fn said(model: &Model) -> Value {
         ensemble.path.iter().map(size).collect::<Vec<Value>>()
     };
     let scores: Vec<Vec<Value>> = model.ensembles.iter().enumerate().map(sizes).collect();
-    let predictions = match model.predict(&table).unwrap() {
-        Predictions::Numbers(numbers) => json!(numbers),
-        Predictions::Classes { probabilities, .. } => {
-            json!(probabilities.chunks_exact(model.classes.len()).collect::<Vec<_>>())
-        }
+    let predicted = model.predict(&table).unwrap();
+    let predictions = match predicted.labels() {
+        None => json!(predicted.values()),
+        Some(_) => json!(predicted.values().chunks_exact(model.classes.len()).collect::<Vec<_>>()),
     };
     json!({ "scores": scores, "predictions": predictions })
 }

@@ -2,7 +2,7 @@
 
 use orthorules::generate::{SplitMix64, friedman1, tic_tac_toe};
 use orthorules::params::Preset;
-use orthorules::{Column, Link, Model, Params, Predictions, Problem, Roles, Silent, Table, Values, fit};
+use orthorules::{Column, Link, Model, Params, Problem, Roles, Silent, Table, Values, fit};
 
 fn learn(table: &Table, target: &str, params: &Params) -> Model {
     let roles = Roles { target: target.into(), ..Roles::default() };
@@ -15,10 +15,9 @@ fn sirus() -> Params {
 
 /// The probabilities of all classes, row by row.
 fn probabilities(model: &Model, table: &Table) -> Vec<f64> {
-    match model.predict(table).unwrap() {
-        Predictions::Classes { probabilities, .. } => probabilities,
-        other @ Predictions::Numbers(_) => panic!("classes were expected, not {other:?}"),
-    }
+    let predictions = model.predict(table).unwrap();
+    assert!(predictions.labels().is_some(), "classes were expected, not {predictions:?}");
+    predictions.into_values()
 }
 
 #[test]

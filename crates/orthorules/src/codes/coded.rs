@@ -11,6 +11,9 @@ pub struct Coded {
     pub(crate) problem: Problem,
     pub(crate) columns: Vec<BinnedColumn>,
     pub(crate) params: Params,
+    /// The file that it was read from.
+    #[cfg(feature = "files")]
+    pub(crate) path: std::path::PathBuf,
     /// Seconds that cuts and codes took, reading not counted.
     pub(crate) seconds: f64,
 }

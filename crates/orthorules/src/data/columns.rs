@@ -154,6 +154,7 @@ pub(crate) fn count_rows(weights: &[f64]) -> bool {
 
 /// The target of every row.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Target {
     /// Numbers or counts.
     Numbers(Vec<f64>),

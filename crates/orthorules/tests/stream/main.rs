@@ -278,6 +278,10 @@ fn rows_of_weight_zero_have_no_class() {
         let (coded, _) = Coded::read(&path, &weighted, &small(), None).unwrap();
         let table = read(&path, &weighted.read_options()).unwrap();
         let model = coded.fit(&Silent).unwrap().model;
+        // However the training rows are at hand, the model is worth the same on them.
+        let expected = model.evaluate(&table).unwrap();
+        assert_eq!(coded.evaluate(&model).unwrap(), expected);
+        assert_eq!(model.evaluate_problem(&Problem::new(table.clone(), &weighted).unwrap()).unwrap(), expected);
         (coded.classes().to_vec(), model.evaluate(&table).unwrap())
     };
     let (classes, evaluation) = model(text);

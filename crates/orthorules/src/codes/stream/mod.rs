@@ -20,8 +20,10 @@ use crate::codes::coded::Coded;
 use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
-use crate::data::problem::{Problem, Roles, pick, rows_that_count};
-use crate::data::table::{Builder, CHANGED, ColumnPart, Head, Outcome, ReadOptions, Scan, Source, Table};
+use crate::data::problem::{Problem, Roles, pick, rows_that_count, weights};
+use crate::data::table::{self, Builder, CHANGED, ColumnPart, Head, Outcome, ReadOptions, Scan, Source, Table};
+use crate::model::Model;
+use crate::model::evaluate::Evaluation;
 use crate::params::{Checked, Params};
 use feature::{ColumnSummary, FeatureEncoder};
 
@@ -43,17 +45,36 @@ impl Coded {
         let asked = params;
         // Every range is the same for every loss and table.
         let params = params.check(Loss::Squared, 1)?;
-        on_threads(Some(params.threads), || coded(&Arc::new(Source::open(path)?), roles, &params, memory_limit, asked))?
+        on_threads(Some(params.threads), || coded(path, roles, &params, memory_limit, asked))?
+    }
+
+    /// The quality of every size of `model` on the rows that it was learned from. The columns that rules use are read again.
+    pub fn evaluate(&self, model: &Model) -> Result<Vec<Evaluation>> {
+        let roles = &self.problem.roles;
+        let used = model.used_columns().into_iter().map(str::to_owned);
+        let only: Vec<String> = used.chain(roles.weight.clone()).collect();
+        let table = table::read(&self.path, &ReadOptions { only: Some(only), ..roles.read_options() })?;
+        let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
+        let table = match weight.as_deref().and_then(rows_that_count) {
+            Some(kept) => table.take(&kept),
+            None => table,
+        };
+        if table.rows() != self.problem.rows {
+            return Err(Error::file(&self.path, CHANGED));
+        }
+        let columns = table.into_columns().into_iter().filter(|c| roles.is_feature(&c.name));
+        model.evaluate_coded(&self.problem, columns.collect())
     }
 }
 
 fn coded(
-    source: &Arc<Source>,
+    path: &Path,
     roles: &Roles,
     params: &Checked,
     memory_limit: Option<u64>,
     asked: &Params,
 ) -> Result<(Coded, Vec<String>)> {
+    let source = &Arc::new(Source::open(path)?);
     let error = |what: String| source.error(what);
     let mut options = roles.read_options();
     let First { scan, table, summaries, rows, mut seconds } =
@@ -97,7 +118,8 @@ fn coded(
     let specs = second.features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
     let columns = second.features.into_iter().zip(columns).map(|((_, encoder), codes)| encoder.finish(codes));
     problem.coded = Some(specs);
-    let coded = Coded { problem, columns: columns.collect(), params: asked.clone(), seconds: second.seconds };
+    let (params, path) = (asked.clone(), path.to_owned());
+    let coded = Coded { problem, columns: columns.collect(), params, path, seconds: second.seconds };
     Ok((coded, warnings))
 }
 

@@ -6,6 +6,7 @@ use crate::base::error::{Error, Result};
 
 /// The cells of a column in memory.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Cells {
     /// Numbers; NaN is missing.
     Numbers(Numbers),

@@ -23,6 +23,7 @@ pub const MISSING: u32 = u32::MAX;
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Kind {
     /// Numbers; NaN is missing.
     Numeric,
@@ -34,6 +35,7 @@ pub enum Kind {
 
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Values {
     /// Numbers; NaN is missing.
     Numeric(Numbers),

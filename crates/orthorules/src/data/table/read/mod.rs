@@ -44,7 +44,7 @@ pub(crate) use source::{CHANGED, Source};
 /// Rows of Parquet and Arrow files that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// How to read a table.
+/// How to read a table. There may be more to say later, so end a list of fields with `..ReadOptions::default()`.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     /// Columns to treat as categories whatever they look like.
