@@ -50,7 +50,7 @@ mod _native {
     /// What there is to say of weights that sum to `total`, if anything.
     #[pyfunction]
     fn warning_of_weights(total: f64, rows: usize) -> Option<String> {
-        orthorules::Problem::warning_of_weights(total, rows)
+        orthorules::Warning::of_weights(total, rows).map(|warning| warning.to_string())
     }
 
     /// The columns of one of the demonstration's tables, by name: an array, or a list of texts.

@@ -2,7 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use orthorules::model::Size;
-use orthorules::{Certificate, Observer, Rule, decimal};
+use orthorules::table::panics_are_caught;
+use orthorules::{Certificate, Observer, Rule, Warning, decimal};
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,11 +73,28 @@ impl Notes {
         }
     }
 
+    /// What the library warns of, with the flags that help.
+    pub(crate) fn warn(self, warning: &Warning) {
+        self.note(&with_flags(warning));
+    }
+
     /// Something the user asked to know.
     pub(crate) fn detail(self, text: &str) {
         if self.verbose {
             complain(text);
         }
+    }
+}
+
+/// A warning in the words of the command line.
+fn with_flags(warning: &Warning) -> String {
+    match warning {
+        Warning::NoColumn { column } => format!("--categorical {column}: no such column"),
+        Warning::LeftOut { column, reason } if reason.is_overruled() => {
+            format!("{warning} with --categorical {column}")
+        }
+        Warning::Unbounded { .. } => warning.to_string().replace("a larger penalty", "a larger --reg-lambda"),
+        other => other.to_string(),
     }
 }
 
@@ -153,10 +171,14 @@ impl Observer for Progress {
     }
 }
 
-/// A panic is our mistake, and one line tells of it, however many threads follow. They are asked to stop.
+/// A panic is our mistake, and one line tells of it, however many threads follow. They are asked to stop. One that becomes
+/// an error (a damaged file) is no mistake of ours, and the error tells of it.
 pub(crate) fn report_first_panic() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     std::panic::set_hook(Box::new(|panic| {
+        if panics_are_caught() {
+            return;
+        }
         INTERRUPTED.store(true, Ordering::Relaxed);
         if TOLD.swap(true, Ordering::Relaxed) {
             return;

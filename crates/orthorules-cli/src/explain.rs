@@ -3,7 +3,6 @@
 use crate::args::ExplainArgs;
 use crate::console::{Notes, Output};
 use crate::input::{self, Failure, in_table};
-use crate::predict::note_exposure;
 use crate::text::{self, BOLD, Cell, DIM, Grid};
 use orthorules::explain::Explanation;
 use orthorules::predict::Activations;
@@ -99,7 +98,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let table = table.take(&picked);
     let activations = Activations::new(&model, &table).map_err(in_table(&args.table))?;
     let predictions = activations.predictions(&model, rules);
-    note_exposure(&model, |name| table.column(name).is_some(), Notes { quiet: args.quiet, verbose: false });
+    let notes = Notes { quiet: args.quiet, verbose: false };
+    model.warning_of_exposure(|name| table.column(name).is_some()).iter().for_each(|warning| notes.warn(warning));
     let rows: Vec<Row> = numbers
         .iter()
         .enumerate()

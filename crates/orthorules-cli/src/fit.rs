@@ -5,14 +5,13 @@ mod document;
 pub(crate) use document::{Document, Entry, SizeLabel};
 
 use crate::args::FitArgs;
-use crate::console::{Notes, Output, Progress, expect_interrupt, interrupted, keep_rules_on_interrupt};
+use crate::console::{Notes, Output, Progress, expect_interrupt, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
 use crate::text;
 use document::{HeldOut, Timings, entries};
 use orthorules::evaluate::Evaluation;
-use orthorules::model::Status;
 use orthorules::table::read;
-use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, decimal, on_threads};
+use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -74,7 +73,7 @@ pub(crate) enum Data {
     /// All of it, in memory.
     Table(Table),
     /// A problem with features as codes, made while a file was read.
-    Codes { coded: Box<Coded>, warnings: Vec<String> },
+    Codes { coded: Box<Coded>, warnings: Vec<Warning> },
 }
 
 /// What a model is learned from, in either form.
@@ -105,7 +104,7 @@ impl Learnable {
         }
     }
 
-    fn warning(&self) -> Option<String> {
+    fn warning(&self) -> Option<Warning> {
         match self {
             Self::Problem(problem) => problem.warning(),
             Self::Coded(coded) => coded.warning(),
@@ -151,7 +150,7 @@ impl Fitted {
         };
         params.check(problem.task().loss(), problem.rows())?;
         for warning in warnings.iter().chain(&problem.warning()) {
-            notes.note(warning);
+            notes.warn(warning);
         }
         let (rows, columns) = (problem.rows(), problem.width());
         notes.detail(&format!(
@@ -163,11 +162,11 @@ impl Fitted {
         ));
         keep_rules_on_interrupt();
         let progress = Progress::new(notes);
-        let orthorules::Fitted { model, seconds: spent, .. } = problem.fit(params, &progress)?;
+        let orthorules::Fitted { model, seconds: spent, warnings, .. } = problem.fit(params, &progress)?;
         let searches = progress.seconds();
         drop(progress);
-        if interrupted() {
-            notes.note(what_is_kept(&model, params));
+        for warning in &warnings {
+            notes.warn(warning);
         }
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
@@ -196,7 +195,6 @@ impl Fitted {
             milliseconds(seconds.refit),
             milliseconds(seconds.total)
         ));
-        remark_on_weights(&model, notes);
         Ok(Self { model, rows, columns, path, seconds })
     }
 
@@ -231,36 +229,6 @@ impl Fitted {
             measures.extend([("fresh risk", fresh), ("relative", relative)]);
         }
         text::path_table(&sizes, &measures, self.model.chosen())
-    }
-}
-
-/// What a fit that was interrupted has.
-fn what_is_kept(model: &Model, params: &Params) -> &'static str {
-    if params.cv.is_some() && model.cv.is_none() {
-        "interrupted: the folds were not finished, so that neither size nor penalty is chosen by them; the rules found so \
-         far are kept"
-    } else if params.bootstrap.is_some() && model.bootstrap.is_none() {
-        "interrupted: the bootstrap was not finished; the model is kept without it"
-    } else {
-        "interrupted: the rules found so far are kept"
-    }
-}
-
-/// Tells when weights are where the fit stopped rather than where the risk is least.
-fn remark_on_weights(model: &Model, notes: Notes) {
-    for ensemble in &model.ensembles {
-        let class = ensemble.class.as_ref().map_or(String::new(), |c| format!("{c}: "));
-        match ensemble.chosen().status {
-            Status::Unbounded if ensemble.chosen().rules == 0 => notes.note(&format!(
-                "{class}every row has the same target, so the training risk has no minimum; the constant is that of half a row more"
-            )),
-            Status::Unbounded => notes.note(&format!(
-                "{class}the training risk has no minimum at finite weights, so they were stopped; \
-                 a larger --reg-lambda gives weights with a meaning"
-            )),
-            Status::Stalled => notes.note(&format!("{class}the weights are as good as floating point allows")),
-            _ => {}
-        }
     }
 }
 

@@ -42,7 +42,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
     let batches = Batches::open(&args.table, &model.options_to_predict()).map_err(&in_table)?;
     predictor.check_columns(batches.names()).map_err(&in_table)?;
     let has = |name: &str| batches.names().iter().any(|n| n == name);
-    note_exposure(&model, has, Notes { quiet: args.quiet, verbose: false });
+    let notes = Notes { quiet: args.quiet, verbose: false };
+    model.warning_of_exposure(has).iter().for_each(|warning| notes.warn(warning));
     // Ctrl-C stops between two batches, so that no half of a file is left behind.
     keep_rules_on_interrupt();
     let mut sink = Sink::new(args.output.as_deref())?;
@@ -61,13 +62,6 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
         }
     }
     sink.finish()
-}
-
-/// Says so when rates are predicted where counts could be.
-pub(crate) fn note_exposure(model: &Model, has_column: impl Fn(&str) -> bool, notes: Notes) {
-    if let Some(name) = model.exposure.as_ref().filter(|name| !has_column(name)) {
-        notes.note(&format!("the table has no exposure column {name:?}: every row counts with exposure 1"));
-    }
 }
 
 fn json(model: &Model, rules: usize, predictions: &Predictions) -> String {

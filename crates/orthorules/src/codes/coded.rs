@@ -2,6 +2,7 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::data::problem::{Problem, Task};
+use crate::data::warning::Warning;
 use crate::params::Params;
 
 /// A problem whose features became codes while a file was read, for fits with the parameters that were given then.
@@ -40,7 +41,7 @@ impl Coded {
     }
 
     /// What a user should know of the weights before the fit.
-    pub fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<Warning> {
         self.problem.warning()
     }
 }

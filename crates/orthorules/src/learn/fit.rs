@@ -7,6 +7,7 @@ use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
 use crate::data::problem::Problem;
+use crate::data::warning::{Unfinished, Warning};
 use crate::learn::bootstrap;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
@@ -35,15 +36,21 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         }
         Ok::<_, Error>(fitted)
     })??;
-    readable(fitted, start)
+    finished(fitted, &checked, observer, start)
 }
 
 /// What a fit that began at `start` returns, if the model can be written and read back.
-fn readable(mut fitted: Fitted, start: Instant) -> Result<Fitted> {
+fn finished(mut fitted: Fitted, params: &Checked, observer: &dyn Observer, start: Instant) -> Result<Fitted> {
     fitted.model.check().map_err(|e| match e {
         Error::Model(what) => Error::Model(format!("{what}; bring target, weights and penalty to usual sizes")),
         other => other,
     })?;
+    if observer.stop() {
+        let folds = (params.cv.is_some() && fitted.model.cv.is_none()).then_some(Unfinished::Folds);
+        let draws = (params.bootstrap.is_some() && fitted.model.bootstrap.is_none()).then_some(Unfinished::Bootstrap);
+        fitted.warnings.push(Warning::Stopped { unfinished: folds.or(draws) });
+    }
+    fitted.warnings.extend(fitted.model.warnings());
     fitted.seconds.total = start.elapsed().as_secs_f64();
     Ok(fitted)
 }
@@ -54,7 +61,7 @@ impl Coded {
         let start = Instant::now();
         let checked = checked(&self.problem, &self.params)?;
         let fitted = on_threads(Some(checked.threads), || Binned::of_codes(self).fit(&checked, observer))?;
-        readable(fitted, start)
+        finished(fitted, &checked, observer, start)
     }
 }
 

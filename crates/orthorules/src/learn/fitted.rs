@@ -1,5 +1,6 @@
 //! What a fit returns.
 
+use crate::data::warning::Warning;
 use crate::learn::seconds::Seconds;
 use crate::model::Model;
 
@@ -11,4 +12,6 @@ pub struct Fitted {
     pub model: Model,
     /// Where the time went.
     pub seconds: Seconds,
+    /// What the user should know of it.
+    pub warnings: Vec<Warning>,
 }

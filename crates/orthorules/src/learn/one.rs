@@ -68,7 +68,7 @@ impl<'p> Binned<'p> {
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
-        Fitted { model: model(problem, ensembles, checked), seconds }
+        Fitted { model: model(problem, ensembles, checked), seconds, warnings: Vec::new() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which columns of a table a model needs, and how files are read for it.
 
+use crate::data::warning::Warning;
 use crate::model::Model;
 
 #[cfg(feature = "files")]
@@ -15,6 +16,13 @@ impl Model {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// What to tell whoever predicts a table without the exposures that the model was trained with: rates where there could
+    /// be counts. `has_column` says which columns the table has.
+    pub fn warning_of_exposure(&self, has_column: impl Fn(&str) -> bool) -> Option<Warning> {
+        let missing = self.exposure.as_ref().filter(|name| !has_column(name));
+        missing.map(|column| Warning::NoExposure { column: column.clone() })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::data::loss::Link;
 use crate::data::problem::Task;
-use crate::model::Model;
+use crate::data::warning::Warning;
+use crate::model::{Ensemble, Model, Status};
 
 impl Model {
     /// What the model is about, in a few words.
@@ -31,6 +32,20 @@ impl Model {
             (Task::Classification, Link::Canonical, [_, positive]) => format!("the log-odds of {target} = {positive}"),
             (Task::Classification, Link::Canonical, _) => "the log-odds of the class against the rest".into(),
         }
+    }
+
+    /// What to know of the weights of the chosen size that are where the fit stopped rather than where the risk is least.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let warning = |ensemble: &Ensemble| {
+            let (class, size) = (ensemble.class.clone(), ensemble.chosen());
+            match size.status {
+                Status::Unbounded if size.rules == 0 => Some(Warning::OneTarget { class }),
+                Status::Unbounded => Some(Warning::Unbounded { class }),
+                Status::Stalled => Some(Warning::Stalled { class }),
+                Status::Converged | Status::Step => None,
+            }
+        };
+        self.ensembles.iter().filter_map(warning).collect()
     }
 
     /// What a weight means, in a sentence.

@@ -99,7 +99,7 @@ fn ipc(rows: &[Row]) -> Vec<u8> {
 fn in_memory(path: &Path, roles: &Roles, params: &Params) -> Result<(String, Vec<String>), String> {
     params.check(Loss::Squared, 1).map_err(|e| e.to_string())?;
     let table = read(path, &roles.read_options()).map_err(|e| e.to_string())?;
-    let warnings = table.warnings().to_vec();
+    let warnings = table.warnings().iter().map(ToString::to_string).collect();
     let problem = Problem::new(table, roles).map_err(|e| e.to_string())?;
     Ok((model(&problem, params)?, warnings))
 }
@@ -107,7 +107,7 @@ fn in_memory(path: &Path, roles: &Roles, params: &Params) -> Result<(String, Vec
 fn streamed(path: &Path, roles: &Roles, params: &Params, limit: Option<u64>) -> Result<(String, Vec<String>), String> {
     let (coded, warnings) = Coded::read(path, roles, params, limit).map_err(|e| e.to_string())?;
     let model = coded.fit(&Silent).map_err(|e| e.to_string())?.model;
-    Ok((model.to_json(), warnings))
+    Ok((model.to_json(), warnings.iter().map(ToString::to_string).collect()))
 }
 
 fn model(problem: &Problem, params: &Params) -> Result<String, String> {

@@ -21,7 +21,10 @@ use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, pick, rows_that_count, weights};
-use crate::data::table::{self, Builder, CHANGED, ColumnPart, Head, Outcome, ReadOptions, Scan, Source, Table};
+use crate::data::table::{
+    self, Builder, CHANGED, ColumnPart, Head, Outcome, ReadOptions, Scan, Source, Table, nothing_left,
+};
+use crate::data::warning::Warning;
 use crate::model::Model;
 use crate::model::evaluate::Evaluation;
 use crate::params::{Checked, Params};
@@ -36,7 +39,12 @@ impl Coded {
     /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory.
     ///
     /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself.
-    pub fn read(path: &Path, roles: &Roles, params: &Params, memory_limit: Option<u64>) -> Result<(Self, Vec<String>)> {
+    pub fn read(
+        path: &Path,
+        roles: &Roles,
+        params: &Params,
+        memory_limit: Option<u64>,
+    ) -> Result<(Self, Vec<Warning>)> {
         if params.cv.is_some() || params.bootstrap.is_some() {
             return Err(Error::Conflict(
                 "cross-validation and the bootstrap need the table in memory, not its codes".into(),
@@ -73,14 +81,14 @@ fn coded(
     params: &Checked,
     memory_limit: Option<u64>,
     asked: &Params,
-) -> Result<(Coded, Vec<String>)> {
+) -> Result<(Coded, Vec<Warning>)> {
     let source = &Arc::new(Source::open(path)?);
     let error = |what: String| source.error(what);
     let mut options = roles.read_options();
     let First { scan, table, summaries, rows, mut seconds } =
         First::pass(source, &options, roles, params).map_err(error)?;
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
-    let mut warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
+    let mut warnings: Vec<Warning> = unknown.map(|name| Warning::NoColumn { column: name.clone() }).collect();
     let mut remarks = scan.left_out.clone();
     let (mut names, mut features) = (Vec::new(), Vec::new());
     for (head, summary) in scan.heads.iter().zip(summaries) {
@@ -97,8 +105,7 @@ fn coded(
     remarks.sort_by_key(|(place, _)| *place);
     warnings.extend(remarks.into_iter().map(|(_, why)| why));
     if names.is_empty() {
-        let why = warnings.first().map_or("there is none", String::as_str);
-        return Err(error(format!("no column is left: {why}")));
+        return Err(error(nothing_left(&warnings)));
     }
     roles.check(&names)?;
     let mut problem = Problem::with_roles(table, roles)?;

@@ -111,7 +111,7 @@ pub(crate) fn fit(
         grid: lambdas.iter().enumerate().filter_map(best_of).collect(),
         path: of_lambda(chosen.lambda).into_iter().map(CvStep::from).collect(),
     });
-    Ok(Fitted { model, seconds })
+    Ok(Fitted { model, seconds, warnings: Vec::new() })
 }
 
 /// The parameters with every λ of the grid, or with the one that was given. The stable rules of a forest know no λ.
