@@ -5,6 +5,7 @@ mod borrowed;
 mod errors;
 mod fit;
 mod model;
+mod parts;
 mod table;
 
 use pyo3::pymodule;
@@ -19,6 +20,8 @@ mod _native {
     use super::fit::fit;
     #[pymodule_export]
     use super::model::{Activations, Model};
+    #[pymodule_export]
+    use super::parts::{Part, Rule, Size};
     #[pymodule_export]
     use super::table::Table;
 

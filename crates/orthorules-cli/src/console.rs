@@ -227,6 +227,18 @@ impl Drop for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orthorules::warning::Reason;
+
+    #[test]
+    fn warnings_name_the_flag_that_helps() {
+        let dates = Warning::LeftOut { column: "day".into(), reason: Reason::Dates };
+        assert!(with_flags(&dates).ends_with("or keep them as categories with --categorical day"));
+        let index = Warning::LeftOut { column: "i".into(), reason: Reason::Index };
+        assert_eq!(with_flags(&index), index.to_string());
+        assert_eq!(with_flags(&Warning::NoColumn { column: "typo".into() }), "--categorical typo: no such column");
+        let unbounded = with_flags(&Warning::Unbounded { class: Some("a".into()) });
+        assert!(unbounded.starts_with("a: the ") && unbounded.contains("a larger --reg-lambda gives"), "{unbounded}");
+    }
 
     /// Set for the process in which threads panic.
     const PANIC: &str = "ORTHORULES_TEST_PANIC";
