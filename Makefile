@@ -32,7 +32,8 @@ format: ## Source is formatted, scripts parse
 	$(CARGO) fmt --manifest-path python/Cargo.toml -- --check
 	$(PYTHON) -c "import ast, pathlib; [ast.parse(p.read_text('utf-8'), str(p)) for p in pathlib.Path('experiments').glob('*.py')]"
 
-lint: ## Clippy without warnings
+lint: ## Clippy without warnings, of the library also as others get it
+	$(CARGO) clippy -p orthorules -- -D warnings
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --manifest-path python/Cargo.toml --target-dir $(TARGET) -- -D warnings
 

@@ -17,7 +17,7 @@ use clap::Args;
 pub(crate) use curve::geometric;
 use curve::{Curve, LEVELS};
 use orthorules::params::Preset;
-use orthorules::{Loss, Params, Silent, fit};
+use orthorules::{Fitted, Loss, Params, Silent, fit};
 use report::{Score, System};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ impl Variant {
 
     fn measure(&self, data: &DataSet, split: usize) -> Result<Score> {
         let split = data.split(split)?;
-        let (model, seconds) = fit(&split.problem, &self.params(split.problem.task().loss()), &Silent)?;
+        let Fitted { model, seconds, .. } = fit(&split.problem, &self.params(split.problem.task().loss()), &Silent)?;
         Ok(Score {
             train: Curve::of_path(&model.evaluate(&split.train)?),
             test: Curve::of_path(&model.evaluate(&split.test)?),

@@ -52,7 +52,7 @@ impl Selection {
     /// What each of `RULES` chooses.
     fn choices(&self, split: &Split) -> Result<[Choice; 3]> {
         let plain = Params { threads: Some(1), max_complexity: self.max_complexity, ..Params::default() };
-        let fit = |params: &Params| fit(&split.problem, params, &Silent).map(|(model, _)| model);
+        let fit = |params: &Params| fit(&split.problem, params, &Silent).map(|fitted| fitted.model);
         let largest = fit(&plain)?;
         let one_se = fit(&Params { cv: Some(self.folds), select: Some(Select::OneSe), ..plain.clone() })?;
         // Both rules see the same curves: the model of least risk is the plain fit with that λ, at that size.

@@ -7,7 +7,7 @@ use orthorules::generate::SplitMix64;
 use orthorules::model::Size;
 use orthorules::params::{MaxBins, Preset};
 use orthorules::table::{self, ReadOptions};
-use orthorules::{Column, Model, Observer, Params, Problem, Roles, Rule, Seconds, Table, Task, Values, fit};
+use orthorules::{Column, Fitted, Model, Observer, Params, Problem, Roles, Rule, Seconds, Table, Task, Values, fit};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Speed) -> Result<()> {
     let mut best: Option<(Model, Seconds, Vec<f64>)> = None;
     for _ in 0..args.repeats.max(1) {
         let clock = Clock { start: Instant::now(), rounds: Mutex::new(Vec::new()) };
-        let (model, seconds) = fit(&problem, &params, &clock)?;
+        let Fitted { model, seconds, .. } = fit(&problem, &params, &clock)?;
         if best.as_ref().is_none_or(|(_, least, _)| seconds.total < least.total) {
             best = Some((model, seconds, clock.rounds.into_inner().unwrap_or_default()));
         }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import json
 import numbers
 import warnings
 from collections.abc import Iterator, Sequence
@@ -76,20 +75,20 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- parameters ----
 
-    def _options(self, folds: int | None) -> list[tuple[str, str]]:
+    def _options(self, folds: int | None) -> dict[str, str]:
         """The engine's parameters as text. A preset has the say where a parameter is left at its default."""
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
-        options = []
+        options = {}
         for name in ENGINE:
             value = getattr(self, name)
             if name == "cv" and folds is not None:
                 value = folds
             untouched = self.preset is not None and value == defaults[name]
             if value is not None and not untouched:
-                options.append((name, _text(name, value)))
-        options.append(("threads", str(effective_n_jobs(self.n_jobs))))
+                options[name] = _text(name, value)
+        options["threads"] = str(effective_n_jobs(self.n_jobs))
         if self.random_state is not None:
-            options.append(("seed", str(self._seed())))
+            options["seed"] = str(self._seed())
         return options
 
     def _seed(self) -> int:
@@ -118,24 +117,24 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("cv must hold out every row once, and learn from all others")
         return len(splits), fold
 
-    def _cuts(self) -> list[tuple[str, list[float]]]:
+    def _cuts(self) -> dict[str, list[float]]:
         if self.cuts is None:
-            return []
+            return {}
         if not hasattr(self.cuts, "items"):
             raise TypeError(f"cuts must be a dict of column names to thresholds, got {type(self.cuts).__name__}")
-        return [(str(name), [float(t) for t in np.ravel(values)]) for name, values in self.cuts.items()]
+        return {str(name): [float(t) for t in np.ravel(values)] for name, values in self.cuts.items()}
 
-    def _monotone(self, table: _native.Table) -> list[tuple[str, int]]:
+    def _monotone(self, table: _native.Table) -> dict[str, int]:
         """The features with which the score may only rise (1) or fall (-1)."""
         given = self.monotonic_cst
         if given is None:
-            return []
+            return {}
         if not isinstance(given, dict) and np.ndim(given) != 1:
             raise ValueError(f"monotonic_cst must be a dict or an array with one entry for each feature, got {given!r}")
         directions = _check_monotonic_cst(self, given)
-        listed = [(name, int(d)) for name, d in zip(self._names(), directions, strict=True) if d != 0]
+        listed = {name: int(d) for name, d in zip(self._names(), directions, strict=True) if d != 0}
         numbers, categories = table.kinds
-        for name, _ in listed:
+        for name in listed:
             if name in categories:
                 raise ValueError("Categorical features cannot have monotonic constraints.")
             if name not in numbers:
@@ -252,35 +251,35 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         if given is not None:
             groups = given[1]
         taken = {*self._names(), target}
-        names: list[str | None] = []
+        names: dict[str, str | None] = {}
         for name, values in (("sample_weight", weight), ("exposure", exposure), ("groups", groups)):
             if values is None:
-                names.append(None)
+                names[name] = None
                 continue
             if name == "groups":
                 values = np.unique(values, return_inverse=True)[1]
             free = _free(getattr(values, "name", None), name, taken)
             taken.add(free)
             table.add(free, np.asarray(values, dtype=np.float64))
-            names.append(free)
+            names[name] = free
         if self.on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt must be 'raise' or 'keep', got {self.on_interrupt!r}")
         progress = Progress(int(self.verbose)) if self.verbose else None
         try:
             model, seconds, interrupted = _native.fit(
                 table,
-                task,
-                target,
-                names[0],
-                names[1],
-                names[2],
-                positive,
-                self.preset,
-                self._options(None if given is None else given[0]),
-                self._cuts(),
-                self._monotone(table),
-                progress,
-                self.on_interrupt == "keep",
+                task=task,
+                target=target,
+                weight=names["sample_weight"],
+                exposure=names["exposure"],
+                groups=names["groups"],
+                positive=positive,
+                preset=self.preset,
+                cuts=self._cuts(),
+                monotone=self._monotone(table),
+                callback=progress,
+                keep=self.on_interrupt == "keep",
+                **self._options(None if given is None else given[0]),
             )
         finally:
             if progress is not None:
@@ -300,33 +299,22 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- what the model says of itself ----
 
-    @property
-    def _document(self) -> dict[str, Any]:
+    def _parts(self) -> list[_native.Part]:
+        """The ensembles, each at the chosen size."""
         check_is_fitted(self)
-        document: dict[str, Any] = json.loads(self._model.to_json())
-        return document
-
-    @property
-    def _ensembles(self) -> list[dict[str, Any]]:
-        document = self._document
-        return document.get("one_vs_rest") or [document]
-
-    def _steps(self, size: int | None = None) -> list[dict[str, Any]]:
-        """The step of each ensemble at a size."""
-        check_is_fitted(self)
-        places = self._model.sizes[self._size if size is None else size]
-        return [e["path"][place] for e, place in zip(self._ensembles, places, strict=True)]
+        return self._model.parts(self._size)
 
     @property
     def intercept_(self) -> Any:
         """β₀; one for each class, with more than two."""
-        values = [step["intercept"] for step in self._steps()]
+        values = [part.size.intercept for part in self._parts()]
         return values[0] if len(values) == 1 else np.array(values)
 
     @property
     def complexity_(self) -> int:
         """Rules plus conditions of the chosen size."""
-        return sum(step["complexity"] for step in self._steps())
+        check_is_fitted(self)
+        return self._model.extents[self._size][1]
 
     # ---- sizes ----
 
@@ -339,14 +327,14 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if (rules is None) == (complexity is None):
             raise ValueError("at needs either rules or complexity")
-        sizes = range(len(self._model.sizes))
+        extents = self._model.extents
         if rules is not None:
-            found = [i for i in sizes if max(s["rules"] for s in self._steps(i)) == rules]
+            found = [i for i, extent in enumerate(extents) if extent[0] == rules]
             if not found:
-                known = sorted({max(s["rules"] for s in self._steps(i)) for i in sizes})
+                known = sorted({extent[0] for extent in extents})
                 raise ValueError(f"there is no size with {rules} rules; there are {', '.join(map(str, known))}")
-        else:
-            found = [i for i in sizes if sum(s["complexity"] for s in self._steps(i)) <= complexity]
+        elif complexity is not None:
+            found = [i for i, extent in enumerate(extents) if extent[1] <= complexity]
             if not found:
                 raise ValueError(f"complexity must be at least 0, got {complexity}")
         other = copy.copy(self)
@@ -389,17 +377,16 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
     def _of(cls, model: _native.Model) -> Self:
         self = cls()
         self._model, self._size, self._by_name = model, model.chosen, True
-        document = self._document
-        self._adopt(document)
-        names = [column["name"] for column in document["columns"]]
+        self._adopt(model)
+        names = model.columns
         self.n_features_in_ = len(names)
         if names != [f"x{i}" for i in range(len(names))]:
             self.feature_names_in_ = np.array(names, dtype=object)
         self.seconds_, self.interrupted_ = {}, False
         return self
 
-    def _adopt(self, document: dict[str, Any]) -> None:
-        """Takes over what a model file says of the task."""
+    def _adopt(self, model: _native.Model) -> None:
+        """Takes over what a model says of the task."""
         raise NotImplementedError
 
 

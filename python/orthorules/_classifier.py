@@ -227,11 +227,10 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
             return float(np.average(self.predict(X) == known, weights=sample_weight))
         return float(super().score(X, known, sample_weight))
 
-    def _adopt(self, document: dict[str, Any]) -> None:
-        if document["task"] != "classification":
+    def _adopt(self, model: _native.Model) -> None:
+        if model.task != "classification":
             raise ValueError("this is the model of a regressor: use RuleRegressor.load or orthorules.load")
-        names = document["classes"]
-        kind = document.get("target_kind", "categorical")
+        names, kind = model.classes, model.target_kind
         if kind == "boolean" and set(names) == {"false", "true"}:
             self.classes_ = np.array([False, True])
         elif kind == "numeric":

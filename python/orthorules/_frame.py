@@ -110,10 +110,9 @@ def table(
 
 def warn_left_out(table: _native.Table) -> None:
     """Tells what the engine left out, in this package's terms."""
-    for text in table.warnings:
-        start, flag, name = text.partition(" --categorical ")
-        advice = f" categorical_features=[{name!r}]" if flag else ""
-        warnings.warn(start + advice, UserWarning, stacklevel=4)
+    for text, name in table.warnings:
+        advice = "" if name is None else f" with categorical_features=[{name!r}]"
+        warnings.warn(text + advice, UserWarning, stacklevel=4)
 
 
 def label(value: Any) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from . import _native
+from ._colours import DOWN, UP
 from ._look import INTERCEPT, signed
-from ._words import DOWN, UP, summed
 
 _STYLE = (
     "<style>.orthorules{font:13px/1.5 system-ui,sans-serif;margin:.4em 0;max-width:60em}"
@@ -36,29 +37,24 @@ class HtmlMixin:
 
 def rules_table(model: Any) -> str:
     """The rules of a fitted model as an HTML table."""
-    document = model._document
-    rows = document.get("rows")
-    parts = model._parts()
+    native: _native.Model = model._model
+    rows = native.rows
+    parts: list[_native.Part] = model._parts()
     text = [_STYLE, '<div class="orthorules">']
-    complexity = model.complexity_
-    for ensemble, step, texts in parts:
-        members = list(step.get("members") or range(step["rules"]))
-        count = f"{len(members)} rule{'' if len(members) == 1 else 's'}"
-        title = f"{escape(str(ensemble['class']))} against the rest: {count}" if "class" in ensemble else count
-        text.append(f"<div><b>{title}</b>, complexity {step['complexity'] if len(parts) > 1 else complexity}</div>")
+    for part in parts:
+        rules, size = part.rules, part.size
+        count = f"{size.rules} rule{'' if size.rules == 1 else 's'}"
+        title = count if part.label is None else f"{escape(part.label)} against the rest: {count}"
+        text.append(f"<div><b>{title}</b>, complexity {size.complexity}</div>")
         text.append('<table><tr><th class="n">weight</th><th></th><th></th><th>rule</th><th class="n">rows</th></tr>')
-        largest = max((abs(w) for w in step["weights"]), default=1.0) or 1.0
-        for k, weight in zip(members, step["weights"], strict=True):
-            covered = ensemble["rules"][k].get("covered")
-            share = f" · {100 * covered / rows:.0f}%" if rows and covered is not None else ""
-            shown = "" if covered is None else f"{covered:,}{share}"
-            text.append(_line(weight, largest, f"if {texts[k]}", shown))
-        text.append(_line(step["intercept"], None, INTERCEPT, ""))
+        largest = max((abs(w) for w in size.weights), default=1.0) or 1.0
+        for k, weight in zip(size.members, size.weights, strict=True):
+            covered = rules[k].covered
+            share = f" · {100 * covered / rows:.0f}%" if rows else ""
+            text.append(_line(weight, largest, f"if {rules[k].text}", f"{covered:,}{share}"))
+        text.append(_line(size.intercept, None, INTERCEPT, ""))
         text.append("</table>")
-    meaning = (
-        f"The weights of all lines {'of a list ' if len(parts) > 1 else ''}that apply add up to {summed(document)}."
-    )
-    text.append(f'<div class="note">{escape(meaning)}</div></div>')
+    text.append(f'<div class="note">{escape(native.meaning)}</div></div>')
     return "".join(text)
 
 

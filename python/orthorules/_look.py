@@ -13,10 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INTERCEPT = "always (intercept)"
+# Risk and standard error where there was no cross-validation.
+UNKNOWN = [np.nan, np.nan]
 
 
 class LookMixin:
     """What a fitted estimator shows of itself."""
+
+    _model: _native.Model
+    _size: int
 
     @property
     def rules_(self) -> pd.DataFrame:
@@ -24,27 +29,28 @@ class LookMixin:
         import pandas as pd
 
         rows = []
-        total = self._document.get("rows")  # type: ignore[attr-defined]
+        parts = self._parts()
+        total = self._model.rows
         sure = self._uncertainty()
-        for e, (ensemble, step, texts) in enumerate(self._parts()):
-            for place, (k, weight) in enumerate(zip(_members(step), step["weights"], strict=True)):
-                rule = ensemble["rules"][k]
-                row = {"class": ensemble.get("class"), "rule": texts[k], "weight": weight}
+        for e, part in enumerate(parts):
+            rules, size = part.rules, part.size
+            for place, (k, weight) in enumerate(zip(size.members, size.weights, strict=True)):
+                rule = rules[k]
+                row: dict[str, Any] = {"class": part.label, "rule": rule.text, "weight": weight}
                 if sure:
-                    low, high = sure[e]["rules"][place]["interval"]
-                    row |= {"lower": low, "upper": high, "frequency": sure[e]["rules"][place]["frequency"]}
+                    row["lower"], row["upper"], row["frequency"] = sure[e][place]
                 row |= {
-                    "conditions": len(rule["conditions"]),
-                    "covered": rule.get("covered"),
-                    "coverage": rule["covered"] / total if total and "covered" in rule else None,
-                    "value": rule.get("value"),
-                    "bound": rule.get("bound"),
-                    "proven": rule.get("proven"),
+                    "conditions": rule.conditions,
+                    "covered": rule.covered,
+                    "coverage": rule.covered / total if total else None,
+                    "value": rule.value,
+                    "bound": rule.bound,
+                    "proven": rule.proven,
                 }
                 rows.append(row)
         columns = ["class", "rule", "weight", "conditions", "covered", "coverage", "value", "bound", "proven"]
         frame = pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
-        return frame if len(self._ensembles) > 1 else frame.drop(columns="class")  # type: ignore[attr-defined]
+        return frame if len(parts) > 1 else frame.drop(columns="class")
 
     @property
     def path_(self) -> pd.DataFrame:
@@ -52,32 +58,30 @@ class LookMixin:
         import pandas as pd
 
         rows = []
-        several = len(self._ensembles) > 1  # type: ignore[attr-defined]
-        judged = self._document.get("cv", {}).get("path", [])  # type: ignore[attr-defined]
-        cv = {(step["rules"], step["complexity"]): step for step in judged}
-        for ensemble, chosen, _ in self._parts():
-            for step in ensemble["path"]:
-                found = {} if several else cv.get((step["rules"], step["complexity"]), {})
-                rows.append(_line(ensemble.get("class"), step, found, step is chosen))
+        parts = self._parts()
+        several = len(parts) > 1
+        judged = self._model.cv
+        cv = {} if several else {(rules, complexity): found for rules, complexity, *found in judged}
+        for part in parts:
+            for place, size in enumerate(part.path):
+                found = cv.get((size.rules, size.complexity), UNKNOWN)
+                risks = [size.train_risk, *found]
+                rows.append(_line(part.label, size.rules, size.complexity, risks, place == part.place))
         if several:
             # Cross-validation judges all classes together.
-            size = sum(step["complexity"] for _, step, _ in self._parts())
-            rows += [_line("all", step, step, step["complexity"] == size) for step in judged]
+            chosen = sum(part.size.complexity for part in parts)
+            for rules, complexity, *found in judged:
+                rows.append(_line("all", rules, complexity, [np.nan, *found], complexity == chosen))
         frame = pd.DataFrame(rows)
         return frame if several else frame.drop(columns="class")
 
-    def _parts(self) -> list[tuple[dict[str, Any], dict[str, Any], list[str]]]:
-        """For every ensemble: itself, its step at the chosen size, the texts of its rules."""
-        ensembles: list[dict[str, Any]] = self._ensembles  # type: ignore[attr-defined]
-        places = self._model.sizes[self._size]  # type: ignore[attr-defined]
-        texts = self._model.rule_texts  # type: ignore[attr-defined]
-        return [(e, e["path"][p], t) for e, p, t in zip(ensembles, places, texts, strict=True)]
+    def _parts(self) -> list[_native.Part]:
+        """The ensembles, each at the chosen size."""
+        raise NotImplementedError
 
-    def _uncertainty(self) -> list[dict[str, Any]]:
+    def _uncertainty(self) -> list[list[tuple[float, float, float]]]:
         """What a bootstrap found of the rules, if it was about the size that is shown."""
-        found = self._document.get("bootstrap")  # type: ignore[attr-defined]
-        same = self._size == self._model.chosen  # type: ignore[attr-defined]
-        return found["ensembles"] if found and same else []
+        return self._model.uncertainty if self._size == self._model.chosen else []
 
     def explain(self, X: Any) -> pd.DataFrame:
         """Which rules hold for which rows, and what each adds to the score.
@@ -89,22 +93,24 @@ class LookMixin:
 
         activations = self._apply(X)  # type: ignore[attr-defined]
         pieces = []
-        several = len(self._ensembles) > 1  # type: ignore[attr-defined]
-        for e, (ensemble, step, texts) in enumerate(self._parts()):
-            members = list(_members(step))
-            rows = len(activations.scores(self._size)[e])  # type: ignore[attr-defined]
+        parts = self._parts()
+        several = len(parts) > 1
+        for e, part in enumerate(parts):
+            rules, size = part.rules, part.size
+            members = size.members
+            rows = len(activations.scores(self._size)[e])
             fired = [np.ones(rows, dtype=bool), *(activations.fires(e, k) for k in members)]
-            weights = [step["intercept"], *step["weights"]]
+            weights = [size.intercept, *size.weights]
             piece = pd.DataFrame(
                 {
                     "row": np.repeat(np.arange(rows), len(fired)),
-                    "rule": np.tile(np.array([INTERCEPT, *(texts[k] for k in members)], dtype=object), rows),
+                    "rule": np.tile(np.array([INTERCEPT, *(rules[k].text for k in members)], dtype=object), rows),
                     "fired": np.column_stack(fired).ravel(),
                     "contribution": np.column_stack([f * w for f, w in zip(fired, weights, strict=True)]).ravel(),
                 }
             )
             if several:
-                piece.insert(0, "class", ensemble["class"])
+                piece.insert(0, "class", part.label)
             pieces.append(piece)
         return pieces[0] if not several else pd.concat(pieces, ignore_index=True)
 
@@ -133,22 +139,11 @@ class LookMixin:
         return contributions(self, row, ax)
 
 
-def _members(step: dict[str, Any]) -> Any:
-    """The rules of a size."""
-    return step.get("members") or range(step["rules"])
-
-
-def _line(label: str | None, step: dict[str, Any], cv: dict[str, Any], chosen: bool) -> dict[str, Any]:
-    """One size on the path."""
-    return {
-        "class": label,
-        "rules": step["rules"],
-        "complexity": step["complexity"],
-        "train_risk": step.get("train_risk", np.nan),
-        "cv_risk": cv.get("cv_risk", np.nan),
-        "cv_se": cv.get("cv_se", np.nan),
-        "chosen": chosen,
-    }
+def _line(label: str | None, rules: int, complexity: int, risks: list[float], chosen: bool) -> dict[str, Any]:
+    """One size on the path; `risks` are those of training and cross-validation, and the latter's standard error."""
+    names = ("train_risk", "cv_risk", "cv_se")
+    measured = dict(zip(names, risks, strict=True))
+    return {"class": label, "rules": rules, "complexity": complexity, **measured, "chosen": chosen}
 
 
 def number(x: float, digits: int = 4) -> str:

@@ -16,7 +16,7 @@ def warning_of_weights(total: float, rows: int) -> str | None: ...
 def generate(name: str, rows: int = 0, seed: int = 0) -> dict[str, Any]: ...
 
 class Table:
-    warnings: list[str]
+    warnings: list[tuple[str, str | None]]
     kinds: tuple[list[str], list[str]]
     @staticmethod
     def of_columns(columns: list[tuple[Any, ...]], categorical: list[str], keep: list[str]) -> Table: ...
@@ -28,6 +28,29 @@ class Table:
     def add_labels(self, name: str, kind: str, codes: NDArray[np.float64], names: list[str]) -> None: ...
     def as_booleans(self, names: list[str]) -> None: ...
 
+class Size:
+    rules: int
+    complexity: int
+    members: list[int]
+    intercept: float
+    weights: list[float]
+    train_risk: float
+
+class Rule:
+    text: str
+    conditions: int
+    covered: int
+    value: float
+    bound: float | None
+    proven: bool
+
+class Part:
+    label: str | None
+    rules: list[Rule]
+    path: list[Size]
+    place: int
+    size: Size
+
 class Model:
     sizes: list[list[int]]
     chosen: int
@@ -38,7 +61,17 @@ class Model:
     exposure: str | None
     task: str
     link: str
-    rule_texts: list[list[str]]
+    loss: str
+    target: str
+    target_kind: str
+    rows: int | None
+    columns: list[str]
+    meaning: str
+    sum_of_weights: str
+    extents: list[tuple[int, int]]
+    cv: list[tuple[int, int, float, float]]
+    uncertainty: list[list[tuple[float, float, float]]]
+    def parts(self, size: int) -> list[Part]: ...
     @staticmethod
     def from_json(text: str) -> Model: ...
     @staticmethod
@@ -56,16 +89,17 @@ class Activations:
 
 def fit(
     table: Table,
+    *,
     task: str,
     target: str,
-    weight: str | None,
-    exposure: str | None,
-    groups: str | None,
-    positive: str | None,
-    preset: str | None,
-    options: list[tuple[str, str]],
-    cuts: list[tuple[str, list[float]]],
-    monotone: list[tuple[str, int]],
-    callback: Any | None,
-    keep: bool,
+    weight: str | None = None,
+    exposure: str | None = None,
+    groups: str | None = None,
+    positive: str | None = None,
+    preset: str | None = None,
+    cuts: dict[str, list[float]] | None = None,
+    monotone: dict[str, int] | None = None,
+    callback: Any | None = None,
+    keep: bool = False,
+    **options: str,
 ) -> tuple[Model, list[tuple[str, float]], bool]: ...

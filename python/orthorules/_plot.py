@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._colours import DOWN, UP
 from ._look import INTERCEPT, number, signed
 from ._why import chance, one_row
-from ._words import DOWN, UP, summed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def path(model: Any, ax: Axes | None = None) -> Axes:
                 count = int(chosen["rules"])
                 text = f"chosen: {count} rule{'' if count == 1 else 's'}" + ("" if label is None else " each")
                 ax.plot([], [], "o", ms=9, mfc="none", mec=INK, label=text)
-    ax.set(xlabel="complexity (rules + conditions)", ylabel=f"mean {model._document['loss']} loss")
+    ax.set(xlabel="complexity (rules + conditions)", ylabel=f"mean {model._model.loss} loss")
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False)
@@ -94,7 +94,7 @@ def rules(model: Any, ax: Axes | None = None) -> Axes:
     ax.axvline(0, color=INK, lw=0.8)
     _name_rows(ax, shown, top=-1.1)
     ax.margins(x=0.06)
-    ax.set_xlabel(f"added to {summed(model._document)}")
+    ax.set_xlabel(f"added to {model._model.sum_of_weights}")
     return ax
 
 
@@ -154,15 +154,15 @@ def contributions(model: Any, row: Any, ax: Axes | None = None) -> Axes:
     low, high = min(base, score, *starts, *ends, base), max(base, score, *starts, *ends, base)
     # The words are to the right of what they name.
     ax.set_xlim(low - 0.06 * span, high + 0.16 * span)
-    ax.set_xlabel(summed(model._document).removeprefix("the "))
+    ax.set_xlabel(model._model.sum_of_weights.removeprefix("the "))
     return ax
 
 
 def _outcome(model: Any, score: float, frame: Any) -> str:
-    document = model._document
-    if document["task"] == "regression":
-        return f"predicted {document['target']}"
-    if document["task"] == "poisson":
+    native = model._model
+    if native.task == "regression":
+        return f"predicted {native.target}"
+    if native.task == "poisson":
         return f"rate {number(np.exp(score))}"
-    who = frame["class"].iloc[0] if "class" in frame else document["classes"][-1]
-    return f"probability of {who} {number(chance(document, score), 3)}"
+    who = frame["class"].iloc[0] if "class" in frame else native.classes[-1]
+    return f"probability of {who} {number(chance(native, score), 3)}"

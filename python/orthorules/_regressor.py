@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_y, check_consistent_length
 
+from . import _native
 from ._base import BaseRules, _free, _per_row, _weights
 from ._doc import documented
 from ._validate import numbers, required
@@ -169,10 +170,10 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         power = 1 if self.loss == "poisson" else 0
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
 
-    def _adopt(self, document: dict[str, Any]) -> None:
-        if document["task"] == "classification":
+    def _adopt(self, model: _native.Model) -> None:
+        if model.task == "classification":
             raise ValueError("this is the model of a classifier: use RuleClassifier.load or orthorules.load")
-        self.loss = document["loss"]
+        self.loss = "poisson" if model.loss == "poisson" else "squared"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

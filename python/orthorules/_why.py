@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _native
 from ._look import INTERCEPT, number, signed
 
 
@@ -25,31 +26,30 @@ def one_row(model: Any, row: Any) -> Any:
 def sentence(model: Any, row: Any) -> str:
     """What is predicted for `row` and which rules make it so."""
     frame = one_row(model, row)
-    document = model._document
+    native = model._model
     if "class" not in frame:
-        return _one(frame, document, document["task"], document.get("classes"))
+        return _one(frame, native, native.task, native.classes)
     score = frame.groupby("class", sort=False)["contribution"].sum()
     best = score.idxmax()
-    return _one(frame[frame["class"] == best], document, "rest", [best])
+    return _one(frame[frame["class"] == best], native, "rest", [best])
 
 
-def chance(document: dict[str, Any], score: float) -> float:
+def chance(model: _native.Model, score: float) -> float:
     """The probability that a score stands for."""
-    return score if document.get("link") == "identity" else float(1 / (1 + np.exp(-score)))
+    return score if model.link == "identity" else float(1 / (1 + np.exp(-score)))
 
 
-def _one(frame: Any, document: dict[str, Any], task: str, classes: list[str] | None) -> str:
-    target = document["target"]
+def _one(frame: Any, model: _native.Model, task: str, classes: list[str]) -> str:
+    target = model.target
     score = float(frame["contribution"].sum())
     if task == "regression":
         claim, unit = f"{target} is predicted to be {number(score)}", ""
     elif task == "poisson":
         claim, unit = f"the rate of {target} is predicted to be {number(np.exp(score))}", " in its logarithm"
     else:
-        assert classes is not None
         rest = " against the rest" if task == "rest" else ""
-        claim = f"the probability that {target} is {classes[-1]} is {number(chance(document, score), 3)}{rest}"
-        unit = "" if document.get("link") == "identity" else " in log-odds"
+        claim = f"the probability that {target} is {classes[-1]} is {number(chance(model, score), 3)}{rest}"
+        unit = "" if model.link == "identity" else " in log-odds"
     base = float(frame.loc[frame["rule"] == INTERCEPT, "contribution"].iloc[0])
     rules = frame[frame["rule"] != INTERCEPT]
     fired = rules[rules["fired"]]

@@ -37,6 +37,7 @@ pub(crate) fn defect() -> PyErr {
 }
 
 /// From now on one line on standard error tells of the first panic, however many threads follow it; the exception says the rest.
+/// The hook is that of this module's own copy of the standard library: no other code in the process is concerned.
 pub(crate) fn report_first_panic() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     std::panic::set_hook(Box::new(|panic| {

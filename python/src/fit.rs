@@ -7,6 +7,8 @@ use orthorules::model::Size;
 use orthorules::params::{Monotone, Preset};
 use orthorules::{Kind, Observer, Params, Problem, Roles, Rule, Task};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +22,7 @@ const GRACE: Duration = Duration::from_millis(200);
 
 /// Where the time went, in seconds by stage.
 type Seconds = Vec<(&'static str, f64)>;
-type Outcome = orthorules::Result<(orthorules::Model, orthorules::Seconds)>;
+type Outcome = orthorules::Result<orthorules::Fitted>;
 
 /// What the fit tells.
 enum News {
@@ -62,11 +64,14 @@ impl Observer for Watcher {
 
 /// Learns from `table`, which is used up. Returns the model, seconds by stage, and whether it was interrupted.
 ///
-/// `options` are parameters by name, as text; `callback(class, rules, complexity, risk, rule)` hears of every rule, and
+/// `options` are the engine's parameters by name, as text; `cuts` and `monotone` go by columns. `callback(class, rules, complexity, risk, rule)` hears of every rule, and
 /// `callback.resampled(done, total)` of every fit of a cross-validation. Ctrl-C raises, or with `keep` ends the fit with the
 /// rules found so far.
 #[pyfunction]
-#[pyo3(signature = (table, task, target, weight, exposure, groups, positive, preset, options, cuts, monotone, callback, keep))]
+#[pyo3(signature = (
+    table, *, task, target, weight = None, exposure = None, groups = None, positive = None, preset = None,
+    cuts = None, monotone = None, callback = None, keep = false, **options
+))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -78,22 +83,22 @@ pub(crate) fn fit(
     groups: Option<String>,
     positive: Option<String>,
     preset: Option<&str>,
-    options: Vec<(String, String)>,
-    cuts: Vec<(String, Vec<f64>)>,
-    monotone: Vec<(String, i8)>,
+    cuts: Option<BTreeMap<String, Vec<f64>>>,
+    monotone: Option<BTreeMap<String, i8>>,
     callback: Option<Py<PyAny>>,
     keep: bool,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Model, Seconds, bool)> {
     let task: Task = task.parse().map_err(exception)?;
     let mut params = match preset {
         Some(name) => name.parse::<Preset>().map_err(exception)?.params(),
         None => Params::default(),
     };
-    for (name, value) in options {
-        params.set(&name, &value).map_err(exception)?;
+    for (name, value) in options.into_iter().flatten() {
+        params.set(&name.extract::<String>()?, &value.extract::<String>()?).map_err(exception)?;
     }
-    params.cuts = cuts.into_iter().collect();
-    for (name, direction) in monotone {
+    params.cuts = cuts.unwrap_or_default();
+    for (name, direction) in monotone.unwrap_or_default() {
         params.monotone.insert(name, Monotone::try_from(direction).map_err(exception)?);
     }
     params.check(task.loss(), 1).map_err(exception)?;
@@ -106,11 +111,11 @@ pub(crate) fn fit(
     let watcher = Watcher { news: sender.clone(), stop: Arc::clone(&stop), talkative: callback.is_some() };
     let learn = move || -> Outcome {
         let problem = Problem::new(orthorules::Table::new(columns)?, &roles)?;
-        let (mut model, seconds) = orthorules::fit(&problem, &params, &watcher)?;
+        let mut fitted = orthorules::fit(&problem, &params, &watcher)?;
         if spelled_numbers {
-            model.target_kind = Some(Kind::Numeric);
+            fitted.model.target_kind = Some(Kind::Numeric);
         }
-        Ok((model, seconds))
+        Ok(fitted)
     };
     std::thread::Builder::new().name("orthorules fit".into()).spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(learn)).ok().map(Box::new);
@@ -142,10 +147,11 @@ pub(crate) fn fit(
                     (Some(Ok(_)), Some((signal, _))) if !keep => Err(signal),
                     (Some(Err(_)), Some((signal, _))) => Err(signal),
                     (Some(outcome), interrupt) => {
-                        let (model, s) = outcome.map_err(exception)?;
+                        let fitted = outcome.map_err(exception)?;
+                        let s = fitted.seconds;
                         let seconds =
                             vec![("bin", s.bin), ("search", s.search), ("refit", s.refit), ("total", s.total)];
-                        Ok((Model::new(model), seconds, interrupt.is_some()))
+                        Ok((Model::new(fitted.model), seconds, interrupt.is_some()))
                     }
                     (None, _) => Err(defect()),
                 };

@@ -5,6 +5,7 @@ mod borrowed;
 mod errors;
 mod fit;
 mod model;
+mod parts;
 mod table;
 
 use pyo3::pymodule;
@@ -19,6 +20,8 @@ mod _native {
     use super::fit::fit;
     #[pymodule_export]
     use super::model::{Activations, Model};
+    #[pymodule_export]
+    use super::parts::{Part, Rule, Size};
     #[pymodule_export]
     use super::table::Table;
 
@@ -50,7 +53,7 @@ mod _native {
     /// What there is to say of weights that sum to `total`, if anything.
     #[pyfunction]
     fn warning_of_weights(total: f64, rows: usize) -> Option<String> {
-        orthorules::Problem::warning_of_weights(total, rows)
+        orthorules::Warning::of_weights(total, rows).map(|warning| warning.to_string())
     }
 
     /// The columns of one of the demonstration's tables, by name: an array, or a list of texts.

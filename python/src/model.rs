@@ -1,10 +1,11 @@
 //! Models: files, sizes and what they say about rows.
 
 use crate::errors::{exception, guarded};
+use crate::parts::Part;
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
-use orthorules::model::{Ensemble, Size};
-use orthorules::{Column, Kind, Link, Predictions};
+use orthorules::model::{Ensemble, Size, Uncertainty};
+use orthorules::{Column, Kind, Link};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -27,9 +28,14 @@ pub(crate) struct Activations {
     rows: usize,
 }
 
+/// For each ensemble the place of one size on its path.
+fn places(sizes: &[Vec<usize>], size: usize) -> PyResult<&Vec<usize>> {
+    sizes.get(size).ok_or_else(|| PyIndexError::new_err(format!("there is no size {size}")))
+}
+
 /// The steps of one size.
 fn steps<'m>(model: &'m orthorules::Model, sizes: &[Vec<usize>], size: usize) -> PyResult<Vec<&'m Size>> {
-    let places = sizes.get(size).ok_or_else(|| PyIndexError::new_err(format!("there is no size {size}")))?;
+    let places = places(sizes, size)?;
     Ok(model.ensembles.iter().zip(places).map(|(e, &place)| &e.path[place]).collect())
 }
 
@@ -98,7 +104,7 @@ impl Model {
     /// This model with another size chosen. Sizes that would hide it, of as many rules but more conditions, are dropped.
     fn at(&self, size: usize) -> PyResult<Self> {
         let mut model = (*self.model).clone();
-        let places = self.sizes.get(size).ok_or_else(|| PyIndexError::new_err(format!("there is no size {size}")))?;
+        let places = places(&self.sizes, size)?;
         for (ensemble, &place) in model.ensembles.iter_mut().zip(places) {
             let rules = ensemble.path[place].rules;
             let kept: Vec<bool> = (0..).zip(&ensemble.path).map(|(i, s)| i <= place || s.rules != rules).collect();
@@ -155,16 +161,84 @@ impl Model {
     /// What the score is of the mean: `canonical`, or `identity` where it is a probability itself.
     #[getter]
     fn link(&self) -> &'static str {
-        match self.model.link {
-            Link::Canonical => "canonical",
-            Link::Identity => "identity",
+        if self.model.link == Link::Identity { "identity" } else { "canonical" }
+    }
+
+    /// The loss by which it was fitted.
+    #[getter]
+    fn loss(&self) -> String {
+        self.model.loss.to_string()
+    }
+
+    /// The name of the target.
+    #[getter]
+    fn target(&self) -> &str {
+        &self.model.target
+    }
+
+    /// What the target held: `numeric`, `boolean` or `categorical`.
+    #[getter]
+    fn target_kind(&self) -> &'static str {
+        match self.model.target_kind {
+            Some(Kind::Numeric) => "numeric",
+            Some(Kind::Boolean) => "boolean",
+            _ => "categorical",
         }
     }
 
-    /// The texts of the rules, for each ensemble.
+    /// How many rows it learned from, if it is known.
     #[getter]
-    fn rule_texts(&self) -> Vec<Vec<String>> {
-        self.model.ensembles.iter().map(|e| e.rules.iter().map(ToString::to_string).collect()).collect()
+    fn rows(&self) -> Option<u64> {
+        self.model.rows
+    }
+
+    /// The names of all features.
+    #[getter]
+    fn columns(&self) -> Vec<&str> {
+        self.model.columns.iter().map(|c| c.name.as_str()).collect()
+    }
+
+    /// What a weight means, in a sentence.
+    #[getter]
+    fn meaning(&self) -> String {
+        self.model.meaning()
+    }
+
+    /// What the weights of the rules that hold add up to.
+    #[getter]
+    fn sum_of_weights(&self) -> String {
+        self.model.sum_of_weights()
+    }
+
+    /// The ensembles, each at one size.
+    fn parts(&self, size: usize) -> PyResult<Vec<Part>> {
+        let places = places(&self.sizes, size)?;
+        Ok(self.model.ensembles.iter().zip(places).map(|(ensemble, &place)| Part::new(ensemble, place)).collect())
+    }
+
+    /// For every size, its number of rules (for each class, with more than two) and its complexity over all ensembles.
+    #[getter]
+    fn extents(&self) -> Vec<(usize, usize)> {
+        let extent = |places: &Vec<usize>| {
+            let sizes = || self.model.ensembles.iter().zip(places).map(|(e, &place)| &e.path[place]);
+            (sizes().map(|s| s.rules).max().unwrap_or(0), sizes().map(|s| s.complexity).sum())
+        };
+        self.sizes.iter().map(extent).collect()
+    }
+
+    /// What cross-validation found of the sizes: rules, complexity, risk and its standard error.
+    #[getter]
+    fn cv(&self) -> Vec<(usize, usize, f64, f64)> {
+        let path = self.model.cv.iter().flat_map(|cv| &cv.path);
+        path.map(|s| (s.rules, s.complexity, s.cv_risk, s.cv_se)).collect()
+    }
+
+    /// What a bootstrap found, for each ensemble and rule of the chosen size: the ends of the interval, and how often.
+    #[getter]
+    fn uncertainty(&self) -> Vec<Vec<(f64, f64, f64)>> {
+        let ensembles = self.model.bootstrap.iter().flat_map(|bootstrap| &bootstrap.ensembles);
+        let rules = |e: &Uncertainty| e.rules.iter().map(|r| (r.interval.0, r.interval.1, r.frequency)).collect();
+        ensembles.map(rules).collect()
     }
 
     /// Which rules hold for the rows of `table`.
@@ -194,20 +268,14 @@ impl Activations {
     fn predict<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let steps = steps(&self.model, &self.sizes, size)?;
         let predictions = py.detach(|| guarded(|| Ok(self.fired.predictions_of(&self.model, &steps))))?;
-        Ok(match predictions {
-            Predictions::Numbers(numbers) => array(py, numbers),
-            Predictions::Classes { probabilities, .. } => array(py, probabilities),
-        })
+        Ok(array(py, predictions.into_values()))
     }
 
     /// The likeliest class of each row at one size.
     fn labels<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let steps = steps(&self.model, &self.sizes, size)?;
         let predictions = py.detach(|| guarded(|| Ok(self.fired.predictions_of(&self.model, &steps))))?;
-        Ok(match predictions {
-            Predictions::Numbers(_) => array(py, Vec::new()),
-            Predictions::Classes { labels, .. } => array(py, labels),
-        })
+        Ok(array(py, predictions.labels().unwrap_or_default().to_vec()))
     }
 
     /// The score of every row at one size, ensemble by ensemble.

@@ -5,7 +5,7 @@ use crate::errors::{exception, guarded};
 use numpy::ndarray::{ArrayView2, s};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use orthorules::table::{Cells, MISSING, Numbers, gather};
-use orthorules::{Column, Kind, Values};
+use orthorules::{Column, Kind, Values, Warning};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -23,7 +23,7 @@ const MANY: usize = 1 << 18;
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: usize,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     /// Whether the labels are whole numbers, spelled out because float64 does not hold them.
     pub(crate) spelled_numbers: bool,
 }
@@ -109,10 +109,16 @@ impl Table {
         Ok(column_table(columns, &categorical, &[])?.into())
     }
 
-    /// Remarks about what was left out.
+    /// What was left out: what there is to say, and the column if it can be kept as categories.
     #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
+    fn warnings(&self) -> Vec<(String, Option<&str>)> {
+        let said = self.warnings.iter().map(|warning| match warning {
+            Warning::LeftOut { column, reason } if reason.is_overruled() => {
+                (warning.to_string(), Some(column.as_str()))
+            }
+            _ => (warning.to_string(), None),
+        });
+        said.collect()
     }
 
     /// The columns that hold numbers, and those that hold categories.

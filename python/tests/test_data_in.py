@@ -1,6 +1,7 @@
 """Every way in gives the same table, and numbers are not copied where they need not be."""
 
 import datetime
+import json
 
 import numpy as np
 import pandas as pd
@@ -157,13 +158,13 @@ def test_numbers_may_be_categories(deliveries):
     X, y = deliveries
     for listed in (["hour"], [1], [False, True, False, False]):
         model = RuleRegressor(categorical_features=listed, max_complexity=60).fit(X, y)
-        kinds = {c["name"]: c["kind"] for c in model._document["columns"]}
+        kinds = {c["name"]: c["kind"] for c in json.loads(model.to_json())["columns"]}
         assert kinds == {"km": "numeric", "hour": "categorical", "weather": "categorical", "express": "boolean"}
         assert np.isfinite(model.predict(X)).all()
     with pytest.raises(ValueError, match="categorical_features is None"):
         RuleRegressor(categorical_features=None).fit(X, y)
     numeric = X.assign(hour=X["hour"].astype("category"))
-    kinds = {c["name"]: c["kind"] for c in RuleRegressor().fit(numeric, y)._document["columns"]}
+    kinds = {c["name"]: c["kind"] for c in json.loads(RuleRegressor().fit(numeric, y).to_json())["columns"]}
     assert kinds["hour"] == "categorical"
 
 
@@ -191,7 +192,7 @@ def test_dates_and_identifiers_are_left_out_with_advice(deliveries, library):
     assert model.n_features_in_ == 6
     assert np.isfinite(model.predict(X)).all()
     kept = RuleRegressor(max_rules=3, categorical_features=["day", "key"]).fit(X, y)
-    assert len(kept._document["columns"]) == 6
+    assert len(json.loads(kept.to_json())["columns"]) == 6
 
 
 def test_columns_are_checked_as_scikit_learn_does(deliveries):

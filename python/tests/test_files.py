@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import html
 import io
 import json
 import os
@@ -33,6 +34,15 @@ def test_the_same_table_gives_the_same_model(command, deliveries, tmp_path):
     assert json.loads(model.to_json()) == json.loads((tmp_path / "m.json").read_text())
     model.save(tmp_path / "p.json")
     assert (tmp_path / "p.json").read_bytes() == (tmp_path / "m.json").read_bytes()
+
+
+def test_both_sides_say_the_same_of_weights(command, deliveries, tmp_path):
+    X, y = deliveries
+    for model in (RuleRegressor(max_rules=2).fit(X, y), RuleClassifier(max_rules=2).fit(X, y > y.median())):
+        model.save(tmp_path / "m.json")
+        meaning = model._model.meaning
+        assert meaning in command("show", tmp_path / "m.json")
+        assert html.escape(meaning) in model._repr_html_inner()
 
 
 def test_python_to_command_line(command, deliveries, tmp_path):

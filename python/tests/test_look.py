@@ -1,5 +1,7 @@
 """Frames, sizes, explanations, sentences and plots."""
 
+import json
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -149,7 +151,7 @@ def test_groups_stay_together():
     X, y = datasets.friedman1(300, seed=2)
     groups = np.repeat(["a", "b", "c", "d", "e", "f"], 50)
     model = RuleRegressor(max_rules=3, cv=3).fit(X, y, groups=groups)
-    assert model._document["cv"]["groups"] == "groups"
+    assert json.loads(model.to_json())["cv"]["groups"] == "groups"
     with pytest.raises(ValueError, match="too few for 7 folds"):
         RuleRegressor(max_rules=3, cv=7).fit(X, y, groups=groups)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import json
 import pickle
 import warnings
 
@@ -109,7 +110,7 @@ def test_dates_that_are_categories_are_so_when_predicting_too(library):
         "arrow": lambda: pa.table({"day": days}),
     }[library]()
     model = RuleRegressor(categorical_features=["day"], max_rules=2, reg_lambda=0.0).fit(frame, y)
-    levels = model._document["columns"][0]["levels"]
+    levels = json.loads(model.to_json())["columns"][0]["levels"]
     assert len(levels) == 3 and all(level.startswith("2024-01-0") for level in levels), levels
     assert np.allclose(model.predict(frame), y)
 
@@ -243,7 +244,7 @@ def test_large_whole_numbers_are_rounded_aloud_or_kept_as_categories(library):
         small = FRAMES[library](np.arange(300) % 3 + 2**53 - 2)
         assert len(RuleRegressor(max_rules=2).fit(small, y).rules_) > 0
         model = RuleRegressor(max_rules=2, reg_lambda=0.0, categorical_features=[0]).fit(X, y)
-        assert model._document["columns"][0]["levels"] == [str(BIG), str(BIG + 1), str(BIG + 2)]
+        assert json.loads(model.to_json())["columns"][0]["levels"] == [str(BIG), str(BIG + 1), str(BIG + 2)]
         assert np.allclose(model.predict(X), y)
         assert np.allclose(model.predict(FRAMES[library](values[:1])), y[:1])
 
@@ -267,7 +268,8 @@ def test_an_index_in_an_arrow_table_is_no_feature(deliveries):
     expected = RuleRegressor(max_rules=4).fit(shuffled, y[shuffled.index])
     with pytest.warns(UserWarning, match='"__index_level_0__" left out: it is the index of a pandas data frame'):
         model = RuleRegressor(max_rules=4).fit(table, y[shuffled.index])
-    assert model._document["columns"] == expected._document["columns"]
+    assert json.loads(model.to_json())["columns"] == json.loads(expected.to_json())["columns"]
     assert (model.predict(table) == expected.predict(shuffled)).all()
     named = pa.Table.from_pandas(shuffled.rename_axis("order"))
-    assert "order" in [c["name"] for c in RuleRegressor(max_rules=4).fit(named, y[shuffled.index])._document["columns"]]
+    model = RuleRegressor(max_rules=4).fit(named, y[shuffled.index])
+    assert "order" in [c["name"] for c in json.loads(model.to_json())["columns"]]

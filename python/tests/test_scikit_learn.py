@@ -1,5 +1,6 @@
 """The estimators among scikit-learn's own tools."""
 
+import json
 import pickle
 
 import numpy as np
@@ -146,7 +147,7 @@ def test_the_positive_class_can_be_chosen(friedman):
     labels = np.where(y > 14, "a", "b")
     for positive, order in ((None, ["a", "b"]), ("a", ["b", "a"])):
         model = RuleClassifier(max_rules=4, positive=positive).fit(X, labels)
-        assert model._document["classes"] == order and list(model.classes_) == ["a", "b"]
+        assert json.loads(model.to_json())["classes"] == order and list(model.classes_) == ["a", "b"]
         assert (model.predict(X) == labels).mean() > 0.85
         score, chance = model.decision_function(X), model.predict_proba(X)
         assert np.allclose(1 / (1 + np.exp(-score)), chance[:, 1])

@@ -2,7 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use orthorules::model::Size;
-use orthorules::{Certificate, Observer, Rule, decimal};
+use orthorules::table::panics_are_caught;
+use orthorules::{Certificate, Observer, Rule, Warning, decimal};
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,11 +19,9 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// A JSON document on a line of its own. Numbers that are not finite become null.
+    /// A JSON document.
     pub(crate) fn json(document: &impl serde::Serialize) -> Self {
-        let mut text = serde_json::to_string(document).unwrap_or_default();
-        text.push('\n');
-        Self::Data(text)
+        Self::Data(json(document))
     }
 
     /// Writes to standard output. A reader that has gone away has had enough: no error.
@@ -50,6 +49,13 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "orthorules: {}", crate::text::clean(&line));
 }
 
+/// A JSON document on a line of its own. Numbers that are not finite become null.
+pub(crate) fn json(document: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string(document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
 /// Remarks that do not stop the work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Notes {
@@ -67,11 +73,28 @@ impl Notes {
         }
     }
 
+    /// What the library warns of, with the flags that help.
+    pub(crate) fn warn(self, warning: &Warning) {
+        self.note(&with_flags(warning));
+    }
+
     /// Something the user asked to know.
     pub(crate) fn detail(self, text: &str) {
         if self.verbose {
             complain(text);
         }
+    }
+}
+
+/// A warning in the words of the command line.
+fn with_flags(warning: &Warning) -> String {
+    match warning {
+        Warning::NoColumn { column } => format!("--categorical {column}: no such column"),
+        Warning::LeftOut { column, reason } if reason.is_overruled() => {
+            format!("{warning} with --categorical {column}")
+        }
+        Warning::Unbounded { .. } => warning.to_string().replace("a larger penalty", "a larger --reg-lambda"),
+        other => other.to_string(),
     }
 }
 
@@ -148,10 +171,14 @@ impl Observer for Progress {
     }
 }
 
-/// A panic is our mistake, and one line tells of it, however many threads follow. They are asked to stop.
+/// A panic is our mistake, and one line tells of it, however many threads follow. They are asked to stop. One that becomes
+/// an error (a damaged file) is no mistake of ours, and the error tells of it.
 pub(crate) fn report_first_panic() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     std::panic::set_hook(Box::new(|panic| {
+        if panics_are_caught() {
+            return;
+        }
         INTERRUPTED.store(true, Ordering::Relaxed);
         if TOLD.swap(true, Ordering::Relaxed) {
             return;
@@ -200,6 +227,18 @@ impl Drop for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orthorules::warning::Reason;
+
+    #[test]
+    fn warnings_name_the_flag_that_helps() {
+        let dates = Warning::LeftOut { column: "day".into(), reason: Reason::Dates };
+        assert!(with_flags(&dates).ends_with("or keep them as categories with --categorical day"));
+        let index = Warning::LeftOut { column: "i".into(), reason: Reason::Index };
+        assert_eq!(with_flags(&index), index.to_string());
+        assert_eq!(with_flags(&Warning::NoColumn { column: "typo".into() }), "--categorical typo: no such column");
+        let unbounded = with_flags(&Warning::Unbounded { class: Some("a".into()) });
+        assert!(unbounded.starts_with("a: the ") && unbounded.contains("a larger --reg-lambda gives"), "{unbounded}");
+    }
 
     /// Set for the process in which threads panic.
     const PANIC: &str = "ORTHORULES_TEST_PANIC";

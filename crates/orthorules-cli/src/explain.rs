@@ -3,7 +3,6 @@
 use crate::args::ExplainArgs;
 use crate::console::{Notes, Output};
 use crate::input::{self, Failure, in_table};
-use crate::predict::note_exposure;
 use crate::text::{self, BOLD, Cell, DIM, Grid};
 use orthorules::explain::Explanation;
 use orthorules::predict::Activations;
@@ -99,7 +98,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let table = table.take(&picked);
     let activations = Activations::new(&model, &table).map_err(in_table(&args.table))?;
     let predictions = activations.predictions(&model, rules);
-    note_exposure(&model, |name| table.column(name).is_some(), Notes { quiet: args.quiet, verbose: false });
+    let notes = Notes { quiet: args.quiet, verbose: false };
+    model.warning_of_exposure(|name| table.column(name).is_some()).iter().for_each(|warning| notes.warn(warning));
     let rows: Vec<Row> = numbers
         .iter()
         .enumerate()
@@ -129,17 +129,18 @@ fn values(model: &Model, table: &Table, rules: usize, i: usize) -> Map<String, V
     let names = used.flat_map(|rule| &rule.conditions).map(|condition| condition.column.as_str());
     let value = |name: &str| match table.column(name).map(|c| &c.values)? {
         Values::Numeric(numbers) => Some(json!(numbers[i])),
-        categories @ Values::Categorical { .. } => Some(json!(categories.display(i))),
+        categories => Some(json!(categories.display(i))),
     };
     names.map(|name| (name.to_owned(), value(name).unwrap_or_default())).collect()
 }
 
 fn answer<'m>(model: &'m Model, predictions: &Predictions, i: usize) -> Answer<'m> {
-    match predictions {
-        Predictions::Numbers(numbers) => Answer::Number { prediction: numbers[i] },
-        Predictions::Classes { labels, probabilities } => {
+    let values = predictions.values();
+    match predictions.labels() {
+        None => Answer::Number { prediction: values[i] },
+        Some(labels) => {
             let count = model.classes.len();
-            let probabilities = probabilities[i * count..(i + 1) * count].to_vec();
+            let probabilities = values[i * count..(i + 1) * count].to_vec();
             Answer::Class { prediction: &model.classes[labels[i] as usize], probabilities }
         }
     }

@@ -5,17 +5,14 @@ mod document;
 pub(crate) use document::{Document, Entry, SizeLabel};
 
 use crate::args::FitArgs;
-use crate::console::{Notes, Output, Progress, expect_interrupt, interrupted, keep_rules_on_interrupt};
+use crate::console::{Notes, Output, Progress, expect_interrupt, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
 use crate::text;
 use document::{HeldOut, Timings, entries};
-use orthorules::model::Status;
-use orthorules::table::{ReadOptions, read};
-use orthorules::{
-    Coded, Loss, Model, Observer, Params, Problem, Roles, Seconds, Table, Task, Values, decimal, on_threads,
-};
+use orthorules::evaluate::Evaluation;
+use orthorules::table::read;
+use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads};
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Instant;
 
 /// Runs the command.
@@ -53,7 +50,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         } else {
             let limit = args.learning.memory_limit;
             let (coded, warnings) = Coded::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
-            Data::Codes { coded: Box::new(coded), warnings, path: &args.table }
+            Data::Codes { coded: Box::new(coded), warnings }
         };
         let seconds = start.elapsed().as_secs_f64();
         Fitted::new(data, &roles, &params, notes, seconds).map_err(&in_table)
@@ -72,11 +69,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
 }
 
 /// What is learned from.
-pub(crate) enum Data<'a> {
+pub(crate) enum Data {
     /// All of it, in memory.
     Table(Table),
-    /// A problem with features as codes, made while the file at `path` was read.
-    Codes { coded: Box<Coded>, warnings: Vec<String>, path: &'a Path },
+    /// A problem with features as codes, made while a file was read.
+    Codes { coded: Box<Coded>, warnings: Vec<Warning> },
 }
 
 /// What a model is learned from, in either form.
@@ -107,17 +104,25 @@ impl Learnable {
         }
     }
 
-    fn warning(&self) -> Option<String> {
+    fn warning(&self) -> Option<Warning> {
         match self {
             Self::Problem(problem) => problem.warning(),
             Self::Coded(coded) => coded.warning(),
         }
     }
 
-    fn fit(&self, params: &Params, observer: &dyn Observer) -> orthorules::Result<(Model, Seconds)> {
+    fn fit(&self, params: &Params, observer: &dyn Observer) -> orthorules::Result<orthorules::Fitted> {
         match self {
             Self::Problem(problem) => orthorules::fit(problem, params, observer),
             Self::Coded(coded) => coded.fit(observer),
+        }
+    }
+
+    /// Risk and measures of every size on the rows that were learned from.
+    fn evaluate(&self, model: &Model) -> orthorules::Result<Vec<Evaluation>> {
+        match self {
+            Self::Problem(problem) => model.evaluate_problem(problem),
+            Self::Coded(coded) => coded.evaluate(model),
         }
     }
 }
@@ -136,18 +141,16 @@ impl Fitted {
     /// Learns from `data`, which took `read` seconds to read.
     pub(crate) fn new(data: Data, roles: &Roles, params: &Params, notes: Notes, read: f64) -> orthorules::Result<Self> {
         let start = Instant::now();
-        // The joint risk of several ensembles is measured on the training table, which is else not kept.
-        let (problem, warnings, training) = match data {
+        let (problem, warnings) = match data {
             Data::Table(table) => {
-                let copy = may_have_many_classes(&table, roles).then(|| table.clone());
                 let warnings = table.warnings().to_vec();
-                (Learnable::Problem(Box::new(Problem::new(table, roles)?)), warnings, Training::Table(copy))
+                (Learnable::Problem(Box::new(Problem::new(table, roles)?)), warnings)
             }
-            Data::Codes { coded, warnings, path } => (Learnable::Coded(coded), warnings, Training::File(path)),
+            Data::Codes { coded, warnings } => (Learnable::Coded(coded), warnings),
         };
         params.check(problem.task().loss(), problem.rows())?;
         for warning in warnings.iter().chain(&problem.warning()) {
-            notes.note(warning);
+            notes.warn(warning);
         }
         let (rows, columns) = (problem.rows(), problem.width());
         notes.detail(&format!(
@@ -159,20 +162,20 @@ impl Fitted {
         ));
         keep_rules_on_interrupt();
         let progress = Progress::new(notes);
-        let (model, spent) = problem.fit(params, &progress)?;
+        let orthorules::Fitted { model, seconds: spent, warnings, .. } = problem.fit(params, &progress)?;
         let searches = progress.seconds();
         drop(progress);
-        if interrupted() {
-            notes.note(what_is_kept(&model, params));
+        for warning in &warnings {
+            notes.warn(warning);
         }
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
-        let read = if matches!(training, Training::File(_)) { read - spent.bin } else { read };
-        drop(problem);
+        let read = if matches!(problem, Learnable::Coded(_)) { read - spent.bin } else { read };
         let mut path = match model.ensembles.as_slice() {
             [single] => entries(single, &searches),
-            _ => training.path(&model, roles)?,
+            _ => problem.evaluate(&model)?.into_iter().map(Entry::from).collect(),
         };
+        drop(problem);
         if let Some(cv) = &model.cv {
             for (entry, step) in path.iter_mut().zip(&cv.path) {
                 entry.held_out = Some(HeldOut { cv_risk: Some(step.cv_risk), cv_se: Some(step.cv_se) });
@@ -192,7 +195,6 @@ impl Fitted {
             milliseconds(seconds.refit),
             milliseconds(seconds.total)
         ));
-        remark_on_weights(&model, notes);
         Ok(Self { model, rows, columns, path, seconds })
     }
 
@@ -227,72 +229,6 @@ impl Fitted {
             measures.extend([("fresh risk", fresh), ("relative", relative)]);
         }
         text::path_table(&sizes, &measures, self.model.chosen())
-    }
-}
-
-/// The training rows, for the joint risk of several ensembles.
-enum Training<'a> {
-    Table(Option<Table>),
-    File(&'a Path),
-}
-
-impl Training<'_> {
-    /// The risk of every size of a model of several ensembles.
-    fn path(self, model: &Model, roles: &Roles) -> orthorules::Result<Vec<Entry>> {
-        let table = match self {
-            Self::Table(None) => return Ok(Vec::new()),
-            Self::Table(Some(table)) => table,
-            Self::File(path) => {
-                let used = model.used_columns().into_iter().map(str::to_owned);
-                let roles_used = [Some(&roles.target), roles.weight.as_ref()].into_iter().flatten().cloned();
-                read(path, &ReadOptions { only: Some(used.chain(roles_used).collect()), ..roles.read_options() })?
-            }
-        };
-        let entry = |e: orthorules::evaluate::Evaluation| Entry {
-            size: SizeLabel { rules: e.rules, complexity: e.complexity },
-            train_risk: e.risk,
-            held_out: None,
-            newest: None,
-        };
-        Ok(model.evaluate(&table)?.into_iter().map(entry).collect())
-    }
-}
-
-fn may_have_many_classes(table: &Table, roles: &Roles) -> bool {
-    match (roles.task, table.column(&roles.target).map(|c| &c.values)) {
-        (None | Some(Task::Classification), Some(Values::Categorical { levels, .. })) => levels.len() > 2,
-        (Some(Task::Classification), Some(Values::Numeric(_))) => true,
-        _ => false,
-    }
-}
-
-/// What a fit that was interrupted has.
-fn what_is_kept(model: &Model, params: &Params) -> &'static str {
-    if params.cv.is_some() && model.cv.is_none() {
-        "interrupted: the folds were not finished, so that neither size nor penalty is chosen by them; the rules found so \
-         far are kept"
-    } else if params.bootstrap.is_some() && model.bootstrap.is_none() {
-        "interrupted: the bootstrap was not finished; the model is kept without it"
-    } else {
-        "interrupted: the rules found so far are kept"
-    }
-}
-
-/// Tells when weights are where the fit stopped rather than where the risk is least.
-fn remark_on_weights(model: &Model, notes: Notes) {
-    for ensemble in &model.ensembles {
-        let class = ensemble.class.as_ref().map_or(String::new(), |c| format!("{c}: "));
-        match ensemble.chosen().status {
-            Status::Unbounded if ensemble.chosen().rules == 0 => notes.note(&format!(
-                "{class}every row has the same target, so the training risk has no minimum; the constant is that of half a row more"
-            )),
-            Status::Unbounded => notes.note(&format!(
-                "{class}the training risk has no minimum at finite weights, so they were stopped; \
-                 a larger --reg-lambda gives weights with a meaning"
-            )),
-            Status::Stalled => notes.note(&format!("{class}the weights are as good as floating point allows")),
-            Status::Converged | Status::Step => {}
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the commands are given: models, tables and sizes, with errors that name the file.
 
 use orthorules::atomic_file::{WholeFile, is_special};
-use orthorules::table::{Batches, ReadOptions, read};
-use orthorules::{Error, Kind, Model, Table, decimal};
+use orthorules::table::read;
+use orthorules::{Error, Model, Table};
 use std::path::Path;
 
 /// Why a command failed, with one line to print.
@@ -43,38 +43,9 @@ pub(crate) fn model(path: &Path) -> Result<Model, Failure> {
     Ok(Model::load(path)?)
 }
 
-/// A table for `model`: categories where the model has them, and no column that it may need left out.
+/// A table for `model`, with its target.
 pub(crate) fn table_for(model: &Model, path: &Path) -> Result<Table, Failure> {
-    let target = (!target_is_inferred(&model.classes)).then(|| model.target.clone());
-    let roles = [Some(&model.target), model.weight.as_ref(), model.exposure.as_ref()];
-    let options = ReadOptions {
-        categorical: categorical(model).chain(target).collect(),
-        keep: used(model).chain(roles.into_iter().flatten().cloned()).collect(),
-        only: None,
-    };
-    read(path, &options).map_err(in_table(path))
-}
-
-/// The rows of a file, some at a time: only what predictions need.
-pub(crate) fn batches_for(model: &Model, path: &Path) -> Result<Batches, Failure> {
-    let needed: Vec<String> = used(model).chain(model.exposure.clone()).collect();
-    let options = ReadOptions { categorical: categorical(model).collect(), keep: needed.clone(), only: Some(needed) };
-    Batches::open(path, &options).map_err(in_table(path))
-}
-
-fn categorical(model: &Model) -> impl Iterator<Item = String> {
-    model.columns.iter().filter(|c| c.kind == Kind::Categorical).map(|c| c.name.clone())
-}
-
-fn used(model: &Model) -> impl Iterator<Item = String> {
-    model.used_columns().into_iter().map(str::to_owned)
-}
-
-/// Whether the class labels are what reading makes of numbers or booleans. Other labels are read as text: a few rows
-/// of them may happen to look like numbers.
-fn target_is_inferred(classes: &[String]) -> bool {
-    let number = |label: &String| label.parse().is_ok_and(|x: f64| decimal::plain(x) == *label);
-    classes.iter().all(number) || classes.iter().all(|label| label == "false" || label == "true")
+    read(path, &model.read_options()).map_err(in_table(path))
 }
 
 /// The size asked for, which must be on the path, or the chosen one.
@@ -130,15 +101,6 @@ fn is_same(a: &Path, b: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn labels_that_reading_makes_of_numbers_are_recognised() {
-        let inferred =
-            |labels: &[&str]| target_is_inferred(&labels.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert!(inferred(&["-1", "1"]) && inferred(&["0", "0.5"]) && inferred(&["false", "true"]) && inferred(&[]));
-        assert!(!inferred(&["01", "02"]) && !inferred(&["1", "x"]) && !inferred(&["no", "yes"]));
-        assert!(!inferred(&["1.0", "2"]));
-    }
 
     #[test]
     fn failures_sort_into_exit_codes() {

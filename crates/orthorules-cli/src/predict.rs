@@ -1,15 +1,14 @@
 //! `orthorules predict`: one row in, one row out, a few batches of rows at a time.
 
 use crate::args::PredictArgs;
-use crate::console::{Notes, Output, interrupted, keep_rules_on_interrupt};
+use crate::console::{self, Notes, Output, interrupted, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
 use crate::sink::Sink;
 use orthorules::table::Batches;
-use orthorules::{Error, Model, Predictions, Predictor, Table, Task, decimal};
+use orthorules::{Model, Predictions, Predictor, Task, decimal};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// `predict --json`.
 #[derive(Serialize)]
@@ -39,116 +38,42 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let rules = input::size(&model, args.size.rules)?;
     let predictor = Predictor::at(&model, rules);
-    let batches = input::batches_for(&model, &args.table)?;
-    predictor.check_columns(batches.names()).map_err(in_table(&args.table))?;
+    let in_table = in_table(&args.table);
+    let batches = Batches::open(&args.table, &model.options_to_predict()).map_err(&in_table)?;
+    predictor.check_columns(batches.names()).map_err(&in_table)?;
     let has = |name: &str| batches.names().iter().any(|n| n == name);
-    note_exposure(&model, has, Notes { quiet: args.quiet, verbose: false });
+    let notes = Notes { quiet: args.quiet, verbose: false };
+    model.warning_of_exposure(has).iter().for_each(|warning| notes.warn(warning));
     // Ctrl-C stops between two batches, so that no half of a file is left behind.
     keep_rules_on_interrupt();
     let mut sink = Sink::new(args.output.as_deref())?;
+    let whole = || if interrupted() { Err(Failure::Other("interrupted: nothing was written".into())) } else { Ok(()) };
     if args.json {
         // One document lists the predictions before the probabilities: it is written when all are there.
-        let mut all = Vec::new();
-        each(
-            batches,
-            &args.table,
-            |table| predictor.predict(table),
-            |part| {
-                all.push(part);
-                Ok(())
-            },
-        )?;
-        let Output::Data(text) = json(&model, rules, &joined(all)) else { return Ok(Output::Data(String::new())) };
-        sink.write(&text)?;
+        let parts = predictor.each(batches, |part| part);
+        let all: Predictions =
+            parts.map(|part| whole().and(part.map_err(&in_table))).collect::<Result<_, Failure>>()?;
+        sink.write(&json(&model, rules, &all))?;
     } else {
         sink.write(&header(&model))?;
-        let rows = |table: &Table| Ok(csv(&model, &predictor.predict(table)?));
-        each(batches, &args.table, rows, |text| sink.write(&text))?;
+        for text in predictor.each(batches, |part| csv(&model, &part)) {
+            whole()?;
+            sink.write(&text.map_err(&in_table)?)?;
+        }
     }
     sink.finish()
 }
 
-/// Predicts as many batches at once as there are cores, and hands on the results in order.
-fn each<T: Send>(
-    mut batches: Batches,
-    path: &Path,
-    predict: impl Fn(&Table) -> orthorules::Result<T> + Sync,
-    mut done: impl FnMut(T) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut rows = 0;
-    loop {
-        let group: Vec<Table> =
-            batches.by_ref().take(threads).collect::<orthorules::Result<_>>().map_err(in_table(path))?;
-        if group.is_empty() {
-            return Ok(());
-        }
-        if interrupted() {
-            return Err(Failure::Other("interrupted: nothing was written".into()));
-        }
-        let results: Vec<orthorules::Result<T>> = std::thread::scope(|scope| {
-            let predict = &predict;
-            let start = |table| std::thread::Builder::new().spawn_scoped(scope, move || predict(table));
-            let running: Vec<_> = group.iter().map(|table| (table, start(table))).collect();
-            let stopped = |_| Err(Error::Table("a thread stopped unexpectedly".into()));
-            let finished = running.into_iter().map(|(table, thread)| match thread {
-                Ok(thread) => thread.join().unwrap_or_else(stopped),
-                // There is no room for another thread.
-                Err(_) => predict(table),
-            });
-            finished.collect()
-        });
-        for (table, result) in group.iter().zip(results) {
-            done(result.map_err(|e| in_table(path)(after(e, rows)))?)?;
-            rows += table.rows();
-        }
-    }
-}
-
-/// An error about a row of a batch, counted from the first row of the file.
-fn after(error: Error, rows: usize) -> Error {
-    match error {
-        Error::Column { role, column, row, what } => Error::Column { role, column, row: row.map(|r| r + rows), what },
-        other => other,
-    }
-}
-
-fn joined(parts: Vec<Predictions>) -> Predictions {
-    let (mut all, mut all_labels, mut numbers_only) = (Vec::new(), Vec::new(), true);
-    for part in parts {
-        match part {
-            Predictions::Numbers(numbers) => all.extend(numbers),
-            Predictions::Classes { labels, probabilities } => {
-                numbers_only = false;
-                all_labels.extend(labels);
-                all.extend(probabilities);
-            }
-        }
-    }
-    if numbers_only {
-        Predictions::Numbers(all)
-    } else {
-        Predictions::Classes { labels: all_labels, probabilities: all }
-    }
-}
-
-/// Says so when rates are predicted where counts could be.
-pub(crate) fn note_exposure(model: &Model, has_column: impl Fn(&str) -> bool, notes: Notes) {
-    if let Some(name) = model.exposure.as_ref().filter(|name| !has_column(name)) {
-        notes.note(&format!("the table has no exposure column {name:?}: every row counts with exposure 1"));
-    }
-}
-
-fn json(model: &Model, rules: usize, predictions: &Predictions) -> Output {
-    let count = model.classes.len().max(1);
-    let (answers, probabilities) = match predictions {
-        Predictions::Numbers(numbers) => (Answers::Numbers(numbers), None),
-        Predictions::Classes { labels, probabilities } => {
+fn json(model: &Model, rules: usize, predictions: &Predictions) -> String {
+    let values = predictions.values();
+    let (answers, probabilities) = match predictions.labels() {
+        None => (Answers::Numbers(values), None),
+        Some(labels) => {
             let labels = labels.iter().map(|&c| model.classes[c as usize].as_str()).collect();
-            (Answers::Labels(labels), Some(probabilities.chunks_exact(count).collect()))
+            (Answers::Labels(labels), Some(values.chunks_exact(model.classes.len().max(1)).collect()))
         }
     };
-    Output::json(&Document {
+    console::json(&Document {
         task: model.task,
         target: &model.target,
         rules,
@@ -172,24 +97,21 @@ fn header(model: &Model) -> String {
 /// A line for each row.
 fn csv(model: &Model, predictions: &Predictions) -> String {
     let (mut text, mut decimals) = (String::new(), Decimals::default());
-    match predictions {
-        Predictions::Numbers(numbers) => {
-            for &number in numbers {
-                decimals.push(number, &mut text);
-                text.push('\n');
-            }
+    let Some(labels) = predictions.labels() else {
+        for &number in predictions.values() {
+            decimals.push(number, &mut text);
+            text.push('\n');
         }
-        Predictions::Classes { labels, probabilities } => {
-            let names: Vec<Cow<str>> = model.classes.iter().map(|class| quoted(class)).collect();
-            for (&label, row) in labels.iter().zip(probabilities.chunks_exact(model.classes.len())) {
-                text.push_str(&names[label as usize]);
-                for &probability in row {
-                    text.push(',');
-                    decimals.push(probability, &mut text);
-                }
-                text.push('\n');
-            }
+        return text;
+    };
+    let names: Vec<Cow<str>> = model.classes.iter().map(|class| quoted(class)).collect();
+    for (&label, row) in labels.iter().zip(predictions.values().chunks_exact(model.classes.len())) {
+        text.push_str(&names[label as usize]);
+        for &probability in row {
+            text.push(',');
+            decimals.push(probability, &mut text);
         }
+        text.push('\n');
     }
     text
 }

@@ -3,8 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use orthorules::model::CrossValidation;
 use orthorules::model::{Ensemble, Size};
-use orthorules::params::Select;
-use orthorules::{Link, Model, Task, decimal};
+use orthorules::{Model, Task, decimal};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -150,43 +149,12 @@ fn share(part: u64, whole: usize) -> String {
 
 /// What the model is about, in a few words.
 pub(crate) fn subject(model: &Model) -> String {
-    let target = clean(&model.target);
-    match (model.task, model.classes.as_slice()) {
-        (Task::Regression, _) => format!("Regression of {target}"),
-        (Task::Poisson, _) => {
-            let exposure = model.exposure.as_ref().map_or(String::new(), |e| format!(" per unit of {}", clean(e)));
-            format!("Poisson regression of {target}{exposure}")
-        }
-        (Task::Classification, [negative, positive]) => {
-            format!("Classification of {target}: {} against {}", clean(positive), clean(negative))
-        }
-        (Task::Classification, classes) => format!("Classification of {target} into {} classes", classes.len()),
-    }
+    clean(&model.subject())
 }
 
 /// What a weight means.
 pub(crate) fn meaning(model: &Model) -> String {
-    let target = clean(&model.target);
-    let what = match model.link {
-        Link::Canonical => "log-odds",
-        Link::Identity => "probability",
-    };
-    match (model.task, model.classes.as_slice()) {
-        (Task::Regression, _) => {
-            format!("A prediction of {target} is the sum of the weights of all lines that apply to a row.")
-        }
-        (Task::Poisson, _) => {
-            format!("A rule that applies to a row multiplies the expected {target} by its factor, exp(weight).")
-        }
-        (Task::Classification, [_, positive]) => format!(
-            "The weights of all lines that apply to a row add up to the {what} of {target} = {}.",
-            clean(positive)
-        ),
-        (Task::Classification, _) => format!(
-            "In each list the weights of all lines that apply to a row add up to the {what} of that {target}; \
-             the probabilities are scaled to sum to 1."
-        ),
-    }
+    clean(&model.meaning())
 }
 
 /// The rules of one size, a list for each ensemble. Coverage also in per cent where the number of training rows
@@ -259,10 +227,7 @@ pub(crate) fn path_table(sizes: &[(usize, usize)], measures: &[Measure], chosen:
 
 /// What cross-validation chose, and the best size of every λ that it tried.
 pub(crate) fn cross_validation(cv: &CrossValidation) -> String {
-    let rule = match cv.select {
-        Select::Best => "the size of least out-of-fold risk",
-        Select::OneSe => "the least complex size whose out-of-fold risk is within one standard error of the least",
-    };
+    let rule = cv.select.described();
     let groups = cv.groups.as_ref().map_or(String::new(), |g| format!(" by {}", clean(g)));
     let mut text = format!("Chosen by {} folds{groups}: {rule}.\n", cv.folds);
     if cv.grid.len() < 2 {

@@ -8,7 +8,7 @@ use orthorules::{Model, Params, Predictions, Problem, Result, Roles, Silent, fit
 fn main() -> Result<()> {
     let table = generate::friedman1(300, 2);
     let problem = Problem::new(table.clone(), &Roles { target: "y".into(), ..Roles::default() })?;
-    let (model, _) = fit(&problem, &Params { max_rules: Some(5), ..Params::default() }, &Silent)?;
+    let model = fit(&problem, &Params { max_rules: Some(5), ..Params::default() }, &Silent)?.model;
 
     // A model is one JSON document.
     let model = Model::from_json(&model.to_json())?;

@@ -6,8 +6,8 @@ use orthorules::{Params, Problem, Result, Roles, Silent, fit, generate};
 
 fn main() -> Result<()> {
     let problem = Problem::new(generate::friedman1(500, 1), &Roles { target: "y".into(), ..Roles::default() })?;
-    let (model, seconds) = fit(&problem, &Params { max_complexity: Some(20), ..Params::default() }, &Silent)?;
-    let ensemble = &model.ensembles[0];
+    let fitted = fit(&problem, &Params { max_complexity: Some(20), ..Params::default() }, &Silent)?;
+    let ensemble = &fitted.model.ensembles[0];
     println!("complexity  rules  risk on the training rows");
     for size in &ensemble.path {
         println!("{:>10}  {:>5}  {:.3}", size.complexity, size.rules, size.train_risk);
@@ -17,6 +17,6 @@ fn main() -> Result<()> {
     for (rule, weight) in ensemble.terms(size) {
         println!("{weight:+.2} if {rule} ({} rows)", rule.covered);
     }
-    println!("\nlearned in {:.3} s", seconds.total);
+    println!("\nlearned in {:.3} s", fitted.seconds.total);
     Ok(())
 }

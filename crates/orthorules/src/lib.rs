@@ -29,7 +29,7 @@
 //! let problem = Problem::new(table.clone(), &roles)?;
 //!
 //! let params = Params { reg_lambda: Some(0.0), ..Params::default() };
-//! let (model, _seconds) = fit(&problem, &params, &Silent)?;
+//! let model = fit(&problem, &params, &Silent)?.model;
 //!
 //! let ensemble = &model.ensembles[0];
 //! let size = ensemble.chosen();
@@ -58,6 +58,7 @@ mod engine;
 mod learn;
 pub mod model;
 pub mod params;
+#[cfg(any(test, feature = "study"))]
 pub mod study;
 
 pub use base::error::{Error, Result};
@@ -67,8 +68,10 @@ pub use codes::coded::Coded;
 pub use data::loss::{Link, Loss};
 pub use data::problem::{Problem, Roles, Task};
 pub use data::table::{Column, Kind, Table, Values};
-pub use data::{generate, loss, problem, table};
+pub use data::warning::Warning;
+pub use data::{generate, loss, problem, table, warning};
 pub use learn::fit::fit;
+pub use learn::fitted::Fitted;
 pub use learn::seconds::Seconds;
 pub use model::Model;
 pub use model::certificate::Certificate;

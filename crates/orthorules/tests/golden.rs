@@ -5,7 +5,7 @@ use orthorules::model::VERSION;
 use orthorules::params::{Monotone, PathKind, Preset, Search, Select};
 use orthorules::predict::Activations;
 use orthorules::rule::Op;
-use orthorules::{Column, Model, Params, Predictions, Problem, Roles, Silent, Table, Task, Values, fit};
+use orthorules::{Column, Model, Params, Problem, Roles, Silent, Table, Task, Values, fit};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -41,11 +41,10 @@ fn said(model: &Model) -> Value {
         ensemble.path.iter().map(size).collect::<Vec<Value>>()
     };
     let scores: Vec<Vec<Value>> = model.ensembles.iter().enumerate().map(sizes).collect();
-    let predictions = match model.predict(&table).unwrap() {
-        Predictions::Numbers(numbers) => json!(numbers),
-        Predictions::Classes { probabilities, .. } => {
-            json!(probabilities.chunks_exact(model.classes.len()).collect::<Vec<_>>())
-        }
+    let predicted = model.predict(&table).unwrap();
+    let predictions = match predicted.labels() {
+        None => json!(predicted.values()),
+        Some(_) => json!(predicted.values().chunks_exact(model.classes.len()).collect::<Vec<_>>()),
     };
     json!({ "scores": scores, "predictions": predictions })
 }
@@ -167,8 +166,8 @@ fn write_models_of_this_version() {
         let (weight, exposure) = (weighted.then(|| "w".to_owned()), exposure.then(|| "days".to_owned()));
         let roles = Roles { target: target.into(), task: Some(task), weight, exposure, ignore, ..Roles::default() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
-        let (model, _) =
-            fit(&problem, &Params { max_complexity: params.max_complexity.or(Some(14)), ..params }, &Silent).unwrap();
+        let params = Params { max_complexity: params.max_complexity.or(Some(14)), ..params };
+        let model = fit(&problem, &params, &Silent).unwrap().model;
         let path = folder().join(format!("v{VERSION}/{name}.json"));
         if !path.exists() {
             model.save(&path).unwrap();

@@ -10,7 +10,7 @@ fn learn(x: &[f64], y: &[f64], params: &Params) -> Model {
     ];
     let roles = Roles { target: "y".into(), ..Roles::default() };
     let problem = Problem::new(Table::new(columns).unwrap(), &roles).unwrap();
-    fit(&problem, params, &Silent).unwrap().0
+    fit(&problem, params, &Silent).unwrap().model
 }
 
 fn exact(objective: Objective, rules: usize) -> Params {

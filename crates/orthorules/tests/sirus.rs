@@ -2,11 +2,11 @@
 
 use orthorules::generate::{SplitMix64, friedman1, tic_tac_toe};
 use orthorules::params::Preset;
-use orthorules::{Column, Link, Model, Params, Predictions, Problem, Roles, Silent, Table, Values, fit};
+use orthorules::{Column, Link, Model, Params, Problem, Roles, Silent, Table, Values, fit};
 
 fn learn(table: &Table, target: &str, params: &Params) -> Model {
     let roles = Roles { target: target.into(), ..Roles::default() };
-    fit(&Problem::new(table.clone(), &roles).unwrap(), params, &Silent).unwrap().0
+    fit(&Problem::new(table.clone(), &roles).unwrap(), params, &Silent).unwrap().model
 }
 
 fn sirus() -> Params {
@@ -15,10 +15,9 @@ fn sirus() -> Params {
 
 /// The probabilities of all classes, row by row.
 fn probabilities(model: &Model, table: &Table) -> Vec<f64> {
-    match model.predict(table).unwrap() {
-        Predictions::Classes { probabilities, .. } => probabilities,
-        other @ Predictions::Numbers(_) => panic!("classes were expected, not {other:?}"),
-    }
+    let predictions = model.predict(table).unwrap();
+    assert!(predictions.labels().is_some(), "classes were expected, not {predictions:?}");
+    predictions.into_values()
 }
 
 #[test]
@@ -98,7 +97,7 @@ fn missing_values_weights_and_several_classes() {
     ])
     .unwrap();
     let roles = Roles { target: "y".into(), weight: Some("w".into()), ..Roles::default() };
-    let (model, _) = fit(&Problem::new(table.clone(), &roles).unwrap(), &sirus(), &Silent).unwrap();
+    let model = fit(&Problem::new(table.clone(), &roles).unwrap(), &sirus(), &Silent).unwrap().model;
     assert_eq!(model.ensembles.len(), 3);
     for p in probabilities(&model, &table).chunks_exact(3) {
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9);

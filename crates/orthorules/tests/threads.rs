@@ -45,7 +45,7 @@ fn same_on_all(rows: usize, target: &str, roles: &Roles, params: &Params) {
     let unused = |name: &&str| roles.weight.as_deref() != Some(name) && roles.exposure.as_deref() != Some(name);
     let ignore = others.chain(["weight", "years"].into_iter().filter(unused)).map(str::to_owned).collect();
     let problem = Problem::new(table(rows), &Roles { target: target.into(), ignore, ..roles.clone() }).unwrap();
-    let model = |threads| fit(&problem, &Params { threads: Some(threads), ..params.clone() }, &Silent).unwrap().0;
+    let model = |threads| fit(&problem, &Params { threads: Some(threads), ..params.clone() }, &Silent).unwrap().model;
     let one = model(1);
     assert!(one.ensembles[0].path.len() > 1, "nothing was learned");
     for threads in [2, 3, 8] {

@@ -152,7 +152,7 @@ fn times(entry: &Entry, data: &DataSet) -> Result<Times> {
     let problem = Problem::new(prepared.train.clone(), &data.roles)?;
     let cob = base(entry, &prepared.train, Preset::Cob, 0.1);
     let start = Instant::now();
-    let (model, _) = fit(&problem, &cob, &Until::default())?;
+    let model = fit(&problem, &cob, &Until::default())?.model;
     let efficient = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let rules = naive_cob(&problem, &cob, &Until::default())?;

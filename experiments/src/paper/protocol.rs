@@ -93,7 +93,7 @@ pub(crate) fn side(table: &Table, is_test: &[bool], test: bool) -> Table {
 /// Risks of the best constant of `train` on both tables.
 pub(crate) fn constants(data: &DataSet, train: &Table, test: &Table) -> Result<[f64; 2]> {
     let params = Params { max_rules: Some(0), threads: Some(1), ..Params::default() };
-    let (model, _) = fit(&Problem::new(train.clone(), &data.roles)?, &params, &Silent)?;
+    let model = fit(&Problem::new(train.clone(), &data.roles)?, &params, &Silent)?.model;
     Ok([model.evaluate(train)?[0].risk, model.evaluate(test)?[0].risk])
 }
 
@@ -137,7 +137,7 @@ fn published(entry: &Entry, data: &DataSet, coded: &Table, split: usize) -> Resu
     let is_test = &data.splits[split];
     let (train, test) = (shifted.take(&order), side(&shifted, is_test, true));
     let zero = Params { max_rules: Some(0), intercept: Intercept::None, threads: Some(1), ..Params::default() };
-    let (model, _) = fit(&Problem::new(train.clone(), &data.roles)?, &zero, &Silent)?;
+    let model = fit(&Problem::new(train.clone(), &data.roles)?, &zero, &Silent)?.model;
     // The published code divides by the risk of a score of 0 on all rows, for squared loss before centring, and takes
     // the best constant of the training rows for the test rows too. Counts stay at the normaliser until the first rule.
     let all = if entry.task == Task::Regression { &coded } else { &shifted };

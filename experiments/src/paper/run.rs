@@ -89,7 +89,7 @@ impl Plan {
         let (train, test) = (side(table, is_test, false), side(table, is_test, true));
         let start = Instant::now();
         let params = method.greedy(self.protocol.intercept());
-        let (model, _) = fit(&Problem::new(train.clone(), &data.roles)?, &params, &orthorules::Silent)?;
+        let model = fit(&Problem::new(train.clone(), &data.roles)?, &params, &orthorules::Silent)?.model;
         let seconds = start.elapsed().as_secs_f64();
         let constant = constants(data, &train, &test)?;
         let path = Path::new(model, &train, &test)?;

@@ -90,7 +90,7 @@ pub(crate) fn curve(entry: &Entry, data: &DataSet, split: usize, setting: String
     let roles = Roles { target: entry.target.clone(), task: Some(task), positive, ..Roles::default() };
     let start = Instant::now();
     let params = Method::Sirus.greedy(Protocol::Published.intercept());
-    let (model, _) = fit(&Problem::new(sides[0].clone(), &roles)?, &params, &Silent)?;
+    let model = fit(&Problem::new(sides[0].clone(), &roles)?, &params, &Silent)?.model;
     let seconds = start.elapsed().as_secs_f64();
     let targets: Vec<Vec<f64>> = sides.iter().map(|t| numbers(t, &entry.target)).collect::<Result<_>>()?;
     let seen = sides.iter().map(|t| Activations::new(&model, t)).collect::<Result<Vec<_>, _>>()?;
@@ -121,7 +121,7 @@ pub(crate) fn curve(entry: &Entry, data: &DataSet, split: usize, setting: String
 fn numbers(table: &Table, name: &str) -> Result<Vec<f64>> {
     match &table.column(name).context("no target")?.values {
         Values::Numeric(y) => Ok(y.to_vec()),
-        Values::Categorical { .. } => anyhow::bail!("{name} is not numeric"),
+        _ => anyhow::bail!("{name} is not numeric"),
     }
 }
 

@@ -70,7 +70,7 @@ fn column(model: &Model, spec: &ColumnSpec) -> Column {
             Values::numbers((0..ROWS).map(|i| numbers[i % numbers.len()]))
         }
         Kind::Boolean => Values::booleans((0..ROWS).map(|i| [None, Some(false), Some(true)][i % 3])),
-        Kind::Categorical => {
+        _ => {
             let mut levels = vec![None, Some("a level of its own".to_owned())];
             levels.extend(spec.levels.iter().cloned().map(Some));
             for operand in asked {

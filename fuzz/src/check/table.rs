@@ -4,7 +4,7 @@ use super::{Outcome, Verdict, refused, values};
 use crate::case::Case;
 use crate::settings::Understood;
 use orthorules::table::{Batches, ReadOptions, read};
-use orthorules::{Coded, Error, Kind, Loss, Model, Observer, Predictions, Problem, Result as Engine, Table, fit};
+use orthorules::{Coded, Error, Loss, Model, Observer, Predictions, Predictor, Problem, Result as Engine, Table, fit};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,7 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
     let held = whole.and_then(|table| Ok((Problem::new(table.clone(), roles)?, table)));
     let resampled = params.cv.is_some() || params.bootstrap.is_some();
     let patience = Patience::new();
-    let in_memory = |problem: &Problem| fit(problem, params, &patience).map(|(model, _)| model);
+    let in_memory = |problem: &Problem| fit(problem, params, &patience).map(|fitted| fitted.model);
     let (model, table) = if resampled {
         match held.and_then(|(problem, table)| Ok((in_memory(&problem)?, table))) {
             Ok(found) => found,
@@ -63,7 +63,7 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
         let streamed = Coded::read(path, roles, params, *memory_limit).map(|(coded, _)| coded);
         match (streamed, held) {
             (Ok(streamed), Ok((problem, table))) => {
-                let first = streamed.fit(&patience).map(|(model, _)| model);
+                let first = streamed.fit(&patience).map(|fitted| fitted.model);
                 let second = in_memory(&problem);
                 if params.time_limit.is_none() && !patience.ended() {
                     same(&first, &second)?;
@@ -131,12 +131,10 @@ fn same(first: &Engine<Model>, second: &Engine<Model>) -> Result<(), String> {
 
 /// Predictions batch by batch are those of the whole table, as `orthorules predict` reads it.
 fn same_in_batches(model: &Model, path: &Path, table: &Table) -> Result<(), String> {
-    let used = model.used_columns().into_iter().map(str::to_owned);
-    let needed: Vec<String> = used.chain(model.exposure.clone()).collect();
-    let categorical = model.columns.iter().filter(|c| c.kind == Kind::Categorical).map(|c| c.name.clone()).collect();
-    let options = ReadOptions { categorical, keep: needed.clone(), only: Some(needed) };
-    let predict =
-        || -> Engine<Vec<Predictions>> { Batches::open(path, &options)?.map(|batch| model.predict(&batch?)).collect() };
+    let predictor = Predictor::at(model, model.chosen());
+    let predict = || -> Engine<Predictions> {
+        predictor.each(Batches::open(path, &model.options_to_predict())?, |part| part).collect()
+    };
     let parts = match predict() {
         Ok(parts) => parts,
         // Damage behind the last row is met or not, as pieces end.
@@ -144,12 +142,6 @@ fn same_in_batches(model: &Model, path: &Path, table: &Table) -> Result<(), Stri
         Err(error) => return Err(format!("the training file cannot be predicted in batches: {error}")),
     };
     let whole = model.predict(table).map_err(|e| format!("the training table cannot be predicted: {e}"))?;
-    let bits = |predictions: &[Predictions]| -> Vec<u64> {
-        let numbers = predictions.iter().flat_map(|p| match p {
-            Predictions::Numbers(numbers) => numbers.clone(),
-            Predictions::Classes { probabilities, .. } => probabilities.clone(),
-        });
-        numbers.map(f64::to_bits).collect()
-    };
-    if bits(&parts) == bits(&[whole]) { Ok(()) } else { Err("predictions in batches differ".into()) }
+    let bits = |predictions: &Predictions| -> Vec<u64> { predictions.values().iter().map(|x| x.to_bits()).collect() };
+    if bits(&parts) == bits(&whole) { Ok(()) } else { Err("predictions in batches differ".into()) }
 }

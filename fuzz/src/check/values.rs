@@ -54,32 +54,27 @@ pub(super) fn predictions(model: &Model, table: &Table) -> Result<orthorules::Re
 }
 
 fn has_nan(predictions: &Predictions) -> bool {
-    match predictions {
-        Predictions::Numbers(numbers) => numbers.iter().any(|x| x.is_nan()),
-        Predictions::Classes { probabilities, .. } => probabilities.iter().any(|x| x.is_nan()),
-    }
+    predictions.values().iter().any(|x| x.is_nan())
 }
 
 fn sensible(model: &Model, predictions: &Predictions, rows: usize) -> Result<(), String> {
-    match predictions {
-        Predictions::Numbers(numbers) => {
+    let values = predictions.values();
+    match predictions.labels() {
+        None => {
             let fine = |x: f64| !x.is_nan() && (model.task != Task::Poisson || x >= 0.0);
-            match numbers.iter().find(|x| !fine(**x)) {
+            match values.iter().find(|x| !fine(**x)) {
                 Some(x) => Err(format!("{} predicts {x}", model.task)),
-                None if numbers.len() == rows => Ok(()),
-                None => Err(format!("{} predictions for {rows} rows", numbers.len())),
+                None if values.len() == rows => Ok(()),
+                None => Err(format!("{} predictions for {rows} rows", values.len())),
             }
         }
-        Predictions::Classes { labels, probabilities } => {
+        Some(labels) => {
             let classes = model.classes.len();
-            if labels.len() != rows || probabilities.len() != rows * classes {
-                return Err(format!(
-                    "{} labels and {} probabilities for {rows} rows",
-                    labels.len(),
-                    probabilities.len()
-                ));
+            if labels.len() != rows || values.len() != rows * classes {
+                let (labels, values) = (labels.len(), values.len());
+                return Err(format!("{labels} labels and {values} probabilities for {rows} rows"));
             }
-            for (row, &label) in probabilities.chunks_exact(classes.max(1)).zip(labels) {
+            for (row, &label) in values.chunks_exact(classes.max(1)).zip(labels) {
                 let sum: f64 = row.iter().sum();
                 let within = row.iter().all(|p| (0.0..=1.0).contains(p));
                 if !within || (sum - 1.0).abs() > 1e-9 || label as usize >= classes {

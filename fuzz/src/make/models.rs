@@ -48,7 +48,7 @@ fn learned(which: usize, how: &[(&str, &str)]) -> Value {
             sheet.columns[1].1 = Data::Numbers((0..sheet.rows).map(|i| Some(0.5 + (i % 4) as f64)).collect());
         }
         let problem = Problem::new(table(&sheet)?, &understood.roles)?;
-        let (model, _) = fit(&problem, &understood.params, &Silent)?;
+        let model = fit(&problem, &understood.params, &Silent)?.model;
         Ok(serde_json::from_str(&model.to_json())?)
     };
     model().unwrap_or(Value::Null)

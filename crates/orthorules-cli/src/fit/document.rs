@@ -2,6 +2,7 @@
 
 use super::Fitted;
 use crate::line::RuleLine;
+use orthorules::evaluate::Evaluation;
 use orthorules::model::Bootstrap;
 use orthorules::model::GridPoint;
 use orthorules::model::{Ensemble, Size};
@@ -39,6 +40,14 @@ pub(crate) struct Entry {
     pub(super) held_out: Option<HeldOut>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) newest: Option<Newest>,
+}
+
+/// A size of several ensembles, which no single rule made.
+impl From<Evaluation> for Entry {
+    fn from(e: Evaluation) -> Self {
+        let size = SizeLabel { rules: e.rules, complexity: e.complexity };
+        Self { size, train_risk: e.risk, held_out: None, newest: None }
+    }
 }
 
 /// Out-of-fold risk of a size; null where there is a rule but no cross-validation.

@@ -92,7 +92,7 @@ mod tests {
     /// The model of a fit as text, and the bits of its predictions.
     fn learned(table: &Table, roles: &Roles, params: &Params) -> (String, Vec<u64>) {
         let problem = Problem::new(table.clone(), roles).unwrap();
-        let model = crate::fit(&problem, &Params { threads: Some(2), ..params.clone() }, &Silent).unwrap().0;
+        let model = crate::fit(&problem, &Params { threads: Some(2), ..params.clone() }, &Silent).unwrap().model;
         let numbers = match model.predict(table).unwrap() {
             Predictions::Numbers(numbers) => numbers,
             Predictions::Classes { probabilities, .. } => probabilities,

@@ -2,6 +2,7 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::data::problem::{Problem, Task};
+use crate::data::warning::Warning;
 use crate::params::Params;
 
 /// A problem whose features became codes while a file was read, for fits with the parameters that were given then.
@@ -11,6 +12,9 @@ pub struct Coded {
     pub(crate) problem: Problem,
     pub(crate) columns: Vec<BinnedColumn>,
     pub(crate) params: Params,
+    /// The file that it was read from.
+    #[cfg(feature = "files")]
+    pub(crate) path: std::path::PathBuf,
     /// Seconds that cuts and codes took, reading not counted.
     pub(crate) seconds: f64,
 }
@@ -37,7 +41,7 @@ impl Coded {
     }
 
     /// What a user should know of the weights before the fit.
-    pub fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<Warning> {
         self.problem.warning()
     }
 }

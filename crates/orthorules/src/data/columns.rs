@@ -122,7 +122,7 @@ pub(super) fn class_target(column: &Column, positive: Option<&str>) -> Result<(V
         };
         if order.len() > 2 {
             return Err(refused(format!(
-                "a positive label needs two classes, but there are {}; drop --positive",
+                "a positive label needs two classes, but there are {}; leave it out",
                 order.len()
             )));
         }
@@ -154,6 +154,7 @@ pub(crate) fn count_rows(weights: &[f64]) -> bool {
 
 /// The target of every row.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Target {
     /// Numbers or counts.
     Numbers(Vec<f64>),

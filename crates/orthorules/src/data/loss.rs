@@ -6,6 +6,7 @@
 /// How a prediction is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Loss {
     /// (f − y)².
     Squared,
@@ -18,6 +19,7 @@ pub enum Loss {
 /// What the score of a model is of its mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Link {
     /// The loss's own: the mean, the log-odds or the log of the mean.
     #[default]

@@ -8,3 +8,4 @@ pub(crate) mod roles;
 pub(crate) mod schema;
 pub mod table;
 pub(crate) mod task;
+pub mod warning;

@@ -4,13 +4,13 @@ pub(crate) use crate::data::columns::{among_all, exposures, number_target, rows_
 pub use crate::data::roles::Roles;
 pub use crate::data::task::Task;
 
-use crate::base::decimal;
 use crate::base::error::{Error, Result, listing};
 pub use crate::data::columns::Target;
 use crate::data::columns::{class_target, count_rows, group_indices};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Table, Values};
 use crate::data::task::guess_task;
+use crate::data::warning::Warning;
 
 /// A learning problem whose every number has been checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,9 +31,6 @@ pub struct Problem {
     pub(crate) rows: usize,
 }
 
-/// Weights of a smaller mean are probably shares.
-const LIGHT: f64 = 0.1;
-
 impl Problem {
     /// How many rows these are for defaults that depend on it: whole-number weights are so many rows.
     pub(crate) fn counted_rows(&self) -> usize {
@@ -44,19 +41,8 @@ impl Problem {
     }
 
     /// What a user should know of the weights before the fit.
-    pub fn warning(&self) -> Option<String> {
-        Self::warning_of_weights(self.weight.as_ref()?.iter().sum(), self.rows)
-    }
-
-    /// What to tell whoever weighs rows by shares: a row counts as often as it weighs, so that penalties outweigh such data.
-    pub fn warning_of_weights(total: f64, rows: usize) -> Option<String> {
-        (total < LIGHT * rows as f64).then(|| {
-            format!(
-                "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \
-                 data; if they are shares, divide them by their mean",
-                decimal::rounded(total, 3)
-            )
-        })
+    pub fn warning(&self) -> Option<Warning> {
+        Warning::of_weights(self.weight.as_ref()?.iter().sum(), self.rows)
     }
 
     /// Splits `table` into features, target, weights and exposures; rows of weight 0 are dropped.
@@ -241,7 +227,7 @@ mod tests {
                 Column::new("y", Values::numbers([1.5, 2.5, 3.5, 4.5])),
             ];
             let roles = Roles { weight: Some("w".into()), ..roles(None) };
-            Problem::new(Table::new(table).unwrap(), &roles).unwrap().warning()
+            Problem::new(Table::new(table).unwrap(), &roles).unwrap().warning().map(|w| w.to_string())
         };
         assert_eq!(warning([0.2; 4]), None);
         assert!(warning([0.05, 0.1, 0.05, 0.1]).unwrap().starts_with("the weights of 4 rows sum to 0.3: "));

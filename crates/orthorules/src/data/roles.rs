@@ -3,7 +3,7 @@
 use crate::base::error::{Error, Result, listing};
 use crate::data::problem::Task;
 
-/// Which column plays which part.
+/// Which column plays which part. There may be more parts later, so end a list of fields with `..Roles::default()`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roles {
     /// The column to predict.

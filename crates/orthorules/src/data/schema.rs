@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A column that the model was trained on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ColumnSpec {
     /// Its name.
     pub name: String,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Task {
     /// A number, by squared loss.
     Regression,

@@ -7,11 +7,11 @@ use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
 use crate::data::problem::Problem;
+use crate::data::warning::{Unfinished, Warning};
 use crate::learn::bootstrap;
 use crate::learn::cv;
+use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
-use crate::learn::seconds::Seconds;
-use crate::model::Model;
 use crate::model::observer::Observer;
 use crate::model::signs;
 use crate::params::{Checked, Params};
@@ -21,39 +21,47 @@ use std::time::Instant;
 ///
 /// With [`Params::cv`], λ and the size are chosen by cross-validation; with
 /// [`Params::bootstrap`], rows are drawn anew to see how sure the result is. Half of either says
-/// nothing: whoever stops them gets the model without ([`Model::cv`], [`Model::bootstrap`]).
-pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<(Model, Seconds)> {
+/// nothing: whoever stops them gets the model without ([`Model::cv`](crate::Model::cv),
+/// [`Model::bootstrap`](crate::Model::bootstrap)).
+pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Fitted> {
     let start = Instant::now();
     let checked = checked(problem, params)?;
-    let (model, seconds) = on_threads(Some(checked.threads), || {
-        let (mut model, seconds) = match checked.cv {
+    let fitted = on_threads(Some(checked.threads), || {
+        let mut fitted = match checked.cv {
             Some((folds, rule)) => cv::fit(problem, &checked, folds, rule, observer)?,
             None => Binned::new(problem, &checked).fit(&checked, observer),
         };
         if let Some(draws) = checked.bootstrap {
-            bootstrap::run(problem, &checked, draws, &mut model, observer)?;
+            bootstrap::run(problem, &checked, draws, &mut fitted.model, observer)?;
         }
-        Ok::<_, Error>((model, seconds))
+        Ok::<_, Error>(fitted)
     })??;
-    Ok((readable(model)?, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
+    finished(fitted, &checked, observer, start)
 }
 
-/// The model, if it can be written and read back.
-fn readable(model: Model) -> Result<Model> {
-    model.check().map_err(|e| match e {
+/// What a fit that began at `start` returns, if the model can be written and read back.
+fn finished(mut fitted: Fitted, params: &Checked, observer: &dyn Observer, start: Instant) -> Result<Fitted> {
+    fitted.model.check().map_err(|e| match e {
         Error::Model(what) => Error::Model(format!("{what}; bring target, weights and penalty to usual sizes")),
         other => other,
     })?;
-    Ok(model)
+    if observer.stop() {
+        let folds = (params.cv.is_some() && fitted.model.cv.is_none()).then_some(Unfinished::Folds);
+        let draws = (params.bootstrap.is_some() && fitted.model.bootstrap.is_none()).then_some(Unfinished::Bootstrap);
+        fitted.warnings.push(Warning::Stopped { unfinished: folds.or(draws) });
+    }
+    fitted.warnings.extend(fitted.model.warnings());
+    fitted.seconds.total = start.elapsed().as_secs_f64();
+    Ok(fitted)
 }
 
 impl Coded {
     /// Learns a model, with the parameters that the codes were made for.
-    pub fn fit(&self, observer: &dyn Observer) -> Result<(Model, Seconds)> {
+    pub fn fit(&self, observer: &dyn Observer) -> Result<Fitted> {
         let start = Instant::now();
         let checked = checked(&self.problem, &self.params)?;
-        let (model, seconds) = on_threads(Some(checked.threads), || Binned::of_codes(self).fit(&checked, observer))?;
-        Ok((readable(model)?, Seconds { total: start.elapsed().as_secs_f64(), ..seconds }))
+        let fitted = on_threads(Some(checked.threads), || Binned::of_codes(self).fit(&checked, observer))?;
+        finished(fitted, &checked, observer, start)
     }
 }
 

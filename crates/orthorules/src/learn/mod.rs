@@ -6,6 +6,7 @@ pub(crate) mod bootstrap;
 pub(crate) mod cv;
 pub(crate) mod enough;
 pub(crate) mod fit;
+pub(crate) mod fitted;
 pub(crate) mod nested;
 pub(crate) mod one;
 pub(crate) mod seconds;

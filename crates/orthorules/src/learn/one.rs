@@ -8,6 +8,7 @@ use crate::data::problem::{Problem, Task};
 use crate::engine::response::Response;
 use crate::learn::best_path::BestPath;
 use crate::learn::boosting::{Boosting, State};
+use crate::learn::fitted::Fitted;
 use crate::learn::nested::{FromSearch, Nested};
 use crate::learn::seconds::Seconds;
 use crate::learn::sirus;
@@ -38,7 +39,7 @@ impl<'p> Binned<'p> {
     }
 
     /// One fit, on the threads of the caller.
-    pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> (Model, Seconds) {
+    pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> Fitted {
         let (problem, columns) = (self.problem, &*self.columns);
         let start = Instant::now();
         let limits = checked.time_limit.map(|seconds| TimeLimits::new(start, seconds, checked.exact));
@@ -67,7 +68,7 @@ impl<'p> Binned<'p> {
             })
             .collect();
         seconds.total = start.elapsed().as_secs_f64();
-        (model(problem, ensembles, checked), seconds)
+        Fitted { model: model(problem, ensembles, checked), seconds, warnings: Vec::new() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 /// Where the time went, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct Seconds {
     /// From columns to bins.
     pub bin: f64,

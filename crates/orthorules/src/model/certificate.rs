@@ -2,6 +2,7 @@
 
 /// Which test cut branches of exact search, and how often, in the order in which they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct Pruned {
     /// Children whose own share of the gradient is too small, seen from their parent's sums.
     pub share: u64,
@@ -15,6 +16,7 @@ pub struct Pruned {
 
 /// The account of one search: how good the rule is, and how good any other could have been.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct Certificate {
     /// The rule's objective value.
     pub value: f64,

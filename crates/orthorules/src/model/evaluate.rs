@@ -5,13 +5,14 @@ use crate::base::error::{Error, Result};
 use crate::data::columns::Target;
 use crate::data::loss::Link;
 use crate::data::problem::{Problem, among_all, exposures, number_target, pick, rows_that_count, weights};
-use crate::data::table::{Kind, Table};
+use crate::data::table::{Column, Kind, Table, Values};
 use crate::model::predict::{Activations, Predictions};
 use crate::model::{Model, Size};
 use std::borrow::Cow;
 
 /// How good one size of a model is on a table.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// Number of rules (for each class, with more than two).
     pub rules: usize,
@@ -42,13 +43,32 @@ impl Model {
     /// The quality of every size on rows of positive `weight`.
     fn evaluate_rows(&self, table: &Table, weight: Vec<f64>) -> Result<Vec<Evaluation>> {
         let activations = Activations::new(self, table)?;
-        let truth = Truth::new(self, table, weight)?;
-        let evaluate = |rules: usize, steps: &[&Size]| truth.evaluate(self, &activations, rules, steps);
+        Ok(self.evaluate_truth(&Truth::new(self, table, weight)?, &activations))
+    }
+
+    /// The quality of every size on the rows of `problem`, most often those that it was learned from.
+    pub fn evaluate_problem(&self, problem: &Problem) -> Result<Vec<Evaluation>> {
+        let used = self.used_columns();
+        let features = problem.features.iter().filter(|c| used.contains(&c.name.as_str()));
+        self.evaluate_coded(problem, features.cloned().collect())
+    }
+
+    /// The same with the `columns` that rules use, which the problem need not hold.
+    pub(crate) fn evaluate_coded(&self, problem: &Problem, columns: Vec<Column>) -> Result<Vec<Evaluation>> {
+        // A model without rules needs no column, but a table needs one to have rows.
+        let rows = || Column::new("", Values::Numeric(vec![0.0; problem.rows].into()));
+        let columns = if columns.is_empty() { vec![rows()] } else { columns };
+        let activations = Activations::new(self, &Table::new(columns)?)?;
+        Ok(self.evaluate_truth(&Truth::of(problem), &activations))
+    }
+
+    fn evaluate_truth(&self, truth: &Truth, activations: &Activations) -> Vec<Evaluation> {
+        let evaluate = |rules: usize, steps: &[&Size]| truth.evaluate(self, activations, rules, steps);
         if let [single] = self.ensembles.as_slice() {
-            return Ok(single.path.iter().map(|step| evaluate(step.rules, &[step])).collect());
+            return single.path.iter().map(|step| evaluate(step.rules, &[step])).collect();
         }
         let steps = |rules| self.steps(rules).map(|(_, step)| step).collect::<Vec<_>>();
-        Ok(self.sizes().into_iter().map(|rules| evaluate(rules, &steps(rules))).collect())
+        self.sizes().into_iter().map(|rules| evaluate(rules, &steps(rules))).collect()
     }
 }
 

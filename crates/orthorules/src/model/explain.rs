@@ -6,6 +6,7 @@ use crate::model::{Ensemble, Model, Size};
 
 /// What one rule adds to the score of one row.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Contribution<'m> {
     /// The rule.
     pub rule: &'m Rule,
@@ -19,6 +20,7 @@ pub struct Contribution<'m> {
 
 /// Why one score of one row is what it is.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Explanation<'m> {
     /// The class whose score this is, with more than two classes.
     pub class: Option<&'m str>,

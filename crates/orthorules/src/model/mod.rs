@@ -4,12 +4,14 @@ pub(crate) mod certificate;
 pub mod evaluate;
 pub mod explain;
 mod file;
+mod needs;
 pub(crate) mod observer;
 pub mod predict;
 pub(crate) mod report;
 pub mod rule;
 pub(crate) mod signs;
 mod validate;
+mod words;
 
 pub use crate::base::atomic_file::write_whole;
 pub use file::{FORMAT, VERSION};
@@ -25,6 +27,7 @@ use serde::{Deserialize, Serialize};
 /// How the weights of one size were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Status {
     /// The gradient vanished: these weights are optimal.
     #[default]
@@ -40,6 +43,7 @@ pub enum Status {
 /// One size of the ensemble, with its own weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Size {
     /// Number of rules.
     pub rules: usize,
@@ -63,6 +67,7 @@ pub struct Size {
 /// Rules and, for every size, their weights: one score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Ensemble {
     /// The class against the rest whose score this is, when there are more than two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,6 +82,7 @@ pub struct Ensemble {
 
 /// A fitted model.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Model {
     /// What is predicted.
     pub task: Task,

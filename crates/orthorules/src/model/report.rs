@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What the bootstrap found about the chosen size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Bootstrap {
     /// Number of draws.
     pub samples: usize,
@@ -25,6 +26,7 @@ pub struct Bootstrap {
 /// How sure one ensemble is of its rules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Uncertainty {
     /// The interval of the intercept.
     pub intercept: (f64, f64),
@@ -35,6 +37,7 @@ pub struct Uncertainty {
 /// How sure a rule is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RuleUncertainty {
     /// The part of draws in which a rule like it was found.
     pub frequency: f64,
@@ -65,6 +68,7 @@ impl Bootstrap {
 /// What cross-validation found, and what it chose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CrossValidation {
     /// Number of folds.
     pub folds: usize,
@@ -86,6 +90,7 @@ pub struct CrossValidation {
 /// The best that one λ can do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct GridPoint {
     /// λ.
     pub reg_lambda: f64,
@@ -102,6 +107,7 @@ pub struct GridPoint {
 /// The out-of-fold risk of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CvStep {
     /// Number of rules (for each class, with more than two).
     pub rules: usize,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A comparison of one column's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Op {
     /// At most a threshold.
     #[serde(rename = "<=")]
@@ -29,6 +30,7 @@ pub enum Op {
 /// What a value is compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Operand {
     /// A threshold.
     Number(f64),
@@ -39,6 +41,7 @@ pub enum Operand {
 /// One condition on one column. A missing value satisfies only [`Op::Missing`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Condition {
     /// The column's name.
     pub column: String,
@@ -52,6 +55,7 @@ pub struct Condition {
 /// A conjunction of conditions, with what the search knew of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Rule {
     /// All of these must hold.
     pub conditions: Vec<Condition>,

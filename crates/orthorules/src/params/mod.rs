@@ -49,6 +49,8 @@ use crate::base::error::{Error, Result};
 use std::collections::BTreeMap;
 
 /// All parameters of a fit, unchecked. `None` means: the default for the loss and the other parameters.
+///
+/// Later versions have more of them, so end a list of fields with `..Params::default()`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params {
     /// Where rules come from.
@@ -153,6 +155,7 @@ impl Default for Params {
 
 /// One line of the table at the top of this file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Described {
     /// The parameter's name.
     pub name: &'static str,

@@ -3,6 +3,7 @@
 /// Where rules come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Learner {
     /// One rule at a time, each the best one to add.
     Boosting,
@@ -14,6 +15,7 @@ pub enum Learner {
 /// What a candidate query is worth: docs/algorithm.md, "One formula for every objective".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Objective {
     /// Gradient sum: |gᵀq|.
     Gs,
@@ -30,6 +32,7 @@ pub enum Objective {
 /// Which weights move when a rule is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Update {
     /// All weights minimise the regularised risk together.
     Corrective,
@@ -42,6 +45,7 @@ pub enum Update {
 /// What happens to the intercept β₀.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Intercept {
     /// Re-fitted together with the weights; the constant column is part of the orthogonal basis.
     Corrected,
@@ -54,6 +58,7 @@ pub enum Intercept {
 /// How candidate queries are explored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Search {
     /// Extend the best query by its best condition, again and again.
     Greedy,
@@ -84,6 +89,7 @@ pub(crate) struct Cutting {
 /// How the sizes of an ensemble hang together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum PathKind {
     /// Every size is the one before it and one more rule, as in the paper.
     Nested,
@@ -94,6 +100,7 @@ pub enum PathKind {
 /// The bound that cuts branches of exact search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Bound {
     /// Never cuts the best query: what is found is proven.
     Admissible,
@@ -105,6 +112,7 @@ pub enum Bound {
 /// Which size cross-validation chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Select {
     /// The one of least out-of-fold risk.
     Best,
@@ -115,11 +123,22 @@ pub enum Select {
 
 /// Thresholds on a numeric column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MaxBins {
     /// At most this many quantile bins.
     AtMost(u32),
     /// Every distinct value.
     Exact,
+}
+
+impl Select {
+    /// The size that it chooses, in words.
+    pub fn described(self) -> &'static str {
+        match self {
+            Self::Best => "the size of least out-of-fold risk",
+            Self::OneSe => "the least complex size whose out-of-fold risk is within one standard error of the least",
+        }
+    }
 }
 
 impl Objective {

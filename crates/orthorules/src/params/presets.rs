@@ -4,6 +4,7 @@ use super::{Intercept, Learner, MaxBins, Objective, Params, PathKind, Thresholds
 
 /// A named combination of the paper's systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Preset {
     /// Stagewise boosting with the gradient sum.
     Sgs,

@@ -123,7 +123,7 @@ mod tests {
     fn without_differences_it_is_a_plain_fit() {
         let problem = friedman(0.0);
         let params = Params { max_rules: Some(6), threads: Some(1), ..Preset::Cob.params() };
-        let plain = fit(&problem, &params, &Silent).unwrap().0;
+        let plain = fit(&problem, &params, &Silent).unwrap().model;
         assert_eq!(boost(&problem, &params, Variant::default(), &Silent).unwrap().ensembles, plain.ensembles);
     }
 
@@ -132,8 +132,8 @@ mod tests {
         let problem = friedman(0.0);
         let with =
             |lambda| Params { max_rules: Some(8), reg_lambda: Some(lambda), threads: Some(1), ..Preset::Cob.params() };
-        let small = fit(&problem, &with(0.01), &Silent).unwrap().0;
-        let large = fit(&problem, &with(100.0), &Silent).unwrap().0;
+        let small = fit(&problem, &with(0.01), &Silent).unwrap().model;
+        let large = fit(&problem, &with(100.0), &Silent).unwrap().model;
         let given = &small.ensembles[0].rules;
         let again = boost(&problem, &with(100.0), Variant { given, whole: false }, &Silent).unwrap();
         assert_eq!(again.ensembles[0].path.len(), 9);

@@ -119,7 +119,7 @@ impl Workload {
             threads: Some(1),
             ..Params::default()
         };
-        let (model, _) = fit(&problem, &params, &Silent)?;
+        let model = fit(&problem, &params, &Silent)?.model;
         let checked = params.check(problem.task.loss(), rows)?;
         let response = Response::new(&problem, 1);
         let columns = binning::bin(&problem.features, None, checked.cutting(), &BTreeMap::new());

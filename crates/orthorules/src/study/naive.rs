@@ -223,7 +223,7 @@ mod tests {
         let problem = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() }).unwrap();
         let params = Params { max_complexity: Some(40), reg_lambda: Some(0.1), ..Preset::Cob.params() };
         let naive = naive_cob(&problem, &params, &Silent).unwrap();
-        let (model, _) = fit(&problem, &params, &Silent).unwrap();
+        let model = fit(&problem, &params, &Silent).unwrap().model;
         // Conditions on different columns may select the same rows, so coverage is compared and not text.
         let shown = |rules: &[Rule]| rules.iter().map(|r| (r.conditions.len(), r.covered)).collect::<Vec<_>>();
         assert!(naive.len() > 3);

@@ -44,7 +44,7 @@ pub(crate) fn random(
                 .map(|r| match task {
                     Task::Regression => signal(r),
                     Task::Classification => f64::from(u8::from(signal(r) > law.class)),
-                    Task::Poisson => (3.0 * (law.count + signal(r)).max(0.0)).floor(),
+                    _ => (3.0 * (law.count + signal(r)).max(0.0)).floor(),
                 })
                 .collect();
             if task == Task::Classification {
@@ -114,6 +114,6 @@ impl Data {
     }
 
     pub(crate) fn fit_watched(&self, table: Table, params: &Params, observer: &dyn Observer) -> Model {
-        fit(&Problem::new(table, &self.roles()).unwrap(), params, observer).unwrap().0
+        fit(&Problem::new(table, &self.roles()).unwrap(), params, observer).unwrap().model
     }
 }

@@ -105,7 +105,7 @@ fn check(data: &Data, params: &Params) -> Result<(), TestCaseError> {
         Err(e) => return Err(TestCaseError::fail(format!("no problem: {e}"))),
     };
     let model = match fit(&problem, params, &Silent) {
-        Ok((model, _)) => model,
+        Ok(fitted) => fitted.model,
         Err(e) => {
             // What the parameters exclude, or folds that lack a class; never a model that cannot be kept.
             let message = e.to_string();
@@ -157,8 +157,8 @@ fn odd_labels_read_back_the_same() {
             data.table(),
             &Roles { target: "y".into(), task: Some(Task::Classification), ..Roles::default() },
         );
-        let (model, _) =
-            fit(&problem.unwrap(), &Params { max_complexity: Some(6), num_trees: 20, ..preset }, &Silent).unwrap();
+        let params = Params { max_complexity: Some(6), num_trees: 20, ..preset };
+        let model = fit(&problem.unwrap(), &params, &Silent).unwrap().model;
         assert_eq!(model.classes.len(), 5, "{:?}", model.classes);
         assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
     }

@@ -19,7 +19,7 @@ fn mostly_true(rows: usize) -> Problem {
 #[test]
 fn both_sides_of_a_first_condition_are_tightened() {
     let params = Params { max_complexity: Some(3), reg_lambda: Some(0.0), ..Params::default() };
-    let model = fit(&mostly_true(500), &params, &Silent).unwrap().0;
+    let model = fit(&mostly_true(500), &params, &Silent).unwrap().model;
     let ensemble = &model.ensembles[0];
     let best = ensemble.path.last().unwrap();
     let rules: Vec<String> = best.members().map(|k| ensemble.rules[k].to_string()).collect();

@@ -18,7 +18,7 @@ fn table(task: Task, rows: usize, seed: u64) -> Table {
         target.push(match task {
             Task::Regression => f + chance,
             Task::Classification => f64::from(u8::from(chance < 1.0 / (1.0 + (-f).exp()))),
-            Task::Poisson => (-(1.0 - chance).ln() * f.exp()).floor(),
+            _ => (-(1.0 - chance).ln() * f.exp()).floor(),
         });
         columns.iter_mut().zip(x).for_each(|(column, x)| column.push(x));
     }
@@ -40,7 +40,7 @@ fn a_rule_of_one_condition_names_the_smaller_side() {
                 max_rules: Some(12),
                 ..Params::default()
             };
-            let (model, _) = fit(&problem, &params, &Silent).unwrap();
+            let model = fit(&problem, &params, &Silent).unwrap().model;
             let ensemble = &model.ensembles[0];
             assert!(ensemble.rules.len() > 3, "{task} {rows} {seed}");
             for (rule, before) in ensemble.rules.iter().zip(&ensemble.path) {

@@ -44,7 +44,7 @@ pub(crate) fn show(table: &Table) -> String {
         let kind = match c.values.kind() {
             Kind::Numeric => "num",
             Kind::Boolean => "bool",
-            Kind::Categorical => "cat",
+            _ => "cat",
         };
         let cells = (0..table.rows()).map(|r| c.values.display(r).unwrap_or("-".into()));
         format!("{} {kind}: {}", c.name, cells.collect::<Vec<_>>().join(" "))

@@ -124,6 +124,7 @@ fn dates_nested_and_binary_columns_are_left_out() {
         for (warning, column) in
             table.warnings().iter().zip(["date", "stamp", "zoned", "time", "span", "list", "bytes"])
         {
+            let warning = warning.to_string();
             assert!(warning.starts_with(&format!("column {column:?} left out: it holds ")), "{warning}");
             assert!(!warning.contains('\n'));
         }

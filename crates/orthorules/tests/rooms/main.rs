@@ -65,6 +65,7 @@ fn whatever_is_written_an_upward_edge_is_found() {
         "use crate::engine::Fit;",
         "#[cfg(feature = \"test\")]\nuse crate::learn::Fit;",
         "#[cfg(test)]\nuse crate::base::Error;\nuse crate::learn::Fit;",
+        "#[cfg(any(test, feature = \"study\"))]\nuse crate::learn::Fit;",
     ] {
         let graph = made_up(&[
             ("lib.rs", "mod base; mod data; mod engine; mod learn; pub use learn::Fit;"),

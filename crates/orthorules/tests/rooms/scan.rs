@@ -149,7 +149,7 @@ fn starts_statement(tokens: &[Token], i: usize) -> bool {
 /// Whether an attribute says that what follows is for tests alone.
 fn is_for_tests(attribute: &[Token]) -> bool {
     let has = |text| attribute.iter().any(|t| is_word(Some(t), text));
-    has("cfg") && has("test") && !has("not")
+    has("cfg") && has("test") && !has("not") && !has("any")
 }
 
 /// The place after the bracket that closes the one at `open`.

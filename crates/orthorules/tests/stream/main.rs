@@ -99,19 +99,19 @@ fn ipc(rows: &[Row]) -> Vec<u8> {
 fn in_memory(path: &Path, roles: &Roles, params: &Params) -> Result<(String, Vec<String>), String> {
     params.check(Loss::Squared, 1).map_err(|e| e.to_string())?;
     let table = read(path, &roles.read_options()).map_err(|e| e.to_string())?;
-    let warnings = table.warnings().to_vec();
+    let warnings = table.warnings().iter().map(ToString::to_string).collect();
     let problem = Problem::new(table, roles).map_err(|e| e.to_string())?;
     Ok((model(&problem, params)?, warnings))
 }
 
 fn streamed(path: &Path, roles: &Roles, params: &Params, limit: Option<u64>) -> Result<(String, Vec<String>), String> {
     let (coded, warnings) = Coded::read(path, roles, params, limit).map_err(|e| e.to_string())?;
-    let (model, _) = coded.fit(&Silent).map_err(|e| e.to_string())?;
-    Ok((model.to_json(), warnings))
+    let model = coded.fit(&Silent).map_err(|e| e.to_string())?.model;
+    Ok((model.to_json(), warnings.iter().map(ToString::to_string).collect()))
 }
 
 fn model(problem: &Problem, params: &Params) -> Result<String, String> {
-    let (model, _) = fit(problem, params, &Silent).map_err(|e| e.to_string())?;
+    let model = fit(problem, params, &Silent).map_err(|e| e.to_string())?.model;
     Ok(model.to_json())
 }
 
@@ -277,7 +277,11 @@ fn rows_of_weight_zero_have_no_class() {
         std::fs::write(&path, text).unwrap();
         let (coded, _) = Coded::read(&path, &weighted, &small(), None).unwrap();
         let table = read(&path, &weighted.read_options()).unwrap();
-        let (model, _) = coded.fit(&Silent).unwrap();
+        let model = coded.fit(&Silent).unwrap().model;
+        // However the training rows are at hand, the model is worth the same on them.
+        let expected = model.evaluate(&table).unwrap();
+        assert_eq!(coded.evaluate(&model).unwrap(), expected);
+        assert_eq!(model.evaluate_problem(&Problem::new(table.clone(), &weighted).unwrap()).unwrap(), expected);
         (coded.classes().to_vec(), model.evaluate(&table).unwrap())
     };
     let (classes, evaluation) = model(text);

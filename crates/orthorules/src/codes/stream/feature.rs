@@ -10,6 +10,7 @@ use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::quantiles::Sketch;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{ColumnPart, Head, Kind, Levels, MISSING, as_boolean};
+use crate::data::warning::Warning;
 use crate::params::{Checked, Cutting, MaxBins};
 
 /// What the first pass has seen of a feature.
@@ -65,7 +66,7 @@ impl ColumnSummary {
     }
 
     /// Why the column called as `head` says is left out.
-    pub(super) fn left_out(&self, head: &Head) -> Option<String> {
+    pub(super) fn left_out(&self, head: &Head) -> Option<Warning> {
         match &self.seen {
             Seen::Text(levels) if head.untyped && levels.are_boolean() => None,
             Seen::Text(levels) => levels.left_out(&head.name, head.request),

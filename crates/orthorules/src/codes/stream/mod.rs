@@ -20,8 +20,13 @@ use crate::codes::coded::Coded;
 use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
-use crate::data::problem::{Problem, Roles, pick, rows_that_count};
-use crate::data::table::{Builder, CHANGED, ColumnPart, Head, Outcome, ReadOptions, Scan, Source, Table};
+use crate::data::problem::{Problem, Roles, pick, rows_that_count, weights};
+use crate::data::table::{
+    self, Builder, CHANGED, ColumnPart, Head, Outcome, ReadOptions, Scan, Source, Table, nothing_left,
+};
+use crate::data::warning::Warning;
+use crate::model::Model;
+use crate::model::evaluate::Evaluation;
 use crate::params::{Checked, Params};
 use feature::{ColumnSummary, FeatureEncoder};
 
@@ -34,7 +39,12 @@ impl Coded {
     /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory.
     ///
     /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself.
-    pub fn read(path: &Path, roles: &Roles, params: &Params, memory_limit: Option<u64>) -> Result<(Self, Vec<String>)> {
+    pub fn read(
+        path: &Path,
+        roles: &Roles,
+        params: &Params,
+        memory_limit: Option<u64>,
+    ) -> Result<(Self, Vec<Warning>)> {
         if params.cv.is_some() || params.bootstrap.is_some() {
             return Err(Error::Conflict(
                 "cross-validation and the bootstrap need the table in memory, not its codes".into(),
@@ -43,23 +53,42 @@ impl Coded {
         let asked = params;
         // Every range is the same for every loss and table.
         let params = params.check(Loss::Squared, 1)?;
-        on_threads(Some(params.threads), || coded(&Arc::new(Source::open(path)?), roles, &params, memory_limit, asked))?
+        on_threads(Some(params.threads), || coded(path, roles, &params, memory_limit, asked))?
+    }
+
+    /// The quality of every size of `model` on the rows that it was learned from. The columns that rules use are read again.
+    pub fn evaluate(&self, model: &Model) -> Result<Vec<Evaluation>> {
+        let roles = &self.problem.roles;
+        let used = model.used_columns().into_iter().map(str::to_owned);
+        let only: Vec<String> = used.chain(roles.weight.clone()).collect();
+        let table = table::read(&self.path, &ReadOptions { only: Some(only), ..roles.read_options() })?;
+        let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
+        let table = match weight.as_deref().and_then(rows_that_count) {
+            Some(kept) => table.take(&kept),
+            None => table,
+        };
+        if table.rows() != self.problem.rows {
+            return Err(Error::file(&self.path, CHANGED));
+        }
+        let columns = table.into_columns().into_iter().filter(|c| roles.is_feature(&c.name));
+        model.evaluate_coded(&self.problem, columns.collect())
     }
 }
 
 fn coded(
-    source: &Arc<Source>,
+    path: &Path,
     roles: &Roles,
     params: &Checked,
     memory_limit: Option<u64>,
     asked: &Params,
-) -> Result<(Coded, Vec<String>)> {
+) -> Result<(Coded, Vec<Warning>)> {
+    let source = &Arc::new(Source::open(path)?);
     let error = |what: String| source.error(what);
     let mut options = roles.read_options();
     let First { scan, table, summaries, rows, mut seconds } =
         First::pass(source, &options, roles, params).map_err(error)?;
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
-    let mut warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
+    let mut warnings: Vec<Warning> = unknown.map(|name| Warning::NoColumn { column: name.clone() }).collect();
     let mut remarks = scan.left_out.clone();
     let (mut names, mut features) = (Vec::new(), Vec::new());
     for (head, summary) in scan.heads.iter().zip(summaries) {
@@ -76,8 +105,7 @@ fn coded(
     remarks.sort_by_key(|(place, _)| *place);
     warnings.extend(remarks.into_iter().map(|(_, why)| why));
     if names.is_empty() {
-        let why = warnings.first().map_or("there is none", String::as_str);
-        return Err(error(format!("no column is left: {why}")));
+        return Err(error(nothing_left(&warnings)));
     }
     roles.check(&names)?;
     let mut problem = Problem::with_roles(table, roles)?;
@@ -97,7 +125,8 @@ fn coded(
     let specs = second.features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
     let columns = second.features.into_iter().zip(columns).map(|((_, encoder), codes)| encoder.finish(codes));
     problem.coded = Some(specs);
-    let coded = Coded { problem, columns: columns.collect(), params: asked.clone(), seconds: second.seconds };
+    let (params, path) = (asked.clone(), path.to_owned());
+    let coded = Coded { problem, columns: columns.collect(), params, path, seconds: second.seconds };
     Ok((coded, warnings))
 }
 

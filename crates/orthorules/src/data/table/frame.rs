@@ -6,6 +6,7 @@ use crate::base::error::{Error, Result};
 
 /// The cells of a column in memory.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Cells {
     /// Numbers; NaN is missing.
     Numbers(Numbers),
@@ -102,8 +103,8 @@ mod tests {
         let table = gather(columns(), &["n".into()], &[]).unwrap();
         assert_eq!(table.columns().len(), 1);
         assert_eq!(table.columns()[0].values.kind(), Kind::Categorical);
-        assert!(table.warnings()[0].contains("\"id\" left out"), "{:?}", table.warnings());
-        assert!(table.warnings()[1].contains("\"day\" left out"), "{:?}", table.warnings());
+        assert!(table.warnings()[0].to_string().contains("\"id\" left out"), "{:?}", table.warnings());
+        assert!(table.warnings()[1].to_string().contains("\"day\" left out"), "{:?}", table.warnings());
         assert_eq!(gather(columns(), &[], &["id".into()]).unwrap().columns().len(), 2);
         assert!(gather(vec![("day".into(), Cells::Dates)], &[], &[]).is_err());
     }

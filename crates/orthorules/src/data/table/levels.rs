@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Column, MISSING, Table, Values};
+use crate::data::warning::{Reason, Warning};
 
 /// Text with more levels than this, and more than [`MANY_SHARE`] of its values distinct, names rows, not groups.
 const MANY_LEVELS: usize = 50;
@@ -13,7 +14,7 @@ pub(crate) enum Outcome {
     /// It is part of the table.
     Kept(Column),
     /// It is not, for the reason given.
-    LeftOut(String),
+    LeftOut(Warning),
 }
 
 #[cfg(feature = "files")]
@@ -27,7 +28,7 @@ impl Outcome {
 }
 
 /// The table of what was kept.
-pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<String>) -> Result<Table, String> {
+pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<Warning>) -> Result<Table, String> {
     let mut kept = Vec::new();
     for outcome in outcomes {
         match outcome {
@@ -36,9 +37,14 @@ pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<String>) -> Res
         }
     }
     if kept.is_empty() {
-        return Err(format!("no column is left: {}", warnings.first().map_or("there is none", String::as_str)));
+        return Err(nothing_left(&warnings));
     }
     Table::new(kept).map(|t| t.with_warnings(warnings)).map_err(|e| e.to_string())
+}
+
+/// Why there is no table: the first column that was left out, if there was any.
+pub(crate) fn nothing_left(warnings: &[Warning]) -> String {
+    format!("no column is left: {}", warnings.first().map_or("there is none".into(), Warning::to_string))
 }
 
 /// What the caller asked for about one column.
@@ -64,20 +70,16 @@ impl ColumnRequest {
 }
 
 /// Why dates are not used.
-pub(super) fn dates(name: &str) -> String {
-    format!(
-        "column {name:?} left out: it holds dates or times; write them as numbers (days since a day, month, hour) \
-         to use them, or keep them as categories with --categorical {name}"
-    )
+pub(super) fn dates(name: &str) -> Warning {
+    Warning::left_out(name, Reason::Dates)
 }
 
 /// Why a column is left out whatever it holds: pandas writes an index without a name under such a name as `__index_level_0__`,
 /// and the number of a row says nothing about other rows.
-pub(super) fn index(name: &str, request: ColumnRequest) -> Option<String> {
+pub(super) fn index(name: &str, request: ColumnRequest) -> Option<Warning> {
     let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"))?;
     let numbered = !level.is_empty() && level.bytes().all(|b| b.is_ascii_digit());
-    (numbered && !request.wanted())
-        .then(|| format!("column {name:?} left out: it is the index of a pandas data frame; rename it to use it"))
+    (numbered && !request.wanted()).then(|| Warning::left_out(name, Reason::Index))
 }
 
 /// A column without any value.
@@ -173,7 +175,7 @@ impl Levels {
     }
 
     /// Why the column is left out: it holds dates or has nearly a level a row, and nobody wants it.
-    pub(crate) fn left_out(&self, name: &str, request: ColumnRequest) -> Option<String> {
+    pub(crate) fn left_out(&self, name: &str, request: ColumnRequest) -> Option<Warning> {
         let (levels, present) = (self.names.len(), self.present);
         if request.wanted() || levels == 0 {
             return None;
@@ -181,12 +183,8 @@ impl Levels {
         if self.names.iter().all(|l| is_date(l)) {
             return Some(dates(name));
         }
-        (levels > MANY_LEVELS && levels as f64 > MANY_SHARE * present as f64).then(|| {
-            format!(
-                "column {name:?} left out: {levels} of its {present} values differ, so that it tells rows apart \
-                 rather than groups; keep it with --categorical {name}"
-            )
-        })
+        (levels > MANY_LEVELS && levels as f64 > MANY_SHARE * present as f64)
+            .then(|| Warning::left_out(name, Reason::ManyLevels { levels, present }))
     }
 
     /// The column of these levels, unless it is left out.
@@ -236,7 +234,10 @@ mod tests {
     #[test]
     fn an_index_is_left_out_unless_wanted() {
         for name in ["__index_level_0__", "__index_level_12__"] {
-            assert!(index(name, ColumnRequest::default()).is_some_and(|why| why.contains("rename it")), "{name}");
+            assert!(
+                index(name, ColumnRequest::default()).is_some_and(|why| why.to_string().contains("rename it")),
+                "{name}"
+            );
             assert_eq!(index(name, ColumnRequest { keep: true, ..ColumnRequest::default() }), None);
             assert_eq!(index(name, ColumnRequest { categorical: true, ..ColumnRequest::default() }), None);
         }

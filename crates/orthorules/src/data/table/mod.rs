@@ -6,9 +6,9 @@ mod numbers;
 #[cfg(feature = "files")]
 mod read;
 #[cfg(feature = "files")]
-pub(crate) use levels::{Levels, Outcome};
+pub(crate) use levels::{Levels, Outcome, nothing_left};
 #[cfg(feature = "files")]
-pub use read::{Batches, ReadOptions, read};
+pub use read::{Batches, ReadOptions, panics_are_caught, read};
 #[cfg(feature = "files")]
 pub(crate) use read::{Builder, CHANGED, ColumnPart, Head, Scan, Source, as_boolean};
 
@@ -16,6 +16,7 @@ pub use frame::{Cells, gather};
 pub use numbers::{Matrix, Numbers};
 
 use crate::base::error::{Error, Result, listing};
+use crate::data::warning::Warning;
 
 /// The code of a missing category.
 pub const MISSING: u32 = u32::MAX;
@@ -23,6 +24,7 @@ pub const MISSING: u32 = u32::MAX;
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Kind {
     /// Numbers; NaN is missing.
     Numeric,
@@ -34,6 +36,7 @@ pub enum Kind {
 
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Values {
     /// Numbers; NaN is missing.
     Numeric(Numbers),
@@ -62,7 +65,7 @@ pub struct Column {
 pub struct Table {
     columns: Vec<Column>,
     rows: usize,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl Values {
@@ -194,13 +197,13 @@ impl Table {
 
     /// The same table with remarks about how it was read.
     #[must_use]
-    pub fn with_warnings(mut self, warnings: Vec<String>) -> Self {
+    pub fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {
         self.warnings = warnings;
         self
     }
 
     /// Remarks about how the table was read, for the user's eyes.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 

@@ -111,6 +111,7 @@ impl Scorer {
     }
 
     /// The first-order orthogonal objective for basis rows that are given from outside.
+    #[cfg(any(test, feature = "study"))]
     pub(crate) fn bare(t: usize, epsilon: f64) -> Self {
         Self {
             t,
@@ -187,6 +188,7 @@ impl Scorer {
 
     /// The same with the gradient as it is in place of its projection, which is what the published program computes. The
     /// two agree where the weights are optimal without a penalty. Nothing is known of the largest value then.
+    #[cfg(any(test, feature = "study"))]
     pub(crate) fn unprojected(mut self) -> Self {
         self.gradient_along_basis.clear();
         self.mirrors = false;

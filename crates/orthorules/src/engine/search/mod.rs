@@ -28,11 +28,15 @@ pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
 use candidate::{Candidate, Kept, order, price};
 use exact::Exact;
+#[cfg(any(test, feature = "study"))]
 pub(crate) use exact::bound::Bounds;
 use exact::closed::Closed;
 use exact::keyed::Keyed;
+#[cfg(any(test, feature = "study"))]
 pub(crate) use exact::relaxation::Workspace;
-pub(crate) use exact::units::{UnitStats, Units};
+#[cfg(any(test, feature = "study"))]
+pub(crate) use exact::units::UnitStats;
+pub(crate) use exact::units::Units;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;

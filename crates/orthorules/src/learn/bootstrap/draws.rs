@@ -60,7 +60,7 @@ impl Draws<'_> {
     pub(super) fn draw(&self, seed: u64, observer: &dyn Observer) -> Vec<Draw> {
         let rows = self.rows(&mut SplitMix64::new(seed));
         let drawn = self.problem.take(&rows);
-        let (again, _) = Binned::new(&drawn, self.search).fit(self.search, &Quiet(observer));
+        let again = Binned::new(&drawn, self.search).fit(self.search, &Quiet(observer)).model;
         let alike = RuleMatcher::new(&self.problem.features);
         let ensemble = |(e, (ensemble, step)): (usize, &(&Ensemble, &Size))| {
             let other = &again.ensembles[e];

@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn bootstrapped(problem: &Problem, params: &Params) -> Model {
-        crate::fit(problem, params, &Silent).unwrap().0
+        crate::fit(problem, params, &Silent).unwrap().model
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
             let problem = problem(100, Task::Poisson, false);
             let base = preset.map_or_else(Params::default, Preset::params);
             let params = Params { max_complexity: Some(9), reg_lambda: Some(1.0), ..base };
-            let (model, _) = crate::fit(&problem, &params, &Silent).unwrap();
+            let model = crate::fit(&problem, &params, &Silent).unwrap().model;
             let checked = params.check(problem.task.loss(), problem.rows).unwrap();
             let chosen: Vec<(&Ensemble, &Size)> = model.steps(model.chosen()).collect();
             let fired = fired(&problem, &model).unwrap();

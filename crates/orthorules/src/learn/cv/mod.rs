@@ -13,6 +13,7 @@ mod tests;
 use crate::base::error::{Error, Result};
 use crate::data::problem::Problem;
 use crate::engine::response::Response;
+use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::learn::seconds::Seconds;
 use crate::model::observer::Observer;
@@ -44,7 +45,7 @@ pub(crate) fn fit(
     count: usize,
     select: Select,
     observer: &dyn Observer,
-) -> Result<(Model, Seconds)> {
+) -> Result<Fitted> {
     let folds = Folds::new(problem, count, params.seed)?;
     let grid = grid(params);
     let done = AtomicUsize::new(0);
@@ -57,12 +58,12 @@ pub(crate) fn fit(
             observer.resampled(1 + done.fetch_add(1, Ordering::Relaxed), total);
             fitted
         };
-        grid.par_iter().map(fit).collect::<Vec<(Model, Seconds)>>()
+        grid.par_iter().map(fit).collect::<Vec<Fitted>>()
     };
     // Fold `count` has no rows: the fits without it are those to all rows, and come first, since they are worth something
     // without the others. As many folds at a time as there are threads, since each needs a copy of its rows.
     let parts: Vec<usize> = [count].into_iter().chain(0..count).collect();
-    let mut fits: Vec<Vec<(Model, Seconds)>> = Vec::with_capacity(parts.len());
+    let mut fits: Vec<Vec<Fitted>> = Vec::with_capacity(parts.len());
     for some in parts.chunks(params.threads) {
         fits.extend(some.par_iter().map(fit_without).collect::<Vec<_>>());
         if observer.stop() {
@@ -71,12 +72,12 @@ pub(crate) fn fit(
         }
     }
     let mut seconds = Seconds::default();
-    for (_, spent) in fits.iter().flatten() {
+    for spent in fits.iter().flatten().map(|fitted| fitted.seconds) {
         seconds.bin += spent.bin / grid.len() as f64;
         seconds.search += spent.search;
         seconds.refit += spent.refit;
     }
-    let models = |fits: Vec<(Model, Seconds)>| fits.into_iter().map(|(model, _)| model).collect::<Vec<_>>();
+    let models = |fits: Vec<Fitted>| fits.into_iter().map(|fitted| fitted.model).collect::<Vec<_>>();
     let mut whole = models(fits.remove(0));
     let held: Vec<HeldOutFold> = fits
         .into_iter()
@@ -110,7 +111,7 @@ pub(crate) fn fit(
         grid: lambdas.iter().enumerate().filter_map(best_of).collect(),
         path: of_lambda(chosen.lambda).into_iter().map(CvStep::from).collect(),
     });
-    Ok((model, seconds))
+    Ok(Fitted { model, seconds, warnings: Vec::new() })
 }
 
 /// The parameters with every λ of the grid, or with the one that was given. The stable rules of a forest know no λ.

@@ -70,7 +70,7 @@ fn naive(table: &Table, roles: &Roles, params: &Params, count: usize, complexiti
     let (mut sums, mut total) = (vec![0.0; complexities.len()], 0.0);
     for fold in 0..count {
         let train = problem.take(&folds.rows(fold, false));
-        let (model, _) = crate::fit(&train, params, &Silent).unwrap();
+        let model = crate::fit(&train, params, &Silent).unwrap().model;
         let held = table.take(&folds.rows(fold, true));
         let weight = match (&roles.weight, &held.column("w").unwrap().values) {
             (Some(_), Values::Numeric(w)) => w.iter().sum(),
@@ -97,7 +97,7 @@ proptest! {
         let (table, roles) = (table(task, rows, seed), roles(task, weighted));
         let params = Params { reg_lambda: Some(0.7), ..settings()[setting].clone() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
-        let Ok((model, _)) = crate::fit(&problem, &Params { cv: Some(3), ..params.clone() }, &Silent) else {
+        let Ok(Fitted { model, .. }) = crate::fit(&problem, &Params { cv: Some(3), ..params.clone() }, &Silent) else {
             return Err(TestCaseError::reject("a class of fewer rows than folds"));
         };
         let cv = model.cv.as_ref().unwrap();
@@ -106,7 +106,7 @@ proptest! {
             prop_assert!((step.cv_risk - expected).abs() <= 1e-9 * (1.0 + expected.abs()), "{step:?} {expected}");
         }
         // The model is the fit to all rows.
-        let (plain, _) = crate::fit(&problem, &params, &Silent).unwrap();
+        let plain = crate::fit(&problem, &params, &Silent).unwrap().model;
         prop_assert_eq!(&plain.ensembles[0].path, &model.ensembles[0].path);
         prop_assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
     }
@@ -117,7 +117,7 @@ proptest! {
         let json = |threads| {
             let select = Some(Select::OneSe);
             let params = Params { cv: Some(3), select, seed, threads: Some(threads), ..settings()[setting].clone() };
-            crate::fit(&problem, &params, &Silent).map(|(model, _)| model.to_json()).map_err(|e| e.to_string())
+            crate::fit(&problem, &params, &Silent).map(|fitted| fitted.model.to_json()).map_err(|e| e.to_string())
         };
         let one = json(1);
         prop_assert_eq!(&one, &json(2));
@@ -130,7 +130,7 @@ proptest! {
         let problem = Problem::new(table(task, rows, seed), &roles(task, false)).unwrap();
         let chosen = |select| {
             let params = Params { cv: Some(4), select: Some(select), ..settings()[0].clone() };
-            crate::fit(&problem, &params, &Silent).map(|(model, _)| model.complexity(model.chosen()))
+            crate::fit(&problem, &params, &Silent).map(|fitted| fitted.model.complexity(fitted.model.chosen()))
         };
         let (Ok(best), Ok(simple)) = (chosen(Select::Best), chosen(Select::OneSe)) else { return Ok(()) };
         prop_assert!(simple <= best);
@@ -142,7 +142,7 @@ fn a_given_lambda_is_the_only_one() {
     let problem = Problem::new(table(Task::Poisson, 60, 1), &roles(Task::Poisson, true)).unwrap();
     let cv = |reg_lambda| {
         let params = Params { cv: Some(3), reg_lambda, ..Params::default() };
-        crate::fit(&problem, &params, &Silent).unwrap().0.cv.unwrap()
+        crate::fit(&problem, &params, &Silent).unwrap().model.cv.unwrap()
     };
     let given = cv(Some(2.5));
     assert_eq!((given.reg_lambda, given.grid.len()), (2.5, 1));
@@ -173,7 +173,7 @@ fn two_rows_are_enough_for_two_folds() {
     for rows in [2, 3, 5] {
         let problem = Problem::new(table(Task::Regression, rows, 5), &roles(Task::Regression, false)).unwrap();
         let params = Params { cv: Some(2), select: Some(Select::OneSe), ..Params::default() };
-        let (model, _) = crate::fit(&problem, &params, &Silent).unwrap();
+        let model = crate::fit(&problem, &params, &Silent).unwrap().model;
         assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
     }
 }
@@ -184,7 +184,7 @@ fn targets_at_the_end_of_the_numbers_stay_finite() {
     let x = Column::new("x", Values::numbers((0..40).map(f64::from)));
     let table = Table::new(vec![x, Column::new("y", Values::numbers(y))]).unwrap();
     let problem = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() }).unwrap();
-    let (model, _) = crate::fit(&problem, &Params { cv: Some(4), ..Params::default() }, &Silent).unwrap();
+    let model = crate::fit(&problem, &Params { cv: Some(4), ..Params::default() }, &Silent).unwrap().model;
     assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
 }
 
@@ -229,7 +229,7 @@ fn groups_stay_together_and_errors_count_them() {
         let roles = Roles { target: "y".into(), groups, ignore: vec!["g".into()], ..Roles::default() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
         let params = Params { cv: Some(5), max_rules: Some(0), ..Params::default() };
-        crate::fit(&problem, &params, &Silent).unwrap().0.cv.unwrap().path[0].cv_se
+        crate::fit(&problem, &params, &Silent).unwrap().model.cv.unwrap().path[0].cv_se
     };
     let once: Vec<u32> = (0..30).map(|g| 3 * g).collect();
     let (grouped, alone) = (error(Some("g".into()), &table), error(None, &table.take(&once)));
@@ -252,7 +252,7 @@ fn the_standard_error_is_that_of_a_mean() {
     }
     let risk = losses.iter().sum::<f64>() / 6.0;
     let variance = losses.iter().map(|l| (l - risk).powi(2)).sum::<f64>() / 5.0;
-    let (model, _) = crate::fit(&problem, &Params { cv: Some(2), ..Params::default() }, &Silent).unwrap();
+    let model = crate::fit(&problem, &Params { cv: Some(2), ..Params::default() }, &Silent).unwrap().model;
     let step = model.cv.unwrap().path[0];
     assert!((step.cv_risk - risk).abs() < 1e-9 * risk);
     assert!((step.cv_se - (variance / 6.0).sqrt()).abs() < 1e-9 * risk);

@@ -5,13 +5,20 @@
 //! | conditions, each once, and the columns they are asked of | `plan.rs` |
 //! | conditions as bits, sums over bits | `bits.rs` |
 //! | scores to means, probabilities and classes | `means.rs` |
+//! | what comes out | `predictions.rs` |
 //! | all of it, block by block, on several threads | here |
+//! | the rows of a file, some at a time | `batches.rs` |
 
+#[cfg(feature = "files")]
+mod batches;
 mod bits;
 mod means;
 mod plan;
+mod predictions;
 #[cfg(test)]
 mod tests;
+
+pub use predictions::Predictions;
 
 use crate::base::error::{Error, Result};
 use crate::base::threads::MOST_THREADS;
@@ -27,20 +34,6 @@ use rayon::prelude::*;
 const PART: usize = 16 * ROWS_IN_A_BLOCK;
 /// Tables with more rows are worth a pool of threads.
 const MANY_ROWS: usize = 1 << 18;
-
-/// Predictions for the rows of a table.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Predictions {
-    /// Means: of the target, or of the count given its exposure.
-    Numbers(Vec<f64>),
-    /// Probabilities, row by row: `rows × classes`, and the likeliest class of each row.
-    Classes {
-        /// Class index of each row.
-        labels: Vec<u32>,
-        /// Probabilities, one row after the other.
-        probabilities: Vec<f64>,
-    },
-}
 
 /// A model at one size, ready to predict tables: its conditions are in order, each of them once.
 #[derive(Debug)]
@@ -224,14 +217,5 @@ impl Model {
         }
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         predictor.with_threads(threads)?.predict(table)
-    }
-
-    /// The names of the columns that rules use.
-    pub fn used_columns(&self) -> Vec<&str> {
-        let conditions = self.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
-        let mut names: Vec<&str> = conditions.map(|c| c.column.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::reader::FileReader;
@@ -138,25 +138,23 @@ fn ipc_file(source: &Source, wanted: Option<Vec<usize>>) -> Result<FileReader<Bo
     FileReader::try_new(source.anywhere()?.seekable(), wanted).map_err(|e: ArrowError| e.into())
 }
 
+thread_local! { static READING: Cell<bool> = const { Cell::new(false) } }
+
+/// Whether a panic on this thread would become an error. The readers of Parquet and Arrow files panic on some that are
+/// damaged, which is caught; a program whose panic hook prints should ask here and keep silent then. The library itself
+/// sets no hook.
+pub fn panics_are_caught() -> bool {
+    READING.get()
+}
+
 fn fault(source: &Source) -> &'static str {
     if source.format == Format::Parquet { "is not a readable Parquet file" } else { "is not a readable Arrow file" }
 }
 
 /// What `read` returns; its failure as one line that starts with `what`.
 ///
-/// The Arrow reader panics on some damaged files. Such a panic is a failure like the others, and must not be reported
-/// on stderr: a hook in front of the program's own keeps silent on threads that are reading.
+/// The Arrow reader panics on some damaged files. Such a panic is a failure like the others.
 fn guarded<T>(what: &str, read: impl FnOnce() -> Result<T, Failure>) -> Result<T, String> {
-    thread_local! { static READING: Cell<bool> = const { Cell::new(false) } }
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let report = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !READING.get() {
-                report(info);
-            }
-        }));
-    });
     READING.set(true);
     let outcome = panic::catch_unwind(AssertUnwindSafe(read));
     READING.set(false);

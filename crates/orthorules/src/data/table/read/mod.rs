@@ -35,6 +35,8 @@ use rayon::prelude::*;
 use super::Table;
 use crate::base::error::Result;
 use crate::data::table::levels::{Outcome, assemble};
+use crate::data::warning::Warning;
+pub use arrow::panics_are_caught;
 pub use batches::Batches;
 pub(crate) use column::{Builder, Head};
 pub(crate) use part::{ColumnPart, as_boolean};
@@ -44,7 +46,7 @@ pub(crate) use source::{CHANGED, Source};
 /// Rows of Parquet and Arrow files that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// How to read a table.
+/// How to read a table. There may be more to say later, so end a list of fields with `..ReadOptions::default()`.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     /// Columns to treat as categories whatever they look like.
@@ -127,7 +129,7 @@ fn table(builders: Vec<Builder>, scan: &Scan, options: &ReadOptions) -> Result<T
         return Err("has a header but no rows".into());
     }
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
-    let warnings: Vec<String> = unknown.map(|name| format!("--categorical {name}: no such column")).collect();
+    let warnings = unknown.map(|name| Warning::NoColumn { column: name.clone() }).collect();
     let finished: Vec<(usize, Outcome)> = builders.into_par_iter().map(|b| (b.place(), b.finish())).collect();
     let left_out = scan.left_out.iter().map(|(place, why)| (*place, Outcome::LeftOut(why.clone())));
     let mut outcomes: Vec<(usize, Outcome)> = finished.into_iter().chain(left_out).collect();

@@ -10,6 +10,7 @@ use super::one_line;
 use super::text::Split;
 use crate::data::table::Numbers;
 use crate::data::table::levels::{ColumnRequest, Levels, dates};
+use crate::data::warning::{Reason, Warning};
 
 /// The cells of some rows of a column.
 pub(crate) enum ColumnPart {
@@ -142,18 +143,19 @@ fn levels(cells: &ArrayRef) -> Levels {
 }
 
 /// Why a column of `data_type` need not be read: an error if the caller wants it all the same.
-pub(super) fn unusable(name: &str, data_type: &DataType, request: ColumnRequest) -> Result<Option<String>, String> {
+pub(super) fn unusable(name: &str, data_type: &DataType, request: ColumnRequest) -> Result<Option<Warning>, String> {
     match data_type {
         DataType::Dictionary(_, value) => unusable(name, value, request),
         DataType::Null | DataType::Boolean => Ok(None),
         _ if data_type.is_numeric() || data_type.is_string() => Ok(None),
         _ if data_type.is_temporal() => Ok((!request.wanted()).then(|| dates(name))),
         _ => {
-            let what = format!("it holds {data_type}, which is neither number nor text");
+            let data_type = data_type.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+            let reason = Reason::Type(data_type);
             if request.wanted() {
-                return Err(one_line(&format!("column {name:?} cannot be used"), &what));
+                return Err(one_line(&format!("column {name:?} cannot be used"), &reason));
             }
-            Ok(Some(one_line(&format!("column {name:?} left out"), &what)))
+            Ok(Some(Warning::left_out(name, reason)))
         }
     }
 }

@@ -11,6 +11,7 @@ use super::part::{ColumnPart, typed, unusable};
 use super::source::Source;
 use super::{Format, ReadOptions, arrow, csv};
 use crate::data::table::levels::{ColumnRequest, index};
+use crate::data::warning::Warning;
 
 /// A pass over a file.
 pub(crate) struct Scan {
@@ -21,7 +22,7 @@ pub(crate) struct Scan {
     /// The columns that are read.
     pub(crate) heads: Vec<Head>,
     /// Columns that are not, by their place, and why.
-    pub(crate) left_out: Vec<(usize, String)>,
+    pub(crate) left_out: Vec<(usize, Warning)>,
     /// Parts that are read but not handed out.
     waiting: VecDeque<Vec<ColumnPart>>,
 }

@@ -140,6 +140,7 @@ impl UnitStats {
     }
 
     /// Points of weight 1 with a gradient and a basis row each, every point its own cell.
+    #[cfg(any(test, feature = "study"))]
     pub(crate) fn from_rows(gradient: &[f64], basis: &[Vec<f64>], t: usize) -> Self {
         let mut vectors = Vec::with_capacity(gradient.len() * (N + t + SHARES));
         for (g, z) in gradient.iter().zip(basis) {

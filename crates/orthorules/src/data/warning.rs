@@ -1,0 +1,189 @@
+//! What a user should know although it does not stop the work. Shells may name their own flags or parameters beside it.
+
+use crate::base::decimal;
+use std::fmt::{Display, Formatter, Result};
+
+/// What a user should know although it does not stop the work. Its text is one line that names no flag of any shell.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A column that was to be read as categories is not there.
+    NoColumn {
+        /// Its name.
+        column: String,
+    },
+    /// A column was left out.
+    LeftOut {
+        /// Its name.
+        column: String,
+        /// Why no rule can use it.
+        reason: Reason,
+    },
+    /// Weights are so light that they are probably shares: penalties outweigh such data.
+    LightWeights {
+        /// Rows of positive weight.
+        rows: usize,
+        /// What the weights sum to.
+        total: f64,
+    },
+    /// The fit was asked to stop, and has what it found until then.
+    Stopped {
+        /// What it was asked for and has not.
+        unfinished: Option<Unfinished>,
+    },
+    /// Every row has the same target: the training risk has no minimum, and the constant is that of half a row more.
+    OneTarget {
+        /// The class against the rest, with more than two.
+        class: Option<String>,
+    },
+    /// The training risk has no minimum at finite weights, and a larger penalty would give it one.
+    Unbounded {
+        /// The class against the rest, with more than two.
+        class: Option<String>,
+    },
+    /// The weights are as good as floating point allows, which is not as good as usual.
+    Stalled {
+        /// The class against the rest, with more than two.
+        class: Option<String>,
+    },
+    /// A table has not the exposures that the model was trained with.
+    NoExposure {
+        /// The name of their column.
+        column: String,
+    },
+}
+
+/// Why no rule can use a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It holds dates or times. As categories they can be used.
+    Dates,
+    /// Nearly every value is another. As categories they can be used.
+    ManyLevels {
+        /// Distinct values.
+        levels: usize,
+        /// Rows with a value.
+        present: usize,
+    },
+    /// It is the index of a pandas data frame.
+    Index,
+    /// It holds values that are neither numbers nor text.
+    Type(String),
+}
+
+/// What a fit that was stopped has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfinished {
+    /// The folds that choose penalty and size.
+    Folds,
+    /// The bootstrap.
+    Bootstrap,
+}
+
+impl Reason {
+    /// Whether the column can be used if it is read as categories.
+    pub fn is_overruled(&self) -> bool {
+        matches!(self, Self::Dates | Self::ManyLevels { .. })
+    }
+}
+
+/// Weights of a smaller mean are probably shares.
+const LIGHT: f64 = 0.1;
+
+impl Warning {
+    /// What to tell whoever weighs `rows` rows by shares, which sum to `total`: a row counts as often as it weighs, so that
+    /// penalties outweigh such data.
+    pub fn of_weights(total: f64, rows: usize) -> Option<Self> {
+        (total < LIGHT * rows as f64).then_some(Self::LightWeights { rows, total })
+    }
+
+    pub(crate) fn left_out(column: &str, reason: Reason) -> Self {
+        Self::LeftOut { column: column.to_owned(), reason }
+    }
+}
+
+impl Display for Warning {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let of = |class: &Option<String>| class.as_ref().map_or(String::new(), |c| format!("{c}: "));
+        match self {
+            Self::NoColumn { column } => write!(f, "categorical {column}: no such column"),
+            Self::LeftOut { column, reason } => write!(f, "column {column:?} left out: {reason}"),
+            Self::LightWeights { rows, total } => write!(
+                f,
+                "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \
+                 data; if they are shares, divide them by their mean",
+                decimal::rounded(*total, 3)
+            ),
+            Self::Stopped { unfinished: None } => f.write_str("interrupted: the rules found so far are kept"),
+            Self::Stopped { unfinished: Some(Unfinished::Folds) } => f.write_str(
+                "interrupted: the folds were not finished, so that neither size nor penalty is chosen by them; the \
+                 rules found so far are kept",
+            ),
+            Self::Stopped { unfinished: Some(Unfinished::Bootstrap) } => {
+                f.write_str("interrupted: the bootstrap was not finished; the model is kept without it")
+            }
+            Self::OneTarget { class } => write!(
+                f,
+                "{}every row has the same target, so the training risk has no minimum; the constant is that of half a \
+                 row more",
+                of(class)
+            ),
+            Self::Unbounded { class } => write!(
+                f,
+                "{}the training risk has no minimum at finite weights, so they were stopped; a larger penalty gives \
+                 weights with a meaning",
+                of(class)
+            ),
+            Self::Stalled { class } => write!(f, "{}the weights are as good as floating point allows", of(class)),
+            Self::NoExposure { column } => {
+                write!(f, "the table has no exposure column {column:?}: every row counts with exposure 1")
+            }
+        }
+    }
+}
+
+impl Display for Reason {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Dates => f.write_str(
+                "it holds dates or times; write them as numbers (days since a day, month, hour) to use them, or keep \
+                 them as categories",
+            ),
+            Self::ManyLevels { levels, present } => write!(
+                f,
+                "{levels} of its {present} values differ, so that it tells rows apart rather than groups; keep it as \
+                 categories"
+            ),
+            Self::Index => f.write_str("it is the index of a pandas data frame; rename it to use it"),
+            Self::Type(name) => write!(f, "it holds {name}, which is neither number nor text"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_name_no_flag_and_are_one_line() {
+        let class = || Some("a".to_owned());
+        let reasons = [Reason::Dates, Reason::ManyLevels { levels: 60, present: 60 }, Reason::Index];
+        let left_out = reasons.into_iter().chain([Reason::Type("Binary".into())]).map(|r| Warning::left_out("x", r));
+        let unfinished = [None, Some(Unfinished::Folds), Some(Unfinished::Bootstrap)];
+        let others = [
+            Warning::NoColumn { column: "x".into() },
+            Warning::of_weights(0.3, 4).unwrap(),
+            Warning::OneTarget { class: class() },
+            Warning::Unbounded { class: class() },
+            Warning::Stalled { class: class() },
+            Warning::NoExposure { column: "days".into() },
+        ];
+        let stopped = unfinished.map(|unfinished| Warning::Stopped { unfinished });
+        for warning in left_out.chain(stopped).chain(others) {
+            let text = warning.to_string();
+            assert!(!text.contains("--") && !text.contains('\n') && !text.contains("  "), "{text}");
+        }
+    }
+}
