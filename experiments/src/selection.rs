@@ -28,8 +28,8 @@ pub(crate) struct Selection {
     max_complexity: Option<usize>,
 }
 
-/// The default, and both rules of cross-validation.
-const RULES: [&str; 3] = ["largest", "best", "1se"];
+/// The largest size, and the rules of cross-validation.
+const RULES: [&str; 4] = ["largest", "best", "simple", "1se"];
 
 /// A chosen model.
 #[derive(Debug, Clone, Copy)]
@@ -50,18 +50,20 @@ impl Choice {
 
 impl Selection {
     /// What each of `RULES` chooses.
-    fn choices(&self, split: &Split) -> Result<[Choice; 3]> {
+    fn choices(&self, split: &Split) -> Result<[Choice; 4]> {
         let plain = Params { threads: Some(1), max_complexity: self.max_complexity, ..Params::default() };
         let fit = |params: &Params| fit(&split.problem, params, &Silent).map(|fitted| fitted.model);
         let largest = fit(&plain)?;
-        let one_se = fit(&Params { cv: Some(self.folds), select: Some(Select::OneSe), ..plain.clone() })?;
-        // Both rules see the same curves: the model of least risk is the plain fit with that λ, at that size.
+        let chosen = |select| fit(&Params { cv: Some(self.folds), select: Some(select), ..plain.clone() });
+        let (simple, one_se) = (chosen(Select::Simple)?, chosen(Select::OneSe)?);
+        // All rules see the same curves: the model of least risk is the plain fit with that λ, at that size.
         let grid = one_se.cv.as_ref().map_or(&[][..], |cv| &cv.grid);
         let Some(best) = grid.iter().min_by(|a, b| a.cv_risk.total_cmp(&b.cv_risk)) else { bail!("no grid") };
         let model = fit(&Params { reg_lambda: Some(best.reg_lambda), ..plain.clone() })?;
         Ok([
             Choice::new(&largest, largest.chosen(), &split.test)?,
             Choice::new(&model, best.rules, &split.test)?,
+            Choice::new(&simple, simple.chosen(), &split.test)?,
             Choice::new(&one_se, one_se.chosen(), &split.test)?,
         ])
     }
@@ -97,7 +99,11 @@ pub(crate) fn run(args: &Selection) -> Result<()> {
         let ratio = |d: usize| mean(d, r, |c| c.complexity) / mean(d, 1, |c| c.complexity);
         let complexity = (0..sets.len()).map(ratio).sum::<f64>() / sets.len() as f64;
         let risk = geometric((0..sets.len()).map(|d| mean(d, r, |c| c.risk) / mean(d, 1, |c| c.risk)));
-        say_line!("{name} over best: complexity × {complexity:.3}, test risk × {risk:.4}");
+        let more = (0..sets.len()).map(|d| mean(d, r, |c| c.risk) - mean(d, 1, |c| c.risk)).sum::<f64>();
+        let more = more / sets.len() as f64;
+        say_line!(
+            "{name} over best: complexity × {complexity:.3}, test risk × {risk:.4}, {more:+.4} of the constant's"
+        );
     }
     Ok(())
 }

@@ -66,9 +66,9 @@ PARAMETERS = """\
     cv : int, splitter or list of splits, optional
         Folds of the cross-validation that chooses λ and the size. Stratified by class, decided by `random_state`; a given
         `reg_lambda` is kept.
-    select : {"best", "1se"}, optional
-        Which size cross-validation chooses: that of least risk, or the least complex within one standard error of it.
-        Default: `best` with `cv`.
+    select : {"simple", "best", "1se"}, optional
+        Which size cross-validation chooses: the least complex whose risk is above the least by at most 1 % of the constant
+        model's, that of least risk, or the least complex within one standard error of it. Default: `simple` with `cv`.
     bootstrap : int, optional
         Draws that tell how sure rules and weights are: `rules_` then has intervals and frequencies.
     categorical_features : "from_dtype", None, or list of names, indices or booleans, default="from_dtype"

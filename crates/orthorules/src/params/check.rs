@@ -200,7 +200,7 @@ impl Params {
     /// Folds, and which size they choose.
     fn cross_validation(&self) -> Result<Option<(usize, Select)>> {
         match (self.cv, self.select) {
-            (Some(folds), select) if folds >= 2 => Ok(Some((folds, select.unwrap_or(Select::Best)))),
+            (Some(folds), select) if folds >= 2 => Ok(Some((folds, select.unwrap_or(Select::Simple)))),
             (Some(folds), _) => Err(Error::Param { name: "cv", want: "at least 2 folds", got: folds.to_string() }),
             (None, Some(select)) => {
                 Err(Error::Conflict(format!("select {select} needs cross-validation: give the number of folds as cv")))

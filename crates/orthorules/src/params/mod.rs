@@ -106,7 +106,7 @@ pub struct Params {
     pub p0: f64,
     /// Folds of the cross-validation that chooses λ (unless `reg_lambda` is given) and the size; `None` for none.
     pub cv: Option<usize>,
-    /// Which size cross-validation chooses; `None` for [`Select::Best`].
+    /// Which size cross-validation chooses; `None` for [`Select::Simple`].
     pub select: Option<Select>,
     /// Draws of the bootstrap that tells how sure rules and weights of the chosen size are; `None` for none.
     pub bootstrap: Option<usize>,

@@ -37,7 +37,7 @@ names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
 names!(PathKind, "path", Nested = "nested", Best = "best");
 names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
-names!(Select, "select", Best = "best", OneSe = "1se");
+names!(Select, "select", Simple = "simple", Best = "best", OneSe = "1se");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");
 
 impl std::fmt::Display for MaxBins {

@@ -114,6 +114,9 @@ pub enum Bound {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Select {
+    /// The least complex whose out-of-fold risk is within 1 % of the constant model's risk of the least: less is of no use to
+    /// anybody.
+    Simple,
     /// The one of least out-of-fold risk.
     Best,
     /// The least complex whose out-of-fold risk is within one standard error of the least.
@@ -135,6 +138,9 @@ impl Select {
     /// The size that it chooses, in words.
     pub fn described(self) -> &'static str {
         match self {
+            Self::Simple => {
+                "the least complex size whose out-of-fold risk is above the least by at most 1 % of the constant model's"
+            }
             Self::Best => "the size of least out-of-fold risk",
             Self::OneSe => "the least complex size whose out-of-fold risk is within one standard error of the least",
         }

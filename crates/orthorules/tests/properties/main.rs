@@ -2,6 +2,7 @@
 
 mod data;
 mod files;
+mod ids;
 mod invariance;
 mod monotone;
 mod sides;

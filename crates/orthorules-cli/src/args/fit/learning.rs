@@ -166,8 +166,8 @@ pub(crate) struct LearningArgs {
         value_name = "NAME",
         value_parser = named::<Select>(Select::NAMES),
         help_heading = "Size",
-        help = "With --cv: the size of least risk, or the least complex whose risk is within one standard error of it \
-                (default: best)"
+        help = "With --cv: the least complex size whose risk is above the least by at most 1 % of the constant model's, the size \
+                of least risk, or the least complex within one standard error of it (default: simple)"
     )]
     select: Option<Select>,
     #[arg(

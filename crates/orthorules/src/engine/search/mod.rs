@@ -346,7 +346,7 @@ impl Searcher<'_> {
         let mirror = self.mirror(node, &self.columns[c], stats);
         children(c as u32, &self.columns[c], stats, self.scorer.stride(), |atom, stats| {
             let length = node.query.length_with(atom);
-            let enough = stats[ROWS] >= min_coverage as f64;
+            let enough = stats[ROWS] >= min_coverage as f64 && self.leaves_enough(stats[ROWS]);
             if !enough || length > self.max_length || !self.admits(signs, atom, stats) {
                 return;
             }
@@ -365,6 +365,14 @@ impl Searcher<'_> {
             all.retain(|candidate| !mirror.has_smaller(candidate.atom.op, candidate.rows));
             all.into_iter().for_each(|candidate| column.offer(candidate, |c| self.is_chosen(node, c)));
         }
+    }
+
+    /// Whether a rule of so many rows leaves enough others. With a free intercept it is as much about those: `id != 17` is a
+    /// rule about one row.
+    #[inline]
+    fn leaves_enough(&self, rows: f64) -> bool {
+        self.params.intercept != Intercept::Corrected
+            || self.response.rows_total - rows >= self.params.min_coverage as f64
     }
 
     /// Whether the rule of a query that allows `signs`, and `atom`, may have the weight that its rows ask for.

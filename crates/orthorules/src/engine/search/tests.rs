@@ -120,6 +120,12 @@ fn certifying(
 }
 
 impl State {
+    /// Whether a rule of so many rows has enough of them, and leaves enough where the intercept moves.
+    fn is_enough(&self, rows: f64) -> bool {
+        let least = self.params.min_coverage as f64;
+        rows >= least && (self.params.intercept != Intercept::Corrected || self.response.rows_total - rows >= least)
+    }
+
     /// The row sets that no further rule may have: those of the chosen rules and, where the intercept moves, of their complements.
     fn taken(&self) -> Vec<u64> {
         let covers = |k: usize| {
@@ -230,7 +236,7 @@ proptest! {
         let mut best: f64 = 0.0;
         for (&mask, &length) in &state.sets {
             let sums = state.stats(&stats, &units, mask);
-            if length > 0 && sums[ROWS] >= state.params.min_coverage as f64 && !taken.contains(&mask) {
+            if length > 0 && state.is_enough(sums[ROWS]) && !taken.contains(&mask) {
                 best = best.max(score(state.scorer.value(&sums), length, state.params.length_penalty));
             }
         }
@@ -264,7 +270,7 @@ proptest! {
             let sums = state.stats(&stats, &units, mask);
             let slope = state.scorer.slope(&sums);
             near |= slope.abs() < 1e-9 && state.scorer.value(&sums) > 1e-9;
-            let enough = length > 0 && sums[ROWS] >= state.params.min_coverage as f64;
+            let enough = length > 0 && state.is_enough(sums[ROWS]);
             if enough && !taken.contains(&mask) && signs.allow(-slope) {
                 best = best.max(score(state.scorer.value(&sums), length, state.params.length_penalty));
             }

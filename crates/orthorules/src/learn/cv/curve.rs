@@ -175,16 +175,24 @@ pub(super) fn best(candidates: &[SizeCandidate]) -> Option<SizeCandidate> {
     candidates.iter().filter(|c| c.has_name).min_by(order).copied()
 }
 
+/// Differences of risk below this part of the constant model's are of no use to anybody.
+const UNSEEN: f64 = 0.01;
+
 /// The candidate that `select` asks for, with standard errors filled in.
 pub(super) fn choose(candidates: &[SizeCandidate], best: &SizeCandidate, select: Select) -> SizeCandidate {
-    // Breiman's rule. A test of the difference (`difference_se`) is sharper, but was measured to trade worse:
-    // for the same loss of risk it leaves the larger models (docs/quality.md).
-    let near = |c: &&SizeCandidate| c.has_name && c.risk <= best.risk + best.se;
+    let within = |reach: f64| move |c: &&SizeCandidate| c.has_name && c.risk <= best.risk + reach;
     let order = |a: &&SizeCandidate, b: &&SizeCandidate| {
         a.complexity.cmp(&b.complexity).then(a.risk.total_cmp(&b.risk)).then(b.lambda.cmp(&a.lambda))
     };
-    match select {
-        Select::Best => *best,
-        Select::OneSe => candidates.iter().filter(near).min_by(order).copied().unwrap_or(*best),
-    }
+    let reach = match select {
+        Select::Best => return *best,
+        Select::Simple => {
+            let constant = candidates.iter().find(|c| c.lambda == best.lambda && c.complexity == 0);
+            UNSEEN * constant.map_or(0.0, |c| c.risk)
+        }
+        // Breiman's rule. A test of the difference (`difference_se`) is sharper, but was measured to trade worse:
+        // for the same loss of risk it leaves the larger models (docs/quality.md).
+        Select::OneSe => best.se,
+    };
+    candidates.iter().filter(within(reach)).min_by(order).copied().unwrap_or(*best)
 }

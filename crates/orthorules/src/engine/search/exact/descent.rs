@@ -246,6 +246,7 @@ impl<'d> Descent<'d> {
         let (sums, length) = (space.sum(&rows.items), self.path.len() + 1);
         let candidate = Candidate::new(space.searcher.scorer, &sums, 0.0, (self.id, length), name);
         if candidate.score <= self.best_score
+            || !space.searcher.leaves_enough(candidate.rows)
             || self.out.best.as_ref().is_some_and(|(b, _)| order(&candidate, b).is_ge())
         {
             return;

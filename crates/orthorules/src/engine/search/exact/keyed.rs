@@ -112,6 +112,7 @@ impl Space for Keyed<'_> {
                 let name = (atom, self.searcher.name_rank[c]);
                 let candidate = Candidate::new(self.searcher.scorer, own, params.length_penalty, at, name);
                 if candidate.score > best_score
+                    && self.searcher.leaves_enough(candidate.rows)
                     && self.searcher.admits(signs, atom, own)
                     && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
                     && !self.taken.contains(&key_of(keys, atom))
