@@ -127,7 +127,7 @@ fn greedy(
             });
             children(index as u32, column, &counts, 1, |atom, count| {
                 let query: Query = from.0.query.with(atom);
-                if query.len() > longest || count[0] < params.min_coverage as f64 {
+                if query.len() > longest || count.rows() < params.min_coverage as f64 {
                     return;
                 }
                 let rows = column.select(atom, &from.1);
@@ -173,6 +173,7 @@ mod tests {
     use crate::engine::count::histogram::NodeCounter;
     use crate::engine::rows::Rows;
     use crate::engine::score::Scorer;
+    use crate::engine::score::statistics::Statistics;
     use crate::params::{Intercept, Objective, Preset};
     use crate::{Roles, Silent, fit};
     use proptest::prelude::*;
@@ -195,7 +196,7 @@ mod tests {
             let bins = NodeCounter::new(&query, &rows, &response, &cells, &scorer).statistics(0, &group, columns);
             let stride = scorer.stride();
             let stats: Vec<f64> = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
-            let fast = scorer.value(&stats);
+            let fast = scorer.value(Statistics::of(&stats));
 
             let scores = weights.scores(&cells);
             let n = case.rows();

@@ -2,7 +2,8 @@
 
 use crate::base::scratch;
 use crate::codes::column::{Atom, BinnedColumn, Scale};
-use crate::engine::score::{G, ROWS, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::Statistics;
 use crate::model::rule::Op;
 use std::cmp::Ordering;
 
@@ -66,23 +67,24 @@ pub(crate) fn children(
     column: &BinnedColumn,
     stats: &[f64],
     stride: usize,
-    mut visit: impl FnMut(Atom, &[f64]),
+    mut visit: impl FnMut(Atom, Statistics),
 ) {
     // Slices are checked against the statistics; products of what is within them do not wrap.
     let bin = |b: usize| &stats[b.wrapping_mul(stride)..][..stride];
-    let count = |b: usize| bin(b)[ROWS];
+    let rows = |sums: &[f64]| Statistics::of(sums).rows();
+    let count = |b: usize| rows(bin(b));
     let atom = |op, b: usize| Atom { column: index, op, bin: b as u32 };
     let (last, missing) = (column.bins, bin(column.bins));
-    let some_missing = missing[ROWS] > 0.0;
+    let some_missing = rows(missing) > 0.0;
     let mut room = scratch::zeros(2 * stride);
     let (present, sum) = room.split_at_mut(stride);
     // Thresholds of a column without missing values do not need it.
     if some_missing || matches!(column.scale, Scale::Nominal { .. }) {
         (0..last).for_each(|b| add(present, bin(b)));
     }
-    if some_missing && present[ROWS] > 0.0 {
-        visit(atom(Op::Missing, 0), missing);
-        visit(atom(Op::Present, 0), present);
+    if some_missing && rows(present) > 0.0 {
+        visit(atom(Op::Missing, 0), Statistics::of(missing));
+        visit(atom(Op::Present, 0), Statistics::of(present));
     }
     let filled = (0..last).filter(|&b| count(b) > 0.0);
     match &column.scale {
@@ -97,7 +99,7 @@ pub(crate) fn children(
                         grown = true;
                     }
                     if grown && column.ends_at(b) {
-                        visit(atom(op, b), sum);
+                        visit(atom(op, b), Statistics::of(sum));
                         grown = false;
                     }
                 }
@@ -110,11 +112,11 @@ pub(crate) fn children(
         Scale::Nominal { levels } => {
             let selects = some_missing || filled.clone().count() > 1;
             for b in filled.filter(|_| selects) {
-                visit(atom(Op::Eq, b), bin(b));
+                visit(atom(Op::Eq, b), Statistics::of(bin(b)));
                 // With two levels `!= a` is `= b`.
-                if levels.len() > 2 && count(b) < present[ROWS] {
+                if levels.len() > 2 && count(b) < rows(present) {
                     sum.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
-                    visit(atom(Op::Ne, b), sum);
+                    visit(atom(Op::Ne, b), Statistics::of(sum));
                 }
             }
         }
@@ -170,7 +172,7 @@ impl Candidate {
     /// The candidate for `atom` below node `parent`, whose query would then have `length` conditions.
     pub(crate) fn new(
         scorer: &Scorer,
-        stats: &[f64],
+        stats: Statistics,
         gamma: f64,
         (parent, length): (usize, usize),
         (atom, name_rank): (Atom, u32),
@@ -180,8 +182,8 @@ impl Candidate {
             score: score(value, length, gamma),
             value,
             length,
-            rows: stats[ROWS],
-            raises: stats[G] < 0.0,
+            rows: stats.rows(),
+            raises: stats.gradient() < 0.0,
             name_rank,
             atom,
             parent,

@@ -8,7 +8,7 @@ use super::candidate::Candidate;
 use super::{BeamNode, Searcher};
 use crate::codes::column::{Atom, BinnedColumn, Scale};
 use crate::engine::rows::Selected;
-use crate::engine::score::ROWS;
+use crate::engine::score::statistics::Statistics;
 use crate::model::rule::Op;
 
 /// Which atoms of a column of a node have a complement.
@@ -69,7 +69,7 @@ impl Searcher<'_> {
     pub(super) fn mirror(&self, node: &BeamNode, column: &BinnedColumn, stats: &[f64]) -> Mirror {
         let presence = self.scorer.mirrors && node.query.atoms.is_empty() && self.params.beam_width == 1;
         // What is missing is on neither side; bins at given thresholds belong to both.
-        let whole = stats[column.bins * self.scorer.stride() + ROWS] == 0.0;
+        let whole = Statistics::of(&stats[column.bins * self.scorer.stride()..]).rows() == 0.0;
         let values = presence && whole && !matches!(column.scale, Scale::Given { .. });
         let least = self.params.min_coverage as f64;
         Mirror { values, presence, total: self.response.rows_total, least }

@@ -155,7 +155,7 @@ fn vocabulary(searcher: &Searcher, units: &Units, bit_of: &[u32], words: usize) 
     for (c, column) in searcher.columns.iter().enumerate() {
         let mut counts = vec![0.0; column.bins + 1];
         units.codes[c].iter().for_each(|&code| counts[code as usize] += 1.0);
-        children(c as u32, column, &counts, 1, |atom, count| atoms.push((count[0] as u64, atom)));
+        children(c as u32, column, &counts, 1, |atom, count| atoms.push((count.rows() as u64, atom)));
     }
     if atoms.len() * words * 8 > MAX_BYTES {
         return None;

@@ -11,7 +11,6 @@ use super::units::{UnitStats, Units};
 use crate::codes::column::Atom;
 use crate::codes::query::Query;
 use crate::engine::rows::Selected;
-use crate::engine::score::ROWS;
 use crate::engine::search::candidate::{Candidate, children, order, price};
 use crate::engine::search::exact::item::Item;
 use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
@@ -97,10 +96,10 @@ impl Space for Keyed<'_> {
             }
             let bins = self.starts[c]..self.starts[c + 1];
             let (sums, keys) = buffers.histogram.column(&self.summands, block, &bins);
-            children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, sums| {
-                let sums = &sums[..self.stats.stride];
+            children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, all| {
+                let sums = &all.numbers()[..self.stats.stride];
                 let child_length = query.length_with(atom);
-                if child_length <= length || sums[ROWS] < params.min_coverage as f64 {
+                if child_length <= length || all.rows() < params.min_coverage as f64 {
                     return;
                 }
                 let child_signs = signs.and(self.searcher.directions.of_atom(atom));
