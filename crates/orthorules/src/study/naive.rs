@@ -130,7 +130,7 @@ fn greedy(
                 if query.len() > longest || count.rows() < params.min_coverage as f64 {
                     return;
                 }
-                let rows = column.select(atom, &from.1);
+                let rows = column.select(atom.selection, &from.1);
                 let value = projection.value(&indicator(&rows, n));
                 // As in the fast search, differences by rounding are ties.
                 if value > best.0.value * (1.0 + 1e-9) {
@@ -153,8 +153,9 @@ fn minimal(mut query: Query, columns: &[BinnedColumn], covered: usize, n: usize)
     while i < query.len() {
         let shorter = query.without(i);
         let all: Vec<u32> = (0..n as u32).collect();
-        let select =
-            |rows: Vec<u32>, &atom: &crate::codes::column::Atom| columns[atom.column as usize].select(atom, &rows);
+        let select = |rows: Vec<u32>, atom: &crate::codes::selection::Atom| {
+            columns[atom.column as usize].select(atom.selection, &rows)
+        };
         if query.len() > 1 && shorter.atoms.iter().fold(all, select).len() == covered {
             query = shorter;
         } else {

@@ -1,7 +1,7 @@
 //! The sums of a candidate: its rows, G = Σ g, D = Σ d and N = Σ d·z.
 //!
-//! They lie side by side in vectors of numbers, which are added up and subtracted as a whole. Only this file, and the lanes of
-//! [`crate::engine::count`], know what stands where.
+//! They lie side by side in vectors of numbers, which are added up and subtracted as a whole. Only this file, and the
+//! lanes of [`crate::engine::count`], know what stands where.
 
 /// Where rows, G, D and N₁ stand.
 pub(in crate::engine) const ROWS: usize = 0;

@@ -10,8 +10,9 @@ mod smooth;
 mod tests;
 
 use crate::base::scratch;
-use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
+use crate::codes::selection::Atom;
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Method, NodeCounter};
@@ -354,7 +355,7 @@ impl Searcher<'_> {
             let candidate = || Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
             if smoothing > 0.0 {
                 all.push(candidate());
-            } else if !mirror.has_smaller(atom.op, stats.rows())
+            } else if !mirror.has_smaller(atom.selection, stats.rows())
                 && self.scorer.may_reach(stats, column.floor() * price(length, gamma))
             {
                 column.offer(candidate(), |candidate| self.is_chosen(node, candidate));
@@ -363,7 +364,7 @@ impl Searcher<'_> {
         if smoothing > 0.0 {
             let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| Statistics::of(bin).rows()).sum();
             smooth::smooth(&mut all, rows, smoothing);
-            all.retain(|candidate| !mirror.has_smaller(candidate.atom.op, candidate.rows));
+            all.retain(|candidate| !mirror.has_smaller(candidate.atom.selection, candidate.rows));
             all.into_iter().for_each(|candidate| column.offer(candidate, |c| self.is_chosen(node, c)));
         }
     }

@@ -3,7 +3,8 @@
 use super::Workspace;
 use super::candidate::{children, score};
 use super::{Closed, Exact, Found, Keyed, Searcher};
-use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::column::BinnedColumn;
+use crate::codes::selection::Atom;
 use crate::engine::cases::{Case, cases, selected};
 use crate::engine::cells::Cells;
 use crate::engine::response::Response;
@@ -83,7 +84,8 @@ fn expressible(
         children(c as u32, column, &ones, 3, |atom, _| atoms.push(atom));
     }
     let all: Vec<u32> = (0..rows as u32).collect();
-    let mask = |atom: &Atom| columns[atom.column as usize].select(*atom, &all).iter().fold(0u64, |m, r| m | 1 << r);
+    let mask =
+        |atom: &Atom| columns[atom.column as usize].select(atom.selection, &all).iter().fold(0u64, |m, r| m | 1 << r);
     let atoms: Vec<(u64, Signs)> = atoms.iter().map(|a| (mask(a), directions.of_atom(*a))).collect();
     let full = (if rows == 64 { u64::MAX } else { (1 << rows) - 1 }, Signs::Any);
     let mut sets = HashMap::from([(full, 0)]);

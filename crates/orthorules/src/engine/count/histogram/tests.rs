@@ -1,8 +1,8 @@
 //! Every method against the definition.
 
 use super::*;
+use crate::codes::selection::Selection;
 use crate::engine::cases::{Case, cases, selected};
-use crate::model::rule::Op;
 use crate::params::{Intercept, Objective};
 use proptest::prelude::*;
 
@@ -100,7 +100,7 @@ proptest! {
             for (atom, sums) in seen {
                 let below = rows.select(&node, atom, true);
                 prop_assert!(below.len() > 0 && below.len() < node.len(), "{:?}", atom);
-                prop_assert!(atom.op != Op::Le || (atom.bin as usize) + 1 < column.bins);
+                prop_assert!(atom.selection != Selection::AtMost(column.bins as u32 - 1));
                 let total = NodeCounter::new(&below, &rows, &response, &cells, &scorer).statistics(index, &alone, &columns);
                 for (k, sum) in sums.iter().enumerate() {
                     let expected: f64 = total.chunks_exact(scorer.stride()).map(|bin| bin[k]).sum();
