@@ -101,10 +101,9 @@ fn pieces(columns: &[Column], mut take: impl FnMut(usize, Range<usize>, &[f64]))
 mod tests {
     use super::*;
     use crate::codes::code::Code;
-    use crate::codes::column::Atom;
     use crate::codes::packed::with_codes;
+    use crate::codes::selection::Selection;
     use crate::data::table::Numbers;
-    use crate::model::rule::Op;
     use crate::params::{MaxBins, Thresholds};
     use proptest::prelude::*;
 
@@ -202,8 +201,8 @@ mod tests {
         let thresholds = |values: &[f64]| {
             let column = binned(values.to_vec(), MaxBins::Exact);
             let ends = 0..column.bins.saturating_sub(1) as u32;
-            let at = |op, bin| column.condition(Atom { column: 0, op, bin }).to_string();
-            ends.flat_map(|bin| [at(Op::Le, bin), at(Op::Ge, bin + 1)]).collect::<Vec<_>>()
+            let shown = |selection| column.condition(selection).to_string();
+            ends.flat_map(|bin| [Selection::AtMost(bin), Selection::AtLeast(bin + 1)].map(shown)).collect::<Vec<_>>()
         };
         let (inf, max) = (f64::INFINITY, f64::MAX);
         assert_eq!(thresholds(&[1.0, 2.0, inf]), ["x <= 1", "x >= 2", "x <= 1e308", "x >= 1e308"]);
@@ -235,22 +234,21 @@ mod tests {
             let all: Vec<u32> = (0..values.len() as u32).collect();
             let table = Values::Numeric(values.clone().into());
             let last = column.bins.saturating_sub(1) as u32;
-            let atoms = (0..last)
-                .map(|bin| (Op::Le, bin))
-                .chain((1..=last).filter(|_| last > 0).map(|bin| (Op::Ge, bin)))
-                .chain([(Op::Missing, 0), (Op::Present, 0)]);
-            for (op, bin) in atoms {
-                let atom = Atom { column: 0, op, bin };
+            let selections = (0..last)
+                .map(Selection::AtMost)
+                .chain((1..=last).filter(|_| last > 0).map(Selection::AtLeast))
+                .chain([Selection::Missing, Selection::Present]);
+            for selection in selections {
                 let mut shown = vec![true; values.len()];
-                let condition = column.condition(atom);
+                let condition = column.condition(selection);
                 prop_assert!(condition.is_valid(), "{} could not be read back", condition);
                 condition.narrow(&table, &mut shown);
-                let selected = column.select(atom, &all);
+                let rows = column.select(selection, &all);
                 let naive: Vec<u32> = all.iter().copied().filter(|&r| shown[r as usize]).collect();
-                prop_assert_eq!(selected, naive, "{}", column.condition(atom));
+                prop_assert_eq!(rows, naive, "{}", column.condition(selection));
                 let naive: Vec<u32> = all.iter().copied().filter(|&r| !shown[r as usize]).collect();
-                prop_assert_eq!(column.select_where(atom, &all, false, Vec::new()), naive.clone());
-                prop_assert_eq!(column.select_range(atom, 0..all.len(), false, Vec::new()), naive);
+                prop_assert_eq!(column.select_where(selection, &all, false, Vec::new()), naive.clone());
+                prop_assert_eq!(column.select_range(selection, 0..all.len(), false, Vec::new()), naive);
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Conjunctions over codes, kept in a canonical form.
 
-use crate::codes::column::Atom;
-use crate::model::rule::Op;
+use crate::codes::selection::Atom;
 
 /// A conjunction of atoms, sorted, without atoms that others imply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -37,17 +36,32 @@ impl Query {
 }
 
 /// Whether every row that satisfies `new` satisfies `old`, given that `new` tightens a query that contains `old`.
+#[inline]
 fn implies(new: Atom, old: Atom) -> bool {
-    if new.column != old.column {
-        return false;
-    }
-    match (new.op, old.op) {
-        (Op::Le, Op::Le) => new.bin <= old.bin,
-        (Op::Ge, Op::Ge) => new.bin >= old.bin,
-        (Op::Eq, Op::Ne) => new.bin != old.bin,
-        (Op::Eq, Op::Eq) | (Op::Ne, Op::Ne) => new.bin == old.bin,
-        (Op::Missing, Op::Missing) => true,
-        (op, Op::Present) => op != Op::Missing,
-        _ => false,
+    new.column == old.column && new.selection.implies(old.selection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::selection::Selection;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A query without what another of its conditions implies selects the same codes.
+        #[test]
+        fn implied_conditions_may_go(
+            bins in 1usize..20,
+            picks in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
+        ) {
+            let all: Vec<Selection> = Selection::all(bins).collect();
+            let given: Vec<Selection> = picks.iter().map(|pick| *pick.get(&all)).collect();
+            let atoms = given.iter().map(|&selection| Atom { column: 0, selection });
+            let kept = atoms.fold(Query::default(), |query, atom| query.with(atom));
+            for code in 0..=bins {
+                let of_given = given.iter().all(|&selection| selection.codes(bins).contains(code));
+                prop_assert_eq!(kept.atoms.iter().all(|atom| atom.selection.codes(bins).contains(code)), of_given);
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! is computed once for each cell. Adding a rule splits the cells that it covers in part. All sums are whole numbers: those of the
 //! covered rows are taken from the cells that they leave, and nobody looks at the others.
 
-use crate::codes::column::Atom;
+use crate::codes::selection::Atom;
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
@@ -159,7 +159,7 @@ impl Cells {
         parts.all(|(number, (part, list))| {
             let keys = self.keys(number);
             let good = |row: u32| in_rule[self.cell_of(keys[row as usize])] == inside;
-            list.all_selected(&part.columns[atom.column as usize], atom, good)
+            list.all_selected(&part.columns[atom.column as usize], atom.selection, good)
         })
     }
 

@@ -151,7 +151,8 @@ impl<'a> Boosting<'a> {
 
     /// The rule that the search found.
     pub(crate) fn rule_of(&self, found: &Found) -> Rule {
-        let conditions = found.query.atoms.iter().map(|&a| self.columns[a.column as usize].condition(a)).collect();
+        let conditions =
+            found.query.atoms.iter().map(|a| self.columns[a.column as usize].condition(a.selection)).collect();
         Rule {
             conditions,
             covered: found.rows.len() as u64,

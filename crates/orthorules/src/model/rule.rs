@@ -27,6 +27,80 @@ pub enum Op {
     Present,
 }
 
+/// What a comparison looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sense {
+    /// Whether a number is large.
+    Rising,
+    /// Whether a number is small.
+    Falling,
+    /// Which level it is.
+    Level,
+    /// Whether there is a value at all.
+    Presence,
+}
+
+impl Op {
+    /// What it looks at.
+    #[inline]
+    pub(crate) fn sense(self) -> Sense {
+        match self {
+            Self::Ge => Sense::Rising,
+            Self::Le => Sense::Falling,
+            Self::Eq | Self::Ne => Sense::Level,
+            Self::Missing | Self::Present => Sense::Presence,
+        }
+    }
+
+    /// Whether numbers are compared with a threshold.
+    #[inline]
+    pub(crate) fn has_threshold(self) -> bool {
+        matches!(self.sense(), Sense::Rising | Sense::Falling)
+    }
+
+    /// Whether it tells only if there is a value.
+    #[inline]
+    pub(crate) fn is_presence(self) -> bool {
+        self.sense() == Sense::Presence
+    }
+
+    /// The comparison that holds where this one does not.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Self::Le => Self::Ge,
+            Self::Ge => Self::Le,
+            Self::Eq => Self::Ne,
+            Self::Ne => Self::Eq,
+            Self::Missing => Self::Present,
+            Self::Present => Self::Missing,
+        }
+    }
+}
+
+/// A condition, given the kind of the column and the codes of its levels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Test {
+    /// A number of at most this.
+    AtMost(f64),
+    /// A number of at least this.
+    AtLeast(f64),
+    /// No number.
+    NoNumber,
+    /// Any number.
+    Number,
+    /// This level.
+    Level(u32),
+    /// Some other level.
+    OtherLevel(u32),
+    /// Some level.
+    AnyLevel,
+    /// What the column cannot satisfy.
+    Never,
+}
+
+/// What tells conditions apart: column, comparison, threshold and level.
+pub(crate) type ConditionKey<'c> = (&'c str, Op, Option<u64>, Option<&'c str>);
+
 /// What a value is compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -111,20 +185,63 @@ impl std::fmt::Display for Rule {
 impl Condition {
     /// Whether the operand fits the comparison.
     pub fn is_valid(&self) -> bool {
-        match (self.op, &self.value) {
-            (Op::Le | Op::Ge, Some(Operand::Number(t))) => t.is_finite(),
-            (Op::Eq | Op::Ne, Some(Operand::Text(_))) | (Op::Missing | Op::Present, None) => true,
+        match (self.op.sense(), &self.value) {
+            (Sense::Rising | Sense::Falling, Some(Operand::Number(t))) => t.is_finite(),
+            (Sense::Level, Some(Operand::Text(_))) | (Sense::Presence, None) => true,
             _ => false,
         }
     }
 
     /// Whether the condition can be asked of a column of this kind.
     pub fn fits(&self, kind: Kind) -> bool {
-        match self.op {
-            Op::Le | Op::Ge => kind == Kind::Numeric,
-            Op::Eq | Op::Ne => kind != Kind::Numeric,
-            Op::Missing | Op::Present => true,
+        match self.op.sense() {
+            Sense::Rising | Sense::Falling => kind == Kind::Numeric,
+            Sense::Level => kind != Kind::Numeric,
+            Sense::Presence => true,
         }
+    }
+
+    /// What tells it from other conditions.
+    pub(crate) fn key(&self) -> ConditionKey<'_> {
+        let (threshold, level) = match &self.value {
+            Some(Operand::Number(t)) => (Some(t.to_bits()), None),
+            Some(Operand::Text(level)) => (None, Some(level.as_str())),
+            None => (None, None),
+        };
+        (&self.column, self.op, threshold, level)
+    }
+
+    /// What it asks of the values of its column.
+    pub(crate) fn test(&self, values: &Values) -> Test {
+        let threshold = match self.value {
+            Some(Operand::Number(t)) => t,
+            _ => f64::NAN,
+        };
+        let code = |levels: &[String]| match &self.value {
+            Some(Operand::Text(level)) => levels.iter().position(|l| l == level).map(|c| c as u32),
+            _ => None,
+        };
+        match (values, self.op) {
+            (Values::Numeric(_), Op::Le) => Test::AtMost(threshold),
+            (Values::Numeric(_), Op::Ge) => Test::AtLeast(threshold),
+            (Values::Numeric(_), Op::Missing) => Test::NoNumber,
+            (Values::Numeric(_), Op::Present) => Test::Number,
+            (Values::Categorical { levels, .. }, Op::Eq) => code(levels).map_or(Test::Never, Test::Level),
+            (Values::Categorical { levels, .. }, Op::Ne) => code(levels).map_or(Test::AnyLevel, Test::OtherLevel),
+            (Values::Categorical { .. }, Op::Missing) => Test::Level(MISSING),
+            (Values::Categorical { .. }, Op::Present) => Test::AnyLevel,
+            (Values::Numeric(_), Op::Eq | Op::Ne) | (Values::Categorical { .. }, Op::Le | Op::Ge) => Test::Never,
+        }
+    }
+
+    /// The same where its column has no levels but `a` and `b`: not to be one is to be the other, and is spelled so.
+    pub(crate) fn among_two(&self, (a, b): (&str, &str)) -> Self {
+        let mut plain = self.clone();
+        if let (Op::Ne, Some(Operand::Text(level))) = (self.op, &self.value) {
+            plain.op = Op::Eq;
+            plain.value = Some(Operand::Text(if level == a { b } else { a }.to_owned()));
+        }
+        plain
     }
 
     /// Clears `selected[i]` for every row i whose value does not satisfy the condition.

@@ -8,7 +8,7 @@ use crate::base::error::{Error, Result};
 use crate::data::problem::Problem;
 use crate::data::table::Kind;
 use crate::model::Model;
-use crate::model::rule::{Op, Rule};
+use crate::model::rule::{Op, Rule, Sense};
 use crate::params::Monotone;
 use std::collections::BTreeMap;
 
@@ -49,11 +49,11 @@ impl Signs {
     /// What a comparison of a column demands. It is as monotone in the column as its threshold's side says; whether there is
     /// a value at all is not part of the promise.
     pub(crate) fn demanded(direction: Monotone, op: Op) -> Self {
-        match (direction, op) {
-            (Monotone::Rising, Op::Ge) | (Monotone::Falling, Op::Le) => Self::Positive,
-            (Monotone::Rising, Op::Le) | (Monotone::Falling, Op::Ge) => Self::Negative,
-            (_, Op::Missing | Op::Present) => Self::Any,
-            (_, Op::Eq | Op::Ne) => Self::Neither,
+        match (direction, op.sense()) {
+            (Monotone::Rising, Sense::Rising) | (Monotone::Falling, Sense::Falling) => Self::Positive,
+            (Monotone::Rising, Sense::Falling) | (Monotone::Falling, Sense::Rising) => Self::Negative,
+            (_, Sense::Presence) => Self::Any,
+            (_, Sense::Level) => Self::Neither,
         }
     }
 

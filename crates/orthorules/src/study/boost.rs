@@ -8,7 +8,8 @@ use crate::data::table::Column;
 use crate::engine::cells::Cells;
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
-use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::{Statistics, StatisticsMut};
 use crate::engine::search::Found;
 use crate::learn::boosting::{Boosting, State};
 use crate::learn::nested::{Candidates, Nested};
@@ -86,15 +87,14 @@ pub(super) fn better(
     (rows, response): (&Rows, &Response),
 ) -> Option<Found> {
     let mut sum = vec![0.0; scorer.stride()];
-    sum[ROWS] = response.rows_total;
+    *StatisticsMut::of(&mut sum).rows = response.rows_total;
     for cell in 0..cells.len() {
         let (mass, [mean, curvature]) = (cells.mass[cell], scorer.cell(cell));
-        sum[G] += mass * mean - cells.b[cell];
-        sum[D] += mass * curvature;
-        sum[N..].iter_mut().zip(scorer.vector(cell)).for_each(|(n, dz)| *n += mass * dz);
+        let along = scorer.vector(cell).into_iter().map(|dz| mass * dz);
+        StatisticsMut::of(&mut sum).add(0.0, mass * mean - cells.b[cell], mass * curvature, along);
     }
-    scorer.project(&mut sum);
-    let value = scorer.value(&sum);
+    scorer.project(StatisticsMut::of(&mut sum));
+    let value = scorer.value(Statistics::of(&sum));
     if value <= 0.0 || found.as_ref().is_some_and(|f| f.value > value) {
         return found;
     }

@@ -18,6 +18,7 @@ use crate::engine::refit::{self, Weights};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
+use crate::engine::score::statistics::StatisticsMut;
 use crate::learn::fit::fit;
 use crate::model::Model;
 use crate::model::observer::Silent;
@@ -213,16 +214,15 @@ impl Workload {
         match kernel {
             Kernel::ByCells | Kernel::ByVectors => {
                 let (scorer, stride) = (&self.now.scorer, self.now.scorer.stride());
-                let shared = |c: usize| scorer.cell(c).into_iter().chain(scorer.vector(c)).collect::<Vec<f64>>();
-                let by_cell: Vec<Vec<f64>> = (0..self.now.cells.len()).map(shared).collect();
+                let by_cell: Vec<Vec<f64>> = (0..self.now.cells.len()).map(|c| scorer.vector(c)).collect();
                 let column = |column: &BinnedColumn| {
                     let mut stats = vec![0.0; (column.bins + 1) * stride];
                     for r in self.last.iter().map(|&r| r as usize) {
-                        let (mass, shared) = (self.response.mass(r), &by_cell[self.now.cells.of(r)]);
-                        let bin = &mut stats[code(column, r) * stride..][..stride];
-                        bin[0] += 1.0;
-                        bin.iter_mut().skip(1).zip(shared).for_each(|(x, s)| *x += mass * s);
-                        bin[1] -= self.response.b(r);
+                        let (mass, cell) = (self.response.mass(r), self.now.cells.of(r));
+                        let [mean, curvature] = scorer.cell(cell);
+                        let bin = StatisticsMut::of(&mut stats[code(column, r) * stride..][..stride]);
+                        let along = by_cell[cell].iter().map(|dz| mass * dz);
+                        bin.add(1.0, mass * mean - self.response.b(r), mass * curvature, along);
                     }
                     stats
                 };

@@ -6,6 +6,7 @@ mod kernels;
 mod naive;
 
 use crate::engine::score::Scorer;
+use crate::engine::score::statistics::Statistics;
 use crate::engine::search::{Bounds, UnitStats, Workspace};
 use crate::params::Bound;
 
@@ -48,7 +49,7 @@ impl Instance {
             let vector = self.stats.vector(self.position[point]);
             sum.iter_mut().zip(vector).for_each(|(s, x)| *s += x);
         }
-        self.scorer.value(&sum)
+        self.scorer.value(Statistics::of(&sum))
     }
 
     /// The largest value over all subsets, by going through all of them, one point changed at a time.
@@ -62,7 +63,7 @@ impl Instance {
             inside[point] = !inside[point];
             let sign = if inside[point] { 1.0 } else { -1.0 };
             sum.iter_mut().zip(self.stats.vector(point as u32)).for_each(|(s, x)| *s += sign * x);
-            best = best.max(self.scorer.value(&sum));
+            best = best.max(self.scorer.value(Statistics::of(&sum)));
         }
         best
     }

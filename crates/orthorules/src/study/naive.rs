@@ -127,10 +127,10 @@ fn greedy(
             });
             children(index as u32, column, &counts, 1, |atom, count| {
                 let query: Query = from.0.query.with(atom);
-                if query.len() > longest || count[0] < params.min_coverage as f64 {
+                if query.len() > longest || count.rows() < params.min_coverage as f64 {
                     return;
                 }
-                let rows = column.select(atom, &from.1);
+                let rows = column.select(atom.selection, &from.1);
                 let value = projection.value(&indicator(&rows, n));
                 // As in the fast search, differences by rounding are ties.
                 if value > best.0.value * (1.0 + 1e-9) {
@@ -153,8 +153,9 @@ fn minimal(mut query: Query, columns: &[BinnedColumn], covered: usize, n: usize)
     while i < query.len() {
         let shorter = query.without(i);
         let all: Vec<u32> = (0..n as u32).collect();
-        let select =
-            |rows: Vec<u32>, &atom: &crate::codes::column::Atom| columns[atom.column as usize].select(atom, &rows);
+        let select = |rows: Vec<u32>, atom: &crate::codes::selection::Atom| {
+            columns[atom.column as usize].select(atom.selection, &rows)
+        };
         if query.len() > 1 && shorter.atoms.iter().fold(all, select).len() == covered {
             query = shorter;
         } else {
@@ -173,6 +174,7 @@ mod tests {
     use crate::engine::count::histogram::NodeCounter;
     use crate::engine::rows::Rows;
     use crate::engine::score::Scorer;
+    use crate::engine::score::statistics::Statistics;
     use crate::params::{Intercept, Objective, Preset};
     use crate::{Roles, Silent, fit};
     use proptest::prelude::*;
@@ -195,7 +197,7 @@ mod tests {
             let bins = NodeCounter::new(&query, &rows, &response, &cells, &scorer).statistics(0, &group, columns);
             let stride = scorer.stride();
             let stats: Vec<f64> = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
-            let fast = scorer.value(&stats);
+            let fast = scorer.value(Statistics::of(&stats));
 
             let scores = weights.scores(&cells);
             let n = case.rows();

@@ -22,7 +22,8 @@ use crate::engine::mass::{PerRow, Rounding};
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Partition, Rows, Selected};
-use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::{Statistics, StatisticsMut};
 use std::sync::OnceLock;
 
 /// How the statistics of a column are computed.
@@ -322,7 +323,7 @@ impl<'a> NodeCounter<'a> {
             }
         }
         if !self.scorer.gradient_along_basis.is_empty() {
-            stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(bin));
+            stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(StatisticsMut::of(bin)));
         }
         stats
     }
@@ -340,9 +341,10 @@ impl<'a> NodeCounter<'a> {
                 *place = shared.len() as u32;
                 shared.push(self.scorer.vector(self.cell(part, i)));
             }
-            vector[ROWS] = f64::from(part.stands_for.at(i));
-            (vector[G], vector[D]) = (for_g.round(gradient), for_d.round(d));
-            vector[N..].iter_mut().zip(&shared[*place as usize]).for_each(|(x, dz)| *x = for_n.round(weight * dz));
+            let sums = StatisticsMut::of(vector);
+            *sums.rows = f64::from(part.stands_for.at(i));
+            (*sums.gradient, *sums.curvature) = (for_g.round(gradient), for_d.round(d));
+            sums.along.iter_mut().zip(&shared[*place as usize]).for_each(|(x, dz)| *x = for_n.round(weight * dz));
         }
         vectors
     }
@@ -355,13 +357,12 @@ impl<'a> NodeCounter<'a> {
             for (column, first) in group.of(part.columns) {
                 let stats = &mut stats[first * stride..];
                 with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
-                    let bin = &mut stats[bin * stride..(bin + 1) * stride];
+                    let sums = StatisticsMut::of(&mut stats[bin * stride..(bin + 1) * stride]);
                     let (g, d) = (sides[2 * i], sides[2 * i + 1]);
-                    bin[ROWS] += f64::from(part.stands_for.at(i));
-                    bin[G] += g;
-                    bin[D] += d;
-                    let columns = &mut bin[N..];
-                    basis.of(self.cell(part, i)).iter().for_each(|&k| columns[k as usize] += d);
+                    *sums.rows += f64::from(part.stands_for.at(i));
+                    *sums.gradient += g;
+                    *sums.curvature += d;
+                    basis.of(self.cell(part, i)).iter().for_each(|&k| sums.along[k as usize] += d);
                 }));
             }
         }
@@ -398,8 +399,8 @@ vectorised! {
 vectorised! {
     /// [`Scorer::orthogonalise`] for every bin that has rows.
     pub(crate) fn orthogonalise(scorer: &Scorer, stats: &mut [f64]) {
-        for bin in stats.chunks_exact_mut(scorer.stride()).filter(|bin| bin[ROWS] > 0.0) {
-            scorer.orthogonalise(bin);
+        for bin in stats.chunks_exact_mut(scorer.stride()).filter(|bin| Statistics::of(bin).rows() > 0.0) {
+            scorer.orthogonalise(StatisticsMut::of(bin));
         }
     }
 }

@@ -6,7 +6,8 @@
 use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::engine::count::amount::Amount;
-use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::{D, G, N, ROWS};
 
 /// Bins that are made orthogonal together: their lanes stay in the nearest cache.
 const BINS_IN_A_BLOCK: usize = 64;
@@ -27,14 +28,34 @@ impl<'s> Lanes<'s> {
         Self { scorer, bins, values: scratch::zeros(scorer.stride() * bins) }
     }
 
+    /// Rows of every bin.
+    pub(crate) fn rows(&mut self) -> &mut [f64] {
+        self.lane(ROWS)
+    }
+
+    /// G of every bin.
+    pub(crate) fn gradient(&mut self) -> &mut [f64] {
+        self.lane(G)
+    }
+
+    /// D of every bin.
+    pub(crate) fn curvature(&mut self) -> &mut [f64] {
+        self.lane(D)
+    }
+
+    /// What every bin has along the basis vector at this place.
+    pub(crate) fn along(&mut self, place: usize) -> &mut [f64] {
+        self.lane(N + place)
+    }
+
     /// One of the lanes.
-    pub(crate) fn lane(&mut self, which: usize) -> &mut [f64] {
+    fn lane(&mut self, which: usize) -> &mut [f64] {
         &mut self.values[which * self.bins..(which + 1) * self.bins]
     }
 
     /// Takes the sum of targets of every bin, in units of this size, from G.
     pub(crate) fn subtract_targets(&mut self, sums: &[i128], unit: f64) {
-        self.lane(G).iter_mut().zip(sums).for_each(|(g, &b)| *g -= number(b) * unit);
+        self.gradient().iter_mut().zip(sums).for_each(|(g, &b)| *g -= number(b) * unit);
     }
 
     /// Adds rows of one mass, counted by cell and bin.
@@ -53,7 +74,7 @@ impl<'s> Lanes<'s> {
         let (bins, scorer) = (self.bins, self.scorer);
         for (cell, counts) in counts.chunks_exact(bins).enumerate() {
             let mean = unit * scorer.cell(cell)[0];
-            self.lane(G).iter_mut().zip(counts).for_each(|(g, a)| *g += mean * a.number());
+            self.gradient().iter_mut().zip(counts).for_each(|(g, a)| *g += mean * a.number());
         }
         self.set_rows(rows);
     }
@@ -70,7 +91,7 @@ impl<'s> Lanes<'s> {
     }
 
     fn set_rows(&mut self, rows: &[u64]) {
-        self.lane(ROWS).iter_mut().zip(rows).for_each(|(to, &rows)| *to = rows.number());
+        self.rows().iter_mut().zip(rows).for_each(|(to, &rows)| *to = rows.number());
     }
 
     /// Rows, G, D and N of every bin, bin by bin.
@@ -220,6 +241,7 @@ mod tests {
     use super::*;
     use crate::engine::cases::cases;
     use crate::engine::rows::Rows;
+    use crate::engine::score::statistics::StatisticsMut;
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 
@@ -247,13 +269,11 @@ mod tests {
                 let mut expected = vec![0.0; scorer.stride()];
                 for cell in 0..cells.len() {
                     let (count, [mean, curvature]) = (f64::from(counts[cell * bins + bin]), scorer.cell(cell));
-                    expected[ROWS] += count;
-                    expected[G] += 2.0 * count * mean;
-                    expected[D] += 2.0 * count * curvature;
-                    expected[N..].iter_mut().zip(scorer.vector(cell)).for_each(|(n, dz)| *n += 2.0 * count * dz);
+                    let along = scorer.vector(cell).into_iter().map(|dz| 2.0 * count * dz);
+                    StatisticsMut::of(&mut expected).add(count, 2.0 * count * mean, 2.0 * count * curvature, along);
                 }
-                expected[G] -= targets[bin] as f64 * 0.5;
-                scorer.project(&mut expected);
+                *StatisticsMut::of(&mut expected).gradient -= targets[bin] as f64 * 0.5;
+                scorer.project(StatisticsMut::of(&mut expected));
                 for (f, e) in found.iter().zip(&expected) {
                     prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{} {}", f, e);
                 }

@@ -14,7 +14,7 @@ use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
-use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::score::Scorer;
 use rayon::prelude::*;
 
 /// Bytes that the tables of all rows may take.
@@ -90,13 +90,13 @@ impl RootCounts {
             lane.iter_mut().zip(counts).for_each(|(x, &count)| *x += by * f64::from(count));
         };
         let (all, rules) = counts_by_rule.split_at(bins);
-        scaled(all, 1.0, lanes.lane(ROWS));
-        scaled(all, mass * intercept, lanes.lane(G));
-        scaled(all, delta, lanes.lane(D));
+        scaled(all, 1.0, lanes.rows());
+        scaled(all, mass * intercept, lanes.gradient());
+        scaled(all, delta, lanes.curvature());
         for (k, (counts, weight)) in rules.chunks_exact(bins).zip(weights).enumerate() {
-            scaled(counts, mass * weight, lanes.lane(G));
+            scaled(counts, mass * weight, lanes.gradient());
             if let Some(place) = scorer.basis.place(k) {
-                scaled(counts, delta, lanes.lane(N + place));
+                scaled(counts, delta, lanes.along(place));
             }
         }
         lanes.subtract_targets(sums, response.b_unit);

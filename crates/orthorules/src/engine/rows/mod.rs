@@ -6,8 +6,9 @@
 
 mod needed;
 
-use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
+use crate::codes::selection::Atom;
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
 use std::borrow::Cow;
@@ -69,7 +70,7 @@ impl<'a> Rows<'a> {
     /// The rows out of `from` that satisfy `atom`, or those that do not.
     pub(crate) fn select(&self, from: &Selected, atom: Atom, holds: bool) -> Selected {
         let select = |(part, rows): (&Partition, &RowList)| {
-            RowList::Some(rows.select_where(&part.columns[atom.column as usize], atom, holds))
+            RowList::Some(rows.select_where(&part.columns[atom.column as usize], atom.selection, holds))
         };
         Selected { parts: self.parts.iter().zip(&from.parts).map(select).collect() }
     }

@@ -4,6 +4,7 @@
 //! `value(S) = |G| / (√(D + ρ − Σ Nₖ²) + ε)`. The five objectives differ in d, in the basis z, in ρ and ε.
 
 mod basis;
+pub(crate) mod statistics;
 
 use crate::engine::cells::Cells;
 use crate::engine::mass::Rounding;
@@ -14,18 +15,13 @@ use crate::model::Status;
 use crate::params::{Checked, Intercept, Objective, Update};
 pub(crate) use basis::Basis;
 use basis::basis;
+use statistics::{Statistics, StatisticsMut};
 
 /// What is under the root counts as rounding noise below this part of D + ρ: the query lies in the span of the rules.
 const NOISE: f64 = 1e-10;
 
 /// A projected gradient counts as rounding noise below this part of what it is the difference of.
 const GRADIENT_NOISE: f64 = 1e-12;
-
-/// Where rows, G, D and N₁ stand in a vector of statistics.
-pub(crate) const ROWS: usize = 0;
-pub(crate) const G: usize = 1;
-pub(crate) const D: usize = 2;
-pub(crate) const N: usize = 3;
 
 /// The objective at the current weights: everything that a candidate's value depends on besides its rows.
 #[derive(Debug, Clone)]
@@ -196,9 +192,9 @@ impl Scorer {
         self
     }
 
-    /// Length of a vector of statistics: rows, G, D, N.
+    /// How many numbers statistics are.
     pub(crate) fn stride(&self) -> usize {
-        N + self.t
+        statistics::length(self.t)
     }
 
     /// Whether the value is the plain gradient sum.
@@ -231,25 +227,32 @@ impl Scorer {
     }
 
     /// Turns the plain gradient sum of `stats` into that of the projected gradient.
-    pub(crate) fn project(&self, stats: &mut [f64]) {
-        let along: f64 = self.gradient_along_basis.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum();
-        stats[G] -= along;
+    #[inline]
+    pub(crate) fn project(&self, stats: StatisticsMut) {
+        let StatisticsMut { gradient, along, .. } = stats;
+        *gradient -= self.along_basis(along);
+    }
+
+    /// What of the gradient sum lies along the basis, if N is `along`.
+    #[inline]
+    fn along_basis(&self, along: &[f64]) -> f64 {
+        self.gradient_along_basis.iter().zip(along).map(|(v, n)| v * n).sum()
     }
 
     /// Turns sums of d·q in the place of N into N = L⁻¹ Σ d·q = Σ d·z, and G into that of the projected gradient.
     #[inline(always)]
     #[allow(clippy::inline_always)]
-    pub(crate) fn orthogonalise(&self, stats: &mut [f64]) {
+    pub(crate) fn orthogonalise(&self, stats: StatisticsMut) {
         if self.basis.constant {
-            stats[N] = stats[D];
+            stats.along[0] = *stats.curvature;
         }
-        self.basis.factor.solve_lower_by_columns(&mut stats[N..]);
+        self.basis.factor.solve_lower_by_columns(stats.along);
         self.project(stats);
     }
 
     /// The gradient of the risk along the selected rows, not projected: the weight of their rule would have the other sign.
-    pub(crate) fn slope(&self, stats: &[f64]) -> f64 {
-        stats[G] + self.gradient_along_basis.iter().zip(&stats[N..]).map(|(v, n)| v * n).sum::<f64>()
+    pub(crate) fn slope(&self, stats: Statistics) -> f64 {
+        stats.gradient() + self.along_basis(stats.along())
     }
 
     /// Whether the value for G = `g`, D = `d` and ‖N‖² = `along` exceeds a threshold ≥ 0: [`Self::value`] without a root
@@ -267,25 +270,25 @@ impl Scorer {
 
     /// The objective's value from rows, G, D and N of the selected rows.
     #[inline]
-    pub(crate) fn value(&self, stats: &[f64]) -> f64 {
-        let gradient = stats[G].abs();
+    pub(crate) fn value(&self, stats: Statistics) -> f64 {
+        let (g, d) = (stats.gradient(), stats.curvature());
         if self.gradient_only {
-            return gradient;
+            return g.abs();
         }
-        if stats[G] * stats[G] <= self.noise * stats[D] {
+        if g * g <= self.noise * d {
             return 0.0;
         }
-        let whole = stats[D] + self.rho;
-        let rest = whole - square(&stats[N..]);
-        if rest <= NOISE * whole { 0.0 } else { gradient / (rest.sqrt() + self.epsilon) }
+        let whole = d + self.rho;
+        let rest = whole - square(stats.along());
+        if rest <= NOISE * whole { 0.0 } else { g.abs() / (rest.sqrt() + self.epsilon) }
     }
 
     /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if it says no.
     #[inline]
-    pub(crate) fn may_reach(&self, stats: &[f64], least: f64) -> bool {
-        let along = if self.gradient_only { 0.0 } else { square(&stats[N..]) };
-        let rest = if self.gradient_only { 1.0 } else { stats[D] + self.rho - along };
-        stats[G] * stats[G] * (1.0 + 1e-8) >= least * rest
+    pub(crate) fn may_reach(&self, stats: Statistics, least: f64) -> bool {
+        let along = if self.gradient_only { 0.0 } else { square(stats.along()) };
+        let rest = if self.gradient_only { 1.0 } else { stats.curvature() + self.rho - along };
+        stats.gradient() * stats.gradient() * (1.0 + 1e-8) >= least * rest
     }
 }
 
@@ -330,12 +333,18 @@ mod tests {
     /// Statistics of the case's query, and the row vectors g, d of the same state.
     struct State {
         scorer: Scorer,
-        stats: Vec<f64>,
+        sums: Vec<f64>,
         g: DVector<f64>,
         d: DVector<f64>,
         /// Basis columns: the constant if corrected, then the rules.
         q: DMatrix<f64>,
         x: DVector<f64>,
+    }
+
+    impl State {
+        fn stats(&self) -> Statistics<'_> {
+            Statistics::of(&self.sums)
+        }
     }
 
     fn state(case: &Case, params: &Checked) -> State {
@@ -348,7 +357,7 @@ mod tests {
         let gathered = NodeCounter::new(&query, &rows, &response, &cells, &scorer);
         let bins = gathered.statistics(0, &Group::new(0..1, columns), columns);
         let stride = scorer.stride();
-        let stats = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
+        let sums = (0..stride).map(|k| bins.chunks_exact(stride).map(|b| b[k]).sum()).collect();
         let scores = weights.scores(&cells);
         let f = |r: usize| scores[cells.of(r)];
         let n = case.rows();
@@ -366,7 +375,7 @@ mod tests {
         let member = |r: usize, k: usize| k < first || case.rules[k - first][r];
         let q = DMatrix::from_fn(n, first + case.rules.len(), |r, k| f64::from(u8::from(member(r, k))));
         let x = DVector::from_fn(n, |r, _| f64::from(u8::from(case.query[r])));
-        State { scorer, stats, g, d, q, x }
+        State { scorer, sums, g, d, q, x }
     }
 
     /// The part of `v` orthogonal, in the metric d, to the columns of q.
@@ -402,7 +411,7 @@ mod tests {
             let density = s.g.component_div(&s.d);
             let g_perp = orthogonal(&s.q, &s.d, &density);
             let cosine = g_perp.component_mul(&s.d).dot(&s.x).abs() / (length + params.epsilon);
-            let value = s.scorer.value(&s.stats);
+            let value = s.scorer.value(s.stats());
             prop_assert!(close(value, cosine), "{} {}", value, cosine);
             prop_assert!(value <= norm(&s.d, &g_perp) * (1.0 + 1e-9) + 1e-9);
         }
@@ -420,7 +429,7 @@ mod tests {
             let parallel = &ogb.x - &perp;
             let (along, across) = (norm(&ogb.d, &parallel), norm(&ogb.d, &perp));
             prop_assume!(across > 1e-3);
-            let (a, b) = (ogb.scorer.value(&ogb.stats), gb.scorer.value(&gb.stats));
+            let (a, b) = (ogb.scorer.value(ogb.stats()), gb.scorer.value(gb.stats()));
             prop_assume!(b > 1e-6);
             prop_assert!(close((a / b).powi(2), 1.0 + (along / across).powi(2)));
         }
@@ -438,8 +447,8 @@ mod tests {
             prop_assume!(!in_span(&a) && !in_span(&b));
             // The proposition speaks of a gradient after full correction.
             prop_assume!(a.scorer.gradient_along_basis.iter().all(|v| v.abs() < 1e-9));
-            let (va, vb) = (a.scorer.value(&a.stats), b.scorer.value(&b.stats));
-            let (ga, gb) = (sa.scorer.value(&sa.stats), sb.scorer.value(&sb.stats));
+            let (va, vb) = (a.scorer.value(a.stats()), b.scorer.value(b.stats()));
+            let (ga, gb) = (sa.scorer.value(sa.stats()), sb.scorer.value(sb.stats()));
             prop_assume!((ga - gb).abs() > 1e-6 * (1.0 + ga + gb));
             prop_assert_eq!(va > vb, ga > gb);
         }
@@ -461,7 +470,7 @@ mod tests {
             gradient[columns - 1] = s.g.dot(&s.x);
             let step = hessian.lu().solve(&gradient).unwrap();
             let decrease = 0.5 * gradient.dot(&step);
-            let value = s.scorer.value(&s.stats);
+            let value = s.scorer.value(s.stats());
             prop_assert!(close(0.5 * value * value, decrease), "{} {}", 0.5 * value * value, decrease);
         }
 
@@ -479,7 +488,7 @@ mod tests {
             split(&mut cells, selected(&case.query), &response);
             let after = refit::update(&before, Signs::Any, response.loss, &cells, &params);
             let decrease = old - after.risk(response.loss, &cells, 0.0);
-            let value = s.scorer.value(&s.stats);
+            let value = s.scorer.value(s.stats());
             prop_assert!(close(0.5 * value * value, decrease), "{} {}", 0.5 * value * value, decrease);
         }
 
@@ -488,11 +497,11 @@ mod tests {
         fn none_is_turned_away_that_reaches(case in cases(5), objective in 0usize..5, part in 0.0..2.0f64) {
             let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];
             let s = state(&case, &case.checked(objective, Intercept::Corrected, 0.7));
-            let square = s.scorer.value(&s.stats).powi(2);
-            prop_assert!(s.scorer.may_reach(&s.stats, square * part.min(1.0)));
+            let square = s.scorer.value(s.stats()).powi(2);
+            prop_assert!(s.scorer.may_reach(s.stats(), square * part.min(1.0)));
             let far = square * 1.01 + 1e-3;
             if objective != Objective::Ogb && square > 0.0 {
-                prop_assert!(!s.scorer.may_reach(&s.stats, far));
+                prop_assert!(!s.scorer.may_reach(s.stats(), far));
             }
         }
 
@@ -504,7 +513,7 @@ mod tests {
             let twin = Case { query: complement, ..case };
             let params = twin.checked(Objective::Ogb, Intercept::Corrected, 0.0);
             let s = state(&twin, &params);
-            prop_assert_eq!(s.scorer.value(&s.stats), 0.0);
+            prop_assert_eq!(s.scorer.value(s.stats()), 0.0);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The children of a node along one column, and the total order among candidates.
 
 use crate::base::scratch;
-use crate::codes::column::{Atom, BinnedColumn, Scale};
-use crate::engine::score::{G, ROWS, Scorer};
-use crate::model::rule::Op;
+use crate::codes::column::{BinnedColumn, Scale};
+use crate::codes::selection::{Atom, Selection};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::Statistics;
 use std::cmp::Ordering;
 
 /// A query that may become a rule: a node's query tightened by one atom.
@@ -33,8 +34,7 @@ pub(crate) fn order(a: &Candidate, b: &Candidate) -> Ordering {
         .then(a.rows.total_cmp(&b.rows))
         .then(b.raises.cmp(&a.raises))
         .then(a.name_rank.cmp(&b.name_rank))
-        .then(a.atom.op.cmp(&b.atom.op))
-        .then(a.atom.bin.cmp(&b.atom.bin))
+        .then(a.atom.selection.cmp(&b.atom.selection))
         .then(a.parent.cmp(&b.parent))
 }
 
@@ -66,29 +66,30 @@ pub(crate) fn children(
     column: &BinnedColumn,
     stats: &[f64],
     stride: usize,
-    mut visit: impl FnMut(Atom, &[f64]),
+    mut visit: impl FnMut(Atom, Statistics),
 ) {
     // Slices are checked against the statistics; products of what is within them do not wrap.
     let bin = |b: usize| &stats[b.wrapping_mul(stride)..][..stride];
-    let count = |b: usize| bin(b)[ROWS];
-    let atom = |op, b: usize| Atom { column: index, op, bin: b as u32 };
+    let rows = |sums: &[f64]| Statistics::of(sums).rows();
+    let count = |b: usize| rows(bin(b));
+    let atom = |selection| Atom { column: index, selection };
     let (last, missing) = (column.bins, bin(column.bins));
-    let some_missing = missing[ROWS] > 0.0;
+    let some_missing = rows(missing) > 0.0;
     let mut room = scratch::zeros(2 * stride);
     let (present, sum) = room.split_at_mut(stride);
     // Thresholds of a column without missing values do not need it.
     if some_missing || matches!(column.scale, Scale::Nominal { .. }) {
         (0..last).for_each(|b| add(present, bin(b)));
     }
-    if some_missing && present[ROWS] > 0.0 {
-        visit(atom(Op::Missing, 0), missing);
-        visit(atom(Op::Present, 0), present);
+    if some_missing && rows(present) > 0.0 {
+        visit(atom(Selection::Missing), Statistics::of(missing));
+        visit(atom(Selection::Present), Statistics::of(present));
     }
     let filled = (0..last).filter(|&b| count(b) > 0.0);
     match &column.scale {
         Scale::Ordered { .. } | Scale::Given { .. } => {
             // A condition ends where the selection has grown since the last one.
-            let mut sweep = |op: Op, bins: &mut dyn Iterator<Item = usize>| {
+            let mut sweep = |up_to: fn(u32) -> Selection, bins: &mut dyn Iterator<Item = usize>| {
                 sum.fill(0.0);
                 let mut grown = false;
                 for b in bins {
@@ -96,30 +97,35 @@ pub(crate) fn children(
                         add(sum, bin(b));
                         grown = true;
                     }
-                    if grown && column.ends_at(b) {
-                        visit(atom(op, b), sum);
+                    if grown && column.scale.ends_at(b) {
+                        visit(atom(up_to(b as u32)), Statistics::of(sum));
                         grown = false;
                     }
                 }
             };
             if let (Some(first), Some(end)) = (filled.clone().next(), filled.clone().next_back()) {
-                sweep(Op::Le, &mut (first..end));
-                sweep(Op::Ge, &mut (first + 1..=end).rev());
+                sweep(Selection::AtMost, &mut (first..end));
+                sweep(Selection::AtLeast, &mut (first + 1..=end).rev());
             }
         }
         Scale::Nominal { levels } => {
             let selects = some_missing || filled.clone().count() > 1;
             for b in filled.filter(|_| selects) {
-                visit(atom(Op::Eq, b), bin(b));
+                visit(atom(Selection::Is(b as u32)), Statistics::of(bin(b)));
                 // With two levels `!= a` is `= b`.
-                if levels.len() > 2 && count(b) < present[ROWS] {
+                if levels.len() > 2 && count(b) < rows(present) {
                     sum.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
-                    visit(atom(Op::Ne, b), sum);
+                    visit(atom(Selection::IsNot(b as u32)), Statistics::of(sum));
                 }
             }
         }
     }
     scratch::give(room);
+}
+
+/// [`children`] calls `visit` no more often: two comparisons for each bin, and two for missing values.
+pub(crate) fn most_children(column: &BinnedColumn) -> usize {
+    2 * column.bins + 2
 }
 
 fn add(sum: &mut [f64], x: &[f64]) {
@@ -170,7 +176,7 @@ impl Candidate {
     /// The candidate for `atom` below node `parent`, whose query would then have `length` conditions.
     pub(crate) fn new(
         scorer: &Scorer,
-        stats: &[f64],
+        stats: Statistics,
         gamma: f64,
         (parent, length): (usize, usize),
         (atom, name_rank): (Atom, u32),
@@ -180,8 +186,8 @@ impl Candidate {
             score: score(value, length, gamma),
             value,
             length,
-            rows: stats[ROWS],
-            raises: stats[G] < 0.0,
+            rows: stats.rows(),
+            raises: stats.gradient() < 0.0,
             name_rank,
             atom,
             parent,

@@ -1,6 +1,7 @@
 //! Which way the score may go with each coded column.
 
-use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::column::BinnedColumn;
+use crate::codes::selection::Atom;
 use crate::model::signs::Signs;
 use crate::params::Monotone;
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ impl Directions {
     /// What `atom` demands of the weight.
     pub(crate) fn of_atom(&self, atom: Atom) -> Signs {
         match self.of_column.get(atom.column as usize) {
-            Some(&Some(direction)) => Signs::demanded(direction, atom.op),
+            Some(&Some(direction)) => Signs::demanded(direction, atom.selection.op()),
             _ => Signs::Any,
         }
     }

@@ -6,10 +6,10 @@
 
 use super::candidate::Candidate;
 use super::{BeamNode, Searcher};
-use crate::codes::column::{Atom, BinnedColumn, Scale};
+use crate::codes::column::{BinnedColumn, Scale};
+use crate::codes::selection::{Atom, Selection};
 use crate::engine::rows::Selected;
-use crate::engine::score::ROWS;
-use crate::model::rule::Op;
+use crate::engine::score::statistics::Statistics;
 
 /// Which atoms of a column of a node have a complement.
 pub(super) struct Mirror {
@@ -24,8 +24,8 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// Whether an atom that selects so many rows has a complement among the candidates that selects fewer.
-    pub(super) fn has_smaller(&self, op: Op, rows: f64) -> bool {
-        let there = if matches!(op, Op::Missing | Op::Present) { self.presence } else { self.values };
+    pub(super) fn has_smaller(&self, selection: Selection, rows: f64) -> bool {
+        let there = if selection.op().is_presence() { self.presence } else { self.values };
         there && 2.0 * rows > self.total && self.total - rows >= self.least
     }
 }
@@ -44,15 +44,7 @@ impl Searcher<'_> {
         if !possible || self.max_length < 2 || matches!(column.scale, Scale::Given { .. }) {
             return None;
         }
-        let (op, bin) = match atom.op {
-            Op::Le => (Op::Ge, atom.bin + 1),
-            Op::Ge => (Op::Le, atom.bin - 1),
-            Op::Eq => (Op::Ne, atom.bin),
-            Op::Ne => (Op::Eq, atom.bin),
-            Op::Missing => (Op::Present, 0),
-            Op::Present => (Op::Missing, 0),
-        };
-        let opposite = Candidate { atom: Atom { op, bin, ..atom }, ..*candidate };
+        let opposite = Candidate { atom: Atom { selection: atom.selection.opposite(), ..atom }, ..*candidate };
         let rows = self.rows.select(&parent.rows, opposite.atom, true);
         let there = self.response.rows_total - candidate.rows;
         // Where values are missing, rows are on neither side.
@@ -69,7 +61,7 @@ impl Searcher<'_> {
     pub(super) fn mirror(&self, node: &BeamNode, column: &BinnedColumn, stats: &[f64]) -> Mirror {
         let presence = self.scorer.mirrors && node.query.atoms.is_empty() && self.params.beam_width == 1;
         // What is missing is on neither side; bins at given thresholds belong to both.
-        let whole = stats[column.bins * self.scorer.stride() + ROWS] == 0.0;
+        let whole = Statistics::of(&stats[column.bins * self.scorer.stride()..]).rows() == 0.0;
         let values = presence && whole && !matches!(column.scale, Scale::Given { .. });
         let least = self.params.min_coverage as f64;
         Mirror { values, presence, total: self.response.rows_total, least }

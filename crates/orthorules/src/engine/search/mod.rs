@@ -10,15 +10,17 @@ mod smooth;
 mod tests;
 
 use crate::base::scratch;
-use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
+use crate::codes::selection::Atom;
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::count::root::{RootCounts, Tables};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
-use crate::engine::score::{ROWS, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::Statistics;
 use crate::engine::search::directions::Directions;
 use crate::model::certificate::Pruned;
 use crate::model::observer::Observer;
@@ -346,23 +348,23 @@ impl Searcher<'_> {
         let mirror = self.mirror(node, &self.columns[c], stats);
         children(c as u32, &self.columns[c], stats, self.scorer.stride(), |atom, stats| {
             let length = node.query.length_with(atom);
-            let enough = stats[ROWS] >= min_coverage as f64 && self.leaves_enough(stats[ROWS]);
+            let enough = stats.rows() >= min_coverage as f64 && self.leaves_enough(stats.rows());
             if !enough || length > self.max_length || !self.admits(signs, atom, stats) {
                 return;
             }
             let candidate = || Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
             if smoothing > 0.0 {
                 all.push(candidate());
-            } else if !mirror.has_smaller(atom.op, stats[ROWS])
+            } else if !mirror.has_smaller(atom.selection, stats.rows())
                 && self.scorer.may_reach(stats, column.floor() * price(length, gamma))
             {
                 column.offer(candidate(), |candidate| self.is_chosen(node, candidate));
             }
         });
         if smoothing > 0.0 {
-            let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| bin[ROWS]).sum();
+            let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| Statistics::of(bin).rows()).sum();
             smooth::smooth(&mut all, rows, smoothing);
-            all.retain(|candidate| !mirror.has_smaller(candidate.atom.op, candidate.rows));
+            all.retain(|candidate| !mirror.has_smaller(candidate.atom.selection, candidate.rows));
             all.into_iter().for_each(|candidate| column.offer(candidate, |c| self.is_chosen(node, c)));
         }
     }
@@ -377,7 +379,7 @@ impl Searcher<'_> {
 
     /// Whether the rule of a query that allows `signs`, and `atom`, may have the weight that its rows ask for.
     #[inline]
-    fn admits(&self, signs: Signs, atom: Atom, stats: &[f64]) -> bool {
+    fn admits(&self, signs: Signs, atom: Atom, stats: Statistics) -> bool {
         self.directions.is_empty() || signs.and(self.directions.of_atom(atom)).allow(-self.scorer.slope(stats))
     }
 

@@ -14,11 +14,11 @@ pub(super) fn smooth(candidates: &mut [Candidate], node_rows: f64, reach: f64) {
     if candidates.iter().all(|c| c.rows >= reach && node_rows - c.rows >= reach) && apart(candidates, reach) {
         return;
     }
-    let raw: Vec<(Op, f64, f64)> = candidates.iter().map(|c| (c.atom.op, c.rows, c.score)).collect();
+    let raw: Vec<(Op, f64, f64)> = candidates.iter().map(|c| (c.atom.selection.op(), c.rows, c.score)).collect();
     let weight = |away: f64| (1.0 - away / reach).max(0.0);
     for (k, candidate) in candidates.iter_mut().enumerate() {
         let (op, rows, own) = raw[k];
-        if !matches!(op, Op::Le | Op::Ge) {
+        if !op.has_threshold() {
             continue;
         }
         let (mut sum, mut total) = (own, 1.0 + weight(rows) + weight(node_rows - rows));
@@ -35,24 +35,26 @@ pub(super) fn smooth(candidates: &mut [Candidate], node_rows: f64, reach: f64) {
 
 /// Whether no two neighbours are within reach of each other.
 fn apart(candidates: &[Candidate], reach: f64) -> bool {
-    candidates.windows(2).all(|w| w[0].atom.op != w[1].atom.op || (w[1].rows - w[0].rows).abs() >= reach)
+    let op = |c: &Candidate| c.atom.selection.op();
+    candidates.windows(2).all(|w| op(&w[0]) != op(&w[1]) || (w[1].rows - w[0].rows).abs() >= reach)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codes::column::Atom;
+    use crate::codes::selection::{Atom, Selection};
     use proptest::prelude::*;
 
-    fn candidate(op: Op, rows: f64, score: f64) -> Candidate {
-        let atom = Atom { column: 0, op, bin: 0 };
+    fn candidate(selection: Selection, rows: f64, score: f64) -> Candidate {
+        let atom = Atom { column: 0, selection };
         Candidate { score, value: score.sqrt(), length: 1, rows, raises: true, name_rank: 0, atom, parent: 0 }
     }
 
     #[test]
     fn a_lonely_peak_loses_to_a_plateau() {
         let scores = [1.0, 1.0, 9.0, 1.0, 1.0, 6.0, 6.5, 6.0, 1.0];
-        let mut all: Vec<_> = scores.iter().zip(10..).map(|(&s, rows)| candidate(Op::Le, f64::from(rows), s)).collect();
+        let mut all: Vec<_> =
+            scores.iter().zip(10..).map(|(&s, rows)| candidate(Selection::AtMost(0), f64::from(rows), s)).collect();
         smooth(&mut all, 40.0, 3.0);
         let best = all.iter().max_by(|a, b| a.score.total_cmp(&b.score)).unwrap();
         assert_eq!(best.rows, 16.0);
@@ -60,12 +62,19 @@ mod tests {
 
     #[test]
     fn categories_and_distant_thresholds_stay() {
-        let mut all =
-            vec![candidate(Op::Missing, 2.0, 3.0), candidate(Op::Le, 10.0, 5.0), candidate(Op::Le, 20.0, 4.0)];
+        let mut all = vec![
+            candidate(Selection::Missing, 2.0, 3.0),
+            candidate(Selection::AtMost(0), 10.0, 5.0),
+            candidate(Selection::AtMost(0), 20.0, 4.0),
+        ];
         let before = all.clone();
         smooth(&mut all, 40.0, 5.0);
         assert_eq!(all, before);
-        let mut levels = vec![candidate(Op::Eq, 3.0, 5.0), candidate(Op::Ne, 4.0, 4.0), candidate(Op::Eq, 4.0, 2.0)];
+        let mut levels = vec![
+            candidate(Selection::Is(0), 3.0, 5.0),
+            candidate(Selection::IsNot(0), 4.0, 4.0),
+            candidate(Selection::Is(0), 4.0, 2.0),
+        ];
         let before = levels.clone();
         smooth(&mut levels, 9.0, 5.0);
         assert_eq!(levels, before);
@@ -77,18 +86,18 @@ mod tests {
         fn scores_are_weighted_means(steps in prop::collection::vec((1u32..4, 0u32..100), 1..12), end in 0u32..5, reach in 1u32..9) {
             let (mut rows, reach) = (0, f64::from(reach));
             let mut all = Vec::new();
-            for op in [Op::Le, Op::Ge] {
+            for selection in [Selection::AtMost(0), Selection::AtLeast(0)] {
                 rows = 0;
                 for &(step, score) in &steps {
                     rows += step;
-                    all.push(candidate(op, f64::from(rows), f64::from(score)));
+                    all.push(candidate(selection, f64::from(rows), f64::from(score)));
                 }
             }
             let node = f64::from(rows + end);
             let before = all.clone();
             smooth(&mut all, node, reach);
             for (k, after) in all.iter().enumerate() {
-                let same = before.iter().filter(|c| c.atom.op == after.atom.op).map(|c| (c.rows, c.score));
+                let same = before.iter().filter(|c| c.atom == after.atom).map(|c| (c.rows, c.score));
                 let points: Vec<(f64, f64)> = same.chain([(0.0, 0.0), (node, 0.0)]).collect();
                 let part = |rows: f64| (1.0 - (rows - before[k].rows).abs() / reach).max(0.0);
                 let total: f64 = points.iter().map(|p| part(p.0)).sum();

@@ -3,13 +3,15 @@
 use super::Workspace;
 use super::candidate::{children, score};
 use super::{Closed, Exact, Found, Keyed, Searcher};
-use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::column::BinnedColumn;
+use crate::codes::selection::Atom;
 use crate::engine::cases::{Case, cases, selected};
 use crate::engine::cells::Cells;
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
-use crate::engine::score::{ROWS, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::Statistics;
 use crate::engine::search::directions::Directions;
 use crate::engine::search::exact::bound::Bounds;
 use crate::engine::search::exact::item::Item;
@@ -82,7 +84,8 @@ fn expressible(
         children(c as u32, column, &ones, 3, |atom, _| atoms.push(atom));
     }
     let all: Vec<u32> = (0..rows as u32).collect();
-    let mask = |atom: &Atom| columns[atom.column as usize].select(*atom, &all).iter().fold(0u64, |m, r| m | 1 << r);
+    let mask =
+        |atom: &Atom| columns[atom.column as usize].select(atom.selection, &all).iter().fold(0u64, |m, r| m | 1 << r);
     let atoms: Vec<(u64, Signs)> = atoms.iter().map(|a| (mask(a), directions.of_atom(*a))).collect();
     let full = (if rows == 64 { u64::MAX } else { (1 << rows) - 1 }, Signs::Any);
     let mut sets = HashMap::from([(full, 0)]);
@@ -177,7 +180,7 @@ impl State {
         }
     }
 
-    fn stats(&self, stats: &UnitStats, units: &Units, mask: u64) -> Vec<f64> {
+    fn sums(&self, stats: &UnitStats, units: &Units, mask: u64) -> Vec<f64> {
         let rows: Vec<u32> = (0..self.response.rows() as u32).filter(|r| mask >> r & 1 == 1).collect();
         let mut sum = vec![0.0; stats.stride - SHARES];
         for unit in positions(stats, units, &rows) {
@@ -235,9 +238,10 @@ proptest! {
         let taken = state.taken();
         let mut best: f64 = 0.0;
         for (&mask, &length) in &state.sets {
-            let sums = state.stats(&stats, &units, mask);
-            if length > 0 && state.is_enough(sums[ROWS]) && !taken.contains(&mask) {
-                best = best.max(score(state.scorer.value(&sums), length, state.params.length_penalty));
+            let sums = state.sums(&stats, &units, mask);
+            let sums = Statistics::of(&sums);
+            if length > 0 && state.is_enough(sums.rows()) && !taken.contains(&mask) {
+                best = best.max(score(state.scorer.value(sums), length, state.params.length_penalty));
             }
         }
         state.reaches(found.as_ref(), best)?;
@@ -267,12 +271,13 @@ proptest! {
         let mut best: f64 = 0.0;
         let mut near = false;
         for (&(mask, signs), &length) in &expressible(&state.columns, &state.directions, case.rows(), max_length) {
-            let sums = state.stats(&stats, &units, mask);
-            let slope = state.scorer.slope(&sums);
-            near |= slope.abs() < 1e-9 && state.scorer.value(&sums) > 1e-9;
-            let enough = length > 0 && state.is_enough(sums[ROWS]);
+            let sums = state.sums(&stats, &units, mask);
+            let sums = Statistics::of(&sums);
+            let slope = state.scorer.slope(sums);
+            near |= slope.abs() < 1e-9 && state.scorer.value(sums) > 1e-9;
+            let enough = length > 0 && state.is_enough(sums.rows());
             if enough && !taken.contains(&mask) && signs.allow(-slope) {
-                best = best.max(score(state.scorer.value(&sums), length, state.params.length_penalty));
+                best = best.max(score(state.scorer.value(sums), length, state.params.length_penalty));
             }
         }
         // A gradient that is 0 up to rounding has no sign to speak of.
@@ -282,7 +287,8 @@ proptest! {
         if let Some(found) = found {
             let signs = state.directions.of_query(&found.query.atoms);
             let mask = rows_of(&found.rows).iter().fold(0u64, |m, r| m | 1 << r);
-            prop_assert!(signs.allow(-state.scorer.slope(&state.stats(&stats, &units, mask))));
+            let sums = state.sums(&stats, &units, mask);
+            prop_assert!(signs.allow(-state.scorer.slope(Statistics::of(&sums))));
         }
     }
 
@@ -305,7 +311,7 @@ proptest! {
         let below: Vec<(u64, f64)> = nodes
             .iter()
             .filter(|&&m| m & !node == 0)
-            .map(|&m| (m, state.scorer.value(&state.stats(&stats, &units, m))))
+            .map(|&m| (m, state.scorer.value(Statistics::of(&state.sums(&stats, &units, m)))))
             .collect();
         let best = below.iter().fold(0.0f64, |b, (_, v)| b.max(*v));
         let rows: Vec<u32> = (0..case.rows() as u32).filter(|r| node >> r & 1 == 1).collect();

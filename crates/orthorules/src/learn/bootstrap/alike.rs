@@ -2,7 +2,7 @@
 
 use super::NEAR;
 use crate::data::table::{Column, Values};
-use crate::model::rule::{Condition, Op, Operand, Rule};
+use crate::model::rule::{Condition, Operand, Rule};
 use std::collections::HashMap;
 
 /// Which conditions and rules are alike.
@@ -28,14 +28,7 @@ impl<'a> RuleMatcher<'a> {
 
     /// Of two levels, not to be one is to be the other: spelled as that.
     fn plain(&self, condition: &Condition) -> Condition {
-        let mut plain = condition.clone();
-        if let (Op::Ne, Some(Operand::Text(level)), Some((a, b))) =
-            (condition.op, &condition.value, self.pair(&condition.column))
-        {
-            plain.op = Op::Eq;
-            plain.value = Some(Operand::Text(if level == a { b } else { a }.to_owned()));
-        }
-        plain
+        self.pair(&condition.column).map_or_else(|| condition.clone(), |levels| condition.among_two(levels))
     }
 
     /// The same comparison of the same column; thresholds may have `NEAR` of the values between them.
@@ -59,10 +52,9 @@ impl<'a> RuleMatcher<'a> {
 
     /// Whether one holds where the other does not, up to thresholds.
     fn opposite(&self, a: &Condition, b: &Condition) -> bool {
-        let either = |x, y| (a.op, b.op) == (x, y) || (a.op, b.op) == (y, x);
-        let of_two = a.op == Op::Eq && b.op == Op::Eq && a.value != b.value && self.pair(&a.column).is_some();
-        let turned = either(Op::Le, Op::Ge) || either(Op::Eq, Op::Ne) || either(Op::Missing, Op::Present);
-        a.column == b.column && (of_two || (turned && self.operands(a, b)))
+        let of_two = a.op == b.op && a.value != b.value && self.pair(&a.column).is_some();
+        let turned = a.op.opposite() == b.op && self.operands(a, b);
+        a.column == b.column && (of_two || turned)
     }
 
     fn operands(&self, a: &Condition, b: &Condition) -> bool {
@@ -82,6 +74,7 @@ impl<'a> RuleMatcher<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::rule::Op;
 
     #[test]
     fn alike_means_the_same_comparison_and_a_near_threshold() {

@@ -2,10 +2,10 @@
 
 use super::Data;
 use crate::base::random::SplitMix64;
-use crate::codes::column::{Atom, BinnedColumn, Code, Scale, with_codes};
+use crate::codes::column::{BinnedColumn, Code, Scale, with_codes};
 use crate::codes::query::Query;
+use crate::codes::selection::{Atom, Selection};
 use crate::model::observer::Observer;
-use crate::model::rule::Op;
 use crate::params::Checked;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -89,9 +89,9 @@ impl<'a> Grower<'a> {
             let side = query.with(atom);
             *counts.entry(side.clone()).or_default() += 1;
             let column = &self.data.columns[atom.column as usize];
-            let test = column.test(atom);
+            let wanted = column.codes_of(atom.selection);
             let inside: Vec<Drawn> = with_codes!(&column.codes, codes => {
-                rows.iter().copied().filter(|&(r, _)| test(codes[r as usize].index())).collect()
+                rows.iter().copied().filter(|&(r, _)| wanted.contains(codes[r as usize].index())).collect()
             });
             self.grow(&inside, &side, depth + 1, counts);
         }
@@ -146,9 +146,10 @@ fn best_of_column(data: &Data, index: usize, rows: &[Drawn]) -> Option<Split> {
 }
 
 fn sides(column: &BinnedColumn, index: usize, bin: usize) -> [Atom; 2] {
-    let atom = |op, bin: usize| Atom { column: index as u32, op, bin: bin as u32 };
-    match column.scale {
-        Scale::Nominal { .. } => [atom(Op::Eq, bin), atom(Op::Ne, bin)],
-        Scale::Ordered { .. } | Scale::Given { .. } => [atom(Op::Le, bin), atom(Op::Ge, bin + 1)],
-    }
+    let bin = bin as u32;
+    let sides = match column.scale {
+        Scale::Nominal { .. } => [Selection::Is(bin), Selection::IsNot(bin)],
+        Scale::Ordered { .. } | Scale::Given { .. } => [Selection::AtMost(bin), Selection::AtLeast(bin + 1)],
+    };
+    sides.map(|selection| Atom { column: index as u32, selection })
 }

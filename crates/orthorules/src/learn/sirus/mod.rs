@@ -77,7 +77,7 @@ pub(crate) fn ensemble(
 }
 
 fn rule(candidate: &UnweightedRule, columns: &[BinnedColumn]) -> Rule {
-    let conditions = candidate.query.atoms.iter().map(|&a| columns[a.column as usize].condition(a)).collect();
+    let conditions = candidate.query.atoms.iter().map(|a| columns[a.column as usize].condition(a.selection)).collect();
     Rule {
         conditions,
         covered: candidate.rows.len() as u64,

@@ -25,7 +25,7 @@ pub(super) fn independent(data: &Data, paths: Vec<(Query, f64)>, params: &Checke
         }
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         for &atom in &query.atoms {
-            rows = data.columns[atom.column as usize].select(atom, &rows);
+            rows = data.columns[atom.column as usize].select(atom.selection, &rows);
         }
         if rows.len() < params.min_coverage {
             continue;

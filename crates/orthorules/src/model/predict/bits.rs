@@ -2,6 +2,7 @@
 
 use crate::base::simd::vectorised;
 use crate::data::table::{MISSING, Values};
+use crate::model::rule::Test;
 
 /// Rows of a block.
 pub(super) const ROWS_IN_A_BLOCK: usize = 1024;
@@ -10,27 +11,6 @@ pub(super) const WORDS: usize = ROWS_IN_A_BLOCK / 64;
 
 /// The bits of one block of rows.
 pub(super) type Bits = [u64; WORDS];
-
-/// A condition, given the kind of the column and the codes of its levels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Test {
-    /// A number of at most this.
-    AtMost(f64),
-    /// A number of at least this.
-    AtLeast(f64),
-    /// No number.
-    NoNumber,
-    /// Any number.
-    Number,
-    /// This level.
-    Level(u32),
-    /// Some other level.
-    OtherLevel(u32),
-    /// Some level.
-    AnyLevel,
-    /// What the column cannot satisfy.
-    Never,
-}
 
 /// Which of the rows from `start` on, up to a block of them, satisfy `test`. Bits beyond the last row are 0.
 pub(super) fn evaluate(test: Test, values: &Values, start: usize, bits: &mut Bits) {

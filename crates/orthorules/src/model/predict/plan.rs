@@ -1,9 +1,9 @@
 //! The order in which conditions are evaluated: each once however many rules share it, those of a column together.
 
-use super::bits::{self, Bits, Test, WORDS};
+use super::bits::{self, Bits, WORDS};
 use crate::base::error::{Error, Result, listing};
 use crate::data::table::{Kind, Table, Values};
-use crate::model::rule::{Condition, Op, Operand};
+use crate::model::rule::{Condition, ConditionKey, Test};
 use crate::model::{Model, Size};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,18 +26,6 @@ pub(super) struct Bound<'o, 't> {
     tests: Vec<Test>,
 }
 
-/// What tells conditions apart: column, comparison, threshold and level.
-type Key<'m> = (&'m str, Op, Option<u64>, Option<&'m str>);
-
-fn key(condition: &Condition) -> Key<'_> {
-    let (threshold, level) = match &condition.value {
-        Some(Operand::Number(t)) => (Some(t.to_bits()), None),
-        Some(Operand::Text(level)) => (None, Some(level.as_str())),
-        None => (None, None),
-    };
-    (&condition.column, condition.op, threshold, level)
-}
-
 impl<'m> Order<'m> {
     pub(super) fn new(model: &'m Model) -> Self {
         let kinds: HashMap<&str, Kind> = model.columns.iter().map(|c| (c.name.as_str(), c.kind)).collect();
@@ -51,10 +39,10 @@ impl<'m> Order<'m> {
             });
             conditions.push((place, condition));
         }
-        conditions.sort_by_key(|&(place, condition)| (place, key(condition)));
-        conditions.dedup_by_key(|&mut (_, condition)| key(condition));
-        let found: HashMap<Key, usize> = conditions.iter().enumerate().map(|(i, c)| (key(c.1), i)).collect();
-        let place = |condition: &Condition| found.get(&key(condition)).copied();
+        conditions.sort_by_key(|&(place, condition)| (place, condition.key()));
+        conditions.dedup_by_key(|&mut (_, condition)| condition.key());
+        let found: HashMap<ConditionKey, usize> = conditions.iter().enumerate().map(|(i, c)| (c.1.key(), i)).collect();
+        let place = |condition: &Condition| found.get(&condition.key()).copied();
         let ensembles = model.ensembles.iter();
         let rules =
             ensembles.map(|e| e.rules.iter().map(|r| r.conditions.iter().filter_map(place).collect()).collect());
@@ -65,7 +53,7 @@ impl<'m> Order<'m> {
     pub(super) fn bind<'o, 't>(&'o self, table: &'t Table) -> Result<Bound<'o, 't>> {
         let columns: Vec<Cow<Values>> =
             self.columns.iter().map(|&(name, kind)| needed_column(table, name, kind)).collect::<Result<_>>()?;
-        let tests = self.conditions.iter().map(|&(place, condition)| test(condition, &columns[place])).collect();
+        let tests = self.conditions.iter().map(|&(place, condition)| condition.test(&columns[place])).collect();
         Ok(Bound { order: self, columns, tests })
     }
 
@@ -115,29 +103,6 @@ impl Bound<'_, '_> {
             fires.iter_mut().zip(&held[place]).for_each(|(f, h)| *f &= h);
         }
         fires
-    }
-}
-
-/// What a condition asks of the values of its column.
-fn test(condition: &Condition, values: &Values) -> Test {
-    let threshold = match condition.value {
-        Some(Operand::Number(t)) => t,
-        _ => f64::NAN,
-    };
-    let code = |levels: &[String]| match &condition.value {
-        Some(Operand::Text(level)) => levels.iter().position(|l| l == level).map(|c| c as u32),
-        _ => None,
-    };
-    match (values, condition.op) {
-        (Values::Numeric(_), Op::Le) => Test::AtMost(threshold),
-        (Values::Numeric(_), Op::Ge) => Test::AtLeast(threshold),
-        (Values::Numeric(_), Op::Missing) => Test::NoNumber,
-        (Values::Numeric(_), Op::Present) => Test::Number,
-        (Values::Categorical { levels, .. }, Op::Eq) => code(levels).map_or(Test::Never, Test::Level),
-        (Values::Categorical { levels, .. }, Op::Ne) => code(levels).map_or(Test::AnyLevel, Test::OtherLevel),
-        (Values::Categorical { .. }, Op::Missing) => Test::Level(crate::data::table::MISSING),
-        (Values::Categorical { .. }, Op::Present) => Test::AnyLevel,
-        (Values::Numeric(_), Op::Eq | Op::Ne) | (Values::Categorical { .. }, Op::Le | Op::Ge) => Test::Never,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Every method against the definition.
 
 use super::*;
+use crate::codes::selection::Selection;
 use crate::engine::cases::{Case, cases, selected};
-use crate::model::rule::Op;
 use crate::params::{Intercept, Objective};
 use proptest::prelude::*;
 
@@ -15,18 +15,14 @@ fn naive(case: &Case, scorer: &Scorer, cells: &Cells, rows: &[u32], column: &Bin
         let r = r as usize;
         let code = with_codes!(&column.codes, codes => codes[r].index());
         let cell = cells.of(r);
-        let shared: Vec<f64> = scorer.cell(cell).into_iter().chain(scorer.vector(cell)).collect();
-        let bin = &mut stats[code * stride..(code + 1) * stride];
+        let ([mean, curvature], vector) = (scorer.cell(cell), scorer.vector(cell));
+        let bin = StatisticsMut::of(&mut stats[code * stride..(code + 1) * stride]);
         let a = response.mass(r);
         let d = if scorer.by_norm { response.norm(r) } else { a };
-        bin[ROWS] += f64::from(response.targets.stands_for.at(r));
-        bin[G] += a * shared[0] - response.b(r);
-        for k in 0..=scorer.t {
-            bin[D + k] += d * shared[1 + k];
-        }
-        for (k, v) in scorer.gradient_along_basis.iter().enumerate() {
-            bin[G] -= v * d * shared[2 + k];
-        }
+        let projected: f64 = scorer.gradient_along_basis.iter().zip(&vector).map(|(v, dz)| v * d * dz).sum();
+        let gradient = a * mean - response.b(r) - projected;
+        let rows = f64::from(response.targets.stands_for.at(r));
+        bin.add(rows, gradient, d * curvature, vector.iter().map(|dz| d * dz));
     }
     stats
 }
@@ -99,12 +95,12 @@ proptest! {
             let stats = gathered.statistics(index, &alone, &columns);
             let mut seen = Vec::new();
             crate::engine::search::children(index as u32, column, &stats, scorer.stride(), |atom, sums| {
-                seen.push((atom, sums.to_vec()));
+                seen.push((atom, sums.numbers().to_vec()));
             });
             for (atom, sums) in seen {
                 let below = rows.select(&node, atom, true);
                 prop_assert!(below.len() > 0 && below.len() < node.len(), "{:?}", atom);
-                prop_assert!(atom.op != Op::Le || (atom.bin as usize) + 1 < column.bins);
+                prop_assert!(atom.selection != Selection::AtMost(column.bins as u32 - 1));
                 let total = NodeCounter::new(&below, &rows, &response, &cells, &scorer).statistics(index, &alone, &columns);
                 for (k, sum) in sums.iter().enumerate() {
                     let expected: f64 = total.chunks_exact(scorer.stride()).map(|bin| bin[k]).sum();

@@ -8,7 +8,8 @@ use super::prefix::any_prefix;
 use super::relaxation::{Run, Workspace};
 use super::units::{SHARES, UnitStats};
 use crate::base::simd::vectorised;
-use crate::engine::score::{G, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::Statistics;
 use crate::engine::search::exact::item::{Item, SLACK, Shares};
 use crate::params::Bound;
 
@@ -104,7 +105,7 @@ impl Bounds<'_> {
     fn gradient_sum(&self, units: &[Item]) -> f64 {
         let (mut up, mut down) = (0.0, 0.0);
         for &(u, times) in units {
-            let g = times * self.stats.vector(u)[G];
+            let g = times * Statistics::of(self.stats.vector(u)).gradient();
             up += g.max(0.0);
             down -= g.min(0.0);
         }
@@ -120,7 +121,7 @@ impl Bounds<'_> {
             for i in 0..units.len() {
                 let (u, times) = units[if forward { i } else { units.len() - 1 - i }];
                 sum.iter_mut().zip(self.stats.vector(u)).for_each(|(s, x)| *s += times * x);
-                best = best.max(self.scorer.value(&sum));
+                best = best.max(self.scorer.value(Statistics::of(&sum)));
             }
         }
         best

@@ -12,7 +12,7 @@ use super::cover::Sets;
 use super::holding::Holding;
 use super::prefix::Packed;
 use super::units::{UnitStats, Units};
-use crate::codes::column::Atom;
+use crate::codes::selection::Atom;
 use crate::engine::search::Searcher;
 use crate::engine::search::candidate::children;
 use crate::engine::search::exact::PathStep;
@@ -155,23 +155,23 @@ fn vocabulary(searcher: &Searcher, units: &Units, bit_of: &[u32], words: usize) 
     for (c, column) in searcher.columns.iter().enumerate() {
         let mut counts = vec![0.0; column.bins + 1];
         units.codes[c].iter().for_each(|&code| counts[code as usize] += 1.0);
-        children(c as u32, column, &counts, 1, |atom, count| atoms.push((count[0] as u64, atom)));
+        children(c as u32, column, &counts, 1, |atom, count| atoms.push((count.rows() as u64, atom)));
     }
     if atoms.len() * words * 8 > MAX_BYTES {
         return None;
     }
     let name = |atom: &Atom| searcher.name_rank[atom.column as usize];
-    atoms.sort_by_key(|(count, atom)| (*count, name(atom), atom.op, atom.bin));
+    atoms.sort_by_key(|(count, atom)| (*count, name(atom), atom.selection));
     let mut known = HashSet::new();
     let (mut vocabulary, mut bits) = (Vec::new(), Vec::new());
     for (k, (_, atom)) in atoms.into_iter().enumerate() {
         if k % 256 == 255 && searcher.interrupted() {
             return None;
         }
-        let test = searcher.columns[atom.column as usize].test(atom);
+        let wanted = searcher.columns[atom.column as usize].codes_of(atom.selection);
         let mut set = vec![0u64; words];
         for (&bit, &code) in bit_of.iter().zip(&units.codes[atom.column as usize]) {
-            set[bit as usize / 64] |= u64::from(test(code as usize)) << (bit % 64);
+            set[bit as usize / 64] |= u64::from(wanted.contains(code as usize)) << (bit % 64);
         }
         if known.insert(set.clone()) {
             vocabulary.push(atom);

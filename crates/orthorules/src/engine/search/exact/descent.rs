@@ -6,9 +6,10 @@ use super::closed::Closed;
 use super::holding::Conditions;
 use super::prefix::{PrefixPart, part, whole};
 use super::relaxation::Workspace;
-use crate::codes::column::Atom;
 use crate::codes::query::Query;
+use crate::codes::selection::Atom;
 use crate::engine::rows::Selected;
+use crate::engine::score::statistics::Statistics;
 use crate::engine::search::Found;
 use crate::engine::search::candidate::{Candidate, order};
 use crate::engine::search::exact::item::{Item, SLACK, Shares};
@@ -244,7 +245,7 @@ impl<'d> Descent<'d> {
         let (space, rows, step) = (self.space, &self.levels[level].kept[slot], self.step(j));
         let name = (step.atom, space.searcher.name_rank[step.atom.column as usize]);
         let (sums, length) = (space.sum(&rows.items), self.path.len() + 1);
-        let candidate = Candidate::new(space.searcher.scorer, &sums, 0.0, (self.id, length), name);
+        let candidate = Candidate::new(space.searcher.scorer, Statistics::of(&sums), 0.0, (self.id, length), name);
         if candidate.score <= self.best_score
             || !space.searcher.leaves_enough(candidate.rows)
             || self.out.best.as_ref().is_some_and(|(b, _)| order(&candidate, b).is_ge())

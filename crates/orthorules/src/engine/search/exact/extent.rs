@@ -1,8 +1,8 @@
 //! Which units a query selects.
 
-use crate::codes::column::{Atom, BinnedColumn};
+use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
-use crate::model::rule::Op;
+use crate::codes::selection::{Atom, CodeSet, Selection};
 
 /// Above this many bytes, conditions are tested on codes instead of being kept as sets of bits.
 const MAX_BYTES: usize = 64 << 20;
@@ -11,15 +11,15 @@ const MAX_BYTES: usize = 64 << 20;
 pub(super) struct Extents {
     units: usize,
     codes: Vec<Vec<u32>>,
-    columns: Vec<BinnedTest>,
+    columns: Vec<ColumnSets>,
     /// Words of the bit sets, `words` for each condition; empty when there are too many.
     bits: Vec<u64>,
     words: usize,
 }
 
 /// What of a column is needed to test its conditions.
-struct BinnedTest {
-    column: BinnedColumn,
+struct ColumnSets {
+    bins: usize,
     /// Number of the column's first bit set.
     first: usize,
 }
@@ -30,23 +30,20 @@ impl Extents {
         let units = codes.first().map_or(0, Vec::len);
         let words = units.div_ceil(64);
         let mut first = 0;
-        let tests: Vec<BinnedTest> = columns
+        let sets: Vec<ColumnSets> = columns
             .iter()
-            .map(|column| {
-                let test = BinnedTest { column: column.without_codes(), first };
-                first += 4 * column.bins + 2;
-                test
+            .map(|&BinnedColumn { bins, .. }| {
+                let sets = ColumnSets { bins, first };
+                first += Selection::count(bins);
+                sets
             })
             .collect();
-        let mut extents = Self { units, codes, columns: tests, bits: Vec::new(), words };
+        let mut extents = Self { units, codes, columns: sets, bits: Vec::new(), words };
         if first * words * 8 <= MAX_BYTES {
             extents.bits = vec![0; first * words];
             for (c, column) in columns.iter().enumerate() {
-                let ordered = (0..column.bins as u32)
-                    .flat_map(|bin| [Op::Le, Op::Ge, Op::Eq, Op::Ne].map(|op| Atom { column: c as u32, op, bin }));
-                let presence = [Op::Missing, Op::Present].map(|op| Atom { column: c as u32, op, bin: 0 });
-                for atom in ordered.chain(presence) {
-                    extents.fill(atom);
+                for selection in Selection::all(column.bins) {
+                    extents.fill(Atom { column: c as u32, selection });
                 }
             }
         }
@@ -54,24 +51,19 @@ impl Extents {
     }
 
     fn slot(&self, atom: Atom) -> usize {
-        let test = &self.columns[atom.column as usize];
-        let (bins, bin) = (test.column.bins, atom.bin as usize);
-        test.first
-            + match atom.op {
-                Op::Le => bin,
-                Op::Ge => bins + bin,
-                Op::Eq => 2 * bins + bin,
-                Op::Ne => 3 * bins + bin,
-                Op::Missing => 4 * bins,
-                Op::Present => 4 * bins + 1,
-            }
+        let sets = &self.columns[atom.column as usize];
+        sets.first + atom.selection.place(sets.bins)
+    }
+
+    fn wanted(&self, atom: Atom) -> CodeSet {
+        atom.selection.codes(self.columns[atom.column as usize].bins)
     }
 
     fn fill(&mut self, atom: Atom) {
-        let test = self.columns[atom.column as usize].column.test(atom);
+        let wanted = self.wanted(atom);
         let start = self.slot(atom) * self.words;
         for (u, &code) in self.codes[atom.column as usize].iter().enumerate() {
-            self.bits[start + u / 64] |= u64::from(test(code as usize)) << (u % 64);
+            self.bits[start + u / 64] |= u64::from(wanted.contains(code as usize)) << (u % 64);
         }
     }
 
@@ -81,9 +73,9 @@ impl Extents {
         if self.bits.is_empty() {
             units.extend(0..self.units as u32);
             for &atom in &query.atoms {
-                let test = self.columns[atom.column as usize].column.test(atom);
+                let wanted = self.wanted(atom);
                 let codes = &self.codes[atom.column as usize];
-                units.retain(|&u| test(codes[u as usize] as usize));
+                units.retain(|&u| wanted.contains(codes[u as usize] as usize));
             }
             return;
         }

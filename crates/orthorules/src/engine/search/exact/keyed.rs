@@ -8,11 +8,10 @@ use super::extent::Extents;
 use super::relaxation::Workspace;
 use super::sums::{Histogram, Summands};
 use super::units::{UnitStats, Units};
-use crate::codes::column::Atom;
 use crate::codes::query::Query;
+use crate::codes::selection::Atom;
 use crate::engine::rows::Selected;
-use crate::engine::score::ROWS;
-use crate::engine::search::candidate::{Candidate, children, order, price};
+use crate::engine::search::candidate::{Candidate, children, most_children, order, price};
 use crate::engine::search::exact::item::Item;
 use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
 use crate::engine::search::{Found, Searcher};
@@ -61,9 +60,8 @@ impl<'a> Keyed<'a> {
 impl Space for Keyed<'_> {
     type Buffers = Buffers;
 
-    /// Two comparisons for each bin, and two for missing values.
     fn most_children(&self) -> usize {
-        self.searcher.columns.iter().map(|column| 2 * column.bins + 2).sum()
+        self.searcher.columns.iter().map(most_children).sum()
     }
 
     fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
@@ -97,10 +95,10 @@ impl Space for Keyed<'_> {
             }
             let bins = self.starts[c]..self.starts[c + 1];
             let (sums, keys) = buffers.histogram.column(&self.summands, block, &bins);
-            children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, sums| {
-                let sums = &sums[..self.stats.stride];
+            children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, all| {
+                let sums = &all.numbers()[..self.stats.stride];
                 let child_length = query.length_with(atom);
-                if child_length <= length || sums[ROWS] < params.min_coverage as f64 {
+                if child_length <= length || all.rows() < params.min_coverage as f64 {
                     return;
                 }
                 let child_signs = signs.and(self.searcher.directions.of_atom(atom));
@@ -165,17 +163,7 @@ fn query(path: &[PathStep]) -> Query {
 
 /// The key of the units of a node that satisfy `atom`, from the keys of the bins of its column.
 fn key_of(bins: &[u128], atom: Atom) -> u128 {
-    use crate::model::rule::Op;
-    let (bin, last) = (atom.bin as usize, bins.len() - 1);
-    let all = |range: &[u128]| range.iter().fold(0, |key, k| key ^ k);
-    match atom.op {
-        Op::Le => all(&bins[..=bin]),
-        Op::Ge => all(&bins[bin..last]),
-        Op::Eq => bins[bin],
-        Op::Ne => all(&bins[..last]) ^ bins[bin],
-        Op::Present => all(&bins[..last]),
-        Op::Missing => bins[last],
-    }
+    atom.selection.codes(bins.len() - 1).key(bins)
 }
 
 /// A key in two halves: unlike `u128` it leaves no gap beside a length, and millions of them are kept.

@@ -22,7 +22,7 @@ pub(crate) mod units;
 
 use super::candidate::{Candidate, order, price, score};
 use super::{Found, Searcher};
-use crate::codes::column::Atom;
+use crate::codes::selection::{Atom, Selection};
 use crate::model::certificate::Pruned;
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -162,7 +162,7 @@ impl<'a, S: Space> Exact<'a, S> {
         let mut best_score = incumbent.as_ref().map_or(floor, |f| score(f.value, f.query.len(), gamma));
         let mut best: Option<(Candidate, Vec<PathStep>)> = None;
         let mut pruned = Pruned::default();
-        let nowhere = Atom { column: 0, op: crate::model::rule::Op::Present, bin: 0 };
+        let nowhere = Atom { column: 0, selection: Selection::Present };
         self.nodes.push(QueuedNode { parent: ROOT, step: PathStep { atom: nowhere, tag: 0 } });
         self.queue.push(Open { bound: f64::MAX, value: f64::MAX, id: 0 });
         let mut expanded = 0;

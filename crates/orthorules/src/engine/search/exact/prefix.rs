@@ -2,7 +2,8 @@
 
 use super::bits::{Bits, split_sums};
 use crate::base::simd::vectorised;
-use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::Statistics;
 use crate::engine::search::exact::item::Item;
 
 /// G, D and rows, then N, of every unit in chunks of four numbers.
@@ -16,13 +17,14 @@ pub(crate) struct Packed {
 const CHUNKS_IN_REGISTERS: usize = 6;
 
 impl Packed {
-    /// `vectors` hold `stride` numbers for each unit: rows, G, D, t numbers N, and others.
+    /// `vectors` hold `stride` numbers for each unit: statistics with t numbers N, and others.
     pub(crate) fn new(vectors: &[f64], stride: usize, t: usize) -> Self {
         let chunks = 1 + t.div_ceil(4);
         let mut values = Vec::with_capacity(vectors.len() / stride * chunks);
         for vector in vectors.chunks_exact(stride) {
-            values.push([vector[G], vector[D], vector[ROWS], 0.0]);
-            for part in vector[N..N + t].chunks(4) {
+            let sums = Statistics::of(vector);
+            values.push([sums.gradient(), sums.curvature(), sums.rows(), 0.0]);
+            for part in sums.along()[..t].chunks(4) {
                 values.push(std::array::from_fn(|k| part.get(k).copied().unwrap_or(0.0)));
             }
         }
@@ -166,7 +168,7 @@ fn exceeds(sum: &[[f64; 4]], scorer: &Scorer, threshold: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::score::Scorer;
+    use crate::engine::score::statistics::StatisticsMut;
     use proptest::prelude::*;
 
     proptest! {
@@ -180,11 +182,12 @@ mod tests {
             falling in any::<bool>(),
         ) {
             let scorer = Scorer::bare(t, 0.01);
-            let stride = N + t;
+            let stride = scorer.stride();
             let vectors: Vec<f64> = (0..12).flat_map(|u| {
                 let mut vector: Vec<f64> = raw[u * 30..u * 30 + stride].to_vec();
-                (vector[ROWS], vector[D]) = (1.0, 1.0 + vector[D]);
-                vector[N..].iter_mut().for_each(|n| *n *= 0.2);
+                let sums = StatisticsMut::of(&mut vector);
+                (*sums.rows, *sums.curvature) = (1.0, 1.0 + *sums.curvature);
+                sums.along.iter_mut().for_each(|n| *n *= 0.2);
                 vector
             }).collect();
             let packed = Packed::new(&vectors, stride, t);
@@ -192,7 +195,7 @@ mod tests {
             let value = |units: &mut dyn Iterator<Item = &Item>| {
                 let mut sum = vec![0.0; stride];
                 units.for_each(|&(u, n)| (0..stride).for_each(|k| sum[k] += n * vectors[u as usize * stride + k]));
-                (scorer.value(&sum), sum[ROWS])
+                (scorer.value(Statistics::of(&sum)), Statistics::of(&sum).rows())
             };
             let (own, rows) = value(&mut units.iter());
             let best = (0..12)

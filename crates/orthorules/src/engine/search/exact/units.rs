@@ -7,7 +7,8 @@ use super::prefix::Packed;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::engine::cells::Cells;
 use crate::engine::response::Response;
-use crate::engine::score::{D, G, N, ROWS, Scorer};
+use crate::engine::score::Scorer;
+use crate::engine::score::statistics::{self, Statistics, StatisticsMut};
 use crate::engine::search::exact::item::Shares;
 use crate::params::Bound;
 use std::collections::HashMap;
@@ -122,12 +123,13 @@ impl UnitStats {
             let vector = &mut vectors[unit as usize * stride..][..stride - SHARES];
             let mass = response.mass(r);
             let weight = if scorer.by_norm { response.norm(r) } else { mass };
-            vector[ROWS] += f64::from(response.targets.stands_for.at(r));
-            vector[G] += mass * mean - response.b(r);
-            vector[D] += weight * curvature;
-            vector[N..].iter_mut().zip(&by_cell[cell]).for_each(|(x, dz)| *x += weight * dz);
+            let (rows, gradient) = (f64::from(response.targets.stands_for.at(r)), mass * mean - response.b(r));
+            let along = by_cell[cell].iter().map(|dz| weight * dz);
+            StatisticsMut::of(vector).add(rows, gradient, weight * curvature, along);
         }
-        vectors.chunks_exact_mut(stride).for_each(|vector| scorer.project(&mut vector[..stride - SHARES]));
+        for vector in vectors.chunks_exact_mut(stride) {
+            scorer.project(StatisticsMut::of(&mut vector[..stride - SHARES]));
+        }
         let z = by_cell
             .iter()
             .enumerate()
@@ -142,11 +144,10 @@ impl UnitStats {
     /// Points of weight 1 with a gradient and a basis row each, every point its own cell.
     #[cfg(any(test, feature = "study"))]
     pub(crate) fn from_rows(gradient: &[f64], basis: &[Vec<f64>], t: usize) -> Self {
-        let mut vectors = Vec::with_capacity(gradient.len() * (N + t + SHARES));
-        for (g, z) in gradient.iter().zip(basis) {
-            vectors.extend([1.0, *g, 1.0]);
-            vectors.extend(z);
-            vectors.extend([0.0; SHARES]);
+        let (plain, stride) = (statistics::length(t), statistics::length(t) + SHARES);
+        let mut vectors = vec![0.0; gradient.len() * stride];
+        for ((g, z), vector) in gradient.iter().zip(basis).zip(vectors.chunks_exact_mut(stride)) {
+            StatisticsMut::of(&mut vector[..plain]).add(1.0, *g, 1.0, z.iter().copied());
         }
         let cell: Vec<u32> = (0..gradient.len() as u32).collect();
         Self::finish(&vectors, &cell, basis.concat(), t, false)
@@ -154,16 +155,16 @@ impl UnitStats {
 
     /// Sorts by G/D, or by cell and then by G/D, and adds the shares G±²/D.
     fn finish(unsorted: &[f64], cell: &[u32], z: Vec<f64>, t: usize, cell_first: bool) -> Self {
-        let stride = N + t + SHARES;
+        let (plain, stride) = (statistics::length(t), statistics::length(t) + SHARES);
         let vector = |u: u32| &unsorted[u as usize * stride..(u as usize + 1) * stride];
+        let size = |u: u32| Statistics::of(vector(u)).curvature();
         let ratio = |u: u32| {
-            let (g, d) = (vector(u)[G], vector(u)[D]);
+            let (g, d) = (Statistics::of(vector(u)).gradient(), size(u));
             if d > 0.0 { g / d } else { g * f64::MAX }
         };
         let mut order: Vec<u32> = (0..cell.len() as u32).collect();
         // Units with equal statistics stand together.
         order.sort_by(|&a, &b| {
-            let size = |u: u32| vector(u)[D];
             let by_cell = cell[a as usize].cmp(&cell[b as usize]);
             let by_ratio = ratio(a).total_cmp(&ratio(b));
             let both = if cell_first { by_cell.then(by_ratio) } else { by_ratio.then(by_cell) };
@@ -171,28 +172,31 @@ impl UnitStats {
         });
         let mut vectors: Vec<f64> = order.iter().flat_map(|&u| vector(u)).copied().collect();
         for vector in vectors.chunks_exact_mut(stride) {
-            let (g, d) = (vector[G], vector[D]);
+            let (sums, shares) = vector.split_at_mut(plain);
+            let sums = Statistics::of(sums);
+            let (g, d) = (sums.gradient(), sums.curvature());
             let share = if d > 0.0 { g * g / d } else { 0.0 };
-            let length: f64 = vector[N..N + t].iter().map(|n| n * n).sum();
-            vector[N + t] = if g > 0.0 { share } else { 0.0 };
-            vector[N + t + 1] = if g < 0.0 { share } else { 0.0 };
-            vector[N + t + 2] = if d > 0.0 { length / d } else { 0.0 };
+            let length: f64 = sums.along().iter().map(|n| n * n).sum();
+            shares[0] = if g > 0.0 { share } else { 0.0 };
+            shares[1] = if g < 0.0 { share } else { 0.0 };
+            shares[2] = if d > 0.0 { length / d } else { 0.0 };
         }
         let cell = order.iter().map(|&u| cell[u as usize]).collect();
         let packed = Packed::new(&vectors, stride, t);
-        let core = vectors.chunks_exact(stride).map(|v| [v[D], v[G], 1.0 / v[D]]).collect();
+        let core = vectors.chunks_exact(stride).map(Statistics::of);
+        let core = core.map(|sums| [sums.curvature(), sums.gradient(), 1.0 / sums.curvature()]).collect();
         Self { stride, vectors, core, packed, cell, z, t, order }
     }
 
     /// The plain statistics (rows, G, D, N) among sums of vectors.
-    pub(crate) fn plain<'v>(&self, sums: &'v [f64]) -> &'v [f64] {
-        &sums[..self.stride - SHARES]
+    pub(crate) fn plain<'v>(&self, sums: &'v [f64]) -> Statistics<'v> {
+        Statistics::of(&sums[..self.stride - SHARES])
     }
 
     /// How many times the unit at `base` the one at `position` is: rows of the same cell with the same target.
     pub(crate) fn multiple(&self, position: u32, base: u32) -> Option<f64> {
         let (x, y) = (self.vector(position), self.vector(base));
-        let times = x[ROWS] / y[ROWS];
+        let times = Statistics::of(x).rows() / Statistics::of(y).rows();
         let close = |(a, b): (&f64, &f64)| (a - times * b).abs() <= 1e-14 * a.abs();
         let same = self.cell[position as usize] == self.cell[base as usize] && x.iter().zip(y).all(close);
         same.then_some(times)
@@ -201,7 +205,7 @@ impl UnitStats {
     /// The last numbers of a vector, or of a sum of them.
     pub(crate) fn shares(&self, sums: &[f64]) -> Shares {
         let last = &sums[self.stride - SHARES..];
-        Shares { d: sums[D], up: last[0], down: last[1], trace: last[2] }
+        Shares { d: Statistics::of(sums).curvature(), up: last[0], down: last[1], trace: last[2] }
     }
 
     /// Rows, G, D, N, … of the unit at `position`.

@@ -1,0 +1,260 @@
+//! What a condition selects among the codes of one column.
+//!
+//! All that depends on the kind of a condition over codes is here. What its text says of values is in
+//! [`crate::model::rule`].
+
+use crate::base::decimal;
+use crate::codes::scale::Scale;
+use crate::model::rule::{Op, Operand};
+
+/// Some codes of a column. Missing values have the code after the last bin. The order of the kinds breaks ties between
+/// candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Selection {
+    /// The bins up to this one.
+    AtMost(u32),
+    /// The bins from this one on.
+    AtLeast(u32),
+    /// The bin of a level.
+    Is(u32),
+    /// The bins of all other levels.
+    IsNot(u32),
+    /// The code of a missing value.
+    Missing,
+    /// All bins.
+    Present,
+}
+
+/// A condition over codes: what the search builds queries from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Atom {
+    pub(crate) column: u32,
+    pub(crate) selection: Selection,
+}
+
+/// The codes of a selection, to be asked of many rows: so many from the first on, but for one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CodeSet {
+    first: u32,
+    width: u32,
+    except: u32,
+}
+
+impl Selection {
+    /// The comparison that it is shown as.
+    #[inline]
+    pub(crate) fn op(self) -> Op {
+        match self {
+            Self::AtMost(_) => Op::Le,
+            Self::AtLeast(_) => Op::Ge,
+            Self::Is(_) => Op::Eq,
+            Self::IsNot(_) => Op::Ne,
+            Self::Missing => Op::Missing,
+            Self::Present => Op::Present,
+        }
+    }
+
+    /// What values are compared with. Thresholds are the shortest decimals in the gap between the training values on
+    /// either side, so they select the same training rows.
+    pub(crate) fn operand(self, scale: &Scale) -> Option<Operand> {
+        match (scale, self) {
+            (Scale::Ordered { lowest, highest }, Self::AtMost(bin)) => {
+                let bin = bin as usize;
+                Some(Operand::Number(decimal::shortest_below(highest[bin], lowest[bin + 1])))
+            }
+            (Scale::Ordered { lowest, highest }, Self::AtLeast(bin)) => {
+                let bin = bin as usize;
+                Some(Operand::Number(decimal::shortest_above(highest[bin - 1], lowest[bin])))
+            }
+            (Scale::Given { thresholds }, Self::AtMost(bin) | Self::AtLeast(bin)) => {
+                Some(Operand::Number(thresholds[bin as usize / 2]))
+            }
+            (Scale::Nominal { levels }, Self::Is(bin) | Self::IsNot(bin)) => {
+                Some(Operand::Text(levels[bin as usize].clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Its codes in a column of so many bins.
+    #[inline]
+    pub(crate) fn codes(self, bins: usize) -> CodeSet {
+        let bins = bins as u32;
+        let all_but = |first: u32, end: u32, except: u32| CodeSet { first, width: end - first, except };
+        let from_to = |first, end| all_but(first, end, u32::MAX);
+        match self {
+            Self::AtMost(bin) => from_to(0, bin + 1),
+            Self::AtLeast(bin) => from_to(bin, bins),
+            Self::Is(bin) => from_to(bin, bin + 1),
+            Self::IsNot(bin) => all_but(0, bins, bin),
+            Self::Missing => from_to(bins, bins + 1),
+            Self::Present => from_to(0, bins),
+        }
+    }
+
+    /// Whether every code of this is one of `other`. It may say no where one of them selects all bins, or a single one,
+    /// in other words; a search lists none of these.
+    #[inline]
+    pub(crate) fn implies(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::AtMost(own), Self::AtMost(others)) => own <= others,
+            (Self::AtLeast(own), Self::AtLeast(others)) => own >= others,
+            (Self::Is(own), Self::IsNot(others)) => own != others,
+            (Self::Is(own), Self::Is(others)) | (Self::IsNot(own), Self::IsNot(others)) => own == others,
+            (Self::Missing, Self::Missing) => true,
+            (_, Self::Present) => self != Self::Missing,
+            _ => false,
+        }
+    }
+
+    /// The codes that it leaves out, but for those of missing values: for what a search lists.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Self::AtMost(bin) => Self::AtLeast(bin + 1),
+            Self::AtLeast(bin) => Self::AtMost(bin - 1),
+            Self::Is(bin) => Self::IsNot(bin),
+            Self::IsNot(bin) => Self::Is(bin),
+            Self::Missing => Self::Present,
+            Self::Present => Self::Missing,
+        }
+    }
+
+    /// How many selections a column of so many bins has.
+    pub(crate) fn count(bins: usize) -> usize {
+        4 * bins + 2
+    }
+
+    /// All selections of a column of so many bins.
+    pub(crate) fn all(bins: usize) -> impl Iterator<Item = Self> {
+        let kinds = [Self::AtMost, Self::AtLeast, Self::Is, Self::IsNot];
+        let of_bins = kinds.into_iter().flat_map(move |kind| (0..bins as u32).map(kind));
+        of_bins.chain([Self::Missing, Self::Present])
+    }
+
+    /// Its place among them.
+    pub(crate) fn place(self, bins: usize) -> usize {
+        match self {
+            Self::AtMost(bin) => bin as usize,
+            Self::AtLeast(bin) => bins + bin as usize,
+            Self::Is(bin) => 2 * bins + bin as usize,
+            Self::IsNot(bin) => 3 * bins + bin as usize,
+            Self::Missing => 4 * bins,
+            Self::Present => 4 * bins + 1,
+        }
+    }
+}
+
+impl CodeSet {
+    #[inline]
+    pub(crate) fn contains(self, code: usize) -> bool {
+        let code = code as u32;
+        code.wrapping_sub(self.first) < self.width && code != self.except
+    }
+
+    /// Of each code that a byte can be, whether it is one of these, or is not.
+    pub(crate) fn mask(self, inside: bool) -> [bool; 256] {
+        let mut mask = [!inside; 256];
+        mask[self.first as usize..(self.first + self.width) as usize].fill(inside);
+        if let Some(code) = mask.get_mut(self.except as usize) {
+            *code = !inside;
+        }
+        mask
+    }
+
+    /// The exclusive or of the keys of these codes; `keys` has those of all.
+    pub(crate) fn key(self, keys: &[u128]) -> u128 {
+        let range = &keys[self.first as usize..(self.first + self.width) as usize];
+        let except = keys.get(self.except as usize).copied().unwrap_or_default();
+        range.iter().fold(except, |all, key| all ^ key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition.
+    fn naive(selection: Selection, bins: usize, code: usize) -> bool {
+        let missing = code == bins;
+        match selection {
+            Selection::AtMost(bin) => !missing && code <= bin as usize,
+            Selection::AtLeast(bin) => !missing && code >= bin as usize,
+            Selection::Is(bin) => code == bin as usize,
+            Selection::IsNot(bin) => !missing && code != bin as usize,
+            Selection::Missing => missing,
+            Selection::Present => !missing,
+        }
+    }
+
+    /// Whether a search would list it: it selects some of the bins in the fewest words.
+    fn is_listed(selection: Selection, bins: usize) -> bool {
+        match selection {
+            Selection::AtMost(bin) => (bin as usize) + 1 < bins,
+            Selection::AtLeast(bin) => bin > 0,
+            Selection::Is(_) | Selection::IsNot(_) => bins > 2,
+            Selection::Missing | Selection::Present => true,
+        }
+    }
+
+    /// Whether both can be asked of one column: thresholds and levels never are.
+    fn of_one_column(a: Selection, b: Selection) -> bool {
+        let levels = |s: Selection| !s.op().has_threshold();
+        let presence = |s: Selection| s.op().is_presence();
+        presence(a) || presence(b) || levels(a) == levels(b)
+    }
+
+    #[test]
+    fn codes_are_those_of_the_definition() {
+        for bins in [1, 2, 3, 7, 255, 300] {
+            let keys: Vec<u128> = (0..=bins as u128).map(|code| 1 << (code % 128) ^ code << 64).collect();
+            for selection in Selection::all(bins) {
+                let codes = selection.codes(bins);
+                let selected = |code: &usize| naive(selection, bins, *code);
+                assert!((0..=bins).all(|code| codes.contains(code) == selected(&code)), "{selection:?} of {bins}");
+                let key = (0..=bins).filter(selected).fold(0, |all, code| all ^ keys[code]);
+                assert_eq!(codes.key(&keys), key, "{selection:?} of {bins}");
+                if bins < 256 {
+                    let (inside, outside) = (codes.mask(true), codes.mask(false));
+                    assert!((0..=bins).all(|code| inside[code] == selected(&code) && inside[code] != outside[code]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_value_is_on_one_side() {
+        for bins in 1..12 {
+            for selection in Selection::all(bins).filter(|&s| is_listed(s, bins)) {
+                let sides = [selection, selection.opposite()].map(|side| side.codes(bins));
+                assert!(
+                    (0..bins).all(|bin| sides[0].contains(bin) != sides[1].contains(bin)),
+                    "{selection:?} of {bins}"
+                );
+                assert_eq!(selection.opposite().op(), selection.op().opposite());
+                assert_eq!(selection.opposite().opposite(), selection);
+            }
+        }
+    }
+
+    #[test]
+    fn every_selection_has_its_own_place() {
+        for bins in [0, 1, 2, 9] {
+            let places: Vec<usize> = Selection::all(bins).map(|selection| selection.place(bins)).collect();
+            assert_eq!(places, (0..Selection::count(bins)).collect::<Vec<_>>());
+        }
+    }
+
+    /// What is implied is a part; and every part is implied, among what a search lists for one column.
+    #[test]
+    fn to_imply_is_to_select_a_part() {
+        for bins in 1..12 {
+            let pairs = Selection::all(bins).flat_map(|a| Selection::all(bins).map(move |b| (a, b)));
+            for (a, b) in pairs {
+                let part = (0..=bins).all(|code| !naive(a, bins, code) || naive(b, bins, code));
+                assert!(part || !a.implies(b), "{a:?} does not imply {b:?} of {bins}");
+                let listed = is_listed(a, bins) && is_listed(b, bins) && of_one_column(a, b);
+                assert!(!part || !listed || a.implies(b), "{a:?} implies {b:?} of {bins}");
+            }
+        }
+    }
+}
