@@ -175,14 +175,34 @@ impl std::fmt::Display for Condition {
 
 impl std::fmt::Display for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (i, condition) in self.conditions.iter().enumerate() {
-            write!(f, "{}{condition}", if i > 0 { " & " } else { "" })?;
-        }
-        Ok(())
+        f.write_str(&self.clauses().join(" & "))
     }
 }
 
 impl Condition {
+    /// The threshold, where the condition is a bound from the side that `op` says.
+    fn bound(&self, op: Op) -> Option<f64> {
+        match self.value {
+            Some(Operand::Number(t)) if self.op == op => Some(t),
+            _ => None,
+        }
+    }
+
+    /// The text of a lower and an upper bound of one column, whichever comes first: an interval, or one number.
+    fn interval(&self, other: &Self) -> Option<String> {
+        let bounds = |low: &Self, high: &Self| Some((low.bound(Op::Ge)?, high.bound(Op::Le)?));
+        let (low, high) = bounds(self, other).or_else(|| bounds(other, self))?;
+        if self.column != other.column || low > high {
+            return None;
+        }
+        let plain = crate::base::decimal::plain;
+        Some(if low == high {
+            format!("{} = {}", self.column, plain(low))
+        } else {
+            format!("{} <= {} <= {}", plain(low), self.column, plain(high))
+        })
+    }
+
     /// Whether the operand fits the comparison.
     pub fn is_valid(&self) -> bool {
         match (self.op.sense(), &self.value) {
@@ -284,6 +304,28 @@ fn keep<T: Copy>(selected: &mut [bool], values: &[T], satisfied: impl Fn(T) -> b
 }
 
 impl Rule {
+    /// The texts of which " & " makes the text of the rule. Two bounds of one column are one of them: `17 <= hour <= 19`, or
+    /// `hour = 17` where both are the same number. Complexity still counts both.
+    pub fn clauses(&self) -> Vec<String> {
+        let mut told = vec![false; self.conditions.len()];
+        let mut clauses = Vec::with_capacity(told.len());
+        for (i, condition) in self.conditions.iter().enumerate() {
+            if told[i] {
+                continue;
+            }
+            let mut rest = (i + 1..told.len()).filter(|&j| !told[j]);
+            let pair = rest.find_map(|j| Some((j, condition.interval(&self.conditions[j])?)));
+            clauses.push(match pair {
+                Some((j, text)) => {
+                    told[j] = true;
+                    text
+                }
+                None => condition.to_string(),
+            });
+        }
+        clauses
+    }
+
     /// 1 + the number of conditions: what the rule adds to the complexity of an ensemble.
     pub fn complexity(&self) -> usize {
         1 + self.conditions.len()
@@ -340,5 +382,34 @@ mod tests {
         .unwrap();
         assert_eq!(rule.to_string(), "sex = male & age >= 13.5 & cabin missing");
         assert_eq!(rule.complexity(), 4);
+    }
+
+    /// Column, comparison and threshold.
+    type Bound<'a> = (&'a str, Op, f64);
+
+    fn rule(conditions: &[Bound]) -> Rule {
+        let condition =
+            |&(column, op, t): &Bound| Condition { column: column.into(), op, value: Some(Operand::Number(t)) };
+        let conditions = conditions.iter().map(condition).collect();
+        Rule { conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 }
+    }
+
+    #[test]
+    fn two_bounds_of_a_column_are_an_interval() {
+        use Op::{Ge, Le};
+        let cases: [(&[Bound], &str); 7] = [
+            (&[("hour", Ge, 17.0), ("hour", Le, 19.0)], "17 <= hour <= 19"),
+            (&[("km", Ge, 6.1), ("hour", Le, 19.0), ("hour", Ge, 17.0)], "km >= 6.1 & 17 <= hour <= 19"),
+            (&[("hour", Le, 19.0), ("km", Ge, 6.1), ("hour", Ge, -0.5)], "-0.5 <= hour <= 19 & km >= 6.1"),
+            (&[("hour", Le, 17.0), ("hour", Ge, 17.0)], "hour = 17"),
+            (&[("hour", Le, 19.0), ("hour", Le, 18.0), ("hour", Ge, 3.0)], "3 <= hour <= 19 & hour <= 18"),
+            (&[("hour", Le, 17.0), ("hour", Ge, 19.0)], "hour <= 17 & hour >= 19"),
+            (&[("a", Le, 17.0), ("b", Ge, 1.0)], "a <= 17 & b >= 1"),
+        ];
+        for (conditions, text) in cases {
+            let rule = rule(conditions);
+            assert_eq!(rule.to_string(), text);
+            assert_eq!(rule.complexity(), 1 + conditions.len());
+        }
     }
 }
