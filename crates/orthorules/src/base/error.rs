@@ -51,7 +51,7 @@ pub enum Error {
     #[error("{}", one_line(.0))]
     Table(String),
     /// A column that a caller named does not exist.
-    #[error("{role} {name:?}: no such column; the table has {available}")]
+    #[error("{role} {name:?}: no such column; {} table has {available}", suggestion(closest.as_deref()))]
     NoColumn {
         /// What the column was wanted for.
         role: &'static str,
@@ -59,6 +59,8 @@ pub enum Error {
         name: String,
         /// The columns there are.
         available: String,
+        /// The column that was probably meant.
+        closest: Option<String>,
     },
     /// A column's values cannot serve in their role.
     #[error("{role} column {column:?}{}: {}", row.map_or(String::new(), |r| format!(", row {r}")), one_line(what))]
@@ -81,6 +83,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// The column that `role` names is not among `names`.
+    pub(crate) fn no_column<'a>(
+        role: &'static str,
+        name: &str,
+        names: impl ExactSizeIterator<Item = &'a str> + Clone,
+    ) -> Self {
+        let closest = closest(name, names.clone()).map(str::to_owned);
+        Self::NoColumn { role, name: name.to_owned(), available: listing(names), closest }
+    }
+
     /// The file-system error at `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }
@@ -149,9 +161,77 @@ pub(crate) fn listing<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Stri
     }
 }
 
+/// A table may have names of megabytes: nobody mistypes one with more letters than these.
+const LONGEST: usize = 200;
+
+/// The one of `names` that `name` was probably meant to be: at most a third of its letters differ, whatever their case.
+fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = |text: &str| text.trim().to_lowercase().chars().collect::<Vec<char>>();
+    let wanted = letters(name);
+    if wanted.len() > LONGEST {
+        return None;
+    }
+    let most = |length: usize| length.max(wanted.len()) / 3;
+    let near = names.filter(|n| n.len() <= 4 * LONGEST).filter_map(|candidate| {
+        let there = letters(candidate);
+        if there.len().abs_diff(wanted.len()) > most(there.len()) {
+            return None;
+        }
+        let distance = edits(&wanted, &there);
+        (distance <= most(there.len())).then_some((distance, candidate))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
+}
+
+/// How many letters must be inserted, left out, changed or swapped with their neighbour to get from `a` to `b`.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let (mut before, mut above): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());
+    for i in 0..a.len() {
+        let mut line = vec![i + 1];
+        for j in 0..b.len() {
+            let changed = above[j] + usize::from(a[i] != b[j]);
+            let mut least = changed.min(above[j + 1] + 1).min(line[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                least = least.min(before[j - 1] + 1);
+            }
+            line.push(least);
+        }
+        (before, above) = (above, line);
+    }
+    above[b.len()]
+}
+
+fn suggestion(closest: Option<&str>) -> String {
+    closest.map_or("the".into(), |name| format!("did you mean `{}`? The", one_line(name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn typing_errors_find_the_name_that_was_meant() {
+        let names = ["churn", "Total_Charges", "age", "year", "x1", "x2", "Größe"];
+        let cases = [
+            ("chrun", Some("churn")),
+            ("CHURN", Some("churn")),
+            ("churn ", Some("churn")),
+            ("total_charge", Some("Total_Charges")),
+            ("ages", Some("age")),
+            ("yaer", Some("year")),
+            ("grösse", Some("Größe")),
+            ("income", None),
+            ("x3", None),
+            ("X2", Some("x2")),
+            ("", None),
+        ];
+        for (name, meant) in cases {
+            assert_eq!(closest(name, names.into_iter()), meant, "{name:?}");
+        }
+        assert_eq!(closest(&"x".repeat(1_000_000), names.into_iter()), None);
+        let told = Error::no_column("target", "chrun", names.into_iter()).to_string();
+        assert!(told.starts_with("target \"chrun\": no such column; did you mean `churn`? The table has "), "{told}");
+    }
 
     #[test]
     fn every_message_is_one_line() {

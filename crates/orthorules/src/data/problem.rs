@@ -4,7 +4,7 @@ pub(crate) use crate::data::columns::{among_all, exposures, number_target, rows_
 pub use crate::data::roles::Roles;
 pub use crate::data::task::Task;
 
-use crate::base::error::{Error, Result, listing};
+use crate::base::error::{Error, Result};
 pub use crate::data::columns::Target;
 use crate::data::columns::{class_target, count_rows, group_indices};
 use crate::data::schema::ColumnSpec;
@@ -150,10 +150,7 @@ impl Problem {
                 let what = format!("{role} {verb} for numeric columns, but this one holds categories");
                 Err(Error::Column { role, column: name.to_owned(), row: None, what })
             }
-            None => {
-                let available = listing(specs.iter().map(|c| c.name.as_str()));
-                Err(Error::NoColumn { role, name: name.to_owned(), available })
-            }
+            None => Err(Error::no_column(role, name, specs.iter().map(|c| c.name.as_str()))),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which column plays which part.
 
-use crate::base::error::{Error, Result, listing};
+use crate::base::error::{Error, Result};
 use crate::data::problem::Task;
 
 /// Which column plays which part. There may be more parts later, so end a list of fields with `..Roles::default()`.
@@ -29,9 +29,8 @@ impl Roles {
     pub(crate) fn check(&self, names: &[&str]) -> Result<()> {
         let roles = self;
         let require = |role: &'static str, name: &str| {
-            let available = || listing(names.iter().copied());
             let known = names.contains(&name);
-            known.then_some(()).ok_or_else(|| Error::NoColumn { role, name: name.to_owned(), available: available() })
+            known.then_some(()).ok_or_else(|| Error::no_column(role, name, names.iter().copied()))
         };
         require("target", &roles.target)?;
         let single = [("weight", &roles.weight), ("exposure", &roles.exposure), ("groups", &roles.groups)];

@@ -304,8 +304,8 @@ fn keep<T: Copy>(selected: &mut [bool], values: &[T], satisfied: impl Fn(T) -> b
 }
 
 impl Rule {
-    /// The texts of which " & " makes the text of the rule. Two bounds of one column are one of them: `17 <= hour <= 19`, or
-    /// `hour = 17` where both are the same number. Complexity still counts both.
+    /// The texts that " & " joins to the text of the rule. Two bounds of one column are one text: `17 <= hour <= 19`,
+    /// or `hour = 17` where both are the same number. Complexity still counts both.
     pub fn clauses(&self) -> Vec<String> {
         let mut told = vec![false; self.conditions.len()];
         let mut clauses = Vec::with_capacity(told.len());

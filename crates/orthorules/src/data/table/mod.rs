@@ -15,7 +15,7 @@ pub(crate) use read::{Builder, CHANGED, ColumnPart, Head, Scan, Source, as_boole
 pub use frame::{Cells, gather};
 pub use numbers::{Matrix, Numbers};
 
-use crate::base::error::{Error, Result, listing};
+use crate::base::error::{Error, Result};
 use crate::data::warning::Warning;
 
 /// The code of a missing category.
@@ -229,11 +229,7 @@ impl Table {
 
     /// The column called `name`, or the error that says which columns there are.
     pub fn require(&self, role: &'static str, name: &str) -> Result<&Column> {
-        self.column(name).ok_or_else(|| Error::NoColumn {
-            role,
-            name: name.to_owned(),
-            available: listing(self.columns.iter().map(|c| c.name.as_str())),
-        })
+        self.column(name).ok_or_else(|| Error::no_column(role, name, self.columns.iter().map(|c| c.name.as_str())))
     }
 
     /// The rows `rows`, in that order.

@@ -1,7 +1,7 @@
 //! The order in which conditions are evaluated: each once however many rules share it, those of a column together.
 
 use super::bits::{self, Bits, WORDS};
-use crate::base::error::{Error, Result, listing};
+use crate::base::error::{Error, Result};
 use crate::data::table::{Kind, Table, Values};
 use crate::model::rule::{Condition, ConditionKey, Test};
 use crate::model::{Model, Size};
@@ -106,8 +106,8 @@ impl Bound<'_, '_> {
     }
 }
 
-fn no_column<'n>(name: &str, available: impl ExactSizeIterator<Item = &'n str>) -> Error {
-    Error::NoColumn { role: "the model needs column", name: name.to_owned(), available: listing(available) }
+fn no_column<'n>(name: &str, available: impl ExactSizeIterator<Item = &'n str> + Clone) -> Error {
+    Error::no_column("the model needs column", name, available)
 }
 
 /// The column as the model knows it, or the error that says what does not fit.
