@@ -1,5 +1,6 @@
 //! The flags that say which column plays which part.
 
+use super::values::{Names, names};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orthorules::{Roles, Task};
@@ -27,11 +28,11 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "COL")]
     cv_groups: Option<String>,
     /// Columns that rules must not use (default: none)
-    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
-    ignore: Vec<String>,
+    #[arg(long, value_name = "COL,…", value_parser = names)]
+    ignore: Vec<Names>,
     /// Columns to take as categories even if they look like numbers or names (default: as inferred)
-    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
-    categorical: Vec<String>,
+    #[arg(long, value_name = "COL,…", value_parser = names)]
+    categorical: Vec<Names>,
 }
 
 impl ColumnArgs {
@@ -44,8 +45,8 @@ impl ColumnArgs {
             weight: self.weight.clone(),
             exposure: self.exposure.clone(),
             groups: self.cv_groups.clone(),
-            ignore: self.ignore.clone(),
-            categorical: self.categorical.clone(),
+            ignore: self.ignore.iter().flat_map(|list| list.0.clone()).collect(),
+            categorical: self.categorical.iter().flat_map(|list| list.0.clone()).collect(),
         }
     }
 }

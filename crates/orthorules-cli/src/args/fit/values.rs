@@ -11,6 +11,17 @@ where
     PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
+/// Names from one `COL,…`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Names(pub(super) Vec<String>);
+
+/// `COL,…`: blanks around commas do not count. A single name is taken as it is.
+#[allow(clippy::unnecessary_wraps, reason = "the form of a value parser")]
+pub(super) fn names(text: &str) -> Result<Names, std::convert::Infallible> {
+    let is_list = text.contains(',');
+    Ok(Names(text.split(',').map(|name| if is_list { name.trim() } else { name }.to_owned()).collect()))
+}
+
 /// `COL=T,T,…`: the name may hold `=` itself, so the last one counts.
 pub(super) fn cuts(text: &str) -> Result<(String, Vec<f64>), String> {
     let (name, list) = text.rsplit_once('=').ok_or("must be COL=T,T,…")?;
@@ -21,7 +32,8 @@ pub(super) fn cuts(text: &str) -> Result<(String, Vec<f64>), String> {
 /// `COL=+1` or `COL=-1`.
 pub(super) fn monotone(text: &str) -> Result<(String, Monotone), String> {
     let (name, direction) = text.rsplit_once('=').ok_or("must be COL=+1 or COL=-1")?;
-    Ok((name.to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
+    // A blank may follow the comma between two columns.
+    Ok((name.trim_start().to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
 }
 
 /// A number of bytes, with a unit or without.
@@ -44,6 +56,14 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blanks_around_commas_do_not_count() {
+        let list = |text| names(text).unwrap().0;
+        assert_eq!(list("a, b c ,d"), ["a", "b c", "d"]);
+        assert_eq!(list(" a "), [" a "]);
+        assert_eq!(monotone(" pay=-1"), Ok(("pay".into(), Monotone::Falling)));
+    }
 
     #[test]
     fn sizes_have_units() {
