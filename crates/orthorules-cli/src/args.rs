@@ -58,6 +58,8 @@ pub(crate) struct ShowArgs {
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) size: SizeArgs,
+    #[command(flatten)]
+    pub(crate) order: OrderArgs,
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
     pub(crate) json: bool,
@@ -75,7 +77,7 @@ pub(crate) struct ShowArgs {
 pub(crate) struct PredictArgs {
     /// Model file
     pub(crate) model: PathBuf,
-    /// Table to predict
+    /// Table to predict; - is the standard input
     pub(crate) table: PathBuf,
     /// Write to this file, whole or not at all (default: standard output)
     #[arg(short, long, value_name = "FILE")]
@@ -98,11 +100,14 @@ pub(crate) struct PredictArgs {
 pub(crate) struct EvaluateArgs {
     /// Model file
     pub(crate) model: PathBuf,
-    /// Table with the target
+    /// Table with the target; - is the standard input
     pub(crate) table: PathBuf,
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
     pub(crate) json: bool,
+    /// Show every size (default: at most 15, the chosen one among them)
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 /// Say which rules fire for a row and what each adds
@@ -111,7 +116,7 @@ pub(crate) struct EvaluateArgs {
 pub(crate) struct ExplainArgs {
     /// Model file
     pub(crate) model: PathBuf,
-    /// Table that holds the row
+    /// Table that holds the row; - is the standard input
     pub(crate) table: PathBuf,
     /// The row, counted from 1 without the header (default: the first 5)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
@@ -124,6 +129,23 @@ pub(crate) struct ExplainArgs {
     /// Print no notes (default: notes on standard error)
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// In which order rules are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Order {
+    /// Those first that move the score most, on average over the training rows
+    Importance,
+    /// As the search found them
+    Discovery,
+}
+
+/// How rules are listed.
+#[derive(Debug, Args)]
+pub(crate) struct OrderArgs {
+    /// Which rules the text lists first; JSON has them in the order of discovery (default: importance)
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = Order::Importance, hide_default_value = true)]
+    pub(crate) order: Order,
 }
 
 /// Which size of a model is used.

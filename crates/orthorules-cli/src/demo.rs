@@ -1,6 +1,6 @@
 //! `orthorules demo`: the whole job on data that need no file.
 
-use crate::args::DemoArgs;
+use crate::args::{DemoArgs, Order};
 use crate::console::{Notes, Output, expect_interrupt};
 use crate::fit::{Data, Document, Fitted};
 use crate::input::{self, Failure};
@@ -98,8 +98,8 @@ impl Showcase {
     fn describe(&self, text: &mut String) {
         let model = &self.fitted.model;
         let _ = writeln!(text, "{}\n{}\n", text::styled(BOLD, self.title), self.story);
-        let _ = writeln!(text, "{}", text::rules(model, model.chosen(), Some(self.fitted.rows)));
-        let _ = writeln!(text, "{}", self.fitted.path_table(self.fresh.clone()));
+        let _ = writeln!(text, "{}", self.fitted.path_table(self.fresh.clone(), Some("--json lists all")));
+        let _ = writeln!(text, "{}", text::rules(model, model.chosen(), Order::Importance));
         let _ = writeln!(text, "{}\n", text::meaning(model));
     }
 }

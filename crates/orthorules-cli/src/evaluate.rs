@@ -4,7 +4,7 @@ use crate::args::EvaluateArgs;
 use crate::console::Output;
 use crate::fit::SizeLabel;
 use crate::input::{self, Failure, in_table};
-use crate::text;
+use crate::{sizes, text};
 use orthorules::evaluate::Evaluation;
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
@@ -12,12 +12,13 @@ use serde::Serialize;
 /// Runs the command.
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
-    let table = input::table_for(&model, &args.table)?;
-    let evaluations = model.evaluate(&table).map_err(in_table(&args.table))?;
+    let source = input::source(&args.table)?;
+    let table = input::table_for(&model, &source)?;
+    let evaluations = model.evaluate(&table).map_err(in_table(&source))?;
     Ok(if args.json {
         Output::json(&document(&model, table.rows(), &evaluations))
     } else {
-        Output::Text(describe(&model, table.rows(), &evaluations))
+        Output::Text(describe(&model, table.rows(), &evaluations, args.verbose))
     })
 }
 
@@ -59,20 +60,25 @@ fn document<'e>(model: &Model, rows: usize, evaluations: &'e [Evaluation]) -> Do
     Document { task: model.task, loss: model.loss, rows, path, chosen: SizeLabel::of(model, model.chosen()) }
 }
 
-fn describe(model: &Model, rows: usize, evaluations: &[Evaluation]) -> String {
-    let sizes: Vec<(usize, usize)> = evaluations.iter().map(|e| (e.rules, e.complexity)).collect();
+fn describe(model: &Model, rows: usize, evaluations: &[Evaluation], all: bool) -> String {
+    let labels: Vec<(usize, usize)> = evaluations.iter().map(|e| (e.rules, e.complexity)).collect();
     let risks: Vec<f64> = evaluations.iter().map(|e| e.risk).collect();
-    let relative = text::relative(&sizes, &risks);
+    let relative = sizes::relative(&labels, &risks);
     let mut measures = vec![("risk", risks), ("relative", relative)];
     let names = evaluations.first().map_or(&[][..], |e| &e.metrics);
     for (i, &(name, _)) in names.iter().enumerate() {
-        measures.push((name, evaluations.iter().map(|e| e.metrics[i].1).collect()));
+        measures.push((name, evaluations.iter().map(|e| told(name, e.metrics[i].1)).collect()));
     }
     format!(
         "{}, on {}\n\n{}\nThe risk is the mean {} loss; relative is the risk divided by that of the constant model.\n",
         text::subject(model),
         text::count(rows, "row"),
-        text::path_table(&sizes, &measures, model.chosen()),
+        sizes::path_table(&labels, measures, model.chosen(), (!all).then_some("-v shows all")),
         model.loss
     )
+}
+
+/// A measure without its rounding error: a constant model explains nothing, not minus the last bit of 1.
+fn told(name: &str, value: f64) -> f64 {
+    if name == "r2" && value.abs() < 1e-9 { 0.0 } else { value }
 }

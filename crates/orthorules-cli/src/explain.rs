@@ -3,6 +3,7 @@
 use crate::args::ExplainArgs;
 use crate::console::{Notes, Output};
 use crate::input::{self, Failure, in_table};
+use crate::number;
 use crate::text::{self, BOLD, Cell, DIM, Grid};
 use orthorules::explain::Explanation;
 use orthorules::predict::Activations;
@@ -82,12 +83,13 @@ impl<'m> Sum<'m> {
 pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let rules = input::size(&model, args.size.rules)?;
-    let table = input::table_for(&model, &args.table)?;
+    let source = input::source(&args.table)?;
+    let table = input::table_for(&model, &source)?;
     let total = table.rows();
     let numbers: Vec<usize> = match args.row {
         Some(row) if (1..=total).contains(&row) => vec![row],
         Some(row) => {
-            let (path, rows) = (args.table.display(), text::count(total, "row"));
+            let (path, rows) = (input::shown(&source), text::count(total, "row"));
             return Err(Failure::Input(format!(
                 "{path}: --row must be from 1 to {total}, got {row}: there are {rows}"
             )));
@@ -96,7 +98,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     };
     let picked: Vec<u32> = numbers.iter().map(|&n| n as u32 - 1).collect();
     let table = table.take(&picked);
-    let activations = Activations::new(&model, &table).map_err(in_table(&args.table))?;
+    let activations = Activations::new(&model, &table).map_err(in_table(&source))?;
     let predictions = activations.predictions(&model, rules);
     let notes = Notes { quiet: args.quiet, verbose: false };
     model.warning_of_exposure(|name| table.column(name).is_some()).iter().for_each(|warning| notes.warn(warning));
@@ -163,7 +165,7 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
         // Weights and running scores are aligned together: one number of decimals for both.
         let weights = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.weight));
         let scores = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.score));
-        let mut weights = text::signed(&weights.chain(scores).collect::<Vec<f64>>(), 3);
+        let mut weights = number::signed(&weights.chain(scores).collect::<Vec<f64>>(), 3);
         let scores = weights.split_off(firing.len() + 1);
         let mut grid = Grid::default();
         let class = sum.class.map_or(String::new(), |c| format!("{} = {c}", model.target));
@@ -205,8 +207,12 @@ fn sentence(model: &Model, row: &Row) -> String {
                 format!("{target} is expected to be {expected}: its exposure times {rate_text}, exp of the score")
             }
         }
-        (Answer::Number { prediction }, _) => {
-            format!("{target} is predicted to be {}", decimal::rounded(*prediction, 6))
+        (Answer::Number { prediction }, sum) => {
+            // Weights that cancel leave their rounding errors.
+            let terms = sum.iter().flat_map(|s| s.rules.iter().map(|t| t.weight).chain([s.intercept]));
+            let noise = terms.fold(0.0f64, |most, term| most.max(term.abs())) * 1e-12;
+            let prediction = if prediction.abs() < noise { 0.0 } else { *prediction };
+            format!("{target} is predicted to be {}", decimal::rounded(prediction, 6))
         }
     }
 }

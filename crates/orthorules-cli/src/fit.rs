@@ -1,13 +1,14 @@
 //! `orthorules fit`: learn rules from a table.
 
 mod document;
+mod quality;
 
 pub(crate) use document::{Document, Entry, SizeLabel};
 
-use crate::args::FitArgs;
+use crate::args::{FitArgs, Order};
 use crate::console::{Notes, Output, Progress, expect_interrupt, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
-use crate::text;
+use crate::{sizes, text};
 use document::{HeldOut, Timings, entries};
 use orthorules::evaluate::Evaluation;
 use orthorules::table::read;
@@ -19,8 +20,9 @@ use std::time::Instant;
 pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     let (roles, params) = (args.columns.roles(), args.learning.params());
     let notes = Notes { quiet: args.output.quiet, verbose: args.output.verbose };
+    let source = input::source(&args.table)?;
     if let Some(path) = &args.output.model {
-        input::check_output(path, &[&args.table])?;
+        input::check_output(path, &[&source])?;
     }
     if roles.groups.is_some() && params.cv.is_none() && params.bootstrap.is_none() {
         let what = "--cv-groups needs --cv or --bootstrap: groups are kept together in folds and draws";
@@ -44,12 +46,14 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     expect_interrupt();
     let start = Instant::now();
     let fitted = on_threads(params.threads, || {
-        let in_table = in_table(&args.table);
-        let data = if resampled {
-            Data::Table(read(&args.table, &roles.read_options()).map_err(&in_table)?)
+        let in_table = in_table(&source);
+        // What comes from a pipe can be read only once, and is held in memory in any case.
+        let once = !source.is_file() && args.learning.memory_limit.is_none();
+        let data = if resampled || once {
+            Data::Table(read(&source, &roles.read_options()).map_err(&in_table)?)
         } else {
             let limit = args.learning.memory_limit;
-            let (coded, warnings) = Coded::read(&args.table, &roles, &params, limit).map_err(&in_table)?;
+            let (coded, warnings) = Coded::read(&source, &roles, &params, limit).map_err(&in_table)?;
             Data::Codes { coded: Box::new(coded), warnings }
         };
         let seconds = start.elapsed().as_secs_f64();
@@ -61,7 +65,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     if args.output.json {
         return Ok(Output::json(&fitted.document()));
     }
-    let mut text = fitted.describe();
+    let mut text = fitted.describe(args.output.order.order, args.output.verbose);
     if let Some(path) = &args.output.model {
         let _ = writeln!(text, "\nThe model is in {}.", text::clean(&path.display().to_string()));
     }
@@ -125,6 +129,23 @@ impl Learnable {
             Self::Coded(coded) => coded.evaluate(model),
         }
     }
+
+    /// The same of the chosen size, where that takes little: a file would be read again.
+    fn evaluate_chosen(&self, model: &Model) -> Option<Evaluation> {
+        let most = match self {
+            Self::Problem(_) => 1_000_000,
+            Self::Coded(_) => 100_000,
+        };
+        if self.rows() > most {
+            return None;
+        }
+        let mut chosen = model.clone();
+        for ensemble in &mut chosen.ensembles {
+            ensemble.path = vec![ensemble.chosen().clone()];
+        }
+        // The fit is done: a file that has gone since is no reason to lose it.
+        self.evaluate(&chosen).ok()?.pop()
+    }
 }
 
 /// A model with what is known of its making.
@@ -134,6 +155,8 @@ pub(crate) struct Fitted {
     pub(crate) columns: usize,
     /// Every size with its training risk.
     pub(crate) path: Vec<Entry>,
+    /// How good the chosen size is, in the usual measures.
+    quality: Option<String>,
     seconds: Timings,
 }
 
@@ -175,6 +198,7 @@ impl Fitted {
             [single] => entries(single, &searches),
             _ => problem.evaluate(&model)?.into_iter().map(Entry::from).collect(),
         };
+        let quality = quality::told(&model, params, || problem.evaluate_chosen(&model));
         drop(problem);
         if let Some(cv) = &model.cv {
             for (entry, step) in path.iter_mut().zip(&cv.path) {
@@ -195,40 +219,42 @@ impl Fitted {
             milliseconds(seconds.refit),
             milliseconds(seconds.total)
         ));
-        Ok(Self { model, rows, columns, path, seconds })
+        Ok(Self { model, rows, columns, path, quality, seconds })
     }
 
-    /// What it learned from, the rules, the path and what a weight means.
-    fn describe(&self) -> String {
+    /// What it learned from, the path, and last, where eyes are, the rules and what a weight means.
+    fn describe(&self, order: Order, all: bool) -> String {
         let (rows, columns) = (text::count(self.rows, "row"), text::count(self.columns, "column"));
         format!(
-            "{}, from {rows} and {columns}\n\n{}{}\n{}\n{}{}\n",
+            "{}, from {rows} and {columns}\n\n{}\n{}{}{}\n{}{}\n",
             text::subject(&self.model),
-            text::rules(&self.model, self.model.chosen(), Some(self.rows)),
-            text::uncertainty(&self.model, self.model.chosen()),
-            self.path_table(None),
-            self.model.cv.as_ref().map_or(String::new(), |cv| format!("{}\n", text::cross_validation(cv))),
+            self.path_table(None, (!all).then_some("-v shows all")),
+            self.model.cv.as_ref().map_or(String::new(), |cv| format!("{}\n", sizes::cross_validation(cv))),
+            text::rules(&self.model, self.model.chosen(), order),
+            text::uncertainty(&self.model, self.model.chosen(), order),
+            self.quality.as_ref().map_or(String::new(), |quality| format!("{quality}\n")),
             text::meaning(&self.model)
         )
     }
 
-    /// Every size with its training risk, and with the risk on fresh rows where there is one.
-    pub(crate) fn path_table(&self, fresh: Option<Vec<f64>>) -> text::Grid {
-        let sizes: Vec<(usize, usize)> = self.path.iter().map(|e| (e.size.rules, e.size.complexity)).collect();
+    /// Sizes with their training risk, and with the risk on fresh rows where there is one; `all` is that of
+    /// [`sizes::path_table`].
+    pub(crate) fn path_table(&self, fresh: Option<Vec<f64>>, all: Option<&str>) -> String {
+        let labels: Vec<(usize, usize)> = self.path.iter().map(|e| (e.size.rules, e.size.complexity)).collect();
         let risks: Vec<f64> = self.path.iter().map(|e| e.train_risk).collect();
-        let relative = text::relative(&sizes, &risks);
+        let relative = sizes::relative(&labels, &risks);
         let mut measures = vec![("train risk", risks), ("relative", relative)];
         if let Some(cv) = &self.model.cv {
             let risks: Vec<f64> = cv.path.iter().map(|s| s.cv_risk).collect();
-            let relative = text::relative(&sizes, &risks);
+            let relative = sizes::relative(&labels, &risks);
             measures.extend([("cv risk", risks), ("± se", cv.path.iter().map(|s| s.cv_se).collect())]);
             measures.push(("relative", relative));
         }
         if let Some(fresh) = fresh {
-            let relative = text::relative(&sizes, &fresh);
+            let relative = sizes::relative(&labels, &fresh);
             measures.extend([("fresh risk", fresh), ("relative", relative)]);
         }
-        text::path_table(&sizes, &measures, self.model.chosen())
+        sizes::path_table(&labels, measures, self.model.chosen(), all)
     }
 }
 

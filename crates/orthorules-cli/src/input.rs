@@ -1,9 +1,10 @@
 //! What the commands are given: models, tables and sizes, with errors that name the file.
 
+use crate::foreign;
 use orthorules::atomic_file::{WholeFile, is_special};
 use orthorules::table::read;
 use orthorules::{Error, Model, Table};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Why a command failed, with one line to print.
 #[derive(Debug)]
@@ -28,13 +29,37 @@ impl From<Error> for Failure {
     }
 }
 
+/// Where the standard input can be opened by name.
+const STANDARD_INPUT: &str = "/dev/stdin";
+
 /// Turns a library error into one that also names the table it is about.
 pub(crate) fn in_table(path: &Path) -> impl Fn(Error) -> Failure + '_ {
     move |error| match error {
         Error::Table(_) | Error::NoColumn { .. } | Error::Column { .. } => {
-            Failure::Input(format!("{}: {error}", path.display()))
+            Failure::Input(format!("{}: {error}", shown(path)))
+        }
+        Error::File { path: file, what } if is_standard_input(&file) => {
+            Failure::Input(format!("{}: {what}", shown(&file)))
         }
         other => other.into(),
+    }
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
+}
+
+/// A table's name for people.
+pub(crate) fn shown(path: &Path) -> String {
+    if is_standard_input(path) { "standard input".into() } else { path.display().to_string() }
+}
+
+/// The file that a command is to read a table from: `-` is the standard input. What is plainly no table is refused.
+pub(crate) fn source(path: &Path) -> Result<PathBuf, Failure> {
+    let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
+    match foreign::told(path) {
+        Some(what) => Err(Failure::Input(format!("{} {what}", shown(path)))),
+        None => Ok(path.to_owned()),
     }
 }
 

@@ -6,13 +6,16 @@ mod demo;
 mod evaluate;
 mod explain;
 mod fit;
+mod foreign;
 mod input;
 mod line;
+mod number;
 mod page;
 mod predict;
 mod show;
 mod signals;
 mod sink;
+mod sizes;
 mod text;
 
 use args::{Cli, Command};

@@ -1,7 +1,10 @@
 //! The demonstration's page: one HTML file that needs nothing else.
 
+use crate::args::Order;
 use crate::demo::Showcase;
-use crate::text::{aligned, count, meaning, relative, signed};
+use crate::number::{aligned, signed};
+use crate::sizes::relative;
+use crate::text::{count, listed, meaning};
 use orthorules::Model;
 use std::fmt::Write;
 
@@ -86,8 +89,9 @@ fn rules(page: &mut String, model: &Model, rows: usize) {
             );
         };
         line(values.len() - 1, "always (intercept)", "");
-        for (i, k) in step.members().enumerate() {
-            let rule = &ensemble.rules[k];
+        let terms: Vec<_> = ensemble.terms(step).map(|(rule, _)| rule).collect();
+        for i in listed(model, ensemble, step, Order::Importance) {
+            let rule = terms[i];
             let percent = 100.0 * rule.covered as f64 / rows.max(1) as f64;
             line(i, &format!("if {rule}"), &format!("{} ({percent:.0}%)", rule.covered));
         }

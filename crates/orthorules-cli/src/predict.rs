@@ -32,14 +32,15 @@ enum Answers<'m> {
 
 /// Runs the command.
 pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
+    let source = input::source(&args.table)?;
     if let Some(path) = &args.output {
-        input::check_output(path, &[&args.model, &args.table])?;
+        input::check_output(path, &[&args.model, &source])?;
     }
     let model = input::model(&args.model)?;
     let rules = input::size(&model, args.size.rules)?;
     let predictor = Predictor::at(&model, rules);
-    let in_table = in_table(&args.table);
-    let batches = Batches::open(&args.table, &model.options_to_predict()).map_err(&in_table)?;
+    let in_table = in_table(&source);
+    let batches = Batches::open(&source, &model.options_to_predict()).map_err(&in_table)?;
     predictor.check_columns(batches.names()).map_err(&in_table)?;
     let has = |name: &str| batches.names().iter().any(|n| n == name);
     let notes = Notes { quiet: args.quiet, verbose: false };

@@ -1,6 +1,6 @@
 //! `orthorules show`: the rules, readable.
 
-use crate::args::ShowArgs;
+use crate::args::{Order, ShowArgs};
 use crate::console::Output;
 use crate::fit::SizeLabel;
 use crate::input::{self, Failure};
@@ -61,7 +61,11 @@ impl<'m> Listing<'m> {
 pub(crate) fn run(args: &ShowArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let rules = input::size(&model, args.size.rules)?;
-    Ok(if args.json { Output::json(&document(&model, rules)) } else { Output::Text(describe(&model, rules)) })
+    Ok(if args.json {
+        Output::json(&document(&model, rules))
+    } else {
+        Output::Text(describe(&model, rules, args.order.order))
+    })
 }
 
 fn document(model: &Model, rules: usize) -> Document<'_> {
@@ -80,7 +84,7 @@ fn document(model: &Model, rules: usize) -> Document<'_> {
     }
 }
 
-fn describe(model: &Model, rules: usize) -> String {
+fn describe(model: &Model, rules: usize, order: Order) -> String {
     let (chosen, sizes) = (model.chosen(), model.sizes());
     let mut others: Vec<String> = sizes.iter().filter(|&&s| s != rules).map(usize::to_string).collect();
     if others.len() > 12 {
@@ -93,6 +97,6 @@ fn describe(model: &Model, rules: usize) -> String {
         _ => format!("\nOther sizes, for --rules: {}. Chosen: {chosen}.", others.join(", ")),
     };
     let (subject, meaning) = (text::subject(model), text::meaning(model));
-    let (list, sure) = (text::rules(model, rules, None), text::uncertainty(model, rules));
+    let (list, sure) = (text::rules(model, rules, order), text::uncertainty(model, rules, order));
     format!("{subject}\n\n{list}{sure}\n{meaning}{hint}\n")
 }

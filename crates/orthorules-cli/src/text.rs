@@ -1,19 +1,37 @@
-//! Text for people: aligned tables, numbers of even precision, rules as lists.
+//! Text for people: aligned tables, rules as lists.
 
+use crate::args::Order;
+use crate::number::{aligned, percent, share, signed};
 use anstyle::{AnsiColor, Style};
-use orthorules::model::CrossValidation;
 use orthorules::model::{Ensemble, Size};
-use orthorules::{Model, Task, decimal};
+use orthorules::{Model, Rule, Task, decimal};
 use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::OnceLock;
 use unicode_width::UnicodeWidthStr;
 
 /// Headings.
 pub(crate) const BOLD: Style = Style::new().bold();
 /// What matters less.
 pub(crate) const DIM: Style = Style::new().dimmed();
-const PLAIN: Style = Style::new();
+/// All else.
+pub(crate) const PLAIN: Style = Style::new();
 const UP: Style = AnsiColor::Green.on_default();
 const DOWN: Style = AnsiColor::Red.on_default();
+
+/// How many columns the screen has: what `COLUMNS` says, else the terminal, else 100; from 60 to 200.
+pub(crate) fn width() -> usize {
+    static WIDTH: OnceLock<usize> = OnceLock::new();
+    let found = || {
+        let asked = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse::<usize>().ok());
+        let screen = || {
+            let out = std::io::stdout();
+            terminal_size::terminal_size_of(&out).filter(|_| out.is_terminal()).map(|(columns, _)| columns.0.into())
+        };
+        asked.filter(|&columns| columns > 0).or_else(screen).unwrap_or(100).clamp(60, 200)
+    };
+    *WIDTH.get_or_init(found)
+}
 
 /// `text` in `style`.
 pub(crate) fn styled(style: Style, text: &str) -> String {
@@ -76,10 +94,9 @@ impl Grid {
     pub(crate) fn line(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.0.push(cells.into_iter().collect());
     }
-}
 
-impl std::fmt::Display for Grid {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    /// How wide each column is.
+    fn widths(&self) -> Vec<usize> {
         let mut widths: Vec<usize> = Vec::new();
         for line in &self.0 {
             widths.resize(widths.len().max(line.len()), 0);
@@ -87,6 +104,18 @@ impl std::fmt::Display for Grid {
                 *width = (*width).max(cell.text.width().min(WIDEST));
             }
         }
+        widths
+    }
+
+    /// How wide the whole is.
+    pub(crate) fn width(&self) -> usize {
+        self.widths().iter().map(|width| 2 + width).sum()
+    }
+}
+
+impl std::fmt::Display for Grid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let widths = self.widths();
         for line in &self.0 {
             // Blanks wait until something follows them: lines have no blanks at their end.
             let mut blanks = 0;
@@ -107,46 +136,6 @@ impl std::fmt::Display for Grid {
     }
 }
 
-/// `values` with equally many decimals, so that their points align when flush right: `digits` significant digits for
-/// the largest, two for the smallest where six decimals suffice. Very large or small numbers are scientific.
-pub(crate) fn aligned(values: &[f64], digits: usize) -> Vec<String> {
-    let sizes = || values.iter().map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0);
-    let (smallest, largest) = sizes().fold((f64::INFINITY, 0.0), |(low, high), x| (x.min(low), x.max(high)));
-    let exponent = |x: f64| x.log10().floor() as i32;
-    let scientific = largest > 0.0 && !(1e-4..1e9).contains(&largest);
-    let decimals = if largest > 0.0 && !scientific {
-        (digits as i32 - 1 - exponent(largest)).max(1 - exponent(smallest)).clamp(0, 6) as usize
-    } else {
-        0
-    };
-    let show = |&x: &f64| match x {
-        x if x.is_nan() => "–".to_owned(),
-        x if x.is_infinite() => if x > 0.0 { "inf" } else { "-inf" }.to_owned(),
-        0.0 => format!("{:.decimals$}", 0.0),
-        x if scientific => format!("{x:.*e}", digits - 1),
-        x if x.abs() < 0.5e-6 => format!("{x:.1e}"),
-        x => format!("{x:.decimals$}"),
-    };
-    values.iter().map(show).collect()
-}
-
-/// As [`aligned`], with a plus sign where there is no minus.
-pub(crate) fn signed(values: &[f64], digits: usize) -> Vec<String> {
-    let mut texts = aligned(values, digits);
-    texts.iter_mut().filter(|t| !t.starts_with('-') && !t.starts_with('–')).for_each(|t| t.insert(0, '+'));
-    texts
-}
-
-/// `part` of `whole` in per cent, without pretending that a few are none or nearly all are all.
-fn share(part: u64, whole: usize) -> String {
-    let percent = 100.0 * part as f64 / whole.max(1) as f64;
-    match percent {
-        p if part > 0 && p < 0.5 => "<1%".into(),
-        p if p < 100.0 && p > 99.5 => ">99%".into(),
-        p => format!("{p:.0}%"),
-    }
-}
-
 /// What the model is about, in a few words.
 pub(crate) fn subject(model: &Model) -> String {
     clean(&model.subject())
@@ -159,43 +148,91 @@ pub(crate) fn meaning(model: &Model) -> String {
 
 /// The rules of one size, a list for each ensemble. Coverage also in per cent where the number of training rows
 /// is known.
-pub(crate) fn rules(model: &Model, rules: usize, rows: Option<usize>) -> String {
+pub(crate) fn rules(model: &Model, rules: usize, order: Order) -> String {
     let mut text = String::new();
     for (i, (ensemble, step)) in model.steps(rules).enumerate() {
         let size = format!("{}, complexity {}", count(step.rules, "rule"), step.complexity);
         let class = ensemble.class.as_ref().map_or(String::new(), |c| clean(&format!("{} = {c}: ", model.target)));
         let gap = if i > 0 { "\n" } else { "" };
         let _ = writeln!(text, "{gap}{}\n", styled(BOLD, &format!("{class}{size}")));
-        let _ = write!(text, "{}", rule_list(model.task, ensemble, step, rows));
+        let _ = write!(text, "{}", rule_list(model, ensemble, step, order));
     }
     text
 }
 
-fn rule_list(task: Task, ensemble: &Ensemble, step: &Size, rows: Option<usize>) -> Grid {
+/// The places of the rules of a size, in the order in which they are listed. The importance of a rule is
+/// |weight| 2p(1−p) with p the share of the training rows that it covers: how far what it adds to a row is from the
+/// mean of that, on average. A rule and its complement are equally important.
+pub(crate) fn listed(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..step.rules).collect();
+    if let (Order::Importance, Some(rows)) = (order, model.rows.filter(|&rows| rows > 0)) {
+        let share = |rule: &Rule| (rule.covered as f64 / rows as f64).min(1.0);
+        let importance = |(rule, weight): (&Rule, f64)| weight.abs() * 2.0 * share(rule) * (1.0 - share(rule));
+        let importances: Vec<f64> = ensemble.terms(step).map(importance).collect();
+        // Equally important rules stay in the order of discovery.
+        places.sort_by(|&i, &j| importances[j].total_cmp(&importances[i]));
+    }
+    places
+}
+
+fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> Grid {
     let values: Vec<f64> = step.weights.iter().copied().chain([step.intercept]).collect();
     let weights = signed(&values, 3);
     let factors = aligned(&values.iter().map(|w| w.exp()).collect::<Vec<_>>(), 3);
-    let mut grid = Grid::default();
     let head = |text| Cell::right(text).styled(DIM);
-    let factor_head = (task == Task::Poisson).then(|| head("factor"));
+    let multiplies = model.task == Task::Poisson;
     // Rules of a model written by hand may not know their coverage.
     let known = ensemble.rules.iter().any(|rule| rule.covered > 0);
     // Every search bounds what it missed; the text tells only where exact search has proven something.
     let certified = ensemble.rules.iter().any(|rule| rule.proven);
-    let rows_head = known.then(|| head("rows"));
-    grid.line([head("weight")].into_iter().chain(factor_head).chain([Cell::left("")]).chain(rows_head));
-    let factor = |line: usize| (task == Task::Poisson).then(|| Cell::right(format!("×{}", factors[line])));
-    for (line, rule) in step.members().map(|k| &ensemble.rules[k]).enumerate() {
+    let rows = model.rows.filter(|_| known);
+    let factor = |line: usize| multiplies.then(|| Cell::right(format!("×{}", factors[line])));
+    let before = |line: usize| [Cell::signed(&weights[line])].into_iter().chain(factor(line)).collect::<Vec<_>>();
+    let terms: Vec<&Rule> = ensemble.terms(step).map(|(rule, _)| rule).collect();
+    let after = |rule: &Rule| {
         let covered = known.then(|| Cell::right(rule.covered.to_string()));
-        let part = known.then_some(rows).flatten().map(|n| Cell::right(share(rule.covered, n)).styled(DIM));
+        let part = rows.map(|n| Cell::right(share(rule.covered, n as usize)).styled(DIM));
         let proof = rule.gap().filter(|_| certified).map(|gap| Cell::left(certificate(rule.proven, gap)).styled(DIM));
-        let what = [Cell::left(format!("if {rule}"))];
-        let weight = [Cell::signed(&weights[line])].into_iter();
-        grid.line(weight.chain(factor(line)).chain(what).chain(covered).chain(part).chain(proof));
+        covered.into_iter().chain(part).chain(proof).collect::<Vec<_>>()
+    };
+    // What stands beside the rules leaves this much for them.
+    let mut beside = Grid::default();
+    let heads = || [head("weight")].into_iter().chain(multiplies.then(|| head("factor")));
+    let rows_head = || known.then(|| head("rows"));
+    beside.line(heads().chain(rows_head()));
+    for (line, rule) in terms.iter().enumerate() {
+        beside.line([before(line), after(rule)].concat());
     }
-    let intercept = [Cell::signed(&weights[step.rules])].into_iter().chain(factor(step.rules));
-    grid.line(intercept.chain([Cell::left("always (intercept)")]));
+    let room = width().saturating_sub(beside.width() + 2).max(20);
+    let mut grid = Grid::default();
+    grid.line(heads().chain([Cell::left("")]).chain(rows_head()));
+    for line in listed(model, ensemble, step, order) {
+        let rule = terms[line];
+        let mut lines = broken(&rule.clauses(), room).into_iter();
+        let first = Cell::left(lines.next().unwrap_or_default());
+        grid.line(before(line).into_iter().chain([first]).chain(after(rule)));
+        let blank = || before(line).into_iter().map(|_| Cell::left(""));
+        lines.for_each(|more| grid.line(blank().chain([Cell::left(more)])));
+    }
+    grid.line(before(step.rules).into_iter().chain([Cell::left("always (intercept)")]));
     grid
+}
+
+/// A rule in lines of at most `room` columns that end between conditions, where these are not wider themselves.
+fn broken(clauses: &[String], room: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::from("if");
+    let mut is_new = true;
+    for (i, clause) in clauses.iter().map(|clause| clean(clause)).enumerate() {
+        let end = if i + 1 < clauses.len() { " &" } else { "" };
+        if !is_new && line.width() + 1 + clause.width() + end.len() > room {
+            lines.push(std::mem::replace(&mut line, "  ".into()));
+        }
+        is_new = false;
+        let _ = write!(line, " {clause}{end}");
+    }
+    lines.push(line);
+    lines
 }
 
 /// What exact search knows of a rule.
@@ -203,56 +240,8 @@ fn certificate(proven: bool, gap: f64) -> String {
     if proven { "best".into() } else { format!("within {}% of the best", decimal::rounded(100.0 * gap, 2)) }
 }
 
-/// One column of numbers of a [`path_table`].
-pub(crate) type Measure<'a> = (&'a str, Vec<f64>);
-
-/// Every size of a model with its measures; the chosen one is marked.
-pub(crate) fn path_table(sizes: &[(usize, usize)], measures: &[Measure], chosen: usize) -> Grid {
-    let mut grid = Grid::default();
-    let names = ["rules", "complexity"].into_iter().chain(measures.iter().map(|m| m.0));
-    grid.line(names.map(|name| Cell::right(name).styled(DIM)));
-    let columns: Vec<Vec<String>> = measures.iter().map(|(_, values)| aligned(values, 4)).collect();
-    // Of several sizes with that many rules the most complex is the chosen one.
-    let chosen = sizes.iter().rposition(|s| s.0 == chosen);
-    for (i, &(rules, complexity)) in sizes.iter().enumerate() {
-        let is_chosen = chosen == Some(i);
-        let style = if is_chosen { BOLD } else { PLAIN };
-        let numbers = [rules.to_string(), complexity.to_string()];
-        let cells = numbers.into_iter().chain(columns.iter().map(|c| c[i].clone()));
-        let mark = is_chosen.then(|| Cell::left("chosen").styled(DIM));
-        grid.line(cells.map(|text| Cell::right(text).styled(style)).chain(mark));
-    }
-    grid
-}
-
-/// What cross-validation chose, and the best size of every λ that it tried.
-pub(crate) fn cross_validation(cv: &CrossValidation) -> String {
-    let rule = cv.select.described();
-    let groups = cv.groups.as_ref().map_or(String::new(), |g| format!(" by {}", clean(g)));
-    let mut text = format!("Chosen by {} folds{groups}: {rule}.\n", cv.folds);
-    if cv.grid.len() < 2 {
-        return text;
-    }
-    text.push_str("The best size with each penalty λ:\n\n");
-    let mut grid = Grid::default();
-    grid.line(["λ", "rules", "complexity", "cv risk", "± se"].map(|name| Cell::right(name).styled(DIM)));
-    let risks = aligned(&cv.grid.iter().map(|g| g.cv_risk).collect::<Vec<_>>(), 4);
-    let errors = aligned(&cv.grid.iter().map(|g| g.cv_se).collect::<Vec<_>>(), 4);
-    for (i, point) in cv.grid.iter().enumerate() {
-        let chosen = point.reg_lambda == cv.reg_lambda;
-        let lambda = decimal::rounded(point.reg_lambda, 3);
-        let cells =
-            [lambda, point.rules.to_string(), point.complexity.to_string(), risks[i].clone(), errors[i].clone()];
-        let mark = chosen.then(|| Cell::left("chosen").styled(DIM));
-        let style = if chosen { BOLD } else { PLAIN };
-        grid.line(cells.map(|text| Cell::right(text).styled(style)).into_iter().chain(mark));
-    }
-    let _ = write!(text, "{grid}");
-    text
-}
-
 /// How sure the rules and weights are; nothing where the bootstrap was not asked about this size.
-pub(crate) fn uncertainty(model: &Model, rules: usize) -> String {
+pub(crate) fn uncertainty(model: &Model, rules: usize, order: Order) -> String {
     let Some(bootstrap) = model.bootstrap.as_ref().filter(|b| b.rules == rules) else { return String::new() };
     let what = bootstrap.groups.as_ref().map_or("rows".to_owned(), |g| format!("groups by {}", clean(g)));
     let mut text = format!("\n{}\n\n", styled(BOLD, &format!("How sure: {} draws of the {what}", bootstrap.samples)));
@@ -269,7 +258,9 @@ pub(crate) fn uncertainty(model: &Model, rules: usize) -> String {
         let names = step.members().map(|k| format!("{class}if {}", ensemble.rules[k]));
         let frequencies = found.rules.iter().map(|r| percent(r.frequency)).chain([String::new()]);
         let names = names.chain([format!("{class}always (intercept)")]);
-        for (i, (name, frequency)) in names.zip(frequencies).enumerate() {
+        let named: Vec<(String, String)> = names.zip(frequencies).collect();
+        for i in listed(model, ensemble, step, order).into_iter().chain([step.rules]) {
+            let (name, frequency) = &named[i];
             let interval = [Cell::right(&ends[2 * i]), Cell::right(&ends[2 * i + 1])];
             let line = [Cell::signed(&weights[i])].into_iter().chain(interval);
             grid.line(line.chain([Cell::right(frequency), Cell::left(name)]));
@@ -283,31 +274,9 @@ pub(crate) fn uncertainty(model: &Model, rules: usize) -> String {
     text
 }
 
-fn percent(part: f64) -> String {
-    format!("{:.0}%", 100.0 * part)
-}
-
-/// `risks` divided by that of the constant model; not a number where there is none or it is 0.
-pub(crate) fn relative(sizes: &[(usize, usize)], risks: &[f64]) -> Vec<f64> {
-    let constant = sizes.iter().position(|s| s.0 == 0).map_or(f64::NAN, |i| risks[i]);
-    risks.iter().map(|r| if constant > 0.0 { r / constant } else { f64::NAN }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_align_at_the_point() {
-        assert_eq!(signed(&[0.741, -1.42, -0.409], 3), ["+0.74", "-1.42", "-0.41"]);
-        assert_eq!(aligned(&[23211.4, 592.3, -81.0], 3), ["23211", "592", "-81"]);
-        assert_eq!(aligned(&[0.693, 0.000_12, 0.0], 4), ["0.69300", "0.00012", "0.00000"]);
-        assert_eq!(aligned(&[0.693, 1e-12], 4)[1], "1.0e-12");
-        assert_eq!(aligned(&[1e300, -2.5e299], 3), ["1.00e300", "-2.50e299"]);
-        assert_eq!(aligned(&[f64::NAN, 1.5, f64::INFINITY], 2), ["–", "1.5", "inf"]);
-        assert_eq!(aligned(&[0.0, 0.0], 4), ["0", "0"]);
-        assert_eq!(signed(&[0.0], 3), ["+0"]);
-    }
 
     #[test]
     fn grids_align_by_width_on_screen() {
@@ -320,15 +289,11 @@ mod tests {
     }
 
     #[test]
-    fn shares_do_not_overstate() {
-        let texts = [(0, 10), (1, 1000), (19, 100), (999, 1000), (7, 7)].map(|(part, whole)| share(part, whole));
-        assert_eq!(texts, ["0%", "<1%", "19%", ">99%", "100%"]);
-    }
-
-    #[test]
-    fn relative_risk_needs_a_constant_model() {
-        assert_eq!(relative(&[(0, 0), (1, 2)], &[2.0, 1.0]), [1.0, 0.5]);
-        assert!(relative(&[(1, 2)], &[1.0])[0].is_nan());
-        assert!(relative(&[(0, 0)], &[0.0])[0].is_nan());
+    fn long_rules_break_between_conditions() {
+        let clauses = ["weather = snow", "17 <= hour <= 19", "km >= 6.1"].map(String::from);
+        assert_eq!(broken(&clauses, 80), ["if weather = snow & 17 <= hour <= 19 & km >= 6.1"]);
+        assert_eq!(broken(&clauses, 38), ["if weather = snow & 17 <= hour <= 19 &", "   km >= 6.1"]);
+        assert_eq!(broken(&clauses, 5), ["if weather = snow &", "   17 <= hour <= 19 &", "   km >= 6.1"]);
+        assert_eq!(broken(&[], 80), ["if"]);
     }
 }

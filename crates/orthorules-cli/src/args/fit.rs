@@ -4,6 +4,7 @@ mod columns;
 mod learning;
 mod values;
 
+use super::OrderArgs;
 use clap::Args;
 use columns::ColumnArgs;
 use learning::LearningArgs;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 #[command(after_help = "Example:
   orthorules fit titanic.csv --target survived --max-rules 5 -o titanic.json")]
 pub(crate) struct FitArgs {
-    /// CSV or TSV (also .gz or .zst), Parquet or Arrow IPC file
+    /// CSV or TSV (also .gz or .zst), Parquet or Arrow IPC file; - is the standard input
     pub(crate) table: PathBuf,
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
@@ -39,7 +40,10 @@ pub(crate) struct FitOutputArgs {
     /// Print neither progress nor notes (default: both, progress only on a terminal)
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Say what was read, each rule when it is found, and where the time went (default: only notes)
+    #[command(flatten)]
+    pub(crate) order: OrderArgs,
+    /// Say what was read, each rule when it is found, and where the time went; show every size (default: only notes,
+    /// and at most 15 sizes)
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 }

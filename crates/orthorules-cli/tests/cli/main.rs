@@ -7,8 +7,10 @@ mod extremes;
 mod faults;
 mod help;
 mod json;
+mod layout;
 mod limits;
 mod memory;
+mod messages;
 mod monotone;
 mod odd_input;
 mod output;
@@ -68,7 +70,7 @@ impl Sandbox {
     fn command(&self, args: &[&str]) -> assert_cmd::Command {
         let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_orthorules"));
         command.current_dir(self.0.path()).args(args).timeout(Duration::from_secs(120));
-        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("COLUMNS");
         command
     }
 

@@ -1,0 +1,42 @@
+//! How good the chosen size is, in measures that people know.
+
+use crate::number::alone;
+use orthorules::evaluate::Evaluation;
+use orthorules::params::Intercept;
+use orthorules::{Model, Params, Task};
+
+/// RMSE and R² follow from squared risks. AUC and accuracy are measured by `evaluate`, where it can.
+pub(super) fn told(model: &Model, params: &Params, evaluate: impl FnOnce() -> Option<Evaluation>) -> Option<String> {
+    match model.task {
+        Task::Regression => {
+            let [ensemble] = model.ensembles.as_slice() else { return None };
+            let risks = ensemble.path.iter().map(|size| size.train_risk);
+            let chosen = ensemble.path.iter().rposition(|size| size.rules == ensemble.chosen)?;
+            let train = squared(params, &risks.collect::<Vec<_>>(), chosen)?;
+            let held_out = model
+                .cv
+                .as_ref()
+                .and_then(|cv| squared(params, &cv.path.iter().map(|size| size.cv_risk).collect::<Vec<_>>(), chosen));
+            let held_out = held_out.map_or(String::new(), |measures| format!(" Cross-validated: {measures}."));
+            Some(format!("On the training rows: {train}.{held_out}"))
+        }
+        Task::Classification => {
+            let metrics = evaluate()?.metrics;
+            let metric = |name: &str| metrics.iter().find(|m| m.0 == name).map(|m| m.1).filter(|x| x.is_finite());
+            let auc = metric("auc").map_or(String::new(), |auc| format!("AUC {}, ", alone(auc, 3)));
+            Some(format!("On the training rows: {auc}accuracy {:.1}%.", 100.0 * metric("accuracy")?))
+        }
+        _ => None,
+    }
+}
+
+/// RMSE and R² of the size at `chosen`. The first size is the mean of the target unless there is no intercept.
+fn squared(params: &Params, risks: &[f64], chosen: usize) -> Option<String> {
+    let (constant, risk) = (*risks.first()?, *risks.get(chosen)?);
+    let rmse = alone(risk.sqrt(), 4);
+    let has_r2 = params.intercept != Intercept::None && constant > 0.0;
+    // Rounded first, so that nothing explained is not minus nothing.
+    let r2 = ((1.0 - risk / constant) * 1000.0).round() / 1000.0 + 0.0;
+    let r2 = if has_r2 { format!(", R² {r2:.3}") } else { String::new() };
+    Some(format!("RMSE {rmse}{r2}"))
+}
