@@ -219,7 +219,9 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         chosen = [names[i] for i in which]
         rows = len(X) if _frame.library(X) == "array" else _frame.rows_of(X)
         spelled = self._model.categories
-        table = _frame.table(X, which, chosen, [], True, True, effective_n_jobs(self.n_jobs), spelled)
+        numeric = {*chosen}.difference(spelled, self._model.booleans)
+        table = _frame.table(X, which, chosen, [], True, True, effective_n_jobs(self.n_jobs), spelled, numeric)
+        _frame.warn_left_out(table)
         table.as_booleans([name for name in chosen if name in self._model.booleans])
         if not which:
             table.add("", np.zeros(rows))

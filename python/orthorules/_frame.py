@@ -1,7 +1,7 @@
 """Data in: arrays and data frames to the engine's tables.
 
-Every column becomes one of: numbers (float64, not copied where they lie in one piece), booleans, codes into names, or dates,
-which the engine leaves out with a warning. Nothing here imports pandas, Polars or PyArrow unless the data are theirs.
+Every column becomes one of: numbers (float64, not copied where they lie in one piece), booleans, codes into names, text whose
+meaning the engine finds as it does in CSV, or dates, which it leaves out with a warning. Nothing here imports pandas, Polars or PyArrow unless the data are theirs.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ ROUNDED = (
     "{what} holds whole numbers beyond 2**53, which are rounded to the nearest float64; "
     "if they are names rather than sizes, use categorical_features, or leave them out"
 )
+_PLAIN = (str, bool, int, float, np.bool_, np.integer, np.floating)
 _NEITHER = "column {name!r} holds {dtype}, which is neither number nor text: drop it or convert it"
 
 
@@ -79,10 +80,11 @@ def table(
     text: bool,
     threads: int | None,
     spelled: Collection[str] = (),
+    numeric: Collection[str] = (),
 ) -> _native.Table:
     """The columns `which` of `X` under their `names`. `text` says whether columns that are not numbers are welcome, `threads`
     how many may copy columns of an array that do not lie in one piece; with None these are read where they are. Of the
-    columns in `categorical` and `spelled`, dates and whole numbers that float64 does not hold are taken as text."""
+    columns in `categorical` and `spelled`, dates and whole numbers that float64 does not hold are taken as text. Columns in `numeric` are known to hold numbers: where they are text, what is no number is missing."""
     spelled = {*categorical, *spelled}
     if library(X) == "array":
         whole = X.dtype.kind in "iu" and beyond(X[:, which])
@@ -95,7 +97,9 @@ def table(
     cells = []
     for i, name in zip(which, names, strict=True):
         cell = read(X, i, name, name in spelled)
-        if not text and cell[1] == "codes":
+        if cell[1] == "text" and name in numeric:
+            cell = (name, "numerals", *cell[2:])
+        if not text and cell[1] in ("codes", "text"):
             raise ValueError(
                 f"column {name!r} holds categories, but categorical_features is None: "
                 "use categorical_features='from_dtype', or encode it"
@@ -144,6 +148,11 @@ def _codes(name: str, codes: Any, names: Iterable[Any]) -> Cells:
     return (name, "codes", np.asarray(codes, dtype=np.int64), [label(n) for n in names])
 
 
+def _text(name: str, codes: Any, names: Iterable[Any], spelled: bool) -> Cells:
+    """Text, which is categories if it is to be `spelled` and else whatever it looks like."""
+    return (name, "codes" if spelled else "text", *_codes(name, codes, names)[2:])
+
+
 def _booleans(name: str, numbers: NDArray[Any]) -> Cells:
     """False and true from 0 and 1; NaN is missing."""
     return (name, "booleans", np.where(np.isnan(numbers), -1, numbers).astype(np.int64))
@@ -182,8 +191,10 @@ def _pandas(X: Any, i: int, name: str, spelled: bool) -> Cells:
         return _dates(pd, column, name, spelled)
     if types.is_object_dtype(dtype):
         return _objects(pd, column, name, spelled)
-    if types.is_string_dtype(dtype) or str(dtype).startswith("dictionary"):
+    if str(dtype).startswith("dictionary"):
         return _codes(name, *pd.factorize(column))
+    if types.is_string_dtype(dtype):
+        return _text(name, *pd.factorize(column), spelled)
     raise TypeError(_NEITHER.format(name=name, dtype=dtype))
 
 
@@ -202,7 +213,10 @@ def _objects(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
     """A column of Python objects, by what they are."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind == "string":
-        return _codes(name, *pd.factorize(column))
+        return _text(name, *pd.factorize(column), spelled)
+    if kind in ("mixed", "mixed-integer") and all(isinstance(value, _PLAIN) for value in column.dropna()):
+        # As it would be written to CSV.
+        return _text(name, *pd.factorize(column.map(label, na_action="ignore")), spelled)
     if kind == "boolean":
         return _booleans(name, column.astype("boolean").to_numpy(dtype=np.float64, na_value=np.nan))
     if kind == "integer" and _are_beyond((there := column.dropna()).min(), there.max()):
@@ -231,7 +245,7 @@ def _polars(X: Any, i: int, name: str, spelled: bool) -> Cells:
     text = column.cast(pl.String)
     names = text.drop_nulls().unique(maintain_order=True)
     codes = text.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(-1)
-    return _codes(name, codes.to_numpy(), names.to_list())
+    return _text(name, codes.to_numpy(), names.to_list(), spelled or dtype != pl.String)
 
 
 def _arrow(X: Any, i: int, name: str, spelled: bool) -> Cells:
@@ -254,7 +268,8 @@ def _arrow(X: Any, i: int, name: str, spelled: bool) -> Cells:
         return _arrow_codes(pa, pc, name, column)
     elif not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
         raise TypeError(_NEITHER.format(name=name, dtype=kind))
-    return _arrow_codes(pa, pc, name, pc.dictionary_encode(pc.cast(column, pa.large_string())))
+    _, _, codes, names = _arrow_codes(pa, pc, name, pc.dictionary_encode(pc.cast(column, pa.large_string())))
+    return _text(name, codes, names, spelled)
 
 
 def _arrow_numbers(pa: Any, column: Any) -> NDArray[Any]:

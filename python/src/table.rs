@@ -36,7 +36,8 @@ impl Table {
 }
 
 /// A column as Python hands it over: `(name, "numbers", array)`, `(name, "booleans", codes)`,
-/// `(name, "codes", codes, names)` or `(name, "dates")`. A code below 0 is missing.
+/// `(name, "codes", codes, names)` for categories, `(name, "text", codes, names)` for text of unknown meaning,
+/// `(name, "numerals", codes, names)` for text where numbers are needed, or `(name, "dates")`. A code below 0 is missing.
 fn cells(column: &Bound<'_, PyAny>) -> PyResult<(String, Cells)> {
     let part = |i: usize| column.get_item(i);
     let name: String = part(0)?.extract()?;
@@ -48,9 +49,14 @@ fn cells(column: &Bound<'_, PyAny>) -> PyResult<(String, Cells)> {
     let cells = match kind.as_str() {
         "numbers" => Cells::Numbers(numbers(&part(2)?.extract()?)),
         "booleans" => Cells::Booleans(codes(2)?.into_iter().map(|c| (c >= 0).then_some(c > 0)).collect()),
-        "codes" => {
+        "codes" | "text" | "numerals" => {
             let narrow = |c: i64| u32::try_from(c).unwrap_or(MISSING);
-            Cells::Codes { codes: codes(2)?.into_iter().map(narrow).collect(), names: part(3)?.extract()? }
+            let codes = codes(2)?.into_iter().map(narrow).collect();
+            let names = part(3)?.extract()?;
+            match kind.as_str() {
+                "codes" => Cells::Codes { codes, names },
+                kind => Cells::Text { codes, names, numeric: kind == "numerals" },
+            }
         }
         "dates" => Cells::Dates,
         other => return Err(PyTypeError::new_err(format!("no column is of kind {other:?}"))),

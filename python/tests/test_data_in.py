@@ -238,7 +238,7 @@ def test_a_plan_for_data_is_not_data(deliveries):
 def test_odd_columns_are_refused(deliveries):
     X, y = deliveries
     with pytest.raises(TypeError, match="'mixed' mixes"):
-        RuleRegressor().fit(X.assign(mixed=[1, "a"] * 300), y)
+        RuleRegressor().fit(X.assign(mixed=[1, ("a",)] * 300), y)
     with pytest.raises(TypeError, match="neither number nor text"):
         RuleRegressor().fit(pl.from_pandas(X).with_columns(lists=pl.Series([[1]] * 600)), y)
     with pytest.raises(TypeError, match="neither number nor text"):

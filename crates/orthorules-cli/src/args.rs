@@ -4,6 +4,7 @@ mod fit;
 
 use clap::{Args, Parser, Subcommand};
 pub(crate) use fit::FitArgs;
+use orthorules::table::Notation;
 use std::path::PathBuf;
 
 /// Learns small, accurate lists of weighted rules from tables.
@@ -79,6 +80,8 @@ pub(crate) struct PredictArgs {
     pub(crate) model: PathBuf,
     /// Table to predict; - is the standard input
     pub(crate) table: PathBuf,
+    #[command(flatten)]
+    pub(crate) notation: NotationArgs,
     /// Write to this file, whole or not at all (default: standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -102,6 +105,8 @@ pub(crate) struct EvaluateArgs {
     pub(crate) model: PathBuf,
     /// Table with the target; - is the standard input
     pub(crate) table: PathBuf,
+    #[command(flatten)]
+    pub(crate) notation: NotationArgs,
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
     pub(crate) json: bool,
@@ -118,6 +123,8 @@ pub(crate) struct ExplainArgs {
     pub(crate) model: PathBuf,
     /// Table that holds the row; - is the standard input
     pub(crate) table: PathBuf,
+    #[command(flatten)]
+    pub(crate) notation: NotationArgs,
     /// The row, counted from 1 without the header (default: the first 5)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) row: Option<usize>,
@@ -146,6 +153,25 @@ pub(crate) struct OrderArgs {
     /// Which rules the text lists first; JSON has them in the order of discovery (default: importance)
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = Order::Importance, hide_default_value = true)]
     pub(crate) order: Order,
+}
+
+/// How text spells numbers and missing values.
+#[derive(Debug, Args)]
+pub(crate) struct NotationArgs {
+    /// Text that stands for a missing value in every column, beside what always does (default: none)
+    #[arg(long, value_name = "TOKEN,…", value_delimiter = ',', allow_hyphen_values = true)]
+    na_values: Vec<String>,
+    /// What separates whole numbers from decimals in text: a point or a comma
+    #[arg(long, value_name = "MARK", default_value = ".", value_parser = [".", ","], hide_possible_values = true)]
+    decimal: String,
+}
+
+impl NotationArgs {
+    /// The notation as the library takes it.
+    pub(crate) fn notation(&self) -> Notation {
+        let na_values = self.na_values.iter().map(|token| token.trim().to_owned()).collect();
+        Notation { na_values, decimal_comma: self.decimal == "," }
+    }
 }
 
 /// Which size of a model is used.

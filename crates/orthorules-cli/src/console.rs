@@ -93,6 +93,8 @@ fn with_flags(warning: &Warning) -> String {
         Warning::LeftOut { column, reason } if reason.is_overruled() => {
             format!("{warning} with --categorical {column}")
         }
+        Warning::DecimalCommas { .. } => format!("{warning}: use --decimal ,"),
+        Warning::Thousands { .. } => format!("{warning}; if they are decimal commas, use --decimal ,"),
         Warning::Unbounded { .. } => warning.to_string().replace("a larger penalty", "a larger --reg-lambda"),
         other => other.to_string(),
     }

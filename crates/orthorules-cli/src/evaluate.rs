@@ -1,7 +1,7 @@
 //! `orthorules evaluate`: risk and the usual measures of every size.
 
 use crate::args::EvaluateArgs;
-use crate::console::Output;
+use crate::console::{Notes, Output};
 use crate::fit::SizeLabel;
 use crate::input::{self, Failure, in_table};
 use crate::{sizes, text};
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let source = input::source(&args.table)?;
-    let table = input::table_for(&model, &source)?;
+    let table = input::table_for(&model, &source, args.notation.notation(), Notes { quiet: false, verbose: false })?;
     let evaluations = model.evaluate(&table).map_err(in_table(&source))?;
     Ok(if args.json {
         Output::json(&document(&model, table.rows(), &evaluations))

@@ -84,7 +84,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let rules = input::size(&model, args.size.rules)?;
     let source = input::source(&args.table)?;
-    let table = input::table_for(&model, &source)?;
+    let notes = Notes { quiet: args.quiet, verbose: false };
+    let table = input::table_for(&model, &source, args.notation.notation(), notes)?;
     let total = table.rows();
     let numbers: Vec<usize> = match args.row {
         Some(row) if (1..=total).contains(&row) => vec![row],

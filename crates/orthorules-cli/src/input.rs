@@ -1,9 +1,10 @@
 //! What the commands are given: models, tables and sizes, with errors that name the file.
 
+use crate::console::Notes;
 use crate::foreign;
 use orthorules::atomic_file::{WholeFile, is_special};
-use orthorules::table::read;
-use orthorules::{Error, Model, Table};
+use orthorules::table::{Notation, ReadOptions, read};
+use orthorules::{Error, Model, Table, Warning};
 use std::path::{Path, PathBuf};
 
 /// Why a command failed, with one line to print.
@@ -68,9 +69,17 @@ pub(crate) fn model(path: &Path) -> Result<Model, Failure> {
     Ok(Model::load(path)?)
 }
 
-/// A table for `model`, with its target.
-pub(crate) fn table_for(model: &Model, path: &Path) -> Result<Table, Failure> {
-    read(path, &model.read_options()).map_err(in_table(path))
+/// A table for `model`, with its target. Notes tell of values that are no numbers where the model needs some.
+pub(crate) fn table_for(model: &Model, path: &Path, notation: Notation, notes: Notes) -> Result<Table, Failure> {
+    let options = ReadOptions { notation, ..model.read_options() };
+    let table = read(path, &options).map_err(in_table(path))?;
+    let used = model.used_columns();
+    for warning in table.warnings() {
+        if matches!(warning, Warning::Strays { column, .. } if used.contains(&column.as_str())) {
+            notes.warn(warning);
+        }
+    }
+    Ok(table)
 }
 
 /// The size asked for, which must be on the path, or the chosen one.

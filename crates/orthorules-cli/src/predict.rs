@@ -4,7 +4,7 @@ use crate::args::PredictArgs;
 use crate::console::{self, Notes, Output, interrupted, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
 use crate::sink::Sink;
-use orthorules::table::Batches;
+use orthorules::table::{Batches, ReadOptions};
 use orthorules::{Model, Predictions, Predictor, Task, decimal};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -40,7 +40,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
     let rules = input::size(&model, args.size.rules)?;
     let predictor = Predictor::at(&model, rules);
     let in_table = in_table(&source);
-    let batches = Batches::open(&source, &model.options_to_predict()).map_err(&in_table)?;
+    let options = ReadOptions { notation: args.notation.notation(), ..model.options_to_predict() };
+    let batches = Batches::open(&source, &options).map_err(&in_table)?;
+    let remarks = batches.remarks();
     predictor.check_columns(batches.names()).map_err(&in_table)?;
     let has = |name: &str| batches.names().iter().any(|n| n == name);
     let notes = Notes { quiet: args.quiet, verbose: false };
@@ -62,6 +64,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
             sink.write(&text.map_err(&in_table)?)?;
         }
     }
+    remarks.warnings().iter().for_each(|warning| notes.warn(warning));
     sink.finish()
 }
 

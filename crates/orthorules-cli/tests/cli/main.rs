@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod batches;
+mod columns;
 mod extremes;
 #[cfg(target_os = "linux")]
 mod faults;

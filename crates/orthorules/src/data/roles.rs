@@ -2,6 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::data::problem::Task;
+use crate::data::table::Notation;
 
 /// Which column plays which part. There may be more parts later, so end a list of fields with `..Roles::default()`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Roles {
     pub ignore: Vec<String>,
     /// Columns to read as categories, whatever they look like.
     pub categorical: Vec<String>,
+    /// How text spells numbers and missing values, where a file is read.
+    pub notation: Notation,
 }
 
 impl Roles {
@@ -89,7 +92,8 @@ impl Roles {
         crate::data::table::ReadOptions {
             categorical: self.categorical.clone(),
             keep: kept.cloned().collect(),
-            only: None,
+            notation: self.notation.clone(),
+            ..crate::data::table::ReadOptions::default()
         }
     }
 }

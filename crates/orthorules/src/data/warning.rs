@@ -19,6 +19,35 @@ pub enum Warning {
         /// Why no rule can use it.
         reason: Reason,
     },
+    /// A column of numbers holds a few cells that are none.
+    Strays {
+        /// Its name.
+        column: String,
+        /// How many they are.
+        count: usize,
+        /// The row of the first, counted from 1.
+        row: usize,
+        /// What it holds.
+        value: String,
+    },
+    /// A column of numbers has separators of thousands or signs of currency.
+    Thousands {
+        /// Its name.
+        column: String,
+        /// The first row with one, counted from 1.
+        row: usize,
+        /// What it holds.
+        value: String,
+    },
+    /// A column of text looks like numbers with decimal commas.
+    DecimalCommas {
+        /// Its name.
+        column: String,
+        /// The first row with one, counted from 1.
+        row: usize,
+        /// What it holds.
+        value: String,
+    },
     /// Weights are so light that they are probably shares: penalties outweigh such data.
     LightWeights {
         /// Rows of positive weight.
@@ -110,6 +139,24 @@ impl Display for Warning {
         match self {
             Self::NoColumn { column } => write!(f, "categorical {column}: no such column"),
             Self::LeftOut { column, reason } => write!(f, "column {column:?} left out: {reason}"),
+            Self::Strays { column, count, row, value } => {
+                let rows = if *count == 1 { "value" } else { "values" };
+                write!(
+                    f,
+                    "column {column:?} holds numbers: {count} other {rows}, first {} in row {row}, counted as missing",
+                    quoted(value)
+                )
+            }
+            Self::Thousands { column, row, value } => write!(
+                f,
+                "column {column:?} holds numbers with separators of thousands or signs of currency, first {} in row {row}",
+                quoted(value)
+            ),
+            Self::DecimalCommas { column, row, value } => write!(
+                f,
+                "column {column:?} looks like numbers with decimal commas, first {} in row {row}, but is read as text",
+                quoted(value)
+            ),
             Self::LightWeights { rows, total } => write!(
                 f,
                 "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \
@@ -144,6 +191,13 @@ impl Display for Warning {
     }
 }
 
+/// A value in quotes, on one line and not too long.
+fn quoted(value: &str) -> String {
+    const MOST: usize = 40;
+    let cut: String = value.chars().take(MOST).collect();
+    format!("{:?}{}", cut, if value.chars().count() > MOST { "…" } else { "" })
+}
+
 impl Display for Reason {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
@@ -172,7 +226,11 @@ mod tests {
         let reasons = [Reason::Dates, Reason::ManyLevels { levels: 60, present: 60 }, Reason::Index];
         let left_out = reasons.into_iter().chain([Reason::Type("Binary".into())]).map(|r| Warning::left_out("x", r));
         let unfinished = [None, Some(Unfinished::Folds), Some(Unfinished::Bootstrap)];
+        let (column, value) = (|| "x".to_owned(), || "1,\n5".to_owned());
         let others = [
+            Warning::Strays { column: column(), count: 2, row: 3, value: value() },
+            Warning::Thousands { column: column(), row: 3, value: value() },
+            Warning::DecimalCommas { column: column(), row: 3, value: value() },
             Warning::NoColumn { column: "x".into() },
             Warning::of_weights(0.3, 4).unwrap(),
             Warning::OneTarget { class: class() },

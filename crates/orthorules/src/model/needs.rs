@@ -36,18 +36,34 @@ impl Model {
         ReadOptions {
             categorical: self.categories().chain(target).collect(),
             keep: self.used().chain(roles.into_iter().flatten().cloned()).collect(),
-            only: None,
+            numeric: self.numeric().collect(),
+            ..ReadOptions::default()
         }
     }
 
     /// How to read what predictions need and nothing else.
     pub fn options_to_predict(&self) -> ReadOptions {
         let needed: Vec<String> = self.used().chain(self.exposure.clone()).collect();
-        ReadOptions { categorical: self.categories().collect(), keep: needed.clone(), only: Some(needed) }
+        ReadOptions {
+            categorical: self.categories().collect(),
+            keep: needed.clone(),
+            only: Some(needed),
+            numeric: self.numeric().collect(),
+            ..ReadOptions::default()
+        }
     }
 
     fn categories(&self) -> impl Iterator<Item = String> {
         self.columns.iter().filter(|c| c.kind == Kind::Categorical).map(|c| c.name.clone())
+    }
+
+    /// The columns of numbers that rules use.
+    fn numeric(&self) -> impl Iterator<Item = String> {
+        let used = self.used_columns();
+        self.columns
+            .iter()
+            .filter(move |c| c.kind == Kind::Numeric && used.contains(&c.name.as_str()))
+            .map(|c| c.name.clone())
     }
 
     fn used(&self) -> impl Iterator<Item = String> {

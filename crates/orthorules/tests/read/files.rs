@@ -35,7 +35,7 @@ pub(crate) fn read_bytes(name: &str, bytes: impl AsRef<[u8]>) -> orthorules::Res
 
 pub(crate) fn options(categorical: &[&str], keep: &[&str]) -> ReadOptions {
     let owned = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect();
-    ReadOptions { categorical: owned(categorical), keep: owned(keep), only: None }
+    ReadOptions { categorical: owned(categorical), keep: owned(keep), ..ReadOptions::default() }
 }
 
 /// The table in one line: `name kind: value value …`, columns separated by ` | `, `-` for missing.

@@ -3,6 +3,7 @@
 
 mod batches;
 mod changes;
+mod columns;
 mod damage;
 mod delta;
 mod faults;

@@ -1,6 +1,7 @@
 //! Files that become codes while they are read: the same model, to the last byte, as from the table in memory.
 #![cfg(feature = "files")]
 
+mod dirty;
 mod odd;
 
 use std::collections::BTreeMap;

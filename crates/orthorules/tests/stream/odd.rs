@@ -64,7 +64,7 @@ const NUMBERS: [f64; 20] = [
     2e100,
     -1.0,
 ];
-const TEXTS: [&str; 26] = [
+const TEXTS: [&str; 32] = [
     "a",
     "b",
     "",
@@ -91,6 +91,12 @@ const TEXTS: [&str; 26] = [
     "9007199254740993",
     "-0",
     "1e999",
+    "n/a",
+    "-",
+    "#DIV/0!",
+    "1,234",
+    "$5,000.50",
+    "2,5",
 ];
 
 fn some<T: Clone + std::fmt::Debug + 'static>(
@@ -173,7 +179,7 @@ fn roles() -> impl Strategy<Value = Roles> {
             let positive = positive.map(str::to_owned);
             // Exposures go with counts: elsewhere they are a mistake like others, but not every time.
             let task = if exposure.is_some() { task.or(Some(Task::Poisson)) } else { task };
-            Roles { target, task, positive, weight, exposure, groups, ignore, categorical }
+            Roles { target, task, positive, weight, exposure, groups, ignore, categorical, ..Roles::default() }
         },
     )
 }

@@ -1,6 +1,7 @@
 //! The flags that say which column plays which part.
 
 use super::values::{Names, names};
+use crate::args::NotationArgs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orthorules::{Roles, Task};
@@ -33,6 +34,8 @@ pub(crate) struct ColumnArgs {
     /// Columns to take as categories even if they look like numbers or names (default: as inferred)
     #[arg(long, value_name = "COL,…", value_parser = names)]
     categorical: Vec<Names>,
+    #[command(flatten)]
+    notation: NotationArgs,
 }
 
 impl ColumnArgs {
@@ -47,6 +50,7 @@ impl ColumnArgs {
             groups: self.cv_groups.clone(),
             ignore: self.ignore.iter().flat_map(|list| list.0.clone()).collect(),
             categorical: self.categorical.iter().flat_map(|list| list.0.clone()).collect(),
+            notation: self.notation.notation(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One feature in the two passes over a file.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::BatchRows;
 use crate::base::decimal;
@@ -9,7 +10,7 @@ use crate::codes::encoder::Coder;
 use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::quantiles::Sketch;
 use crate::data::schema::ColumnSpec;
-use crate::data::table::{ColumnPart, Head, Kind, Levels, MISSING, as_boolean};
+use crate::data::table::{ColumnPart, Head, Judged, Kind, Levels, MISSING, Notation, Tally, as_boolean};
 use crate::data::warning::Warning;
 use crate::params::{Checked, Cutting, MaxBins};
 
@@ -19,7 +20,11 @@ pub(super) struct ColumnSummary {
     cutting: Cutting,
     /// Whether numbers are categories.
     categorical: bool,
+    /// Whether text is known to spell numbers.
+    numeric: bool,
+    notation: Arc<Notation>,
     mixed: bool,
+    rows: usize,
 }
 
 enum Seen {
@@ -28,13 +33,22 @@ enum Seen {
     /// Numbers whose every value is a category.
     Distinct(Sketch),
     Booleans,
-    /// Levels, without codes of rows.
-    Text(Levels),
+    /// Levels, without codes of rows but with how often each occurs.
+    Text(Levels, Vec<Tally>),
 }
 
 impl ColumnSummary {
-    pub(super) fn new(head: &Head, params: &Checked) -> Self {
-        Self { seen: Seen::Missing, cutting: params.cutting(), categorical: head.request.categorical, mixed: false }
+    /// Nothing so far. Text of a column that is `numeric` spells numbers, as an earlier reading has found.
+    pub(super) fn new(head: &Head, params: &Checked, numeric: bool) -> Self {
+        Self {
+            seen: Seen::Missing,
+            cutting: params.cutting(),
+            categorical: head.request.categorical,
+            numeric,
+            notation: Arc::clone(&head.notation),
+            mixed: false,
+            rows: 0,
+        }
     }
 
     /// Whether text came after numbers, or numbers after text.
@@ -43,15 +57,18 @@ impl ColumnSummary {
     }
 
     pub(super) fn add(&mut self, part: &ColumnPart, rows: &BatchRows) {
+        let before = self.rows;
+        self.rows += part.rows();
         if matches!(self.seen, Seen::Missing) {
             self.seen = match part {
                 ColumnPart::Missing(_) => return,
+                ColumnPart::Text(_) if self.numeric => Seen::Numbers(Sketch::new(self.cutting)),
                 ColumnPart::Numbers(_) if self.categorical => {
                     Seen::Distinct(Sketch::new(Cutting { max_bins: MaxBins::Exact, ..self.cutting }))
                 }
                 ColumnPart::Numbers(_) => Seen::Numbers(Sketch::new(self.cutting)),
                 ColumnPart::Booleans(_) => Seen::Booleans,
-                ColumnPart::Text(_) => Seen::Text(Levels::default()),
+                ColumnPart::Text(_) => Seen::Text(Levels::default(), Vec::new()),
             };
         }
         match (&mut self.seen, part) {
@@ -59,19 +76,43 @@ impl ColumnSummary {
                 sketch.extend(&rows.of_values(values), rows.weights.as_deref());
             }
             (Seen::Distinct(sketch), ColumnPart::Numbers(values)) => sketch.extend(values, None),
-            (Seen::Text(levels), ColumnPart::Text(more)) => levels.learn(more),
+            (Seen::Numbers(sketch), ColumnPart::Text(cells)) if self.numeric => {
+                let values = self.notation.numbers(&cells.names, &cells.codes);
+                sketch.extend(&rows.of_values(&values), rows.weights.as_deref());
+            }
+            (Seen::Text(levels, tally), ColumnPart::Text(more)) => levels.learn(more, tally, before),
             (_, ColumnPart::Missing(_)) | (Seen::Booleans, ColumnPart::Booleans(_)) => {}
             _ => self.mixed = true,
         }
     }
 
-    /// Why the column called as `head` says is left out.
-    pub(super) fn left_out(&self, head: &Head) -> Option<Warning> {
+    /// What text of unknown meaning holds, if there is any and it is not truth values.
+    pub(super) fn judged(&self, head: &Head) -> Option<Judged> {
         match &self.seen {
-            Seen::Text(levels) if head.untyped && levels.are_boolean() => None,
-            Seen::Text(levels) => levels.left_out(&head.name, head.request),
+            Seen::Text(levels, tally) if self.is_open(head) && !levels.are_boolean() && !levels.names.is_empty() => {
+                Some(head.notation.judge(&head.name, &levels.names, tally, head.request.numeric))
+            }
             _ => None,
         }
+    }
+
+    /// What there is to say of the column called as `head` says, and whether it is left out.
+    pub(super) fn remark(&self, head: &Head) -> (Option<Warning>, bool) {
+        let Seen::Text(levels, _) = &self.seen else { return (None, false) };
+        if head.untyped && levels.are_boolean() {
+            return (None, false);
+        }
+        let left_out = levels.left_out(&head.name, head.request);
+        let is_left_out = left_out.is_some();
+        match self.judged(head) {
+            Some(Judged::Text(Some(remark))) => (Some(remark), is_left_out),
+            _ => (left_out, is_left_out),
+        }
+    }
+
+    /// Whether the meaning of text is open.
+    fn is_open(&self, head: &Head) -> bool {
+        head.untyped && !self.categorical
     }
 
     /// How to read the column called as `head` says in the second pass, if it is not left out.
@@ -79,10 +120,11 @@ impl ColumnSummary {
         let (name, request) = (head.name.as_str(), head.request);
         let kind_of_truth = if request.categorical { Kind::Categorical } else { Kind::Boolean };
         let truth = || vec!["false".to_owned(), "true".to_owned()];
+        let notation = Arc::clone(&self.notation);
         let numeric = |sketch: Option<Sketch>| {
             let cuts = || sketch.map_or(Vec::new(), Sketch::cuts);
             let coder = params.cuts.get(name).map_or_else(|| Coder::ordered(name, cuts()), |t| Coder::given(name, t));
-            FeatureEncoder { coder, kind: Kind::Numeric, levels: Vec::new(), way: Way::Numbers }
+            FeatureEncoder { coder, kind: Kind::Numeric, levels: Vec::new(), way: Way::Numbers(notation) }
         };
         let nominal = |levels: Vec<String>, kind, way| FeatureEncoder {
             coder: Coder::nominal(name, levels.clone()),
@@ -91,7 +133,7 @@ impl ColumnSummary {
             way,
         };
         match self.seen {
-            Seen::Missing if request.categorical => nominal(Vec::new(), Kind::Categorical, Way::Numbers),
+            Seen::Missing if request.categorical => nominal(Vec::new(), Kind::Categorical, Way::Distinct(Vec::new())),
             Seen::Missing => numeric(None),
             Seen::Numbers(sketch) => numeric(Some(sketch)),
             Seen::Distinct(sketch) => {
@@ -100,16 +142,16 @@ impl ColumnSummary {
                 nominal(levels, Kind::Categorical, Way::Distinct(values))
             }
             Seen::Booleans => nominal(truth(), kind_of_truth, Way::Booleans),
-            Seen::Text(levels) if head.untyped && !request.categorical && levels.are_boolean() => {
+            Seen::Text(levels, _) if head.untyped && !request.categorical && levels.are_boolean() => {
                 nominal(truth(), Kind::Boolean, Way::Booleans)
             }
-            Seen::Text(levels) if levels.names.is_empty() && request.categorical => {
+            Seen::Text(levels, _) if levels.names.is_empty() && request.categorical => {
                 nominal(Vec::new(), Kind::Categorical, Way::Text(HashMap::new()))
             }
-            Seen::Text(levels) if levels.names.is_empty() => {
+            Seen::Text(levels, _) if levels.names.is_empty() => {
                 FeatureEncoder { way: Way::Text(HashMap::new()), ..numeric(None) }
             }
-            Seen::Text(levels) => {
+            Seen::Text(levels, _) => {
                 let (sorted, rank) = levels.ranked();
                 nominal(sorted, Kind::Categorical, Way::Text(levels.names.into_iter().zip(rank).collect()))
             }
@@ -126,7 +168,8 @@ pub(super) struct FeatureEncoder {
 }
 
 enum Way {
-    Numbers,
+    /// Also where they come as text.
+    Numbers(Arc<Notation>),
     Distinct(Vec<f64>),
     Booleans,
     /// With the code of each level.
@@ -157,7 +200,11 @@ impl FeatureEncoder {
             (_, ColumnPart::Missing(count)) => {
                 self.coder.levels(std::iter::repeat_n(MISSING, rows.count(*count)), to);
             }
-            (Way::Numbers, ColumnPart::Numbers(values)) => self.coder.numbers(&rows.of_values(values), to),
+            (Way::Numbers(_), ColumnPart::Numbers(values)) => self.coder.numbers(&rows.of_values(values), to),
+            (Way::Numbers(notation), ColumnPart::Text(cells)) => {
+                let values = notation.numbers(&cells.names, &cells.codes);
+                self.coder.numbers(&rows.of_values(&values), to);
+            }
             (Way::Distinct(distinct), ColumnPart::Numbers(values)) => {
                 let code =
                     |x: &f64| distinct.binary_search_by(|d| d.total_cmp(&(x + 0.0))).map_or(MISSING, |c| c as u32);

@@ -7,7 +7,7 @@
 mod feature;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,7 +22,7 @@ use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, pick, rows_that_count, weights};
 use crate::data::table::{
-    self, Builder, CHANGED, ColumnPart, Head, Outcome, ReadOptions, Scan, Source, Table, nothing_left,
+    self, Builder, CHANGED, ColumnPart, Head, Judged, Notation, ReadOptions, Scan, Source, Table, nothing_left,
 };
 use crate::data::warning::Warning;
 use crate::model::Model;
@@ -85,20 +85,20 @@ fn coded(
     let source = &Arc::new(Source::open(path)?);
     let error = |what: String| source.error(what);
     let mut options = roles.read_options();
-    let First { scan, table, summaries, rows, mut seconds } =
+    let First { scan, table, summaries, mut remarks, rows, mut seconds } =
         First::pass(source, &options, roles, params).map_err(error)?;
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
     let mut warnings: Vec<Warning> = unknown.map(|name| Warning::NoColumn { column: name.clone() }).collect();
-    let mut remarks = scan.left_out.clone();
+    remarks.extend(scan.left_out.iter().cloned());
     let (mut names, mut features) = (Vec::new(), Vec::new());
     for (head, summary) in scan.heads.iter().zip(summaries) {
-        match summary.map(|summary| (summary.left_out(head), summary)) {
-            Some((Some(why), _)) => {
-                remarks.push((head.place, why));
+        if let Some(summary) = summary {
+            let (remark, is_left_out) = summary.remark(head);
+            remarks.extend(remark.map(|remark| (head.place, remark)));
+            if is_left_out {
                 continue;
             }
-            Some((None, summary)) => features.push((head.clone(), summary)),
-            None => {}
+            features.push((head.clone(), summary));
         }
         names.push(head.name.as_str());
     }
@@ -137,36 +137,50 @@ struct First {
     table: Table,
     /// For each column that is read, what was seen of it if it is a feature.
     summaries: Vec<Option<ColumnSummary>>,
+    /// What there is to say of columns of numbers that came as text, by their place.
+    remarks: Vec<(usize, Warning)>,
     rows: usize,
     seconds: f64,
 }
 
+/// What earlier readings of the file have found out.
+#[derive(Default, PartialEq, Clone)]
+struct Known {
+    /// Columns of CSV in which text came after numbers, or numbers after text: to be read as text from their first row.
+    as_text: HashSet<String>,
+    /// Features whose text spells numbers, with what there is to say of them.
+    numeric: HashMap<String, Vec<Warning>>,
+}
+
 impl First {
     fn pass(source: &Arc<Source>, options: &ReadOptions, roles: &Roles, params: &Checked) -> Result<Self, String> {
-        let mut as_text = HashSet::new();
+        let mut known = Known::default();
         loop {
-            let before = as_text.len();
-            let first = Self::attempt(source, options, roles, params, &mut as_text)?;
-            // Numbers first, text later: once more, with these columns as text from their first row.
-            if as_text.len() == before {
+            let before = known.clone();
+            let first = Self::attempt(source, options, roles, params, &mut known)?;
+            // Once more, if something was found out that should have been known from the first row.
+            if known == before {
                 return Ok(first);
             }
         }
     }
 
-    /// One reading of the file; columns in which text came after numbers are added to `as_text`.
+    /// One reading of the file, which may add to what is known.
     fn attempt(
         source: &Arc<Source>,
         options: &ReadOptions,
         roles: &Roles,
         params: &Checked,
-        as_text: &mut HashSet<String>,
+        known: &mut Known,
     ) -> Result<Self, String> {
-        let mut scan = Scan::new(source, options, as_text)?;
+        let mut scan = Scan::new(source, options, &known.as_text)?;
         let heads = scan.heads.clone();
         let role = |head: &Head| roles.is_singled_out(&head.name);
         let mut builders: Vec<Option<Builder>> = heads.iter().map(|h| role(h).then(|| Builder::new(h))).collect();
-        let feature = |head: &Head| roles.is_feature(&head.name).then(|| ColumnSummary::new(head, params));
+        let feature = |head: &Head| {
+            let numeric = known.numeric.contains_key(&head.name);
+            roles.is_feature(&head.name).then(|| ColumnSummary::new(head, params, numeric))
+        };
         let mut summaries: Vec<Option<ColumnSummary>> = heads.iter().map(feature).collect();
         let weight = heads.iter().position(|head| Some(&head.name) == roles.weight.as_ref());
         let (mut rows, mut seconds) = (0, 0.0);
@@ -176,7 +190,7 @@ impl First {
             if rows >= u32::MAX as usize {
                 return Err(format!("has more than the {} rows that one table may have", u32::MAX - 1));
             }
-            let rows = BatchRows::of(weight.map(|at| &parts[at]));
+            let rows = BatchRows::of(weight.map(|at| &parts[at]), &options.notation);
             summaries.par_iter_mut().zip(&parts).for_each(|(summary, part)| {
                 if let Some(summary) = summary {
                     summary.add(part, &rows);
@@ -186,20 +200,36 @@ impl First {
                 if let Some(builder) = builder
                     && builder.push(part).is_err()
                 {
-                    as_text.insert(builder.name().to_owned());
+                    known.as_text.insert(builder.name().to_owned());
                 }
             }
             seconds += started.elapsed().as_secs_f64();
         }
-        let mixed =
-            heads.iter().zip(&summaries).filter(|(_, summary)| summary.as_ref().is_some_and(ColumnSummary::is_mixed));
-        as_text.extend(mixed.map(|(head, _)| head.name.clone()));
+        for (head, summary) in heads.iter().zip(&summaries) {
+            let Some(summary) = summary else { continue };
+            if summary.is_mixed() {
+                known.as_text.insert(head.name.clone());
+            } else if let Some(Judged::Numbers(remarks)) = summary.judged(head) {
+                known.as_text.remove(&head.name);
+                known.numeric.insert(head.name.clone(), remarks.warnings(&head.name));
+            }
+        }
         if rows == 0 && !heads.is_empty() {
             return Err("has a header but no rows".into());
         }
-        let columns = builders.into_iter().flatten().map(Builder::finish).filter_map(Outcome::kept);
-        let table = Table::new(columns.collect()).map_err(|e| e.to_string())?;
-        Ok(Self { scan, table, summaries, rows, seconds })
+        let noted = |head: &Head| known.numeric.get(&head.name).into_iter().flatten().cloned();
+        let mut remarks: Vec<(usize, Warning)> =
+            heads.iter().flat_map(|head| noted(head).map(|remark| (head.place, remark))).collect();
+        let mut columns = Vec::new();
+        for builder in builders.into_iter().flatten() {
+            let place = builder.place();
+            if let Some((column, more)) = builder.finish().kept() {
+                columns.push(column);
+                remarks.extend(more.into_iter().map(|remark| (place, remark)));
+            }
+        }
+        let table = Table::new(columns).map_err(|e| e.to_string())?;
+        Ok(Self { scan, table, summaries, remarks, rows, seconds })
     }
 }
 
@@ -212,11 +242,15 @@ pub(crate) struct BatchRows {
 
 impl BatchRows {
     /// By the part of the column of weights, if there is one. Bad weights are told when all have been read.
-    fn of(weight: Option<&ColumnPart>) -> Self {
-        let Some(ColumnPart::Numbers(weights)) = weight else { return Self { weights: None, kept: None } };
-        match rows_that_count(weights) {
-            Some(kept) => Self { weights: Some(pick(weights, &kept)), kept: Some(kept) },
-            None => Self { weights: Some(weights.to_vec()), kept: None },
+    fn of(weight: Option<&ColumnPart>, notation: &Notation) -> Self {
+        let weights: Cow<'_, [f64]> = match weight {
+            Some(ColumnPart::Numbers(weights)) => Cow::Borrowed(weights),
+            Some(ColumnPart::Text(cells)) => notation.numbers(&cells.names, &cells.codes).into(),
+            _ => return Self { weights: None, kept: None },
+        };
+        match rows_that_count(&weights) {
+            Some(kept) => Self { weights: Some(pick(&weights, &kept)), kept: Some(kept) },
+            None => Self { weights: Some(weights.into_owned()), kept: None },
         }
     }
 
@@ -260,7 +294,7 @@ impl Second<'_> {
         let mut rows = 0;
         while let Some(parts) = if self.features.is_empty() { None } else { scan.next().map_err(error)? } {
             let started = Instant::now();
-            let kept = BatchRows::of(weight.map(|at| &parts[at]));
+            let kept = BatchRows::of(weight.map(|at| &parts[at]), &options.notation);
             rows += parts.first().map_or(0, ColumnPart::rows);
             let whole =
                 (&mut self.features, &mut codes, &places).into_par_iter().all(|((_, feature), codes, place)| {

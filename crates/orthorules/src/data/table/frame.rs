@@ -1,6 +1,7 @@
 //! Tables from columns that are in memory already: what a data frame holds, judged as files are.
 
 use super::levels::{ColumnRequest, Levels, Outcome, assemble, dates, index};
+use super::notation::Notation;
 use super::{Column, Numbers, Table, Values};
 use crate::base::error::{Error, Result};
 
@@ -12,12 +13,21 @@ pub enum Cells {
     Numbers(Numbers),
     /// False and true; `None` is missing.
     Booleans(Vec<Option<bool>>),
-    /// Text as codes into `names`; a code without a name is missing.
+    /// Categories as codes into `names`; a code without a name is missing.
     Codes {
         /// One code a row.
         codes: Vec<u32>,
         /// The text of each code.
         names: Vec<String>,
+    },
+    /// Text of unknown meaning as codes into `names`, judged as a column of CSV is: it may hold numbers or truth values.
+    Text {
+        /// One code a row.
+        codes: Vec<u32>,
+        /// The text of each code.
+        names: Vec<String>,
+        /// Whether it is known to hold numbers, so that whatever else is in it counts as missing.
+        numeric: bool,
     },
     /// Dates or times, which no rule can use.
     Dates,
@@ -50,10 +60,28 @@ pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[Str
             Cells::Numbers(numbers) => kept(Values::Numeric(numbers)),
             Cells::Booleans(values) => kept(Values::booleans(values)),
             Cells::Codes { codes, names } => coded(&codes, &names).judge(&name, request),
+            Cells::Text { codes, names, numeric } => {
+                let request = ColumnRequest { numeric, ..request };
+                match coded(&codes, &names).infer(&name, request, &Notation::default()) {
+                    // Where no cell is a number, whoever needs numbers will say so.
+                    Outcome::Numbers(column, remarks) if remarks.refusal(&name, present(&column)).is_some() => {
+                        coded(&codes, &names).judge(&column.name, request)
+                    }
+                    outcome => outcome,
+                }
+            }
             Cells::Dates => Outcome::LeftOut(dates(&name)),
         }
     };
     assemble(columns.into_iter().map(outcome).collect(), Vec::new()).map_err(Error::Table)
+}
+
+/// How many cells are numbers.
+fn present(column: &Column) -> usize {
+    match &column.values {
+        Values::Numeric(numbers) => numbers.iter().filter(|x| !x.is_nan()).count(),
+        Values::Categorical { .. } => 0,
+    }
 }
 
 /// Levels from codes: one look-up for each name rather than for each row.

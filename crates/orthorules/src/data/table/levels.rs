@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::notation::{Judged, Notation, Remarks, Tally};
 use super::{Column, MISSING, Table, Values};
 use crate::data::warning::{Reason, Warning};
 
@@ -13,15 +14,25 @@ const MANY_SHARE: f64 = 0.5;
 pub(crate) enum Outcome {
     /// It is part of the table.
     Kept(Column),
+    /// It came as text, and is part of the table as numbers.
+    Numbers(Column, Remarks),
+    /// It is part of the table, but the user should know something about it.
+    Noted(Column, Warning),
     /// It is not, for the reason given.
     LeftOut(Warning),
 }
 
 #[cfg(feature = "files")]
 impl Outcome {
-    pub(crate) fn kept(self) -> Option<Column> {
+    /// The column and the remarks about it, unless it is left out.
+    pub(crate) fn kept(self) -> Option<(Column, Vec<Warning>)> {
         match self {
-            Self::Kept(column) => Some(column),
+            Self::Kept(column) => Some((column, Vec::new())),
+            Self::Numbers(column, remarks) => {
+                let warnings = remarks.warnings(&column.name);
+                Some((column, warnings))
+            }
+            Self::Noted(column, warning) => Some((column, vec![warning])),
             Self::LeftOut(_) => None,
         }
     }
@@ -29,17 +40,27 @@ impl Outcome {
 
 /// The table of what was kept.
 pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<Warning>) -> Result<Table, String> {
-    let mut kept = Vec::new();
+    let (mut kept, mut all) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         match outcome {
             Outcome::Kept(column) => kept.push(column),
+            Outcome::Numbers(column, remarks) => {
+                warnings.extend(remarks.warnings(&column.name));
+                all.push((column.name.clone(), remarks));
+                kept.push(column);
+            }
+            Outcome::Noted(column, warning) => {
+                kept.push(column);
+                warnings.push(warning);
+            }
             Outcome::LeftOut(warning) => warnings.push(warning),
         }
     }
     if kept.is_empty() {
         return Err(nothing_left(&warnings));
     }
-    Table::new(kept).map(|t| t.with_warnings(warnings)).map_err(|e| e.to_string())
+    let table = Table::new(kept).map_err(|e| e.to_string())?;
+    Ok(Table { remarks: all, ..table.with_warnings(warnings) })
 }
 
 /// Why there is no table: the first column that was left out, if there was any.
@@ -54,13 +75,15 @@ pub(crate) struct ColumnRequest {
     pub(crate) categorical: bool,
     /// Whatever kind, but not left out.
     pub(crate) keep: bool,
+    /// Numbers: whatever else there is counts as missing.
+    pub(crate) numeric: bool,
 }
 
 impl ColumnRequest {
     /// What lists of columns say about the one called `name`.
     pub(super) fn of(name: &str, categorical: &[String], keep: &[String]) -> Self {
         let named = |list: &[String]| list.iter().any(|n| n == name);
-        Self { categorical: named(categorical), keep: named(keep) }
+        Self { categorical: named(categorical), keep: named(keep), numeric: false }
     }
 
     /// Whether the column must be part of the table.
@@ -90,6 +113,17 @@ pub(super) fn missing(name: &str, rows: usize, request: ColumnRequest) -> Column
         Values::Numeric(vec![f64::NAN; rows].into())
     };
     Column::new(name, values)
+}
+
+/// Whether text is a truth value, and which.
+pub(crate) fn as_boolean(cell: &str) -> Option<bool> {
+    if cell.eq_ignore_ascii_case("true") {
+        Some(true)
+    } else if cell.eq_ignore_ascii_case("false") {
+        Some(false)
+    } else {
+        None
+    }
 }
 
 /// Whether `text` is `YYYY-MM-DD`, alone or followed by `T` or a blank and a time.
@@ -128,7 +162,7 @@ impl Levels {
     }
 
     /// Adds a cell and returns its code.
-    pub(super) fn push(&mut self, cell: Option<&str>, is_missing: fn(&str) -> bool) -> u32 {
+    pub(super) fn push(&mut self, cell: Option<&str>, is_missing: impl Fn(&str) -> bool) -> u32 {
         let code = cell.map(str::trim).filter(|c| !is_missing(c)).map_or(MISSING, |text| self.code(text));
         self.again(code);
         code
@@ -165,12 +199,16 @@ impl Levels {
         self.codes.push(code);
     }
 
-    /// Adds the levels of another list, but not its rows.
+    /// Adds the levels of another list, but not its rows, which come after so many `before`: only how often each occurs.
     #[cfg(feature = "files")]
-    pub(crate) fn learn(&mut self, other: &Self) {
-        other.names.iter().for_each(|name| {
-            self.code(name);
-        });
+    pub(crate) fn learn(&mut self, other: &Self, tally: &mut Vec<Tally>, before: usize) {
+        for (name, more) in other.names.iter().zip(other.tally()) {
+            let code = self.code(name) as usize;
+            match tally.get_mut(code) {
+                Some(tally) => tally.count += more.count,
+                None => tally.push(Tally { count: more.count, first: before + more.first }),
+            }
+        }
         self.present += other.present;
     }
 
@@ -198,6 +236,49 @@ impl Levels {
         let (levels, rank) = self.ranked();
         let codes = self.codes.iter().map(|&c| rank.get(c as usize).copied().unwrap_or(MISSING)).collect();
         Outcome::Kept(Column::new(name, Values::Categorical { codes, levels, boolean: false }))
+    }
+
+    /// The column of text of unknown meaning: of numbers, of truth values or of these levels, unless it is left out.
+    pub(super) fn infer(self, name: &str, request: ColumnRequest, notation: &Notation) -> Outcome {
+        if request.categorical || self.names.is_empty() {
+            return self.judge(name, request);
+        }
+        if self.are_boolean() {
+            let boolean = |&code: &u32| self.names.get(code as usize).and_then(|l| as_boolean(l));
+            let values = Values::booleans(self.codes.iter().map(boolean));
+            return Outcome::Kept(Column::new(name, values));
+        }
+        match notation.judge(name, &self.names, &self.tally(), request.numeric) {
+            Judged::Numbers(remarks) => {
+                let numbers = notation.numbers(&self.names, &self.codes);
+                Outcome::Numbers(Column::new(name, Values::Numeric(numbers.into())), remarks)
+            }
+            Judged::Text(None) => self.judge(name, request),
+            // The remark says what to do about it, also where the column is left out.
+            Judged::Text(Some(remark)) => match self.judge(name, request) {
+                Outcome::Kept(column) => Outcome::Noted(column, remark),
+                _ => Outcome::LeftOut(remark),
+            },
+        }
+    }
+
+    /// How often each level occurs, and where first.
+    pub(crate) fn tally(&self) -> Vec<Tally> {
+        let mut tally = vec![Tally { count: 0, first: 0 }; self.names.len()];
+        for (row, &code) in self.codes.iter().enumerate() {
+            if let Some(tally) = tally.get_mut(code as usize) {
+                if tally.count == 0 {
+                    tally.first = row;
+                }
+                tally.count += 1;
+            }
+        }
+        tally
+    }
+
+    /// Whether there are levels and all are `true` or `false`.
+    pub(crate) fn are_boolean(&self) -> bool {
+        !self.names.is_empty() && self.names.iter().all(|l| as_boolean(l).is_some())
     }
 
     /// The levels in order, as numbers if all are numbers, else by their text; and the place of each name in it.

@@ -2,17 +2,23 @@
 
 mod frame;
 mod levels;
+mod notation;
 mod numbers;
 #[cfg(feature = "files")]
 mod read;
 #[cfg(feature = "files")]
-pub(crate) use levels::{Levels, Outcome, nothing_left};
+pub(crate) use levels::{Levels, as_boolean, nothing_left};
 #[cfg(feature = "files")]
-pub use read::{Batches, ReadOptions, panics_are_caught, read};
+pub(crate) use notation::{Judged, Tally};
 #[cfg(feature = "files")]
-pub(crate) use read::{Builder, CHANGED, ColumnPart, Head, Scan, Source, as_boolean};
+pub use read::{BatchRemarks, Batches, ReadOptions, panics_are_caught, read};
+#[cfg(feature = "files")]
+pub(crate) use read::{Builder, CHANGED, ColumnPart, Head, Scan, Source};
+
+use notation::Remarks;
 
 pub use frame::{Cells, gather};
+pub use notation::Notation;
 pub use numbers::{Matrix, Numbers};
 
 use crate::base::error::{Error, Result};
@@ -66,6 +72,8 @@ pub struct Table {
     columns: Vec<Column>,
     rows: usize,
     warnings: Vec<Warning>,
+    /// What there is to say of columns of numbers that came as text.
+    remarks: Vec<(String, Remarks)>,
 }
 
 impl Values {
@@ -185,7 +193,7 @@ impl Table {
         if rows > u32::MAX as usize - 1 {
             return Err(Error::Table(format!("{rows} rows are more than the 4,294,967,294 that one table may have")));
         }
-        Ok(Self { columns, rows, warnings: Vec::new() })
+        Ok(Self { columns, rows, warnings: Vec::new(), remarks: Vec::new() })
     }
 
     /// The same table with those columns as categories that `names` lists.
@@ -236,6 +244,6 @@ impl Table {
     #[must_use]
     pub fn take(&self, rows: &[u32]) -> Self {
         let columns = self.columns.iter().map(|c| Column::new(c.name.clone(), c.values.take(rows))).collect();
-        Self { columns, rows: rows.len(), warnings: Vec::new() }
+        Self { columns, rows: rows.len(), ..Self::default() }
     }
 }

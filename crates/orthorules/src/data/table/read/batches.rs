@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::column::Builder;
 use super::scan::Scan;
 use super::source::Source;
-use super::{ReadOptions, table};
+use super::{ReadOptions, Totals, table};
 use crate::base::error::Result;
 use crate::data::table::Table;
+use crate::data::warning::Warning;
 
 /// The rows of a file in order, as tables of bounded size: about a megabyte of text, or 65,536 rows of Parquet or Arrow.
 /// Only the tables that are being decoded are in memory, one for each thread.
@@ -36,8 +37,21 @@ pub struct Batches {
     source: Arc<Source>,
     scan: Scan,
     options: ReadOptions,
+    totals: Totals,
+    remarks: BatchRemarks,
     rows: usize,
     ended: bool,
+}
+
+/// Remarks about how the rows of a file were read, complete when its [`Batches`] have come to their end.
+#[derive(Debug, Clone, Default)]
+pub struct BatchRemarks(Arc<Mutex<Vec<Warning>>>);
+
+impl BatchRemarks {
+    /// What a user should know of columns that are known to hold numbers.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.0.lock().map(|warnings| warnings.clone()).unwrap_or_default()
+    }
 }
 
 impl Batches {
@@ -45,12 +59,27 @@ impl Batches {
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         let source = Arc::new(Source::open(path)?);
         let scan = Scan::new(&source, options, &HashSet::new()).map_err(|what| source.error(what))?;
-        Ok(Self { source, scan, options: options.clone(), rows: 0, ended: false })
+        let (options, totals) = (options.clone(), Totals::new(options));
+        Ok(Self { source, scan, options, totals, remarks: BatchRemarks::default(), rows: 0, ended: false })
     }
 
     /// The names of all columns of the file, whether they are read or not.
     pub fn names(&self) -> &[String] {
         &self.scan.names
+    }
+
+    /// Where remarks about all rows will be.
+    pub fn remarks(&self) -> BatchRemarks {
+        self.remarks.clone()
+    }
+
+    /// What is to be said when all rows have been read.
+    fn end(&self) -> Result<(), String> {
+        self.totals.check()?;
+        if let Ok(mut warnings) = self.remarks.0.lock() {
+            *warnings = self.totals.warnings();
+        }
+        Ok(())
     }
 
     fn batch(&mut self) -> Result<Option<Table>, String> {
@@ -64,11 +93,12 @@ impl Batches {
                 }
             }
             // A file without rows is as much of a mistake here as when it is read whole.
-            None if self.rows > 0 => return Ok(None),
+            None if self.rows > 0 => return self.end().map(|()| None),
             None => {}
         }
         let table = table(builders, &self.scan, &self.options)?;
         self.rows += table.rows();
+        self.totals.add(&table);
         Ok(Some(table))
     }
 }

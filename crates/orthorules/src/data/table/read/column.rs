@@ -1,7 +1,10 @@
 //! Columns from their parts. Each kind is decided over the whole column, never from a sample.
 
-use super::part::{ColumnPart, as_boolean};
+use std::sync::Arc;
+
+use super::part::ColumnPart;
 use crate::data::table::levels::{ColumnRequest, Levels, Outcome, missing};
+use crate::data::table::notation::Notation;
 use crate::data::table::{Column, Numbers, Values};
 
 /// A column of a file.
@@ -11,8 +14,9 @@ pub(crate) struct Head {
     /// Its place among all columns of the file.
     pub(crate) place: usize,
     pub(crate) request: ColumnRequest,
-    /// Whether it is text of unknown meaning, from CSV.
+    /// Whether it is text of unknown meaning.
     pub(crate) untyped: bool,
+    pub(crate) notation: Arc<Notation>,
 }
 
 /// A column while its parts come in.
@@ -92,10 +96,7 @@ impl<'h> Builder<'h> {
             BuilderValues::Missing => Outcome::Kept(missing(name, self.rows, request)),
             BuilderValues::Numbers(numbers) => kept(Values::Numeric(numbers)),
             BuilderValues::Booleans(values) => kept(Values::booleans(values)),
-            BuilderValues::Text(levels) if self.head.untyped && !request.categorical && levels.are_boolean() => {
-                let boolean = |&code: &u32| levels.names.get(code as usize).and_then(|l| as_boolean(l));
-                kept(Values::booleans(levels.codes.iter().map(boolean)))
-            }
+            BuilderValues::Text(levels) if self.head.untyped => levels.infer(name, request, &self.head.notation),
             BuilderValues::Text(levels) => levels.judge(name, request),
         }
     }
@@ -109,13 +110,6 @@ impl ColumnPart {
             Self::Booleans(values) => values.len(),
             Self::Text(levels) => levels.codes.len(),
         }
-    }
-}
-
-impl Levels {
-    /// Whether there are levels and all are `true` or `false`.
-    pub(crate) fn are_boolean(&self) -> bool {
-        !self.names.is_empty() && self.names.iter().all(|l| as_boolean(l).is_some())
     }
 }
 
@@ -143,7 +137,7 @@ mod tests {
     }
 
     fn built(request: ColumnRequest, parts: Vec<ColumnPart>) -> Result<Outcome, Mixed> {
-        let head = Head { name: "x".into(), place: 0, request, untyped: true };
+        let head = Head { name: "x".into(), place: 0, request, untyped: true, notation: Arc::default() };
         let mut builder = Builder::new(&head);
         parts.into_iter().try_for_each(|part| builder.push(part))?;
         Ok(builder.finish())
@@ -181,7 +175,7 @@ mod tests {
         assert!(!kept(51, 51, nothing));
         assert!(!kept(51, 101, nothing));
         assert!(kept(51, 102, nothing), "half the rows share a level");
-        assert!(kept(51, 51, ColumnRequest { categorical: true, keep: false }));
-        assert!(kept(51, 51, ColumnRequest { categorical: false, keep: true }));
+        assert!(kept(51, 51, ColumnRequest { categorical: true, ..nothing }));
+        assert!(kept(51, 51, ColumnRequest { keep: true, ..nothing }));
     }
 }

@@ -6,6 +6,7 @@ use super::part::{ColumnPart, untyped};
 use super::source::Source;
 use super::text::{Fault, Found, PIECE, Piece, Pieces, Split, WrongWidth, find_row, line_of};
 use super::{Format, one_line};
+use crate::data::table::notation::Notation;
 use crate::data::table::read::part::Wanted;
 
 /// The most columns: a header of delimiters alone would take a hundred times its size in memory.
@@ -40,13 +41,18 @@ impl Reader {
     }
 
     /// The parts of the `wanted` columns in the next rows, read and judged on all threads; nothing at the end.
-    pub(super) fn next(&mut self, source: &Source, wanted: &Wanted) -> Result<Vec<Vec<ColumnPart>>, String> {
+    pub(super) fn next(
+        &mut self,
+        source: &Source,
+        wanted: &Wanted,
+        notation: &Notation,
+    ) -> Result<Vec<Vec<ColumnPart>>, String> {
         loop {
             let group = self.pieces(source)?;
             let ended = group.is_empty();
             let (delimiter, width) = (self.delimiter, self.names.len());
             let split = |Piece { text, lines }| match Split::new(text, delimiter, width) {
-                Ok(split) => Ok((split.rows(), untyped(&split, wanted))),
+                Ok(split) => Ok((split.rows(), untyped(&split, wanted, notation))),
                 Err((wrong, text)) => Err((wrong, Piece { text, lines })),
             };
             let mut groups = Vec::new();

@@ -32,14 +32,15 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::Table;
+use super::notation::Remarks;
+use super::{Notation, Table, Values};
 use crate::base::error::Result;
 use crate::data::table::levels::{Outcome, assemble};
 use crate::data::warning::Warning;
 pub use arrow::panics_are_caught;
-pub use batches::Batches;
+pub use batches::{BatchRemarks, Batches};
 pub(crate) use column::{Builder, Head};
-pub(crate) use part::{ColumnPart, as_boolean};
+pub(crate) use part::ColumnPart;
 pub(crate) use scan::Scan;
 pub(crate) use source::{CHANGED, Source};
 
@@ -56,6 +57,11 @@ pub struct ReadOptions {
     /// The only columns to read, if any; those that the file does not have are not missed. At least one column is read
     /// all the same, so that the rows are counted.
     pub only: Option<Vec<String>>,
+    /// Columns that are known to hold numbers: whatever else is in them counts as missing. It is an error if they hold no
+    /// number at all.
+    pub numeric: Vec<String>,
+    /// How text spells numbers and missing values.
+    pub notation: Notation,
 }
 
 /// What a file holds once it is unpacked.
@@ -76,9 +82,16 @@ enum Format {
 /// and what is not recognised is read as CSV.
 ///
 /// In CSV a cell is missing when it is empty or one of `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None` and `?`.
-/// A column is numeric if all its other cells are numbers, boolean if all are `true` or `false` in any case, and
-/// categorical otherwise; blanks around a cell do not count, blank lines are skipped. Parquet and Arrow columns keep
-/// their type: nulls, NaN and blank text are missing. Integers beyond 2⁵³ are rounded to the nearest f64.
+/// A column is numeric if its other cells are numbers, boolean if all are `true` or `false` in any case, and categorical
+/// otherwise; blanks around a cell do not count, blank lines are skipped. Numbers may have separators of thousands and
+/// signs of currency (`$1,234.00`).
+///
+/// A numeric column may hold a few words. They are missing values, and a [`Warning`] tells of them. Usual words for a
+/// missing value (`n/a`, `-`, `unknown`, `#DIV/0!`) may be as many as they like. Others may be 1 % of the cells, or one,
+/// if there are at least 20 distinct numbers.
+///
+/// Parquet and Arrow columns keep their type, except text, which is judged as in CSV; nulls, NaN and blank text are
+/// missing. Integers beyond 2⁵³ are rounded to the nearest f64.
 ///
 /// A file that changes while it is read is refused. So is one that would have to be held in memory and has more than 1 GiB:
 /// from a pipe, or a Parquet or Arrow file packed to less than a sixteenth of its size.
@@ -119,7 +132,46 @@ fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, String> {
         if as_text.len() > before {
             continue;
         }
-        return table(builders, &scan, options);
+        let table = table(builders, &scan, options)?;
+        let mut totals = Totals::new(options);
+        totals.add(&table);
+        return totals.check().map(|()| table);
+    }
+}
+
+/// What is known so far of columns that are known to hold numbers.
+struct Totals {
+    /// Each with the number of its cells that are numbers.
+    columns: Vec<(String, usize, Remarks)>,
+    rows: usize,
+}
+
+impl Totals {
+    fn new(options: &ReadOptions) -> Self {
+        Self { columns: options.numeric.iter().map(|name| (name.clone(), 0, Remarks::default())).collect(), rows: 0 }
+    }
+
+    /// Adds the next rows.
+    fn add(&mut self, table: &Table) {
+        for (name, numbers, remarks) in &mut self.columns {
+            if let Some(Values::Numeric(values)) = table.column(name).map(|column| &column.values) {
+                *numbers += values.iter().filter(|x| !x.is_nan()).count();
+            }
+            if let Some((_, more)) = table.remarks.iter().find(|(column, _)| column == name) {
+                remarks.append(more, self.rows);
+            }
+        }
+        self.rows += table.rows();
+    }
+
+    /// An error if one of the columns does not hold numbers.
+    fn check(&self) -> Result<(), String> {
+        let refusal = self.columns.iter().find_map(|(name, numbers, remarks)| remarks.refusal(name, *numbers));
+        refusal.map_or(Ok(()), Err)
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        self.columns.iter().flat_map(|(name, _, remarks)| remarks.warnings(name)).collect()
     }
 }
 

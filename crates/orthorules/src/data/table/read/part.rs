@@ -10,6 +10,7 @@ use super::one_line;
 use super::text::Split;
 use crate::data::table::Numbers;
 use crate::data::table::levels::{ColumnRequest, Levels, dates};
+use crate::data::table::notation::Notation;
 use crate::data::warning::{Reason, Warning};
 
 /// The cells of some rows of a column.
@@ -22,31 +23,33 @@ pub(crate) enum ColumnPart {
 }
 
 /// The cells of the `wanted` columns of CSV text: numbers where all are, else text.
-pub(super) fn untyped(split: &Split, wanted: &Wanted) -> Vec<ColumnPart> {
+pub(super) fn untyped(split: &Split, wanted: &Wanted, notation: &Notation) -> Vec<ColumnPart> {
+    let missing = |cell: &str| is_missing(cell) || notation.is_na(cell);
     let part = |(&(column, _), numbers): (&(usize, bool), Option<Vec<f64>>)| {
         if let Some(numbers) = numbers {
-            let nothing = numbers.iter().all(|x| x.is_nan()) && split.column(column).all(|c| is_missing(c.trim()));
+            let nothing = numbers.iter().all(|x| x.is_nan()) && split.column(column).all(|c| missing(c.trim()));
             return if nothing { ColumnPart::Missing(numbers.len()) } else { ColumnPart::Numbers(numbers.into()) };
         }
         let mut levels = Levels::with_capacity(split.rows());
         split.column(column).for_each(|cell| {
-            levels.push(Some(&cell), is_missing);
+            levels.push(Some(&cell), missing);
         });
         ColumnPart::Text(levels)
     };
-    wanted.iter().zip(numbers(split, wanted)).map(part).collect()
+    wanted.iter().zip(numbers(split, wanted, notation)).map(part).collect()
 }
 
 /// For each column its cells as numbers, if it is not wanted as text and all are numbers or missing. Row by row, because
 /// that is how they lie in memory.
-fn numbers(split: &Split, wanted: &Wanted) -> Vec<Option<Vec<f64>>> {
+fn numbers(split: &Split, wanted: &Wanted, notation: &Notation) -> Vec<Option<Vec<f64>>> {
+    let usual = *notation == Notation::default();
     let room = |&(_, as_text): &(usize, bool)| (!as_text).then(|| Vec::with_capacity(split.rows()));
     let mut all: Vec<Option<Vec<f64>>> = wanted.iter().map(room).collect();
     for row in 0..split.rows() {
         for (numbers, &(column, _)) in all.iter_mut().zip(wanted) {
             if let Some(list) = numbers {
-                let number = plain_decimal(split.raw(row, column));
-                match number.or_else(|| as_number(&split.cell(row, column))) {
+                let number = if usual { plain_decimal(split.raw(row, column)) } else { None };
+                match number.or_else(|| as_number(&split.cell(row, column), notation)) {
                     Some(number) => list.push(number),
                     None => *numbers = None,
                 }
@@ -93,46 +96,49 @@ pub(super) fn typed(
     cells: &ArrayRef,
     data_type: &DataType,
     request: ColumnRequest,
+    notation: &Notation,
 ) -> Result<ColumnPart, String> {
     let convert = |to: &DataType| cast(cells, to).map_err(|e| one_line(&format!("column {name:?}"), &e));
     match data_type {
         DataType::Null => Ok(ColumnPart::Missing(cells.len())),
         DataType::Boolean => Ok(ColumnPart::Booleans(cells.as_boolean().iter().collect())),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(ColumnPart::Text(levels(cells))),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(ColumnPart::Text(levels(cells, notation))),
         DataType::Dictionary(_, value) => {
             // Views share the dictionary's text, so that unpacking copies none of it.
             let value = if value.is_string() { &DataType::Utf8View } else { value.as_ref() };
-            typed(name, &convert(value)?, value, request)
+            typed(name, &convert(value)?, value, request, notation)
         }
         // Whole numbers and decimals have one spelling each; as text they keep digits beyond 2⁵³.
         _ if request.categorical && data_type.is_numeric() && !data_type.is_floating() => {
-            Ok(ColumnPart::Text(levels(&convert(&DataType::Utf8)?)))
+            Ok(ColumnPart::Text(levels(&convert(&DataType::Utf8)?, notation)))
         }
         _ if data_type.is_numeric() => {
             let cells = convert(&DataType::Float64)?;
             let cells = cells.as_primitive::<Float64Type>();
-            Ok(ColumnPart::Numbers(if cells.null_count() == 0 {
+            let numbers = if cells.null_count() == 0 {
                 Numbers::shared(Arc::new(cells.values().clone()))
             } else {
                 cells.iter().map(|x| x.unwrap_or(f64::NAN)).collect()
-            }))
+            };
+            let known = notation.without_na(&numbers).map(|known| known.into_owned().into());
+            Ok(ColumnPart::Numbers(known.unwrap_or(numbers)))
         }
         // Writing local time needs a list of the world's time zones: the text is UTC instead.
         DataType::Timestamp(unit, Some(_)) => {
             let utc = DataType::Timestamp(*unit, None);
             let cells =
                 cast(&convert(&DataType::Int64)?, &utc).map_err(|e| one_line(&format!("column {name:?}"), &e))?;
-            typed(name, &cells, &utc, request)
+            typed(name, &cells, &utc, request, notation)
         }
-        _ => Ok(ColumnPart::Text(levels(&convert(&DataType::Utf8)?))),
+        _ => Ok(ColumnPart::Text(levels(&convert(&DataType::Utf8)?, notation))),
     }
 }
 
 /// Text as codes into its distinct values.
-fn levels(cells: &ArrayRef) -> Levels {
+fn levels(cells: &ArrayRef, notation: &Notation) -> Levels {
     let mut levels = Levels::with_capacity(cells.len());
     let mut push = |cell| {
-        levels.push(cell, str::is_empty);
+        levels.push(cell, |text| text.is_empty() || notation.is_na(text));
     };
     match cells.data_type() {
         DataType::Utf8 => cells.as_string::<i32>().iter().for_each(&mut push),
@@ -161,22 +167,9 @@ pub(super) fn unusable(name: &str, data_type: &DataType, request: ColumnRequest)
 }
 
 /// The number that `cell` spells; NaN if it is missing.
-fn as_number(cell: &str) -> Option<f64> {
-    cell.parse().ok().or_else(|| {
-        let cell = cell.trim();
-        if is_missing(cell) { Some(f64::NAN) } else { cell.parse().ok() }
-    })
-}
-
-/// Whether CSV text is a truth value, and which.
-pub(crate) fn as_boolean(cell: &str) -> Option<bool> {
-    if cell.eq_ignore_ascii_case("true") {
-        Some(true)
-    } else if cell.eq_ignore_ascii_case("false") {
-        Some(false)
-    } else {
-        None
-    }
+fn as_number(cell: &str, notation: &Notation) -> Option<f64> {
+    let cell = cell.trim();
+    if is_missing(cell) || notation.is_na(cell) { Some(f64::NAN) } else { notation.plain(cell) }
 }
 
 /// Whether CSV text without surrounding blanks stands for a missing value.
@@ -197,13 +190,13 @@ mod tests {
         for (cell, number) in
             [("1", 1.0), (" -2.5e3\t", -2500.0), ("+.5", 0.5), ("inf", f64::INFINITY), (" -inf", f64::NEG_INFINITY)]
         {
-            assert_eq!(as_number(cell), Some(number), "{cell:?}");
+            assert_eq!(as_number(cell, &Notation::default()), Some(number), "{cell:?}");
         }
         for cell in ["", " ", "NA", " N/A ", "NaN", "nan", "null", "NULL", "None", "?"] {
-            assert!(as_number(cell).is_some_and(f64::is_nan), "{cell:?}");
+            assert!(as_number(cell, &Notation::default()).is_some_and(f64::is_nan), "{cell:?}");
         }
         for cell in ["1,5", "1 000", "0x10", "1_000", "na", "-", "12a"] {
-            assert_eq!(as_number(cell), None, "{cell:?}");
+            assert_eq!(as_number(cell, &Notation::default()), None, "{cell:?}");
         }
     }
 

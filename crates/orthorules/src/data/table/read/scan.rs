@@ -11,6 +11,7 @@ use super::part::{ColumnPart, typed, unusable};
 use super::source::Source;
 use super::{Format, ReadOptions, arrow, csv};
 use crate::data::table::levels::{ColumnRequest, index};
+use crate::data::table::notation::Notation;
 use crate::data::warning::Warning;
 
 /// A pass over a file.
@@ -23,6 +24,7 @@ pub(crate) struct Scan {
     pub(crate) heads: Vec<Head>,
     /// Columns that are not, by their place, and why.
     pub(crate) left_out: Vec<(usize, Warning)>,
+    notation: Arc<Notation>,
     /// Parts that are read but not handed out.
     waiting: VecDeque<Vec<ColumnPart>>,
 }
@@ -42,7 +44,11 @@ impl Scan {
     }
 
     fn start(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
-        let request = |name: &str| ColumnRequest::of(name, &options.categorical, &options.keep);
+        let request = |name: &str| ColumnRequest {
+            numeric: options.numeric.iter().any(|n| n == name),
+            ..ColumnRequest::of(name, &options.categorical, &options.keep)
+        };
+        let notation = Arc::new(options.notation.clone());
         let (names, types, csv) = match source.format {
             Format::Csv | Format::Tsv => {
                 let reader = csv::Reader::new(source)?;
@@ -56,15 +62,18 @@ impl Scan {
             }
         };
         check_names(&names)?;
+        let untyped = |place: usize| types.as_ref().is_none_or(|types| types[place].is_string());
+        let head = |place: usize, request| {
+            let (name, notation) = (names[place].clone(), Arc::clone(&notation));
+            Head { name, place, request, untyped: untyped(place), notation }
+        };
         let (mut heads, mut left_out) = (Vec::new(), Vec::new());
         let asked = |name: &String| options.only.as_ref().is_none_or(|only| only.contains(name));
         for (place, name) in names.iter().enumerate().filter(|(_, name)| asked(name)) {
             let by_type = types.as_ref().map_or(Ok(None), |types| unusable(name, &types[place], request(name)))?;
             match index(name, request(name)).or(by_type) {
                 Some(why) => left_out.push((place, why)),
-                None => {
-                    heads.push(Head { name: name.clone(), place, request: request(name), untyped: types.is_none() });
-                }
+                None => heads.push(head(place, request(name))),
             }
         }
         // Rows are counted by a column, of whatever kind that can be read.
@@ -76,7 +85,7 @@ impl Scan {
             && let Some(place) = (0..names.len()).find(|&place| usable(place))
         {
             let request = ColumnRequest { keep: true, ..ColumnRequest::default() };
-            heads.push(Head { name: names[place].clone(), place, request, untyped: types.is_none() });
+            heads.push(head(place, request));
         }
         let reader = match (csv, types) {
             (Some(reader), _) => {
@@ -90,7 +99,7 @@ impl Scan {
                 Reader::Arrow(arrow::Reader::new(source, &places)?, wanted)
             }
         };
-        Ok(Self { source: Arc::clone(source), reader, names, heads, left_out, waiting: VecDeque::new() })
+        Ok(Self { source: Arc::clone(source), reader, names, heads, left_out, notation, waiting: VecDeque::new() })
     }
 
     /// The parts of all columns for the next rows; nothing at the end, which is reached only if the file is still what it
@@ -111,14 +120,15 @@ impl Scan {
         }
         match &mut self.reader {
             Reader::Csv(reader, wanted) => {
-                self.waiting.extend(reader.next(&self.source, wanted)?);
+                self.waiting.extend(reader.next(&self.source, wanted, &self.notation)?);
                 Ok(self.waiting.pop_front())
             }
             Reader::Arrow(reader, types) => {
                 let Some(arrays) = reader.next()? else { return Ok(None) };
                 let columns = self.heads.par_iter().zip(arrays).zip(types);
-                let parts =
-                    columns.map(|((head, cells), data_type)| typed(&head.name, &cells, data_type, head.request));
+                let parts = columns.map(|((head, cells), data_type)| {
+                    typed(&head.name, &cells, data_type, head.request, &head.notation)
+                });
                 parts.collect::<Result<_, _>>().map(Some)
             }
         }
