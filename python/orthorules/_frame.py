@@ -1,7 +1,8 @@
 """Data in: arrays and data frames to the engine's tables.
 
-Every column becomes one of: numbers (float64, not copied where they lie in one piece), booleans, codes into names, text whose
-meaning the engine finds as it does in CSV, or dates, which it leaves out with a warning. Nothing here imports pandas, Polars or PyArrow unless the data are theirs.
+Every column becomes one of: numbers (float64, not copied where they lie in one piece), booleans, codes into names, text
+whose meaning the engine finds as it does in CSV, or dates, which it leaves out with a warning. Nothing here imports
+pandas, Polars or PyArrow unless the data are theirs.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ def table(
 ) -> _native.Table:
     """The columns `which` of `X` under their `names`. `text` says whether columns that are not numbers are welcome, `threads`
     how many may copy columns of an array that do not lie in one piece; with None these are read where they are. Of the
-    columns in `categorical` and `spelled`, dates and whole numbers that float64 does not hold are taken as text. Columns in `numeric` are known to hold numbers: where they are text, what is no number is missing."""
+    columns in `categorical` and `spelled`, dates and whole numbers that float64 does not hold are taken as text.
+    Columns in `numeric` are known to hold numbers: where they are text, what is no number is missing.
+    """
     spelled = {*categorical, *spelled}
     if library(X) == "array":
         whole = X.dtype.kind in "iu" and beyond(X[:, which])

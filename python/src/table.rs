@@ -37,7 +37,8 @@ impl Table {
 
 /// A column as Python hands it over: `(name, "numbers", array)`, `(name, "booleans", codes)`,
 /// `(name, "codes", codes, names)` for categories, `(name, "text", codes, names)` for text of unknown meaning,
-/// `(name, "numerals", codes, names)` for text where numbers are needed, or `(name, "dates")`. A code below 0 is missing.
+/// `(name, "numerals", codes, names)` for text where numbers are needed, or `(name, "dates")`. A code below 0 is
+/// missing.
 fn cells(column: &Bound<'_, PyAny>) -> PyResult<(String, Cells)> {
     let part = |i: usize| column.get_item(i);
     let name: String = part(0)?.extract()?;

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     expect_interrupt();
     let start = Instant::now();
     let fitted = on_threads(params.threads, || {
-        let in_table = in_table(&source);
+        let in_table = |error| with_remedy(in_table(&source)(error));
         // What comes from a pipe can be read only once, and is held in memory in any case.
         let once = !source.is_file() && args.learning.memory_limit.is_none();
         let data = if resampled || once {
@@ -108,10 +108,10 @@ impl Learnable {
         }
     }
 
-    fn warning(&self) -> Option<Warning> {
+    fn warnings(&self) -> Vec<Warning> {
         match self {
-            Self::Problem(problem) => problem.warning(),
-            Self::Coded(coded) => coded.warning(),
+            Self::Problem(problem) => problem.warnings(),
+            Self::Coded(coded) => coded.warnings(),
         }
     }
 
@@ -172,7 +172,9 @@ impl Fitted {
             Data::Codes { coded, warnings } => (Learnable::Coded(coded), warnings),
         };
         params.check(problem.task().loss(), problem.rows())?;
-        for warning in warnings.iter().chain(&problem.warning()) {
+        // Folds are refused where a class has a single row: that line is enough.
+        let said = |warning: &&Warning| params.cv.is_none() || !matches!(warning, Warning::SingleRows { .. });
+        for warning in warnings.iter().chain(problem.warnings().iter().filter(said)) {
             notes.warn(warning);
         }
         let (rows, columns) = (problem.rows(), problem.width());
@@ -255,6 +257,16 @@ impl Fitted {
             measures.extend([("fresh risk", fresh), ("relative", relative)]);
         }
         sizes::path_table(&labels, measures, self.model.chosen(), all)
+    }
+}
+
+/// A refusal of rows without a target names the flag that leaves them out.
+fn with_remedy(failure: Failure) -> Failure {
+    match failure {
+        Failure::Input(text) if text.ends_with("fill it in or drop the row") && text.contains(": target column") => {
+            Failure::Input(format!("{text} (--drop-missing-target drops all such rows)"))
+        }
+        other => other,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::console::Notes;
 use crate::foreign;
 use orthorules::atomic_file::{WholeFile, is_special};
+use orthorules::error::NotClasses;
 use orthorules::table::{Notation, ReadOptions, read};
 use orthorules::{Error, Model, Table, Warning};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,13 @@ const STANDARD_INPUT: &str = "/dev/stdin";
 /// Turns a library error into one that also names the table it is about.
 pub(crate) fn in_table(path: &Path) -> impl Fn(Error) -> Failure + '_ {
     move |error| match error {
+        Error::NotClasses { column, what } => {
+            let remedy = match what {
+                NotClasses::DecimalCommas(_) => "use --decimal , or, if they are classes, --task classification",
+                _ => "name another --target; if it holds numbers, write them as such and use --task regression",
+            };
+            Failure::Input(format!("{}: target column {column:?}: {}: {remedy}", shown(path), what.what()))
+        }
         Error::Table(_) | Error::NoColumn { .. } | Error::Column { .. } => {
             Failure::Input(format!("{}: {error}", shown(path)))
         }

@@ -209,7 +209,7 @@ fn tables_that_do_not_fit_the_model() {
     let sandbox = Sandbox::with(&[
         ("m.json", MODEL),
         ("noage.csv", "sex,survived\nmale,no\n"),
-        ("text.csv", "sex,age,survived\nmale,3,no\nfemale,old,yes\n"),
+        ("text.csv", "sex,age,survived\nmale,,no\nfemale,old,yes\n"),
         ("notarget.csv", "sex,age\nmale,3\n"),
         ("newclass.csv", "sex,age,survived\nmale,3,no\nmale,4,perhaps\n"),
         ("noclass.csv", "sex,age,survived\nmale,3,no\nmale,4,\n"),

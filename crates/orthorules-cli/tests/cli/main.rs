@@ -17,6 +17,7 @@ mod odd_input;
 mod output;
 mod round_trip;
 mod selection;
+mod targets;
 mod ways;
 
 use std::fmt::Write;

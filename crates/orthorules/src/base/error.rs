@@ -74,12 +74,59 @@ pub enum Error {
         /// What is wrong and how to mend it.
         what: String,
     },
+    /// A target of text that nobody called classes is probably something else.
+    #[error("target column {column:?}: {what}")]
+    NotClasses {
+        /// The column's name.
+        column: String,
+        /// What it looks like.
+        what: NotClasses,
+    },
     /// A model file is not one of ours, damaged, or from a later version.
     #[error("model: {}", one_line(.0))]
     Model(String),
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// What a target of text looks like, if not like classes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotClasses {
+    /// Numbers with decimal commas, such as this one.
+    DecimalCommas(String),
+    /// Names: nearly every row has its own.
+    Names {
+        /// Distinct values.
+        classes: usize,
+        /// Rows.
+        rows: usize,
+    },
+}
+
+impl NotClasses {
+    /// What is wrong, without a remedy.
+    pub fn what(&self) -> String {
+        match self {
+            Self::DecimalCommas(value) => {
+                format!("its values look like numbers with decimal commas, such as {value:?}")
+            }
+            Self::Names { classes, rows } => {
+                format!("its text has {classes} different values in {rows} rows, too many for classes")
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for NotClasses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let remedy = match self {
+            Self::DecimalCommas(_) => "read them with a decimal comma, or choose the task classification",
+            Self::Names { .. } => "predict another column, or write it as numbers for regression",
+        };
+        write!(f, "{}; {remedy}", self.what())
+    }
 }
 
 impl Error {

@@ -40,8 +40,8 @@ impl Coded {
         self.columns.len()
     }
 
-    /// What a user should know of the weights before the fit.
-    pub fn warning(&self) -> Option<Warning> {
-        self.problem.warning()
+    /// What a user should know of rows, weights and classes before the fit.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.problem.warnings()
     }
 }

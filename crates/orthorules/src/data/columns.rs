@@ -1,9 +1,13 @@
 //! The columns that are not features, checked row by row: target, weights, exposures and groups.
 
 use crate::base::decimal;
-use crate::base::error::{Error, Result, listing};
-use crate::data::problem::Task;
-use crate::data::table::{Column, Kind, MISSING, Table, Values};
+use crate::base::error::{Error, NotClasses, Result, listing};
+use crate::data::roles::Roles;
+use crate::data::table::{Column, Kind, MISSING, Notation, Table, Values};
+use crate::data::task::Task;
+
+/// With more classes than this, nearly all of few rows, text names rows.
+const MANY_CLASSES: usize = 20;
 
 fn column_error(role: &'static str, column: &Column, row: Option<usize>, what: impl Into<String>) -> Error {
     Error::Column { role, column: column.name.clone(), row: row.map(|r| r + 1), what: what.into() }
@@ -71,6 +75,53 @@ pub(crate) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
 pub(crate) fn rows_that_count(weights: &[f64]) -> Option<Vec<u32>> {
     let kept = || (0..weights.len() as u32).filter(|&r| weights[r as usize] > 0.0).collect();
     weights.contains(&0.0).then(kept)
+}
+
+/// The rows to learn from, if not all: rows of weight 0 are not there, and if `roles` say so, neither are rows without
+/// a target or a positive exposure.
+pub(crate) fn rows_to_learn_from(table: &Table, roles: &Roles, weight: Option<&[f64]>) -> Result<Option<Vec<u32>>> {
+    if !roles.drop_missing_target {
+        return Ok(weight.and_then(rows_that_count));
+    }
+    let target = table.require("target", &roles.target)?;
+    let exposure = roles.exposure.as_deref().map(|name| table.require("exposure", name)).transpose()?;
+    let there = |row: usize| match &target.values {
+        Values::Numeric(v) => !v[row].is_nan(),
+        Values::Categorical { codes, .. } => codes[row] != MISSING,
+    };
+    let exposed = |row: usize| match exposure.map(|column| &column.values) {
+        Some(Values::Numeric(v)) => is_exposed(v[row]),
+        _ => true,
+    };
+    let counts = |row: usize| weight.is_none_or(|weight| weight[row] > 0.0);
+    let kept: Vec<u32> =
+        (0..table.rows()).filter(|&row| counts(row) && there(row) && exposed(row)).map(|row| row as u32).collect();
+    if kept.is_empty() {
+        return Err(column_error("target", target, None, "no row that counts has a value"));
+    }
+    Ok((kept.len() < table.rows()).then_some(kept))
+}
+
+/// Whether an exposure is there and not 0. One that is negative is refused, not left out.
+pub(crate) fn is_exposed(exposure: f64) -> bool {
+    !exposure.is_nan() && exposure != 0.0
+}
+
+/// An error if a target of text, which nobody called classes, is none.
+pub(super) fn refuse_names(column: &Column, notation: &Notation) -> Result<()> {
+    let Values::Categorical { codes, levels, boolean: false } = &column.values else { return Ok(()) };
+    let mut counts = vec![0usize; levels.len()];
+    codes.iter().filter(|&&code| code != MISSING).for_each(|&code| counts[code as usize] += 1);
+    let refused = |what| Err(Error::NotClasses { column: column.name.clone(), what });
+    if let Some(value) = notation.decimal_commas(levels) {
+        return refused(NotClasses::DecimalCommas(value));
+    }
+    let (classes, rows) = (counts.iter().filter(|&&n| n > 0).count(), codes.len());
+    let single = counts.iter().filter(|&&n| n == 1).count();
+    if classes > MANY_CLASSES && (2 * classes > rows || 10 * single >= 9 * classes) {
+        return refused(NotClasses::Names { classes, rows });
+    }
+    Ok(())
 }
 
 /// An error about one of the rows `kept`, with that row's place among all.

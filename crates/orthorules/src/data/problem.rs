@@ -1,16 +1,21 @@
 //! From a table and the roles of its columns to a learning problem, checked once.
 
-pub(crate) use crate::data::columns::{among_all, exposures, number_target, rows_that_count, weights};
+pub(crate) use crate::data::columns::{
+    among_all, exposures, is_exposed, number_target, rows_that_count, rows_to_learn_from, weights,
+};
 pub use crate::data::roles::Roles;
 pub use crate::data::task::Task;
 
 use crate::base::error::{Error, Result};
 pub use crate::data::columns::Target;
-use crate::data::columns::{class_target, count_rows, group_indices};
+use crate::data::columns::{class_target, count_rows, group_indices, refuse_names};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Table, Values};
 use crate::data::task::guess_task;
 use crate::data::warning::Warning;
+
+/// More classes than this are worth a remark.
+const MANY_CLASSES: usize = 50;
 
 /// A learning problem whose every number has been checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +34,10 @@ pub struct Problem {
     /// The group of each row, counted from 0.
     pub(crate) groups: Option<Vec<u32>>,
     pub(crate) rows: usize,
+    /// Rows of weight 0, which are not here.
+    pub(crate) weightless: usize,
+    /// Rows that are not here for want of a target or an exposure.
+    pub(crate) dropped: usize,
 }
 
 impl Problem {
@@ -40,9 +49,25 @@ impl Problem {
         }
     }
 
-    /// What a user should know of the weights before the fit.
-    pub fn warning(&self) -> Option<Warning> {
-        Warning::of_weights(self.weight.as_ref()?.iter().sum(), self.rows)
+    /// What a user should know of rows, weights and classes before the fit.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let total = self.rows + self.weightless + self.dropped;
+        let dropped = (self.dropped > 0).then_some(Warning::Dropped { rows: self.dropped, total });
+        let weightless = (self.weightless > 0).then_some(Warning::ZeroWeights { rows: self.weightless, total });
+        let light = self.weight.as_ref().and_then(|w| Warning::of_weights(w.iter().sum(), self.rows));
+        let many = (self.classes.len() > MANY_CLASSES).then_some(Warning::ManyClasses { classes: self.classes.len() });
+        let notes = [dropped, weightless, light, many, self.single_rows()];
+        notes.into_iter().flatten().collect()
+    }
+
+    /// What to say of classes with a single row.
+    fn single_rows(&self) -> Option<Warning> {
+        let Target::Classes(codes) = &self.target else { return None };
+        let mut counts = vec![0usize; self.classes.len()];
+        codes.iter().for_each(|&class| counts[class as usize] += 1);
+        let mut single = (0..counts.len()).filter(|&class| counts[class] == 1);
+        let class = self.classes[single.next()?].clone();
+        Some(Warning::SingleRows { classes: 1 + single.count(), class })
     }
 
     /// Splits `table` into features, target, weights and exposures; rows of weight 0 are dropped.
@@ -59,10 +84,13 @@ impl Problem {
     pub(crate) fn with_roles(table: Table, roles: &Roles) -> Result<Self> {
         let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
         // Nothing of a row that is not there can be wrong.
-        match weight.as_deref().and_then(rows_that_count) {
+        match rows_to_learn_from(&table, roles, weight.as_deref())? {
             Some(kept) => {
+                let weightless = weight.iter().flatten().filter(|w| **w == 0.0).count();
+                let dropped = table.rows() - kept.len() - weightless;
                 let weight = weight.map(|weight| pick(&weight, &kept));
-                Self::of_rows(table.take(&kept), weight, roles).map_err(|error| among_all(error, &kept))
+                let problem = Self::of_rows(table.take(&kept), weight, roles);
+                problem.map(|p| Self { weightless, dropped, ..p }).map_err(|error| among_all(error, &kept))
             }
             None => Self::of_rows(table, weight, roles),
         }
@@ -82,6 +110,9 @@ impl Problem {
         }
         let exposure = roles.exposure.as_deref().map(|name| exposures(&table, name)).transpose()?;
         let target_kind = target.values.kind();
+        if roles.task.is_none() {
+            refuse_names(target, &roles.notation)?;
+        }
         let (classes, target) = if task.is_classification() {
             class_target(target, roles.positive.as_deref())?
         } else {
@@ -91,8 +122,22 @@ impl Problem {
         let rows = table.rows();
         let features = table.into_columns().into_iter().filter(|c| roles.is_feature(&c.name)).collect();
         let roles = roles.clone();
-        let coded = None;
-        Ok(Self { task, roles, classes, features, coded, target, target_kind, weight, exposure, groups, rows })
+        let (coded, weightless, dropped) = (None, 0, 0);
+        Ok(Self {
+            task,
+            roles,
+            classes,
+            features,
+            coded,
+            target,
+            target_kind,
+            weight,
+            exposure,
+            groups,
+            rows,
+            weightless,
+            dropped,
+        })
     }
 
     /// The rows `rows` of the problem, in that order.
@@ -112,6 +157,8 @@ impl Problem {
             exposure: self.exposure.as_ref().map(|e| pick(e, rows)),
             groups: self.groups.as_ref().map(|g| pick(g, rows)),
             rows: rows.len(),
+            weightless: 0,
+            dropped: 0,
         }
     }
 
@@ -224,7 +271,7 @@ mod tests {
                 Column::new("y", Values::numbers([1.5, 2.5, 3.5, 4.5])),
             ];
             let roles = Roles { weight: Some("w".into()), ..roles(None) };
-            Problem::new(Table::new(table).unwrap(), &roles).unwrap().warning().map(|w| w.to_string())
+            Problem::new(Table::new(table).unwrap(), &roles).unwrap().warnings().first().map(ToString::to_string)
         };
         assert_eq!(warning([0.2; 4]), None);
         assert!(warning([0.05, 0.1, 0.05, 0.1]).unwrap().starts_with("the weights of 4 rows sum to 0.3: "));

@@ -23,6 +23,8 @@ pub struct Roles {
     pub ignore: Vec<String>,
     /// Columns to read as categories, whatever they look like.
     pub categorical: Vec<String>,
+    /// Whether rows without a target, or without a positive exposure, are left out instead of refused.
+    pub drop_missing_target: bool,
     /// How text spells numbers and missing values, where a file is read.
     pub notation: Notation,
 }
@@ -74,6 +76,13 @@ impl Roles {
         std::iter::once(&self.target).chain(&self.weight).chain(&self.exposure).chain(&self.groups)
     }
 
+    /// The columns that decide which rows count.
+    #[cfg(feature = "files")]
+    pub(crate) fn deciding(&self) -> impl Iterator<Item = String> {
+        let dropping = self.drop_missing_target.then(|| std::iter::once(&self.target).chain(&self.exposure));
+        self.weight.iter().chain(dropping.into_iter().flatten()).cloned()
+    }
+
     /// Whether the column called `name` is the target, or weighs, exposes or groups rows. It may be ignored as well: rules do
     /// not use it in any case.
     pub(crate) fn is_singled_out(&self, name: &str) -> bool {
@@ -92,6 +101,7 @@ impl Roles {
         crate::data::table::ReadOptions {
             categorical: self.categorical.clone(),
             keep: kept.cloned().collect(),
+            ignored: self.ignore.iter().filter(|name| !self.is_singled_out(name)).cloned().collect(),
             notation: self.notation.clone(),
             ..crate::data::table::ReadOptions::default()
         }

@@ -55,6 +55,32 @@ pub enum Warning {
         /// What the weights sum to.
         total: f64,
     },
+    /// Rows of weight 0 are left out.
+    ZeroWeights {
+        /// How many.
+        rows: usize,
+        /// Of how many.
+        total: usize,
+    },
+    /// Rows without a target or a positive exposure were left out on request.
+    Dropped {
+        /// How many.
+        rows: usize,
+        /// Of how many.
+        total: usize,
+    },
+    /// There are many classes, each with a model of its own.
+    ManyClasses {
+        /// How many.
+        classes: usize,
+    },
+    /// Some classes have a single row, from which little can be learned.
+    SingleRows {
+        /// How many classes.
+        classes: usize,
+        /// The first of them.
+        class: String,
+    },
     /// The fit was asked to stop, and has what it found until then.
     Stopped {
         /// What it was asked for and has not.
@@ -149,7 +175,8 @@ impl Display for Warning {
             }
             Self::Thousands { column, row, value } => write!(
                 f,
-                "column {column:?} holds numbers with separators of thousands or signs of currency, first {} in row {row}",
+                "column {column:?} holds numbers with separators of thousands or signs of currency, first {} in row \
+                 {row}",
                 quoted(value)
             ),
             Self::DecimalCommas { column, row, value } => write!(
@@ -162,6 +189,25 @@ impl Display for Warning {
                 "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \
                  data; if they are shares, divide them by their mean",
                 decimal::rounded(*total, 3)
+            ),
+            Self::ZeroWeights { rows, total } => {
+                write!(f, "{rows} of {total} rows have weight 0 and are left out")
+            }
+            Self::Dropped { rows, total } => {
+                write!(f, "{rows} of {total} rows have no target, or no positive exposure, and are left out")
+            }
+            Self::ManyClasses { classes } => write!(
+                f,
+                "the target has {classes} classes, and each gets a model against the rest; this takes long and is \
+                 hard to read"
+            ),
+            Self::SingleRows { classes: 1, class } => {
+                write!(f, "class {} has a single row, from which little can be learned", quoted(class))
+            }
+            Self::SingleRows { classes, class } => write!(
+                f,
+                "{classes} classes have a single row, from which little can be learned, first {}",
+                quoted(class)
             ),
             Self::Stopped { unfinished: None } => f.write_str("interrupted: the rules found so far are kept"),
             Self::Stopped { unfinished: Some(Unfinished::Folds) } => f.write_str(
@@ -231,6 +277,11 @@ mod tests {
             Warning::Strays { column: column(), count: 2, row: 3, value: value() },
             Warning::Thousands { column: column(), row: 3, value: value() },
             Warning::DecimalCommas { column: column(), row: 3, value: value() },
+            Warning::ZeroWeights { rows: 1, total: 9 },
+            Warning::Dropped { rows: 1, total: 9 },
+            Warning::ManyClasses { classes: 60 },
+            Warning::SingleRows { classes: 1, class: "x".into() },
+            Warning::SingleRows { classes: 2, class: "x".into() },
             Warning::NoColumn { column: "x".into() },
             Warning::of_weights(0.3, 4).unwrap(),
             Warning::OneTarget { class: class() },

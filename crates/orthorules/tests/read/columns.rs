@@ -73,8 +73,8 @@ fn words_for_missing_values_hold_in_every_column() {
     assert_eq!(show(&typed), "n num: 1 - | t cat: - a");
 }
 
-/// A megabyte of text is read at a time. What is found late changes what was read early, and in batches nothing depends on their
-/// borders where a column is known to hold numbers.
+/// A megabyte of text is read at a time. What is found late changes what was read early, and in batches nothing depends
+/// on their borders where a column is known to hold numbers.
 #[test]
 fn strays_far_apart_are_one_remark() {
     let mut text = String::from("x,y\n");

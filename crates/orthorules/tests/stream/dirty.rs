@@ -21,12 +21,10 @@ fn dirty_numbers_are_the_same_codes() {
     let params = Params { max_rules: Some(4), ..Params::default() };
     let (model, warnings) = same("a.csv", text.as_bytes(), &roles, &params).unwrap();
     assert_eq!(warnings.len(), 4, "{warnings:?}");
-    for kind in ["\"name\":\"x\",\"kind\":\"numeric\"", "\"name\":\"late\",\"kind\":\"numeric\""] {
-        assert!(model.contains(kind), "{kind}");
-    }
+    assert_eq!(model.matches("\"kind\": \"numeric\"").count(), 3, "{model}");
     assert!(warnings[1].contains("\"/tmp/x\" in row 55001"), "{warnings:?}");
     let commas = text.replace("n/a", "refused").replace("\"$", "\"");
-    let notation = Notation { na_values: vec!["refused".into(), "7".into()], ..Notation::default() };
+    let notation = Notation { na_values: vec!["refused".into(), "299".into()], ..Notation::default() };
     let (_, warnings) = same("a.csv", commas.as_bytes(), &Roles { notation, ..roles }, &params).unwrap();
     assert_eq!(warnings.len(), 3, "{warnings:?}");
 }

@@ -34,6 +34,9 @@ pub(crate) struct ColumnArgs {
     /// Columns to take as categories even if they look like numbers or names (default: as inferred)
     #[arg(long, value_name = "COL,…", value_parser = names)]
     categorical: Vec<Names>,
+    /// Leave out rows without a target, or without a positive exposure (default: they are refused)
+    #[arg(long)]
+    drop_missing_target: bool,
     #[command(flatten)]
     notation: NotationArgs,
 }
@@ -50,6 +53,7 @@ impl ColumnArgs {
             groups: self.cv_groups.clone(),
             ignore: self.ignore.iter().flat_map(|list| list.0.clone()).collect(),
             categorical: self.categorical.iter().flat_map(|list| list.0.clone()).collect(),
+            drop_missing_target: self.drop_missing_target,
             notation: self.notation.notation(),
         }
     }

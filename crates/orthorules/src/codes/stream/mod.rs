@@ -20,9 +20,10 @@ use crate::codes::coded::Coded;
 use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
-use crate::data::problem::{Problem, Roles, pick, rows_that_count, weights};
+use crate::data::problem::{Problem, Roles, is_exposed, pick, rows_to_learn_from, weights};
 use crate::data::table::{
-    self, Builder, CHANGED, ColumnPart, Head, Judged, Notation, ReadOptions, Scan, Source, Table, nothing_left,
+    self, Builder, CHANGED, ColumnPart, Head, Judged, Kind, MISSING, Notation, ReadOptions, Scan, Source, Table,
+    nothing_left,
 };
 use crate::data::warning::Warning;
 use crate::model::Model;
@@ -60,10 +61,10 @@ impl Coded {
     pub fn evaluate(&self, model: &Model) -> Result<Vec<Evaluation>> {
         let roles = &self.problem.roles;
         let used = model.used_columns().into_iter().map(str::to_owned);
-        let only: Vec<String> = used.chain(roles.weight.clone()).collect();
+        let only: Vec<String> = used.chain(roles.deciding()).collect();
         let table = table::read(&self.path, &ReadOptions { only: Some(only), ..roles.read_options() })?;
         let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
-        let table = match weight.as_deref().and_then(rows_that_count) {
+        let table = match rows_to_learn_from(&table, roles, weight.as_deref())? {
             Some(kept) => table.take(&kept),
             None => table,
         };
@@ -85,7 +86,7 @@ fn coded(
     let source = &Arc::new(Source::open(path)?);
     let error = |what: String| source.error(what);
     let mut options = roles.read_options();
-    let First { scan, table, summaries, mut remarks, rows, mut seconds } =
+    let First { scan, table, summaries, text_target, mut remarks, rows, mut seconds } =
         First::pass(source, &options, roles, params).map_err(error)?;
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
     let mut warnings: Vec<Warning> = unknown.map(|name| Warning::NoColumn { column: name.clone() }).collect();
@@ -118,9 +119,8 @@ fn coded(
     };
     let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect();
     seconds += started.elapsed().as_secs_f64();
-    let weight = roles.weight.iter().cloned();
-    options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(weight).collect());
-    let mut second = Second { features, roles, rows, kept: problem.rows, seconds };
+    options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(roles.deciding()).collect());
+    let mut second = Second { features, roles, text_target, rows, kept: problem.rows, seconds };
     let columns = second.pass(source, &options, memory_limit)?;
     let specs = second.features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
     let columns = second.features.into_iter().zip(columns).map(|((_, encoder), codes)| encoder.finish(codes));
@@ -137,6 +137,7 @@ struct First {
     table: Table,
     /// For each column that is read, what was seen of it if it is a feature.
     summaries: Vec<Option<ColumnSummary>>,
+    text_target: bool,
     /// What there is to say of columns of numbers that came as text, by their place.
     remarks: Vec<(usize, Warning)>,
     rows: usize,
@@ -150,6 +151,8 @@ struct Known {
     as_text: HashSet<String>,
     /// Features whose text spells numbers, with what there is to say of them.
     numeric: HashMap<String, Vec<Warning>>,
+    /// Whether the target is text that spells no numbers.
+    text_target: bool,
 }
 
 impl First {
@@ -182,7 +185,7 @@ impl First {
             roles.is_feature(&head.name).then(|| ColumnSummary::new(head, params, numeric))
         };
         let mut summaries: Vec<Option<ColumnSummary>> = heads.iter().map(feature).collect();
-        let weight = heads.iter().position(|head| Some(&head.name) == roles.weight.as_ref());
+        let deciding = Deciding::new(&heads, roles, known.text_target);
         let (mut rows, mut seconds) = (0, 0.0);
         while let Some(parts) = scan.next()? {
             let started = Instant::now();
@@ -190,7 +193,7 @@ impl First {
             if rows >= u32::MAX as usize {
                 return Err(format!("has more than the {} rows that one table may have", u32::MAX - 1));
             }
-            let rows = BatchRows::of(weight.map(|at| &parts[at]), &options.notation);
+            let rows = deciding.rows(&parts, &options.notation);
             summaries.par_iter_mut().zip(&parts).for_each(|(summary, part)| {
                 if let Some(summary) = summary {
                     summary.add(part, &rows);
@@ -217,19 +220,21 @@ impl First {
         if rows == 0 && !heads.is_empty() {
             return Err("has a header but no rows".into());
         }
-        let noted = |head: &Head| known.numeric.get(&head.name).into_iter().flatten().cloned();
+        let noted = |head: &Head| known.numeric.get(&head.name).cloned().unwrap_or_default().into_iter();
         let mut remarks: Vec<(usize, Warning)> =
             heads.iter().flat_map(|head| noted(head).map(|remark| (head.place, remark))).collect();
         let mut columns = Vec::new();
         for builder in builders.into_iter().flatten() {
             let place = builder.place();
             if let Some((column, more)) = builder.finish().kept() {
+                let is_target = roles.drop_missing_target && column.name == roles.target;
+                known.text_target |= is_target && column.values.kind() != Kind::Numeric;
                 columns.push(column);
                 remarks.extend(more.into_iter().map(|remark| (place, remark)));
             }
         }
         let table = Table::new(columns).map_err(|e| e.to_string())?;
-        Ok(Self { scan, table, summaries, remarks, rows, seconds })
+        Ok(Self { scan, table, summaries, text_target: known.text_target, remarks, rows, seconds })
     }
 }
 
@@ -240,20 +245,66 @@ pub(crate) struct BatchRows {
     kept: Option<Vec<u32>>,
 }
 
-impl BatchRows {
-    /// By the part of the column of weights, if there is one. Bad weights are told when all have been read.
-    fn of(weight: Option<&ColumnPart>, notation: &Notation) -> Self {
-        let weights: Cow<'_, [f64]> = match weight {
-            Some(ColumnPart::Numbers(weights)) => Cow::Borrowed(weights),
-            Some(ColumnPart::Text(cells)) => notation.numbers(&cells.names, &cells.codes).into(),
-            _ => return Self { weights: None, kept: None },
-        };
-        match rows_that_count(&weights) {
-            Some(kept) => Self { weights: Some(pick(&weights, &kept)), kept: Some(kept) },
-            None => Self { weights: Some(weights.into_owned()), kept: None },
+/// The columns that decide which rows of a batch count, by their places.
+struct Deciding {
+    weight: Option<usize>,
+    /// Where rows without a target are left out; with whether it is text that spells no numbers.
+    target: Option<(usize, bool)>,
+    exposure: Option<usize>,
+}
+
+impl Deciding {
+    fn new(heads: &[Head], roles: &Roles, text_target: bool) -> Self {
+        let place = |name: &String| heads.iter().position(|head| head.name == *name);
+        let dropping = roles.drop_missing_target;
+        Self {
+            weight: roles.weight.as_ref().and_then(place),
+            target: place(&roles.target).filter(|_| dropping).map(|at| (at, text_target)),
+            exposure: roles.exposure.as_ref().and_then(place).filter(|_| dropping),
         }
     }
 
+    /// The rows that count. Bad weights are told when all have been read.
+    fn rows(&self, parts: &[ColumnPart], notation: &Notation) -> BatchRows {
+        let weights = self.weight.and_then(|at| numbers(&parts[at], notation));
+        let exposures = self.exposure.and_then(|at| numbers(&parts[at], notation));
+        let target = self.target.map(|(at, text)| present(&parts[at], text, notation));
+        let counts = |row: usize| {
+            weights.as_ref().is_none_or(|w| w[row] != 0.0)
+                && target.as_ref().is_none_or(|there| there[row])
+                && exposures.as_ref().is_none_or(|e| is_exposed(e[row]))
+        };
+        let rows = parts.first().map_or(0, ColumnPart::rows);
+        let all = (0..rows).all(counts);
+        let kept = (!all).then(|| (0..rows).filter(|&row| counts(row)).map(|row| row as u32).collect::<Vec<u32>>());
+        let weights = match &kept {
+            Some(kept) => weights.map(|weights| pick(&weights, kept)),
+            None => weights.map(Cow::into_owned),
+        };
+        BatchRows { weights, kept }
+    }
+}
+
+/// The numbers of a part; none if they are something else.
+fn numbers<'p>(part: &'p ColumnPart, notation: &Notation) -> Option<Cow<'p, [f64]>> {
+    match part {
+        ColumnPart::Numbers(numbers) => Some(Cow::Borrowed(numbers)),
+        ColumnPart::Text(cells) => Some(notation.numbers(&cells.names, &cells.codes).into()),
+        ColumnPart::Missing(rows) => Some(vec![f64::NAN; *rows].into()),
+        ColumnPart::Booleans(_) => None,
+    }
+}
+
+/// Which rows of a part have a value, where it is text that spells no numbers or else numbers.
+fn present(part: &ColumnPart, text: bool, notation: &Notation) -> Vec<bool> {
+    match part {
+        ColumnPart::Booleans(values) => values.iter().map(Option::is_some).collect(),
+        ColumnPart::Text(cells) if text => cells.codes.iter().map(|&code| code != MISSING).collect(),
+        other => numbers(other, notation).iter().flat_map(|n| n.iter()).map(|x| !x.is_nan()).collect(),
+    }
+}
+
+impl BatchRows {
     /// What is left of `values`.
     fn of_values<'v, T: Copy>(&self, values: &'v [T]) -> Cow<'v, [T]> {
         self.kept.as_ref().map_or(Cow::Borrowed(values), |kept| Cow::Owned(pick(values, kept)))
@@ -269,6 +320,7 @@ impl BatchRows {
 struct Second<'r> {
     features: Vec<(Head, FeatureEncoder)>,
     roles: &'r Roles,
+    text_target: bool,
     /// Rows of the file, and those that count.
     rows: usize,
     kept: usize,
@@ -288,13 +340,13 @@ impl Second<'_> {
         let error = |what: String| source.error(what);
         let as_text = self.features.iter().filter(|(_, f)| f.is_text()).map(|(head, _)| head.name.clone()).collect();
         let mut scan = Scan::new(source, options, &as_text).map_err(error)?;
-        let weight = scan.heads.iter().position(|head| Some(&head.name) == self.roles.weight.as_ref());
+        let deciding = Deciding::new(&scan.heads, self.roles, self.text_target);
         let places: Vec<Option<usize>> =
             self.features.iter().map(|(head, _)| scan.heads.iter().position(|h| h.name == head.name)).collect();
         let mut rows = 0;
         while let Some(parts) = if self.features.is_empty() { None } else { scan.next().map_err(error)? } {
             let started = Instant::now();
-            let kept = BatchRows::of(weight.map(|at| &parts[at]), &options.notation);
+            let kept = deciding.rows(&parts, &options.notation);
             rows += parts.first().map_or(0, ColumnPart::rows);
             let whole =
                 (&mut self.features, &mut codes, &places).into_par_iter().all(|((_, feature), codes, place)| {

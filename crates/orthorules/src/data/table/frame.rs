@@ -20,7 +20,8 @@ pub enum Cells {
         /// The text of each code.
         names: Vec<String>,
     },
-    /// Text of unknown meaning as codes into `names`, judged as a column of CSV is: it may hold numbers or truth values.
+    /// Text of unknown meaning as codes into `names`, judged as a column of CSV is: it may spell numbers or truth
+    /// values.
     Text {
         /// One code a row.
         codes: Vec<u32>,

@@ -77,13 +77,15 @@ pub(crate) struct ColumnRequest {
     pub(crate) keep: bool,
     /// Numbers: whatever else there is counts as missing.
     pub(crate) numeric: bool,
+    /// Nobody uses it, so that there is nothing to say of it.
+    pub(crate) ignored: bool,
 }
 
 impl ColumnRequest {
     /// What lists of columns say about the one called `name`.
     pub(super) fn of(name: &str, categorical: &[String], keep: &[String]) -> Self {
         let named = |list: &[String]| list.iter().any(|n| n == name);
-        Self { categorical: named(categorical), keep: named(keep), numeric: false }
+        Self { categorical: named(categorical), keep: named(keep), ..Self::default() }
     }
 
     /// Whether the column must be part of the table.
@@ -199,7 +201,8 @@ impl Levels {
         self.codes.push(code);
     }
 
-    /// Adds the levels of another list, but not its rows, which come after so many `before`: only how often each occurs.
+    /// Adds the levels of another list whose rows come after so many `before`. Of the rows, only how often each level
+    /// occurs is kept.
     #[cfg(feature = "files")]
     pub(crate) fn learn(&mut self, other: &Self, tally: &mut Vec<Tally>, before: usize) {
         for (name, more) in other.names.iter().zip(other.tally()) {
@@ -240,7 +243,7 @@ impl Levels {
 
     /// The column of text of unknown meaning: of numbers, of truth values or of these levels, unless it is left out.
     pub(super) fn infer(self, name: &str, request: ColumnRequest, notation: &Notation) -> Outcome {
-        if request.categorical || self.names.is_empty() {
+        if request.categorical || request.ignored || self.names.is_empty() {
             return self.judge(name, request);
         }
         if self.are_boolean() {

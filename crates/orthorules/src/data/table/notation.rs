@@ -159,7 +159,8 @@ impl Notation {
             && Self { na_values: Vec::new(), decimal_comma: true }.number(cell).is_some()
     }
 
-    /// What the column called `name` holds, by its levels. One that is `known` to hold numbers takes all else as missing.
+    /// What the column called `name` holds, by its levels. One that is `known` to hold numbers takes all else as
+    /// missing.
     pub(crate) fn judge(&self, name: &str, levels: &[String], tally: &[Tally], known: bool) -> Judged {
         let mut remarks = Remarks::default();
         let (mut numbers, mut kinds, mut distinct) = (0, 0, HashSet::new());
@@ -192,6 +193,15 @@ impl Notation {
         }
         let comma = remarks.commas.first.filter(|_| strange == commas);
         Judged::Text(comma.map(|(row, value)| Warning::DecimalCommas { column: name.to_owned(), row: row + 1, value }))
+    }
+
+    /// A value with a decimal comma, if `levels` are numbers but for these.
+    pub(crate) fn decimal_commas(&self, levels: &[String]) -> Option<String> {
+        let tally: Vec<Tally> = (0..levels.len()).map(|first| Tally { count: 1, first }).collect();
+        match self.judge("", levels, &tally, false) {
+            Judged::Text(Some(Warning::DecimalCommas { value, .. })) => Some(value),
+            _ => None,
+        }
     }
 
     /// The numbers of text by its levels and their codes: NaN where it is missing or none.

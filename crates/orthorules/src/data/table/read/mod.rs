@@ -57,9 +57,11 @@ pub struct ReadOptions {
     /// The only columns to read, if any; those that the file does not have are not missed. At least one column is read
     /// all the same, so that the rows are counted.
     pub only: Option<Vec<String>>,
-    /// Columns that are known to hold numbers: whatever else is in them counts as missing. It is an error if they hold no
-    /// number at all.
+    /// Columns that are known to hold numbers: whatever else is in them counts as missing. It is an error if they hold
+    /// no number at all.
     pub numeric: Vec<String>,
+    /// Columns that nobody will use: no remark is made about their values.
+    pub ignored: Vec<String>,
     /// How text spells numbers and missing values.
     pub notation: Notation,
 }
@@ -82,13 +84,13 @@ enum Format {
 /// and what is not recognised is read as CSV.
 ///
 /// In CSV a cell is missing when it is empty or one of `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None` and `?`.
-/// A column is numeric if its other cells are numbers, boolean if all are `true` or `false` in any case, and categorical
-/// otherwise; blanks around a cell do not count, blank lines are skipped. Numbers may have separators of thousands and
+/// A column is numeric if its other cells are numbers, boolean if all are `true` or `false` in any case, and
+/// categorical otherwise; blanks around a cell do not count, blank lines are skipped. Numbers may have separators of thousands and
 /// signs of currency (`$1,234.00`).
 ///
 /// A numeric column may hold a few words. They are missing values, and a [`Warning`] tells of them. Usual words for a
-/// missing value (`n/a`, `-`, `unknown`, `#DIV/0!`) may be as many as they like. Others may be 1 % of the cells, or one,
-/// if there are at least 20 distinct numbers.
+/// missing value (`n/a`, `-`, `unknown`, `#DIV/0!`) may be as many as they like. Others may be 1 % of the cells, or
+/// one, if there are at least 20 distinct numbers.
 ///
 /// Parquet and Arrow columns keep their type, except text, which is judged as in CSV; nulls, NaN and blank text are
 /// missing. Integers beyond 2⁵³ are rounded to the nearest f64.

@@ -46,6 +46,7 @@ impl Scan {
     fn start(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
         let request = |name: &str| ColumnRequest {
             numeric: options.numeric.iter().any(|n| n == name),
+            ignored: options.ignored.iter().any(|n| n == name),
             ..ColumnRequest::of(name, &options.categorical, &options.keep)
         };
         let notation = Arc::new(options.notation.clone());
