@@ -151,7 +151,7 @@ def _codes(name: str, codes: Any, names: Iterable[Any]) -> Cells:
     return (name, "codes", np.asarray(codes, dtype=np.int64), [label(n) for n in names])
 
 
-def _text(name: str, codes: Any, names: Iterable[Any], spelled: bool) -> Cells:
+def _text(name: str, codes: Any, names: Iterable[Any], *, spelled: bool) -> Cells:
     """Text, which is categories if it is to be `spelled` and else whatever it looks like."""
     return (name, "codes" if spelled else "text", *_codes(name, codes, names)[2:])
 
@@ -197,7 +197,7 @@ def _pandas(X: Any, i: int, name: str, spelled: bool) -> Cells:
     if str(dtype).startswith("dictionary"):
         return _codes(name, *pd.factorize(column))
     if types.is_string_dtype(dtype):
-        return _text(name, *pd.factorize(column), spelled)
+        return _text(name, *pd.factorize(column), spelled=spelled)
     raise TypeError(_NEITHER.format(name=name, dtype=dtype))
 
 
@@ -216,10 +216,10 @@ def _objects(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
     """A column of Python objects, by what they are."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind == "string":
-        return _text(name, *pd.factorize(column), spelled)
+        return _text(name, *pd.factorize(column), spelled=spelled)
     if kind in ("mixed", "mixed-integer") and all(isinstance(value, _PLAIN) for value in column.dropna()):
         # As it would be written to CSV.
-        return _text(name, *pd.factorize(column.map(label, na_action="ignore")), spelled)
+        return _text(name, *pd.factorize(column.map(label, na_action="ignore")), spelled=spelled)
     if kind == "boolean":
         return _booleans(name, column.astype("boolean").to_numpy(dtype=np.float64, na_value=np.nan))
     if kind == "integer" and _are_beyond((there := column.dropna()).min(), there.max()):
@@ -248,7 +248,7 @@ def _polars(X: Any, i: int, name: str, spelled: bool) -> Cells:
     text = column.cast(pl.String)
     names = text.drop_nulls().unique(maintain_order=True)
     codes = text.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(-1)
-    return _text(name, codes.to_numpy(), names.to_list(), spelled or dtype != pl.String)
+    return _text(name, codes.to_numpy(), names.to_list(), spelled=spelled or dtype != pl.String)
 
 
 def _arrow(X: Any, i: int, name: str, spelled: bool) -> Cells:
@@ -272,7 +272,7 @@ def _arrow(X: Any, i: int, name: str, spelled: bool) -> Cells:
     elif not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
         raise TypeError(_NEITHER.format(name=name, dtype=kind))
     _, _, codes, names = _arrow_codes(pa, pc, name, pc.dictionary_encode(pc.cast(column, pa.large_string())))
-    return _text(name, codes, names, spelled)
+    return _text(name, codes, names, spelled=spelled)
 
 
 def _arrow_numbers(pa: Any, column: Any) -> NDArray[Any]:

@@ -271,7 +271,7 @@ mod tests {
                 Column::new("y", Values::numbers([1.5, 2.5, 3.5, 4.5])),
             ];
             let roles = Roles { weight: Some("w".into()), ..roles(None) };
-            Problem::new(Table::new(table).unwrap(), &roles).unwrap().warnings().first().map(ToString::to_string)
+            Problem::new(Table::new(table).unwrap(), &roles).unwrap().warnings().last().map(ToString::to_string)
         };
         assert_eq!(warning([0.2; 4]), None);
         assert!(warning([0.05, 0.1, 0.05, 0.1]).unwrap().starts_with("the weights of 4 rows sum to 0.3: "));
@@ -289,5 +289,6 @@ mod tests {
         let problem = Problem::new(table, &roles).unwrap();
         assert_eq!(problem.target, Target::Numbers(vec![2.5, 3.5]));
         assert_eq!(problem.weight, Some(vec![2.0, 1.0]));
+        assert_eq!(problem.warnings(), [Warning::ZeroWeights { rows: 1, total: 3 }]);
     }
 }
