@@ -1,7 +1,9 @@
 //! From a table and the roles of its columns to a learning problem, checked once.
 
+#[cfg(feature = "files")]
+pub(crate) use crate::data::columns::is_exposed;
 pub(crate) use crate::data::columns::{
-    among_all, exposures, is_exposed, number_target, rows_that_count, rows_to_learn_from, weights,
+    among_all, exposures, number_target, rows_that_count, rows_to_learn_from, weights,
 };
 pub use crate::data::roles::Roles;
 pub use crate::data::task::Task;

@@ -70,6 +70,7 @@ pub(crate) fn nothing_left(warnings: &[Warning]) -> String {
 
 /// What the caller asked for about one column.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a column may be in any of four lists")]
 pub(crate) struct ColumnRequest {
     /// Categories, whatever the column looks like.
     pub(crate) categorical: bool,

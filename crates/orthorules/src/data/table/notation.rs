@@ -1,5 +1,6 @@
 //! How text spells numbers and missing values, and when a column of text is one of numbers.
 
+#[cfg(feature = "files")]
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -101,12 +102,14 @@ fn is_few(strays: usize, numbers: usize) -> bool {
 
 impl Notation {
     /// Whether `cell`, without blanks around, is one of the words that were named as missing.
+    #[cfg(feature = "files")]
     pub(crate) fn is_na(&self, cell: &str) -> bool {
         !self.na_values.is_empty()
             && (self.na_values.iter().any(|na| na == cell) || self.number(cell).is_some_and(|x| self.is_na_number(x)))
     }
 
     /// Whether a number was named as missing.
+    #[cfg(feature = "files")]
     pub(crate) fn is_na_number(&self, number: f64) -> bool {
         !self.na_values.is_empty() && self.na_values.iter().any(|na| na.trim().parse() == Ok(number))
     }
@@ -212,6 +215,7 @@ impl Notation {
     }
 
     /// Numbers without those that were named as missing.
+    #[cfg(feature = "files")]
     pub(crate) fn without_na<'v>(&self, values: &'v [f64]) -> Option<Cow<'v, [f64]>> {
         let na = |x: f64| self.is_na_number(x);
         values
@@ -280,6 +284,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "files")]
     fn words_for_missing_may_be_numbers() {
         let notation = Notation { na_values: vec!["-99".into(), "refused".into()], ..Notation::default() };
         assert!(notation.is_na("refused") && notation.is_na("-99") && notation.is_na("-99.0"));
