@@ -301,8 +301,9 @@ mod tests {
         match Notation::default().judge("x", &levels, &tally, known) {
             Judged::Numbers(remarks) => {
                 let refusal = remarks.refusal("x", numbers).map(|why| format!("refused: {why}"));
-                let said = || remarks.warnings("x").iter().map(|r| format!("; {r}")).collect::<String>();
-                refusal.unwrap_or_else(|| format!("numbers{}", said()))
+                let said = || remarks.warnings("x").iter().map(ToString::to_string).collect::<Vec<_>>();
+                let all = || ["numbers".to_owned()].into_iter().chain(said()).collect::<Vec<_>>().join("; ");
+                refusal.unwrap_or_else(all)
             }
             Judged::Text(remark) => format!("text{}", remark.map_or(String::new(), |r| format!("; {r}"))),
         }
