@@ -50,9 +50,8 @@ PARAMETERS = """\
         `best`, else 0.
     max_bins : int or "exact", default=32
         Thresholds per numeric column.
-    thresholds : {"round", "quantiles"}, optional
-        Where a column with more values than `max_bins` is cut: at the roundest number near each quantile, or at the
-        quantiles. Default: `round`, with a preset `quantiles`.
+    thresholds : {"round", "quantiles"}, default="round"
+        Where a column with more values than bins is cut: at the roundest number near each quantile, or at the quantiles.
     cuts : dict of str to list of float, optional
         For columns by name, the only thresholds to use.
     monotonic_cst : array-like of int of shape (n_features,) or dict of str to int, optional

@@ -68,7 +68,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         min_coverage: int | None = None,
         smoothing: float | None = None,
         max_bins: int | str = 32,
-        thresholds: str | None = None,
+        thresholds: str = "round",
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
         num_trees: int = 1000,
