@@ -63,7 +63,13 @@ def test_every_parameter_reaches_the_engine(deliveries):
 def test_presets_fill_in_what_is_left_at_its_default(deliveries):
     X, y = deliveries
     spelled = RuleRegressor(
-        objective="ogb", intercept="fixed", path="nested", length_penalty=0.0, min_coverage=1, max_rules=4
+        objective="ogb",
+        intercept="fixed",
+        path="nested",
+        length_penalty=0.0,
+        min_coverage=1,
+        thresholds="quantiles",
+        max_rules=4,
     )
     assert RuleRegressor(preset="cob", max_rules=4).fit(X, y).to_json() == spelled.fit(X, y).to_json()
     changed = RuleRegressor(preset="cob", objective="gb", max_rules=4).fit(X, y)
