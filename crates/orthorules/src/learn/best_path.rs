@@ -51,7 +51,7 @@ struct Extension {
 }
 
 /// What became of an extension.
-struct Candidate<'e> {
+struct Refitted<'e> {
     state: State,
     /// Where the rows of the newest rule went, cell by cell.
     moved_to: Vec<u32>,
@@ -93,14 +93,14 @@ impl BestPath {
     }
 
     /// The extension that leads to the least risk; ties go to the earlier one.
-    fn least_risk<'e>(&self, boosting: &Boosting, extensions: &'e mut [Extension]) -> Option<Candidate<'e>> {
+    fn least_risk<'e>(&self, boosting: &Boosting, extensions: &'e mut [Extension]) -> Option<Refitted<'e>> {
         extensions.sort_by(|a, b| self.promise(b).total_cmp(&self.promise(a)));
-        let mut best: Option<Candidate> = None;
+        let mut best: Option<Refitted> = None;
         for by in extensions.iter().take(REFITTED) {
             let mut state = by.from.state.clone();
             let moved_to = state.add(&by.found, boosting.rule_of(&by.found), boosting);
             if best.as_ref().is_none_or(|b| rounded(self.gain(&state)) > rounded(self.gain(&b.state))) {
-                best = Some(Candidate { state, moved_to, by });
+                best = Some(Refitted { state, moved_to, by });
             }
         }
         best
@@ -150,7 +150,7 @@ impl Path for BestPath {
     }
 }
 
-impl Candidate<'_> {
+impl Refitted<'_> {
     /// What is known of all rows once the rule was added; nothing where it would take too much room.
     fn followed(&self, boosting: &Boosting) -> Option<RootCounts> {
         let (from, cells) = (self.by.from.root.as_ref()?, &self.state.cells);

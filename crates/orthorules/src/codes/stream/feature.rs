@@ -10,7 +10,7 @@ use crate::codes::encoder::Coder;
 use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::quantiles::Sketch;
 use crate::data::schema::ColumnSpec;
-use crate::data::table::{ColumnPart, Head, Judged, Kind, Levels, MISSING, Notation, Tally, as_boolean};
+use crate::data::table::{ColumnPart, Head, Judged, Kind, Levels, MISSING, Notation, Occurrences, as_boolean};
 use crate::data::warning::Warning;
 use crate::params::{Checked, Cutting, MaxBins};
 
@@ -34,7 +34,7 @@ enum Seen {
     Distinct(Sketch),
     Booleans,
     /// Levels, without codes of rows but with how often each occurs.
-    Text(Levels, Vec<Tally>),
+    Text(Levels, Vec<Occurrences>),
 }
 
 impl ColumnSummary {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::notation::{Judged, Notation, Remarks, Tally};
+use super::notation::{Judged, Notation, Occurrences, Remarks};
 use super::{Column, MISSING, Table, Values};
 use crate::data::warning::{Reason, Warning};
 
@@ -205,12 +205,12 @@ impl Levels {
     /// Adds the levels of another list whose rows come after so many `before`. Of the rows, only how often each level
     /// occurs is kept.
     #[cfg(feature = "files")]
-    pub(crate) fn learn(&mut self, other: &Self, tally: &mut Vec<Tally>, before: usize) {
+    pub(crate) fn learn(&mut self, other: &Self, tally: &mut Vec<Occurrences>, before: usize) {
         for (name, more) in other.names.iter().zip(other.tally()) {
             let code = self.code(name) as usize;
             match tally.get_mut(code) {
                 Some(tally) => tally.count += more.count,
-                None => tally.push(Tally { count: more.count, first: before + more.first }),
+                None => tally.push(Occurrences { count: more.count, first: before + more.first }),
             }
         }
         self.present += other.present;
@@ -267,8 +267,8 @@ impl Levels {
     }
 
     /// How often each level occurs, and where first.
-    pub(crate) fn tally(&self) -> Vec<Tally> {
-        let mut tally = vec![Tally { count: 0, first: 0 }; self.names.len()];
+    pub(crate) fn tally(&self) -> Vec<Occurrences> {
+        let mut tally = vec![Occurrences { count: 0, first: 0 }; self.names.len()];
         for (row, &code) in self.codes.iter().enumerate() {
             if let Some(tally) = tally.get_mut(code as usize) {
                 if tally.count == 0 {

@@ -9,7 +9,7 @@ mod read;
 #[cfg(feature = "files")]
 pub(crate) use levels::{Levels, as_boolean, nothing_left};
 #[cfg(feature = "files")]
-pub(crate) use notation::{Judged, Tally};
+pub(crate) use notation::{Judged, Occurrences};
 #[cfg(feature = "files")]
 pub use read::{BatchRemarks, Batches, ReadOptions, panics_are_caught, read};
 #[cfg(feature = "files")]

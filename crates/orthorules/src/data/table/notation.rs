@@ -31,7 +31,7 @@ pub struct Notation {
 
 /// How often a level occurs, and in which row first, counted from 0.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tally {
+pub(crate) struct Occurrences {
     pub(crate) count: usize,
     pub(crate) first: usize,
 }
@@ -164,7 +164,7 @@ impl Notation {
 
     /// What the column called `name` holds, by its levels. One that is `known` to hold numbers takes all else as
     /// missing.
-    pub(crate) fn judge(&self, name: &str, levels: &[String], tally: &[Tally], known: bool) -> Judged {
+    pub(crate) fn judge(&self, name: &str, levels: &[String], tally: &[Occurrences], known: bool) -> Judged {
         let mut remarks = Remarks::default();
         let (mut numbers, mut kinds, mut distinct) = (0, 0, HashSet::new());
         for (level, tally) in levels.iter().zip(tally) {
@@ -200,7 +200,7 @@ impl Notation {
 
     /// A value with a decimal comma, if `levels` are numbers but for these.
     pub(crate) fn decimal_commas(&self, levels: &[String]) -> Option<String> {
-        let tally: Vec<Tally> = (0..levels.len()).map(|first| Tally { count: 1, first }).collect();
+        let tally: Vec<Occurrences> = (0..levels.len()).map(|first| Occurrences { count: 1, first }).collect();
         match self.judge("", levels, &tally, false) {
             Judged::Text(Some(Warning::DecimalCommas { value, .. })) => Some(value),
             _ => None,
@@ -238,7 +238,7 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, level: &str, tally: &Tally) {
+    fn add(&mut self, level: &str, tally: &Occurrences) {
         self.count += tally.count;
         if self.first.as_ref().is_none_or(|(row, _)| tally.first < *row) {
             self.first = Some((tally.first, level.to_owned()));
@@ -297,7 +297,7 @@ mod tests {
     fn judged(numbers: usize, others: &[&str], known: bool) -> String {
         let levels: Vec<String> =
             (0..numbers).map(|n| n.to_string()).chain(others.iter().map(ToString::to_string)).collect();
-        let tally: Vec<Tally> = (0..levels.len()).map(|first| Tally { count: 1, first }).collect();
+        let tally: Vec<Occurrences> = (0..levels.len()).map(|first| Occurrences { count: 1, first }).collect();
         match Notation::default().judge("x", &levels, &tally, known) {
             Judged::Numbers(remarks) => {
                 let refusal = remarks.refusal("x", numbers).map(|why| format!("refused: {why}"));

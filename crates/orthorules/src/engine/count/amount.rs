@@ -13,37 +13,27 @@ pub(crate) trait Amount: Reusable + Default + PartialOrd + BitOr<Output = Self> 
     fn minus(self, other: Self) -> Self;
 }
 
-impl Amount for u32 {
-    #[inline]
-    fn number(self) -> f64 {
-        f64::from(self)
-    }
+macro_rules! amount {
+    ($kind:ty, $count:ident => $number:expr) => {
+        impl Amount for $kind {
+            #[inline]
+            fn number(self) -> f64 {
+                let $count = self;
+                $number
+            }
 
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
+            #[inline]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
 
-    #[inline]
-    fn minus(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
+            #[inline]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+        }
+    };
 }
-
-impl Amount for u64 {
-    #[inline]
-    fn number(self) -> f64 {
-        // All units together are fewer than half of what fits.
-        self as i64 as f64
-    }
-
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-
-    #[inline]
-    fn minus(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-}
+amount!(u32, rows => f64::from(rows));
+// All units together are fewer than half of what fits.
+amount!(u64, units => units as i64 as f64);

@@ -25,7 +25,12 @@ pub(crate) struct Lanes<'s> {
 
 impl<'s> Lanes<'s> {
     pub(crate) fn new(scorer: &'s Scorer, bins: usize) -> Self {
-        Self { scorer, bins, values: scratch::zeros(scorer.stride() * bins) }
+        let mut values = scratch::any(scorer.stride() * bins);
+        // That of the constant is copied from D in the end.
+        let (sums, along) = values.split_at_mut(N * bins);
+        sums.fill(0.0);
+        along[if scorer.basis.constant { bins } else { 0 }..].fill(0.0);
+        Self { scorer, bins, values }
     }
 
     /// Rows of every bin.

@@ -21,7 +21,7 @@ use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::score::Scorer;
 use std::ops::{AddAssign, Sub};
-use table::{Counted, Plain, Table, Units, Values, Weighed};
+use table::{CountTable, Counted, Plain, RowValues, UnitsAlone, Weighed};
 /// Bytes of tables that are kept in the nearer caches.
 const CACHE: usize = 256 << 10;
 /// Rows for each count that make a table of all bytes worth its empty places.
@@ -240,15 +240,20 @@ pub(crate) fn count(
 pub(crate) fn counts_alone(node: NodeRows, mass: &PerRow<u64>, (group, all): (&Group, &[BinnedColumn])) -> Counts {
     match mass {
         PerRow::Same(_) => Counts::Rows(filled(node, Counted(node.keys.len()), group, all).counts),
-        PerRow::Each(mass) => Counts::Units(filled(node, Units(mass), group, all).counts),
+        PerRow::Each(mass) => Counts::Units(filled(node, UnitsAlone(mass), group, all).counts),
     }
 }
 
 /// A table of all rows of a node.
-fn filled<V: Values>(node: NodeRows, values: V, group: &Group, all: &[BinnedColumn]) -> Table<V::Count, V::Sum> {
+fn filled<V: RowValues>(
+    node: NodeRows,
+    values: V,
+    group: &Group,
+    all: &[BinnedColumn],
+) -> CountTable<V::Count, V::Sum> {
     let narrow: Option<Vec<&[u8]>> = group.of(all).map(|(column, _)| column.codes.bytes()).collect();
     let Some(codes) = narrow else {
-        let mut table = Table::new(node.cells, group.bins());
+        let mut table = CountTable::new(node.cells, group.bins());
         for (column, first) in group.of(all) {
             with_codes!(&column.codes, codes => table.pass(node, values, [codes], [first]));
         }
@@ -266,7 +271,7 @@ fn filled<V: Values>(node: NodeRows, values: V, group: &Group, all: &[BinnedColu
         }
         return wide;
     }
-    let mut table = Table::new(node.cells, group.bins());
+    let mut table = CountTable::new(node.cells, group.bins());
     let mut start = 0;
     while start < codes.len() {
         let end = start + together(bins_from(start), bytes);
@@ -282,8 +287,8 @@ fn filled<V: Values>(node: NodeRows, values: V, group: &Group, all: &[BinnedColu
 }
 
 /// The same with as many places for each column as a byte has, for up to [`COLUMNS_IN_A_PASS`] columns, counted in one pass.
-fn filled_unchecked<V: Values>(node: NodeRows, values: V, codes: &[&[u8]]) -> Option<Table<V::Count, V::Sum>> {
-    let mut table = Table::new(node.cells, FULL * codes.len());
+fn filled_unchecked<V: RowValues>(node: NodeRows, values: V, codes: &[&[u8]]) -> Option<CountTable<V::Count, V::Sum>> {
+    let mut table = CountTable::new(node.cells, FULL * codes.len());
     match *codes {
         [a] => table.wide_pass(node, values, [a]),
         [a, b] => table.wide_pass(node, values, [a, b]),

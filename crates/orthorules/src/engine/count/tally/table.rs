@@ -9,7 +9,7 @@ use crate::engine::mass::PerRow;
 use crate::engine::row_list::RowList;
 
 /// What each row adds: to the count of its cell and bin, and to a sum of its bin.
-pub(super) trait Values: Copy {
+pub(super) trait RowValues: Copy {
     type Count: Amount;
     type Sum: Summand;
     fn each(self) -> impl Iterator<Item = (Self::Count, Self::Sum)>;
@@ -28,11 +28,11 @@ pub(super) struct Counted(pub(super) usize);
 #[derive(Clone, Copy)]
 pub(super) struct Plain<'a>(pub(super) &'a [i64]);
 
-/// Units are counted, and nothing else.
+/// UnitsAlone are counted, and nothing else.
 #[derive(Clone, Copy)]
-pub(super) struct Units<'a>(pub(super) &'a [u64]);
+pub(super) struct UnitsAlone<'a>(pub(super) &'a [u64]);
 
-/// Units are counted, targets and rows summed.
+/// UnitsAlone are counted, targets and rows summed.
 #[derive(Clone, Copy)]
 pub(super) struct Weighed<'a> {
     pub(super) mass: &'a [u64],
@@ -49,7 +49,7 @@ pub(crate) struct TargetAndRows {
 
 kept!(TargetAndRows);
 
-impl Values for Counted {
+impl RowValues for Counted {
     type Count = u32;
     type Sum = ();
     fn each(self) -> impl Iterator<Item = (u32, ())> {
@@ -57,7 +57,7 @@ impl Values for Counted {
     }
 }
 
-impl Values for Plain<'_> {
+impl RowValues for Plain<'_> {
     type Count = u32;
     type Sum = i128;
     fn each(self) -> impl Iterator<Item = (u32, i128)> {
@@ -65,7 +65,7 @@ impl Values for Plain<'_> {
     }
 }
 
-impl Values for Units<'_> {
+impl RowValues for UnitsAlone<'_> {
     type Count = u64;
     type Sum = ();
     fn each(self) -> impl Iterator<Item = (u64, ())> {
@@ -73,7 +73,7 @@ impl Values for Units<'_> {
     }
 }
 
-impl Values for Weighed<'_> {
+impl RowValues for Weighed<'_> {
     type Count = u64;
     type Sum = TargetAndRows;
     fn each(self) -> impl Iterator<Item = (u64, TargetAndRows)> {
@@ -106,14 +106,14 @@ impl Summand for TargetAndRows {
 }
 
 /// What a pass fills: the bins of its columns one after another.
-pub(super) struct Table<T, S> {
+pub(super) struct CountTable<T, S> {
     /// `keys × bins`.
     pub(super) counts: Vec<T>,
     /// One for each bin.
     pub(super) sums: Vec<S>,
 }
 
-impl<T: Amount, S: Summand> Table<T, S> {
+impl<T: Amount, S: Summand> CountTable<T, S> {
     pub(super) fn new(keys: usize, bins: usize) -> Self {
         Self { counts: scratch::zeros(bins * keys), sums: scratch::zeros(bins) }
     }
@@ -122,7 +122,7 @@ impl<T: Amount, S: Summand> Table<T, S> {
     pub(super) fn pass<C: Code, const K: usize>(
         &mut self,
         node: NodeRows,
-        values: impl Values<Count = T, Sum = S>,
+        values: impl RowValues<Count = T, Sum = S>,
         codes: [&[C]; K],
         first: [usize; K],
     ) {
@@ -134,7 +134,7 @@ impl<T: Amount, S: Summand> Table<T, S> {
     pub(super) fn wide_pass<const K: usize>(
         &mut self,
         node: NodeRows,
-        values: impl Values<Count = T, Sum = S>,
+        values: impl RowValues<Count = T, Sum = S>,
         codes: [&[u8]; K],
     ) {
         let counts = self.counts.as_chunks_mut().0.as_chunks_mut().0;
@@ -176,7 +176,7 @@ trait Sink<T, S> {
 
 /// Not inlined: a loop of its own keeps what it reads in registers.
 #[inline(never)]
-fn each_row<V: Values>(node: NodeRows, values: V, to: impl Sink<V::Count, V::Sum>) {
+fn each_row<V: RowValues>(node: NodeRows, values: V, to: impl Sink<V::Count, V::Sum>) {
     let mut to = to.levelled();
     let each = node.keys.iter().map(|&key| key as usize).zip(values.each());
     match node.rows {
