@@ -5,7 +5,9 @@ PYTHON ?= python3
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 BIN    := $(TARGET)/release/orthorules
 LAB    := $(TARGET)/release/orthorules-experiments
-FUZZ   := $(TARGET)/debug/orthorules-fuzz
+FUZZ   := $(TARGET)/release/orthorules-fuzz
+# Tests use the same dependencies as the release, which are built once.
+CHECKED := --release --config .ci/checked.toml
 
 .PHONY: help build test test-tools format lint deny docs units smoke fuzz python oldest wheel demo quality paper speed peers kernels instructions clean
 
@@ -33,9 +35,9 @@ format: ## Source is formatted, scripts parse
 	$(PYTHON) -c "import ast, pathlib; [ast.parse(p.read_text('utf-8'), str(p)) for p in pathlib.Path('experiments').glob('*.py')]"
 
 lint: ## Clippy without warnings, of the library also as others get it
-	$(CARGO) clippy -p orthorules -- -D warnings
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --manifest-path python/Cargo.toml --target-dir $(TARGET) -- -D warnings
+	$(CARGO) clippy --release -p orthorules -- -D warnings
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --release --manifest-path python/Cargo.toml --target-dir $(TARGET) -- -D warnings
 
 # The database of advisories is fetched by `cargo deny fetch`, where the network allows it.
 deny: ## Licences, versions and sources of dependencies; known advisories where their database is at hand
@@ -53,10 +55,10 @@ deny: ## Licences, versions and sources of dependencies; known advisories where 
 	fi
 
 docs: ## Rustdoc without warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps
 
 units: ## Unit, property, documentation and command line tests
-	$(CARGO) test --workspace
+	$(CARGO) test $(CHECKED) --workspace
 
 smoke: build ## The demo, on an empty directory
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cd "$$folder" && \
@@ -64,9 +66,9 @@ smoke: build ## The demo, on an empty directory
 	test -s orthorules-demo.html && grep -q "x_wins" demo.txt && \
 	echo "smoke: the demo ran and wrote its page"
 
-# Built as `make units` builds it, so that nothing is compiled twice: optimised a little, with overflow checks and debug assertions.
+# Built as `make units` builds it, so that nothing is compiled twice.
 fuzz: ## Mutants of every input: make fuzz [CASES=30000] [SEED=n] [FORMAT="csv model"]
-	$(CARGO) test --workspace --test quick --test cli --no-run
+	$(CARGO) test $(CHECKED) --workspace --test quick --test cli --no-run
 	"$(FUZZ)" $(FORMAT) --cases $(or $(CASES),30000) --seed $(or $(SEED),$$(date +%s)) --record
 
 python: build $(NEWEST)/ready ## The Python package: wheel, tests and types, on the newest scikit-learn

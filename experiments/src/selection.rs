@@ -5,7 +5,8 @@ use crate::quality::{geometric, in_parallel};
 use crate::say::{say, say_line};
 use anyhow::{Result, bail};
 use clap::Args;
-use orthorules::params::Select;
+use orthorules::model::SizeName;
+use orthorules::params::{Cv, Select};
 use orthorules::{Model, Params, Silent, Table, fit};
 use std::path::PathBuf;
 
@@ -29,7 +30,7 @@ pub(crate) struct Selection {
 }
 
 /// The largest size, and the rules of cross-validation.
-const RULES: [&str; 4] = ["largest", "best", "simple", "1se"];
+const RULES: [&str; 5] = ["largest", "best", "simple", "1se", "auto"];
 
 /// A chosen model.
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +41,9 @@ struct Choice {
 }
 
 impl Choice {
-    fn new(model: &Model, rules: usize, test: &Table) -> Result<Self> {
+    fn new(model: &Model, size: SizeName, test: &Table) -> Result<Self> {
         let path = model.evaluate(test)?;
-        let complexity = model.complexity(rules);
+        let complexity = model.complexity(size);
         let risk = path.iter().rfind(|e| e.complexity == complexity).map_or(f64::NAN, |e| e.risk);
         Ok(Self { complexity: complexity as f64, risk: risk / path[0].risk })
     }
@@ -50,21 +51,23 @@ impl Choice {
 
 impl Selection {
     /// What each of `RULES` chooses.
-    fn choices(&self, split: &Split) -> Result<[Choice; 4]> {
+    fn choices(&self, split: &Split) -> Result<[Choice; 5]> {
         let plain = Params { threads: Some(1), max_complexity: self.max_complexity, ..Params::default() };
         let fit = |params: &Params| fit(&split.problem, params, &Silent).map(|fitted| fitted.model);
         let largest = fit(&plain)?;
-        let chosen = |select| fit(&Params { cv: Some(self.folds), select: Some(select), ..plain.clone() });
+        let chosen = |select| fit(&Params { cv: Some(Cv::Folds(self.folds)), select: Some(select), ..plain.clone() });
         let (simple, one_se) = (chosen(Select::Simple)?, chosen(Select::OneSe)?);
+        let auto = fit(&Params { cv: Some(Cv::Auto), ..plain.clone() })?;
         // All rules see the same curves: the model of least risk is the plain fit with that λ, at that size.
         let grid = one_se.cv.as_ref().map_or(&[][..], |cv| &cv.grid);
         let Some(best) = grid.iter().min_by(|a, b| a.cv_risk.total_cmp(&b.cv_risk)) else { bail!("no grid") };
         let model = fit(&Params { reg_lambda: Some(best.reg_lambda), ..plain.clone() })?;
         Ok([
             Choice::new(&largest, largest.chosen(), &split.test)?,
-            Choice::new(&model, best.rules, &split.test)?,
+            Choice::new(&model, SizeName::Complexity(best.complexity), &split.test)?,
             Choice::new(&simple, simple.chosen(), &split.test)?,
             Choice::new(&one_se, one_se.chosen(), &split.test)?,
+            Choice::new(&auto, auto.chosen(), &split.test)?,
         ])
     }
 }

@@ -101,21 +101,12 @@ impl Model {
         self.sizes.iter().position(|s| *s == chosen).unwrap_or(self.sizes.len() - 1)
     }
 
-    /// This model with another size chosen. Sizes that would hide it, of as many rules but more conditions, are dropped.
+    /// This model with another size chosen.
     fn at(&self, size: usize) -> PyResult<Self> {
         let mut model = (*self.model).clone();
         let places = places(&self.sizes, size)?;
         for (ensemble, &place) in model.ensembles.iter_mut().zip(places) {
-            let rules = ensemble.path[place].rules;
-            let kept: Vec<bool> = (0..).zip(&ensemble.path).map(|(i, s)| i <= place || s.rules != rules).collect();
-            let mut keep = kept.iter();
-            ensemble.path.retain(|_| keep.next() == Some(&true));
-            ensemble.chosen = rules;
-            // With several ensembles a size is a number of rules, and none of these is lost.
-            if let (Some(cv), 1) = (&mut model.cv, self.model.ensembles.len()) {
-                let mut keep = kept.iter();
-                cv.path.retain(|_| keep.next() == Some(&true));
-            }
+            ensemble.choose(place);
         }
         // What a bootstrap found is about the size that was chosen.
         model.bootstrap = None;

@@ -157,7 +157,7 @@ impl Table {
             "categorical" | "spelled" => {
                 self.spelled_numbers = kind == "spelled";
                 let codes = codes.iter().map(|&c| c as u32).collect();
-                Values::Categorical { codes, levels: names, boolean: false }
+                Values::Categorical { codes, levels: names, kind: Kind::Categorical }
             }
             _ => Values::Numeric(codes.iter().copied().collect()),
         };

@@ -90,6 +90,8 @@ pub(crate) struct PredictArgs {
     /// Write one JSON document instead of CSV (default: CSV)
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
     /// Print no notes (default: notes on standard error)
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -110,6 +112,8 @@ pub(crate) struct EvaluateArgs {
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
     /// Show every size (default: at most 15, the chosen one among them)
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -133,6 +137,8 @@ pub(crate) struct ExplainArgs {
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
     /// Print no notes (default: notes on standard error)
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -166,6 +172,14 @@ pub(crate) struct NotationArgs {
     decimal: String,
 }
 
+/// What to do about rows that are unlike those that a model was learned from.
+#[derive(Debug, Args)]
+pub(crate) struct StrictArgs {
+    /// Refuse rows with levels that were not in training, or columns that are far from those in training (default: a note)
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
 impl NotationArgs {
     /// The notation as the library takes it.
     pub(crate) fn notation(&self) -> Notation {
@@ -178,8 +192,12 @@ impl NotationArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SizeArgs {
     /// Use the size with this many rules (default: the one that was chosen in training)
-    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    #[arg(long, value_name = "K", allow_hyphen_values = true, conflicts_with = "complexity")]
     pub(crate) rules: Option<usize>,
+    /// Use the most complex size of at most this complexity: rules plus conditions, over all classes (default: the one that
+    /// was chosen in training)
+    #[arg(long, value_name = "C", allow_hyphen_values = true)]
+    pub(crate) complexity: Option<usize>,
 }
 
 #[cfg(test)]

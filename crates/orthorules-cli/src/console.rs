@@ -3,6 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use orthorules::model::Size;
 use orthorules::table::panics_are_caught;
+use orthorules::warning::NoFolds;
 use orthorules::{Certificate, Observer, Rule, Warning, decimal};
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -93,6 +94,8 @@ fn with_flags(warning: &Warning) -> String {
         Warning::LeftOut { column, reason } if reason.is_overruled() => {
             format!("{warning} with --categorical {column}")
         }
+        Warning::NoFolds(NoFolds::Rows(_)) => warning.to_string(),
+        Warning::NoFolds(_) => format!("{warning} (--cv 5 does it, --cv none says nothing)"),
         Warning::DecimalCommas { .. } => format!("{warning}: use --decimal ,"),
         Warning::Thousands { .. } => format!("{warning}; if they are decimal commas, use --decimal ,"),
         Warning::Unbounded { .. } => warning.to_string().replace("a larger penalty", "a larger --reg-lambda"),

@@ -6,6 +6,7 @@ use crate::fit::SizeLabel;
 use crate::input::{self, Failure, in_table};
 use crate::{sizes, text};
 use orthorules::evaluate::Evaluation;
+use orthorules::model::Unfamiliar;
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
 
@@ -13,7 +14,11 @@ use serde::Serialize;
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let source = input::source(&args.table)?;
-    let table = input::table_for(&model, &source, args.notation.notation(), Notes { quiet: false, verbose: false })?;
+    let notes = Notes { quiet: false, verbose: false };
+    let table = input::table_for(&model, &source, args.notation.notation(), notes)?;
+    let mut unfamiliar = Unfamiliar::new(&model, model.chosen());
+    unfamiliar.add(&table);
+    input::told_of(&unfamiliar, &args.strict, &source, notes)?;
     let evaluations = model.evaluate(&table).map_err(in_table(&source))?;
     Ok(if args.json {
         Output::json(&document(&model, table.rows(), &evaluations))
@@ -73,7 +78,7 @@ fn describe(model: &Model, rows: usize, evaluations: &[Evaluation], all: bool) -
         "{}, on {}\n\n{}\nThe risk is the mean {} loss; relative is the risk divided by that of the constant model.\n",
         text::subject(model),
         text::count(rows, "row"),
-        sizes::path_table(&labels, measures, model.chosen(), (!all).then_some("-v shows all")),
+        sizes::path_table(&labels, measures, SizeLabel::of(model, model.chosen()), (!all).then_some("-v shows all")),
         model.loss
     )
 }

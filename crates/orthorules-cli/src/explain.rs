@@ -2,10 +2,12 @@
 
 use crate::args::ExplainArgs;
 use crate::console::{Notes, Output};
+use crate::fit::SizeLabel;
 use crate::input::{self, Failure, in_table};
 use crate::number;
 use crate::text::{self, BOLD, Cell, DIM, Grid};
 use orthorules::explain::Explanation;
+use orthorules::model::{SizeName, Unfamiliar};
 use orthorules::predict::Activations;
 use orthorules::{Model, Predictions, Table, Task, Values, decimal};
 use serde::Serialize;
@@ -20,7 +22,8 @@ const FIRST: usize = 5;
 struct Document<'m> {
     task: Task,
     target: &'m str,
-    rules: usize,
+    #[serde(flatten)]
+    size: SizeLabel,
     rows: Vec<Row<'m>>,
 }
 
@@ -82,7 +85,7 @@ impl<'m> Sum<'m> {
 /// Runs the command.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
-    let rules = input::size(&model, args.size.rules)?;
+    let size = input::size(&model, &args.size)?;
     let source = input::source(&args.table)?;
     let notes = Notes { quiet: args.quiet, verbose: false };
     let table = input::table_for(&model, &source, args.notation.notation(), notes)?;
@@ -99,22 +102,30 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     };
     let picked: Vec<u32> = numbers.iter().map(|&n| n as u32 - 1).collect();
     let table = table.take(&picked);
+    let mut unfamiliar = Unfamiliar::new(&model, size);
+    unfamiliar.add(&table);
+    input::told_of(&unfamiliar, &args.strict, &source, notes)?;
     let activations = Activations::new(&model, &table).map_err(in_table(&source))?;
-    let predictions = activations.predictions(&model, rules);
+    let predictions = activations.predictions(&model, size);
     let notes = Notes { quiet: args.quiet, verbose: false };
     model.warning_of_exposure(|name| table.column(name).is_some()).iter().for_each(|warning| notes.warn(warning));
     let rows: Vec<Row> = numbers
         .iter()
         .enumerate()
         .map(|(i, &number)| {
-            let mut sums: Vec<Sum> = model.explain(&activations, rules, i).iter().map(Sum::new).collect();
+            let mut sums: Vec<Sum> = model.explain(&activations, size, i).iter().map(Sum::new).collect();
             let single = if sums.len() == 1 { sums.pop() } else { None };
-            let values = values(&model, &table, rules, i);
+            let values = values(&model, &table, size, i);
             Row { number, values, answer: answer(&model, &predictions, i), single, one_vs_rest: sums }
         })
         .collect();
     if args.json {
-        return Ok(Output::json(&Document { task: model.task, target: &model.target, rules, rows }));
+        return Ok(Output::json(&Document {
+            task: model.task,
+            target: &model.target,
+            size: SizeLabel::of(&model, size),
+            rows,
+        }));
     }
     let mut text = String::new();
     for row in &rows {
@@ -127,8 +138,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
 }
 
 /// The values of row `i` of `table` in the columns that rules of this size use.
-fn values(model: &Model, table: &Table, rules: usize, i: usize) -> Map<String, Value> {
-    let used = model.steps(rules).flat_map(|(ensemble, step)| step.members().map(|k| &ensemble.rules[k]));
+fn values(model: &Model, table: &Table, size: SizeName, i: usize) -> Map<String, Value> {
+    let used = model.steps(size).flat_map(|(ensemble, step)| step.members().map(|k| &ensemble.rules[k]));
     let names = used.flat_map(|rule| &rule.conditions).map(|condition| condition.column.as_str());
     let value = |name: &str| match table.column(name).map(|c| &c.values)? {
         Values::Numeric(numbers) => Some(json!(numbers[i])),

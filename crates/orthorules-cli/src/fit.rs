@@ -1,5 +1,6 @@
 //! `orthorules fit`: learn rules from a table.
 
+mod columns;
 mod document;
 mod quality;
 
@@ -11,9 +12,11 @@ use crate::input::{self, Failure, in_table};
 use crate::{sizes, text};
 use document::{HeldOut, Timings, entries};
 use orthorules::evaluate::Evaluation;
+use orthorules::params::Cv;
 use orthorules::table::read;
 use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads};
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Instant;
 
 /// Runs the command.
@@ -36,9 +39,14 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
             "--cuts names column {name:?} twice: list all its thresholds in one of them"
         )));
     }
+    if let Some(name) = args.columns.twice_ordered_column() {
+        return Err(Failure::Input(format!(
+            "--ordered names column {name:?} twice: list all its levels in one of them"
+        )));
+    }
     // Every range is the same for every loss and table: bad parameters are told before a large table is read.
     params.check(Loss::Squared, 1)?;
-    let resampled = params.cv.is_some() || params.bootstrap.is_some();
+    let resampled = matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some();
     if resampled && args.learning.memory_limit.is_some() {
         let what = "--memory-limit cannot be kept with --cv or --bootstrap: they need the table in memory";
         return Err(Failure::Input(what.into()));
@@ -47,9 +55,10 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     let start = Instant::now();
     let fitted = on_threads(params.threads, || {
         let in_table = |error| with_remedy(in_table(&source)(error));
-        // What comes from a pipe can be read only once, and is held in memory in any case.
-        let once = !source.is_file() && args.learning.memory_limit.is_none();
-        let data = if resampled || once {
+        // What comes from a pipe can be read only once, and folds need the table in memory.
+        let held =
+            (!source.is_file() || params.cv.is_some() && is_small(&source)) && args.learning.memory_limit.is_none();
+        let data = if resampled || held {
             Data::Table(read(&source, &roles.read_options()).map_err(&in_table)?)
         } else {
             let limit = args.learning.memory_limit;
@@ -157,6 +166,8 @@ pub(crate) struct Fitted {
     pub(crate) path: Vec<Entry>,
     /// How good the chosen size is, in the usual measures.
     quality: Option<String>,
+    /// What was learned from, column by column.
+    table: Vec<columns::Line>,
     seconds: Timings,
 }
 
@@ -164,7 +175,7 @@ impl Fitted {
     /// Learns from `data`, which took `read` seconds to read.
     pub(crate) fn new(data: Data, roles: &Roles, params: &Params, notes: Notes, read: f64) -> orthorules::Result<Self> {
         let start = Instant::now();
-        let (problem, warnings) = match data {
+        let (problem, read_with) = match data {
             Data::Table(table) => {
                 let warnings = table.warnings().to_vec();
                 (Learnable::Problem(Box::new(Problem::new(table, roles)?)), warnings)
@@ -173,8 +184,10 @@ impl Fitted {
         };
         params.check(problem.task().loss(), problem.rows())?;
         // Folds are refused where a class has a single row: that line is enough.
-        let said = |warning: &&Warning| params.cv.is_none() || !matches!(warning, Warning::SingleRows { .. });
-        for warning in warnings.iter().chain(problem.warnings().iter().filter(said)) {
+        let said = |warning: &&Warning| {
+            !matches!(params.cv, Some(Cv::Folds(_))) || !matches!(warning, Warning::SingleRows { .. })
+        };
+        for warning in read_with.iter().chain(problem.warnings().iter().filter(said)) {
             notes.warn(warning);
         }
         let (rows, columns) = (problem.rows(), problem.width());
@@ -193,6 +206,7 @@ impl Fitted {
         for warning in &warnings {
             notes.warn(warning);
         }
+        let table = columns::table(&model, &read_with);
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
         let read = if matches!(problem, Learnable::Coded(_)) { read - spent.bin } else { read };
@@ -221,17 +235,21 @@ impl Fitted {
             milliseconds(seconds.refit),
             milliseconds(seconds.total)
         ));
-        Ok(Self { model, rows, columns, path, quality, seconds })
+        Ok(Self { model, rows, columns, path, quality, table, seconds })
     }
 
     /// What it learned from, the path, and last, where eyes are, the rules and what a weight means.
     fn describe(&self, order: Order, all: bool) -> String {
         let (rows, columns) = (text::count(self.rows, "row"), text::count(self.columns, "column"));
         format!(
-            "{}, from {rows} and {columns}\n\n{}\n{}{}{}\n{}{}\n",
+            "{}, from {rows} and {columns}\n\n{}\n{}\n{}{}{}\n{}{}\n",
             text::subject(&self.model),
+            columns::shown(&self.table, all),
             self.path_table(None, (!all).then_some("-v shows all")),
-            self.model.cv.as_ref().map_or(String::new(), |cv| format!("{}\n", sizes::cross_validation(cv))),
+            self.model.cv.as_ref().map_or(String::new(), |cv| format!(
+                "{}\n",
+                sizes::cross_validation(cv, SizeLabel::of(&self.model, self.model.chosen()))
+            )),
             text::rules(&self.model, self.model.chosen(), order),
             text::uncertainty(&self.model, self.model.chosen(), order),
             self.quality.as_ref().map_or(String::new(), |quality| format!("{quality}\n")),
@@ -256,7 +274,7 @@ impl Fitted {
             let relative = sizes::relative(&labels, &fresh);
             measures.extend([("fresh risk", fresh), ("relative", relative)]);
         }
-        sizes::path_table(&labels, measures, self.model.chosen(), all)
+        sizes::path_table(&labels, measures, SizeLabel::of(&self.model, self.model.chosen()), all)
     }
 }
 
@@ -268,6 +286,14 @@ fn with_remedy(failure: Failure) -> Failure {
         }
         other => other,
     }
+}
+
+/// Whether a file is small enough for folds to be worth a thought. Parquet and Arrow may hold far more than their size.
+fn is_small(source: &Path) -> bool {
+    let name = source.to_string_lossy().to_lowercase();
+    let is_dense = [".csv", ".tsv", ".txt", ".data"].iter().any(|end| name.ends_with(end));
+    let most = if is_dense { 512 << 20 } else { 64 << 20 };
+    std::fs::metadata(source).is_ok_and(|about| about.len() <= most)
 }
 
 fn milliseconds(seconds: f64) -> String {

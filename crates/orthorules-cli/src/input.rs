@@ -1,9 +1,11 @@
 //! What the commands are given: models, tables and sizes, with errors that name the file.
 
+use crate::args::{SizeArgs, StrictArgs};
 use crate::console::Notes;
 use crate::foreign;
 use orthorules::atomic_file::{WholeFile, is_special};
 use orthorules::error::NotClasses;
+use orthorules::model::{SizeName, Unfamiliar};
 use orthorules::table::{Notation, ReadOptions, read};
 use orthorules::{Error, Model, Table, Warning};
 use std::path::{Path, PathBuf};
@@ -90,12 +92,36 @@ pub(crate) fn table_for(model: &Model, path: &Path, notation: Notation, notes: N
     Ok(table)
 }
 
+/// Tells of rows that are unlike those in training, or refuses them.
+pub(crate) fn told_of(
+    unfamiliar: &Unfamiliar,
+    strict: &StrictArgs,
+    source: &Path,
+    notes: Notes,
+) -> Result<(), Failure> {
+    match unfamiliar.warning() {
+        Some(warning) if strict.strict => {
+            Err(Failure::Input(format!("{}: {warning} (--strict refuses them)", shown(source))))
+        }
+        Some(warning) => {
+            notes.warn(&warning);
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
 /// The size asked for, which must be on the path, or the chosen one.
-pub(crate) fn size(model: &Model, wanted: Option<usize>) -> Result<usize, Failure> {
+pub(crate) fn size(model: &Model, wanted: &SizeArgs) -> Result<SizeName, Failure> {
     let sizes = model.sizes();
-    match wanted {
+    if let Some(limit) = wanted.complexity {
+        let least = model.complexity(SizeName::Complexity(0));
+        let what = format!("--complexity must be at least {least}, the least of the model's sizes, got {limit}");
+        return if limit < least { Err(Failure::Input(what)) } else { Ok(SizeName::Complexity(limit)) };
+    }
+    match wanted.rules {
         None => Ok(model.chosen()),
-        Some(rules) if sizes.contains(&rules) => Ok(rules),
+        Some(rules) if sizes.contains(&rules) => Ok(rules.into()),
         Some(rules) => {
             let (first, last) = (sizes.first().unwrap_or(&0), sizes.last().unwrap_or(&0));
             Err(Failure::Input(format!("--rules must be a size of the model, from {first} to {last}, got {rules}")))

@@ -2,10 +2,12 @@
 
 use crate::args::PredictArgs;
 use crate::console::{self, Notes, Output, interrupted, keep_rules_on_interrupt};
+use crate::fit::SizeLabel;
 use crate::input::{self, Failure, in_table};
 use crate::sink::Sink;
+use orthorules::model::{SizeName, Unfamiliar};
 use orthorules::table::{Batches, ReadOptions};
-use orthorules::{Model, Predictions, Predictor, Task, decimal};
+use orthorules::{Model, Predictions, Predictor, Table, Task, decimal};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +17,8 @@ use std::collections::HashMap;
 struct Document<'m> {
     task: Task,
     target: &'m str,
-    rules: usize,
+    #[serde(flatten)]
+    size: SizeLabel,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     classes: &'m [String],
     predictions: Answers<'m>,
@@ -37,38 +40,52 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
         input::check_output(path, &[&args.model, &source])?;
     }
     let model = input::model(&args.model)?;
-    let rules = input::size(&model, args.size.rules)?;
-    let predictor = Predictor::at(&model, rules);
+    let size = input::size(&model, &args.size)?;
+    let predictor = Predictor::at(&model, size);
     let in_table = in_table(&source);
     let options = ReadOptions { notation: args.notation.notation(), ..model.options_to_predict() };
     let batches = Batches::open(&source, &options).map_err(&in_table)?;
     let remarks = batches.remarks();
-    predictor.check_columns(batches.names()).map_err(&in_table)?;
+    predictor.check_columns(&batches.names()).map_err(&in_table)?;
     let has = |name: &str| batches.names().iter().any(|n| n == name);
     let notes = Notes { quiet: args.quiet, verbose: false };
     model.warning_of_exposure(has).iter().for_each(|warning| notes.warn(warning));
     // Ctrl-C stops between two batches, so that no half of a file is left behind.
     keep_rules_on_interrupt();
+    let mut unfamiliar = Unfamiliar::new(&model, size);
+    let none = unfamiliar.clone();
+    let seen = |table: &Table| {
+        let mut seen = none.clone();
+        seen.add(table);
+        seen
+    };
     let mut sink = Sink::new(args.output.as_deref())?;
     let whole = || if interrupted() { Err(Failure::Other("interrupted: nothing was written".into())) } else { Ok(()) };
     if args.json {
         // One document lists the predictions before the probabilities: it is written when all are there.
-        let parts = predictor.each(batches, |part| part);
-        let all: Predictions =
-            parts.map(|part| whole().and(part.map_err(&in_table))).collect::<Result<_, Failure>>()?;
-        sink.write(&json(&model, rules, &all))?;
+        let parts = predictor.each(batches, |table, part| (seen(table), part));
+        let part = |part: orthorules::Result<(Unfamiliar, Predictions)>| {
+            let (seen, part) = whole().and(part.map_err(&in_table))?;
+            unfamiliar.append(seen);
+            Ok(part)
+        };
+        let all: Predictions = parts.map(part).collect::<Result<_, Failure>>()?;
+        sink.write(&json(&model, size, &all))?;
     } else {
         sink.write(&header(&model))?;
-        for text in predictor.each(batches, |part| csv(&model, &part)) {
+        for part in predictor.each(batches, |table, part| (seen(table), csv(&model, &part))) {
             whole()?;
-            sink.write(&text.map_err(&in_table)?)?;
+            let (seen, text) = part.map_err(&in_table)?;
+            unfamiliar.append(seen);
+            sink.write(&text)?;
         }
     }
+    input::told_of(&unfamiliar, &args.strict, &source, notes)?;
     remarks.warnings().iter().for_each(|warning| notes.warn(warning));
     sink.finish()
 }
 
-fn json(model: &Model, rules: usize, predictions: &Predictions) -> String {
+fn json(model: &Model, size: SizeName, predictions: &Predictions) -> String {
     let values = predictions.values();
     let (answers, probabilities) = match predictions.labels() {
         None => (Answers::Numbers(values), None),
@@ -80,7 +97,7 @@ fn json(model: &Model, rules: usize, predictions: &Predictions) -> String {
     console::json(&Document {
         task: model.task,
         target: &model.target,
-        rules,
+        size: SizeLabel::of(model, size),
         classes: &model.classes,
         predictions: answers,
         probabilities,

@@ -7,7 +7,7 @@ use crate::input::{self, Failure};
 use crate::line::RuleLine;
 use crate::text;
 use orthorules::model::Bootstrap;
-use orthorules::model::{Ensemble, Size};
+use orthorules::model::{Ensemble, Size, SizeName};
 use orthorules::rule::Condition;
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
@@ -60,33 +60,33 @@ impl<'m> Listing<'m> {
 /// Runs the command.
 pub(crate) fn run(args: &ShowArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
-    let rules = input::size(&model, args.size.rules)?;
+    let size = input::size(&model, &args.size)?;
     Ok(if args.json {
-        Output::json(&document(&model, rules))
+        Output::json(&document(&model, size))
     } else {
-        Output::Text(describe(&model, rules, args.order.order))
+        Output::Text(describe(&model, size, args.order.order))
     })
 }
 
-fn document(model: &Model, rules: usize) -> Document<'_> {
-    let mut listings: Vec<Listing> = model.steps(rules).map(Listing::new).collect();
+fn document(model: &Model, size: SizeName) -> Document<'_> {
+    let mut listings: Vec<Listing> = model.steps(size).map(Listing::new).collect();
     let single = if listings.len() == 1 { listings.pop() } else { None };
     Document {
         task: model.task,
         loss: model.loss,
         target: &model.target,
         classes: &model.classes,
-        shown: SizeLabel::of(model, rules),
+        shown: SizeLabel::of(model, size),
         chosen: SizeLabel::of(model, model.chosen()),
         single,
         one_vs_rest: listings,
-        bootstrap: model.bootstrap.as_ref().filter(|b| b.rules == rules),
+        bootstrap: model.bootstrap.as_ref().filter(|b| b.is_about(model, size)),
     }
 }
 
-fn describe(model: &Model, rules: usize, order: Order) -> String {
-    let (chosen, sizes) = (model.chosen(), model.sizes());
-    let mut others: Vec<String> = sizes.iter().filter(|&&s| s != rules).map(usize::to_string).collect();
+fn describe(model: &Model, size: SizeName, order: Order) -> String {
+    let (rules, chosen) = (model.rules(size), SizeLabel::of(model, model.chosen()));
+    let mut others: Vec<String> = model.sizes().iter().filter(|&&s| s != rules).map(usize::to_string).collect();
     if others.len() > 12 {
         let last = others.pop().unwrap_or_default();
         others.truncate(10);
@@ -94,9 +94,14 @@ fn describe(model: &Model, rules: usize, order: Order) -> String {
     }
     let hint = match others.as_slice() {
         [] => String::new(),
-        _ => format!("\nOther sizes, for --rules: {}. Chosen: {chosen}.", others.join(", ")),
+        _ => format!(
+            "\nOther sizes, for --rules: {}. Chosen: {} (complexity {}).",
+            others.join(", "),
+            chosen.rules,
+            chosen.complexity
+        ),
     };
     let (subject, meaning) = (text::subject(model), text::meaning(model));
-    let (list, sure) = (text::rules(model, rules, order), text::uncertainty(model, rules, order));
+    let (list, sure) = (text::rules(model, size, order), text::uncertainty(model, size, order));
     format!("{subject}\n\n{list}{sure}\n{meaning}{hint}\n")
 }

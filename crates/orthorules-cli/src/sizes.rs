@@ -1,9 +1,10 @@
 //! The sizes of a model as a table that fits on a screen.
 
+use crate::fit::SizeLabel;
 use crate::number::aligned;
-use crate::text::{BOLD, Cell, DIM, Grid, PLAIN, clean, width};
+use crate::text::{BOLD, Cell, DIM, Grid, PLAIN, clean, count, width};
 use orthorules::decimal;
-use orthorules::model::CrossValidation;
+use orthorules::model::{CrossValidation, CvStep};
 use std::fmt::Write;
 
 /// Sizes that are shown where not all are.
@@ -20,11 +21,10 @@ pub(crate) type Measure<'a> = (&'a str, Vec<f64>);
 pub(crate) fn path_table(
     sizes: &[(usize, usize)],
     mut measures: Vec<Measure>,
-    chosen: usize,
+    chosen: SizeLabel,
     all: Option<&str>,
 ) -> String {
-    // Of several sizes with that many rules the most complex is the chosen one.
-    let chosen = sizes.iter().rposition(|s| s.0 == chosen);
+    let chosen = sizes.iter().position(|s| *s == (chosen.rules, chosen.complexity));
     let shown = if all.is_some() { some(sizes.len(), chosen) } else { (0..sizes.len()).collect() };
     let mut table = grid(sizes, &measures, chosen, &shown);
     for name in SPARED {
@@ -75,11 +75,35 @@ fn some(count: usize, chosen: Option<usize>) -> Vec<usize> {
     (2..=MOST).rev().map(with).find(|shown| shown.len() <= MOST).unwrap_or_else(|| with(2))
 }
 
+/// What about half the complexity would cost, and what the size of least risk would save.
+fn trade(cv: &CrossValidation, chosen: SizeLabel) -> Option<String> {
+    let chosen = cv.path.iter().find(|s| (s.rules, s.complexity) == (chosen.rules, chosen.complexity))?;
+    let smaller = cv.path.iter().rfind(|s| s.rules > 0 && 2 * s.complexity <= chosen.complexity);
+    let best = cv.path.iter().min_by(|a, b| a.cv_risk.total_cmp(&b.cv_risk).then(a.complexity.cmp(&b.complexity)))?;
+    let told = |size: &CvStep, verb: &str| {
+        let change = 100.0 * (size.cv_risk / chosen.cv_risk - 1.0).abs();
+        let rules = count(size.rules, "rule");
+        change.is_finite().then(|| format!("{rules} (complexity {}) would {verb} {} %", size.complexity, brief(change)))
+    };
+    let cost = smaller.filter(|s| s.cv_risk >= chosen.cv_risk).and_then(|s| told(s, "cost"));
+    let cost = cost.map(|text| format!("{text} more"));
+    let save = Some(best).filter(|s| s.cv_risk < chosen.cv_risk && s.complexity > chosen.complexity);
+    let save = save.and_then(|s| told(s, "save"));
+    let all: Vec<String> = cost.into_iter().chain(save).collect();
+    (!all.is_empty()).then(|| format!("{} of that risk.\n", all.join(", ")))
+}
+
+/// Few digits of a percentage.
+fn brief(percent: f64) -> String {
+    if percent < 0.1 { "less than 0.1".into() } else { decimal::rounded(percent, 2) }
+}
+
 /// What cross-validation chose, and the best size of every λ that it tried.
-pub(crate) fn cross_validation(cv: &CrossValidation) -> String {
+pub(crate) fn cross_validation(cv: &CrossValidation, chosen: SizeLabel) -> String {
     let rule = cv.select.described();
     let groups = cv.groups.as_ref().map_or(String::new(), |g| format!(" by {}", clean(g)));
-    let mut text = format!("Chosen by {} folds{groups}: {rule}.\n", cv.folds);
+    let trade = trade(cv, chosen).unwrap_or_default();
+    let mut text = format!("Chosen by {} folds{groups}: {rule}.\n{trade}", cv.folds);
     if cv.grid.len() < 2 {
         return text;
     }
@@ -131,9 +155,15 @@ mod tests {
     fn the_rest_is_named() {
         let sizes: Vec<(usize, usize)> = (0..100).map(|k| (k, 2 * k)).collect();
         let risks = || vec![("risk", (0..100).map(|k| 1.0 / f64::from(k + 1)).collect::<Vec<f64>>())];
-        let text = anstream::adapter::strip_str(&path_table(&sizes, risks(), 50, Some("-v shows all"))).to_string();
+        let text = anstream::adapter::strip_str(&path_table(
+            &sizes,
+            risks(),
+            SizeLabel { rules: 50, complexity: 100 },
+            Some("-v shows all"),
+        ))
+        .to_string();
         assert!(text.lines().count() <= MOST + 3 && text.ends_with(" of 100 sizes; -v shows all.\n"), "{text}");
-        assert_eq!(path_table(&sizes, risks(), 50, None).lines().count(), 101);
+        assert_eq!(path_table(&sizes, risks(), SizeLabel { rules: 50, complexity: 100 }, None).lines().count(), 101);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::args::Order;
 use crate::number::{aligned, percent, share, signed};
 use anstyle::{AnsiColor, Style};
-use orthorules::model::{Ensemble, Size};
+use orthorules::model::{Ensemble, Size, SizeName};
 use orthorules::{Model, Rule, Task, decimal};
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -148,9 +148,9 @@ pub(crate) fn meaning(model: &Model) -> String {
 
 /// The rules of one size, a list for each ensemble. Coverage also in per cent where the number of training rows
 /// is known.
-pub(crate) fn rules(model: &Model, rules: usize, order: Order) -> String {
+pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
     let mut text = String::new();
-    for (i, (ensemble, step)) in model.steps(rules).enumerate() {
+    for (i, (ensemble, step)) in model.steps(size).enumerate() {
         let size = format!("{}, complexity {}", count(step.rules, "rule"), step.complexity);
         let class = ensemble.class.as_ref().map_or(String::new(), |c| clean(&format!("{} = {c}: ", model.target)));
         let gap = if i > 0 { "\n" } else { "" };
@@ -241,14 +241,16 @@ fn certificate(proven: bool, gap: f64) -> String {
 }
 
 /// How sure the rules and weights are; nothing where the bootstrap was not asked about this size.
-pub(crate) fn uncertainty(model: &Model, rules: usize, order: Order) -> String {
-    let Some(bootstrap) = model.bootstrap.as_ref().filter(|b| b.rules == rules) else { return String::new() };
+pub(crate) fn uncertainty(model: &Model, size: SizeName, order: Order) -> String {
+    let Some(bootstrap) = model.bootstrap.as_ref().filter(|b| b.is_about(model, size)) else {
+        return String::new();
+    };
     let what = bootstrap.groups.as_ref().map_or("rows".to_owned(), |g| format!("groups by {}", clean(g)));
     let mut text = format!("\n{}\n\n", styled(BOLD, &format!("How sure: {} draws of the {what}", bootstrap.samples)));
     let mut grid = Grid::default();
     let heads = [Cell::right("weight"), Cell::right("95% from"), Cell::right("to"), Cell::right("found")];
     grid.line(heads.into_iter().map(|cell| cell.styled(DIM)));
-    for ((ensemble, step), found) in model.steps(rules).zip(&bootstrap.ensembles) {
+    for ((ensemble, step), found) in model.steps(size).zip(&bootstrap.ensembles) {
         let class = ensemble.class.as_ref().map_or(String::new(), |c| format!("{c}: "));
         let ends = found.rules.iter().map(|r| r.interval).chain([found.intercept]);
         let ends: Vec<f64> = ends.flat_map(|(low, high)| [low, high]).collect();

@@ -32,7 +32,7 @@ fn a_larger_size_need_not_contain_the_smaller_one() {
     assert_eq!(ensemble.rules[0].to_string(), "a = yes & b = yes");
     assert!(ensemble.path[2].train_risk < 1e-12);
     // Of two sizes with one rule the more complex one is meant, and evaluation shows both.
-    assert_eq!((model.chosen(), model.complexity(1)), (1, 3));
+    assert_eq!((model.chosen(), model.complexity(1)), (1.into(), 3));
     let evaluated = model.evaluate(&conjunction()).unwrap();
     assert_eq!(evaluated.iter().map(|e| (e.complexity, e.rules)).collect::<Vec<_>>(), shape);
     assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);

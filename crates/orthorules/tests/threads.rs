@@ -1,7 +1,7 @@
 //! The same bytes on any number of threads, on tables that are large enough to be shared out among them.
 
 use orthorules::generate::SplitMix64;
-use orthorules::params::{Params, PathKind, Preset, Search};
+use orthorules::params::{Cv, Params, PathKind, Preset, Search};
 use orthorules::{Column, Problem, Roles, Silent, Table, Task, Values, fit};
 
 /// More than the rows that one thread looks at by itself anywhere.
@@ -95,7 +95,7 @@ fn exact_search() {
 
 #[test]
 fn cross_validation_and_bootstrap() {
-    let params = Params { cv: Some(3), reg_lambda: Some(1.0), bootstrap: Some(20), ..nested(2) };
+    let params = Params { cv: Some(Cv::Folds(3)), reg_lambda: Some(1.0), bootstrap: Some(20), ..nested(2) };
     same_on_all(ROWS, "y", &Roles::default(), &params);
 }
 

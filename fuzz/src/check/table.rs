@@ -133,7 +133,7 @@ fn same(first: &Engine<Model>, second: &Engine<Model>) -> Result<(), String> {
 fn same_in_batches(model: &Model, path: &Path, table: &Table) -> Result<(), String> {
     let predictor = Predictor::at(model, model.chosen());
     let predict = || -> Engine<Predictions> {
-        predictor.each(Batches::open(path, &model.options_to_predict())?, |part| part).collect()
+        predictor.each(Batches::open(path, &model.options_to_predict())?, |_, part| part).collect()
     };
     let parts = match predict() {
         Ok(parts) => parts,

@@ -1,5 +1,6 @@
 //! What predictions, explanations and measures of any model on any table must be.
 
+use orthorules::model::SizeName;
 use orthorules::predict::Activations;
 use orthorules::{Model, Predictions, Predictor, Table, Task};
 
@@ -29,7 +30,7 @@ pub(super) fn predictions(model: &Model, table: &Table) -> Result<orthorules::Re
     let mut sizes = model.sizes();
     let most = sizes.len().saturating_sub(SOME);
     sizes.drain(..most);
-    for size in sizes.into_iter().chain([model.chosen()]) {
+    for size in sizes.into_iter().map(SizeName::from).chain([model.chosen()]) {
         let predicted = match Predictor::at(model, size).predict(table) {
             Ok(predicted) => predicted,
             Err(error) => return Ok(Err(error)),

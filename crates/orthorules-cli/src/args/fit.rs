@@ -53,7 +53,9 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
-    use orthorules::params::{Bound, Intercept, MaxBins, Monotone, Objective, Params, Preset, Search, Select, Update};
+    use orthorules::params::{
+        Bound, Cv, Intercept, MaxBins, Monotone, Objective, Params, Preset, Search, Select, Update,
+    };
     use orthorules::{Roles, Task};
 
     fn fit(flags: &[&str]) -> FitArgs {
@@ -66,13 +68,14 @@ mod tests {
 
     #[test]
     fn no_flag_means_the_librarys_defaults() {
-        assert_eq!(fit(&[]).learning.params(), Params::default());
+        assert_eq!(fit(&[]).learning.params(), Params { cv: Some(Cv::Auto), ..Params::default() });
+        assert_eq!(fit(&["--cv", "none"]).learning.params(), Params::default());
         assert_eq!(fit(&[]).columns.roles(), Roles { target: "y".into(), ..Roles::default() });
     }
 
     #[test]
     fn flags_override_the_preset() {
-        let cob = Preset::Cob.params();
+        let cob = Params { cv: Some(Cv::Auto), ..Preset::Cob.params() };
         assert_eq!(fit(&["--preset", "cob"]).learning.params(), cob);
         let params = fit(&["--length-penalty", "0.5", "--preset", "cob", "--max-bins", "exact"]).learning.params();
         assert_eq!(params, Params { length_penalty: 0.5, max_bins: MaxBins::Exact, ..cob });
@@ -123,8 +126,8 @@ mod tests {
         assert_eq!((params.num_trees, params.p0), (30, 0.02));
         assert_eq!((params.threads, params.seed), (Some(2), 11));
         assert_eq!(fit(&["--memory-limit", "1MB"]).learning.memory_limit, Some(1_000_000));
-        assert_eq!(fit(&["--preset=sirus"]).learning.params(), Preset::Sirus.params());
-        assert_eq!((params.cv, params.select, params.bootstrap), (Some(5), Some(Select::OneSe), Some(50)));
+        assert_eq!(fit(&["--preset=sirus", "--cv=none"]).learning.params(), Preset::Sirus.params());
+        assert_eq!((params.cv, params.select, params.bootstrap), (Some(Cv::Folds(5)), Some(Select::OneSe), Some(50)));
         let directions = [("age", Monotone::Rising), ("a=b", Monotone::Falling), ("pay", Monotone::Rising)];
         assert_eq!(params.monotone, directions.map(|(name, d)| (name.to_owned(), d)).into());
         let roles =

@@ -1,11 +1,12 @@
 //! What `fit --json` prints.
 
 use super::Fitted;
+use super::columns::Line;
 use crate::line::RuleLine;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Bootstrap;
 use orthorules::model::GridPoint;
-use orthorules::model::{Ensemble, Size};
+use orthorules::model::{Ensemble, Size, SizeName};
 use orthorules::params::Select;
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
@@ -18,9 +19,9 @@ pub(crate) struct SizeLabel {
 }
 
 impl SizeLabel {
-    /// The size of `model` with `rules` rules.
-    pub(crate) fn of(model: &Model, rules: usize) -> Self {
-        Self { rules, complexity: model.complexity(rules) }
+    /// Of a size of `model`.
+    pub(crate) fn of(model: &Model, size: SizeName) -> Self {
+        Self { rules: model.rules(size), complexity: model.complexity(size) }
     }
 }
 
@@ -86,6 +87,7 @@ pub(crate) struct Document<'f> {
     classes: &'f [String],
     rows: usize,
     columns: usize,
+    table: &'f [Line],
     path: &'f [Entry],
     chosen: SizeLabel,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -129,6 +131,7 @@ impl Fitted {
             classes: &self.model.classes,
             rows: self.rows,
             columns: self.columns,
+            table: &self.table,
             path: &self.path,
             chosen: SizeLabel::of(&self.model, self.model.chosen()),
             one_vs_rest: one_vs_rest.collect(),

@@ -11,7 +11,7 @@ pub(super) fn told(model: &Model, params: &Params, evaluate: impl FnOnce() -> Op
         Task::Regression => {
             let [ensemble] = model.ensembles.as_slice() else { return None };
             let risks = ensemble.path.iter().map(|size| size.train_risk);
-            let chosen = ensemble.path.iter().rposition(|size| size.rules == ensemble.chosen)?;
+            let chosen = ensemble.path.iter().position(|size| std::ptr::eq(size, ensemble.chosen()))?;
             let train = squared(params, &risks.collect::<Vec<_>>(), chosen)?;
             let held_out = model
                 .cv

@@ -134,7 +134,7 @@ fn the_help_tells_every_range() {
         let entry = help.split(&flag).nth(1).and_then(|rest| rest.split("(default").next()).unwrap_or_default();
         assert!(entry.contains(&range), "{flag}: {range}: {entry}");
     }
-    assert_eq!(ranges, 10);
+    assert_eq!(ranges, 11);
 }
 
 /// A format's width, a terminal's and a table's layout all have their ends.

@@ -17,8 +17,8 @@ fn is_sorted_by_complexity(path: &[Value]) -> bool {
 #[test]
 fn fit_prints_the_documented_document() {
     let sandbox = Sandbox::with(&[("t.csv", &houses())]);
-    let document = sandbox.json(&["fit", "t.csv", "--target", "price", "--max-rules", "3"]);
-    assert_eq!(fields(&document), ["chosen", "columns", "loss", "path", "rows", "seconds", "task"]);
+    let document = sandbox.json(&["fit", "t.csv", "--target", "price", "--max-rules", "3", "--cv", "none"]);
+    assert_eq!(fields(&document), ["chosen", "columns", "loss", "path", "rows", "seconds", "table", "task"]);
     assert_eq!((&document["task"], &document["loss"]), (&"regression".into(), &"squared".into()));
     assert_eq!((&document["rows"], &document["columns"]), (&100.into(), &2.into()));
     let path = document["path"].as_array().unwrap();
@@ -58,7 +58,7 @@ fn fit_prints_the_documented_document() {
 #[test]
 fn exact_search_proves_its_rules() {
     let sandbox = Sandbox::with(&[("t.csv", &houses())]);
-    let fit = ["fit", "t.csv", "--target", "price", "--max-rules", "2", "--search", "exact"];
+    let fit = ["fit", "t.csv", "--target", "price", "--max-rules", "2", "--search", "exact", "--cv", "none"];
     let document = sandbox.json(&fit);
     let first = &document["path"][1];
     assert_eq!((&first["proven"], first["gap"].as_f64()), (&true.into(), Some(0.0)), "{first}");
@@ -66,7 +66,8 @@ fn exact_search_proves_its_rules() {
     assert!(sandbox.ok(&fit).stdout.contains("  best\n"));
     let greedy = sandbox.json(&["fit", "t.csv", "--target", "price", "--max-rules", "2", "--search", "greedy"]);
     assert_eq!(greedy["path"][1]["proven"], false);
-    assert!(!sandbox.ok(&["fit", "t.csv", "--target", "price", "--search", "greedy"]).stdout.contains("best"));
+    let greedy = ["fit", "t.csv", "--target", "price", "--search", "greedy", "--cv", "none"];
+    assert!(!sandbox.ok(&greedy).stdout.contains("best"));
 }
 
 #[test]
@@ -139,7 +140,10 @@ fn show_predict_and_explain_agree() {
     let smaller = sandbox.json(&["show", "m.json", "--rules", "1"]);
     assert_eq!((smaller["shown"]["rules"].as_u64(), smaller["rules"].as_array().unwrap().len()), (Some(1), 1));
     let predicted = sandbox.json(&["predict", "m.json", "t.csv"]);
-    assert_eq!(fields(&predicted), ["classes", "predictions", "probabilities", "rules", "target", "task"]);
+    assert_eq!(
+        fields(&predicted),
+        ["classes", "complexity", "predictions", "probabilities", "rules", "target", "task"]
+    );
     assert_eq!(predicted["predictions"].as_array().unwrap().len(), 120);
     for row in [1, 57, 120] {
         let explained = sandbox.json(&["explain", "m.json", "t.csv", "--row", &row.to_string()]);

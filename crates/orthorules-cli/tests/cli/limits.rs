@@ -95,7 +95,7 @@ fn interrupted_folds_and_draws_leave_the_model() {
     let sandbox = Sandbox::with(&[("t.csv", &wide(300, 60, false))]);
     let cases: [(&[&str], &str); 2] = [
         (&["--cv", "150"], "the folds were not finished"),
-        (&["--max-rules", "2", "--bootstrap", "1000000"], "the bootstrap was not finished"),
+        (&["--max-rules", "2", "--cv", "none", "--bootstrap", "1000000"], "the bootstrap was not finished"),
     ];
     for (flags, told) in cases {
         let fit = [&["fit", "t.csv", "--target", "y", "-o", "m.json"], flags].concat();
@@ -116,7 +116,20 @@ fn unlimited_sizes_end_by_themselves() {
     let sandbox = Sandbox::with(&[("t.csv", &wide(50, 8, false)), ("c.csv", &wide(50, 8, true))]);
     for table in ["t.csv", "c.csv"] {
         for path in ["nested", "best"] {
-            let fit = ["fit", table, "--target", "y", "--max-rules", "1000000", "--path", path, "-o", "m.json"];
+            let fit = [
+                "fit",
+                table,
+                "--target",
+                "y",
+                "--max-rules",
+                "1000000",
+                "--cv",
+                "none",
+                "--path",
+                path,
+                "-o",
+                "m.json",
+            ];
             let (run, spent, _) = watched(&sandbox, &fit, None);
             assert_eq!(run.code, 0, "{}", run.stderr);
             assert!(spent < Duration::from_secs(60), "{path}: {spent:?}");

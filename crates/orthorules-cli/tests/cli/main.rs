@@ -3,6 +3,7 @@
 mod bad_input;
 mod batches;
 mod columns;
+mod contact;
 mod extremes;
 #[cfg(target_os = "linux")]
 mod faults;

@@ -18,9 +18,9 @@ fn a_temporary_file_changes_nothing_and_is_gone() {
     for (text, target) in [(people(), "survived"), (flowers(), "kind"), (houses(), "price")] {
         let sandbox = Sandbox::with(&[("t.csv", text.as_str())]);
         std::fs::create_dir(sandbox.path("tmp")).unwrap();
-        let plain = sandbox.ok(&["fit", "t.csv", "--target", target, "-o", "m.json"]);
+        let plain = sandbox.ok(&["fit", "t.csv", "--target", target, "--cv", "none", "-o", "m.json"]);
         let model = sandbox.read("m.json");
-        let other = spilled(&sandbox, &["fit", "t.csv", "--target", target, "-o", "m.json"]);
+        let other = spilled(&sandbox, &["fit", "t.csv", "--target", target, "--cv", "none", "-o", "m.json"]);
         assert_eq!((other.code, other.stdout, other.stderr), (0, plain.stdout, plain.stderr));
         assert_eq!(sandbox.read("m.json"), model);
         assert_eq!(std::fs::read_dir(sandbox.path("tmp")).unwrap().count(), 0, "a temporary file is left");

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 #[test]
 fn rules_are_a_list_with_weights_and_coverage() {
     let sandbox = Sandbox::with(&[("t.csv", &people())]);
-    let run = sandbox.ok(&["fit", "t.csv", "--target", "survived", "--max-rules", "2", "-o", "m.json"]);
+    let run = sandbox.ok(&["fit", "t.csv", "--target", "survived", "--max-rules", "2", "--cv", "none", "-o", "m.json"]);
     assert!(run.stderr.is_empty(), "{}", run.stderr);
     let text = run.stdout;
     assert!(text.starts_with("Classification of survived: yes against no, from 120 rows and 3 columns\n"), "{text}");
@@ -77,7 +77,7 @@ fn evaluation_marks_the_chosen_size() {
 #[test]
 fn verbose_tells_and_quiet_does_not() {
     let sandbox = Sandbox::with(&[("t.csv", &people())]);
-    let verbose = sandbox.ok(&["fit", "t.csv", "--target", "survived", "-v"]).stderr;
+    let verbose = sandbox.ok(&["fit", "t.csv", "--target", "survived", "--cv", "none", "-v"]).stderr;
     assert!(verbose.contains("120 rows") && verbose.contains("rule 1: ") && verbose.contains(" ms"), "{verbose}");
     assert!(verbose.lines().all(|l| l.starts_with("orthorules: ")), "{verbose}");
 }

@@ -95,8 +95,8 @@ fn impossible_folds_are_refused_in_one_line() {
     let cases: [(&[&str], &str); 7] = [
         (&["fit", "t.csv", "--target", "y", "--cv", "4"], "t.csv: 3 rows are too few for 4 folds"),
         (&["fit", "t.csv", "--target", "y", "--cv", "1"], "--cv must be at least 2 folds, got 1"),
-        (&["fit", "t.csv", "--target", "y", "--select", "1se"], "needs cross-validation"),
-        (&["fit", "t.csv", "--target", "y", "--cv-groups", "x"], "--cv-groups needs --cv"),
+        (&["fit", "t.csv", "--target", "y", "--cv", "none", "--select", "1se"], "needs cross-validation"),
+        (&["fit", "t.csv", "--target", "y", "--cv", "none", "--cv-groups", "x"], "--cv-groups needs --cv"),
         (&["fit", "t.csv", "--target", "y", "--cv", "2", "--cv-groups", "z"], "no such column"),
         (&["fit", "t.csv", "--target", "y", "--cv", "2", "--cv-groups", "y"], "both target and groups"),
         (&["fit", "c.csv", "--target", "y", "--cv", "2"], "there are fewer of \"b\""),

@@ -83,10 +83,10 @@ fn good_options_are_good_either_way() {
         let fit = |more: &[&'static str]| sandbox.run(&[&["fit", "t.csv"], args, &["-o", "m.json"], more].concat());
         let held = fit(&["--cv", "2"]);
         assert_eq!(held.code, 0, "{args:?}: {}", held.stderr);
-        let streamed = fit(&[]);
+        let streamed = fit(&["--cv", "none"]);
         assert_eq!(streamed.code, 0, "{args:?}: {}", streamed.stderr);
         let model = sandbox.read("m.json");
-        let spilled = fit(&["--memory-limit", "0"]);
+        let spilled = fit(&["--cv", "none", "--memory-limit", "0"]);
         assert_eq!((spilled.code, spilled.stderr, sandbox.read("m.json")), (0, streamed.stderr, model), "{args:?}");
         sandbox.ok(&["evaluate", "m.json", "t.csv"]);
     }

@@ -4,7 +4,7 @@ use crate::codes::column::BinnedColumn;
 use crate::codes::encoder::Coder;
 use crate::codes::packed::CodeBuilder;
 use crate::codes::quantiles::Sketch;
-use crate::data::table::{Column, Matrix, Values};
+use crate::data::table::{Column, Kind, Matrix, Values};
 use crate::params::Cutting;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -54,6 +54,9 @@ fn binned(
         let (coder, rows) = match (&column.values, given.get(name)) {
             (Values::Numeric(values), Some(thresholds)) => (Coder::given(name, thresholds), values.len()),
             (Values::Numeric(values), None) => (Coder::ordered(name, sketch.cuts()), values.len()),
+            (Values::Categorical { codes, levels, kind: Kind::Ordered }, _) => {
+                (Coder::ranked(name, levels.clone()), codes.len())
+            }
             (Values::Categorical { codes, levels, .. }, _) => (Coder::nominal(name, levels.clone()), codes.len()),
         };
         let codes = CodeBuilder::new(coder.bins(), rows);

@@ -19,6 +19,8 @@ pub(crate) struct BinnedColumn {
     /// Number of bins; this is also the code of a missing value.
     pub(crate) bins: usize,
     pub(crate) codes: Codes,
+    /// The smallest and the largest number.
+    pub(crate) range: Option<(f64, f64)>,
 }
 
 impl BinnedColumn {
@@ -30,12 +32,32 @@ impl BinnedColumn {
             Codes::U16(codes) => Codes::U16(codes[rows].to_vec().into()),
             Codes::U32(codes) => Codes::U32(codes[rows].to_vec().into()),
         };
-        Self { name: self.name.clone(), scale: self.scale.clone(), bins: self.bins, codes }
+        Self { name: self.name.clone(), scale: self.scale.clone(), bins: self.bins, codes, range: self.range }
+    }
+
+    /// Whether its numbers are 0 and 1 alone, and both.
+    pub(crate) fn is_flag(&self) -> bool {
+        match &self.scale {
+            Scale::Ordered { lowest, highest } => {
+                *lowest == [0.0, 1.0] && highest[0] == 0.0 && self.range == Some((0.0, 1.0))
+            }
+            _ => false,
+        }
+    }
+
+    /// How many rows have no value.
+    pub(crate) fn missing(&self) -> usize {
+        with_codes!(&self.codes, codes => codes.iter().filter(|code| code.index() == self.bins).count())
     }
 
     /// The condition that `selection` stands for.
     pub(crate) fn condition(&self, selection: Selection) -> Condition {
-        Condition { column: self.name.clone(), op: selection.op(), value: selection.operand(&self.scale) }
+        Condition {
+            column: self.name.clone(),
+            op: selection.op(),
+            value: selection.operand(&self.scale),
+            of_flag: self.is_flag(),
+        }
     }
 
     /// The codes of `selection`.

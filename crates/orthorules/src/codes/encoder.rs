@@ -11,6 +11,8 @@ pub(crate) struct Coder {
     way: Way,
     /// Number of bins; this is also the code of a missing value.
     bins: usize,
+    /// The smallest and the largest number so far.
+    range: Option<(f64, f64)>,
 }
 
 #[derive(Debug, Clone)]
@@ -23,6 +25,9 @@ enum Way {
     Given {
         thresholds: Vec<f64>,
     },
+    Ranked {
+        levels: Vec<String>,
+    },
     Nominal {
         levels: Vec<String>,
     },
@@ -33,19 +38,25 @@ impl Coder {
     pub(crate) fn ordered(name: &str, cuts: Vec<f64>) -> Self {
         let cuts = with_finite_gaps(cuts);
         let (bins, lowest) = (cuts.len(), vec![f64::INFINITY; cuts.len()]);
-        Self { name: name.to_owned(), way: Way::Ordered { finder: Finder::new(cuts), lowest }, bins }
+        Self { name: name.to_owned(), way: Way::Ordered { finder: Finder::new(cuts), lowest }, bins, range: None }
     }
 
     /// Bins around `thresholds`, which must be finite and ascending.
     pub(crate) fn given(name: &str, thresholds: &[f64]) -> Self {
         let bins = 2 * thresholds.len() + 1;
-        Self { name: name.to_owned(), way: Way::Given { thresholds: thresholds.to_vec() }, bins }
+        Self { name: name.to_owned(), way: Way::Given { thresholds: thresholds.to_vec() }, bins, range: None }
+    }
+
+    /// One bin for each level, in order.
+    pub(crate) fn ranked(name: &str, levels: Vec<String>) -> Self {
+        let bins = levels.len();
+        Self { name: name.to_owned(), way: Way::Ranked { levels }, bins, range: None }
     }
 
     /// One bin for each level.
     pub(crate) fn nominal(name: &str, levels: Vec<String>) -> Self {
         let bins = levels.len();
-        Self { name: name.to_owned(), way: Way::Nominal { levels }, bins }
+        Self { name: name.to_owned(), way: Way::Nominal { levels }, bins, range: None }
     }
 
     pub(crate) fn bins(&self) -> usize {
@@ -54,6 +65,10 @@ impl Coder {
 
     /// Appends the codes of numbers; NaN is missing.
     pub(crate) fn numbers(&mut self, values: &[f64], to: &mut CodeBuilder) {
+        self.range = match (self.range, range(values)) {
+            (Some(before), Some(now)) => Some((before.0.min(now.0), before.1.max(now.1))),
+            (before, now) => now.or(before),
+        };
         match &mut self.way {
             Way::Ordered { finder, lowest } => match to {
                 CodeBuilder::U8(to) => finder.codes(values, lowest, to, |code| code as u8),
@@ -70,7 +85,7 @@ impl Coder {
                 self.levels(codes.into_iter(), to);
             }
             // Numbers do not come where levels are expected; a column without any value has no level.
-            Way::Nominal { .. } => self.levels(values.iter().map(|_| MISSING), to),
+            Way::Nominal { .. } | Way::Ranked { .. } => self.levels(values.iter().map(|_| MISSING), to),
         }
     }
 
@@ -91,10 +106,29 @@ impl Coder {
             // A bin ends at a value of the data; only the last may hold larger ones, and no condition ends there.
             Way::Ordered { finder, lowest } => Scale::Ordered { lowest, highest: finder.highest },
             Way::Given { thresholds } => Scale::Given { thresholds },
+            Way::Ranked { levels } => Scale::Ranked { levels },
             Way::Nominal { levels } => Scale::Nominal { levels },
         };
-        BinnedColumn { name: self.name, scale, bins: self.bins, codes }
+        BinnedColumn { name: self.name, scale, bins: self.bins, codes, range: self.range }
     }
+}
+
+/// The smallest and the largest of `values`, NaN aside. Several at a time: none waits for the one before it.
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    const LANES: usize = 8;
+    let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let (whole, rest) = values.as_chunks::<LANES>();
+    for values in whole {
+        for (lane, &x) in values.iter().enumerate() {
+            // No comparison with NaN holds.
+            low[lane] = if x < low[lane] { x } else { low[lane] };
+            high[lane] = if x > high[lane] { x } else { high[lane] };
+        }
+    }
+    let low = low.iter().chain(rest).fold(f64::INFINITY, |low, &x| low.min(x));
+    let high = high.iter().chain(rest).fold(f64::NEG_INFINITY, |high, &x| high.max(x));
+    // Zero has one sign.
+    (low <= high).then_some((low + 0.0, high + 0.0))
 }
 
 /// The cuts after which a finite threshold can tell what is above: −∞ shares a bin with the lowest finite number, +∞ with the highest.

@@ -8,6 +8,8 @@ pub(crate) enum Scale {
     /// Bins around given thresholds t₀ < t₁ < …: below t₀, equal to t₀, between t₀ and t₁, equal to t₁, …, above.
     /// Conditions end only at thresholds.
     Given { thresholds: Vec<f64> },
+    /// One bin for each level, in order.
+    Ranked { levels: Vec<String> },
     /// One bin for each level.
     Nominal { levels: Vec<String> },
 }

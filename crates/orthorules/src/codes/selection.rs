@@ -69,7 +69,8 @@ impl Selection {
             (Scale::Given { thresholds }, Self::AtMost(bin) | Self::AtLeast(bin)) => {
                 Some(Operand::Number(thresholds[bin as usize / 2]))
             }
-            (Scale::Nominal { levels }, Self::Is(bin) | Self::IsNot(bin)) => {
+            (Scale::Ranked { levels }, Self::AtMost(bin) | Self::AtLeast(bin))
+            | (Scale::Nominal { levels }, Self::Is(bin) | Self::IsNot(bin)) => {
                 Some(Operand::Text(levels[bin as usize].clone()))
             }
             _ => None,

@@ -109,7 +109,7 @@ pub(crate) fn is_exposed(exposure: f64) -> bool {
 
 /// An error if a target of text, which nobody called classes, is none.
 pub(super) fn refuse_names(column: &Column, notation: &Notation) -> Result<()> {
-    let Values::Categorical { codes, levels, boolean: false } = &column.values else { return Ok(()) };
+    let Values::Categorical { codes, levels, kind: Kind::Categorical } = &column.values else { return Ok(()) };
     let mut counts = vec![0usize; levels.len()];
     codes.iter().filter(|&&code| code != MISSING).for_each(|&code| counts[code as usize] += 1);
     let refused = |what| Err(Error::NotClasses { column: column.name.clone(), what });
@@ -158,7 +158,7 @@ pub(super) fn class_target(column: &Column, positive: Option<&str>) -> Result<(V
     refuse_missing("target", column)?;
     let values = match column.values.kind() {
         Kind::Numeric => column.clone().into_categorical().values,
-        Kind::Boolean | Kind::Categorical => column.values.clone(),
+        Kind::Boolean | Kind::Categorical | Kind::Ordered => column.values.clone(),
     };
     let Values::Categorical { codes, levels, .. } = values else {
         return Err(refused("classification needs labels".into()));

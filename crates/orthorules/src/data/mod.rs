@@ -1,6 +1,7 @@
 //! Tables and learning problems: columns, their roles, tasks and losses, checked once.
 
 pub(crate) mod columns;
+pub(crate) mod dates;
 pub mod generate;
 pub mod loss;
 pub mod problem;

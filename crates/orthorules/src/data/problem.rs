@@ -78,7 +78,7 @@ impl Problem {
             return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
         }
         roles.check(&table.columns().iter().map(|c| c.name.as_str()).collect::<Vec<_>>())?;
-        Self::with_roles(table.with_categories(&roles.categorical), roles)
+        Self::with_roles(table.with_categories(&roles.categorical).with_orders(&roles.ordered)?, roles)
     }
 
     /// The problem of a table whose columns have been checked to be there. Those that serve as features need not be, and
@@ -148,7 +148,7 @@ impl Problem {
             task: self.task,
             roles: self.roles.clone(),
             classes: self.classes.clone(),
-            features: self.features.iter().map(|c| Column::new(c.name.clone(), c.values.take(rows))).collect(),
+            features: self.features.iter().map(|c| c.take(rows)).collect(),
             coded: None,
             target: match &self.target {
                 Target::Numbers(y) => Target::Numbers(pick(y, rows)),
@@ -205,14 +205,12 @@ impl Problem {
 
     /// What a model keeps of the columns that conditions may use.
     pub(crate) fn specs(&self) -> Vec<ColumnSpec> {
-        let spec = |column: &Column| ColumnSpec {
-            name: column.name.clone(),
-            kind: column.values.kind(),
-            levels: match &column.values {
+        let spec = |column: &Column| {
+            let levels = match &column.values {
                 Values::Categorical { levels, .. } => levels.clone(),
                 Values::Numeric(_) => Vec::new(),
-            },
-            monotone: None,
+            };
+            ColumnSpec { date: column.date.clone(), ..ColumnSpec::new(&column.name, column.values.kind(), levels) }
         };
         self.coded.clone().unwrap_or_else(|| self.features.iter().map(spec).collect())
     }

@@ -3,6 +3,7 @@
 use crate::base::error::{Error, Result};
 use crate::data::problem::Task;
 use crate::data::table::Notation;
+use std::collections::BTreeMap;
 
 /// Which column plays which part. There may be more parts later, so end a list of fields with `..Roles::default()`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,6 +24,10 @@ pub struct Roles {
     pub ignore: Vec<String>,
     /// Columns to read as categories, whatever they look like.
     pub categorical: Vec<String>,
+    /// Columns to read as categories whose levels are in this order.
+    pub ordered: BTreeMap<String, Vec<String>>,
+    /// Whether columns of dates are left out, instead of read as year, month, weekday and hour.
+    pub without_dates: bool,
     /// Whether rows without a target, or without a positive exposure, are left out instead of refused.
     pub drop_missing_target: bool,
     /// How text spells numbers and missing values, where a file is read.
@@ -54,6 +59,19 @@ impl Roles {
         if roles.groups.is_some() && (roles.groups == roles.weight || roles.groups == roles.exposure) {
             let name = roles.groups.as_deref().unwrap_or_default();
             return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also weights or exposures")));
+        }
+        for (name, levels) in &roles.ordered {
+            require("ordered", name)?;
+            if roles.is_singled_out(name) {
+                return Err(Error::Conflict(format!("column {name:?} cannot be ordered: rules do not use it")));
+            }
+            let mut known = std::collections::HashSet::new();
+            if let Some(level) = levels.iter().find(|level| !known.insert(level.as_str())) {
+                return Err(Error::Conflict(format!("ordered {name:?} lists {level:?} twice")));
+            }
+            if levels.len() < 2 {
+                return Err(Error::Conflict(format!("ordered {name:?} needs at least two levels")));
+            }
         }
         for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
             for name in names {
@@ -97,9 +115,13 @@ impl Roles {
     /// How to read a table for these roles: what has a part to play is not left out.
     #[cfg(feature = "files")]
     pub fn read_options(&self) -> crate::data::table::ReadOptions {
-        let kept = self.singled_out().chain(&self.ignore).chain(&self.categorical);
+        let kept = self.singled_out().chain(&self.ignore).chain(&self.categorical).chain(self.ordered.keys());
+        let ordered: BTreeMap<String, Vec<String>> =
+            self.ordered.clone().into_iter().filter(|(name, _)| !self.is_singled_out(name)).collect();
         crate::data::table::ReadOptions {
-            categorical: self.categorical.clone(),
+            categorical: self.categorical.iter().chain(ordered.keys()).cloned().collect(),
+            ordered,
+            dates: crate::data::table::Dates { recognised: !self.without_dates, ..Default::default() },
             keep: kept.cloned().collect(),
             ignored: self.ignore.iter().filter(|name| !self.is_singled_out(name)).cloned().collect(),
             notation: self.notation.clone(),

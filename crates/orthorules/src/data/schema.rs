@@ -1,6 +1,7 @@
 //! What is kept of a column once its values are gone: its name, its kind, and how the score may go with it.
 
 use crate::base::error::{Error, Result};
+use crate::data::dates::DateSource;
 use crate::data::table::Kind;
 use serde::{Deserialize, Serialize};
 
@@ -13,12 +14,31 @@ pub struct ColumnSpec {
     pub name: String,
     /// What it holds.
     pub kind: Kind,
-    /// The levels seen in training; empty for numbers.
+    /// The levels seen in training, in order where they have one; empty for numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<String>,
+    /// The smallest and the largest number in training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
+    /// Whether the numbers are 0 and 1 alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flag: bool,
+    /// How many training rows had no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<u64>,
+    /// The date that it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<DateSource>,
     /// Which way the score was made to go with it, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monotone: Option<Monotone>,
+}
+
+impl ColumnSpec {
+    /// A column of which nothing else is known.
+    pub(crate) fn new(name: impl Into<String>, kind: Kind, levels: Vec<String>) -> Self {
+        Self { name: name.into(), kind, levels, range: None, flag: false, missing: None, date: None, monotone: None }
+    }
 }
 
 /// Which way the score may go as the values of a column rise.

@@ -1,6 +1,7 @@
 //! What a user should know although it does not stop the work. Shells may name their own flags or parameters beside it.
 
 use crate::base::decimal;
+use crate::data::dates::DateForm;
 use std::fmt::{Display, Formatter, Result};
 
 /// What a user should know although it does not stop the work. Its text is one line that names no flag of any shell.
@@ -47,6 +48,13 @@ pub enum Warning {
         row: usize,
         /// What it holds.
         value: String,
+    },
+    /// Days and months of a column of dates could be the other way round.
+    AmbiguousDates {
+        /// Its name.
+        column: String,
+        /// How it is read.
+        form: DateForm,
     },
     /// Weights are so light that they are probably shares: penalties outweigh such data.
     LightWeights {
@@ -101,6 +109,15 @@ pub enum Warning {
         /// The class against the rest, with more than two.
         class: Option<String>,
     },
+    /// Rows are unlike those that the model was learned from.
+    Unfamiliar {
+        /// Of how many.
+        rows: usize,
+        /// What is unlike, column by column.
+        columns: Vec<String>,
+    },
+    /// No folds chose the size, although they would have been welcome.
+    NoFolds(NoFolds),
     /// A table has not the exposures that the model was trained with.
     NoExposure {
         /// The name of their column.
@@ -125,6 +142,27 @@ pub enum Reason {
     Index,
     /// It holds values that are neither numbers nor text.
     Type(String),
+}
+
+/// Why no folds chose the size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoFolds {
+    /// They would take long.
+    Long {
+        /// Rows of the table.
+        rows: usize,
+        /// Columns that rules may use.
+        columns: usize,
+    },
+    /// The search takes long enough once.
+    Search,
+    /// The time is limited.
+    TimeLimit,
+    /// The table is not held in memory.
+    Streamed,
+    /// There are too few rows, of the table or of a class.
+    Rows(String),
 }
 
 /// What a fit that was stopped has not.
@@ -184,6 +222,11 @@ impl Display for Warning {
                 "column {column:?} looks like numbers with decimal commas, first {} in row {row}, but is read as text",
                 quoted(value)
             ),
+            Self::AmbiguousDates { column, form } => write!(
+                f,
+                "column {column:?} holds dates whose day and month could be exchanged; they are read with the {} first",
+                if *form == DateForm::DayFirst { "day" } else { "month" }
+            ),
             Self::LightWeights { rows, total } => write!(
                 f,
                 "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \
@@ -230,6 +273,10 @@ impl Display for Warning {
                 of(class)
             ),
             Self::Stalled { class } => write!(f, "{}the weights are as good as floating point allows", of(class)),
+            Self::Unfamiliar { rows, columns } => {
+                write!(f, "of {rows} rows some are unlike the training rows: {}", columns.join("; "))
+            }
+            Self::NoFolds(why) => write!(f, "not cross-validated, so the largest size is chosen: {why}"),
             Self::NoExposure { column } => {
                 write!(f, "the table has no exposure column {column:?}: every row counts with exposure 1")
             }
@@ -237,11 +284,31 @@ impl Display for Warning {
     }
 }
 
+/// The first `most` of `values` in quotes.
+pub(crate) fn listed(values: &[String], most: usize) -> String {
+    let named: Vec<String> = values.iter().take(most).map(|value| quoted(value)).collect();
+    format!("{}{}", named.join(", "), if values.len() > most { ", …" } else { "" })
+}
+
 /// A value in quotes, on one line and not too long.
 fn quoted(value: &str) -> String {
     const MOST: usize = 40;
     let cut: String = value.chars().take(MOST).collect();
     format!("{:?}{}", cut, if value.chars().count() > MOST { "…" } else { "" })
+}
+
+impl Display for NoFolds {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Long { rows, columns } => {
+                write!(f, "five folds of {rows} rows and {columns} columns would take more than a few seconds")
+            }
+            Self::Search => f.write_str("this search takes long enough once"),
+            Self::TimeLimit => f.write_str("the time is limited"),
+            Self::Streamed => f.write_str("the table is not held in memory"),
+            Self::Rows(what) => f.write_str(what),
+        }
+    }
 }
 
 impl Display for Reason {
@@ -277,6 +344,7 @@ mod tests {
             Warning::Strays { column: column(), count: 2, row: 3, value: value() },
             Warning::Thousands { column: column(), row: 3, value: value() },
             Warning::DecimalCommas { column: column(), row: 3, value: value() },
+            Warning::AmbiguousDates { column: column(), form: DateForm::DayFirst },
             Warning::ZeroWeights { rows: 1, total: 9 },
             Warning::Dropped { rows: 1, total: 9 },
             Warning::ManyClasses { classes: 60 },
@@ -288,6 +356,12 @@ mod tests {
             Warning::Unbounded { class: class() },
             Warning::Stalled { class: class() },
             Warning::NoExposure { column: "days".into() },
+            Warning::NoFolds(NoFolds::Long { rows: 9, columns: 1 }),
+            Warning::Unfamiliar { rows: 9, columns: vec!["x is missing in 3".into()] },
+            Warning::NoFolds(NoFolds::Search),
+            Warning::NoFolds(NoFolds::TimeLimit),
+            Warning::NoFolds(NoFolds::Streamed),
+            Warning::NoFolds(NoFolds::Rows("9 rows are too few".into())),
         ];
         let stopped = unfinished.map(|unfinished| Warning::Stopped { unfinished });
         for warning in left_out.chain(stopped).chain(others) {

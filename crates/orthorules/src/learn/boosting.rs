@@ -139,7 +139,7 @@ impl<'a> Boosting<'a> {
         let path: Vec<Size> = sizes.into_iter().map(|(size, _)| size).collect();
         let chosen = path.last().map_or(0, |size| size.rules);
         let rules = all.into_iter().map(Rc::unwrap_or_clone).collect();
-        Ensemble { class: self.class.map(str::to_owned), rules, path, chosen }
+        Ensemble { class: self.class.map(str::to_owned), rules, path, chosen, chosen_complexity: None }
     }
 
     /// The counts of all rows before there is a rule.

@@ -7,14 +7,14 @@ use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
 use crate::data::problem::Problem;
-use crate::data::warning::{Unfinished, Warning};
+use crate::data::warning::{NoFolds, Unfinished, Warning};
 use crate::learn::bootstrap;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::signs;
-use crate::params::{Checked, Params};
+use crate::params::{Checked, Cv, Params};
 use std::time::Instant;
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
@@ -28,7 +28,11 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
     let checked = checked(problem, params)?;
     let fitted = on_threads(Some(checked.threads), || {
         let mut fitted = match checked.cv {
-            Some((folds, rule)) => cv::fit(problem, &checked, folds, rule, observer)?,
+            Some((Cv::Folds(folds), select)) => cv::fit(problem, &checked, folds, select, observer)?,
+            Some((Cv::Auto, select)) => match cv::too_much(problem, &checked) {
+                None => cv::fit(problem, &checked, cv::USUAL_FOLDS, select, observer)?,
+                Some(why) => Binned::new(problem, &checked).fit(&checked, observer).with(Warning::NoFolds(why)),
+            },
             None => Binned::new(problem, &checked).fit(&checked, observer),
         };
         if let Some(draws) = checked.bootstrap {
@@ -46,7 +50,9 @@ fn finished(mut fitted: Fitted, params: &Checked, observer: &dyn Observer, start
         other => other,
     })?;
     if observer.stop() {
-        let folds = (params.cv.is_some() && fitted.model.cv.is_none()).then_some(Unfinished::Folds);
+        let spared = fitted.warnings.iter().any(|warning| matches!(warning, Warning::NoFolds(_)));
+        let folds_were_due = params.cv.is_some() && !spared;
+        let folds = (folds_were_due && fitted.model.cv.is_none()).then_some(Unfinished::Folds);
         let draws = (params.bootstrap.is_some() && fitted.model.bootstrap.is_none()).then_some(Unfinished::Bootstrap);
         fitted.warnings.push(Warning::Stopped { unfinished: folds.or(draws) });
     }
@@ -61,6 +67,14 @@ impl Coded {
         let start = Instant::now();
         let checked = checked(&self.problem, &self.params)?;
         let fitted = on_threads(Some(checked.threads), || Binned::of_codes(self).fit(&checked, observer))?;
+        let fitted = match checked.cv {
+            // Whoever streams a table does not hold it in memory, which folds need.
+            Some((Cv::Auto, _)) => {
+                let why = cv::too_much(&self.problem, &checked).unwrap_or(NoFolds::Streamed);
+                fitted.with(Warning::NoFolds(why))
+            }
+            _ => fitted,
+        };
         finished(fitted, &checked, observer, start)
     }
 }

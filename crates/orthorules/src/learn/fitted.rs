@@ -15,3 +15,11 @@ pub struct Fitted {
     /// What the user should know of it.
     pub warnings: Vec<Warning>,
 }
+
+impl Fitted {
+    /// The same, with a further warning.
+    pub(crate) fn with(mut self, warning: Warning) -> Self {
+        self.warnings.push(warning);
+        self
+    }
+}

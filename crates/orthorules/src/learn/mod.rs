@@ -10,5 +10,6 @@ pub(crate) mod fitted;
 pub(crate) mod nested;
 pub(crate) mod one;
 pub(crate) mod seconds;
+mod share;
 pub(crate) mod sirus;
 pub(crate) mod watch;

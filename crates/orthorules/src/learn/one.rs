@@ -1,5 +1,6 @@
 //! One fit: a problem with its columns as codes, and a model for each class.
 
+use crate::base::decimal::at_most_finite;
 use crate::codes::binning;
 use crate::codes::coded::Coded;
 use crate::codes::column::BinnedColumn;
@@ -11,8 +12,8 @@ use crate::learn::boosting::{Boosting, State};
 use crate::learn::fitted::Fitted;
 use crate::learn::nested::{FromSearch, Nested};
 use crate::learn::seconds::Seconds;
-use crate::learn::sirus;
 use crate::learn::watch::{TimeLimits, Watch};
+use crate::learn::{share, sirus};
 use crate::model::observer::Observer;
 use crate::model::{Ensemble, Model};
 use crate::params::{Checked, Learner, PathKind};
@@ -48,7 +49,7 @@ impl<'p> Binned<'p> {
             0..=2 => vec![1],
             several => (0..several as u32).collect(),
         };
-        let ensembles = positive
+        let mut ensembles: Vec<Ensemble> = positive
             .iter()
             .map(|&class| {
                 let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
@@ -67,8 +68,11 @@ impl<'p> Binned<'p> {
                 ensemble
             })
             .collect();
+        if ensembles.len() > 1 && checked.learner != Learner::Sirus {
+            share::within(&mut ensembles, checked.max_complexity);
+        }
         seconds.total = start.elapsed().as_secs_f64();
-        Fitted { model: model(problem, ensembles, checked), seconds, warnings: Vec::new() }
+        Fitted { model: model(problem, columns, ensembles, checked), seconds, warnings: Vec::new() }
     }
 }
 
@@ -84,9 +88,15 @@ pub(crate) fn along_its_path(boosting: &Boosting, seconds: &mut Seconds) -> Ense
     }
 }
 
-pub(crate) fn model(problem: &Problem, ensembles: Vec<Ensemble>, params: &Checked) -> Model {
+pub(crate) fn model(problem: &Problem, binned: &[BinnedColumn], ensembles: Vec<Ensemble>, params: &Checked) -> Model {
     let mut columns = problem.specs();
-    columns.iter_mut().for_each(|column| column.monotone = params.monotone.get(&column.name).copied());
+    for (column, binned) in columns.iter_mut().zip(binned) {
+        column.monotone = params.monotone.get(&column.name).copied();
+        // Files hold finite numbers.
+        column.range = binned.range.map(|(low, high)| (at_most_finite(low), at_most_finite(high)));
+        column.flag = binned.is_flag();
+        column.missing = Some(binned.missing() as u64);
+    }
     Model {
         task: problem.task,
         loss: problem.task.loss(),

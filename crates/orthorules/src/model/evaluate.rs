@@ -7,6 +7,7 @@ use crate::data::loss::Link;
 use crate::data::problem::{Problem, among_all, exposures, number_target, pick, rows_that_count, weights};
 use crate::data::table::{Column, Kind, Table, Values};
 use crate::model::predict::{Activations, Predictions};
+use crate::model::report::{self, JointSize};
 use crate::model::{Model, Size};
 use std::borrow::Cow;
 
@@ -63,12 +64,8 @@ impl Model {
     }
 
     fn evaluate_truth(&self, truth: &Truth, activations: &Activations) -> Vec<Evaluation> {
-        let evaluate = |rules: usize, steps: &[&Size]| truth.evaluate(self, activations, rules, steps);
-        if let [single] = self.ensembles.as_slice() {
-            return single.path.iter().map(|step| evaluate(step.rules, &[step])).collect();
-        }
-        let steps = |rules| self.steps(rules).map(|(_, step)| step).collect::<Vec<_>>();
-        self.sizes().into_iter().map(|rules| evaluate(rules, &steps(rules))).collect()
+        let evaluate = |size: JointSize| truth.evaluate(self, activations, size.rules, &size.steps);
+        report::sizes(self).into_iter().map(evaluate).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;
-use crate::model::{Ensemble, Model, Size};
+use crate::model::{Ensemble, Model, Size, SizeName};
 
 /// What one rule adds to the score of one row.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,8 +33,13 @@ pub struct Explanation<'m> {
 }
 
 impl Model {
-    /// Which rules of size `rules` fire for `row` (counted from 0), and what each adds: one entry for each ensemble.
-    pub fn explain<'m>(&'m self, activations: &Activations, rules: usize, row: usize) -> Vec<Explanation<'m>> {
+    /// Which rules of a size fire for `row` (counted from 0), and what each adds: one entry for each ensemble.
+    pub fn explain<'m>(
+        &'m self,
+        activations: &Activations,
+        size: impl Into<SizeName>,
+        row: usize,
+    ) -> Vec<Explanation<'m>> {
         let explain = |(e, (ensemble, step)): (usize, (&'m Ensemble, &'m Size))| {
             let contributions: Vec<Contribution> = step
                 .members()
@@ -49,6 +54,6 @@ impl Model {
             let score = contributions.iter().filter(|c| c.fires).fold(step.intercept, |sum, c| sum + c.weight);
             Explanation { class: ensemble.class.as_deref(), intercept: step.intercept, contributions, score }
         };
-        self.steps(rules).enumerate().map(explain).collect()
+        self.steps(size).enumerate().map(explain).collect()
     }
 }

@@ -50,6 +50,8 @@ struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chosen: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    chosen_complexity: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     one_vs_rest: Option<Vec<Ensemble>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cv: Option<CrossValidation>,
@@ -83,6 +85,7 @@ impl Model {
             rules: None,
             path: None,
             chosen: None,
+            chosen_complexity: None,
             one_vs_rest: None,
             cv: self.cv.clone(),
             bootstrap: self.bootstrap.clone(),
@@ -92,6 +95,7 @@ impl Model {
                 document.rules = Some(single.rules.clone());
                 document.path = Some(single.path.clone());
                 document.chosen = Some(single.chosen);
+                document.chosen_complexity = single.chosen_complexity;
             }
             several => document.one_vs_rest = Some(several.to_vec()),
         }
@@ -120,8 +124,11 @@ impl Model {
         }
         let document: Document = serde_json::from_str(text).map_err(bad)?;
         let ensembles = match (document.rules, document.path, document.chosen, document.one_vs_rest) {
-            (Some(rules), Some(path), Some(chosen), None) => vec![Ensemble { class: None, rules, path, chosen }],
-            (None, None, None, Some(several)) => several,
+            (Some(rules), Some(path), Some(chosen), None) => {
+                let chosen_complexity = document.chosen_complexity;
+                vec![Ensemble { class: None, rules, path, chosen, chosen_complexity }]
+            }
+            (None, None, None, Some(several)) if document.chosen_complexity.is_none() => several,
             _ => return Err(Error::Model("needs either rules, path and chosen, or one_vs_rest".into())),
         };
         let mut model = Self {
@@ -141,13 +148,22 @@ impl Model {
         };
         model.check_rules()?;
         for ensemble in &mut model.ensembles {
-            for step in &mut ensemble.path {
-                let conditions: usize = step.members().map(|k| ensemble.rules[k].complexity()).sum();
-                step.complexity = conditions;
-            }
+            let complexities: Vec<usize> = ensemble.path.iter().map(|step| ensemble.complexity_of(step)).collect();
+            ensemble.path.iter_mut().zip(complexities).for_each(|(step, complexity)| step.complexity = complexity);
         }
+        model.mark_flags();
         model.check_resamples()?;
         Ok(model)
+    }
+
+    /// Lets conditions know which columns hold 0 and 1 alone.
+    fn mark_flags(&mut self) {
+        let flags: std::collections::HashSet<&str> =
+            self.columns.iter().filter(|column| column.flag).map(|column| column.name.as_str()).collect();
+        let rules = self.ensembles.iter_mut().flat_map(|ensemble| &mut ensemble.rules);
+        for condition in rules.flat_map(|rule| &mut rule.conditions) {
+            condition.of_flag = flags.contains(condition.column.as_str());
+        }
     }
 
     /// Writes the model to `path`: whole or not at all. A model that could not be read back is refused.

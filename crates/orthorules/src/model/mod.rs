@@ -10,12 +10,14 @@ pub mod predict;
 pub(crate) mod report;
 pub mod rule;
 pub(crate) mod signs;
+mod unfamiliar;
 mod validate;
 mod words;
 
 pub use crate::base::atomic_file::write_whole;
 pub use file::{FORMAT, VERSION};
 
+pub use crate::data::dates::DateSource;
 use crate::data::loss::{Link, Loss};
 use crate::data::problem::Task;
 pub use crate::data::schema::ColumnSpec;
@@ -23,6 +25,7 @@ use crate::data::table::Kind;
 use crate::model::rule::Rule;
 pub use report::{Bootstrap, CrossValidation, CvStep, GridPoint, RuleUncertainty, Uncertainty};
 use serde::{Deserialize, Serialize};
+pub use unfamiliar::Unfamiliar;
 
 /// How the weights of one size were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -78,6 +81,33 @@ pub struct Ensemble {
     pub path: Vec<Size>,
     /// Number of rules of the size that is used unless another is asked for; of several such, the most complex.
     pub chosen: usize,
+    /// Its complexity, where another of that many rules is more complex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen_complexity: Option<usize>,
+}
+
+/// Which size of a model is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SizeName {
+    /// The one with this many rules (for each class, with more than two); of several such, the most complex.
+    Rules(usize),
+    /// The most complex one of at most this complexity, over all classes.
+    Complexity(usize),
+}
+
+impl std::fmt::Display for SizeName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rules(rules) => write!(f, "{rules} rules"),
+            Self::Complexity(most) => write!(f, "complexity {most}"),
+        }
+    }
+}
+
+impl From<usize> for SizeName {
+    fn from(rules: usize) -> Self {
+        Self::Rules(rules)
+    }
 }
 
 /// A fitted model.
@@ -128,7 +158,19 @@ impl Ensemble {
 
     /// The chosen size.
     pub fn chosen(&self) -> &Size {
-        self.at(self.chosen).unwrap_or(&self.path[self.path.len() - 1])
+        let by_complexity = || {
+            let complexity = self.chosen_complexity?;
+            self.path.iter().find(|s| s.rules == self.chosen && s.complexity == complexity)
+        };
+        by_complexity().or_else(|| self.at(self.chosen)).unwrap_or(&self.path[self.path.len() - 1])
+    }
+
+    /// Makes the size at this place of the path the chosen one; places beyond its end stand for the last.
+    pub fn choose(&mut self, place: usize) {
+        let Some(size) = self.path.get(place).or(self.path.last()) else { return };
+        let (rules, complexity) = (size.rules, size.complexity);
+        self.chosen = rules;
+        self.chosen_complexity = self.at(rules).is_some_and(|size| size.complexity != complexity).then_some(complexity);
     }
 
     /// The rules of a size of this ensemble, each with its weight: right, too, where a size is not made of the first rules.
@@ -153,17 +195,29 @@ impl Model {
     }
 
     /// The size used unless another is asked for.
-    pub fn chosen(&self) -> usize {
-        self.ensembles.iter().map(|e| e.chosen).max().unwrap_or(0)
+    pub fn chosen(&self) -> SizeName {
+        match self.ensembles.as_slice() {
+            [Ensemble { chosen_complexity: Some(complexity), .. }] => SizeName::Complexity(*complexity),
+            ensembles => SizeName::Rules(ensembles.iter().map(|e| e.chosen).max().unwrap_or(0)),
+        }
     }
 
-    /// The steps that make up size `rules`, one for each ensemble.
-    pub fn steps(&self, rules: usize) -> impl Iterator<Item = (&Ensemble, &Size)> {
-        self.ensembles.iter().map(move |e| (e, e.up_to(rules)))
+    /// The steps that make up a size, one for each ensemble.
+    pub fn steps(&self, size: impl Into<SizeName>) -> impl Iterator<Item = (&Ensemble, &Size)> {
+        let steps = match size.into() {
+            SizeName::Rules(rules) => self.ensembles.iter().map(|e| e.up_to(rules)).collect(),
+            SizeName::Complexity(limit) => report::size_within(self, limit),
+        };
+        self.ensembles.iter().zip(steps)
     }
 
-    /// Rules plus conditions at size `rules`, over all ensembles.
-    pub fn complexity(&self, rules: usize) -> usize {
-        self.steps(rules).map(|(_, s)| s.complexity).sum()
+    /// Rules plus conditions at a size, over all ensembles.
+    pub fn complexity(&self, size: impl Into<SizeName>) -> usize {
+        self.steps(size).map(|(_, s)| s.complexity).sum()
+    }
+
+    /// How many rules a size has; with several classes, the one that has most.
+    pub fn rules(&self, size: impl Into<SizeName>) -> usize {
+        self.steps(size).map(|(_, s)| s.rules).max().unwrap_or(0)
     }
 }

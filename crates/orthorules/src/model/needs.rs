@@ -6,7 +6,11 @@ use crate::model::Model;
 #[cfg(feature = "files")]
 use crate::base::decimal;
 #[cfg(feature = "files")]
-use crate::data::table::{Kind, ReadOptions};
+use crate::data::dates::DateSource;
+#[cfg(feature = "files")]
+use crate::data::table::{Dates, Kind, KnownDates, ReadOptions};
+#[cfg(feature = "files")]
+use std::collections::BTreeMap;
 
 impl Model {
     /// The names of the columns that rules use.
@@ -37,6 +41,7 @@ impl Model {
             categorical: self.categories().chain(target).collect(),
             keep: self.used().chain(roles.into_iter().flatten().cloned()).collect(),
             numeric: self.numeric().collect(),
+            dates: self.dates(),
             ..ReadOptions::default()
         }
     }
@@ -49,12 +54,26 @@ impl Model {
             keep: needed.clone(),
             only: Some(needed),
             numeric: self.numeric().collect(),
+            dates: self.dates(),
             ..ReadOptions::default()
         }
     }
 
     fn categories(&self) -> impl Iterator<Item = String> {
-        self.columns.iter().filter(|c| c.kind == Kind::Categorical).map(|c| c.name.clone())
+        self.columns.iter().filter(|c| matches!(c.kind, Kind::Categorical | Kind::Ordered)).map(|c| c.name.clone())
+    }
+
+    /// The columns of dates whose parts rules use.
+    pub(crate) fn dates(&self) -> Dates {
+        let used = self.used_columns();
+        let mut known: BTreeMap<String, KnownDates> = BTreeMap::new();
+        for column in self.columns.iter().filter(|c| used.contains(&c.name.as_str())) {
+            if let Some(DateSource { column, part, form, .. }) = &column.date {
+                let dates = known.entry(column.clone()).or_insert_with(|| KnownDates::new(*form));
+                dates.parts.push(*part);
+            }
+        }
+        Dates { recognised: false, known }
     }
 
     /// The columns of numbers that rules use.

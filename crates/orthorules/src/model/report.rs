@@ -1,7 +1,7 @@
 //! What a model says of its making: cross-validation and the bootstrap.
 
 use crate::base::error::{Error, Result};
-use crate::model::{Model, Size};
+use crate::model::{Model, Size, SizeName};
 use crate::params::Select;
 use serde::{Deserialize, Serialize};
 
@@ -48,10 +48,22 @@ pub struct RuleUncertainty {
 }
 
 impl Bootstrap {
+    /// The size that this is about. Of several with that many rules it is the chosen one.
+    pub(crate) fn size(&self, model: &Model) -> SizeName {
+        let chosen = model.chosen();
+        if model.rules(chosen) == self.rules { chosen } else { SizeName::Rules(self.rules) }
+    }
+
+    /// Whether this is about the size of `model` that is named.
+    pub fn is_about(&self, model: &Model, size: impl Into<SizeName>) -> bool {
+        let own = model.steps(self.size(model)).map(|(_, step)| step);
+        own.zip(model.steps(size)).all(|(own, (_, step))| std::ptr::eq(own, step))
+    }
+
     /// Whether this can be about `model`.
     pub(crate) fn validate(&self, model: &Model) -> Result<()> {
         let fits = self.ensembles.len() == model.ensembles.len()
-            && model.steps(self.rules).zip(&self.ensembles).all(|((ensemble, step), found)| {
+            && model.steps(self.size(model)).zip(&self.ensembles).all(|((ensemble, step), found)| {
                 let conditions = step.members().map(|k| ensemble.rules[k].conditions.len());
                 conditions.eq(found.rules.iter().map(|r| r.conditions.len()))
             });
@@ -94,7 +106,7 @@ pub struct CrossValidation {
 pub struct GridPoint {
     /// λ.
     pub reg_lambda: f64,
-    /// Number of rules of the size of least out-of-fold risk, among those that can be chosen.
+    /// Number of rules of the size of least out-of-fold risk.
     pub rules: usize,
     /// Its rules plus conditions.
     pub complexity: usize,
@@ -141,29 +153,29 @@ impl CrossValidation {
 pub(crate) struct JointSize<'m> {
     pub(crate) rules: usize,
     pub(crate) complexity: usize,
-    /// Whether a user can ask for it by its number of rules.
-    pub(crate) has_name: bool,
     pub(crate) steps: Vec<&'m Size>,
 }
 
 impl<'m> JointSize<'m> {
-    fn new(step: &'m Size, has_name: bool) -> Self {
-        Self { rules: step.rules, complexity: step.complexity, has_name, steps: vec![step] }
+    fn new(rules: usize, steps: Vec<&'m Size>) -> Self {
+        Self { rules, complexity: steps.iter().map(|s| s.complexity).sum(), steps }
     }
 }
 
 /// The sizes of `model` as `evaluate` lists them, by complexity.
 pub(crate) fn sizes(model: &Model) -> Vec<JointSize<'_>> {
     if let [single] = model.ensembles.as_slice() {
-        let has_name = |step: &Size| single.at(step.rules).is_some_and(|s| s.complexity == step.complexity);
-        let size = |step| JointSize::new(step, has_name(step));
-        return single.path.iter().map(size).collect();
+        return single.path.iter().map(|step| JointSize::new(step.rules, vec![step])).collect();
     }
-    let size = |rules| {
-        let steps: Vec<&Size> = model.steps(rules).map(|(_, step)| step).collect();
-        JointSize { rules, complexity: steps.iter().map(|s| s.complexity).sum(), has_name: true, steps }
-    };
+    let size = |rules: usize| JointSize::new(rules, model.steps(rules).map(|(_, step)| step).collect());
     let mut sizes: Vec<JointSize> = model.sizes().into_iter().map(size).collect();
     sizes.sort_by_key(|s| s.complexity);
     sizes
+}
+
+/// The steps of the most complex size of at most `limit`, or else of the least complex one.
+pub(crate) fn size_within(model: &Model, limit: usize) -> Vec<&Size> {
+    let mut sizes = sizes(model);
+    let place = sizes.iter().rposition(|size| size.complexity <= limit).unwrap_or(0);
+    if sizes.is_empty() { Vec::new() } else { sizes.swap_remove(place).steps }
 }

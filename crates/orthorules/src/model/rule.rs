@@ -92,6 +92,8 @@ pub(crate) enum Test {
     Level(u32),
     /// Some other level.
     OtherLevel(u32),
+    /// A level from the first of these to the second.
+    LevelsBetween(u32, u32),
     /// Some level.
     AnyLevel,
     /// What the column cannot satisfy.
@@ -124,6 +126,9 @@ pub struct Condition {
     /// What is compared with; absent for [`Op::Missing`] and [`Op::Present`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Operand>,
+    /// Whether the column holds 0 and 1 alone, so that a bound is told as one of them. The model's columns know it.
+    #[serde(skip)]
+    pub(crate) of_flag: bool,
 }
 
 /// A conjunction of conditions, with what the search knew of it.
@@ -163,11 +168,25 @@ impl std::fmt::Display for Op {
     }
 }
 
+impl std::fmt::Display for Operand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(t) => f.write_str(&crate::base::decimal::plain(*t)),
+            Self::Text(level) => f.write_str(level),
+        }
+    }
+}
+
 impl std::fmt::Display for Condition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.value {
-            Some(Operand::Number(t)) => write!(f, "{} {} {}", self.column, self.op, crate::base::decimal::plain(*t)),
-            Some(Operand::Text(t)) => write!(f, "{} {} {}", self.column, self.op, t),
+            // At least 1 is 1, and at most 0 is 0, where there is nothing else.
+            Some(Operand::Number(t)) if self.of_flag && self.op.has_threshold() => {
+                let bit = u8::from(self.op == Op::Ge);
+                let plain = if self.op == Op::Ge { *t > 0.0 && *t <= 1.0 } else { *t >= 0.0 && *t < 1.0 };
+                if plain { write!(f, "{} = {bit}", self.column) } else { write!(f, "{} {} {t}", self.column, self.op) }
+            }
+            Some(operand) => write!(f, "{} {} {operand}", self.column, self.op),
             None => write!(f, "{} {}", self.column, self.op),
         }
     }
@@ -180,26 +199,25 @@ impl std::fmt::Display for Rule {
 }
 
 impl Condition {
-    /// The threshold, where the condition is a bound from the side that `op` says.
-    fn bound(&self, op: Op) -> Option<f64> {
-        match self.value {
-            Some(Operand::Number(t)) if self.op == op => Some(t),
-            _ => None,
-        }
+    /// The operand, where the condition is a bound from the side that `op` says.
+    fn bound(&self, op: Op) -> Option<&Operand> {
+        self.value.as_ref().filter(|_| self.op == op)
     }
 
     /// The text of a lower and an upper bound of one column, whichever comes first: an interval, or one number.
     fn interval(&self, other: &Self) -> Option<String> {
-        let bounds = |low: &Self, high: &Self| Some((low.bound(Op::Ge)?, high.bound(Op::Le)?));
+        fn bounds<'c>(low: &'c Condition, high: &'c Condition) -> Option<(&'c Operand, &'c Operand)> {
+            Some((low.bound(Op::Ge)?, high.bound(Op::Le)?))
+        }
         let (low, high) = bounds(self, other).or_else(|| bounds(other, self))?;
-        if self.column != other.column || low > high {
+        let crossed = matches!((low, high), (Operand::Number(low), Operand::Number(high)) if low > high);
+        if self.column != other.column || crossed {
             return None;
         }
-        let plain = crate::base::decimal::plain;
         Some(if low == high {
-            format!("{} = {}", self.column, plain(low))
+            format!("{} = {low}", self.column)
         } else {
-            format!("{} <= {} <= {}", plain(low), self.column, plain(high))
+            format!("{low} <= {} <= {high}", self.column)
         })
     }
 
@@ -207,7 +225,7 @@ impl Condition {
     pub fn is_valid(&self) -> bool {
         match (self.op.sense(), &self.value) {
             (Sense::Rising | Sense::Falling, Some(Operand::Number(t))) => t.is_finite(),
-            (Sense::Level, Some(Operand::Text(_))) | (Sense::Presence, None) => true,
+            (Sense::Rising | Sense::Falling | Sense::Level, Some(Operand::Text(_))) | (Sense::Presence, None) => true,
             _ => false,
         }
     }
@@ -215,6 +233,7 @@ impl Condition {
     /// Whether the condition can be asked of a column of this kind.
     pub fn fits(&self, kind: Kind) -> bool {
         match self.op.sense() {
+            Sense::Rising | Sense::Falling if matches!(self.value, Some(Operand::Text(_))) => kind == Kind::Ordered,
             Sense::Rising | Sense::Falling => kind == Kind::Numeric,
             Sense::Level => kind != Kind::Numeric,
             Sense::Presence => true,
@@ -231,7 +250,7 @@ impl Condition {
         (&self.column, self.op, threshold, level)
     }
 
-    /// What it asks of the values of its column.
+    /// What it asks of the values of its column. Where levels are in order, `values` has those of the model, in its order.
     pub(crate) fn test(&self, values: &Values) -> Test {
         let threshold = match self.value {
             Some(Operand::Number(t)) => t,
@@ -248,9 +267,15 @@ impl Condition {
             (Values::Numeric(_), Op::Present) => Test::Number,
             (Values::Categorical { levels, .. }, Op::Eq) => code(levels).map_or(Test::Never, Test::Level),
             (Values::Categorical { levels, .. }, Op::Ne) => code(levels).map_or(Test::AnyLevel, Test::OtherLevel),
+            (Values::Categorical { levels, .. }, Op::Le) => {
+                code(levels).map_or(Test::Never, |c| Test::LevelsBetween(0, c))
+            }
+            (Values::Categorical { levels, .. }, Op::Ge) => {
+                code(levels).map_or(Test::Never, |c| Test::LevelsBetween(c, (levels.len() as u32).wrapping_sub(1)))
+            }
             (Values::Categorical { .. }, Op::Missing) => Test::Level(MISSING),
             (Values::Categorical { .. }, Op::Present) => Test::AnyLevel,
-            (Values::Numeric(_), Op::Eq | Op::Ne) | (Values::Categorical { .. }, Op::Le | Op::Ge) => Test::Never,
+            (Values::Numeric(_), Op::Eq | Op::Ne) => Test::Never,
         }
     }
 
@@ -290,7 +315,10 @@ impl Condition {
                     Op::Ne => keep(selected, codes, |c| c != MISSING && Some(c) != wanted),
                     Op::Missing => keep(selected, codes, |c| c == MISSING),
                     Op::Present => keep(selected, codes, |c| c != MISSING),
-                    Op::Le | Op::Ge => selected.fill(false),
+                    Op::Le => keep(selected, codes, |c| wanted.is_some_and(|wanted| c <= wanted)),
+                    Op::Ge => {
+                        keep(selected, codes, |c| wanted.is_some_and(|wanted| c >= wanted && c < levels.len() as u32));
+                    }
                 }
             }
         }
@@ -347,7 +375,7 @@ mod tests {
 
     fn holds(op: Op, value: Option<Operand>, values: &Values) -> Vec<bool> {
         let mut selected = vec![true; values.len()];
-        Condition { column: "x".into(), op, value }.narrow(values, &mut selected);
+        Condition { column: "x".into(), op, value, of_flag: false }.narrow(values, &mut selected);
         selected
     }
 
@@ -384,12 +412,34 @@ mod tests {
         assert_eq!(rule.complexity(), 4);
     }
 
+    #[test]
+    fn flags_are_0_or_1() {
+        use Op::{Ge, Le};
+        let told = |op, t| {
+            let value = Some(Operand::Number(t));
+            Condition { column: "flag".into(), op, value, of_flag: true }.to_string()
+        };
+        assert_eq!(
+            (told(Ge, 1.0), told(Le, 0.0), told(Ge, 0.5)),
+            ("flag = 1".into(), "flag = 0".into(), "flag = 1".into())
+        );
+        // What is not between 0 and 1 is told as it is.
+        assert_eq!(
+            (told(Ge, 0.0), told(Le, 1.0), told(Ge, 2.0)),
+            ("flag >= 0".into(), "flag <= 1".into(), "flag >= 2".into())
+        );
+    }
+
     /// Column, comparison and threshold.
     type Bound<'a> = (&'a str, Op, f64);
 
     fn rule(conditions: &[Bound]) -> Rule {
-        let condition =
-            |&(column, op, t): &Bound| Condition { column: column.into(), op, value: Some(Operand::Number(t)) };
+        let condition = |&(column, op, t): &Bound| Condition {
+            column: column.into(),
+            op,
+            value: Some(Operand::Number(t)),
+            of_flag: false,
+        };
         let conditions = conditions.iter().map(condition).collect();
         Rule { conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 }
     }

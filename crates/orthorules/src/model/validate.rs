@@ -50,6 +50,11 @@ impl Model {
                 return bad(format!("column {:?} is listed twice", column.name));
             }
         }
+        for column in &self.columns {
+            if column.range.is_some_and(|(low, high)| !(low <= high && low.is_finite() && high.is_finite())) {
+                return bad(format!("column {:?} has a range that is none", column.name));
+            }
+        }
         for (i, ensemble) in self.ensembles.iter().enumerate() {
             if several && ensemble.class.as_ref() != Some(&self.classes[i]) {
                 return bad(format!("ensemble {} is not that of class {:?}", i + 1, self.classes[i]));
@@ -70,6 +75,11 @@ impl Size {
 }
 
 impl Ensemble {
+    /// Rules plus conditions of a size whose members have been checked.
+    pub(super) fn complexity_of(&self, step: &Size) -> usize {
+        step.members().map(|k| self.rules[k].complexity()).sum()
+    }
+
     fn validate(&self, kinds: &std::collections::HashMap<&str, Kind>) -> Result<()> {
         let bad = |what: String| Err(Error::Model(what));
         for (k, rule) in self.rules.iter().enumerate() {
@@ -111,6 +121,10 @@ impl Ensemble {
         }
         if self.at(self.chosen).is_none() {
             return bad(format!("the chosen size of {} rules is not on the path", self.chosen));
+        }
+        let named = |step: &Size| step.rules == self.chosen && Some(self.complexity_of(step)) == self.chosen_complexity;
+        if self.chosen_complexity.is_some() && !self.path.iter().any(named) {
+            return bad(format!("the chosen size of {} rules is not on the path with that complexity", self.chosen));
         }
         Ok(())
     }

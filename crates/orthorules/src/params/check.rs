@@ -1,7 +1,7 @@
 //! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
 
 use super::{
-    Bound, Cutting, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Thresholds,
+    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Thresholds,
     Update,
 };
 use crate::base::error::{Error, Result};
@@ -62,7 +62,7 @@ pub struct Checked {
     pub(crate) num_trees: usize,
     pub(crate) p0: f64,
     /// Folds, and which size they choose.
-    pub(crate) cv: Option<(usize, Select)>,
+    pub(crate) cv: Option<(Cv, Select)>,
     pub(crate) bootstrap: Option<usize>,
     /// Whether λ was given, and is not to be chosen.
     pub(crate) lambda_is_given: bool,
@@ -198,10 +198,12 @@ impl Params {
     }
 
     /// Folds, and which size they choose.
-    fn cross_validation(&self) -> Result<Option<(usize, Select)>> {
+    fn cross_validation(&self) -> Result<Option<(Cv, Select)>> {
         match (self.cv, self.select) {
-            (Some(folds), select) if folds >= 2 => Ok(Some((folds, select.unwrap_or(Select::Simple)))),
-            (Some(folds), _) => Err(Error::Param { name: "cv", want: "at least 2 folds", got: folds.to_string() }),
+            (Some(Cv::Folds(few @ ..2)), _) => {
+                Err(Error::Param { name: "cv", want: "at least 2 folds", got: few.to_string() })
+            }
+            (Some(cv), select) => Ok(Some((cv, select.unwrap_or(Select::Simple)))),
             (None, Some(select)) => {
                 Err(Error::Conflict(format!("select {select} needs cross-validation: give the number of folds as cv")))
             }
@@ -307,7 +309,7 @@ mod tests {
             Params { smoothing: Some(3.0), search: Search::Exact, ..ok.clone() },
             Params { max_bins: MaxBins::AtMost(1), ..ok.clone() },
             Params { threads: Some(0), ..ok.clone() },
-            Params { cv: Some(1), ..ok.clone() },
+            Params { cv: Some(Cv::Folds(1)), ..ok.clone() },
             Params { bootstrap: Some(19), ..ok.clone() },
             Params { select: Some(Select::OneSe), ..ok.clone() },
         ];

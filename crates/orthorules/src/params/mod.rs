@@ -27,7 +27,7 @@
 //! | `monotone` | none | +1 or -1 | for numeric columns by name, whether the score may only rise or only fall with them |
 //! | `num_trees` | 1000 | 1 to 1,000,000 | trees of `sirus` |
 //! | `p0` | 0 | from 0 to 1 | share of the trees that must have a rule of `sirus` |
-//! | `cv` | none | 2 to the number of rows | folds of the cross-validation that chooses λ and the size |
+//! | `cv` | none | 2 to the number of rows, or `auto` | folds of the cross-validation that chooses λ and the size; `auto`: five where that takes seconds |
 //! | `select` | `simple` with `cv` | `simple`, `best`, `1se` | which size cross-validation chooses |
 //! | `bootstrap` | none | 20 to 1,000,000 | draws that tell how sure rules and weights are |
 //! | `threads` | all cores | 1 to 1,024 | worker threads; does not change the result |
@@ -42,7 +42,7 @@ pub use crate::data::schema::Monotone;
 pub use check::Checked;
 pub(crate) use check::DEFAULT_COMPLEXITY;
 pub(crate) use options::Cutting;
-pub use options::{Bound, Intercept, Learner, MaxBins, Objective, PathKind, Search, Select, Thresholds, Update};
+pub use options::{Bound, Cv, Intercept, Learner, MaxBins, Objective, PathKind, Search, Select, Thresholds, Update};
 pub use presets::Preset;
 
 use crate::base::error::{Error, Result};
@@ -84,7 +84,7 @@ pub struct Params {
     pub epsilon: Option<f64>,
     /// Largest number of rules.
     pub max_rules: Option<usize>,
-    /// Largest number of rules plus conditions.
+    /// Largest number of rules plus conditions, over all classes.
     pub max_complexity: Option<usize>,
     /// Longest rule.
     pub max_conditions: Option<usize>,
@@ -104,8 +104,8 @@ pub struct Params {
     pub num_trees: usize,
     /// Share of the trees that must have a rule of `sirus`.
     pub p0: f64,
-    /// Folds of the cross-validation that chooses λ (unless `reg_lambda` is given) and the size; `None` for none.
-    pub cv: Option<usize>,
+    /// The cross-validation that chooses λ (unless `reg_lambda` is given) and the size; `None` for none.
+    pub cv: Option<Cv>,
     /// Which size cross-validation chooses; `None` for [`Select::Simple`].
     pub select: Option<Select>,
     /// Draws of the bootstrap that tells how sure rules and weights of the chosen size are; `None` for none.
@@ -204,7 +204,7 @@ impl Params {
             "thresholds" => self.thresholds = value.parse()?,
             "num_trees" => self.num_trees = number("num_trees", value)?,
             "p0" => self.p0 = number("p0", value)?,
-            "cv" => self.cv = Some(number("cv", value)?),
+            "cv" => self.cv = Some(value.parse()?),
             "select" => self.select = Some(value.parse()?),
             "bootstrap" => self.bootstrap = Some(number("bootstrap", value)?),
             "threads" => self.threads = Some(number("threads", value)?),

@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::params::{
-    Bound, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Select, Thresholds, Update,
+    Bound, Cv, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Select, Thresholds, Update,
 };
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
@@ -39,6 +39,29 @@ names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
 names!(Select, "select", Simple = "simple", Best = "best", OneSe = "1se");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");
+
+impl std::fmt::Display for Cv {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Folds(count) => write!(f, "{count}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Cv {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        text.parse().map(Self::Folds).map_err(|_| Error::Param {
+            name: "cv",
+            want: "a number of folds, or auto",
+            got: text.into(),
+        })
+    }
+}
 
 impl std::fmt::Display for MaxBins {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

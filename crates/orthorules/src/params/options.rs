@@ -134,6 +134,16 @@ pub enum MaxBins {
     Exact,
 }
 
+/// Whether cross-validation chooses the size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cv {
+    /// Five folds where that takes a few seconds. Otherwise the fit says why not.
+    Auto,
+    /// So many folds choose the size, and λ unless it is given.
+    Folds(usize),
+}
+
 impl Select {
     /// The size that it chooses, in words.
     pub fn described(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Whatever a fit returns can be written, and reads back the same.
 
 use crate::data::{Data, Law, random};
-use orthorules::params::{Intercept, MaxBins, Objective, Params, PathKind, Preset, Search, Update};
+use orthorules::params::{Cv, Intercept, MaxBins, Objective, Params, PathKind, Preset, Search, Update};
 use orthorules::predict::Activations;
 use orthorules::{Model, Problem, Roles, Silent, Task, fit};
 use proptest::prelude::*;
@@ -64,8 +64,13 @@ fn settings() -> impl Strategy<Value = Params> {
     let lambda = prop::sample::select(vec![None, Some(0.0), Some(5e-324), Some(1e-300), Some(0.5), Some(1e300)]);
     let bins = prop::sample::select(vec![MaxBins::Exact, MaxBins::AtMost(2), MaxBins::AtMost(32)]);
     let path = prop::sample::select(vec![None, Some(PathKind::Nested)]);
-    let resampled =
-        prop::sample::select(vec![(None, None), (None, None), (Some(3), None), (None, Some(20)), (Some(2), Some(20))]);
+    let resampled = prop::sample::select(vec![
+        (None, None),
+        (Some(Cv::Auto), None),
+        (Some(Cv::Folds(3)), None),
+        (None, Some(20)),
+        (Some(Cv::Folds(2)), Some(20)),
+    ]);
     (preset, objective, update, intercept, search, lambda, (bins, path, resampled)).prop_map(
         |(preset, objective, update, intercept, search, reg_lambda, (max_bins, path, (cv, bootstrap)))| {
             let size =

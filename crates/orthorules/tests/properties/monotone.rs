@@ -1,7 +1,7 @@
 //! Along a column that was made monotone the score never turns: at any size, for any loss, update, search and path.
 
 use crate::data::{Data, Law, features, random};
-use orthorules::params::{Intercept, MaxBins, Monotone, Objective, Params, PathKind, Search, Update};
+use orthorules::params::{Cv, Intercept, MaxBins, Monotone, Objective, Params, PathKind, Search, Update};
 use orthorules::predict::Activations;
 use orthorules::{Column, Model, Problem, Roles, Silent, Table, Task, Values, fit};
 use proptest::prelude::*;
@@ -129,8 +129,13 @@ fn bump() -> (Data, Params) {
 fn folds_draws_and_paths_keep_the_promise() {
     let (data, params) = bump();
     for path in [PathKind::Nested, PathKind::Best] {
-        let params =
-            Params { path: Some(path), cv: Some(4), bootstrap: Some(40), max_complexity: Some(12), ..params.clone() };
+        let params = Params {
+            path: Some(path),
+            cv: Some(Cv::Folds(4)),
+            bootstrap: Some(40),
+            max_complexity: Some(12),
+            ..params.clone()
+        };
         let model = data.fit(&params);
         assert_eq!(turn(&model, "x", Monotone::Rising), None);
         // The weights of the draws keep their signs too.

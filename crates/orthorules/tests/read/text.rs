@@ -133,7 +133,7 @@ fn names_and_dates_are_left_out_of_text() {
 
 #[test]
 fn text_after_many_numbers_makes_a_column_of_text() {
-    let text = format!("x,y\n{}b,2\n", "0,1.0\n1,1.0\n2,1.0\n".repeat(100_000));
+    let text = format!("x,y\n{}b,2\nb,2\n", "0,1.0\n1,1.0\n2,1.0\n".repeat(100_000));
     let table = read_bytes("a.csv", text).unwrap();
     let Values::Categorical { levels, .. } = &table.columns()[0].values else {
         panic!("{:?}", table.columns()[0].name)

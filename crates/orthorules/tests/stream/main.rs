@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use orthorules::generate::SplitMix64;
-use orthorules::params::{MaxBins, PathKind};
+use orthorules::params::{Cv, MaxBins, PathKind};
 use orthorules::table::read;
 use orthorules::{Coded, Loss, Params, Problem, Roles, Silent, Task, fit};
 use proptest::prelude::*;
@@ -198,7 +198,7 @@ fn classes_and_counts_are_learned_alike() {
 fn text_after_many_numbers_is_told_from_numbers() {
     let mut text = String::from("a,b,y\n");
     (0..200_000).for_each(|i| writeln!(text, "{},{},{}", i % 4, i % 7, i % 3).unwrap());
-    text.push_str("x,3,1\n");
+    text.push_str("x,3,1\nx,3,2\n");
     let (model, _) = same("a.csv", text.as_bytes(), &roles(), &small()).unwrap();
     assert!(model.contains(r#""levels":["0","1","2","3","x"]"#) || model.contains("\"x\""), "{model}");
 }
@@ -336,7 +336,7 @@ fn codes_do_not_serve_resampling() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     std::fs::write(&path, csv(&rows(100, 1))).unwrap();
-    for params in [Params { cv: Some(3), ..small() }, Params { bootstrap: Some(20), ..small() }] {
+    for params in [Params { cv: Some(Cv::Folds(3)), ..small() }, Params { bootstrap: Some(20), ..small() }] {
         let refused = Coded::read(&path, &roles(), &params, None).unwrap_err().to_string();
         assert!(refused.contains("need the table in memory"), "{refused}");
     }

@@ -1,6 +1,6 @@
 //! The flags that say which column plays which part.
 
-use super::values::{Names, names};
+use super::values::{Names, names, ordered};
 use crate::args::NotationArgs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -34,6 +34,13 @@ pub(crate) struct ColumnArgs {
     /// Columns to take as categories even if they look like numbers or names (default: as inferred)
     #[arg(long, value_name = "COL,…", value_parser = names)]
     categorical: Vec<Names>,
+    /// A column of categories with its levels in order, as size=small<medium<large; repeat it for other columns (default: no order)
+    #[arg(long, value_name = "COL=LOW<…<HIGH", value_parser = ordered)]
+    ordered: Vec<(String, Vec<String>)>,
+    /// What becomes of columns of dates: columns of their parts, as order_date.month, or off to leave them out
+    #[arg(long, value_name = "parts|off", default_value = "parts", value_parser = ["parts", "off"],
+          hide_possible_values = true)]
+    dates: String,
     /// Leave out rows without a target, or without a positive exposure (default: they are refused)
     #[arg(long)]
     drop_missing_target: bool,
@@ -42,6 +49,12 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
+    /// A column whose order is given twice.
+    pub(crate) fn twice_ordered_column(&self) -> Option<&str> {
+        let mut names = self.ordered.iter().map(|(name, _)| name.as_str()).enumerate();
+        names.find(|(i, name)| self.ordered[..*i].iter().any(|(n, _)| n == name)).map(|(_, name)| name)
+    }
+
     /// The roles as the library takes them.
     pub(crate) fn roles(&self) -> Roles {
         Roles {
@@ -53,6 +66,8 @@ impl ColumnArgs {
             groups: self.cv_groups.clone(),
             ignore: self.ignore.iter().flat_map(|list| list.0.clone()).collect(),
             categorical: self.categorical.iter().flat_map(|list| list.0.clone()).collect(),
+            ordered: self.ordered.iter().cloned().collect(),
+            without_dates: self.dates == "off",
             drop_missing_target: self.drop_missing_target,
             notation: self.notation.notation(),
         }

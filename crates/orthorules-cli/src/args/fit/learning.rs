@@ -1,9 +1,9 @@
 //! The flags that say how rules are found and weighted.
 
-use super::values::{bytes, cuts, monotone, named};
+use super::values::{FoldsArg, bytes, cuts, folds, monotone, named};
 use clap::Args;
 use orthorules::params::{
-    Bound, Intercept, MaxBins, Monotone, Objective, Params, PathKind, Preset, Search, Select, Thresholds, Update,
+    Bound, Cv, Intercept, MaxBins, Monotone, Objective, Params, PathKind, Preset, Search, Select, Thresholds, Update,
 };
 
 /// How rules are found and weighted.
@@ -150,17 +150,19 @@ pub(crate) struct LearningArgs {
         value_name = "C",
         allow_hyphen_values = true,
         help_heading = "Size",
-        help = "Most rules plus conditions (default: 50, or no limit with --max-rules)"
+        help = "Most rules plus conditions, over all classes (default: 50, or no limit with --max-rules)"
     )]
     max_complexity: Option<usize>,
     #[arg(
         long,
-        value_name = "FOLDS",
+        value_name = "auto|FOLDS|none",
+        value_parser = folds,
         allow_hyphen_values = true,
         help_heading = "Size",
-        help = "Choose the size, and λ unless --reg-lambda is given, by cross-validation (default: none, and the largest size)"
+        help = "Choose the size, and λ unless --reg-lambda is given, by cross-validation. auto: five folds \
+                where that takes a few seconds. none: the largest size. FOLDS: 2 to the number of rows (default: auto)"
     )]
-    cv: Option<usize>,
+    cv: Option<FoldsArg>,
     #[arg(
         long,
         value_name = "NAME",
@@ -257,7 +259,7 @@ impl LearningArgs {
             monotone: self.monotone.iter().cloned().collect(),
             num_trees: self.num_trees.unwrap_or(base.num_trees),
             p0: self.p0.unwrap_or(base.p0),
-            cv: self.cv.or(base.cv),
+            cv: self.cv.map_or(Some(Cv::Auto), |given| given.0),
             select: self.select.or(base.select),
             bootstrap: self.bootstrap.or(base.bootstrap),
             threads: self.threads.or(base.threads),

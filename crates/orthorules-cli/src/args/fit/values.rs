@@ -1,7 +1,7 @@
 //! Values of flags that are more than a number or a name.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use orthorules::params::Monotone;
+use orthorules::params::{Cv, Monotone};
 
 /// One of the library's named options.
 pub(super) fn named<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
@@ -9,6 +9,32 @@ where
     T: std::str::FromStr<Err = orthorules::Error> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}
+
+/// Folds, or none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct FoldsArg(pub(super) Option<Cv>);
+
+/// `auto`, `none` or a number.
+pub(super) fn folds(text: &str) -> Result<FoldsArg, String> {
+    match text {
+        "none" => Ok(FoldsArg(None)),
+        _ => text.parse().map(|cv| FoldsArg(Some(cv))).map_err(|_| "must be auto, none or a number of folds".into()),
+    }
+}
+
+/// `COL=low<mid<high`: blanks around levels do not count.
+pub(super) fn ordered(text: &str) -> Result<(String, Vec<String>), String> {
+    let (name, levels) = text.split_once('=').ok_or("must be COL=LOW<…<HIGH, as size=small<medium<large")?;
+    let levels: Vec<String> = levels.split('<').map(|level| level.trim().to_owned()).collect();
+    if name.is_empty() || levels.len() < 2 || levels.iter().any(String::is_empty) {
+        return Err("must be COL=LOW<…<HIGH with at least two levels, as size=small<medium<large".into());
+    }
+    let mut known = std::collections::HashSet::new();
+    match levels.iter().find(|level| !known.insert(level.as_str())) {
+        Some(level) => Err(format!("lists {level:?} twice")),
+        None => Ok((name.to_owned(), levels)),
+    }
 }
 
 /// Names from one `COL,…`.
@@ -63,6 +89,15 @@ mod tests {
         assert_eq!(list("a, b c ,d"), ["a", "b c", "d"]);
         assert_eq!(list(" a "), [" a "]);
         assert_eq!(monotone(" pay=-1"), Ok(("pay".into(), Monotone::Falling)));
+    }
+
+    #[test]
+    fn orders_have_levels() {
+        let levels = |levels: &[&str]| levels.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(ordered("size=S < M<L x"), Ok(("size".into(), levels(&["S", "M", "L x"]))));
+        for text in ["size", "size=", "size=S", "size=S<", "=S<M", "size=<S", "size=S<M<S"] {
+            assert!(ordered(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use super::BatchRows;
 use crate::base::decimal;
+use crate::base::error::Result;
 use crate::codes::column::BinnedColumn;
 use crate::codes::encoder::Coder;
 use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::quantiles::Sketch;
+use crate::data::dates::DateSource;
 use crate::data::schema::ColumnSpec;
-use crate::data::table::{ColumnPart, Head, Judged, Kind, Levels, MISSING, Notation, Occurrences, as_boolean};
+use crate::data::table::{
+    ColumnPart, DatesFound, Head, Judged, Kind, Levels, MISSING, Notation, Occurrences, as_boolean, unlisted,
+};
 use crate::data::warning::Warning;
 use crate::params::{Checked, Cutting, MaxBins};
 
@@ -25,6 +29,9 @@ pub(super) struct ColumnSummary {
     notation: Arc<Notation>,
     mixed: bool,
     rows: usize,
+    order: Option<Arc<[String]>>,
+    /// The first row with a level that is none of those in order, and that level.
+    unlisted: Option<(usize, String)>,
 }
 
 enum Seen {
@@ -48,6 +55,8 @@ impl ColumnSummary {
             notation: Arc::clone(&head.notation),
             mixed: false,
             rows: 0,
+            order: head.order.clone(),
+            unlisted: None,
         }
     }
 
@@ -59,6 +68,10 @@ impl ColumnSummary {
     pub(super) fn add(&mut self, part: &ColumnPart, rows: &BatchRows) {
         let before = self.rows;
         self.rows += part.rows();
+        if self.unlisted.is_none() {
+            let first = self.order.as_ref().and_then(|order| first_unlisted(part, order));
+            self.unlisted = first.map(|(row, level)| (before + row, level));
+        }
         if matches!(self.seen, Seen::Missing) {
             self.seen = match part {
                 ColumnPart::Missing(_) => return,
@@ -96,6 +109,14 @@ impl ColumnSummary {
         }
     }
 
+    /// What its text is, if it is dates that nobody wants as they are.
+    pub(super) fn dates(&self, head: &Head) -> Option<DatesFound> {
+        match &self.seen {
+            Seen::Text(levels, _) => levels.dates(head.request),
+            _ => None,
+        }
+    }
+
     /// What there is to say of the column called as `head` says, and whether it is left out.
     pub(super) fn remark(&self, head: &Head) -> (Option<Warning>, bool) {
         let Seen::Text(levels, _) = &self.seen else { return (None, false) };
@@ -116,7 +137,19 @@ impl ColumnSummary {
     }
 
     /// How to read the column called as `head` says in the second pass, if it is not left out.
-    pub(super) fn encoder(self, head: &Head, params: &Checked) -> FeatureEncoder {
+    pub(super) fn encoder(self, head: &Head, params: &Checked) -> Result<FeatureEncoder> {
+        if let (Some(order), Some((row, level))) = (&head.order, &self.unlisted) {
+            return Err(unlisted(&head.name, *row, level, order));
+        }
+        let mut encoder = self.unordered(head, params);
+        encoder.date.clone_from(&head.date);
+        if let Some(order) = &head.order {
+            encoder.rank(&head.name, order);
+        }
+        Ok(encoder)
+    }
+
+    fn unordered(self, head: &Head, params: &Checked) -> FeatureEncoder {
         let (name, request) = (head.name.as_str(), head.request);
         let kind_of_truth = if request.categorical { Kind::Categorical } else { Kind::Boolean };
         let truth = || vec!["false".to_owned(), "true".to_owned()];
@@ -124,12 +157,21 @@ impl ColumnSummary {
         let numeric = |sketch: Option<Sketch>| {
             let cuts = || sketch.map_or(Vec::new(), Sketch::cuts);
             let coder = params.cuts.get(name).map_or_else(|| Coder::ordered(name, cuts()), |t| Coder::given(name, t));
-            FeatureEncoder { coder, kind: Kind::Numeric, levels: Vec::new(), way: Way::Numbers(notation) }
+            FeatureEncoder {
+                coder,
+                kind: Kind::Numeric,
+                levels: Vec::new(),
+                date: None,
+                ranks: None,
+                way: Way::Numbers(notation),
+            }
         };
         let nominal = |levels: Vec<String>, kind, way| FeatureEncoder {
             coder: Coder::nominal(name, levels.clone()),
             kind,
             levels,
+            date: None,
+            ranks: None,
             way,
         };
         match self.seen {
@@ -159,11 +201,35 @@ impl ColumnSummary {
     }
 }
 
+/// The first row of a part with a level that `order` does not list.
+fn first_unlisted(part: &ColumnPart, order: &[String]) -> Option<(usize, String)> {
+    let listed = |level: &str| order.iter().any(|o| o == level);
+    match part {
+        ColumnPart::Text(cells) => {
+            let strange: Vec<bool> = cells.names.iter().map(|name| !listed(name)).collect();
+            let row = cells.codes.iter().position(|&code| strange.get(code as usize) == Some(&true))?;
+            Some((row, cells.names[cells.codes[row] as usize].clone()))
+        }
+        ColumnPart::Numbers(values) => {
+            let row = values.iter().position(|&x| !x.is_nan() && !listed(&decimal::plain(x + 0.0)))?;
+            Some((row, decimal::plain(values[row] + 0.0)))
+        }
+        ColumnPart::Booleans(values) => {
+            let row = values.iter().position(|v| v.is_some_and(|v| !listed(&v.to_string())))?;
+            values[row].map(|value| (row, value.to_string()))
+        }
+        ColumnPart::Missing(_) => None,
+    }
+}
+
 /// How the second pass reads a feature.
 pub(super) struct FeatureEncoder {
     coder: Coder,
     kind: Kind,
     levels: Vec<String>,
+    date: Option<DateSource>,
+    /// The place of each level in the order of the levels, if they have one.
+    ranks: Option<Vec<u32>>,
     way: Way,
 }
 
@@ -187,11 +253,25 @@ impl FeatureEncoder {
     }
 
     pub(super) fn spec(&self, name: &str) -> ColumnSpec {
-        ColumnSpec { name: name.to_owned(), kind: self.kind, levels: self.levels.clone(), monotone: None }
+        ColumnSpec { date: self.date.clone(), ..ColumnSpec::new(name, self.kind, self.levels.clone()) }
     }
 
     pub(super) fn finish(self, codes: Codes) -> BinnedColumn {
         self.coder.finish(codes)
+    }
+
+    /// Puts the levels into the order that `order` lists, all of them.
+    fn rank(&mut self, name: &str, order: &[String]) {
+        let place = |level: &String| order.iter().position(|o| o == level).map_or(MISSING, |place| place as u32);
+        self.ranks = Some(self.levels.iter().map(place).collect());
+        self.levels = order.to_vec();
+        self.kind = Kind::Ordered;
+        self.coder = Coder::ranked(name, order.to_vec());
+    }
+
+    /// The code of a level by its place among those that were seen.
+    fn ranked(&self, code: u32) -> u32 {
+        self.ranks.as_ref().map_or(code, |ranks| ranks.get(code as usize).copied().unwrap_or(MISSING))
     }
 
     /// Appends the codes of the rows that count. False if the cells are not what they were in the first pass.
@@ -208,11 +288,11 @@ impl FeatureEncoder {
             (Way::Distinct(distinct), ColumnPart::Numbers(values)) => {
                 let code =
                     |x: &f64| distinct.binary_search_by(|d| d.total_cmp(&(x + 0.0))).map_or(MISSING, |c| c as u32);
-                self.coder.levels(rows.of_values(values).iter().map(code), to);
+                self.coder.levels(rows.of_values(values).iter().map(|v| self.ranked(code(v))), to);
             }
             (Way::Booleans, ColumnPart::Booleans(values)) => {
                 let code = |v: &Option<bool>| v.map_or(MISSING, u32::from);
-                self.coder.levels(rows.of_values(values).iter().map(code), to);
+                self.coder.levels(rows.of_values(values).iter().map(|v| self.ranked(code(v))), to);
             }
             (Way::Booleans, ColumnPart::Text(cells)) => {
                 let codes: Vec<u32> =
@@ -232,6 +312,6 @@ impl FeatureEncoder {
     /// Appends the codes of text whose levels have these codes.
     fn levels(&self, cells: &Levels, codes: &[u32], rows: &BatchRows, to: &mut CodeBuilder) {
         let code = |&cell: &u32| codes.get(cell as usize).copied().unwrap_or(MISSING);
-        self.coder.levels(rows.of_values(&cells.codes).iter().map(code), to);
+        self.coder.levels(rows.of_values(&cells.codes).iter().map(|c| self.ranked(code(c))), to);
     }
 }

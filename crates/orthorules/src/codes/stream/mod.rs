@@ -7,7 +7,7 @@
 mod feature;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,13 +22,13 @@ use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, is_exposed, pick, rows_to_learn_from, weights};
 use crate::data::table::{
-    self, Builder, CHANGED, ColumnPart, Head, Judged, Kind, MISSING, Notation, ReadOptions, Scan, Source, Table,
-    nothing_left,
+    self, Builder, CHANGED, ColumnPart, Head, Judged, Kind, KnownDates, MISSING, Notation, ReadOptions, Scan, Source,
+    Table, nothing_left,
 };
 use crate::data::warning::Warning;
 use crate::model::Model;
 use crate::model::evaluate::Evaluation;
-use crate::params::{Checked, Params};
+use crate::params::{Checked, Cv, Params};
 use feature::{ColumnSummary, FeatureEncoder};
 
 impl Coded {
@@ -39,14 +39,15 @@ impl Coded {
     ///
     /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory.
     ///
-    /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself.
+    /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself. [`Cv::Auto`] does
+    /// without.
     pub fn read(
         path: &Path,
         roles: &Roles,
         params: &Params,
         memory_limit: Option<u64>,
     ) -> Result<(Self, Vec<Warning>)> {
-        if params.cv.is_some() || params.bootstrap.is_some() {
+        if matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some() {
             return Err(Error::Conflict(
                 "cross-validation and the bootstrap need the table in memory, not its codes".into(),
             ));
@@ -62,7 +63,8 @@ impl Coded {
         let roles = &self.problem.roles;
         let used = model.used_columns().into_iter().map(str::to_owned);
         let only: Vec<String> = used.chain(roles.deciding()).collect();
-        let table = table::read(&self.path, &ReadOptions { only: Some(only), ..roles.read_options() })?;
+        let table =
+            table::read(&self.path, &ReadOptions { only: Some(only), dates: model.dates(), ..roles.read_options() })?;
         let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
         let table = match rows_to_learn_from(&table, roles, weight.as_deref())? {
             Some(kept) => table.take(&kept),
@@ -86,8 +88,9 @@ fn coded(
     let source = &Arc::new(Source::open(path)?);
     let error = |what: String| source.error(what);
     let mut options = roles.read_options();
-    let First { scan, table, summaries, text_target, mut remarks, rows, mut seconds } =
+    let First { scan, table, summaries, text_target, dates, mut remarks, rows, mut seconds } =
         First::pass(source, &options, roles, params).map_err(error)?;
+    options.dates.known.extend(dates);
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
     let mut warnings: Vec<Warning> = unknown.map(|name| Warning::NoColumn { column: name.clone() }).collect();
     remarks.extend(scan.left_out.iter().cloned());
@@ -114,10 +117,10 @@ fn coded(
     // Not before the weights are known to be good.
     let started = Instant::now();
     let encoder = |(head, summary): (Head, ColumnSummary)| {
-        let encoder = summary.encoder(&head, params);
-        (head, encoder)
+        let encoder = summary.encoder(&head, params)?;
+        Ok((head, encoder))
     };
-    let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect();
+    let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect::<Result<_>>()?;
     seconds += started.elapsed().as_secs_f64();
     options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(roles.deciding()).collect());
     let mut second = Second { features, roles, text_target, rows, kept: problem.rows, seconds };
@@ -138,6 +141,7 @@ struct First {
     /// For each column that is read, what was seen of it if it is a feature.
     summaries: Vec<Option<ColumnSummary>>,
     text_target: bool,
+    dates: BTreeMap<String, KnownDates>,
     /// What there is to say of columns of numbers that came as text, by their place.
     remarks: Vec<(usize, Warning)>,
     rows: usize,
@@ -153,6 +157,10 @@ struct Known {
     numeric: HashMap<String, Vec<Warning>>,
     /// Whether the target is text that spells no numbers.
     text_target: bool,
+    /// Columns of dates.
+    dates: BTreeMap<String, KnownDates>,
+    /// What there is to say of them, by their place.
+    ambiguous: Vec<(usize, Warning)>,
 }
 
 impl First {
@@ -160,7 +168,9 @@ impl First {
         let mut known = Known::default();
         loop {
             let before = known.clone();
-            let first = Self::attempt(source, options, roles, params, &mut known)?;
+            let mut options = options.clone();
+            options.dates.known.extend(known.dates.clone());
+            let first = Self::attempt(source, &options, roles, params, &mut known)?;
             // Once more, if something was found out that should have been known from the first row.
             if known == before {
                 return Ok(first);
@@ -210,7 +220,13 @@ impl First {
         }
         for (head, summary) in heads.iter().zip(&summaries) {
             let Some(summary) = summary else { continue };
-            if summary.is_mixed() {
+            if let Some(found) = summary.dates(head).filter(|_| options.dates.recognised) {
+                known.dates.insert(head.name.clone(), KnownDates::of(found.form, found.timed));
+                if found.ambiguous {
+                    let what = Warning::AmbiguousDates { column: head.name.clone(), form: found.form };
+                    known.ambiguous.push((head.place, what));
+                }
+            } else if summary.is_mixed() {
                 known.as_text.insert(head.name.clone());
             } else if let Some(Judged::Numbers(remarks)) = summary.judged(head) {
                 known.as_text.remove(&head.name);
@@ -223,10 +239,11 @@ impl First {
         let noted = |head: &Head| known.numeric.get(&head.name).cloned().unwrap_or_default().into_iter();
         let mut remarks: Vec<(usize, Warning)> =
             heads.iter().flat_map(|head| noted(head).map(|remark| (head.place, remark))).collect();
+        remarks.extend(known.ambiguous.clone());
         let mut columns = Vec::new();
         for builder in builders.into_iter().flatten() {
             let place = builder.place();
-            if let Some((column, more)) = builder.finish().kept() {
+            if let Some((column, more)) = builder.finish()?.kept() {
                 let is_target = roles.drop_missing_target && column.name == roles.target;
                 known.text_target |= is_target && column.values.kind() != Kind::Numeric;
                 columns.push(column);
@@ -234,7 +251,8 @@ impl First {
             }
         }
         let table = Table::new(columns).map_err(|e| e.to_string())?;
-        Ok(Self { scan, table, summaries, text_target: known.text_target, remarks, rows, seconds })
+        let (text_target, dates) = (known.text_target, known.dates.clone());
+        Ok(Self { scan, table, summaries, text_target, dates, remarks, rows, seconds })
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::notation::{Judged, Notation, Occurrences, Remarks};
-use super::{Column, MISSING, Table, Values};
+use super::{Column, Kind, MISSING, Table, Values};
+use crate::data::dates::{DateForm, DatesFound};
 use crate::data::warning::{Reason, Warning};
 
 /// Text with more levels than this, and more than [`MANY_SHARE`] of its values distinct, names rows, not groups.
@@ -20,6 +21,9 @@ pub(crate) enum Outcome {
     Noted(Column, Warning),
     /// It is not, for the reason given.
     LeftOut(Warning),
+    /// What there is to say of a column that is there in other forms.
+    #[cfg(feature = "files")]
+    Remark(Warning),
 }
 
 #[cfg(feature = "files")]
@@ -33,7 +37,7 @@ impl Outcome {
                 Some((column, warnings))
             }
             Self::Noted(column, warning) => Some((column, vec![warning])),
-            Self::LeftOut(_) => None,
+            Self::LeftOut(_) | Self::Remark(_) => None,
         }
     }
 }
@@ -54,6 +58,8 @@ pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<Warning>) -> Re
                 warnings.push(warning);
             }
             Outcome::LeftOut(warning) => warnings.push(warning),
+            #[cfg(feature = "files")]
+            Outcome::Remark(warning) => warnings.push(warning),
         }
     }
     if kept.is_empty() {
@@ -111,7 +117,7 @@ pub(super) fn index(name: &str, request: ColumnRequest) -> Option<Warning> {
 /// A column without any value.
 pub(super) fn missing(name: &str, rows: usize, request: ColumnRequest) -> Column {
     let values = if request.categorical {
-        Values::Categorical { codes: vec![MISSING; rows], levels: Vec::new(), boolean: false }
+        Values::Categorical { codes: vec![MISSING; rows], levels: Vec::new(), kind: Kind::Categorical }
     } else {
         Values::Numeric(vec![f64::NAN; rows].into())
     };
@@ -127,25 +133,6 @@ pub(crate) fn as_boolean(cell: &str) -> Option<bool> {
     } else {
         None
     }
-}
-
-/// Whether `text` is `YYYY-MM-DD`, alone or followed by `T` or a blank and a time.
-fn is_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let pattern = |bytes: &[u8], pattern: &[u8]| {
-        bytes.len() == pattern.len()
-            && bytes.iter().zip(pattern).all(|(b, p)| if *p == b'0' { b.is_ascii_digit() } else { b == p })
-    };
-    let number = |from: usize| (bytes[from] - b'0') * 10 + (bytes[from + 1] - b'0');
-    let Some((day, time)) = bytes.split_at_checked(10) else { return false };
-    pattern(day, b"0000-00-00")
-        && (1..=12).contains(&number(5))
-        && (1..=31).contains(&number(8))
-        && (time.is_empty()
-            || time.len() >= 6
-                && matches!(time[0], b'T' | b't' | b' ')
-                && pattern(&time[1..6], b"00:00")
-                && time[6..].iter().all(|b| b.is_ascii_digit() || b":.,+-Zz UTC".contains(b)))
 }
 
 /// Text as codes into its distinct values.
@@ -216,13 +203,30 @@ impl Levels {
         self.present += other.present;
     }
 
+    /// How to read the text, if all of it is dates and nobody wants it as it is.
+    pub(crate) fn dates(&self, request: ColumnRequest) -> Option<DatesFound> {
+        let used = !request.wanted() && !request.ignored && !request.numeric;
+        used.then(|| DateForm::of(&self.names)).flatten()
+    }
+
+    /// Rows with codes into `names`.
+    #[cfg(feature = "files")]
+    pub(super) fn of_codes(codes: impl Iterator<Item = u32>, names: &[&str]) -> Self {
+        let mut levels = Self::default();
+        names.iter().for_each(|name| {
+            levels.code(name);
+        });
+        codes.for_each(|code| levels.again(code));
+        levels
+    }
+
     /// Why the column is left out: it holds dates or has nearly a level a row, and nobody wants it.
     pub(crate) fn left_out(&self, name: &str, request: ColumnRequest) -> Option<Warning> {
         let (levels, present) = (self.names.len(), self.present);
         if request.wanted() || levels == 0 {
             return None;
         }
-        if self.names.iter().all(|l| is_date(l)) {
+        if self.dates(request).is_some() {
             return Some(dates(name));
         }
         (levels > MANY_LEVELS && levels as f64 > MANY_SHARE * present as f64)
@@ -239,7 +243,7 @@ impl Levels {
         }
         let (levels, rank) = self.ranked();
         let codes = self.codes.iter().map(|&c| rank.get(c as usize).copied().unwrap_or(MISSING)).collect();
-        Outcome::Kept(Column::new(name, Values::Categorical { codes, levels, boolean: false }))
+        Outcome::Kept(Column::new(name, Values::Categorical { codes, levels, kind: Kind::Categorical }))
     }
 
     /// The column of text of unknown meaning: of numbers, of truth values or of these levels, unless it is left out.
@@ -306,17 +310,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_recognised() {
-        for date in ["2024-02-29", "1999-12-31T23:59", "2024-01-01 00:00:00.123+02:00", "2024-01-01T10:00:00Z"] {
-            assert!(is_date(date), "{date}");
-        }
-        for other in ["2024-13-01", "2024-00-10", "2024-1-1", "20240101", "2024-01-01x", "2024-01-01 noon", "", "€€€€"]
-        {
-            assert!(!is_date(other), "{other}");
-        }
-    }
-
-    #[test]
     fn an_index_is_left_out_unless_wanted() {
         for name in ["__index_level_0__", "__index_level_12__"] {
             assert!(
@@ -337,12 +330,12 @@ mod tests {
         for cell in [Some("10"), Some("9"), Some("1.0"), Some(" 1 "), None] {
             levels.push(cell, str::is_empty);
         }
-        let Outcome::Kept(Column { values: Values::Categorical { codes, levels, boolean }, .. }) =
+        let Outcome::Kept(Column { values: Values::Categorical { codes, levels, kind }, .. }) =
             levels.judge("x", ColumnRequest::default())
         else {
             panic!()
         };
-        assert_eq!((levels, boolean), (vec!["1".into(), "1.0".into(), "9".into(), "10".into()], false));
+        assert_eq!((levels, kind), (vec!["1".into(), "1.0".into(), "9".into(), "10".into()], Kind::Categorical));
         assert_eq!(codes, [3, 2, 1, 0, MISSING]);
     }
 }

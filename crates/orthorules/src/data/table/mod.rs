@@ -7,22 +7,26 @@ mod numbers;
 #[cfg(feature = "files")]
 mod read;
 #[cfg(feature = "files")]
+pub(crate) use crate::data::dates::DatesFound;
+#[cfg(feature = "files")]
 pub(crate) use levels::{Levels, as_boolean, nothing_left};
 #[cfg(feature = "files")]
 pub(crate) use notation::{Judged, Occurrences};
 #[cfg(feature = "files")]
-pub use read::{BatchRemarks, Batches, ReadOptions, panics_are_caught, read};
+pub use read::{BatchRemarks, Batches, Dates, KnownDates, ReadOptions, panics_are_caught, read};
 #[cfg(feature = "files")]
 pub(crate) use read::{Builder, CHANGED, ColumnPart, Head, Scan, Source};
 
 use notation::Remarks;
 
+pub use crate::data::dates::{DateForm, DatePart, DateSource, WEEKDAYS};
 pub use frame::{Cells, gather};
 pub use notation::Notation;
 pub use numbers::{Matrix, Numbers};
 
 use crate::base::error::{Error, Result};
 use crate::data::warning::Warning;
+use std::collections::BTreeMap;
 
 /// The code of a missing category.
 pub const MISSING: u32 = u32::MAX;
@@ -38,6 +42,8 @@ pub enum Kind {
     Boolean,
     /// A value out of a list of levels.
     Categorical,
+    /// A value out of a list of levels that are in order: a rule may say `size >= medium`.
+    Ordered,
 }
 
 /// The values of a column.
@@ -46,14 +52,15 @@ pub enum Kind {
 pub enum Values {
     /// Numbers; NaN is missing.
     Numeric(Numbers),
-    /// Codes into `levels`; [`MISSING`] is missing. A boolean column has the levels `false` and `true`.
+    /// Codes into `levels`; [`MISSING`] is missing, and so is a code without a level. A boolean column has the levels
+    /// `false` and `true`.
     Categorical {
         /// One code a row.
         codes: Vec<u32>,
         /// Distinct level names.
         levels: Vec<String>,
-        /// Whether the column was boolean.
-        boolean: bool,
+        /// What they are: never numeric.
+        kind: Kind,
     },
 }
 
@@ -64,6 +71,8 @@ pub struct Column {
     pub name: String,
     /// Its values.
     pub values: Values,
+    /// The date that it is a part of, if it is.
+    pub date: Option<DateSource>,
 }
 
 /// Columns of equal length with distinct names.
@@ -93,13 +102,13 @@ impl Values {
             None => MISSING,
         };
         let codes = values.iter().map(code).collect();
-        Self::Categorical { codes, levels, boolean: false }
+        Self::Categorical { codes, levels, kind: Kind::Categorical }
     }
 
     /// False and true; `None` is missing.
     pub fn booleans(values: impl IntoIterator<Item = Option<bool>>) -> Self {
         let codes = values.into_iter().map(|v| v.map_or(MISSING, u32::from)).collect();
-        Self::Categorical { codes, levels: vec!["false".into(), "true".into()], boolean: true }
+        Self::Categorical { codes, levels: vec!["false".into(), "true".into()], kind: Kind::Boolean }
     }
 
     /// How many rows.
@@ -119,8 +128,7 @@ impl Values {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Numeric(_) => Kind::Numeric,
-            Self::Categorical { boolean: true, .. } => Kind::Boolean,
-            Self::Categorical { .. } => Kind::Categorical,
+            Self::Categorical { kind, .. } => *kind,
         }
     }
 
@@ -129,10 +137,10 @@ impl Values {
     pub fn take(&self, rows: &[u32]) -> Self {
         match self {
             Self::Numeric(v) => Self::Numeric(rows.iter().map(|&r| v[r as usize]).collect()),
-            Self::Categorical { codes, levels, boolean } => Self::Categorical {
+            Self::Categorical { codes, levels, kind } => Self::Categorical {
                 codes: rows.iter().map(|&r| codes[r as usize]).collect(),
                 levels: levels.clone(),
-                boolean: *boolean,
+                kind: *kind,
             },
         }
     }
@@ -149,7 +157,13 @@ impl Values {
 impl Column {
     /// A column of `values` called `name`.
     pub fn new(name: impl Into<String>, values: Values) -> Self {
-        Self { name: name.into(), values }
+        Self { name: name.into(), values, date: None }
+    }
+
+    /// The same column with the rows `rows`, in that order.
+    #[must_use]
+    pub fn take(&self, rows: &[u32]) -> Self {
+        Self { name: self.name.clone(), values: self.values.take(rows), date: self.date.clone() }
     }
 
     /// This column as categories: numbers become levels named by their shortest decimal, in numeric order.
@@ -165,12 +179,34 @@ impl Column {
                     .map(|x| distinct.binary_search_by(|d| d.total_cmp(&(x + 0.0))).map_or(MISSING, |c| c as u32))
                     .collect();
                 let levels = distinct.into_iter().map(crate::base::decimal::plain).collect();
-                Values::Categorical { codes, levels, boolean: false }
+                Values::Categorical { codes, levels, kind: Kind::Categorical }
             }
-            Values::Categorical { codes, levels, .. } => Values::Categorical { codes, levels, boolean: false },
+            Values::Categorical { codes, levels, .. } => Values::Categorical { codes, levels, kind: Kind::Categorical },
         };
-        Self { name: self.name, values }
+        Self { values, ..self }
     }
+
+    /// This column as categories in the order that `order` lists. Levels that it does not list are an error.
+    pub fn into_ordered(self, order: &[String]) -> Result<Self> {
+        let categories = self.into_categorical();
+        let Values::Categorical { codes, levels, .. } = &categories.values else { return Ok(categories) };
+        let places: Vec<Option<u32>> =
+            levels.iter().map(|level| order.iter().position(|o| o == level).map(|place| place as u32)).collect();
+        let place = |(row, &code): (usize, &u32)| match places.get(code as usize) {
+            None => Ok(MISSING),
+            Some(Some(place)) => Ok(*place),
+            Some(None) => Err(unlisted(&categories.name, row, &levels[code as usize], order)),
+        };
+        let codes = codes.iter().enumerate().map(place).collect::<Result<_>>()?;
+        let values = Values::Categorical { codes, levels: order.to_vec(), kind: Kind::Ordered };
+        Ok(Self { values, ..categories })
+    }
+}
+
+/// What to say of a level, first seen in `row` (counted from 0), that is none of those in `order`.
+pub(crate) fn unlisted(column: &str, row: usize, level: &str, order: &[String]) -> Error {
+    let what = format!("{level:?} is not among the levels {}", order.join(" < "));
+    Error::Column { role: "ordered", column: column.to_owned(), row: Some(row + 1), what }
 }
 
 impl Table {
@@ -201,6 +237,16 @@ impl Table {
         let wanted = |column: &Column| names.contains(&column.name);
         self.columns = self.columns.into_iter().map(|c| if wanted(&c) { c.into_categorical() } else { c }).collect();
         self
+    }
+
+    /// The same table with the levels of those columns in order that `orders` lists.
+    pub(crate) fn with_orders(mut self, orders: &BTreeMap<String, Vec<String>>) -> Result<Self> {
+        let ordered = |column: Column| match orders.get(&column.name) {
+            Some(order) => column.into_ordered(order),
+            None => Ok(column),
+        };
+        self.columns = self.columns.into_iter().map(ordered).collect::<Result<_>>()?;
+        Ok(self)
     }
 
     /// The same table with remarks about how it was read.
@@ -243,7 +289,7 @@ impl Table {
     /// The rows `rows`, in that order.
     #[must_use]
     pub fn take(&self, rows: &[u32]) -> Self {
-        let columns = self.columns.iter().map(|c| Column::new(c.name.clone(), c.values.take(rows))).collect();
+        let columns = self.columns.iter().map(|c| c.take(rows)).collect();
         Self { columns, rows: rows.len(), ..Self::default() }
     }
 }

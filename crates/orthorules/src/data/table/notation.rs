@@ -14,6 +14,9 @@ const STRAY_SHARE: f64 = 0.01;
 /// A few: at most so many different ones.
 const STRAY_KINDS: usize = 20;
 
+/// With so many numbers, words that occur once are strays however few of the numbers differ.
+const MANY_CELLS: usize = 100;
+
 /// Text that people write where a number is missing, in lower case.
 const TOKENS: [&str; 14] =
     ["n/a", "na", "#n/a", "#na", "null", "none", "nan", "-", ".", "?", "missing", "unknown", "#div/0!", "#value!"];
@@ -188,7 +191,10 @@ impl Notation {
             }
         }
         let (strange, commas) = (remarks.strange.count, remarks.commas.count);
-        let mostly = strange == 0 || is_few(strange, numbers) && kinds <= STRAY_KINDS && distinct.len() >= NUMBERS;
+        // Few distinct numbers may be names, unless what stands beside many of them is never twice the same.
+        let once = kinds == strange && numbers >= MANY_CELLS && strange as f64 <= STRAY_SHARE * numbers as f64;
+        let few = is_few(strange, numbers) && kinds <= STRAY_KINDS;
+        let mostly = strange == 0 || few && (distinct.len() >= NUMBERS || once);
         // Beside 2,5 it is not clear what 1,234 means.
         let clear = commas == 0 || remarks.grouped.count == 0;
         if known || numbers > 0 && mostly && clear {
@@ -320,6 +326,14 @@ mod tests {
         assert_eq!(judged(20, &["1,5"], false), stray(1, 21, "1,5"));
         assert_eq!(judged(19, &["/tmp/x"], false), "text", "few numbers may be names");
         assert_eq!(judged(20, &["a", "b"], false), "text");
+        // Few numbers, often: a word that occurs once is a stray, one that occurs twice is a name.
+        let often = |times: usize| {
+            let levels: Vec<String> = ["0", "1", "2", "see note"].map(String::from).to_vec();
+            let count = |place: usize| if place == 3 { times } else { 80 };
+            let tally: Vec<Occurrences> = (0..4).map(|first| Occurrences { count: count(first), first }).collect();
+            matches!(Notation::default().judge("x", &levels, &tally, false), Judged::Numbers(_))
+        };
+        assert!(often(1) && !often(2));
         assert_eq!(judged(198, &["a", "b"], false), stray(2, 199, "a"));
         assert_eq!(judged(0, &["n/a", "-"], false), "text");
         assert_eq!(judged(0, &["n/a", "-"], true), stray(2, 1, "n/a"));

@@ -92,7 +92,7 @@ mod tests {
 
     fn column(bins: usize, wide: bool) -> BinnedColumn {
         let codes = if wide { Codes::U16(vec![0].into()) } else { Codes::U8(vec![0].into()) };
-        BinnedColumn { name: String::new(), scale: Scale::Given { thresholds: Vec::new() }, bins, codes }
+        BinnedColumn { name: String::new(), scale: Scale::Given { thresholds: Vec::new() }, bins, codes, range: None }
     }
 
     #[test]

@@ -372,6 +372,7 @@ mod tests {
                 scale: Scale::Given { thresholds: Vec::new() },
                 bins: bins(k) - 1,
                 codes,
+                range: None,
             };
             let of = |k: usize| (0..table.len() as u32).map(move |r| code(k, r));
             let narrow: Vec<BinnedColumn> =

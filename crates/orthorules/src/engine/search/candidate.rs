@@ -6,6 +6,7 @@ use crate::codes::selection::{Atom, Selection};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::Statistics;
 use std::cmp::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering as MemoryOrder};
 
 /// A query that may become a rule: a node's query tightened by one atom.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,7 +88,7 @@ pub(crate) fn children(
     }
     let filled = (0..last).filter(|&b| count(b) > 0.0);
     match &column.scale {
-        Scale::Ordered { .. } | Scale::Given { .. } => {
+        Scale::Ordered { .. } | Scale::Given { .. } | Scale::Ranked { .. } => {
             // A condition ends where the selection has grown since the last one.
             let mut sweep = |up_to: fn(u32) -> Selection, bins: &mut dyn Iterator<Item = usize>| {
                 sum.fill(0.0);
@@ -132,6 +133,29 @@ fn add(sum: &mut [f64], x: &[f64]) {
     sum.iter_mut().zip(x).for_each(|(s, x)| *s += x);
 }
 
+/// The best score of all columns so far, where a beam of one wants no other. Columns are looked at in any order and on
+/// several threads: what lies below it would not be taken anyhow, so that only the time depends on it.
+#[derive(Debug)]
+pub(super) struct Floor(Option<AtomicU64>);
+
+impl Floor {
+    /// None so far, for a beam of this width.
+    pub(super) fn new(beam_width: usize) -> Self {
+        Self((beam_width == 1).then(|| AtomicU64::new(0)))
+    }
+
+    fn get(&self) -> f64 {
+        self.0.as_ref().map_or(0.0, |bits| f64::from_bits(bits.load(MemoryOrder::Relaxed)))
+    }
+
+    /// Numbers that are not negative are in the order of their bits.
+    fn raise(&self, score: f64) {
+        if let Some(bits) = &self.0 {
+            bits.fetch_max(score.max(0.0).to_bits(), MemoryOrder::Relaxed);
+        }
+    }
+}
+
 /// The best candidates of a column, behind those of other columns of the same node.
 pub(super) struct Kept<'a> {
     best: &'a mut Vec<Candidate>,
@@ -139,20 +163,21 @@ pub(super) struct Kept<'a> {
     first: usize,
     /// How many of a column are kept.
     most: usize,
-    floor: f64,
+    shared: &'a Floor,
 }
 
 impl<'a> Kept<'a> {
     /// None of a new column yet, for a beam of this width. A beam of several keeps more than it holds, since some may be twins.
-    pub(super) fn new(best: &'a mut Vec<Candidate>, beam_width: usize) -> Self {
+    pub(super) fn new(best: &'a mut Vec<Candidate>, beam_width: usize, shared: &'a Floor) -> Self {
         let (first, most) = (best.len(), if beam_width == 1 { 1 } else { 2 * beam_width });
-        let floor = if most == 1 { best.iter().map(|b| b.score).fold(0.0, f64::max) } else { 0.0 };
-        Self { best, first, most, floor }
+        Self { best, first, most, shared }
     }
 
     /// A score below this is not wanted.
     pub(super) fn floor(&self) -> f64 {
-        self.floor
+        let full = self.best.len() == self.first + self.most;
+        let own = if full { self.best[self.best.len() - 1].score } else { 0.0 };
+        own.max(self.shared.get())
     }
 
     /// Keeps the candidate if it is worth something, among the best, and not `refused`.
@@ -166,9 +191,7 @@ impl<'a> Kept<'a> {
         let at = self.first + own.partition_point(|b| order(b, &candidate).is_lt());
         self.best.insert(at, candidate);
         self.best.truncate(self.first + self.most);
-        if self.best.len() == self.first + self.most {
-            self.floor = self.floor.max(self.best[self.best.len() - 1].score);
-        }
+        self.shared.raise(self.best[self.first].score);
     }
 }
 

@@ -28,7 +28,7 @@ use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
 pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
-use candidate::{Candidate, Kept, order, price};
+use candidate::{Candidate, Floor, Kept, order, price};
 use exact::Exact;
 #[cfg(any(test, feature = "study"))]
 pub(crate) use exact::bound::Bounds;
@@ -297,11 +297,12 @@ impl Searcher<'_> {
         let at_once = nodes.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
         let gathered: Vec<NodeCounter> =
             if at_once { nodes.iter().map(gathered).collect() } else { nodes.par_iter().map(gathered).collect() };
-        let groups = self.groups();
+        let (groups, floor) = (self.groups(), Floor::new(self.params.beam_width));
         let tasks: Vec<(usize, usize)> =
             (0..nodes.len()).flat_map(|n| (0..groups.len()).map(move |g| (n, g))).collect();
-        let best =
-            |&(n, g): &(usize, usize)| self.group_candidates(&nodes[n], &gathered[n], start + n, (g, &groups[g]));
+        let best = |&(n, g): &(usize, usize)| {
+            self.group_candidates(&nodes[n], &gathered[n], start + n, (g, &groups[g]), &floor)
+        };
         let candidates: Vec<Candidate> = if at_once {
             tasks.iter().flat_map(best).collect()
         } else {
@@ -325,6 +326,7 @@ impl Searcher<'_> {
         gathered: &NodeCounter,
         n: usize,
         (index, group): (usize, &Group),
+        floor: &Floor,
     ) -> Vec<Candidate> {
         // Whoever asked to stop does not want to wait for a large table; what was found is thrown away then.
         if self.observer.stop() {
@@ -333,35 +335,48 @@ impl Searcher<'_> {
         let mut best = Vec::new();
         let stats = gathered.statistics(index, group, self.columns);
         for (c, stats) in group.parts(&stats, self.scorer.stride()) {
-            self.column_candidates(node, stats, (n, c), &mut best);
+            self.column_candidates(node, stats, (n, c), Kept::new(&mut best, self.params.beam_width, floor));
         }
         scratch::give(stats);
         best
     }
 
-    /// Adds the best children of node number `n` along column `c` to `best`: a few more than the beam holds, since some may be twins.
-    fn column_candidates(&self, node: &BeamNode, stats: &[f64], (n, c): (usize, usize), best: &mut Vec<Candidate>) {
+    /// Adds the best children of node number `n` along column `c` to those that are kept.
+    fn column_candidates(&self, node: &BeamNode, stats: &[f64], (n, c): (usize, usize), mut column: Kept) {
         let Checked { length_penalty: gamma, smoothing, min_coverage, .. } = *self.params;
         let signs = self.directions.of_query(&node.query.atoms);
-        let mut all: Vec<Candidate> = Vec::new();
-        let mut column = Kept::new(best, self.params.beam_width);
-        let mirror = self.mirror(node, &self.columns[c], stats);
-        children(c as u32, &self.columns[c], stats, self.scorer.stride(), |atom, stats| {
+        let length = |atom: Atom, stats: Statistics| {
             let length = node.query.length_with(atom);
             let enough = stats.rows() >= min_coverage as f64 && self.leaves_enough(stats.rows());
-            if !enough || length > self.max_length || !self.admits(signs, atom, stats) {
-                return;
-            }
-            let candidate = || Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
-            if smoothing > 0.0 {
-                all.push(candidate());
-            } else if !mirror.has_smaller(atom.selection, stats.rows())
-                && self.scorer.may_reach(stats, column.floor() * price(length, gamma))
-            {
-                column.offer(candidate(), |candidate| self.is_chosen(node, candidate));
-            }
+            (enough && length <= self.max_length && self.admits(signs, atom, stats)).then_some(length)
+        };
+        let candidate = |stats: Statistics, length: usize, atom: Atom| {
+            Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]))
+        };
+        let (index, binned, stride) = (c as u32, &self.columns[c], self.scorer.stride());
+        let mirror = self.mirror(node, binned, stats);
+        if smoothing <= 0.0 {
+            children(index, binned, stats, stride, |atom, stats| {
+                let Some(length) = length(atom, stats) else { return };
+                if !mirror.has_smaller(atom.selection, stats.rows())
+                    && self.scorer.may_reach(stats, column.floor() * price(length, gamma))
+                {
+                    column.offer(candidate(stats, length, atom), |candidate| self.is_chosen(node, candidate));
+                }
+            });
+            return;
+        }
+        // A mean is not above the score itself: a column without any that may be wanted is done.
+        let (floor, mut may) = (column.floor(), false);
+        children(index, binned, stats, stride, |atom, stats| {
+            may = may
+                || length(atom, stats).is_some_and(|length| self.scorer.may_reach(stats, floor * price(length, gamma)));
         });
-        if smoothing > 0.0 {
+        if may {
+            let mut all: Vec<Candidate> = Vec::new();
+            children(index, binned, stats, stride, |atom, stats| {
+                all.extend(length(atom, stats).map(|length| candidate(stats, length, atom)));
+            });
             let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| Statistics::of(bin).rows()).sum();
             smooth::smooth(&mut all, rows, smoothing);
             all.retain(|candidate| !mirror.has_smaller(candidate.atom.selection, candidate.rows));

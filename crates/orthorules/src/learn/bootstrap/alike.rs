@@ -80,7 +80,8 @@ mod tests {
     fn alike_means_the_same_comparison_and_a_near_threshold() {
         let features = [Column::new("x", Values::numbers((0..100).map(f64::from)))];
         let alike = RuleMatcher::new(&features);
-        let condition = |op, t: f64| Condition { column: "x".into(), op, value: Some(Operand::Number(t)) };
+        let condition =
+            |op, t: f64| Condition { column: "x".into(), op, value: Some(Operand::Number(t)), of_flag: false };
         let rule = |conditions| Rule { conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
         let one = |op, t| rule(vec![condition(op, t)]);
         assert!(alike.rules(&one(Op::Le, 50.5), &one(Op::Le, 60.5)));
@@ -88,7 +89,7 @@ mod tests {
         assert!(alike.rules(&one(Op::Le, 50.5), &one(Op::Ge, 51.0)), "the opposite is the same split");
         assert!(!alike.conditions(&condition(Op::Le, 50.5), &condition(Op::Ge, 51.0)));
         let level = |op, level: &str| {
-            rule(vec![Condition { column: "c".into(), op, value: Some(Operand::Text(level.into())) }])
+            rule(vec![Condition { column: "c".into(), op, value: Some(Operand::Text(level.into())), of_flag: false }])
         };
         for (names, expected) in [(&["no", "yes"][..], true), (&["no", "yes", "perhaps"], false)] {
             let features = [Column::new("c", Values::text(names.iter().map(|n| Some(*n))))];

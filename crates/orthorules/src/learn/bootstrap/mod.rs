@@ -66,7 +66,7 @@ pub(crate) fn run(
     }
     let ensembles = chosen.iter().enumerate().map(|(e, (_, step))| summary(&all, e, step)).collect();
     let groups = problem.roles.groups.clone();
-    model.bootstrap = Some(Bootstrap { samples, seed: params.seed, groups, rules: size, ensembles });
+    model.bootstrap = Some(Bootstrap { samples, seed: params.seed, groups, rules: model.rules(size), ensembles });
     Ok(())
 }
 
@@ -188,7 +188,7 @@ mod tests {
                     bootstrap: Some(20),
                     max_complexity: Some(8),
                     threads: Some(threads),
-                    cv: grouped.then_some(3),
+                    cv: grouped.then_some(crate::params::Cv::Folds(3)),
                     ..base.clone()
                 };
                 let model = bootstrapped(&problem, &params(1));

@@ -28,7 +28,6 @@ pub(super) struct SizeCandidate {
     pub(super) lambda: usize,
     pub(super) rules: usize,
     pub(super) complexity: usize,
-    pub(super) has_name: bool,
     pub(super) risk: f64,
     pub(super) se: f64,
     /// Of the difference to the candidate of least risk.
@@ -167,12 +166,12 @@ fn each_loss(
     Ok(())
 }
 
-/// The candidate of least risk among those with a name; ties go to the less complex, then to the larger λ.
+/// The candidate of least risk; ties go to the less complex, then to the larger λ.
 pub(super) fn best(candidates: &[SizeCandidate]) -> Option<SizeCandidate> {
     let order = |a: &&SizeCandidate, b: &&SizeCandidate| {
         a.risk.total_cmp(&b.risk).then(a.complexity.cmp(&b.complexity)).then(b.lambda.cmp(&a.lambda))
     };
-    candidates.iter().filter(|c| c.has_name).min_by(order).copied()
+    candidates.iter().min_by(order).copied()
 }
 
 /// Differences of risk below this part of the constant model's are of no use to anybody.
@@ -180,7 +179,7 @@ const UNSEEN: f64 = 0.01;
 
 /// The candidate that `select` asks for, with standard errors filled in.
 pub(super) fn choose(candidates: &[SizeCandidate], best: &SizeCandidate, select: Select) -> SizeCandidate {
-    let within = |reach: f64| move |c: &&SizeCandidate| c.has_name && c.risk <= best.risk + reach;
+    let within = |reach: f64| move |c: &&SizeCandidate| c.risk <= best.risk + reach;
     let order = |a: &&SizeCandidate, b: &&SizeCandidate| {
         a.complexity.cmp(&b.complexity).then(a.risk.total_cmp(&b.risk)).then(b.lambda.cmp(&a.lambda))
     };

@@ -12,6 +12,7 @@ mod tests;
 
 use crate::base::error::{Error, Result};
 use crate::data::problem::Problem;
+use crate::data::warning::NoFolds;
 use crate::engine::response::Response;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
@@ -92,8 +93,12 @@ pub(crate) fn fit(
     let chosen = curve::choose(&candidates, &best, select);
 
     let mut model = whole.swap_remove(chosen.lambda);
-    for ensemble in &mut model.ensembles {
-        ensemble.chosen = ensemble.up_to(chosen.rules).rules;
+    match model.ensembles.as_mut_slice() {
+        [single] => {
+            let place = single.path.iter().position(|size| size.complexity == chosen.complexity);
+            single.choose(place.unwrap_or_default());
+        }
+        several => several.iter_mut().for_each(|ensemble| ensemble.chosen = ensemble.up_to(chosen.rules).rules),
     }
     let mean_target = Response::new(problem, 1).mean_target();
     let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();
@@ -112,6 +117,31 @@ pub(crate) fn fit(
         path: of_lambda(chosen.lambda).into_iter().map(CvStep::from).collect(),
     });
     Ok(Fitted { model, seconds, warnings: Vec::new() })
+}
+
+/// The folds of [`Cv::Auto`](crate::params::Cv::Auto).
+pub(crate) const USUAL_FOLDS: usize = 5;
+
+/// Cells of a table, with [`COLUMN`] more for each column, whose folds take a few seconds.
+const AFFORDABLE: u64 = 4_000_000;
+
+/// What a column costs beside its rows: the search looks at all its thresholds again and again.
+const COLUMN: u64 = 5_000;
+
+/// Why [`Cv::Auto`](crate::params::Cv::Auto) does without folds, if it does. The answer depends on the problem alone, not on the machine.
+pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
+    if params.exact || params.learner == Learner::Sirus {
+        return Some(NoFolds::Search);
+    }
+    if params.time_limit.is_some() {
+        return Some(NoFolds::TimeLimit);
+    }
+    let scores = if problem.classes.len() > 2 { problem.classes.len() as u64 } else { 1 };
+    let (rows, columns) = (problem.rows as u64, problem.specs().len() as u64);
+    if (rows + COLUMN).saturating_mul(columns).saturating_mul(scores) > AFFORDABLE {
+        return Some(NoFolds::Long { rows: problem.rows, columns: columns as usize });
+    }
+    Folds::new(problem, USUAL_FOLDS, params.seed).err().map(|error| NoFolds::Rows(error.to_string()))
 }
 
 /// The parameters with every λ of the grid, or with the one that was given. The stable rules of a forest know no λ.
@@ -134,7 +164,6 @@ fn candidates(models: &[Model]) -> Vec<SizeCandidate> {
             lambda,
             rules: size.rules,
             complexity: size.complexity,
-            has_name: size.has_name,
             risk: 0.0,
             se: 0.0,
             difference_se: 0.0,

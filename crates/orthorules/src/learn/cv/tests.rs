@@ -5,7 +5,7 @@ use crate::data::problem::{Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::model::evaluate::Evaluation;
 use crate::model::observer::Silent;
-use crate::params::{Params, PathKind, Preset, Search};
+use crate::params::{Cv, Params, PathKind, Preset, Search};
 use proptest::prelude::*;
 
 /// A table with gaps, categories, weights and groups, made from `seed`.
@@ -97,7 +97,7 @@ proptest! {
         let (table, roles) = (table(task, rows, seed), roles(task, weighted));
         let params = Params { reg_lambda: Some(0.7), ..settings()[setting].clone() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
-        let Ok(Fitted { model, .. }) = crate::fit(&problem, &Params { cv: Some(3), ..params.clone() }, &Silent) else {
+        let Ok(Fitted { model, .. }) = crate::fit(&problem, &Params { cv: Some(Cv::Folds(3)), ..params.clone() }, &Silent) else {
             return Err(TestCaseError::reject("a class of fewer rows than folds"));
         };
         let cv = model.cv.as_ref().unwrap();
@@ -116,7 +116,7 @@ proptest! {
         let problem = Problem::new(table(task, rows, seed), &roles(task, true)).unwrap();
         let json = |threads| {
             let select = Some(Select::OneSe);
-            let params = Params { cv: Some(3), select, seed, threads: Some(threads), ..settings()[setting].clone() };
+            let params = Params { cv: Some(Cv::Folds(3)), select, seed, threads: Some(threads), ..settings()[setting].clone() };
             crate::fit(&problem, &params, &Silent).map(|fitted| fitted.model.to_json()).map_err(|e| e.to_string())
         };
         let one = json(1);
@@ -129,7 +129,7 @@ proptest! {
     fn one_standard_error_is_never_larger(task in tasks(), rows in 40usize..60, seed in any::<u64>()) {
         let problem = Problem::new(table(task, rows, seed), &roles(task, false)).unwrap();
         let chosen = |select| {
-            let params = Params { cv: Some(4), select: Some(select), ..settings()[0].clone() };
+            let params = Params { cv: Some(Cv::Folds(4)), select: Some(select), ..settings()[0].clone() };
             crate::fit(&problem, &params, &Silent).map(|fitted| fitted.model.complexity(fitted.model.chosen()))
         };
         let (Ok(best), Ok(simple)) = (chosen(Select::Best), chosen(Select::OneSe)) else { return Ok(()) };
@@ -141,7 +141,7 @@ proptest! {
 fn a_given_lambda_is_the_only_one() {
     let problem = Problem::new(table(Task::Poisson, 60, 1), &roles(Task::Poisson, true)).unwrap();
     let cv = |reg_lambda| {
-        let params = Params { cv: Some(3), reg_lambda, ..Params::default() };
+        let params = Params { cv: Some(Cv::Folds(3)), reg_lambda, ..Params::default() };
         crate::fit(&problem, &params, &Silent).unwrap().model.cv.unwrap()
     };
     let given = cv(Some(2.5));
@@ -161,7 +161,9 @@ fn tables_that_are_too_small_say_so() {
     let message = |task, rows, count, groups: Option<&str>| {
         let roles = Roles { groups: groups.map(str::to_owned), ..roles(task, false) };
         let problem = Problem::new(table(task, rows, 5), &roles).unwrap();
-        crate::fit(&problem, &Params { cv: Some(count), ..Params::default() }, &Silent).unwrap_err().to_string()
+        crate::fit(&problem, &Params { cv: Some(Cv::Folds(count)), ..Params::default() }, &Silent)
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(message(Task::Regression, 4, 5, None), "4 rows are too few for 5 folds: use fewer folds");
     assert_eq!(message(Task::Regression, 9, 5, Some("g")), "3 groups are too few for 5 folds: use fewer folds");
@@ -172,7 +174,7 @@ fn tables_that_are_too_small_say_so() {
 fn two_rows_are_enough_for_two_folds() {
     for rows in [2, 3, 5] {
         let problem = Problem::new(table(Task::Regression, rows, 5), &roles(Task::Regression, false)).unwrap();
-        let params = Params { cv: Some(2), select: Some(Select::OneSe), ..Params::default() };
+        let params = Params { cv: Some(Cv::Folds(2)), select: Some(Select::OneSe), ..Params::default() };
         let model = crate::fit(&problem, &params, &Silent).unwrap().model;
         assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
     }
@@ -184,7 +186,7 @@ fn targets_at_the_end_of_the_numbers_stay_finite() {
     let x = Column::new("x", Values::numbers((0..40).map(f64::from)));
     let table = Table::new(vec![x, Column::new("y", Values::numbers(y))]).unwrap();
     let problem = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() }).unwrap();
-    let model = crate::fit(&problem, &Params { cv: Some(4), ..Params::default() }, &Silent).unwrap().model;
+    let model = crate::fit(&problem, &Params { cv: Some(Cv::Folds(4)), ..Params::default() }, &Silent).unwrap().model;
     assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
 }
 
@@ -228,7 +230,7 @@ fn groups_stay_together_and_errors_count_them() {
     let error = |groups: Option<String>, table: &Table| {
         let roles = Roles { target: "y".into(), groups, ignore: vec!["g".into()], ..Roles::default() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
-        let params = Params { cv: Some(5), max_rules: Some(0), ..Params::default() };
+        let params = Params { cv: Some(Cv::Folds(5)), max_rules: Some(0), ..Params::default() };
         crate::fit(&problem, &params, &Silent).unwrap().model.cv.unwrap().path[0].cv_se
     };
     let once: Vec<u32> = (0..30).map(|g| 3 * g).collect();
@@ -252,7 +254,7 @@ fn the_standard_error_is_that_of_a_mean() {
     }
     let risk = losses.iter().sum::<f64>() / 6.0;
     let variance = losses.iter().map(|l| (l - risk).powi(2)).sum::<f64>() / 5.0;
-    let model = crate::fit(&problem, &Params { cv: Some(2), ..Params::default() }, &Silent).unwrap().model;
+    let model = crate::fit(&problem, &Params { cv: Some(Cv::Folds(2)), ..Params::default() }, &Silent).unwrap().model;
     let step = model.cv.unwrap().path[0];
     assert!((step.cv_risk - risk).abs() < 1e-9 * risk);
     assert!((step.cv_se - (variance / 6.0).sqrt()).abs() < 1e-9 * risk);

@@ -149,7 +149,9 @@ fn sides(column: &BinnedColumn, index: usize, bin: usize) -> [Atom; 2] {
     let bin = bin as u32;
     let sides = match column.scale {
         Scale::Nominal { .. } => [Selection::Is(bin), Selection::IsNot(bin)],
-        Scale::Ordered { .. } | Scale::Given { .. } => [Selection::AtMost(bin), Selection::AtLeast(bin + 1)],
+        Scale::Ordered { .. } | Scale::Given { .. } | Scale::Ranked { .. } => {
+            [Selection::AtMost(bin), Selection::AtLeast(bin + 1)]
+        }
     };
     sides.map(|selection| Atom { column: index as u32, selection })
 }

@@ -73,7 +73,7 @@ pub(crate) fn ensemble(
         observer.step(class, &rules[k], &path[k + 1]);
     }
     let chosen = rules.len();
-    Ensemble { class: class.map(str::to_owned), rules, path, chosen }
+    Ensemble { class: class.map(str::to_owned), rules, path, chosen, chosen_complexity: None }
 }
 
 fn rule(candidate: &UnweightedRule, columns: &[BinnedColumn]) -> Rule {

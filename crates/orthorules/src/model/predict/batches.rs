@@ -6,7 +6,7 @@ use crate::base::threads::available_threads;
 use crate::data::table::{Batches, Table};
 
 impl Predictor<'_> {
-    /// What `make` makes of the predictions for each of the `batches`, in order. As many are predicted at once as there are
+    /// What `make` makes of each of the `batches` and the predictions for it, in order. As many are predicted at once as there are
     /// cores, and only these are in memory. Errors count rows from the first of the file; nothing follows an error.
     ///
     /// ```
@@ -23,7 +23,7 @@ impl Predictor<'_> {
     ///
     /// let predictor = Predictor::at(&model, model.chosen());
     /// let batches = Batches::open(&path, &model.options_to_predict())?;
-    /// for predictions in predictor.each(batches, |predictions| predictions) {
+    /// for predictions in predictor.each(batches, |_, predictions| predictions) {
     ///     assert_eq!(predictions?.labels().unwrap().len(), 60);
     /// }
     /// # Ok::<(), orthorules::Error>(())
@@ -31,7 +31,7 @@ impl Predictor<'_> {
     pub fn each<T: Send>(
         &self,
         batches: Batches,
-        make: impl Fn(Predictions) -> T + Sync,
+        make: impl Fn(&Table, Predictions) -> T + Sync,
     ) -> impl Iterator<Item = Result<T>> {
         let (mut batches, mut rows, mut ended) = (batches, 0, false);
         let mut waiting = Vec::new().into_iter();
@@ -41,7 +41,8 @@ impl Predictor<'_> {
             }
             if waiting.len() == 0 {
                 let group: Result<Vec<Table>> = batches.by_ref().take(available_threads()).collect();
-                let made = group.map(|group| side_by_side(&group, |table| Ok(make(self.predict(table)?)), &mut rows));
+                let made =
+                    group.map(|group| side_by_side(&group, |table| Ok(make(table, self.predict(table)?)), &mut rows));
                 waiting = made.unwrap_or_else(|error| vec![Err(error)]).into_iter();
             }
             let next = waiting.next();

@@ -21,6 +21,9 @@ pub(super) fn evaluate(test: Test, values: &Values, start: usize, bits: &mut Bit
         (Values::Numeric(v), Test::Number) => number(block(v, start), bits),
         (Values::Categorical { codes, .. }, Test::Level(c)) => level(block(codes, start), c, bits),
         (Values::Categorical { codes, .. }, Test::OtherLevel(c)) => other_level(block(codes, start), c, bits),
+        (Values::Categorical { codes, .. }, Test::LevelsBetween(low, high)) => {
+            levels_between(block(codes, start), low, high, bits);
+        }
         (Values::Categorical { codes, .. }, Test::AnyLevel) => other_level(block(codes, start), MISSING, bits),
         _ => bits.fill(0),
     }
@@ -35,6 +38,11 @@ vectorised! { fn at_least(values: &[f64], threshold: f64, bits: &mut Bits) { pac
 vectorised! { fn no_number(values: &[f64], bits: &mut Bits) { pack(values, bits, f64::is_nan); } }
 vectorised! { fn number(values: &[f64], bits: &mut Bits) { pack(values, bits, |x| !x.is_nan()); } }
 vectorised! { fn level(codes: &[u32], wanted: u32, bits: &mut Bits) { pack(codes, bits, |c| c == wanted); } }
+vectorised! {
+    fn levels_between(codes: &[u32], low: u32, high: u32, bits: &mut Bits) {
+        pack(codes, bits, |c| c >= low && c <= high);
+    }
+}
 vectorised! {
     fn other_level(codes: &[u32], not: u32, bits: &mut Bits) {
         pack(codes, bits, |c| c != not && c != MISSING);

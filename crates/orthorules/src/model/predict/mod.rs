@@ -24,7 +24,7 @@ use crate::base::error::{Error, Result};
 use crate::base::threads::MOST_THREADS;
 use crate::data::problem::exposures;
 use crate::data::table::Table;
-use crate::model::{Model, Size};
+use crate::model::{Model, Size, SizeName};
 use bits::ROWS_IN_A_BLOCK;
 use means::Means;
 use plan::{Bound, Order};
@@ -54,9 +54,9 @@ impl<'m> Predictor<'m> {
         Self { model, steps, order, needed, pool: None }
     }
 
-    /// `model` at size `rules`, on the calling thread.
-    pub fn at(model: &'m Model, rules: usize) -> Self {
-        Self::new(model, model.steps(rules).map(|(_, step)| step).collect())
+    /// `model` at a size, on the calling thread.
+    pub fn at(model: &'m Model, size: impl Into<SizeName>) -> Self {
+        Self::new(model, model.steps(size).map(|(_, step)| step).collect())
     }
 
     /// The same on `threads` threads, at most 1,024, which end with the predictor. Predictions do not depend on their number.
@@ -179,9 +179,9 @@ impl Activations {
         scores
     }
 
-    /// Predictions of `model` at size `rules`.
-    pub fn predictions(&self, model: &Model, rules: usize) -> Predictions {
-        self.predictions_of(model, &model.steps(rules).map(|(_, step)| step).collect::<Vec<_>>())
+    /// Predictions of `model` at a size.
+    pub fn predictions(&self, model: &Model, size: impl Into<SizeName>) -> Predictions {
+        self.predictions_of(model, &model.steps(size).map(|(_, step)| step).collect::<Vec<_>>())
     }
 
     /// Predictions of `model` with one step for each ensemble.

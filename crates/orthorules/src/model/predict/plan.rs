@@ -2,7 +2,8 @@
 
 use super::bits::{self, Bits, WORDS};
 use crate::base::error::{Error, Result};
-use crate::data::table::{Kind, Table, Values};
+use crate::data::schema::ColumnSpec;
+use crate::data::table::{Kind, MISSING, Table, Values};
 use crate::model::rule::{Condition, ConditionKey, Test};
 use crate::model::{Model, Size};
 use std::borrow::Cow;
@@ -12,7 +13,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(super) struct Order<'m> {
     /// The columns that rules use, and what the model takes them for; in the order of the rules.
-    columns: Vec<(&'m str, Kind)>,
+    columns: Vec<(&'m str, Option<&'m ColumnSpec>)>,
     /// Every condition once, by column; with the place of its column.
     conditions: Vec<(usize, &'m Condition)>,
     /// For each ensemble and rule, the places of its conditions.
@@ -28,13 +29,13 @@ pub(super) struct Bound<'o, 't> {
 
 impl<'m> Order<'m> {
     pub(super) fn new(model: &'m Model) -> Self {
-        let kinds: HashMap<&str, Kind> = model.columns.iter().map(|c| (c.name.as_str(), c.kind)).collect();
+        let specs: HashMap<&str, &ColumnSpec> = model.columns.iter().map(|c| (c.name.as_str(), c)).collect();
         let (mut columns, mut places) = (Vec::new(), HashMap::new());
         let mut conditions: Vec<(usize, &Condition)> = Vec::new();
         for condition in model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions) {
             let name = condition.column.as_str();
             let place = *places.entry(name).or_insert_with(|| {
-                columns.push((name, kinds.get(name).copied().unwrap_or(Kind::Numeric)));
+                columns.push((name, specs.get(name).copied()));
                 columns.len() - 1
             });
             conditions.push((place, condition));
@@ -52,7 +53,7 @@ impl<'m> Order<'m> {
     /// Looks up the columns of `table`, or says what does not fit.
     pub(super) fn bind<'o, 't>(&'o self, table: &'t Table) -> Result<Bound<'o, 't>> {
         let columns: Vec<Cow<Values>> =
-            self.columns.iter().map(|&(name, kind)| needed_column(table, name, kind)).collect::<Result<_>>()?;
+            self.columns.iter().map(|&(name, spec)| needed_column(table, name, spec)).collect::<Result<_>>()?;
         let tests = self.conditions.iter().map(|&(place, condition)| condition.test(&columns[place])).collect();
         Ok(Bound { order: self, columns, tests })
     }
@@ -60,7 +61,10 @@ impl<'m> Order<'m> {
     /// Whether a table with columns of these names has those that rules use.
     pub(super) fn check(&self, names: &[String]) -> Result<()> {
         match self.columns.iter().find(|(name, _)| !names.iter().any(|n| n == name)) {
-            Some((name, _)) => Err(no_column(name, names.iter().map(String::as_str))),
+            Some((name, spec)) => {
+                let source = spec.and_then(|spec| spec.date.as_ref()).map_or(*name, |date| date.column.as_str());
+                Err(no_column(source, names.iter().map(String::as_str)))
+            }
             None => Ok(()),
         }
     }
@@ -106,12 +110,26 @@ impl Bound<'_, '_> {
     }
 }
 
+/// The code of a level that the model does not know. It is present, but neither above nor below any other.
+const UNSEEN: u32 = MISSING - 1;
+
+/// Categories with the levels of the model, in its order.
+fn in_order(values: Values, order: &[String]) -> Values {
+    let Values::Categorical { mut codes, levels, .. } = values else { return values };
+    let place = |level: &String| order.iter().position(|o| o == level).map_or(UNSEEN, |place| place as u32);
+    let places: Vec<u32> = levels.iter().map(place).collect();
+    codes.iter_mut().for_each(|code| *code = places.get(*code as usize).copied().unwrap_or(MISSING));
+    Values::Categorical { codes, levels: order.to_vec(), kind: Kind::Ordered }
+}
+
 fn no_column<'n>(name: &str, available: impl ExactSizeIterator<Item = &'n str> + Clone) -> Error {
     Error::no_column("the model needs column", name, available)
 }
 
 /// The column as the model knows it, or the error that says what does not fit.
-fn needed_column<'t>(table: &'t Table, name: &str, kind: Kind) -> Result<Cow<'t, Values>> {
+fn needed_column<'t>(table: &'t Table, name: &str, spec: Option<&ColumnSpec>) -> Result<Cow<'t, Values>> {
+    let kind = spec.map_or(Kind::Numeric, |spec| spec.kind);
+    let levels = spec.map_or(&[][..], |spec| &spec.levels);
     let names = || table.columns().iter().map(|c| c.name.as_str());
     let column = table.column(name).ok_or_else(|| no_column(name, names()))?;
     match (kind, column.values.kind()) {
@@ -127,6 +145,7 @@ fn needed_column<'t>(table: &'t Table, name: &str, kind: Kind) -> Result<Cow<'t,
                 what: format!("the model was trained on numbers here, got {shown:?}"),
             })
         }
+        (Kind::Ordered, _) => Ok(Cow::Owned(in_order(column.clone().into_categorical().values, levels))),
         (_, Kind::Numeric) => Ok(Cow::Owned(column.clone().into_categorical().values)),
         (_, _) => Ok(Cow::Borrowed(&column.values)),
     }

@@ -81,7 +81,7 @@ fn conditions() -> impl Strategy<Value = Condition> {
             Op::Eq | Op::Ne => Some(Operand::Text(["a", "b", "c", "never seen", "1"][level].into())),
             Op::Missing | Op::Present => None,
         };
-        Condition { column: name.into(), op, value }
+        Condition { column: name.into(), op, value, of_flag: false }
     })
 }
 
@@ -103,7 +103,13 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
             let path = (0..=weights.len()).map(step).collect();
             let rule = |conditions| Rule { conditions, covered: 1, value: 0.0, bound: None, proven: false, nodes: 0 };
             let chosen = weights.len();
-            Ensemble { class: None, rules: rules.into_iter().map(|r| rule(r.0)).collect(), path, chosen }
+            Ensemble {
+                class: None,
+                rules: rules.into_iter().map(|r| rule(r.0)).collect(),
+                path,
+                chosen,
+                chosen_complexity: None,
+            }
         });
     prop::collection::vec(ensemble, count)
 }
@@ -125,9 +131,7 @@ fn models() -> impl Strategy<Value = Model> {
                 classes: (0..classes).map(|c| c.to_string()).collect(),
                 weight: None,
                 exposure: (exposed && task == Task::Poisson).then(|| "exposure".into()),
-                columns: kinds
-                    .map(|(name, kind)| ColumnSpec { name: name.into(), kind, levels: Vec::new(), monotone: None })
-                    .to_vec(),
+                columns: kinds.map(|(name, kind)| ColumnSpec::new(name, kind, Vec::new())).to_vec(),
                 ensembles,
                 cv: None,
                 bootstrap: None,

@@ -63,9 +63,10 @@ impl Batches {
         Ok(Self { source, scan, options, totals, remarks: BatchRemarks::default(), rows: 0, ended: false })
     }
 
-    /// The names of all columns of the file, whether they are read or not.
-    pub fn names(&self) -> &[String] {
-        &self.scan.names
+    /// The names of all columns of the file, whether they are read or not, and of the parts of dates that are.
+    pub fn names(&self) -> Vec<String> {
+        let parts = self.scan.heads.iter().filter(|head| head.date.is_some()).map(|head| &head.name);
+        self.scan.names.iter().chain(parts).cloned().collect()
     }
 
     /// Where remarks about all rows will be.
@@ -96,7 +97,7 @@ impl Batches {
             None if self.rows > 0 => return self.end().map(|()| None),
             None => {}
         }
-        let table = table(builders, &self.scan, &self.options)?;
+        let table = table(builders, &self.scan, &self.options, Vec::new())?;
         self.rows += table.rows();
         self.totals.add(&table);
         Ok(Some(table))

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::part::ColumnPart;
+use crate::data::dates::DateSource;
+use crate::data::dates::DatesFound;
 use crate::data::table::levels::{ColumnRequest, Levels, Outcome, missing};
 use crate::data::table::notation::Notation;
 use crate::data::table::{Column, Numbers, Values};
@@ -17,6 +19,10 @@ pub(crate) struct Head {
     /// Whether it is text of unknown meaning.
     pub(crate) untyped: bool,
     pub(crate) notation: Arc<Notation>,
+    /// The order of its levels, if they have one.
+    pub(crate) order: Option<Arc<[String]>>,
+    /// The date that it is a part of.
+    pub(crate) date: Option<DateSource>,
 }
 
 /// A column while its parts come in.
@@ -85,8 +91,29 @@ impl<'h> Builder<'h> {
         Ok(())
     }
 
-    /// The column of all parts, or why it is left out.
-    pub(crate) fn finish(self) -> Outcome {
+    /// What the text of the column is, if it is dates that nobody wants as they are.
+    pub(crate) fn dates(&self) -> Option<DatesFound> {
+        match &self.values {
+            BuilderValues::Text(levels) => levels.dates(self.head.request),
+            _ => None,
+        }
+    }
+
+    /// The column of all parts, or why it is left out. An error if a level is none of those that are in order.
+    pub(crate) fn finish(self) -> Result<Outcome, String> {
+        let (order, date) = (self.head.order.clone(), self.head.date.clone());
+        let mut outcome = self.judged();
+        if let (Some(order), Outcome::Kept(column)) = (&order, &mut outcome) {
+            let empty = Column::new("", Values::Numeric(Vec::new().into()));
+            *column = std::mem::replace(column, empty).into_ordered(order).map_err(|e| e.to_string())?;
+        }
+        if let Outcome::Kept(column) = &mut outcome {
+            column.date = date;
+        }
+        Ok(outcome)
+    }
+
+    fn judged(self) -> Outcome {
         let (name, request) = (self.head.name.as_str(), self.head.request);
         let kept = |values| {
             let column = Column::new(name, values);
@@ -137,10 +164,18 @@ mod tests {
     }
 
     fn built(request: ColumnRequest, parts: Vec<ColumnPart>) -> Result<Outcome, Mixed> {
-        let head = Head { name: "x".into(), place: 0, request, untyped: true, notation: Arc::default() };
+        let head = Head {
+            name: "x".into(),
+            place: 0,
+            request,
+            untyped: true,
+            notation: Arc::default(),
+            order: None,
+            date: None,
+        };
         let mut builder = Builder::new(&head);
         parts.into_iter().try_for_each(|part| builder.push(part))?;
-        Ok(builder.finish())
+        Ok(builder.finish().unwrap())
     }
 
     fn shown(parts: Vec<ColumnPart>) -> String {

@@ -7,6 +7,7 @@
 //! | Parquet and Arrow to arrays | `arrow.rs`, `groups.rs`, `ipc.rs` |
 //! | what damaged files of these claim, before it is believed | `pages.rs`, `delta.rs`, `cursor.rs` |
 //! | cells of some rows to numbers, truth values and levels | `part.rs` |
+//! | dates to columns of their parts | `dates.rs` |
 //! | all of these as one sequence of parts | `scan.rs` |
 //! | parts to columns | `column.rs` |
 //! | some rows at a time | `batches.rs` |
@@ -16,6 +17,7 @@ mod batches;
 mod column;
 mod csv;
 mod cursor;
+mod dates;
 mod delta;
 mod failure;
 mod groups;
@@ -26,15 +28,16 @@ mod scan;
 mod source;
 mod text;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::notation::Remarks;
-use super::{Notation, Table, Values};
+use super::{DateForm, DatePart, Notation, Table, Values};
 use crate::base::error::Result;
+use crate::data::dates::DatesFound;
 use crate::data::table::levels::{Outcome, assemble};
 use crate::data::warning::Warning;
 pub use arrow::panics_are_caught;
@@ -62,8 +65,44 @@ pub struct ReadOptions {
     pub numeric: Vec<String>,
     /// Columns that nobody will use: no remark is made about their values.
     pub ignored: Vec<String>,
+    /// Columns whose levels are in this order.
+    pub ordered: BTreeMap<String, Vec<String>>,
+    /// Columns of dates, whose parts are read.
+    pub dates: Dates,
     /// How text spells numbers and missing values.
     pub notation: Notation,
+}
+
+/// What becomes of columns of dates.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Dates {
+    /// Whether columns that hold dates become columns of their parts. Otherwise they are left out.
+    pub recognised: bool,
+    /// Columns that are known to hold dates.
+    pub known: BTreeMap<String, KnownDates>,
+}
+
+/// How a column of dates is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownDates {
+    /// Whether days or months come first.
+    pub form: DateForm,
+    /// The parts that are wanted.
+    pub parts: Vec<DatePart>,
+}
+
+impl KnownDates {
+    /// No part so far.
+    pub fn new(form: DateForm) -> Self {
+        Self { form, parts: Vec::new() }
+    }
+
+    /// The parts of dates that may have a time.
+    pub(crate) fn of(form: DateForm, timed: bool) -> Self {
+        let parts = DatePart::ALL.into_iter().filter(|part| timed || *part != DatePart::Hour);
+        Self { form, parts: parts.collect() }
+    }
 }
 
 /// What a file holds once it is unpacked.
@@ -90,7 +129,7 @@ enum Format {
 ///
 /// A numeric column may hold a few words. They are missing values, and a [`Warning`] tells of them. Usual words for a
 /// missing value (`n/a`, `-`, `unknown`, `#DIV/0!`) may be as many as they like. Others may be 1 % of the cells, or
-/// one, if there are at least 20 distinct numbers.
+/// one, if there are at least 20 distinct numbers, or at least 100 numbers and no such word occurs twice.
 ///
 /// Parquet and Arrow columns keep their type, except text, which is judged as in CSV; nulls, NaN and blank text are
 /// missing. Integers beyond 2⁵³ are rounded to the nearest f64.
@@ -117,9 +156,9 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
 
 /// The table of all rows.
 fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, String> {
-    let mut as_text = HashSet::new();
+    let (mut as_text, mut options, mut ambiguous) = (HashSet::new(), options.clone(), Vec::new());
     loop {
-        let mut scan = Scan::new(source, options, &as_text)?;
+        let mut scan = Scan::new(source, &options, &as_text)?;
         let heads = scan.heads.clone();
         let mut builders: Vec<Builder> = heads.iter().map(Builder::new).collect();
         let before = as_text.len();
@@ -134,8 +173,21 @@ fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, String> {
         if as_text.len() > before {
             continue;
         }
-        let table = table(builders, &scan, options)?;
-        let mut totals = Totals::new(options);
+        // Once more, too, with dates as their parts.
+        let found: Vec<(&Head, DatesFound)> =
+            heads.iter().zip(&builders).filter_map(|(head, builder)| Some((head, builder.dates()?))).collect();
+        if options.dates.recognised && !found.is_empty() {
+            for (head, found) in found {
+                options.dates.known.insert(head.name.clone(), KnownDates::of(found.form, found.timed));
+                if found.ambiguous {
+                    let what = Warning::AmbiguousDates { column: head.name.clone(), form: found.form };
+                    ambiguous.push((head.place, Outcome::Remark(what)));
+                }
+            }
+            continue;
+        }
+        let table = table(builders, &scan, &options, ambiguous)?;
+        let mut totals = Totals::new(&options);
         totals.add(&table);
         return totals.check().map(|()| table);
     }
@@ -178,15 +230,21 @@ impl Totals {
 }
 
 /// The table of finished columns, and remarks about those that are left out, in the order of the file.
-fn table(builders: Vec<Builder>, scan: &Scan, options: &ReadOptions) -> Result<Table, String> {
+fn table(
+    builders: Vec<Builder>,
+    scan: &Scan,
+    options: &ReadOptions,
+    remarks: Vec<(usize, Outcome)>,
+) -> Result<Table, String> {
     if builders.first().is_some_and(|b| b.rows() == 0) {
         return Err("has a header but no rows".into());
     }
     let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
     let warnings = unknown.map(|name| Warning::NoColumn { column: name.clone() }).collect();
-    let finished: Vec<(usize, Outcome)> = builders.into_par_iter().map(|b| (b.place(), b.finish())).collect();
+    let finished: Vec<(usize, Outcome)> =
+        builders.into_par_iter().map(|b| Ok((b.place(), b.finish()?))).collect::<Result<_, String>>()?;
     let left_out = scan.left_out.iter().map(|(place, why)| (*place, Outcome::LeftOut(why.clone())));
-    let mut outcomes: Vec<(usize, Outcome)> = finished.into_iter().chain(left_out).collect();
+    let mut outcomes: Vec<(usize, Outcome)> = finished.into_iter().chain(left_out).chain(remarks).collect();
     outcomes.sort_by_key(|(place, _)| *place);
     assemble(outcomes.into_iter().map(|(_, outcome)| outcome).collect(), warnings)
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::column::Head;
 use super::part::{ColumnPart, typed, unusable};
 use super::source::Source;
-use super::{Format, ReadOptions, arrow, csv};
+use super::{Format, ReadOptions, arrow, csv, dates};
 use crate::data::table::levels::{ColumnRequest, index};
 use crate::data::table::notation::Notation;
 use crate::data::warning::Warning;
@@ -20,8 +20,12 @@ pub(crate) struct Scan {
     reader: Reader,
     /// All columns of the file.
     pub(crate) names: Vec<String>,
-    /// The columns that are read.
+    /// The columns that are read, with those of parts of dates in place of these.
     pub(crate) heads: Vec<Head>,
+    /// The columns as they lie in the file.
+    read: Vec<Head>,
+    /// For each head, the place of its column among these.
+    places: Vec<usize>,
     /// Columns that are not, by their place, and why.
     pub(crate) left_out: Vec<(usize, Warning)>,
     notation: Arc<Notation>,
@@ -66,15 +70,42 @@ impl Scan {
         let untyped = |place: usize| types.as_ref().is_none_or(|types| types[place].is_string());
         let head = |place: usize, request| {
             let (name, notation) = (names[place].clone(), Arc::clone(&notation));
-            Head { name, place, request, untyped: untyped(place), notation }
+            let order = options.ordered.get(&name).map(|levels| levels.as_slice().into());
+            Head { name, place, request, untyped: untyped(place), notation, order, date: None }
+        };
+        let all: HashSet<&str> = names.iter().map(String::as_str).collect();
+        // The dates of a column that nobody wants as it is.
+        let dates = |place: usize, name: &String, request: ColumnRequest| {
+            let typed = || types.as_ref().and_then(|types| dates::by_type(&types[place]));
+            let known = options.dates.known.get(name).cloned();
+            let known = known.or_else(|| typed().filter(|_| options.dates.recognised));
+            known.filter(|_| !request.wanted() && !request.ignored)
         };
         let (mut heads, mut left_out) = (Vec::new(), Vec::new());
         let asked = |name: &String| options.only.as_ref().is_none_or(|only| only.contains(name));
-        for (place, name) in names.iter().enumerate().filter(|(_, name)| asked(name)) {
+        let (mut read, mut places): (Vec<Head>, Vec<usize>) = (Vec::new(), Vec::new());
+        for (place, name) in names.iter().enumerate() {
+            if let Some(dates) = dates(place, name, request(name)) {
+                let source = head(place, ColumnRequest { categorical: true, ..ColumnRequest::default() });
+                let parts = dates::heads(&source, &dates, &all).into_iter().filter(|part| asked(&part.name));
+                let parts: Vec<Head> = parts.map(|part| Head { request: request(&part.name), ..part }).collect();
+                if !parts.is_empty() {
+                    places.extend(parts.iter().map(|_| read.len()));
+                    heads.extend(parts);
+                    read.push(source);
+                }
+                continue;
+            }
+            if !asked(name) {
+                continue;
+            }
             let by_type = types.as_ref().map_or(Ok(None), |types| unusable(name, &types[place], request(name)))?;
-            match index(name, request(name)).or(by_type) {
-                Some(why) => left_out.push((place, why)),
-                None => heads.push(head(place, request(name))),
+            if let Some(why) = index(name, request(name)).or(by_type) {
+                left_out.push((place, why));
+            } else {
+                places.push(read.len());
+                read.push(head(place, request(name)));
+                heads.push(head(place, request(name)));
             }
         }
         // Rows are counted by a column, of whatever kind that can be read.
@@ -86,30 +117,52 @@ impl Scan {
             && let Some(place) = (0..names.len()).find(|&place| usable(place))
         {
             let request = ColumnRequest { keep: true, ..ColumnRequest::default() };
+            places.push(0);
+            read.push(head(place, request));
             heads.push(head(place, request));
         }
         let reader = match (csv, types) {
             (Some(reader), _) => {
                 let text = |head: &Head| head.request.categorical || as_text.contains(&head.name);
-                Reader::Csv(reader, heads.iter().map(|head| (head.place, text(head))).collect())
+                Reader::Csv(reader, read.iter().map(|head| (head.place, text(head))).collect())
             }
             (None, types) => {
-                let places: Vec<usize> = heads.iter().map(|head| head.place).collect();
+                let places: Vec<usize> = read.iter().map(|head| head.place).collect();
                 let types = types.unwrap_or_default();
                 let wanted = places.iter().map(|&place| types[place].clone()).collect();
                 Reader::Arrow(arrow::Reader::new(source, &places)?, wanted)
             }
         };
-        Ok(Self { source: Arc::clone(source), reader, names, heads, left_out, notation, waiting: VecDeque::new() })
+        let (source, waiting) = (Arc::clone(source), VecDeque::new());
+        Ok(Self { source, reader, names, heads, read, places, left_out, notation, waiting })
     }
 
     /// The parts of all columns for the next rows; nothing at the end, which is reached only if the file is still what it
     /// was at the start.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<ColumnPart>>, String> {
         match self.parts() {
-            Ok(Some(parts)) => Ok(Some(parts)),
+            Ok(Some(parts)) => Ok(Some(self.with_parts_of_dates(parts))),
             ended => self.source.check().and(ended),
         }
+    }
+
+    /// The parts of all heads from those of the columns of the file.
+    fn with_parts_of_dates(&self, read: Vec<ColumnPart>) -> Vec<ColumnPart> {
+        if self.heads.len() == read.len() && self.heads.iter().all(|head| head.date.is_none()) {
+            return read;
+        }
+        let mut others: Vec<Option<ColumnPart>> = read.into_iter().map(Some).collect();
+        let part = |(head, &place): (&Head, &usize)| match &head.date {
+            Some(date) => others[place].as_ref().map(|cells| dates::part(cells, date)),
+            None => None,
+        };
+        let mut parts: Vec<Option<ColumnPart>> = self.heads.iter().zip(&self.places).map(part).collect();
+        for (part, &place) in parts.iter_mut().zip(&self.places) {
+            if part.is_none() {
+                *part = others[place].take();
+            }
+        }
+        parts.into_iter().flatten().collect()
     }
 
     fn parts(&mut self) -> Result<Option<Vec<ColumnPart>>, String> {
@@ -126,7 +179,7 @@ impl Scan {
             }
             Reader::Arrow(reader, types) => {
                 let Some(arrays) = reader.next()? else { return Ok(None) };
-                let columns = self.heads.par_iter().zip(arrays).zip(types);
+                let columns = self.read.par_iter().zip(arrays).zip(types);
                 let parts = columns.map(|((head, cells), data_type)| {
                     typed(&head.name, &cells, data_type, head.request, &head.notation)
                 });

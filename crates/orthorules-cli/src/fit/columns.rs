@@ -1,0 +1,208 @@
+//! What `fit` learned from: a line for each column of the table.
+
+use crate::text::{Cell, DIM, Grid, clean, count, width};
+use orthorules::warning::Reason;
+use orthorules::{Kind, Model, Warning, decimal};
+use serde::Serialize;
+use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns that are shown where not all are.
+const MOST: usize = 12;
+
+/// Levels that are named.
+const NAMED: usize = 3;
+
+/// One column. Of one that is left out only the note is known.
+#[derive(Serialize)]
+pub(crate) struct Line {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<Kind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<(f64, f64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    first_levels: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// The columns that rules may use, then those that were left out, each with what `warnings` say of it.
+pub(super) fn table(model: &Model, warnings: &[Warning]) -> Vec<Line> {
+    let about = |name: &str| {
+        let mut notes: Vec<&Warning> = warnings.iter().filter(|w| column(w) == Some(name)).collect();
+        // What is lost comes before what is not.
+        notes.sort_by_key(|warning| !matches!(warning, Warning::Strays { .. }));
+        let notes: Vec<String> = notes.into_iter().filter_map(note).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    };
+    let used = model.columns.iter().map(|spec| Line {
+        name: spec.name.clone(),
+        kind: Some(spec.kind),
+        missing: spec.missing,
+        range: spec.range,
+        levels: (spec.kind != Kind::Numeric).then_some(spec.levels.len()),
+        first_levels: spec.levels.iter().take(NAMED).cloned().collect(),
+        note: match (&spec.date, about(&spec.name)) {
+            (Some(date), _) => Some(format!(
+                "{} of {}{}",
+                date.part.name(),
+                date.column,
+                about(&date.column).map_or(String::new(), |n| format!("; {n}"))
+            )),
+            (None, note) => note,
+        },
+    });
+    let left_out = warnings.iter().filter_map(|warning| match warning {
+        Warning::LeftOut { column, .. } => Some(Line {
+            name: column.clone(),
+            kind: None,
+            missing: None,
+            range: None,
+            levels: None,
+            first_levels: Vec::new(),
+            note: note(warning),
+        }),
+        _ => None,
+    });
+    used.chain(left_out).collect()
+}
+
+/// The column that a warning is about.
+fn column(warning: &Warning) -> Option<&str> {
+    match warning {
+        Warning::LeftOut { column, .. }
+        | Warning::Strays { column, .. }
+        | Warning::Thousands { column, .. }
+        | Warning::DecimalCommas { column, .. }
+        | Warning::AmbiguousDates { column, .. } => Some(column),
+        _ => None,
+    }
+}
+
+/// A warning in a few words.
+fn note(warning: &Warning) -> Option<String> {
+    Some(match warning {
+        Warning::LeftOut { reason: Reason::Dates, .. } => "left out: dates".into(),
+        Warning::LeftOut { reason: Reason::ManyLevels { levels, present }, .. } => {
+            format!("left out: {levels} of {present} values differ")
+        }
+        Warning::LeftOut { reason: Reason::Index, .. } => "left out: an index".into(),
+        Warning::LeftOut { reason, .. } => format!("left out: {reason}"),
+        Warning::Strays { count, value, .. } => format!("{count} not numbers, as {value:?}, are missing"),
+        Warning::Thousands { value, .. } => format!("read as numbers, as {value:?}"),
+        Warning::DecimalCommas { value, .. } => format!("text that looks like numbers, as {value:?}"),
+        Warning::AmbiguousDates { .. } => "day and month could be exchanged".into(),
+        _ => return None,
+    })
+}
+
+/// The table as text; of many columns those with a note first, and `-v` shows all.
+pub(super) fn shown(lines: &[Line], all: bool) -> String {
+    let mut places: Vec<usize> = (0..lines.len()).collect();
+    if !all && lines.len() > MOST {
+        places.sort_by_key(|&i| lines[i].note.is_none());
+        places.truncate(MOST);
+        places.sort_unstable();
+    }
+    let mut text = grid(lines, &places).to_string();
+    if places.len() < lines.len() {
+        let _ = writeln!(text, "\n{} of {}; -v shows all.", places.len(), count(lines.len(), "column"));
+    }
+    text
+}
+
+fn grid(lines: &[Line], places: &[usize]) -> Grid {
+    let heads = ["column", "kind", "missing", "values", "note"];
+    let cell = |i: usize, text: String| if i == 2 { Cell::right(text) } else { Cell::left(text) };
+    let rows: Vec<[String; 5]> = places.iter().map(|&i| cells(&lines[i])).collect();
+    // A column of which there is nothing to say is not shown.
+    let told: Vec<usize> = (0..5).filter(|&c| rows.iter().any(|row| !row[c].is_empty())).collect();
+    let widest = |c: usize| rows.iter().map(|row| row[c].width()).max().unwrap_or(0);
+    // What is too wide for the screen is cut: names and values to a third of it each, notes to what is left.
+    let third = (width() / 3).max(16);
+    let taken: usize = told.iter().filter(|&&c| c != 4).map(|&c| widest(c).min(third).max(heads[c].len()) + 2).sum();
+    let room = |c: usize| if c == 4 { width().saturating_sub(taken + 4).max(20) } else { third };
+    let mut grid = Grid::default();
+    grid.line(told.iter().map(|&c| cell(c, heads[c].into()).styled(DIM)));
+    for row in &rows {
+        grid.line(told.iter().map(|&c| cell(c, cut(&row[c], room(c)))));
+    }
+    grid
+}
+
+/// The cells of a line as text.
+fn cells(line: &Line) -> [String; 5] {
+    let kind = line.kind.map_or("left out", |kind| match kind {
+        Kind::Numeric => "number",
+        Kind::Boolean => "true/false",
+        Kind::Ordered => "ordered",
+        _ => "category",
+    });
+    let missing = line.missing.filter(|&missing| missing > 0).map_or(String::new(), |missing| missing.to_string());
+    let values = match (line.range, line.levels) {
+        (Some((low, high)), _) => format!("{} to {}", decimal::rounded(low, 6), decimal::rounded(high, 6)),
+        (None, Some(levels)) => {
+            let join = if line.kind == Some(Kind::Ordered) { " < " } else { ", " };
+            let more = if levels > line.first_levels.len() { format!("{join}…") } else { String::new() };
+            let names = format!("{}{more}", line.first_levels.join(join));
+            if levels > NAMED { format!("{levels}: {names}") } else { names }
+        }
+        (None, None) => String::new(),
+    };
+    let note = line.note.clone().unwrap_or_default();
+    let note = note.strip_prefix("left out: ").map_or_else(|| note.clone(), str::to_owned);
+    [clean(&line.name), kind.to_owned(), missing, clean(&values), clean(&note)]
+}
+
+/// At most `room` columns of `text`.
+fn cut(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for character in text.chars() {
+        if short.width() + UnicodeWidthStr::width(character.to_string().as_str()) >= room {
+            break;
+        }
+        short.push(character);
+    }
+    format!("{short}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str, note: Option<&str>) -> Line {
+        Line {
+            name: name.into(),
+            kind: Some(Kind::Numeric),
+            missing: Some(0),
+            range: Some((0.5, 1e6)),
+            levels: None,
+            first_levels: Vec::new(),
+            note: note.map(Into::into),
+        }
+    }
+
+    #[test]
+    fn long_tables_show_what_is_worth_a_note() {
+        let lines: Vec<Line> = (0..40).map(|i| line(&format!("c{i}"), (i == 33).then_some("odd"))).collect();
+        let text = anstream::adapter::strip_str(&shown(&lines, false)).to_string();
+        assert!(text.contains("c33") && text.contains("odd") && !text.contains("c34"), "{text}");
+        assert!(text.ends_with("12 of 40 columns; -v shows all.\n"), "{text}");
+        assert_eq!(shown(&lines, true).lines().count(), 41);
+    }
+
+    #[test]
+    fn nothing_is_wider_than_it_may_be() {
+        assert_eq!(cut("日本日本", 5), "日本…");
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cells(&line("x", None)), ["x", "number", "", "0.5 to 1000000", ""]);
+    }
+}

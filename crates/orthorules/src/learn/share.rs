@@ -1,0 +1,100 @@
+//! One limit of complexity for the models of several classes.
+
+use crate::model::Ensemble;
+
+/// Shortens the paths of several ensembles so that their largest sizes together are of at most `limit`. From the
+/// constant models on, that ensemble goes to its next size which lowers its training risk most for each unit of
+/// complexity; what does not fit any more ends its path.
+pub(crate) fn within(ensembles: &mut [Ensemble], limit: usize) {
+    let mut places = vec![0; ensembles.len()];
+    let mut left = limit;
+    loop {
+        let next = |(e, ensemble): (usize, &Ensemble)| {
+            let now = &ensemble.path[places[e]];
+            // The size that pays best, not the next one: a path may stand still before it falls.
+            let larger = ensemble.path.iter().enumerate().skip(places[e] + 1);
+            let fitting = larger.filter(|(_, size)| size.complexity - now.complexity <= left);
+            let rate = move |size: &crate::model::Size| {
+                (now.train_risk - size.train_risk) / (size.complexity - now.complexity).max(1) as f64
+            };
+            let best = fitting.max_by(|a, b| rate(a.1).total_cmp(&rate(b.1)).then(b.0.cmp(&a.0)));
+            best.map(|(place, size)| (e, place, rate(size)))
+        };
+        let all = ensembles.iter().enumerate().filter_map(next);
+        // Of equals the first class goes first.
+        let Some((e, place, _)) = all.max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0))) else { break };
+        let path = &ensembles[e].path;
+        left -= path[place].complexity - path[places[e]].complexity;
+        places[e] = place;
+    }
+    for (ensemble, place) in ensembles.iter_mut().zip(places) {
+        shorten(ensemble, place);
+    }
+}
+
+/// Ends a path at the size at `last`, and drops the rules that no size uses.
+fn shorten(ensemble: &mut Ensemble, last: usize) {
+    ensemble.path.truncate(last + 1);
+    let mut used = vec![false; ensemble.rules.len()];
+    ensemble.path.iter().flat_map(|size| size.members().collect::<Vec<_>>()).for_each(|k| used[k] = true);
+    let mut new_place = vec![0; used.len()];
+    let mut count = 0;
+    for (place, &used) in new_place.iter_mut().zip(&used) {
+        *place = count;
+        count += usize::from(used);
+    }
+    let mut keep = used.iter();
+    ensemble.rules.retain(|_| keep.next() == Some(&true));
+    for size in &mut ensemble.path {
+        if let Some(members) = &mut size.members {
+            members.iter_mut().for_each(|k| *k = new_place[*k]);
+        }
+    }
+    ensemble.choose(last);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::observer::Silent;
+    use crate::params::{Params, PathKind};
+    use crate::{Column, Problem, Roles, Table, Values};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// All classes together keep the limit, whatever the path.
+        #[test]
+        fn classes_share_one_limit(
+            seed in any::<u32>(),
+            classes in 3u32..6,
+            limit in 0usize..40,
+            nested in any::<bool>(),
+        ) {
+            let random = |i: u32| (i.wrapping_add(seed).wrapping_mul(2_654_435_761)) >> 20;
+            let rows = 0..90u32;
+            let table = Table::new(vec![
+                Column::new("a", Values::numbers(rows.clone().map(|i| random(i) % 50))),
+                Column::new("b", Values::numbers(rows.clone().map(|i| random(i + 777) % 7))),
+                Column::new("y", Values::text(rows.map(|i| {
+                    let noise = u32::from(random(i + 99) % 5 == 0);
+                    Some(format!("c{}", (random(i) % 50 / 9 + noise) % classes))
+                }))),
+            ]).unwrap();
+            let problem = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() });
+            prop_assume!(problem.is_ok());
+            let problem = problem.unwrap();
+            let path = nested.then_some(PathKind::Nested);
+            let params = Params { max_complexity: Some(limit), path, threads: Some(1), ..Params::default() };
+            let model = crate::fit(&problem, &params, &Silent).unwrap().model;
+            prop_assert!(model.check().is_ok());
+            prop_assert!(model.complexity(model.chosen()) <= limit);
+            prop_assert!(model.sizes().into_iter().all(|rules| model.complexity(rules) <= limit));
+            // With room for the path of every class, nothing is cut off.
+            let alone = Params { max_complexity: Some(limit * problem.classes().len()), ..params.clone() };
+            let roomy = crate::fit(&problem, &alone, &Silent).unwrap().model;
+            let risk = |model: &crate::Model| model.steps(model.chosen()).map(|(_, size)| size.train_risk).sum::<f64>();
+            prop_assert!(risk(&roomy) <= risk(&model) + 1e-9);
+        }
+    }
+}
