@@ -21,6 +21,8 @@ WIDTH, WIDEST, LINES = 46, 72, 3
 MOST = 60
 # Where risks differ by more than this factor, their logarithms are drawn.
 DECADES = 30.0
+# A risk of so little per cent is none.
+NOTHING = 0.01
 
 
 def _axes(ax: Axes | None, width: float, height: float) -> Axes:
@@ -116,9 +118,9 @@ def _scale(ax: Axes, lines: list[NDArray[np.float64]], keeps_constant: bool) -> 
     keeps_constant = keeps_constant or first <= top + (top - bottom)
     if keeps_constant:
         top = max(top, first)
-    if bottom > 0 and top / bottom > DECADES:
+    if top > DECADES * (least := max(bottom, NOTHING)):
         ax.set_yscale("log")
-        ax.set_ylim(bottom / 1.3, top * 1.3)
+        ax.set_ylim(least / 1.3, top * 1.3)
     else:
         ax.set_ylim(max(0.0, bottom - 0.08 * (top - bottom)), top + 0.08 * (top - bottom))
     if not keeps_constant:
