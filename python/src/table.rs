@@ -135,9 +135,9 @@ impl Table {
 
     /// The first of the columns called `names` that holds no numbers, with the first row that has a value and its text.
     fn not_numeric(&self, names: Vec<String>) -> Option<(&str, usize, String)> {
-        let columns = self.columns.iter().filter(|c| names.contains(&c.name) && c.values.kind() != Kind::Numeric);
+        let mut columns = self.columns.iter().filter(|c| names.contains(&c.name) && c.values.kind() != Kind::Numeric);
         let first = |c: &Column| (0..self.rows).find_map(|row| Some((row, c.values.display(row)?)));
-        columns.filter_map(|c| first(c).map(|(row, text)| (c.name.as_str(), row, text))).next()
+        columns.find_map(|c| first(c).map(|(row, text)| (c.name.as_str(), row, text)))
     }
 
     /// Adds a column of numbers, and says so if its length or name does not fit.
