@@ -216,7 +216,10 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         if array.dtype.kind in "iu":
             for i in array:
                 if not 0 <= i < len(names):
-                    raise ValueError(f"categorical_features: there is no feature {i} of {len(names)}")
+                    raise ValueError(
+                        f"categorical_features: there is no feature {i} of {len(names)}: whole numbers count the "
+                        f"features from 0, text names them, as with {names[0]!r}"
+                    )
             return [names[i] for i in array]
         for name in array:
             if name not in names:
@@ -265,8 +268,8 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
     # ---- rows that judge a fit ----
 
     def _held_out(self, eval_set: Any, exposed: bool, target: Callable[[Any], NDArray[Any]]) -> list[HeldOut]:
-        """The rows of `eval_set`, checked, their targets by `target`; `exposed` says whether they need exposures, as those
-        of the fit do."""
+        """The rows of `eval_set`, checked, their targets by `target`; `exposed` says whether they need exposures, as
+        those of the fit do."""
         held = []
         for i, (X, y, weight, exposure) in enumerate(pieces(eval_set, 3 if is_classifier(self) else 4)):
             try:

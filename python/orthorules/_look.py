@@ -123,8 +123,9 @@ class LookMixin:
     def plot_path(self, ax: Axes | None = None) -> Axes:
         """Risk against complexity: training, cross-validation with standard errors where there is one, the chosen size.
 
-        Risks are in per cent of the constant model's; the right axis has the risk itself. With more than two classes the
-        picture shows the cross-validated risk of all classes together, or else one line for each class.
+        Risks are in per cent of the constant model's; the right axis has the risk itself, or its root for squared loss.
+        With more than two classes the picture shows the cross-validated risk of all classes together, or else one line
+        for each class.
         """
         from ._plot import path
 

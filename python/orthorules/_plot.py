@@ -47,7 +47,7 @@ def path(model: Any, ax: Axes | None = None) -> Axes:
     if "class" not in frame:
         _one_path(ax, frame, model._model.loss, several=False)
     elif frame["cv_risk"].notna().any():
-        _one_path(ax, frame[frame["class"] == "all"], model._model.loss, several=True)
+        _one_path(ax, frame[frame["cv_risk"].notna()], model._model.loss, several=True)
     else:
         _class_paths(ax, frame)
     return ax
@@ -138,7 +138,7 @@ def _name_risks(ax: Axes, what: str) -> None:
 
 
 def _right_axis(ax: Axes, loss: str, unit: float) -> None:
-    """The risk itself, of which one is so many per cent; of squared loss the root, which is in the target's own unit."""
+    """The risk itself, of which one is `unit` per cent; of squared loss its root, which has the unit of the target."""
     if loss == "squared":
         there, back = (lambda r: np.sqrt(np.maximum(r, 0) / unit)), (lambda r: np.square(r) * unit)
     else:

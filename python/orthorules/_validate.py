@@ -160,7 +160,7 @@ def _shown(value: Any) -> str:
 
 
 def not_numbers(error: Exception, X: Any, names: list[str] | None) -> Exception:
-    """What scikit-learn says of an array, with the first cell that is no number and a remedy, if there is such a cell."""
+    """What scikit-learn says of an array, with the first cell that is no number and a remedy, if there is one."""
     try:
         array = np.asarray(X)
     except ValueError:

@@ -65,7 +65,7 @@ impl Observer for Watcher {
     }
 }
 
-/// Learns from `table`, which is used up. Returns the model, seconds by stage, warnings, and whether it was interrupted.
+/// Learns from `table`, which is used up.
 ///
 /// `options` are the engine's parameters by name, as text; `cuts` and `monotone` go by columns. `callback(class, rules, complexity, risk, rule)` hears of every rule, and
 /// `callback.resampled(done, total)` of every fit of a cross-validation. Ctrl-C raises, or with `keep` ends the fit with the

@@ -241,8 +241,8 @@ impl Model {
         ensembles.map(rules).collect()
     }
 
-    /// For every size its number of rules, its complexity and its mean loss on the rows of `table`, which holds the target
-    /// and, where they are named, weights and exposures.
+    /// For every size its number of rules, its complexity and its mean loss on the rows of `table`. The table holds the
+    /// target and, where they are named, weights and exposures.
     #[pyo3(signature = (table, weight = None, exposure = None))]
     fn risks(
         &self,

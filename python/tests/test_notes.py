@@ -1,5 +1,8 @@
 """What a user should know although it does not stop the work is a warning, with a remedy in Python's terms."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -83,3 +86,5 @@ def test_warnings_can_be_silenced_by_their_kind():
         warnings.simplefilter("ignore", DataWarning)
         RuleRegressor(max_rules=2).fit(X, y, sample_weight=np.arange(ROWS) % 2)
     assert issubclass(DataWarning, UserWarning)
+    program = "import orthorules; print(orthorules.exceptions.DataWarning.__name__)"
+    assert subprocess.check_output([sys.executable, "-c", program]) == b"DataWarning" + os.linesep.encode()

@@ -1,5 +1,5 @@
-//! The command line of Orthorules: flags and printing, nothing else. It is a library so that the Python package can have
-//! the same command; see [`main_with`].
+//! The command line of Orthorules: flags and printing, nothing else. It is a library so that the Python package can
+//! have the same command; see [`main_with`].
 
 mod args;
 mod console;
