@@ -109,7 +109,7 @@ def test_text_where_numbers_were(deliveries):
     model = RuleRegressor(max_rules=4).fit(frame, minutes)
     assert any("km" in rule for rule in model.rules_["rule"])
     far = frame.assign(km=["far", "near"] * 300)
-    with pytest.raises(ValueError, match=r"'km' held numbers .* the text 'far' at index 0: .*pd.to_numeric\(X\['km'\], "):
+    with pytest.raises(ValueError, match=r"'km' held numbers .* 'far' at index 0: .*pd.to_numeric\(X\['km'\], "):
         model.predict(far)
     with pytest.raises(ValueError, match="'km' held numbers"):
         model.predict(far.astype({"km": "category"}))
