@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import numbers
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from os import PathLike
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _frame, _look, _native, _validate
-from ._evals import HeldOut, pieces
+from ._evals import EvalMixin
 from ._html import HtmlMixin
 from ._look import LookMixin
 from ._progress import Progress
@@ -66,7 +66,7 @@ ENGINE = (
 RENAMED = {"n_jobs": "threads", "random_state": "seed", "monotonic_cst": "monotone"}
 
 
-class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
+class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
     """An estimator made of rules."""
 
     _model: _native.Model
@@ -265,57 +265,6 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
             table.add("", np.zeros(_frame.rows_of(X)))
         return table
 
-    # ---- rows that judge a fit ----
-
-    def _held_out(self, eval_set: Any, exposed: bool, target: Callable[[Any], NDArray[Any]]) -> list[HeldOut]:
-        """The rows of `eval_set`, checked, their targets by `target`; `exposed` says whether they need exposures, as
-        those of the fit do."""
-        held = []
-        for i, (X, y, weight, exposure) in enumerate(pieces(eval_set, 3 if is_classifier(self) else 4)):
-            try:
-                X = self._validated(X, reset=False)
-                y = target(y)
-                _validate.same_length(X, y)
-                if exposed != (exposure is not None):
-                    needs = "needs exposures, as (X, y, sample_weight, exposure)," if exposed else "has exposures, but"
-                    raise ValueError(f"{needs} since fit was called {'with' if exposed else 'without'} exposure")
-                held.append(
-                    HeldOut(
-                        X,
-                        y,
-                        None if weight is None else _validate.weights(weight, y),
-                        None if exposure is None else _validate.exposures(exposure, len(y)),
-                    )
-                )
-            except (ValueError, TypeError) as error:
-                kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"eval_set[{i}]: {error}") from None
-        return held
-
-    def _add_target(self, table: _native.Table, name: str, y: NDArray[Any]) -> None:
-        """Adds targets to a table."""
-        raise NotImplementedError
-
-    def _judge(self, held: list[HeldOut]) -> None:
-        """Measures every size on rows that were held out."""
-        if not held:
-            self.__dict__.pop("eval_risks_", None)
-            return
-        import pandas as pd
-
-        frame = pd.DataFrame(self._model.extents, columns=["rules", "complexity"])
-        for i, rows in enumerate(held):
-            table = self._table(rows.X)
-            self._add_target(table, self._model.target, rows.y)
-            taken = {*self._model.used_columns, self._model.target}
-            names: list[str | None] = []
-            for values, wish in ((rows.weight, "sample_weight"), (rows.exposure, "exposure")):
-                names.append(None if values is None else _free(None, wish, taken))
-                if values is not None:
-                    table.add(str(names[-1]), values)
-            frame[f"eval_{i}"] = [risk for _, _, risk in self._model.risks(table, *names)]
-        self.eval_risks_ = frame
-
     # ---- fitting ----
 
     def _learn(
@@ -344,7 +293,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             if name == "groups":
                 values = np.unique(values, return_inverse=True)[1]
-            free = _free(getattr(values, "name", None), name, taken)
+            free = _frame.free_name(getattr(values, "name", None), name, taken)
             taken.add(free)
             table.add(free, np.asarray(values, dtype=np.float64))
             names[name] = free
@@ -502,14 +451,6 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number{' or text' if name == 'max_bins' else ''}, got {value!r}")
     return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
-
-
-def _free(wish: Any, otherwise: str, taken: set[str]) -> str:
-    """A column name that is not taken: the wish if there is one."""
-    name = wish if isinstance(wish, str) and wish else otherwise
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _listed(names: list[Any]) -> str:

@@ -13,9 +13,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from . import _native
-from ._base import BaseRules, _free
+from ._base import BaseRules
 from ._doc import documented
-from ._frame import label
+from ._frame import free_name, label
 from ._validate import beyond, integers, label_target, labels, required, same_length, weights
 
 _INTEGER = re.compile(r"-?[1-9][0-9]*|0")
@@ -171,7 +171,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         positive = self._positive(classes)
         held = self._held_out(eval_set, False, partial(self._judged, classes))
         table = self._training_table(X)
-        target = _free(name, "y", set(self._names()))
+        target = free_name(name, "y", set(self._names()))
         _add_labels(table, target, classes, y)
         self._learn(table, "classification", y, target, weight, None, groups, positive)
         self.classes_ = classes

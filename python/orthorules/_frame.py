@@ -72,6 +72,14 @@ def rows_of(X: Any) -> int:
     return int(X.num_rows) if library(X) == "arrow" else len(X)
 
 
+def free_name(wish: Any, otherwise: str, taken: set[str]) -> str:
+    """A column name that is not taken: the wish if there is one."""
+    name = wish if isinstance(wish, str) and wish else otherwise
+    while name in taken:
+        name += "_"
+    return name
+
+
 def names_that_are_no_text(X: Any) -> list[Any] | None:
     """The names of a pandas frame's columns if none of them is text."""
     if library(X) != "pandas":

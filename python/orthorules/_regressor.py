@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from . import _native
-from ._base import BaseRules, _free
+from ._base import BaseRules
 from ._doc import documented
+from ._frame import free_name
 from ._validate import exposures, required, same_length, target, weights
 
 _TASKS = {"squared": "regression", "poisson": "poisson"}
@@ -158,7 +159,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
             exposures(exposure, len(y))
         held = self._held_out(eval_set, exposure is not None, self._judged)
         table = self._training_table(X)
-        column = _free(name, "y", set(self._names()))
+        column = free_name(name, "y", set(self._names()))
         self._add_target(table, column, y)
         self._learn(table, _TASKS[self.loss], y, column, weight, exposure, groups, None)
         self._judge(held)
