@@ -51,16 +51,15 @@ class EvalMixin:
         held = []
         for i, parts in enumerate(pieces(eval_set, 3 if is_classifier(self) else 4)):
             try:
-                held.append(self._one_set(*parts, exposed, target))
+                held.append(self._one_set(parts, exposed, target))
             except (ValueError, TypeError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"eval_set[{i}]: {error}") from None
         return held
 
-    def _one_set(
-        self, X: Any, y: Any, weight: Any, exposure: Any, exposed: bool, target: Callable[[Any], NDArray[Any]]
-    ) -> HeldOut:
+    def _one_set(self, parts: tuple[Any, ...], exposed: bool, target: Callable[[Any], NDArray[Any]]) -> HeldOut:
         """The rows of one set, checked."""
+        X, y, weight, exposure = parts
         X = self._validated(X, reset=False)  # type: ignore[attr-defined]
         y = target(y)
         _validate.same_length(X, y)
