@@ -92,5 +92,9 @@ class EvalMixin:
                 names.append(None if values is None else _frame.free_name(None, wish, taken))
                 if values is not None:
                     table.add(str(names[-1]), values)
-            frame[f"eval_{i}"] = [risk for _, _, risk in self._model.risks(table, *names)]
+            found = self._model.risks(table, *names)
+            if len(self._model.parts(0)) > 1:
+                # The engine lists them by complexity; each has its own number of rules.
+                found = sorted(found)
+            frame[f"eval_{i}"] = [risk for _, _, risk in found]
         self.eval_risks_ = frame
