@@ -133,7 +133,7 @@ def _name_risks(ax: Axes, what: str) -> None:
 
     ax.set_xlabel("complexity (rules + conditions)")
     ax.set_ylabel(f"{what}, % of the constant model's")
-    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10], integer=True))
     _plain_ticks(ax.yaxis)
 
 
@@ -341,6 +341,6 @@ def _outcome(model: Any, score: float, frame: Any) -> str:
     if native.task == "regression":
         return f"predicted {native.target}"
     if native.task == "poisson":
-        return f"rate {number(np.exp(score))}"
+        return f"rate: {number(np.exp(score))}"
     who = frame["class"].iloc[0] if "class" in frame else native.classes[-1]
-    return f"probability of {who} {number(chance(native, score), 3)}"
+    return f"probability of {who}: {number(chance(native, score), 3)}"
