@@ -16,6 +16,7 @@ from ._native import __version__
 
 if TYPE_CHECKING:
     from . import datasets as datasets
+    from . import exceptions as exceptions
     from ._classifier import RuleClassifier as RuleClassifier
     from ._files import from_json as from_json
     from ._files import load as load
@@ -28,12 +29,12 @@ _HOMES = {
     "from_json": "._files",
 }
 
-__all__ = ["RuleClassifier", "RuleRegressor", "__version__", "datasets", "from_json", "load"]
+__all__ = ["RuleClassifier", "RuleRegressor", "__version__", "datasets", "exceptions", "from_json", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module(".datasets", __name__)
+    if name in ("datasets", "exceptions"):
+        return import_module(f".{name}", __name__)
     if name in _HOMES:
         return getattr(import_module(_HOMES[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import inspect
 import numbers
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from os import PathLike
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,17 +17,18 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     _check_monotonic_cst,
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
     validate_data,
 )
 
-from . import _frame, _native, _validate
+from . import _frame, _look, _native, _validate
+from ._evals import EvalMixin
 from ._html import HtmlMixin
 from ._look import LookMixin
 from ._progress import Progress
+from .exceptions import tell
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -65,12 +66,14 @@ ENGINE = (
 RENAMED = {"n_jobs": "threads", "random_state": "seed", "monotonic_cst": "monotone"}
 
 
-class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
+class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
     """An estimator made of rules."""
 
     _model: _native.Model
     _size: int
     _by_name: bool
+    # The names of a data frame's columns where these are not text.
+    _frame_names: list[Any] | None
     n_features_in_: int
 
     # ---- parameters ----
@@ -131,7 +134,10 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
             return {}
         if not isinstance(given, dict) and np.ndim(given) != 1:
             raise ValueError(f"monotonic_cst must be a dict or an array with one entry for each feature, got {given!r}")
-        directions = _check_monotonic_cst(self, given)
+        named: Any = self
+        if self._frame_names is not None:
+            named = SimpleNamespace(n_features_in_=self.n_features_in_, feature_names_in_=self._frame_names)
+        directions = _check_monotonic_cst(named, given)
         listed = {name: int(d) for name, d in zip(self._names(), directions, strict=True) if d != 0}
         numbers, categories = table.kinds
         for name in listed:
@@ -143,15 +149,23 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- data in ----
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        """`X` as an array or a data frame, checked as scikit-learn does."""
+    def _validated(self, X: Any, *, reset: bool, by_name: bool = False) -> Any:
+        """`X` as an array or a data frame, checked as scikit-learn does unless columns are found `by_name`."""
         X = _frame.opened(X)
         if _frame.library(X) == "array":
             # Where scikit-learn makes float64 of it without a word.
             objects = isinstance(X, np.ma.MaskedArray) or isinstance(X, np.ndarray) and X.dtype.kind == "O"
             if reset and objects and _validate.beyond(X):
-                warnings.warn(_frame.ROUNDED.format(what="X"), UserWarning, stacklevel=3)
-            return validate_data(self, _validate.matrix(X), reset=reset, dtype="numeric", ensure_all_finite=False)
+                tell(_frame.ROUNDED.format(what="X"))
+            try:
+                matrix = _validate.matrix(X)
+                checked = validate_data(self, matrix, reset=reset, dtype="numeric", ensure_all_finite=False)
+            except (ValueError, TypeError) as error:
+                names = None if reset else self._names()
+                raise _validate.not_numbers(error, X, names) from None
+            if reset:
+                self._frame_names = None
+            return checked
         rows, columns = _frame.rows_of(X), _frame.columns_of(X)
         for count, what in ((rows, "sample(s)"), (len(columns), "feature(s)")):
             if count == 0:
@@ -159,19 +173,30 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
                     f"Found array with 0 {what} (shape=({rows}, {len(columns)})) while a minimum of 1 is required "
                     f"by {type(self).__name__}."
                 )
-        if reset or not self._by_name:
+        if reset or not by_name:
             view = X
             if _frame.library(X) == "arrow":
                 import pandas as pd
 
                 view = pd.DataFrame(columns=columns)
             validate_data(self, view, reset=reset, skip_check_array=True)
+        names = _frame.names_that_are_no_text(X)
+        if reset:
+            self._frame_names = names
+        elif not by_name and self._frame_names is not None and names not in (None, self._frame_names):
+            raise ValueError(
+                "The feature names should match those that were passed during fit: X has the columns "
+                f"{_listed(names)}, but the model was fitted to {_listed(self._frame_names)}, in this order"
+            )
         return X
 
     def _names(self) -> list[str]:
         """The engine's names of the features."""
         if hasattr(self, "feature_names_in_"):
             return [str(name) for name in self.feature_names_in_]
+        # Names that merely count the columns name nothing.
+        if self._frame_names not in (None, list(range(self.n_features_in_))):
+            return [str(name) for name in self._frame_names]
         return [f"x{i}" for i in range(self.n_features_in_)]
 
     def _categorical(self, names: list[str]) -> list[str]:
@@ -191,7 +216,10 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         if array.dtype.kind in "iu":
             for i in array:
                 if not 0 <= i < len(names):
-                    raise ValueError(f"categorical_features: there is no feature {i} of {len(names)}")
+                    raise ValueError(
+                        f"categorical_features: there is no feature {i} of {len(names)}: whole numbers count the "
+                        f"features from 0, text names them, as with {names[0]!r}"
+                    )
             return [names[i] for i in array]
         for name in array:
             if name not in names:
@@ -203,13 +231,23 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         listed = self._categorical(names)
         text = self.categorical_features is not None
         table = _frame.table(X, range(len(names)), names, listed, False, text, None)
-        _frame.warn_left_out(table)
+        _frame.tell_of_columns(table)
         return table
 
     def _apply(self, X: Any, exposure: Any = None) -> _native.Activations:
-        """Which rules hold for the rows of `X`: only columns that rules use are looked at."""
+        """Which rules hold for the rows of `X`."""
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
+        X = self._validated(X, reset=False, by_name=self._by_name)
+        table = self._table(X)
+        if exposure is not None:
+            name = self._model.exposure
+            if name is None:
+                raise ValueError("exposure was passed, but the model was fitted without exposure")
+            table.add(name, _validate.exposures(exposure, _frame.rows_of(X)))
+        return self._model.apply(table)
+
+    def _table(self, X: Any) -> _native.Table:
+        """The columns of `X` that rules use."""
         if self._by_name and _frame.library(X) != "array":
             names = [str(c) for c in _frame.columns_of(X)]
         else:
@@ -217,20 +255,15 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         used = set(self._model.used_columns)
         which = [i for i, name in enumerate(names) if name in used]
         chosen = [names[i] for i in which]
-        rows = len(X) if _frame.library(X) == "array" else _frame.rows_of(X)
         spelled = self._model.categories
         numeric = {*chosen}.difference(spelled, self._model.booleans)
         table = _frame.table(X, which, chosen, [], True, True, effective_n_jobs(self.n_jobs), spelled, numeric)
-        _frame.warn_left_out(table)
+        _frame.refuse_text(table, numeric)
+        _frame.tell_of_columns(table)
         table.as_booleans([name for name in chosen if name in self._model.booleans])
         if not which:
-            table.add("", np.zeros(rows))
-        if exposure is not None:
-            name = self._model.exposure
-            if name is None:
-                raise ValueError("exposure was passed, but the model was fitted without exposure")
-            table.add(name, _per_row(exposure, "exposure", rows))
-        return self._model.apply(table)
+            table.add("", np.zeros(_frame.rows_of(X)))
+        return table
 
     # ---- fitting ----
 
@@ -260,7 +293,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             if name == "groups":
                 values = np.unique(values, return_inverse=True)[1]
-            free = _free(getattr(values, "name", None), name, taken)
+            free = _frame.free_name(getattr(values, "name", None), name, taken)
             taken.add(free)
             table.add(free, np.asarray(values, dtype=np.float64))
             names[name] = free
@@ -268,7 +301,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"on_interrupt must be 'raise' or 'keep', got {self.on_interrupt!r}")
         progress = Progress(int(self.verbose)) if self.verbose else None
         try:
-            model, seconds, interrupted = _native.fit(
+            model, seconds, notes, interrupted = _native.fit(
                 table,
                 task=task,
                 target=target,
@@ -289,6 +322,8 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         self._model, self._size, self._by_name = model, model.chosen, False
         self.seconds_ = dict(seconds)
         self.interrupted_ = interrupted
+        for note in notes:
+            tell(note)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
@@ -317,6 +352,23 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
         """Rules plus conditions of the chosen size."""
         check_is_fitted(self)
         return self._model.extents[self._size][1]
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each feature moves the score, as shares that sum to 1; all 0 for a model without rules.
+
+        A rule of weight w that covers the share p of the training rows moves the score by |w| · 2p(1 − p): the mean
+        distance of its contribution from the mean of that. Its columns get equal parts of it. The classes' rules are
+        added up.
+        """
+        rules = [part.rules[k] for part in self._parts() for k in part.size.members]
+        places = {name: i for i, name in enumerate(self._names())}
+        moved = np.zeros(len(places))
+        for rule, importance in zip(rules, _look.importance(self), strict=True):
+            for column in rule.columns:
+                moved[places[column]] += importance / len(rule.columns)
+        whole = moved.sum()
+        return moved / whole if whole > 0 else moved
 
     # ---- sizes ----
 
@@ -378,7 +430,7 @@ class BaseRules(HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def _of(cls, model: _native.Model) -> Self:
         self = cls()
-        self._model, self._size, self._by_name = model, model.chosen, True
+        self._model, self._size, self._by_name, self._frame_names = model, model.chosen, True, None
         self._adopt(model)
         names = model.columns
         self.n_features_in_ = len(names)
@@ -401,30 +453,6 @@ def _text(name: str, value: Any) -> str:
     return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
 
 
-def _free(wish: Any, otherwise: str, taken: set[str]) -> str:
-    """A column name that is not taken: the wish if there is one."""
-    name = wish if isinstance(wish, str) and wish else otherwise
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _per_row(values: Any, what: str, rows: int) -> NDArray[np.float64]:
-    """One positive number for each row."""
-    array: NDArray[np.float64] = np.asarray(_validate.numbers(values, what), dtype=np.float64)
-    if array.shape != (rows,):
-        raise ValueError(f"{what}.shape == {array.shape}, expected {(rows,)}!")
-    if not (np.isfinite(array).all() and (array > 0).all()):
-        raise ValueError(f"{what} must be positive and finite")
-    return array
-
-
-def _weights(sample_weight: Any, y: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
-    sample_weight = _validate.numbers(sample_weight, "sample_weight")
-    weights: NDArray[np.float64] = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-    warning = _native.warning_of_weights(float(weights.sum()), int(np.count_nonzero(weights)))
-    if warning is not None:
-        warnings.warn(warning, UserWarning, stacklevel=3)
-    return weights
+def _listed(names: list[Any]) -> str:
+    """The first few names."""
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_y, check_consistent_length
+from sklearn.utils.class_weight import compute_class_weight
 
 from . import _native
-from ._base import BaseRules, _free, _weights
+from ._base import BaseRules
 from ._doc import documented
-from ._frame import label
-from ._validate import beyond, integers, labels, nullable, required, unmasked
+from ._frame import free_name, label
+from ._validate import beyond, integers, label_target, labels, required, same_length, weights
 
 _INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 
@@ -32,6 +32,9 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
     ----------
     positive : label, optional
         Of two classes the one whose log-odds the weights add to. Default: the last in order.
+    class_weight : dict of label to float, or "balanced", optional
+        What the rows of each class count, beside `sample_weight`. A class that the dict does not name counts 1.
+        "balanced" gives every class the same sum of weights.
     {parameters}
 
     Attributes
@@ -55,6 +58,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self,
         *,
         positive: Any = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         preset: str | None = None,
         learner: str = "boosting",
         objective: str = "onb",
@@ -91,6 +95,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         on_interrupt: Literal["raise", "keep"] = "raise",
     ) -> None:
         self.positive = positive
+        self.class_weight = class_weight
         self.preset = preset
         self.learner = learner
         self.objective = objective
@@ -126,7 +131,9 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.verbose = verbose
         self.on_interrupt = on_interrupt
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RuleClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None
+    ) -> RuleClassifier:
         """Learns rules.
 
         Parameters
@@ -139,18 +146,20 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
             A row of weight 2 counts as the row twice.
         groups : array of shape (n_samples,), optional
             Rows of one group stay together in cross-validation and bootstrap.
+        eval_set : tuple (X, y), or list of tuples, optional
+            Rows that take no part in the fit. `eval_risks_` is the risk of every size on them. A tuple may go on with
+            weights: (X, y, sample_weight).
         """
         required(self, y)
         name = getattr(y, "name", None)
         X = self._validated(X, reset=True)
-        y = labels(_check_y(nullable(unmasked(y, "y")), estimator=self))
-        # Whole numbers too large for any type of NumPy's are labels like others.
-        if not (y.dtype.kind == "O" and beyond(y)):
-            check_classification_targets(y)
-        check_consistent_length(X, y)
-        weight = _weights(sample_weight, y)
+        y = label_target(y, self)
+        same_length(X, y)
+        weight = None if sample_weight is None else weights(sample_weight, y)
         # A row of weight 0 is a row that is not there.
         classes = np.unique(y if weight is None else y[weight > 0])
+        weight = self._weighted_classes(classes, y, weight)
+        classes = classes if weight is None else np.unique(y[weight > 0])
         if len(classes) < 2:
             only = f": {classes.tolist()[0]!r}" if len(classes) else ""
             raise ValueError(
@@ -160,15 +169,46 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         if self.monotonic_cst is not None and len(classes) > 2:
             raise ValueError("monotonic constraints are not supported for multiclass classification.")
         positive = self._positive(classes)
+        held = self._held_out(eval_set, False, partial(self._judged, classes))
         table = self._training_table(X)
-        target = _free(name, "y", set(self._names()))
-        kind, names = _labels(classes)
-        codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
-        values = y.astype(np.float64) if kind == "numeric" else codes.astype(np.float64)
-        table.add_labels(target, kind, np.ascontiguousarray(values), names)
+        target = free_name(name, "y", set(self._names()))
+        _add_labels(table, target, classes, y)
         self._learn(table, "classification", y, target, weight, None, groups, positive)
         self.classes_ = classes
+        self._judge(held)
         return self
+
+    def _weighted_classes(
+        self, classes: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """What the rows count with `class_weight`."""
+        if self.class_weight is None or not len(classes):
+            return weight
+        codes = _codes(classes, y)
+        rows = np.ones(len(y)) if weight is None else weight
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            # A row of weight 2 counts as two rows here too.
+            factors = rows.sum() / (len(classes) * np.bincount(codes, rows, len(classes)))
+        else:
+            factors = compute_class_weight(self.class_weight, classes=classes, y=classes)
+        if not (np.isfinite(factors).all() and (factors >= 0).all()):
+            raise ValueError(f"class_weight must be at least 0 and finite, got {self.class_weight!r}")
+        weighted: NDArray[np.float64] = rows * factors[codes]
+        return weighted
+
+    def _judged(self, classes: NDArray[Any], y: Any) -> NDArray[Any]:
+        """Labels that predictions can be compared with: all are among the `classes`."""
+        known = label_target(y, self)
+        new = np.flatnonzero(~np.isin(known, classes))
+        if len(new):
+            raise ValueError(
+                f"y holds {known[new[:1]].tolist()[0]!r} at index {new[0]}, which is no class of the training rows: "
+                "leave such rows out"
+            )
+        return known
+
+    def _add_target(self, table: _native.Table, name: str, y: NDArray[Any]) -> None:
+        _add_labels(table, name, self.classes_, y)
 
     def _positive(self, classes: NDArray[Any]) -> str | None:
         if self.positive is None:
@@ -242,6 +282,18 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
             self.classes_ = numbers.astype(np.int64) if whole else numbers
         else:
             self.classes_ = np.array(sorted(names), dtype=object)
+
+
+def _codes(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
+    """The place of each label among the classes; any place for rows that are of none, since their weight is 0."""
+    return np.searchsorted(classes, y).clip(max=len(classes) - 1)
+
+
+def _add_labels(table: _native.Table, name: str, classes: NDArray[Any], y: NDArray[Any]) -> None:
+    """Adds the labels `y` to a table."""
+    kind, names = _labels(classes)
+    values = y if kind == "numeric" else _codes(classes, y)
+    table.add_labels(name, kind, np.ascontiguousarray(values, dtype=np.float64), names)
 
 
 def _labels(classes: NDArray[Any]) -> tuple[str, list[str]]:

@@ -92,6 +92,11 @@ ATTRIBUTES = """\
         β₀; one for each class, with more than two.
     complexity_ : int
         Rules plus conditions of the chosen size.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much each feature moves the score on average over the training rows, as shares that sum to 1.
+    eval_risks_ : pandas.DataFrame
+        The risk of every size on the rows of `eval_set`, one column for each of its sets. Only there if `fit` was given
+        any.
     n_features_in_, feature_names_in_
         What it was fitted to; names only when all of them are text.
     seconds_ : dict

@@ -8,7 +8,6 @@ pandas, Polars or PyArrow unless the data are theirs.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._validate import WHOLE, beyond
+from .exceptions import tell
 
 Cells = tuple[Any, ...]
 
@@ -68,8 +68,39 @@ def columns_of(X: Any) -> list[Any]:
 
 
 def rows_of(X: Any) -> int:
-    """How many rows a data frame has."""
+    """How many rows an array or a data frame has."""
     return int(X.num_rows) if library(X) == "arrow" else len(X)
+
+
+def free_name(wish: Any, otherwise: str, taken: set[str]) -> str:
+    """A column name that is not taken: the wish if there is one."""
+    name = wish if isinstance(wish, str) and wish else otherwise
+    while name in taken:
+        name += "_"
+    return name
+
+
+def names_that_are_no_text(X: Any) -> list[Any] | None:
+    """The names of a pandas frame's columns if none of them is text."""
+    if library(X) != "pandas":
+        return None
+    names = columns_of(X)
+    return None if any(isinstance(name, str) for name in names) else names
+
+
+def refuse_text(table: _native.Table, numeric: Collection[str]) -> None:
+    """An error where a column of the model's numbers holds none."""
+    found = table.not_numeric(list(numeric))
+    if found is None:
+        return
+    name, row, text = found
+    column = f"X[{name!r}]"
+    if text.count(",") == 1:
+        column += ".str.replace(',', '.')"
+    raise ValueError(
+        f"column {name!r} held numbers when the model was fitted, but holds the text {text!r} at index {row}: convert "
+        f"it, as with pd.to_numeric({column}, errors='coerce')"
+    )
 
 
 def table(
@@ -102,6 +133,8 @@ def table(
         cell = read(X, i, name, name in spelled)
         if cell[1] == "text" and name in numeric:
             cell = (name, "numerals", *cell[2:])
+        if cell[1] == "booleans" and name in numeric:
+            cell = _numbers(name, np.where(cell[2] < 0, np.nan, cell[2]))
         if not text and cell[1] in ("codes", "text"):
             raise ValueError(
                 f"column {name!r} holds categories, but categorical_features is None: "
@@ -109,17 +142,16 @@ def table(
             )
         if cell[1] == "rounded":
             if not keep:
-                warnings.warn(ROUNDED.format(what=f"column {name!r}"), UserWarning, stacklevel=4)
+                tell(ROUNDED.format(what=f"column {name!r}"))
             cell = (name, "numbers", cell[2])
         cells.append(cell)
     return _native.Table.of_columns(cells, categorical, list(names) if keep else [])
 
 
-def warn_left_out(table: _native.Table) -> None:
-    """Tells what the engine left out, in this package's terms."""
-    for text, name in table.warnings:
-        advice = "" if name is None else f" with categorical_features=[{name!r}]"
-        warnings.warn(text + advice, UserWarning, stacklevel=4)
+def tell_of_columns(table: _native.Table) -> None:
+    """Warns of what the engine left out, and of how it understood text."""
+    for text in table.warnings:
+        tell(text)
 
 
 def label(value: Any) -> str:
@@ -194,6 +226,8 @@ def _pandas(X: Any, i: int, name: str, spelled: bool) -> Cells:
         return _dates(pd, column, name, spelled)
     if types.is_object_dtype(dtype):
         return _objects(pd, column, name, spelled)
+    if str(dtype).startswith("null"):
+        return _numbers(name, np.full(len(column), np.nan))
     if str(dtype).startswith("dictionary"):
         return _codes(name, *pd.factorize(column))
     if types.is_string_dtype(dtype):
@@ -228,7 +262,11 @@ def _objects(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
         return _numbers(name, pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan))
     if kind in ("datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"):
         return _dates(pd, column, name, spelled)
-    raise TypeError(f"column {name!r} mixes kinds of values ({kind}): make it numbers or text")
+    odd = next((i for i, v in enumerate(column) if not isinstance(v, _PLAIN) and pd.isna(v) is not True), 0)
+    raise TypeError(
+        f"column {name!r} mixes kinds of values ({kind}), such as {type(column.iloc[odd]).__name__} at index {odd}: "
+        f"make it numbers or text, as with X[{name!r}].astype(str)"
+    )
 
 
 def _polars(X: Any, i: int, name: str, spelled: bool) -> Cells:

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _native
 from ._colours import DOWN, UP
-from ._look import INTERCEPT, signed
+from ._look import INTERCEPT, share, signed
 
 _STYLE = (
     "<style>.orthorules{font:13px/1.5 system-ui,sans-serif;margin:.4em 0;max-width:60em}"
@@ -50,8 +50,8 @@ def rules_table(model: Any) -> str:
         largest = max((abs(w) for w in size.weights), default=1.0) or 1.0
         for k, weight in zip(size.members, size.weights, strict=True):
             covered = rules[k].covered
-            share = f" · {100 * covered / rows:.0f}%" if rows else ""
-            text.append(_line(weight, largest, f"if {rules[k].text}", f"{covered:,}{share}"))
+            part_of_rows = f" · {share(covered / rows)}" if rows else ""
+            text.append(_line(weight, largest, f"if {rules[k].text}", f"{covered:,}{part_of_rows}"))
         text.append(_line(size.intercept, None, INTERCEPT, ""))
         text.append("</table>")
     text.append(f'<div class="note">{escape(native.meaning)}</div></div>')

@@ -121,16 +121,25 @@ class LookMixin:
         return sentence(self, row)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """Risk against complexity: training, cross-validation with standard errors where there is one, the chosen size."""
+        """Risk against complexity: training, cross-validation with standard errors where there is one, the chosen size.
+
+        Risks are in per cent of the constant model's; the right axis has the risk itself, or its root for squared loss.
+        With more than two classes the picture shows the cross-validated risk of all classes together, or else one line
+        for each class.
+        """
         from ._plot import path
 
         return path(self, ax)
 
-    def plot_rules(self, ax: Axes | None = None) -> Axes:
-        """The weight of every rule, with its interval where there is one, and the part of the rows it covers."""
+    def plot_rules(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
+        """The weight of every rule, with its interval where there is one, and the part of the rows it covers.
+
+        The most important rules come first; with more than two classes each class has its own group. `top` limits the
+        number of rules (of each class). Without it, a model of more than 60 rules is shortened to about as many.
+        """
         from ._plot import rules
 
-        return rules(self, ax)
+        return rules(self, ax, top)
 
     def plot_contributions(self, row: Any, ax: Axes | None = None) -> Axes:
         """How the prediction for one row comes about, rule by rule. `row` is a frame or array with one row."""
@@ -146,11 +155,34 @@ def _line(label: str | None, rules: int, complexity: int, risks: list[float], ch
     return {"class": label, "rules": rules, "complexity": complexity, **measured, "chosen": chosen}
 
 
+def importance(model: Any) -> list[float]:
+    """How much each rule in `rules_` moves the score, on average over the training rows.
+
+    This is |w| · 2p(1 − p), where p is the share of the rows that the rule covers."""
+    total = model._model.rows
+    found = []
+    for part in model._parts():
+        rules, size = part.rules, part.size
+        for k, weight in zip(size.members, size.weights, strict=True):
+            # Half of the rows where a file does not say how many there were.
+            covered = min(1.0, rules[k].covered / total) if total else 0.5
+            found.append(abs(weight) * 2 * covered * (1 - covered))
+    return found
+
+
 def number(x: float, digits: int = 4) -> str:
     """A number for people."""
-    return _native.rounded(float(x), digits)
+    text = _native.rounded(float(x), digits)
+    return f"−{text[1:]}" if text.startswith("-") else text
 
 
 def signed(x: float, digits: int = 3) -> str:
     """A number with its sign."""
     return f"{'−' if x < 0 else '+'}{number(abs(x), digits)}"
+
+
+def share(part: float | None) -> str:
+    """A part of the rows in per cent, without pretending that a few are none."""
+    if part is None or not np.isfinite(part):
+        return ""
+    return "<1%" if 0 < part < 0.005 else f"{100 * part:.0f}%"

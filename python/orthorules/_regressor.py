@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _check_y, check_consistent_length
 
 from . import _native
-from ._base import BaseRules, _free, _per_row, _weights
+from ._base import BaseRules
 from ._doc import documented
-from ._validate import numbers, required
+from ._frame import free_name
+from ._validate import exposures, required, same_length, target, weights
 
 _TASKS = {"squared": "regression", "poisson": "poisson"}
 
@@ -118,7 +118,15 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.verbose = verbose
         self.on_interrupt = on_interrupt
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, groups: Any = None) -> RuleRegressor:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        exposure: Any = None,
+        groups: Any = None,
+        eval_set: Any = None,
+    ) -> RuleRegressor:
         """Learns rules.
 
         Parameters
@@ -133,6 +141,9 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
             With Poisson loss: the mean of y is exposure × rate.
         groups : array of shape (n_samples,), optional
             Rows of one group stay together in cross-validation and bootstrap.
+        eval_set : tuple (X, y), or list of tuples, optional
+            Rows that take no part in the fit. `eval_risks_` is the risk of every size on them. A tuple may go on with
+            weights and exposures: (X, y, sample_weight, exposure). None stands for weights that are all 1.
         """
         if self.loss not in _TASKS:
             raise ValueError(f"loss must be 'squared' or 'poisson', got {self.loss!r}")
@@ -141,16 +152,29 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         required(self, y)
         name = getattr(y, "name", None)
         X = self._validated(X, reset=True)
-        y = np.asarray(_check_y(numbers(y, "y"), y_numeric=True, estimator=self), dtype=np.float64)
-        check_consistent_length(X, y)
-        weight = _weights(sample_weight, y)
+        y = target(y, self)
+        same_length(X, y)
+        weight = None if sample_weight is None else weights(sample_weight, y)
         if exposure is not None:
-            _per_row(exposure, "exposure", len(y))
+            exposures(exposure, len(y))
+        held = self._held_out(eval_set, exposure is not None, self._judged)
         table = self._training_table(X)
-        target = _free(name, "y", set(self._names()))
-        table.add(target, np.ascontiguousarray(y))
-        self._learn(table, _TASKS[self.loss], y, target, weight, exposure, groups, None)
+        column = free_name(name, "y", set(self._names()))
+        self._add_target(table, column, y)
+        self._learn(table, _TASKS[self.loss], y, column, weight, exposure, groups, None)
+        self._judge(held)
         return self
+
+    def _judged(self, y: Any) -> NDArray[np.float64]:
+        """Targets that predictions can be compared with."""
+        checked = target(y, self)
+        if self.loss == "poisson" and (checked < 0).any():
+            place = int(np.flatnonzero(checked < 0)[0])
+            raise ValueError(f"with loss='poisson' y must be at least 0, got {checked[place]:g} at index {place}")
+        return checked
+
+    def _add_target(self, table: _native.Table, name: str, y: NDArray[np.float64]) -> None:
+        table.add(name, np.ascontiguousarray(y))
 
     def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:
         """Predicted means. With Poisson loss the rate, or the count when its exposure is given."""

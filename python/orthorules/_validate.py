@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, _check_y, _num_samples
 
 # The largest whole number up to which float64 holds every one.
 WHOLE = 2**53
@@ -39,6 +42,145 @@ def numbers(values: Any, what: str) -> Any:
     values = unmasked(values, what)
     refuse_dates(values, what)
     return values
+
+
+def target(y: Any, estimator: Any) -> NDArray[np.float64]:
+    """The numbers to predict, of which none may be missing."""
+    y = numbers(y, "y")
+    complete(y)
+    try:
+        return np.asarray(_check_y(y, y_numeric=True, estimator=estimator), dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        remedy = "convert it, as with pd.to_numeric(y), or use RuleClassifier if these are classes"
+        raise _at_index(error, y, "y", remedy) from None
+
+
+def weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
+    """One weight for each row of `X`, at least 0."""
+    sample_weight = numbers(sample_weight, "sample_weight")
+    try:
+        checked: NDArray[np.float64] = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+    except (ValueError, TypeError) as error:
+        raise _at_index(error, sample_weight, "sample_weight", "weights are numbers, at least 0") from None
+    return checked
+
+
+def exposures(values: Any, rows: int) -> NDArray[np.float64]:
+    """One positive number for each row."""
+    values = numbers(values, "exposure")
+    try:
+        array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise _at_index(error, values, "exposure", "exposures are positive numbers") from None
+    if array.shape != (rows,):
+        raise ValueError(f"exposure.shape == {array.shape}, expected {(rows,)}!")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    if len(bad):
+        raise ValueError(
+            f"exposure must be positive and finite, got {array[bad[0]]:g} at index {bad[0]}: leave such rows out"
+        )
+    return array
+
+
+def same_length(X: Any, y: Any) -> None:
+    """An error unless there is a target for each row."""
+    rows, targets = _num_samples(X), _num_samples(y)
+    if rows != targets:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y has {targets}; "
+            "every row needs its own target"
+        )
+
+
+def complete(y: Any) -> None:
+    """An error where a target is missing: None, NaN, NaT or pandas' NA."""
+    array = np.asarray(y)
+    if array.ndim not in (1, 2):
+        return
+    holes = np.flatnonzero(_missing(array))
+    if len(holes):
+        more = f", and {len(holes) - 1} more" if len(holes) > 1 else ""
+        raise ValueError(
+            f"Input y contains NaN: the value at index {holes[0]} is missing{more}; fill it in or drop the row, "
+            "as with keep = ~pd.isna(y) and fit(X[keep], y[keep])"
+        )
+
+
+def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are missing."""
+    missing: Any = np.zeros(array.shape, dtype=bool)
+    pandas = sys.modules.get("pandas")
+    if array.dtype.kind == "f":
+        missing = np.isnan(array)
+    elif array.dtype.kind in "mM":
+        missing = np.isnat(array)
+    elif array.dtype.kind == "O" and pandas is not None:
+        missing = pandas.isna(array)
+    elif array.dtype.kind == "O":
+        missing = [v is None or isinstance(v, float) and math.isnan(v) for v in array.flat]
+    return np.asarray(missing, dtype=bool)
+
+
+def _at_index(error: Exception, values: Any, what: str, remedy: str) -> Exception:
+    """The same error, with the place of the value that caused it and what to do, where that is known."""
+    cells = np.asarray(values, dtype=object)
+    if cells.ndim == 0:
+        return error
+    for place, value in enumerate(cells.flat):
+        if not _is_number(value):
+            return _longer(error, f": {what} holds {_shown(value)} at index {place}; {remedy}")
+    for place, value in enumerate(cells.flat):
+        if not math.isfinite(float(value)):
+            return _longer(error, f" {what} holds {_shown(value)} at index {place}: fill it in or drop the row")
+    return error
+
+
+def _longer(error: Exception, more: str) -> Exception:
+    """An error of the same kind that says more."""
+    text = str(error).rstrip(".") if more.startswith(":") else str(error)
+    return (TypeError if isinstance(error, TypeError) else ValueError)(text + more)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number, or text that spells one."""
+    try:
+        float(value)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    """A value in an error message: what it is, and how it begins."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    text = text if len(text) <= 40 else f"{text[:39]}…"
+    return f"the text {text}" if isinstance(value, str) else f"{text} ({type(value).__name__})"
+
+
+def not_numbers(error: Exception, X: Any, names: list[str] | None) -> Exception:
+    """What scikit-learn says of an array, with the first cell that is no number and a remedy, if there is one."""
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        return error
+    if array.ndim != 2 or array.dtype.kind not in "OUS":
+        return error
+    for column in range(array.shape[1]):
+        for row, value in enumerate(array[:, column]):
+            if not _is_number(value):
+                name = f"x{column}" if names is None else names[column]
+                remedy = "convert it to a number, or to np.nan if it is missing"
+                if isinstance(value, str):
+                    remedy = (
+                        "an array holds numbers: convert it, or pass a data frame, as with "
+                        "pd.DataFrame(X).infer_objects(), in which text becomes categories"
+                    )
+                return _longer(error, f": column {name!r} holds {_shown(value)} at index {row}; {remedy}")
+    if array.dtype.kind in "US":
+        return _longer(error, " All of it spells numbers: use X.astype(float)")
+    return error
 
 
 def matrix(X: Any) -> Any:
@@ -101,6 +243,21 @@ def integers(values: list[int]) -> NDArray[Any]:
     return np.array(values, dtype=object)
 
 
+def label_target(y: Any, estimator: Any) -> NDArray[Any]:
+    """The labels to predict, of which none may be missing."""
+    y = nullable(unmasked(y, "y"))
+    complete(y)
+    known = labels(_check_y(y, estimator=estimator))
+    # Whole numbers too large for any type of NumPy's are labels like others.
+    if not (known.dtype.kind == "O" and beyond(known)):
+        try:
+            check_classification_targets(known)
+        except ValueError as error:
+            more = " Use RuleRegressor for numbers." if "continuous" in str(error) else ""
+            raise _longer(error, more) from None
+    return known
+
+
 def labels(y: Any) -> NDArray[Any]:
     """Labels that are Python objects as an array of what they are; others as they are."""
     array = np.asarray(nullable(unmasked(y, "y")))
@@ -115,8 +272,10 @@ def labels(y: Any) -> NDArray[Any]:
         return array.astype(np.float64)
     if not all(issubclass(kind, str) for kind in kinds):
         held = " and ".join(sorted(kind.__name__ for kind in kinds))
+        # Where kinds are mixed, the first that differs from the first label.
+        odd = next((i for i, v in enumerate(array) if type(v) is not type(array[0])), 0)
         raise ValueError(
-            f"Unknown label type: y holds {held}, but labels are text, booleans or whole numbers: "
-            "convert them, as with y.astype(str)"
+            f"Unknown label type: y holds {held}, as {_shown(array[odd])} at index {odd}, but labels are text, "
+            "booleans or whole numbers: convert them, as with y.astype(str)"
         )
     return array

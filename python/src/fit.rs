@@ -3,6 +3,7 @@
 use crate::errors::{defect, exception};
 use crate::model::Model;
 use crate::table::Table;
+use crate::words::in_python;
 use orthorules::model::Size;
 use orthorules::params::{Monotone, Preset};
 use orthorules::{Kind, Observer, Params, Problem, Roles, Rule, Task};
@@ -23,6 +24,8 @@ const GRACE: Duration = Duration::from_millis(200);
 /// Where the time went, in seconds by stage.
 type Seconds = Vec<(&'static str, f64)>;
 type Outcome = orthorules::Result<orthorules::Fitted>;
+/// The model, seconds by stage, what a user should know, and whether it was interrupted.
+type Learned = (Model, Seconds, Vec<String>, bool);
 
 /// What the fit tells.
 enum News {
@@ -62,7 +65,7 @@ impl Observer for Watcher {
     }
 }
 
-/// Learns from `table`, which is used up. Returns the model, seconds by stage, and whether it was interrupted.
+/// Learns from `table`, which is used up.
 ///
 /// `options` are the engine's parameters by name, as text; `cuts` and `monotone` go by columns. `callback(class, rules, complexity, risk, rule)` hears of every rule, and
 /// `callback.resampled(done, total)` of every fit of a cross-validation. Ctrl-C raises, or with `keep` ends the fit with the
@@ -88,7 +91,7 @@ pub(crate) fn fit(
     callback: Option<Py<PyAny>>,
     keep: bool,
     options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<(Model, Seconds, bool)> {
+) -> PyResult<Learned> {
     let task: Task = task.parse().map_err(exception)?;
     let mut params = match preset {
         Some(name) => name.parse::<Preset>().map_err(exception)?.params(),
@@ -112,6 +115,8 @@ pub(crate) fn fit(
     let learn = move || -> Outcome {
         let problem = Problem::new(orthorules::Table::new(columns)?, &roles)?;
         let mut fitted = orthorules::fit(&problem, &params, &watcher)?;
+        // First what was known before the fit.
+        fitted.warnings.splice(..0, problem.warnings());
         if spelled_numbers {
             fitted.model.target_kind = Some(Kind::Numeric);
         }
@@ -151,7 +156,8 @@ pub(crate) fn fit(
                         let s = fitted.seconds;
                         let seconds =
                             vec![("bin", s.bin), ("search", s.search), ("refit", s.refit), ("total", s.total)];
-                        Ok((Model::new(fitted.model), seconds, interrupt.is_some()))
+                        let warnings = fitted.warnings.iter().map(in_python).collect();
+                        Ok((Model::new(fitted.model), seconds, warnings, interrupt.is_some()))
                     }
                     (None, _) => Err(defect()),
                 };

@@ -7,6 +7,7 @@ mod fit;
 mod model;
 mod parts;
 mod table;
+mod words;
 
 use pyo3::pymodule;
 
@@ -15,6 +16,7 @@ use pyo3::pymodule;
 mod _native {
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
+    use std::ffi::OsString;
 
     #[pymodule_export]
     use super::fit::fit;
@@ -50,10 +52,10 @@ mod _native {
         orthorules::decimal::rounded(x, digits)
     }
 
-    /// What there is to say of weights that sum to `total`, if anything.
+    /// The command line: runs `arguments`, of which the first is the name of the program, and returns the exit code.
     #[pyfunction]
-    fn warning_of_weights(total: f64, rows: usize) -> Option<String> {
-        orthorules::Warning::of_weights(total, rows).map(|warning| warning.to_string())
+    fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| orthorules_cli::main_with(arguments))
     }
 
     /// The columns of one of the demonstration's tables, by name: an array, or a list of texts.

@@ -232,6 +232,23 @@ impl Model {
         ensembles.map(rules).collect()
     }
 
+    /// For every size its number of rules, its complexity and its mean loss on the rows of `table`. The table holds the
+    /// target and, where they are named, weights and exposures.
+    #[pyo3(signature = (table, weight = None, exposure = None))]
+    fn risks(
+        &self,
+        py: Python<'_>,
+        table: &Table,
+        weight: Option<String>,
+        exposure: Option<String>,
+    ) -> PyResult<Vec<(usize, usize, f64)>> {
+        let columns = table.columns.clone();
+        let mut model = (*self.model).clone();
+        (model.weight, model.exposure) = (weight, exposure);
+        let evaluated = py.detach(|| guarded(|| model.evaluate(&orthorules::Table::new(columns)?)))?;
+        Ok(evaluated.into_iter().map(|e| (e.rules, e.complexity, e.risk)).collect())
+    }
+
     /// Which rules hold for the rows of `table`.
     fn apply(&self, py: Python<'_>, table: &Table) -> PyResult<Activations> {
         let columns: Vec<Column> = table.columns.clone();

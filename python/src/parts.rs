@@ -27,6 +27,8 @@ pub(crate) struct Rule {
     text: String,
     /// Number of conditions.
     conditions: usize,
+    /// The columns that it looks at, each once.
+    columns: Vec<String>,
     /// Training rows that satisfy it.
     covered: u64,
     /// Objective value when it was chosen.
@@ -52,9 +54,13 @@ impl From<&orthorules::model::Size> for Size {
 
 impl From<&orthorules::Rule> for Rule {
     fn from(rule: &orthorules::Rule) -> Self {
+        let mut columns: Vec<String> = rule.conditions.iter().map(|c| c.column.clone()).collect();
+        columns.sort_unstable();
+        columns.dedup();
         Self {
             text: rule.to_string(),
             conditions: rule.conditions.len(),
+            columns,
             covered: rule.covered,
             value: rule.value,
             bound: rule.bound,

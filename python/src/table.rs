@@ -2,6 +2,7 @@
 
 use crate::borrowed;
 use crate::errors::{exception, guarded};
+use crate::words::in_python;
 use numpy::ndarray::{ArrayView2, s};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use orthorules::table::{Cells, MISSING, Numbers, gather};
@@ -116,16 +117,10 @@ impl Table {
         Ok(column_table(columns, &categorical, &[])?.into())
     }
 
-    /// What was left out: what there is to say, and the column if it can be kept as categories.
+    /// What there is to say of columns: what was left out, and how text was understood.
     #[getter]
-    fn warnings(&self) -> Vec<(String, Option<&str>)> {
-        let said = self.warnings.iter().map(|warning| match warning {
-            Warning::LeftOut { column, reason } if reason.is_overruled() => {
-                (warning.to_string(), Some(column.as_str()))
-            }
-            _ => (warning.to_string(), None),
-        });
-        said.collect()
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.iter().map(in_python).collect()
     }
 
     /// The columns that hold numbers, and those that hold categories.
@@ -136,6 +131,13 @@ impl Table {
             kept.map(|c| c.name.as_str()).collect()
         };
         (of(true), of(false))
+    }
+
+    /// The first of the columns called `names` that holds no numbers, with the first row that has a value and its text.
+    fn not_numeric(&self, names: Vec<String>) -> Option<(&str, usize, String)> {
+        let mut columns = self.columns.iter().filter(|c| names.contains(&c.name) && c.values.kind() != Kind::Numeric);
+        let first = |c: &Column| (0..self.rows).find_map(|row| Some((row, c.values.display(row)?)));
+        columns.find_map(|c| first(c).map(|(row, text)| (c.name.as_str(), row, text)))
     }
 
     /// Adds a column of numbers, and says so if its length or name does not fit.

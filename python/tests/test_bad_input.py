@@ -16,7 +16,7 @@ labels = np.arange(20) % 2
 @pytest.mark.parametrize(
     ("X", "y", "exception", "message"),
     [
-        (X, y[:-1], ValueError, "inconsistent numbers of samples"),
+        (X, y[:-1], ValueError, "inconsistent numbers of samples: X has 20 rows, y has 19"),
         (X, np.where(y == 3, np.nan, y), ValueError, "Input y contains NaN"),
         (X, np.where(y == 3, np.inf, y), ValueError, "Input y contains infinity"),
         (X, None, ValueError, "requires y to be passed"),
@@ -26,13 +26,125 @@ labels = np.arange(20) % 2
         (pd.DataFrame(X)[:0], y[:0], ValueError, "0 sample"),
         (pd.DataFrame(index=range(20)), y, ValueError, "0 feature"),
         (X.astype(complex), y, ValueError, "Complex data not supported"),
-        (np.full((20, 2), "a"), y, ValueError, "could not convert|not compatible"),
+        (np.full((20, 2), "a"), y, ValueError, "column 'x0' holds the text .* at index 0; .* pass a data frame"),
+        (np.full((20, 2), "1.5"), y, ValueError, r"use X.astype\(float\)"),
         (pd.DataFrame({"a": ["x"] * 20, 1: [1.0] * 20}), y, TypeError, "string names"),
     ],
 )
 def test_data(X, y, exception, message):
     with pytest.raises(exception, match=message):
         RuleRegressor().fit(X, y)
+
+
+def cell(value, row=4, column=1):
+    """`X` as objects, one of them `value`."""
+    array = X.astype(object)
+    array[row, column] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("X", "exception", "message"),
+    [
+        (cell("far"), ValueError, "could not convert .* 'far': column 'x1' holds the text 'far' at index 4"),
+        (cell("far"), ValueError, r"an array holds numbers: convert it, or pass a data frame, as with pd.DataFrame"),
+        (cell(pd.NA), TypeError, r"column 'x1' holds <NA> \(NAType\) at index 4; .* np.nan if it is missing"),
+        (cell([1, 2]), (TypeError, ValueError), r"'x1' holds \[1, 2\] \(list\) at index 4; convert it to a number"),
+        (cell("x" * 99), ValueError, "holds the text 'x{38}… at index 4"),
+        ([[1, "a"], [2, "b"]] * 10, ValueError, "column 'x1' holds the text 'a' at index 0"),
+        ([[1, 2], [3]], ValueError, "inhomogeneous"),
+        (pd.DataFrame({"a": [1, ("b",)] * 10}), TypeError, r"'a' mixes .*such as tuple at index 1: .*X\['a'\].astype"),
+    ],
+)
+def test_cells_that_are_no_numbers_are_named(X, exception, message):
+    with pytest.raises(exception, match=message):
+        RuleRegressor().fit(X, y[: len(X)])
+
+
+def test_objects_that_are_numbers_are_numbers():
+    expected = RuleRegressor(max_rules=2).fit(X, y).to_json()
+    assert RuleRegressor(max_rules=2).fit(X.astype(object), y.astype(object)).to_json() == expected
+    holes = X.copy()
+    holes[4, 1] = np.nan
+    assert RuleRegressor(max_rules=2).fit(cell(None), y).to_json() == RuleRegressor(max_rules=2).fit(holes, y).to_json()
+
+
+MISSING = {
+    "NaN": np.where(y == 3, np.nan, y),
+    "None": np.where(y == 3, None, y),
+    "NA": pd.Series(y).astype("Int64").where(y != 3),
+    "column": np.where(y == 3, np.nan, y)[:, None],
+    "list": [None if v == 3 else v for v in y],
+    "text": np.where(y == 3, None, np.where(y > 9, "many", "few")),
+    "string": pd.Series(np.where(y > 9, "many", "few"), dtype="string").where(y != 3),
+    "categories": pd.Series(np.where(y > 9, "many", "few"), dtype="category").where(y != 3),
+    "dates": np.where(y == 3, np.datetime64("NaT"), np.datetime64("2024-01-01")),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_targets_are_named(kind):
+    classes = kind in ("text", "string", "categories", "dates")
+    for estimator in [RuleClassifier()] if classes else [RuleRegressor(), RuleClassifier()]:
+        with pytest.raises(ValueError, match="y contains NaN: the value at index 3 is missing; .*drop.*pd.isna"):
+            estimator.fit(X, MISSING[kind])
+
+
+def test_targets_that_are_no_numbers_are_named():
+    text = np.where(y == 3, "far", "1.5")
+    for target in (text, text.astype(object), pd.Series(text), text.tolist()):
+        with pytest.raises(ValueError, match=r"y holds the text 'far' at index 3; .*pd.to_numeric\(y\), or use RuleC"):
+            RuleRegressor().fit(X, target)
+    with pytest.raises(ValueError, match="y contains infinity .*inf .*at index 3"):
+        RuleRegressor().fit(X, np.where(y == 3, np.inf, y))
+    with pytest.raises(ValueError, match="Unknown label type: continuous.*Use RuleRegressor for numbers"):
+        RuleClassifier().fit(X, y + 0.5)
+    with pytest.raises(ValueError, match="y holds int and str, as the text 'b' at index 1, but labels are"):
+        RuleClassifier().fit(X, np.array([1, "b"] * 10, dtype=object))
+    assert len(RuleRegressor(max_rules=1).fit(X, y.astype(str)).rules_) == 1, "text that spells numbers is numbers"
+
+
+def test_text_where_numbers_were(deliveries):
+    frame, minutes = deliveries
+    model = RuleRegressor(max_rules=4).fit(frame, minutes)
+    assert any("km" in rule for rule in model.rules_["rule"])
+    far = frame.assign(km=["far", "near"] * 300)
+    with pytest.raises(ValueError, match=r"'km' held numbers .* 'far' at index 0: .*pd.to_numeric\(X\['km'\], "):
+        model.predict(far)
+    with pytest.raises(ValueError, match="'km' held numbers"):
+        model.predict(far.astype({"km": "category"}))
+    commas = frame.assign(km=frame["km"].map(lambda v: str(v).replace(".", ",")))
+    with pytest.raises(ValueError, match=r"text '9,4' at index .*X\['km'\].str.replace\(',', '.'\)"):
+        model.predict(commas.assign(km=["9,4", "0,5"] * 300))
+    loaded = orthorules.from_json(model.to_json())
+    with pytest.raises(ValueError, match="'km' held numbers"):
+        loaded.predict(far)
+    array = RuleRegressor(max_rules=2).fit(X, y)
+    with pytest.raises(ValueError, match="column 'x1' holds the text 'far' at index 4"):
+        array.predict(cell("far"))
+
+
+def test_truth_values_where_numbers_were():
+    flags = pd.DataFrame({"flag": np.arange(20) % 2})
+    model = RuleRegressor(max_rules=1).fit(flags, flags["flag"] * 3.0)
+    assert (model.predict(flags.astype(bool)) == model.predict(flags)).all()
+
+
+def test_no_message_speaks_of_flags():
+    """Every message is in Python's terms."""
+    wrong = [
+        lambda: RuleRegressor().fit(X, MISSING["None"]),
+        lambda: RuleRegressor().fit(X, y, sample_weight=["a"] * 20),
+        lambda: RuleRegressor(loss="poisson").fit(X, y, exposure=["a"] * 20),
+        lambda: RuleRegressor(loss="poisson").fit(X, y, exposure=y),
+        lambda: RuleRegressor(cv=30).fit(X, y),
+        lambda: RuleRegressor(beam_width=4).fit(X, y),
+        lambda: RuleRegressor(cuts={"a": [1]}).fit(X, y),
+    ]
+    for use in wrong:
+        with pytest.raises((ValueError, TypeError)) as caught:
+            use()
+        assert "--" not in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +202,16 @@ def test_weights_and_exposures():
         RuleRegressor().fit(X, y, sample_weight=-y)
     with pytest.raises(ValueError, match="sample_weight.shape"):
         RuleRegressor().fit(X, y, sample_weight=y[:-1])
+    with pytest.raises(ValueError, match="sample_weight holds the text 'a' at index 2; weights are numbers"):
+        RuleRegressor().fit(X, y, sample_weight=[1, 1, "a", *[1] * 17])
+    with pytest.raises(ValueError, match="Input sample_weight contains NaN.* at index 3"):
+        RuleRegressor().fit(X, y, sample_weight=MISSING["NaN"])
     with pytest.raises(ValueError):
         RuleRegressor().fit(X, y, sample_weight=0 * y)
     with pytest.raises(ValueError, match="needs loss='poisson'"):
         RuleRegressor().fit(X, y, exposure=y + 1)
     poisson = RuleRegressor(loss="poisson")
-    with pytest.raises(ValueError, match="exposure must be positive"):
+    with pytest.raises(ValueError, match="exposure must be positive and finite, got 0 at index 0: leave such rows out"):
         poisson.fit(X, y, exposure=y)
     with pytest.raises(ValueError, match="exposure.shape"):
         poisson.fit(X, y, exposure=y[:-1] + 1)

@@ -9,7 +9,7 @@ from orthorules import RuleClassifier, RuleRegressor, _native
 from orthorules._base import ENGINE, RENAMED
 
 ENGLISH = {old: new for new, old in RENAMED.items()}
-OWN = {"loss", "positive", "preset", "categorical_features", "verbose", "on_interrupt"}
+OWN = {"loss", "positive", "class_weight", "preset", "categorical_features", "verbose", "on_interrupt"}
 
 
 def parameters():

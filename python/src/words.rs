@@ -1,0 +1,25 @@
+//! What the engine warns of, in the words of Python: a remedy is a parameter or a method, not a flag.
+
+use orthorules::Warning;
+
+/// A warning with the remedy that Python has for it.
+pub(crate) fn in_python(warning: &Warning) -> String {
+    match warning {
+        Warning::LeftOut { column, reason } if reason.is_overruled() => {
+            format!("{warning} with categorical_features=[{}]", quoted(column))
+        }
+        Warning::DecimalCommas { column, .. } => {
+            let column = quoted(column);
+            format!("{warning}; if they are, convert them: X[{column}].str.replace(',', '.').astype(float)")
+        }
+        Warning::Unbounded { .. } => warning.to_string().replace("a larger penalty", "a larger reg_lambda"),
+        other => other.to_string(),
+    }
+}
+
+/// A name as Python writes it.
+fn quoted(name: &str) -> String {
+    let quote = if name.contains('\'') && !name.contains('"') { '"' } else { '\'' };
+    let escaped = name.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));
+    format!("{quote}{escaped}{quote}")
+}
