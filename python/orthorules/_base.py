@@ -244,7 +244,10 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
             if name is None:
                 raise ValueError("exposure was passed, but the model was fitted without exposure")
             table.add(name, _validate.exposures(exposure, _frame.rows_of(X)))
-        return self._model.apply(table)
+        activations = self._model.apply(table)
+        if activations.unfamiliar is not None:
+            tell(activations.unfamiliar)
+        return activations
 
     def _table(self, X: Any) -> _native.Table:
         """The columns of `X` that rules use."""
@@ -252,10 +255,13 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
             names = [str(c) for c in _frame.columns_of(X)]
         else:
             names = self._names()
-        used = set(self._model.used_columns)
+        dates = dict(self._model.dates)
+        used = {dates.get(name, name) for name in self._model.used_columns if name not in names or name not in dates}
+        used.update(name for name in self._model.used_columns if name in names)
         which = [i for i, name in enumerate(names) if name in used]
         chosen = [names[i] for i in which]
-        spelled = self._model.categories
+        # Dates are read as text, unless their parts are there.
+        spelled = [*self._model.categories, *(name for name in dates.values() if name not in dates)]
         numeric = {*chosen}.difference(spelled, self._model.booleans)
         table = _frame.table(X, which, chosen, [], True, True, effective_n_jobs(self.n_jobs), spelled, numeric)
         _frame.refuse_text(table, numeric)
@@ -363,7 +369,9 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
         """
         rules = [part.rules[k] for part in self._parts() for k in part.size.members]
         places = {name: i for i, name in enumerate(self._names())}
-        moved = np.zeros(len(places))
+        # Parts of a date count for the column of dates.
+        places |= {part: places[date] for part, date in self._model.dates if part not in places and date in places}
+        moved = np.zeros(len(self._names()))
         for rule, importance in zip(rules, _look.importance(self), strict=True):
             for column in rule.columns:
                 moved[places[column]] += importance / len(rule.columns)

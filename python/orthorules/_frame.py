@@ -183,6 +183,11 @@ def _codes(name: str, codes: Any, names: Iterable[Any]) -> Cells:
     return (name, "codes", np.asarray(codes, dtype=np.int64), [label(n) for n in names])
 
 
+def _ordered(cells: Cells) -> Cells:
+    """Categories that are in order."""
+    return (cells[0], "ordered", *cells[2:])
+
+
 def _text(name: str, codes: Any, names: Iterable[Any], *, spelled: bool) -> Cells:
     """Text, which is categories if it is to be `spelled` and else whatever it looks like."""
     return (name, "codes" if spelled else "text", *_codes(name, codes, names)[2:])
@@ -209,7 +214,8 @@ def _pandas(X: Any, i: int, name: str, spelled: bool) -> Cells:
     dtype = column.dtype
     types = pd.api.types
     if isinstance(dtype, pd.CategoricalDtype):
-        return _codes(name, column.cat.codes, column.cat.categories)
+        cells = _codes(name, column.cat.codes, column.cat.categories)
+        return _ordered(cells) if dtype.ordered else cells
     if isinstance(dtype, pd.SparseDtype):
         raise TypeError(f"column {name!r} is sparse, but dense data is required: use .sparse.to_dense()")
     if types.is_complex_dtype(dtype):
@@ -243,7 +249,11 @@ def _beyond(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
 
 
 def _dates(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
-    return _codes(name, *pd.factorize(column.astype(str).where(column.notna()))) if spelled else (name, "dates")
+    """Dates as text, whose parts the engine finds; spans and periods of time only where they are to be `spelled`."""
+    dated = pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_object_dtype(column.dtype)
+    if not dated and not spelled:
+        return (name, "dates")
+    return _text(name, *pd.factorize(column.astype(str).where(column.notna())), spelled=spelled)
 
 
 def _objects(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
@@ -279,9 +289,16 @@ def _polars(X: Any, i: int, name: str, spelled: bool) -> Cells:
     if dtype == pl.Boolean:
         return _booleans(name, column.cast(pl.Float64).to_numpy())
     if dtype.is_temporal():
-        if not spelled:
+        if not spelled and dtype not in (pl.Date, pl.Datetime):
             return (name, "dates")
-    elif not large and dtype not in (pl.String, pl.Categorical, pl.Enum):
+        text = column.dt.to_string("iso") if dtype in (pl.Date, pl.Datetime) else column.cast(pl.String)
+        names = text.drop_nulls().unique(maintain_order=True)
+        codes = text.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(-1)
+        return _text(name, codes.to_numpy(), names.to_list(), spelled=spelled)
+    if dtype == pl.Enum:
+        codes = column.to_physical().cast(pl.Int64).fill_null(-1)
+        return _ordered(_codes(name, codes.to_numpy(), dtype.categories.to_list()))
+    if not large and dtype not in (pl.String, pl.Categorical, pl.Enum):
         raise TypeError(_NEITHER.format(name=name, dtype=dtype))
     text = column.cast(pl.String)
     names = text.drop_nulls().unique(maintain_order=True)
@@ -303,10 +320,13 @@ def _arrow(X: Any, i: int, name: str, spelled: bool) -> Cells:
     elif types.is_boolean(kind):
         return _booleans(name, _arrow_numbers(pa, pc.cast(column, pa.int8())))
     elif types.is_temporal(kind):
-        if not spelled:
+        if not spelled and not (types.is_date(kind) or types.is_timestamp(kind)):
             return (name, "dates")
+        if types.is_timestamp(kind):
+            column = pc.cast(column, pa.timestamp("s"), safe=False)
     elif types.is_dictionary(kind):
-        return _arrow_codes(pa, pc, name, column)
+        cells = _arrow_codes(pa, pc, name, column)
+        return _ordered(cells) if kind.ordered else cells
     elif not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
         raise TypeError(_NEITHER.format(name=name, dtype=kind))
     _, _, codes, names = _arrow_codes(pa, pc, name, pc.dictionary_encode(pc.cast(column, pa.large_string())))

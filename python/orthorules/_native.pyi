@@ -59,6 +59,7 @@ class Model:
     used_columns: list[str]
     booleans: list[str]
     categories: list[str]
+    dates: list[tuple[str, str]]
     classes: list[str]
     exposure: str | None
     task: str
@@ -87,6 +88,7 @@ class Model:
     def apply(self, table: Table) -> Activations: ...
 
 class Activations:
+    unfamiliar: str | None
     def predict(self, size: int) -> NDArray[np.float64]: ...
     def labels(self, size: int) -> NDArray[np.uint32]: ...
     def scores(self, size: int) -> list[NDArray[np.float64]]: ...

@@ -4,7 +4,7 @@ use crate::errors::{exception, guarded};
 use crate::parts::Part;
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
-use orthorules::model::{Ensemble, Size, Uncertainty};
+use orthorules::model::{Ensemble, Size, Uncertainty, Unfamiliar};
 use orthorules::{Column, Kind, Link};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -26,6 +26,9 @@ pub(crate) struct Activations {
     sizes: Vec<Vec<usize>>,
     fired: orthorules::predict::Activations,
     rows: usize,
+    /// What there is to say of rows that are unlike those in training.
+    #[pyo3(get)]
+    unfamiliar: Option<String>,
 }
 
 /// For each ensemble the place of one size on its path.
@@ -125,10 +128,17 @@ impl Model {
         self.columns_of(Kind::Boolean)
     }
 
-    /// The columns that were categories in training.
+    /// The columns that were categories in training, in order or not.
     #[getter]
     fn categories(&self) -> Vec<&str> {
-        self.columns_of(Kind::Categorical)
+        [self.columns_of(Kind::Categorical), self.columns_of(Kind::Ordered)].concat()
+    }
+
+    /// The columns that are parts of dates, each with the column of these dates.
+    #[getter]
+    fn dates(&self) -> Vec<(&str, &str)> {
+        let dated = self.model.columns.iter().filter_map(|c| Some((c.name.as_str(), c.date.as_ref()?)));
+        dated.map(|(name, date)| (name, date.column.as_str())).collect()
     }
 
     /// The labels as the engine spells them, negative before positive.
@@ -254,14 +264,18 @@ impl Model {
         let columns: Vec<Column> = table.columns.clone();
         let rows = table.rows;
         let model = Arc::clone(&self.model);
-        let fired = py.detach(|| {
+        let (fired, unfamiliar) = py.detach(|| {
             guarded(|| {
                 // A table without columns has no rows of its own, but a constant model still predicts for each.
                 let columns = if columns.is_empty() { vec![placeholder(rows)] } else { columns };
-                orthorules::predict::Activations::new(&model, &orthorules::Table::new(columns)?)
+                let table = orthorules::Table::new(columns)?;
+                let mut unfamiliar = Unfamiliar::new(&model, model.chosen());
+                unfamiliar.add(&table);
+                let told = unfamiliar.warning().map(|warning| warning.to_string());
+                Ok((orthorules::predict::Activations::new(&model, &table)?, told))
             })
         })?;
-        Ok(Activations { model, sizes: self.sizes.clone(), fired, rows })
+        Ok(Activations { model, sizes: self.sizes.clone(), fired, rows, unfamiliar })
     }
 }
 

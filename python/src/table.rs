@@ -37,7 +37,8 @@ impl Table {
 }
 
 /// A column as Python hands it over: `(name, "numbers", array)`, `(name, "booleans", codes)`,
-/// `(name, "codes", codes, names)` for categories, `(name, "text", codes, names)` for text of unknown meaning,
+/// `(name, "codes", codes, names)` for categories, `(name, "ordered", codes, names)` for those in order,
+/// `(name, "text", codes, names)` for text of unknown meaning,
 /// `(name, "numerals", codes, names)` for text where numbers are needed, or `(name, "dates")`. A code below 0 is
 /// missing.
 fn cells(column: &Bound<'_, PyAny>) -> PyResult<(String, Cells)> {
@@ -51,12 +52,13 @@ fn cells(column: &Bound<'_, PyAny>) -> PyResult<(String, Cells)> {
     let cells = match kind.as_str() {
         "numbers" => Cells::Numbers(numbers(&part(2)?.extract()?)),
         "booleans" => Cells::Booleans(codes(2)?.into_iter().map(|c| (c >= 0).then_some(c > 0)).collect()),
-        "codes" | "text" | "numerals" => {
+        "codes" | "ordered" | "text" | "numerals" => {
             let narrow = |c: i64| u32::try_from(c).unwrap_or(MISSING);
             let codes = codes(2)?.into_iter().map(narrow).collect();
             let names = part(3)?.extract()?;
             match kind.as_str() {
                 "codes" => Cells::Codes { codes, names },
+                "ordered" => Cells::Ordered { codes, names },
                 kind => Cells::Text { codes, names, numeric: kind == "numerals" },
             }
         }

@@ -29,7 +29,7 @@ def test_the_same_table_gives_the_same_model(command, deliveries, tmp_path):
     X, y = deliveries
     frame = X.assign(minutes=y)
     frame.to_parquet(tmp_path / "t.parquet")
-    command("fit", tmp_path / "t.parquet", "--target", "minutes", "-o", tmp_path / "m.json", "--quiet")
+    command("fit", tmp_path / "t.parquet", "--target", "minutes", "-o", tmp_path / "m.json", "--quiet", "--cv", "none")
     model = RuleRegressor().fit(X, y)
     assert json.loads(model.to_json()) == json.loads((tmp_path / "m.json").read_text())
     model.save(tmp_path / "p.json")
@@ -58,7 +58,7 @@ def test_python_to_command_line(command, deliveries, tmp_path):
 def test_command_line_to_python(command, tmp_path):
     X, y = datasets.tic_tac_toe()
     X.astype(str).assign(x_wins=y).to_csv(tmp_path / "t.csv", index=False)
-    command("fit", tmp_path / "t.csv", "--target", "x_wins", "-o", tmp_path / "m.json", "--quiet")
+    command("fit", tmp_path / "t.csv", "--target", "x_wins", "-o", tmp_path / "m.json", "--quiet", "--cv", "none")
     text = command("predict", tmp_path / "m.json", tmp_path / "t.csv")
     model = orthorules.load(tmp_path / "m.json")
     assert isinstance(model, RuleClassifier)

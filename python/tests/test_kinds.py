@@ -196,7 +196,7 @@ def test_predictions_agree_on_odd_columns(odd, command, tmp_path):
     """A model of the command line, on the same cells as text in a data frame and in CSV."""
     X, y = odd
     X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
-    command("fit", tmp_path / "t.csv", "--target", "y", "--max-rules", 12, "-o", tmp_path / "m.json")
+    command("fit", tmp_path / "t.csv", "--target", "y", "--max-rules", 12, "--cv", "none", "-o", tmp_path / "m.json")
     command("predict", tmp_path / "m.json", tmp_path / "t.csv", "-o", tmp_path / "p.csv")
     model = RuleRegressor.load(tmp_path / "m.json")
     assert len({rule.split()[0] for rule in model.rules_["rule"]}) > 2, "rules of several columns"

@@ -163,7 +163,7 @@ def test_predictions_follow_from_the_file(command, tmp_path, name, seed):
     names = ["minutes", "late", "claims", "grade"]
     ignored = [flag for other in names if other != target for flag in ("--ignore", other)]
     write(tmp_path / "learn.csv", targets(rows(seed, 200, False), seed))
-    command("fit", tmp_path / "learn.csv", "--target", target, *flags, *ignored, "--max-complexity", 16,
+    command("fit", tmp_path / "learn.csv", "--target", target, *flags, *ignored, "--cv", "none", "--max-complexity", 16,
             "-o", tmp_path / "m.json", "--quiet")  # fmt: skip
     model = json.loads((tmp_path / "m.json").read_text())
     assert any(e["rules"] for e in model.get("one_vs_rest", [model]))

@@ -106,6 +106,13 @@ impl DatePart {
     }
 }
 
+impl DateSource {
+    /// Its number for each of the `names` of levels.
+    pub(crate) fn numbers(&self, names: &[String]) -> Vec<Option<u32>> {
+        names.iter().map(|text| self.form.read(text).and_then(|moment| self.part.of(moment))).collect()
+    }
+}
+
 impl Moment {
     /// Monday is 0.
     fn weekday(self) -> u32 {

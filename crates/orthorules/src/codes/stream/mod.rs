@@ -359,8 +359,10 @@ impl Second<'_> {
         let as_text = self.features.iter().filter(|(_, f)| f.is_text()).map(|(head, _)| head.name.clone()).collect();
         let mut scan = Scan::new(source, options, &as_text).map_err(error)?;
         let deciding = Deciding::new(&scan.heads, self.roles, self.text_target);
+        let place_of: HashMap<&str, usize> =
+            scan.heads.iter().enumerate().map(|(place, head)| (head.name.as_str(), place)).collect();
         let places: Vec<Option<usize>> =
-            self.features.iter().map(|(head, _)| scan.heads.iter().position(|h| h.name == head.name)).collect();
+            self.features.iter().map(|(head, _)| place_of.get(head.name.as_str()).copied()).collect();
         let mut rows = 0;
         while let Some(parts) = if self.features.is_empty() { None } else { scan.next().map_err(error)? } {
             let started = Instant::now();

@@ -2,8 +2,9 @@
 
 use super::levels::{ColumnRequest, Levels, Outcome, assemble, dates, index};
 use super::notation::Notation;
-use super::{Column, Numbers, Table, Values};
+use super::{Column, DatePart, DateSource, Kind, Numbers, Table, Values};
 use crate::base::error::{Error, Result};
+use crate::data::warning::Warning;
 
 /// The cells of a column in memory.
 #[derive(Debug, Clone)]
@@ -20,6 +21,13 @@ pub enum Cells {
         /// The text of each code.
         names: Vec<String>,
     },
+    /// Categories whose names are in order, as codes into `names`; a code without a name is missing.
+    Ordered {
+        /// One code a row.
+        codes: Vec<u32>,
+        /// The text of each code, in order.
+        names: Vec<String>,
+    },
     /// Text of unknown meaning as codes into `names`, judged as a column of CSV is: it may spell numbers or truth
     /// values.
     Text {
@@ -30,7 +38,7 @@ pub enum Cells {
         /// Whether it is known to hold numbers, so that whatever else is in it counts as missing.
         numeric: bool,
     },
-    /// Dates or times, which no rule can use.
+    /// Spans of time and the like, which no rule can use.
     Dates,
 }
 
@@ -61,6 +69,10 @@ pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[Str
             Cells::Numbers(numbers) => kept(Values::Numeric(numbers)),
             Cells::Booleans(values) => kept(Values::booleans(values)),
             Cells::Codes { codes, names } => coded(&codes, &names).judge(&name, request),
+            Cells::Ordered { codes, names } => {
+                let levels: Vec<String> = names.iter().map(|level| level.trim().to_owned()).collect();
+                Outcome::Kept(Column::new(name.clone(), Values::Categorical { codes, levels, kind: Kind::Ordered }))
+            }
             Cells::Text { codes, names, numeric } => {
                 let request = ColumnRequest { numeric, ..request };
                 match coded(&codes, &names).infer(&name, request, &Notation::default()) {
@@ -74,7 +86,27 @@ pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[Str
             Cells::Dates => Outcome::LeftOut(dates(&name)),
         }
     };
-    assemble(columns.into_iter().map(outcome).collect(), Vec::new()).map_err(Error::Table)
+    let expanded = columns.into_iter().flat_map(|(name, cells)| {
+        let request = ColumnRequest::of(&name, categorical, keep);
+        parts_of_dates(&name, &cells, request).unwrap_or_else(|| vec![outcome((name, cells))])
+    });
+    assemble(expanded.collect(), Vec::new()).map_err(Error::Table)
+}
+
+/// The columns of the parts of a column of text that is dates, if nobody wants it as it is.
+fn parts_of_dates(name: &str, cells: &Cells, request: ColumnRequest) -> Option<Vec<Outcome>> {
+    let Cells::Text { codes, names, numeric: false } = cells else { return None };
+    let found = coded(codes, names).dates(request)?;
+    let values = Values::Categorical { codes: codes.clone(), levels: names.clone(), kind: Kind::Categorical };
+    let parts = DatePart::ALL.into_iter().filter(|part| found.timed || *part != DatePart::Hour);
+    let column = |part: DatePart| {
+        let date = DateSource { column: name.to_owned(), part, form: found.form };
+        let values = values.part_of_dates(&date)?;
+        Some(Outcome::Kept(Column { date: Some(date), ..Column::new(part.column(name), values) }))
+    };
+    let remark =
+        found.ambiguous.then(|| Outcome::Remark(Warning::AmbiguousDates { column: name.to_owned(), form: found.form }));
+    Some(parts.filter_map(column).chain(remark).collect())
 }
 
 /// How many cells are numbers.
@@ -104,7 +136,7 @@ fn coded(codes: &[u32], names: &[String]) -> Levels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::table::{Kind, MISSING};
+    use crate::data::table::MISSING;
 
     #[test]
     fn codes_become_levels() {

@@ -22,7 +22,6 @@ pub(crate) enum Outcome {
     /// It is not, for the reason given.
     LeftOut(Warning),
     /// What there is to say of a column that is there in other forms.
-    #[cfg(feature = "files")]
     Remark(Warning),
 }
 
@@ -57,9 +56,7 @@ pub(super) fn assemble(outcomes: Vec<Outcome>, mut warnings: Vec<Warning>) -> Re
                 kept.push(column);
                 warnings.push(warning);
             }
-            Outcome::LeftOut(warning) => warnings.push(warning),
-            #[cfg(feature = "files")]
-            Outcome::Remark(warning) => warnings.push(warning),
+            Outcome::LeftOut(warning) | Outcome::Remark(warning) => warnings.push(warning),
         }
     }
     if kept.is_empty() {

@@ -145,6 +145,22 @@ impl Values {
         }
     }
 
+    /// A part of the dates that the levels of these values spell; nothing where they are numbers.
+    pub(crate) fn part_of_dates(&self, date: &DateSource) -> Option<Self> {
+        let Self::Categorical { codes, levels, .. } = self else { return None };
+        let numbers = date.numbers(levels);
+        let number = |&code: &u32| numbers.get(code as usize).copied().flatten();
+        if date.part == DatePart::Weekday {
+            let codes = codes.iter().map(|code| number(code).unwrap_or(MISSING)).collect();
+            return Some(Self::Categorical {
+                codes,
+                levels: WEEKDAYS.map(str::to_owned).to_vec(),
+                kind: Kind::Ordered,
+            });
+        }
+        Some(Self::numbers(codes.iter().map(|code| number(code).map_or(f64::NAN, f64::from))))
+    }
+
     /// The value of one row as text; `None` when missing.
     pub fn display(&self, row: usize) -> Option<String> {
         match self {

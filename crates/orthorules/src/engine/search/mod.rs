@@ -366,11 +366,12 @@ impl Searcher<'_> {
             });
             return;
         }
-        // A mean is not above the score itself: a column without any that may be wanted is done.
+        // A mean is not above the score itself: a column without any that may be wanted is done. A query gets no shorter.
         let (floor, mut may) = (column.floor(), false);
+        let least = floor * price(node.query.len().max(1), gamma);
         children(index, binned, stats, stride, |atom, stats| {
-            may = may
-                || length(atom, stats).is_some_and(|length| self.scorer.may_reach(stats, floor * price(length, gamma)));
+            let wanted = |length| self.scorer.may_reach(stats, floor * price(length, gamma));
+            may = may || (self.scorer.may_reach(stats, least) && length(atom, stats).is_some_and(wanted));
         });
         if may {
             let mut all: Vec<Candidate> = Vec::new();

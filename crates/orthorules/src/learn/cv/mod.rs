@@ -125,6 +125,9 @@ pub(crate) const USUAL_FOLDS: usize = 5;
 /// Cells of a table, with [`COLUMN`] more for each column, whose folds take a few seconds.
 const AFFORDABLE: u64 = 4_000_000;
 
+/// The usual limit of complexity.
+const USUAL_SIZE: usize = 50;
+
 /// What a column costs beside its rows: the search looks at all its thresholds again and again.
 const COLUMN: u64 = 5_000;
 
@@ -138,7 +141,10 @@ pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
     }
     let scores = if problem.classes.len() > 2 { problem.classes.len() as u64 } else { 1 };
     let (rows, columns) = (problem.rows as u64, problem.specs().len() as u64);
-    if (rows + COLUMN).saturating_mul(columns).saturating_mul(scores) > AFFORDABLE {
+    // Twice the usual size takes about four times as long.
+    let larger = (params.max_complexity.min(params.max_rules.saturating_mul(4)) / USUAL_SIZE).max(1) as u64;
+    let cost = (rows + COLUMN).saturating_mul(columns).saturating_mul(scores).saturating_mul(larger.saturating_pow(2));
+    if cost > AFFORDABLE {
         return Some(NoFolds::Long { rows: problem.rows, columns: columns as usize });
     }
     Folds::new(problem, USUAL_FOLDS, params.seed).err().map(|error| NoFolds::Rows(error.to_string()))

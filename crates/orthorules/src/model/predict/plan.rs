@@ -3,7 +3,7 @@
 use super::bits::{self, Bits, WORDS};
 use crate::base::error::{Error, Result};
 use crate::data::schema::ColumnSpec;
-use crate::data::table::{Kind, MISSING, Table, Values};
+use crate::data::table::{Column, Kind, MISSING, Table, Values};
 use crate::model::rule::{Condition, ConditionKey, Test};
 use crate::model::{Model, Size};
 use std::borrow::Cow;
@@ -131,7 +131,19 @@ fn needed_column<'t>(table: &'t Table, name: &str, spec: Option<&ColumnSpec>) ->
     let kind = spec.map_or(Kind::Numeric, |spec| spec.kind);
     let levels = spec.map_or(&[][..], |spec| &spec.levels);
     let names = || table.columns().iter().map(|c| c.name.as_str());
-    let column = table.column(name).ok_or_else(|| no_column(name, names()))?;
+    let date = spec.and_then(|spec| spec.date.as_ref());
+    let parts = date.filter(|_| table.column(name).is_none()).and_then(|date| {
+        let dates = table.column(&date.column)?.clone().into_categorical();
+        Some(Column::new(name, dates.values.part_of_dates(date)?))
+    });
+    if let Some(column) = parts {
+        return Ok(Cow::Owned(match kind {
+            Kind::Ordered => in_order(column.values, levels),
+            _ => column.values,
+        }));
+    }
+    let needed = date.map_or(name, |date| date.column.as_str());
+    let column = table.column(name).ok_or_else(|| no_column(needed, names()))?;
     match (kind, column.values.kind()) {
         (Kind::Numeric, Kind::Numeric) => Ok(Cow::Borrowed(&column.values)),
         (Kind::Numeric, _) => {

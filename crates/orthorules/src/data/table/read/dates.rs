@@ -35,8 +35,7 @@ pub(super) fn heads(head: &Head, dates: &KnownDates, names: &HashSet<&str>) -> V
 /// One part of the dates that `cells` spell.
 pub(super) fn part(cells: &ColumnPart, date: &DateSource) -> ColumnPart {
     let ColumnPart::Text(levels) = cells else { return ColumnPart::Missing(cells.rows()) };
-    let numbers: Vec<Option<u32>> =
-        levels.names.iter().map(|text| date.form.read(text).and_then(|moment| date.part.of(moment))).collect();
+    let numbers = date.numbers(&levels.names);
     let number = |&code: &u32| numbers.get(code as usize).copied().flatten();
     if date.part == DatePart::Weekday {
         let codes = levels.codes.iter().map(|code| number(code).unwrap_or(MISSING));

@@ -82,7 +82,8 @@ impl Scan {
             known.filter(|_| !request.wanted() && !request.ignored)
         };
         let (mut heads, mut left_out) = (Vec::new(), Vec::new());
-        let asked = |name: &String| options.only.as_ref().is_none_or(|only| only.contains(name));
+        let only: Option<HashSet<&String>> = options.only.as_ref().map(|only| only.iter().collect());
+        let asked = |name: &String| only.as_ref().is_none_or(|only| only.contains(name));
         let (mut read, mut places): (Vec<Head>, Vec<usize>) = (Vec::new(), Vec::new());
         for (place, name) in names.iter().enumerate() {
             if let Some(dates) = dates(place, name, request(name)) {
