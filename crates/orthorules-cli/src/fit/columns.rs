@@ -93,7 +93,8 @@ fn note(warning: &Warning) -> Option<String> {
         }
         Warning::LeftOut { reason: Reason::Index, .. } => "left out: an index".into(),
         Warning::LeftOut { reason, .. } => format!("left out: {reason}"),
-        Warning::Strays { count, value, .. } => format!("{count} not numbers, as {value:?}, are missing"),
+        Warning::Strays { count: 1, value, .. } => format!("one word, {value:?}, counts as missing"),
+        Warning::Strays { count, value, .. } => format!("{count} words, as {value:?}, count as missing"),
         Warning::Thousands { value, .. } => format!("read as numbers, as {value:?}"),
         Warning::DecimalCommas { value, .. } => format!("text that looks like numbers, as {value:?}"),
         Warning::AmbiguousDates { .. } => "day and month could be exchanged".into(),

@@ -16,6 +16,7 @@ mod messages;
 mod monotone;
 mod odd_input;
 mod output;
+mod pages;
 mod round_trip;
 mod selection;
 mod targets;
