@@ -62,8 +62,9 @@ PARAMETERS = """\
         Trees of `sirus`.
     p0 : float, default=0.0
         Share of the trees that must have a rule of `sirus`.
-    cv : int, splitter or list of splits, optional
-        Folds of the cross-validation that chooses λ and the size. Stratified by class, decided by `random_state`; a given
+    cv : int, "auto", splitter or list of splits, optional
+        Folds of the cross-validation that chooses λ and the size. `"auto"`: five where that takes a few seconds, and a
+        warning where it does not. Stratified by class, decided by `random_state`; a given
         `reg_lambda` is kept.
     select : {"simple", "best", "1se"}, optional
         Which size cross-validation chooses: the least complex whose risk is above the least by at most 1 % of the constant

@@ -44,11 +44,12 @@ def chosen(ensembles):
     """The chosen size of each ensemble."""
     rules = max(e["chosen"] for e in ensembles)
 
-    def size(path):
-        same = [s for s in path if s["rules"] == rules]
+    def size(ensemble):
+        path, complexity = ensemble["path"], ensemble.get("chosen_complexity")
+        same = [s for s in path if s["rules"] == rules and complexity in (None, s["complexity"])]
         return (same or [s for s in path if s["rules"] <= rules])[-1]
 
-    return [size(e["path"]) for e in ensembles]
+    return [size(e) for e in ensembles]
 
 
 def logistic(x):
@@ -163,7 +164,8 @@ def test_predictions_follow_from_the_file(command, tmp_path, name, seed):
     names = ["minutes", "late", "claims", "grade"]
     ignored = [flag for other in names if other != target for flag in ("--ignore", other)]
     write(tmp_path / "learn.csv", targets(rows(seed, 200, False), seed))
-    command("fit", tmp_path / "learn.csv", "--target", target, *flags, *ignored, "--cv", "none", "--max-complexity", 16,
+    command("fit", tmp_path / "learn.csv", "--target", target, *flags, *ignored, "--max-complexity", 16,
+            *(() if "--cv" in flags else ("--cv", "none")),
             "-o", tmp_path / "m.json", "--quiet")  # fmt: skip
     model = json.loads((tmp_path / "m.json").read_text())
     assert any(e["rules"] for e in model.get("one_vs_rest", [model]))

@@ -8,7 +8,7 @@ use crate::model::{Model, SizeName};
 
 /// A column is called shifted if more than this part of its rows is unlike those in training. A few values beyond the
 /// range are usual in any fresh table.
-const SHIFTED: f64 = 0.01;
+const SHIFTED: f64 = 0.05;
 
 /// Levels that are named.
 const NAMED: usize = 3;
@@ -84,7 +84,7 @@ impl<'m> Unfamiliar<'m> {
         let usual =
             self.learned.map_or(SHIFTED, |learned| SHIFTED.max(10.0 / learned.max(1) as f64)) * self.rows as f64;
         if let (Some((low, high)), true) = (tally.spec.range, tally.outside as f64 > usual) {
-            let (low, high) = (decimal::plain(low), decimal::plain(high));
+            let (low, high) = (decimal::rounded(low, 5), decimal::rounded(high, 5));
             remarks.push(format!("{name} is outside its range in training, {low} to {high}, in {}", tally.outside));
         }
         if tally.spec.missing == Some(0) && tally.missing as f64 > SHIFTED * self.rows as f64 {

@@ -27,7 +27,7 @@
 //! | `monotone` | none | +1 or -1 | for numeric columns by name, whether the score may only rise or only fall with them |
 //! | `num_trees` | 1000 | 1 to 1,000,000 | trees of `sirus` |
 //! | `p0` | 0 | from 0 to 1 | share of the trees that must have a rule of `sirus` |
-//! | `cv` | none | 2 to the number of rows, or `auto` | folds of the cross-validation that chooses λ and the size; `auto`: five where that takes seconds |
+//! | `cv` | none | 2 to the number of rows, or `auto` | folds of the cross-validation that chooses λ and the size |
 //! | `select` | `simple` with `cv` | `simple`, `best`, `1se` | which size cross-validation chooses |
 //! | `bootstrap` | none | 20 to 1,000,000 | draws that tell how sure rules and weights are |
 //! | `threads` | all cores | 1 to 1,024 | worker threads; does not change the result |
