@@ -12,6 +12,10 @@ pub(crate) fn in_python(warning: &Warning) -> String {
             let column = quoted(column);
             format!("{warning}; if they are, convert them: X[{column}].str.replace(',', '.').astype(float)")
         }
+        Warning::ManyLevels { column, .. } | Warning::CountsRows { column } => {
+            let remedy = format!("leave it out with X.drop(columns={})", quoted(column));
+            warning.to_string().replace("leave it out", &remedy)
+        }
         Warning::Unbounded { .. } => warning.to_string().replace("a larger penalty", "a larger reg_lambda"),
         other => other.to_string(),
     }

@@ -94,6 +94,9 @@ fn with_flags(warning: &Warning) -> String {
         Warning::LeftOut { column, reason } if reason.is_overruled() => {
             format!("{warning} with --categorical {column}")
         }
+        Warning::ManyLevels { column, .. } | Warning::CountsRows { column } => {
+            warning.to_string().replace("leave it out", &format!("leave it out with --ignore {column}"))
+        }
         Warning::NoFolds(NoFolds::Rows(_)) => warning.to_string(),
         Warning::NoFolds(_) => format!("{warning} (--cv 5 does it, --cv none says nothing)"),
         Warning::DecimalCommas { .. } => format!("{warning}: use --decimal ,"),

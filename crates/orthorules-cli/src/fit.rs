@@ -206,7 +206,7 @@ impl Fitted {
         for warning in &warnings {
             notes.warn(warning);
         }
-        let table = columns::table(&model, &read_with);
+        let table = columns::table(&model, &[read_with, warnings].concat());
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
         let read = if matches!(problem, Learnable::Coded(_)) { read - spent.bin } else { read };

@@ -79,7 +79,9 @@ fn column(warning: &Warning) -> Option<&str> {
         | Warning::Strays { column, .. }
         | Warning::Thousands { column, .. }
         | Warning::DecimalCommas { column, .. }
-        | Warning::AmbiguousDates { column, .. } => Some(column),
+        | Warning::AmbiguousDates { column, .. }
+        | Warning::ManyLevels { column, .. }
+        | Warning::CountsRows { column } => Some(column),
         _ => None,
     }
 }
@@ -97,6 +99,8 @@ fn note(warning: &Warning) -> Option<String> {
         Warning::Strays { count, value, .. } => format!("{count} words, as {value:?}, count as missing"),
         Warning::Thousands { value, .. } => format!("read as numbers, as {value:?}"),
         Warning::DecimalCommas { value, .. } => format!("text that looks like numbers, as {value:?}"),
+        Warning::ManyLevels { .. } => "very many levels".into(),
+        Warning::CountsRows { .. } => "counts the rows".into(),
         Warning::AmbiguousDates { .. } => "day and month could be exchanged".into(),
         _ => return None,
     })

@@ -262,3 +262,28 @@ fn several_classes_share_the_limit() {
         assert!(document["path"].as_array().unwrap().iter().all(|s| s["complexity"].as_u64().unwrap() <= most));
     }
 }
+
+#[test]
+fn columns_that_may_name_rows_are_noted() {
+    let rows = (0..400u32).fold(String::from("row,shuffled,place,x,y\n"), |t, i| {
+        format!("{t}{},{},p{},{},{}\n", i + 1, i * 7 % 400, i % 80, i % 9, i % 9 + u32::from(i % 80 == 3))
+    });
+    let sandbox = Sandbox::with(&[("t.csv", &rows)]);
+    for way in [&["--cv", "none"][..], &["--cv", "2"]] {
+        let run = sandbox.ok(&[&["fit", "t.csv", "--target", "y"], way].concat());
+        for part in [
+            "column \"row\" counts the rows, each number once; leave it out with --ignore row if",
+            "column \"shuffled\" counts the rows",
+            "column \"place\" has 80 levels",
+        ] {
+            assert!(run.stderr.contains(part), "{way:?}: {}", run.stderr);
+        }
+        assert!(!run.stderr.contains("\"x\"") && run.stdout.contains("counts the rows"), "{}", run.stderr);
+    }
+    let quiet = ["fit", "t.csv", "--target", "y", "--ignore", "row,shuffled,place"];
+    assert_eq!(sandbox.ok(&quiet).stderr, "");
+    // A number that is missing, or there twice, counts nothing.
+    let twice = rows.replace("\n2,", "\n1,");
+    sandbox.write("t.csv", &twice);
+    assert!(!sandbox.ok(&["fit", "t.csv", "--target", "y"]).stderr.contains("\"row\""));
+}

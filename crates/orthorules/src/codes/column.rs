@@ -11,6 +11,9 @@ use crate::codes::selection::{CodeSet, Selection};
 use crate::model::rule::Condition;
 use std::ops::Range;
 
+/// Fewer rows are counted by chance.
+const FEWEST_COUNTED: usize = 20;
+
 /// A column as codes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BinnedColumn {
@@ -43,6 +46,21 @@ impl BinnedColumn {
             }
             _ => false,
         }
+    }
+
+    /// Whether its numbers count the rows: whole, as many as there are rows, and each of them once.
+    pub(crate) fn counts_rows(&self) -> bool {
+        let (Scale::Ordered { lowest, highest }, Some((_, most))) = (&self.scale, self.range) else { return false };
+        let rows = with_codes!(&self.codes, codes => codes.len());
+        if rows < FEWEST_COUNTED || self.bins < 2 || most - lowest[0] + 1.0 != rows as f64 {
+            return false;
+        }
+        let mut counts = vec![0usize; self.bins + 1];
+        with_codes!(&self.codes, codes => codes.iter().for_each(|code| counts[code.index()] += 1));
+        let end = |bin: usize| if bin + 1 == self.bins { most } else { highest[bin] };
+        let whole = |x: f64| x.fract() == 0.0;
+        (0..self.bins)
+            .all(|bin| whole(lowest[bin]) && whole(end(bin)) && end(bin) - lowest[bin] + 1.0 == counts[bin] as f64)
     }
 
     /// How many rows have no value.

@@ -56,6 +56,18 @@ pub enum Warning {
         /// How it is read.
         form: DateForm,
     },
+    /// A column of categories has very many levels.
+    ManyLevels {
+        /// Its name.
+        column: String,
+        /// How many.
+        levels: usize,
+    },
+    /// A column of numbers counts the rows.
+    CountsRows {
+        /// Its name.
+        column: String,
+    },
     /// Weights are so light that they are probably shares: penalties outweigh such data.
     LightWeights {
         /// Rows of positive weight.
@@ -227,6 +239,13 @@ impl Display for Warning {
                 "column {column:?} holds dates whose day and month could be exchanged; they are read with the {} first",
                 if *form == DateForm::DayFirst { "day" } else { "month" }
             ),
+            Self::ManyLevels { column, levels } => {
+                write!(f, "column {column:?} has {levels} levels; leave it out if they name rows rather than groups")
+            }
+            Self::CountsRows { column } => write!(
+                f,
+                "column {column:?} counts the rows, each number once; leave it out if it says nothing about fresh rows"
+            ),
             Self::LightWeights { rows, total } => write!(
                 f,
                 "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \
@@ -345,6 +364,8 @@ mod tests {
             Warning::Thousands { column: column(), row: 3, value: value() },
             Warning::DecimalCommas { column: column(), row: 3, value: value() },
             Warning::AmbiguousDates { column: column(), form: DateForm::DayFirst },
+            Warning::ManyLevels { column: column(), levels: 60 },
+            Warning::CountsRows { column: column() },
             Warning::ZeroWeights { rows: 1, total: 9 },
             Warning::Dropped { rows: 1, total: 9 },
             Warning::ManyClasses { classes: 60 },

@@ -6,6 +6,9 @@ use crate::codes::coded::Coded;
 use crate::codes::column::BinnedColumn;
 use crate::data::loss::Link;
 use crate::data::problem::{Problem, Task};
+use crate::data::schema::ColumnSpec;
+use crate::data::table::Kind;
+use crate::data::warning::Warning;
 use crate::engine::response::Response;
 use crate::learn::best_path::BestPath;
 use crate::learn::boosting::{Boosting, State};
@@ -72,8 +75,22 @@ impl<'p> Binned<'p> {
             share::within(&mut ensembles, checked.max_complexity);
         }
         seconds.total = start.elapsed().as_secs_f64();
-        Fitted { model: model(problem, columns, ensembles, checked), seconds, warnings: Vec::new() }
+        let model = model(problem, columns, ensembles, checked);
+        let warnings = columns.iter().zip(&model.columns).filter_map(|(column, spec)| remark(column, spec)).collect();
+        Fitted { model, seconds, warnings }
     }
+}
+
+/// A column with more levels than this is worth a remark.
+const MANY_LEVELS: usize = 50;
+
+/// What a user should know of a column that may name rows.
+fn remark(column: &BinnedColumn, spec: &ColumnSpec) -> Option<Warning> {
+    let name = || spec.name.clone();
+    if spec.kind == Kind::Categorical && spec.levels.len() > MANY_LEVELS {
+        return Some(Warning::ManyLevels { column: name(), levels: spec.levels.len() });
+    }
+    (spec.date.is_none() && column.counts_rows()).then(|| Warning::CountsRows { column: name() })
 }
 
 /// A fit along the path that the parameters ask for.

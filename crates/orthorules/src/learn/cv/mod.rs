@@ -78,6 +78,8 @@ pub(crate) fn fit(
         seconds.search += spent.search;
         seconds.refit += spent.refit;
     }
+    // What there is to say of columns is said of all rows.
+    let warnings = fits[0][0].warnings.clone();
     let models = |fits: Vec<Fitted>| fits.into_iter().map(|fitted| fitted.model).collect::<Vec<_>>();
     let mut whole = models(fits.remove(0));
     let held: Vec<HeldOutFold> = fits
@@ -116,7 +118,7 @@ pub(crate) fn fit(
         grid: lambdas.iter().enumerate().filter_map(best_of).collect(),
         path: of_lambda(chosen.lambda).into_iter().map(CvStep::from).collect(),
     });
-    Ok(Fitted { model, seconds, warnings: Vec::new() })
+    Ok(Fitted { model, seconds, warnings })
 }
 
 /// The folds of [`Cv::Auto`](crate::params::Cv::Auto).
