@@ -176,6 +176,12 @@ fn predictions(plan: &Plan, graph: &mut Graph) {
     let classes = plan.classes().len();
     let name = if classes > 0 { "probabilities" } else { "prediction" };
     graph.output(name, &[None, Some(classes.max(1))]);
+    if plan.mean == Mean::Score {
+        return graph.named("Identity", &["score"], name, &[]);
+    }
+    if plan.mean == Mean::Exp && plan.exposure.is_none() {
+        return graph.named("Exp", &["score"], name, &[]);
+    }
     let one = graph.doubles(&[1, 1], &[1.0]);
     let logistic = |graph: &mut Graph, exponent: &str| {
         let power = graph.node("Exp", &[exponent], &[]);
@@ -183,10 +189,9 @@ fn predictions(plan: &Plan, graph: &mut Graph) {
         graph.node("Div", &[&one, &below], &[])
     };
     let mean = match plan.mean {
-        Mean::Score => return graph.named("Identity", &["score"], name, &[]),
-        Mean::Exp => {
-            let Some(place) = plan.exposure else { return graph.named("Exp", &["score"], name, &[]) };
-            let (rate, exposure) = (graph.node("Exp", &["score"], &[]), plan.columns[place].name);
+        Mean::Score | Mean::Exp => {
+            let exposure = plan.exposure.map_or("", |place| plan.columns[place].name);
+            let rate = graph.node("Exp", &["score"], &[]);
             let missing = graph.node("IsNaN", &[exposure], &[]);
             let factor = graph.node("Where", &[&missing, &one, exposure], &[]);
             return graph.named("Mul", &[&factor, &rate], name, &[]);

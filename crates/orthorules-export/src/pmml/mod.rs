@@ -19,7 +19,7 @@ struct Document<'p> {
 /// The document.
 pub(crate) fn write(plan: &Plan) -> Result<String> {
     let mut prefix = String::new();
-    let own = ["rule_", "text_", "score", "prediction", "probability_", "reason_"];
+    let own = ["rule_", "text_", "score", "prediction", "probability_", "reason_", "mean_", "total", "constant"];
     while plan.columns.iter().any(|c| own.iter().any(|name| c.name.starts_with(&format!("{prefix}{name}")))) {
         prefix.push('_');
     }
@@ -239,7 +239,15 @@ impl Document<'_> {
                 "OutputField",
                 &[("name", &shown), ("optype", "categorical"), ("dataType", "integer"), ("feature", "transformedValue")],
             );
-            self.xml.empty("FieldRef", &[("field", &name), ("mapMissingTo", "0")]);
+            // A reference alone would do, but not every evaluator follows one to a derived field.
+            self.apply("if", |d| {
+                d.apply("equal", |d| {
+                    d.xml.empty("FieldRef", &[("field", &name)]);
+                    d.xml.text("Constant", &[("dataType", "integer")], "1");
+                });
+                d.xml.text("Constant", &[("dataType", "integer")], "1");
+                d.xml.text("Constant", &[("dataType", "integer")], "0");
+            });
             self.xml.close();
         }
     }
