@@ -1,21 +1,18 @@
 //! One C99 file without any library: a struct for a row, scores, predictions, and which rules hold.
 
 use crate::header::Blanks;
-use crate::plan::{Holds, Mean, Plan, Test};
+use crate::plan::{Holds, Mean, Plan, Test, spellings};
 use crate::text::{comment, identifiers, number};
 use orthorules::{Error, Kind, Result};
 use std::fmt::Write;
 
 /// Keywords of C and C++, and macros of the headers that are included.
-const TAKEN: &[&str] = &[
-    "alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "concept", "const",
-    "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export",
-    "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
-    "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "requires",
-    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw",
-    "true", "try", "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using", "virtual", "void",
-    "volatile", "while", "xor", "NULL", "NAN", "INFINITY", "HUGE_VAL", "isnan", "unix", "linux", "errno",
-];
+const TAKEN: &str = "\
+    alignas alignof and asm auto bool break case catch char class concept const constexpr continue decltype \
+    default delete do double else enum explicit export extern false float for friend goto if inline int long \
+    mutable namespace new noexcept not nullptr operator or private protected public register requires restrict \
+    return short signed sizeof static struct switch template this throw true try typedef typeid typename typeof \
+    union unsigned using virtual void volatile while xor NULL NAN INFINITY HUGE_VAL isnan unix linux errno";
 
 const TRIMMED: &str = r"
 /* How many bytes of blank are here, in UTF-8. */
@@ -171,7 +168,9 @@ fn declarations(plan: &Plan, names: &[String], text: &mut String) {
         text.push_str("\n/* The classes. */");
         let labels = plan.classes().iter().map(|class| literal(class)).collect();
         text.push_str(&table("char *const ", "orthorules_labels", "ORTHORULES_CLASSES", labels));
-        text.push_str("\n/* What each rule adds where it holds: with several classes to the score of each, rule by rule. */");
+        text.push_str(
+            "\n/* What each rule adds where it holds: with several classes to the score of each, rule by rule. */",
+        );
     }
     let scores = |rule: usize| plan.scores.iter().map(|s| weight(rule, s)).collect::<Vec<_>>().join(", ");
     let weights: Vec<String> = (0..plan.rules.len()).map(scores).collect();
@@ -215,13 +214,11 @@ fn rules(plan: &Plan, names: &[String], text: &mut String) {
 fn condition(plan: &Plan, test: &Test, name: &str) -> String {
     let kind = plan.columns[test.column].kind;
     let value = format!("row->{name}");
-    let is = |level: &str| match (kind, level) {
-        (Kind::Boolean, "true") => format!("orthorules_says({value}, \"true\") || orthorules_says({value}, \"1\")"),
-        (Kind::Boolean, "false") => format!("orthorules_says({value}, \"false\") || orthorules_says({value}, \"0\")"),
-        (Kind::Boolean, other) => format!("orthorules_says({value}, {})", literal(other)),
-        (_, level) => format!("orthorules_is({value}, {})", literal(level)),
+    let function = if kind == Kind::Boolean { "orthorules_says" } else { "orthorules_is" };
+    let any = |levels: &[&str]| {
+        let is = |level: &str| format!("{function}({value}, {})", literal(level));
+        spellings(kind, levels).into_iter().map(is).collect::<Vec<_>>().join(" || ")
     };
-    let any = |levels: &[&str]| levels.iter().map(|level| is(level)).collect::<Vec<_>>().join(" || ");
     match &test.holds {
         Holds::AtMost(t) => format!("{value} <= {}", number(*t)),
         Holds::AtLeast(t) => format!("{value} >= {}", number(*t)),
@@ -254,7 +251,11 @@ fn mean(plan: &Plan, score: &str) -> String {
 fn one_score(plan: &Plan, names: &[String], text: &mut String) {
     let score = &plan.scores[0];
     text.push_str("\n/* The score of a row. */\ndouble orthorules_score(const orthorules_row *row);\n");
-    let _ = writeln!(text, "double orthorules_score(const orthorules_row *row)\n{{\n    double score = {};", number(score.intercept));
+    let _ = writeln!(
+        text,
+        "double orthorules_score(const orthorules_row *row)\n{{\n    double score = {};",
+        number(score.intercept)
+    );
     if score.terms.is_empty() {
         text.push_str("    (void)row;\n");
     }
@@ -267,7 +268,9 @@ fn one_score(plan: &Plan, names: &[String], text: &mut String) {
         _ => "The prediction for a row".into(),
     };
     let _ = writeln!(text, "\n/* {what}. */\ndouble orthorules_predict(const orthorules_row *row);");
-    text.push_str("double orthorules_predict(const orthorules_row *row)\n{\n    double score = orthorules_score(row);\n");
+    text.push_str(
+        "double orthorules_predict(const orthorules_row *row)\n{\n    double score = orthorules_score(row);\n",
+    );
     let mean = mean(plan, "score");
     let _ = match plan.exposure.map(|place| &names[place]) {
         Some(name) => writeln!(text, "    return (isnan(row->{name}) ? 1.0 : row->{name}) * {mean};\n}}"),
@@ -311,7 +314,9 @@ fn several_predictions(plan: &Plan, text: &mut String) {
 }
 
 fn fired(plan: &Plan, text: &mut String) {
-    text.push_str("\n/* Writes the places of the rules that hold, counted from 0, to `rules`, which has room for all;\n");
+    text.push_str(
+        "\n/* Writes the places of the rules that hold, counted from 0, to `rules`, which has room for all;\n",
+    );
     text.push_str("   returns how many there are. */\nint orthorules_fired(const orthorules_row *row, int *rules);\n");
     text.push_str("int orthorules_fired(const orthorules_row *row, int *rules)\n{\n    int count = 0;\n");
     if plan.rules.is_empty() {

@@ -7,24 +7,21 @@ use orthorules::Kind;
 use std::fmt::Write;
 
 /// Keywords, and the names that the function with the conditions uses.
-const TAKEN: &[&str] = &[
-    "abstract", "arguments", "async", "await", "boolean", "break", "byte", "case", "catch", "char", "class", "const",
-    "continue", "debugger", "default", "delete", "do", "double", "else", "enum", "eval", "export", "extends", "false",
-    "final", "finally", "float", "for", "function", "get", "goto", "if", "implements", "import", "in", "instanceof",
-    "int", "interface", "let", "long", "native", "new", "null", "of", "package", "private", "protected", "public",
-    "return", "set", "short", "static", "super", "switch", "synchronized", "this", "throw", "throws", "transient",
-    "true", "try", "typeof", "undefined", "var", "void", "volatile", "while", "with", "yield", "NaN", "Infinity",
-    "Number", "row", "number", "text", "truth",
-];
+const TAKEN: &str = "\
+    abstract arguments async await boolean break byte case catch char class const continue debugger default \
+    delete do double else enum eval export extends false final finally float for function get goto if implements \
+    import in instanceof int interface let long native new null of package private protected public return set \
+    short static super switch synchronized this throw throws transient true try typeof undefined var void \
+    volatile while with yield NaN Infinity Number row number text truth";
 
-const VALUE: &str = r#"
+const VALUE: &str = r"
 /** What a row holds under a name; null where it is missing. */
 function value(row, name) {
   if (!Object.prototype.hasOwnProperty.call(row, name)) return null;
   const found = row[name];
   return found === undefined || Number.isNaN(found) ? null : found;
 }
-"#;
+";
 
 const NUMBER: &str = r#"
 /** A number; NaN where it is missing. */
@@ -144,7 +141,8 @@ fn scores(plan: &Plan, text: &mut String) {
     text.push_str("\n// Each score: where it starts, and which rules add how much, in the order of addition.\n");
     text.push_str("const SCORES = [\n");
     for score in &plan.scores {
-        let terms: Vec<String> = score.terms.iter().map(|(rule, weight)| format!("[{rule}, {}]", number(*weight))).collect();
+        let terms: Vec<String> =
+            score.terms.iter().map(|(rule, weight)| format!("[{rule}, {}]", number(*weight))).collect();
         let class = score.class.map_or("null".into(), quoted);
         let _ = writeln!(text, "  [{class}, {}, [{}]],", number(score.intercept), terms.join(", "));
     }

@@ -212,6 +212,16 @@ impl Reason {
     }
 }
 
+/// The ways to write levels: where true and false are meant, numbers do as well. Letters are small.
+pub(crate) fn spellings<'l>(kind: Kind, levels: &[&'l str]) -> Vec<&'l str> {
+    let spell = |level: &&'l str| match (kind, *level) {
+        (Kind::Boolean, "true") => vec!["true", "1", "1.0"],
+        (Kind::Boolean, "false") => vec!["false", "0", "0.0"],
+        (_, level) => vec![level],
+    };
+    levels.iter().flat_map(spell).collect()
+}
+
 /// A weight with its sign, as short as it can be without losing a bit.
 pub(crate) fn signed(weight: f64) -> String {
     let text = orthorules::decimal::plain(weight);

@@ -7,11 +7,9 @@ use orthorules::Kind;
 use std::fmt::Write;
 
 /// Keywords, and the names that the function with the conditions uses.
-const TAKEN: &[&str] = &[
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
-    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "row",
-];
+const TAKEN: &str = "\
+    False None True and as assert async await break class continue def del elif else except finally for from \
+    global if import in is lambda nonlocal not or pass raise return try while with yield row";
 
 const VALUE: &str = r#"
 
@@ -86,7 +84,9 @@ def _exp(x):
 pub(crate) fn write(plan: &Plan) -> String {
     let missing = "a key that is not there, None, NaN";
     let mut text = commented(&plan.header(missing, Blanks::TakenOff), "# ");
-    text.push_str("#\n# score(row), predict(row) and reasons(row) take a mapping from the names of columns to values.\n");
+    text.push_str(
+        "#\n# score(row), predict(row) and reasons(row) take a mapping from the names of columns to values.\n",
+    );
     text.push_str("\nimport math\n");
     if !plan.columns.is_empty() {
         text.push_str(VALUE);
@@ -164,7 +164,8 @@ fn scores(plan: &Plan, text: &mut String) {
     text.push_str("\n\n# Each score: where it starts, and which rules add how much, in the order of addition.\n");
     text.push_str("_SCORES = (\n");
     for score in &plan.scores {
-        let terms: Vec<String> = score.terms.iter().map(|(rule, weight)| format!("({rule}, {})", number(*weight))).collect();
+        let terms: Vec<String> =
+            score.terms.iter().map(|(rule, weight)| format!("({rule}, {})", number(*weight))).collect();
         let class = score.class.map_or("None".into(), literal);
         let _ = writeln!(text, "    ({class}, {}, {}),", number(score.intercept), tuple(&terms));
     }

@@ -9,7 +9,10 @@ const TEXTS: [(&[&str], &str); 7] = [
     (&["--to", "javascript"], include_str!("exports/model.mjs")),
     (&["--to", "c"], include_str!("exports/model.c")),
     (&["--to", "sql"], include_str!("exports/sqlite.sql")),
-    (&["--to", "sql", "--dialect", "duckdb", "--as", "view", "--table", "main.trips"], include_str!("exports/duckdb.sql")),
+    (
+        &["--to", "sql", "--dialect", "duckdb", "--as", "view", "--table", "main.trips"],
+        include_str!("exports/duckdb.sql"),
+    ),
     (&["--to", "sql", "--dialect", "postgresql"], include_str!("exports/postgresql.sql")),
     (&["--to", "pmml"], include_str!("exports/model.pmml")),
 ];
@@ -58,7 +61,19 @@ fn workbooks_and_graphs_need_a_file() {
 #[test]
 fn sizes_are_named_by_rules_or_complexity() {
     let sandbox = Sandbox::with(&[("t.csv", &claims())]);
-    sandbox.ok(&["fit", "t.csv", "--target", "claims", "--task", "poisson", "--exposure", "years", "-o", "m.json", "-q"]);
+    sandbox.ok(&[
+        "fit",
+        "t.csv",
+        "--target",
+        "claims",
+        "--task",
+        "poisson",
+        "--exposure",
+        "years",
+        "-o",
+        "m.json",
+        "-q",
+    ]);
     let size = |flags: &[&str]| {
         let run = sandbox.ok(&[&["export", "m.json", "--to", "python"], flags].concat());
         run.stdout.lines().find(|line| line.starts_with("# Size: ")).unwrap().to_owned()

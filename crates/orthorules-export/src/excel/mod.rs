@@ -11,7 +11,7 @@
 
 mod sheets;
 
-use crate::plan::{Holds, Plan, Test};
+use crate::plan::{Holds, Plan, Test, spellings};
 use orthorules::{Error, Kind, Result};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Formula, Workbook, XlsxError};
 use sheets::{Place, cell, range};
@@ -102,13 +102,13 @@ impl Layout<'_> {
     }
 
     /// The cell of `Cases` with the value of a column; the first column names the case.
-    fn input(&self, column: usize, case: u32) -> Place {
+    fn input(column: usize, case: u32) -> Place {
         Place::new(1 + case, 1 + column as u32)
     }
 
     /// The cell of `Cases` with a score.
     fn score(&self, score: usize, case: u32) -> Place {
-        self.input(self.plan.columns.len() + score, case)
+        Self::input(self.plan.columns.len() + score, case)
     }
 
     /// The condition that a rule holds.
@@ -119,12 +119,12 @@ impl Layout<'_> {
     }
 
     fn condition(&self, test: &Test, row: u32, case: u32) -> String {
-        let value = format!("Cases!{}", self.input(test.column, case).row_free());
+        let value = format!("Cases!{}", Self::input(test.column, case).row_free());
         let kind = self.plan.columns[test.column].kind;
         // "Yes" = "yes" in Excel, but not for EXACT.
         let text = if kind == Kind::Boolean { format!("LOWER({value})") } else { value.clone() };
         let among = |levels: &[&str]| {
-            let last = spellings(levels, kind).len() as u32 - 1;
+            let last = spellings(kind, levels).len() as u32 - 1;
             let levels = range("Conditions", Place::new(row, 3), Place::new(row, 3 + last));
             format!("SUMPRODUCT(--EXACT({text},{levels}))>0")
         };
@@ -141,14 +141,4 @@ impl Layout<'_> {
             Holds::Present => format!("{value}<>\"\""),
         }
     }
-}
-
-/// What levels look like in a cell: true and false may be typed as 1 and 0.
-fn spellings(levels: &[&str], kind: Kind) -> Vec<String> {
-    let spell = |level: &&str| match (kind, *level) {
-        (Kind::Boolean, "true") => vec!["true".to_owned(), "1".to_owned()],
-        (Kind::Boolean, "false") => vec!["false".to_owned(), "0".to_owned()],
-        (_, level) => vec![level.to_owned()],
-    };
-    levels.iter().flat_map(spell).collect()
 }

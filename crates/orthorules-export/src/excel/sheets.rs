@@ -1,7 +1,7 @@
 //! The sheets, one after the other.
 
-use super::{Layout, Problem, TOGETHER, formula, spellings};
-use crate::plan::{Holds, Mean, Test};
+use super::{Layout, Problem, TOGETHER, formula};
+use crate::plan::{Holds, Mean, Test, spellings};
 use orthorules::Kind;
 use rust_xlsxwriter::{Format, FormatAlign, Worksheet};
 
@@ -68,7 +68,7 @@ impl Layout<'_> {
         let (plan, bold) = (self.plan, heading());
         sheet.write_string_with_format(0, 0, "case", &bold)?;
         for (place, column) in plan.columns.iter().enumerate() {
-            let at = self.input(place, 0);
+            let at = Self::input(place, 0);
             // Typed numbers and truth values stay the text that they are.
             if column.kind != Kind::Numeric {
                 sheet.set_column_format(at.column(), &Format::new().set_num_format("@"))?;
@@ -87,12 +87,14 @@ impl Layout<'_> {
         sheet.set_freeze_panes(1, 0)?;
         for case in 0..cases {
             let row = 1 + case;
-            let inputs = format!("{}:{}", Place::new(row, 0).row_free(), Place::new(row, plan.columns.len() as u32).row_free());
+            let inputs =
+                format!("{}:{}", Place::new(row, 0).row_free(), Place::new(row, plan.columns.len() as u32).row_free());
             for score in 0..scores {
                 let sum = self.sum(score, case);
                 let text = format!("IF(COUNTA({inputs})=0,\"\",{sum})");
                 sheet.write_formula(row, self.score(score, 0).column(), formula(text, "")?)?;
-                let text = format!("IF({}=\"\",\"\",{})", self.score(score, case).row_free(), self.prediction(score, case));
+                let text =
+                    format!("IF({}=\"\",\"\",{})", self.score(score, case).row_free(), self.prediction(score, case));
                 sheet.write_formula(row, prediction(score, 0).column(), formula(text, "")?)?;
             }
             let parts: Vec<String> =
@@ -127,7 +129,7 @@ impl Layout<'_> {
             return format!("IF(SUM({all})>0,Working!{own}/SUM({all}),1/{})", self.plan.scores.len());
         }
         let mean = self.mean_of(&own);
-        match self.plan.exposure.map(|place| self.input(place, case).row_free()) {
+        match self.plan.exposure.map(|place| Self::input(place, case).row_free()) {
             Some(exposure) => format!("IF(ISNUMBER({exposure}),{exposure},1)*{mean}"),
             None => mean,
         }
@@ -200,7 +202,7 @@ impl Layout<'_> {
                 if let Some(t) = threshold {
                     sheet.write_number(row, 3, t)?;
                 }
-                for (level, column) in spellings(levels, column.kind).iter().zip(3..) {
+                for (level, column) in spellings(column.kind, levels).into_iter().zip(3..) {
                     sheet.write_string(row, column, level)?;
                 }
             }
@@ -236,7 +238,8 @@ impl Layout<'_> {
             }
             for (part, reasons) in reasons.chunks(TOGETHER).enumerate() {
                 let term = |reason: &crate::plan::Reason| {
-                    let (at, text) = (self.holds(reason.rule, case).row_free(), Place::new(1, reason.rule as u32).fixed());
+                    let (at, text) =
+                        (self.holds(reason.rule, case).row_free(), Place::new(1, reason.rule as u32).fixed());
                     format!("IF({at}=1,\"; \"&{text},\"\")")
                 };
                 let at = self.part(part, case);

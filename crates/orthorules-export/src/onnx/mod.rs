@@ -6,7 +6,7 @@ mod graph;
 mod protobuf;
 
 use crate::header::Blanks;
-use crate::plan::{Holds, Mean, Plan, Test};
+use crate::plan::{Holds, Mean, Plan, Test, spellings};
 use crate::text::literal;
 use graph::{Element, Graph, int};
 use orthorules::{Error, Kind, Result};
@@ -44,7 +44,8 @@ pub(crate) fn write(plan: &Plan) -> Result<Vec<u8>> {
     scores(plan, &mut graph, &holding, &always);
     predictions(plan, &mut graph);
     let header = plan.header("NaN in numbers, \"\" in text", Blanks::Kept).join("\n");
-    let list = |texts: &mut dyn Iterator<Item = &str>| format!("[{}]", texts.map(literal).collect::<Vec<_>>().join(", "));
+    let list =
+        |texts: &mut dyn Iterator<Item = &str>| format!("[{}]", texts.map(literal).collect::<Vec<_>>().join(", "));
     let notes = [
         ("fingerprint", plan.model.fingerprint()),
         ("rules", list(&mut plan.rules.iter().map(|rule| rule.text.as_str()))),
@@ -88,7 +89,7 @@ fn condition(plan: &Plan, graph: &mut Graph, test: &Test, always: &str) -> Strin
     };
     let among = |graph: &mut Graph, levels: &[&str]| {
         let tests: Vec<String> =
-            levels.iter().flat_map(|level| spellings(column.kind, level)).map(|l| is(graph, column.name, l)).collect();
+            written(column.kind, levels).into_iter().map(|level| is(graph, column.name, level)).collect();
         graph.chain("Or", &tests)
     };
     match &test.holds {
@@ -114,13 +115,14 @@ fn condition(plan: &Plan, graph: &mut Graph, test: &Test, always: &str) -> Strin
     }
 }
 
-/// The ways in which true and false are written.
-fn spellings<'l>(kind: Kind, level: &'l str) -> Vec<&'l str> {
-    match (kind, level) {
-        (Kind::Boolean, "true") => vec!["true", "True", "TRUE", "1"],
-        (Kind::Boolean, "false") => vec!["false", "False", "FALSE", "0"],
-        _ => vec![level],
-    }
+/// The ways to write levels, true and false in capital letters, too: there is no node that makes them small.
+fn written<'l>(kind: Kind, levels: &[&'l str]) -> Vec<&'l str> {
+    let capitals: &[&str] = match (kind, levels) {
+        (Kind::Boolean, ["true"]) => &["True", "TRUE"],
+        (Kind::Boolean, ["false"]) => &["False", "FALSE"],
+        _ => &[],
+    };
+    spellings(kind, levels).into_iter().chain(capitals.iter().copied()).collect()
 }
 
 /// The outputs `contributions` (rows × rules, with several classes × classes) and `score` (rows × scores).

@@ -1,9 +1,11 @@
-//! A Scorecard: one characteristic a rule, each with its reason code. Several classes are a chain of Scorecards.
+//! A Scorecard: one characteristic a rule, each with its reason code. Several classes are a chain of Scorecards
+//! (`chain.rs`).
 
+mod chain;
 mod xml;
 
 use crate::header::Blanks;
-use crate::plan::{Holds, Mean, Plan, Score, Test};
+use crate::plan::{Holds, Mean, Plan, Score, Test, spellings};
 use crate::text::number;
 use orthorules::{Kind, Result};
 use xml::Xml;
@@ -19,7 +21,7 @@ struct Document<'p> {
 /// The document.
 pub(crate) fn write(plan: &Plan) -> Result<String> {
     let mut prefix = String::new();
-    let own = ["rule_", "text_", "score", "prediction", "probability_", "reason_", "mean_", "total", "constant"];
+    let own = ["rule_", "text_", "score", "prediction", "probability_", "reason_", "sum_", "mean_", "share_"];
     while plan.columns.iter().any(|c| own.iter().any(|name| c.name.starts_with(&format!("{prefix}{name}")))) {
         prefix.push('_');
     }
@@ -42,7 +44,11 @@ impl Document<'_> {
         xml.open("PMML", &[("version", "4.4"), ("xmlns", "http://www.dmg.org/PMML-4_4")]);
         xml.open("Header", &[("description", &plan.model.subject())]);
         xml.empty("Application", &[("name", "orthorules"), ("version", env!("CARGO_PKG_VERSION"))]);
-        xml.text("Annotation", &[], &format!("Fingerprint of the model (SHA-256 of its file): {}", plan.model.fingerprint()));
+        xml.text(
+            "Annotation",
+            &[],
+            &format!("Fingerprint of the model (SHA-256 of its file): {}", plan.model.fingerprint()),
+        );
         xml.close();
     }
 
@@ -51,7 +57,8 @@ impl Document<'_> {
         let plan = self.plan;
         self.xml.open("DataDictionary", &[("numberOfFields", &plan.columns.len().to_string())]);
         for column in &plan.columns {
-            let (optype, kind) = if column.kind == Kind::Numeric { ("continuous", "double") } else { ("categorical", "string") };
+            let (optype, kind) =
+                if column.kind == Kind::Numeric { ("continuous", "double") } else { ("categorical", "string") };
             self.xml.empty("DataField", &[("name", column.name), ("optype", optype), ("dataType", kind)]);
         }
         self.xml.close();
@@ -62,13 +69,14 @@ impl Document<'_> {
         for (place, column) in plan.columns.iter().enumerate().filter(|(_, column)| column.kind != Kind::Numeric) {
             let name = self.text_name(place);
             self.xml.open("DerivedField", &[("name", &name), ("optype", "categorical"), ("dataType", "string")]);
-            // Without a third part the result is missing where the condition is false: empty text is missing.
+            // Never missing, so that every comparison has an answer; and never empty, which some take for missing.
             self.apply("if", |d| {
-                d.apply("notEqual", |d| {
+                d.apply("isMissing", |d| d.xml.empty("FieldRef", &[("field", column.name)]));
+                d.xml.text("Constant", &[("dataType", "string")], "=");
+                d.apply("concat", |d| {
+                    d.xml.text("Constant", &[("dataType", "string")], "=");
                     d.trimmed(column.name, column.kind);
-                    d.xml.text("Constant", &[("dataType", "string")], "");
                 });
-                d.trimmed(column.name, column.kind);
             });
             self.xml.close();
         }
@@ -78,7 +86,7 @@ impl Document<'_> {
             self.xml.open("DerivedField", &[field[0], field[1], ("optype", "categorical"), ("dataType", "integer")]);
             self.apply("if", |d| {
                 match rule.tests.as_slice() {
-                    [] => d.always(true),
+                    [] => d.truth(true),
                     [test] => d.condition(test),
                     several => d.apply("and", |d| several.iter().for_each(|test| d.condition(test))),
                 }
@@ -115,47 +123,52 @@ impl Document<'_> {
         if kind == Kind::Boolean { self.apply("lowercase", trim) } else { trim(self) }
     }
 
-    fn always(&mut self, truth: bool) {
-        self.apply("equal", |d| {
-            d.xml.text("Constant", &[("dataType", "integer")], "1");
-            d.xml.text("Constant", &[("dataType", "integer")], if truth { "1" } else { "0" });
-        });
+    fn truth(&mut self, truth: bool) {
+        self.xml.text("Constant", &[("dataType", "boolean")], if truth { "true" } else { "false" });
     }
 
-    /// When a condition holds. Where a value is missing so is the result, and the rule is then 0.
+    /// When a condition holds. It is never missing, since evaluators do not agree on what follows from that.
     fn condition(&mut self, test: &Test) {
         let column = self.plan.columns[test.column];
-        let text = self.text_name(test.column);
-        let field = if column.kind == Kind::Numeric { column.name } else { &text };
+        let field = self.text_name(test.column);
         let compare = |d: &mut Self, function: &str, t: f64| {
-            d.apply(function, |d| {
-                d.xml.empty("FieldRef", &[("field", field)]);
-                d.xml.text("Constant", &[("dataType", "double")], &number(t));
+            d.apply("if", |d| {
+                d.apply("isMissing", |d| d.xml.empty("FieldRef", &[("field", column.name)]));
+                d.truth(false);
+                d.apply(function, |d| {
+                    d.xml.empty("FieldRef", &[("field", column.name)]);
+                    d.xml.text("Constant", &[("dataType", "double")], &number(t));
+                });
             });
         };
-        let among = |d: &mut Self, levels: &[&str]| {
-            let levels: Vec<&str> = levels.iter().flat_map(|level| spellings(column.kind, level)).collect();
-            let one = |d: &mut Self, level: &str| {
-                d.apply("equal", |d| {
-                    d.xml.empty("FieldRef", &[("field", field)]);
-                    d.xml.text("Constant", &[("dataType", "string")], level);
-                });
-            };
-            match levels.as_slice() {
-                [level] => one(d, level),
-                several => d.apply("or", |d| several.iter().for_each(|level| one(d, level))),
-            }
+        let is = |d: &mut Self, level: &str| {
+            // The level is an attribute: some readers lose what follows an entity in an element's text.
+            d.apply("equal", |d| {
+                d.xml.empty("NormDiscrete", &[("field", &field), ("value", &format!("={level}"))]);
+                d.constant(1.0);
+            });
+        };
+        let among = |d: &mut Self, levels: &[&str]| match levels {
+            [] => d.truth(false),
+            [level] => is(d, level),
+            several => d.apply("or", |d| several.iter().for_each(|level| is(d, level))),
         };
         match &test.holds {
             Holds::AtMost(t) => compare(self, "lessOrEqual", *t),
             Holds::AtLeast(t) => compare(self, "greaterOrEqual", *t),
-            Holds::In(levels) if levels.is_empty() => self.always(false),
-            Holds::In(levels) => among(self, levels),
-            Holds::NotIn(levels) if !levels.is_empty() => self.apply("not", |d| among(d, levels)),
-            Holds::Missing => self.apply("isMissing", |d| d.xml.empty("FieldRef", &[("field", field)])),
-            Holds::NotIn(_) | Holds::Present => {
-                self.apply("isNotMissing", |d| d.xml.empty("FieldRef", &[("field", field)]));
+            Holds::In(levels) => among(self, &spellings(column.kind, levels)),
+            Holds::NotIn(levels) => {
+                let levels: Vec<&str> = spellings(column.kind, levels).into_iter().chain([""]).collect();
+                self.apply("not", |d| among(d, &levels));
             }
+            Holds::Missing if column.kind == Kind::Numeric => {
+                self.apply("isMissing", |d| d.xml.empty("FieldRef", &[("field", column.name)]));
+            }
+            Holds::Present if column.kind == Kind::Numeric => {
+                self.apply("isNotMissing", |d| d.xml.empty("FieldRef", &[("field", column.name)]));
+            }
+            Holds::Missing => is(self, ""),
+            Holds::Present => self.apply("not", |d| is(d, "")),
         }
     }
 
@@ -186,9 +199,12 @@ impl Document<'_> {
         );
         self.schema();
         self.xml.open("Output", &[]);
-        let name = self.score_name(score);
+        let name = if plan.has_several() { self.sum_name(place) } else { self.score_name(score) };
         self.field(&name, &[("feature", "predictedValue")]);
-        if !plan.has_several() {
+        if plan.has_several() {
+            let mean = self.mean_name(place);
+            self.computed(&mean, |d| d.mean(&name));
+        } else {
             self.reasons(score);
             self.rules();
             self.prediction(&name);
@@ -237,7 +253,12 @@ impl Document<'_> {
             let shown = format!("{name}_holds");
             self.xml.open(
                 "OutputField",
-                &[("name", &shown), ("optype", "categorical"), ("dataType", "integer"), ("feature", "transformedValue")],
+                &[
+                    ("name", &shown),
+                    ("optype", "categorical"),
+                    ("dataType", "integer"),
+                    ("feature", "transformedValue"),
+                ],
             );
             // A reference alone would do, but not every evaluator follows one to a derived field.
             self.apply("if", |d| {
@@ -314,69 +335,13 @@ impl Document<'_> {
         self.computed(&name, |d| match exposure {
             None => d.mean(score),
             Some(exposure) => d.apply("*", |d| {
-                d.xml.empty("FieldRef", &[("field", exposure), ("mapMissingTo", "1")]);
+                d.apply("if", |d| {
+                    d.apply("isMissing", |d| d.xml.empty("FieldRef", &[("field", exposure)]));
+                    d.constant(1.0);
+                    d.xml.empty("FieldRef", &[("field", exposure)]);
+                });
                 d.mean(score);
             }),
         });
-    }
-
-    /// Several classes: their scores, one after the other, and probabilities from all of them.
-    fn chain(&mut self) {
-        let plan = self.plan;
-        self.xml.open("MiningModel", &[("functionName", "regression")]);
-        self.schema();
-        let names: Vec<String> = plan.scores.iter().map(|score| self.score_name(score)).collect();
-        self.xml.open("Output", &[]);
-        for (place, name) in names.iter().enumerate() {
-            let segment = (place + 1).to_string();
-            self.field(name, &[("feature", "predictedValue"), ("segmentId", &segment)]);
-        }
-        self.rules();
-        for (name, score) in names.iter().zip(&plan.scores) {
-            let own = format!("{}mean_{}", self.prefix, score.class.unwrap_or_default());
-            self.computed(&own, |d| d.mean(name));
-        }
-        let means: Vec<String> =
-            plan.scores.iter().map(|score| format!("{}mean_{}", self.prefix, score.class.unwrap_or_default())).collect();
-        let total = format!("{}total", self.prefix);
-        self.computed(&total, |d| {
-            d.apply("sum", |d| means.iter().for_each(|mean| d.xml.empty("FieldRef", &[("field", mean)])));
-        });
-        for (mean, score) in means.iter().zip(&plan.scores) {
-            let name = format!("{}probability_{}", self.prefix, score.class.unwrap_or_default());
-            self.computed(&name, |d| {
-                d.apply("if", |d| {
-                    d.apply("greaterThan", |d| {
-                        d.xml.empty("FieldRef", &[("field", &total)]);
-                        d.constant(0.0);
-                    });
-                    d.apply("/", |d| {
-                        d.xml.empty("FieldRef", &[("field", mean)]);
-                        d.xml.empty("FieldRef", &[("field", &total)]);
-                    });
-                    d.constant(1.0 / means.len() as f64);
-                });
-            });
-        }
-        self.xml.close();
-        self.xml.open("Segmentation", &[("multipleModelMethod", "modelChain")]);
-        for place in 0..plan.scores.len() {
-            let id = (place + 1).to_string();
-            self.xml.open("Segment", &[("id", &id)]);
-            self.xml.empty("True", &[]);
-            self.scorecard(place);
-            self.xml.close();
-        }
-        self.xml.close();
-        self.xml.close();
-    }
-}
-
-/// The ways in which true and false are written, in small letters.
-fn spellings<'l>(kind: Kind, level: &'l str) -> Vec<&'l str> {
-    match (kind, level) {
-        (Kind::Boolean, "true") => vec!["true", "1", "1.0"],
-        (Kind::Boolean, "false") => vec!["false", "0", "0.0"],
-        _ => vec![level],
     }
 }

@@ -1,6 +1,7 @@
 //! A small writer of XML.
 
 use orthorules::{Error, Result};
+use std::fmt::Write;
 
 /// A document, and the elements that are open in it.
 #[derive(Debug)]
@@ -32,7 +33,9 @@ impl Xml {
                 '>' => escaped.push_str("&gt;"),
                 '"' => escaped.push_str("&quot;"),
                 // Readers turn these into blanks, unless they are written as numbers.
-                '\t' | '\n' | '\r' => escaped.push_str(&format!("&#{};", c as u32)),
+                '\t' | '\n' | '\r' => {
+                    let _ = write!(escaped, "&#{};", c as u32);
+                }
                 _ => escaped.push(c),
             }
         }
@@ -45,7 +48,7 @@ impl Xml {
         self.text.push_str(name);
         for (key, value) in attributes {
             let value = self.escaped(value);
-            self.text.push_str(&format!(" {key}=\"{value}\""));
+            let _ = write!(self.text, " {key}=\"{value}\"");
         }
     }
 
@@ -59,7 +62,7 @@ impl Xml {
     /// Closes the element that was opened last.
     pub(super) fn close(&mut self) {
         if let Some(name) = self.open.pop() {
-            self.text.push_str(&format!("{}</{name}>\n", "  ".repeat(self.open.len())));
+            let _ = writeln!(self.text, "{}</{name}>", "  ".repeat(self.open.len()));
         }
     }
 
@@ -73,7 +76,7 @@ impl Xml {
     pub(super) fn text(&mut self, name: &'static str, attributes: Attributes, text: &str) {
         self.begin(name, attributes);
         let text = self.escaped(text);
-        self.text.push_str(&format!(">{text}</{name}>\n"));
+        let _ = writeln!(self.text, ">{text}</{name}>");
     }
 
     /// A comment.
@@ -82,7 +85,7 @@ impl Xml {
         while text.contains("--") {
             text = text.replace("--", "- -");
         }
-        self.text.push_str(&format!("<!-- {text} -->\n"));
+        let _ = writeln!(self.text, "<!-- {text} -->");
     }
 
     /// The document, unless there was text that it cannot hold.

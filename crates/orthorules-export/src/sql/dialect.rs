@@ -3,6 +3,7 @@
 use crate::options::Dialect;
 use crate::text::number;
 use orthorules::{Error, Result};
+use std::fmt::Write;
 
 /// The most bytes of a name in PostgreSQL, which cuts off the rest without a word.
 const POSTGRESQL_NAME: usize = 63;
@@ -53,11 +54,6 @@ impl Dialect {
         })
     }
 
-    /// Text inside a comment.
-    pub(super) fn remark(self, text: &str) -> String {
-        crate::text::comment(text).replace("${", "$ {").replace("*/", "* /").replace("/*", "/ *")
-    }
-
     /// A number in double precision.
     pub(super) fn number(self, x: f64) -> String {
         let text = number(x);
@@ -81,7 +77,7 @@ impl Dialect {
         while exponent != 0 {
             let step = exponent.clamp(-62, 62);
             let sign = if step < 0 { '/' } else { '*' };
-            text.push_str(&format!(" {sign} {}", 1u64 << step.unsigned_abs()));
+            let _ = write!(text, " {sign} {}", 1u64 << step.unsigned_abs());
             exponent -= step;
         }
         text + ")"
@@ -159,6 +155,11 @@ impl Dialect {
     }
 }
 
+/// Text inside a comment.
+pub(super) fn remark(text: &str) -> String {
+    crate::text::comment(text).replace("${", "$ {").replace("*/", "* /").replace("/*", "/ *")
+}
+
 /// A JSON string.
 fn json(text: &str) -> String {
     crate::text::literal(text)
@@ -203,7 +204,7 @@ mod tests {
         let texts = |text: &str| ALL.map(|dialect| dialect.text(text).unwrap());
         assert_eq!(texts("a'b\\"), ["'a''b\\'", "'a''b\\'", "E'a''b\\\\'", "'a\\'b\\\\'"]);
         assert_eq!(Dialect::Spark.text("${x}").unwrap(), "'$\\u007bx}'");
-        assert_eq!(Dialect::PostgreSql.remark("a\n*/ ${"), "a * / $ {");
+        assert_eq!(remark("a\n*/ ${"), "a * / $ {");
     }
 
     #[test]
@@ -225,8 +226,8 @@ mod tests {
     #[test]
     fn thresholds_that_sqlite_could_misread_are_spelled_in_powers_of_two() {
         let extremes = [1e-7, 5e-324, 1.797e308, -123_456.789, 0.1 + 0.2, 1.0 / 3.0, 0.1, -0.0];
-        let hundredths = || (1..10_000).map(|k| f64::from(k) / 100.0);
-        for x in extremes.into_iter().chain(hundredths()) {
+        let thousandths = || (1..10_000).map(|k| f64::from(k) / 1000.0);
+        for x in extremes.into_iter().chain(thousandths()) {
             let text = Dialect::Sqlite.threshold(x);
             if let Some(inside) = text.strip_prefix('(') {
                 let mut parts = inside.trim_end_matches(')').split(' ');
@@ -242,7 +243,7 @@ mod tests {
         }
         assert_eq!(Dialect::Sqlite.threshold(44.5), "44.5");
         // Few need it, and only where they must.
-        let spelled = hundredths().filter(|&x| Dialect::Sqlite.threshold(x).starts_with('(')).count();
+        let spelled = thousandths().filter(|&x| Dialect::Sqlite.threshold(x).starts_with('(')).count();
         assert!((1..500).contains(&spelled), "{spelled}");
     }
 }

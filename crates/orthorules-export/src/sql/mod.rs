@@ -8,7 +8,7 @@ mod dialect;
 
 use crate::header::Blanks;
 use crate::options::{Dialect, Form, Options};
-use crate::plan::{Holds, Mean, Plan, Score, Test};
+use crate::plan::{Holds, Mean, Plan, Score, Test, spellings};
 use orthorules::{Error, Kind, Result};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -40,7 +40,7 @@ pub(crate) fn write(plan: &Plan, options: &Options) -> Result<String> {
     let table = table(dialect, &options.table, "")?;
     let missing = if dialect.nan().is_some() { "NULL and NaN" } else { "NULL" };
     let header = plan.header(missing, Blanks::TakenOff);
-    let mut text = header.iter().fold(String::new(), |text, line| text + "-- " + &dialect.remark(line) + "\n");
+    let mut text = header.iter().fold(String::new(), |text, line| text + "-- " + &dialect::remark(line) + "\n");
     let _ = writeln!(text, "-- For {dialect}.");
     if options.form == Form::View {
         let _ = writeln!(text, "CREATE VIEW {} AS", self::table(dialect, &options.table, "_scored")?);
@@ -159,21 +159,18 @@ impl Query<'_> {
     fn condition(&self, test: &Test) -> Result<String> {
         let (dialect, name) = (self.dialect, &self.columns[test.column]);
         let number = || dialect.as_number(name);
-        let is_number = self.plan.columns[test.column].kind == Kind::Numeric;
-        let is_truth = self.plan.columns[test.column].kind == Kind::Boolean;
-        let text = || if is_truth { format!("LOWER({})", dialect.as_text(name)) } else { dialect.as_text(name) };
-        let list = |levels: &mut dyn Iterator<Item = &str>| {
-            levels.map(|level| dialect.text(level)).collect::<Result<Vec<String>>>().map(|texts| texts.join(", "))
+        let kind = self.plan.columns[test.column].kind;
+        let is_number = kind == Kind::Numeric;
+        let text = || match kind {
+            Kind::Boolean => format!("LOWER({})", dialect.as_text(name)),
+            _ => dialect.as_text(name),
         };
-        let spelled = |levels: &[&'static str]| levels.iter().copied().collect::<Vec<&str>>();
-        // Booleans may be stored as such, as text or as numbers.
-        let spellings = |levels: &[&'_ str]| -> Vec<String> {
-            let spell = |level: &&str| match (is_truth, *level) {
-                (true, "true") => spelled(&["true", "1", "1.0"]).iter().map(ToString::to_string).collect(),
-                (true, "false") => spelled(&["false", "0", "0.0"]).iter().map(ToString::to_string).collect(),
-                (_, other) => vec![other.to_owned()],
-            };
-            levels.iter().flat_map(spell).collect()
+        let list = |levels: &[&str]| {
+            levels
+                .iter()
+                .map(|level| dialect.text(level))
+                .collect::<Result<Vec<String>>>()
+                .map(|texts| texts.join(", "))
         };
         Ok(match &test.holds {
             Holds::AtMost(t) => format!("{} <= {}", number(), dialect.threshold(*t)),
@@ -182,14 +179,13 @@ impl Query<'_> {
                 dialect.nan().map_or(holds.clone(), |nan| format!("{holds} AND {name} <> {nan}"))
             }
             Holds::In(levels) if levels.is_empty() => "1 = 0".into(),
-            Holds::In(levels) => match spellings(levels).as_slice() {
+            Holds::In(levels) => match spellings(kind, levels).as_slice() {
                 [level] => format!("{} = {}", text(), dialect.text(level)?),
-                several => format!("{} IN ({})", text(), list(&mut several.iter().map(String::as_str))?),
+                several => format!("{} IN ({})", text(), list(several)?),
             },
             Holds::NotIn(levels) => {
-                let levels = spellings(levels);
-                let all = list(&mut levels.iter().map(String::as_str).chain([""]))?;
-                format!("{} NOT IN ({all})", text())
+                let levels: Vec<&str> = spellings(kind, levels).into_iter().chain([""]).collect();
+                format!("{} NOT IN ({})", text(), list(&levels)?)
             }
             Holds::Missing if is_number => match dialect.nan() {
                 Some(nan) => format!("({name} IS NULL OR {name} = {nan})"),
