@@ -439,8 +439,8 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
     ) -> str | bytes | None:
         """The model in another system, with the same numbers and its reasons.
 
-        `to` is "python", "javascript", "c", "sql", "excel", "pmml" or "onnx". With a `path` a file is written, whole or not
-        at all; without, the text is returned, of a workbook and of ONNX the bytes. SQL takes a `dialect` ("sqlite",
+        `to` is "python", "javascript", "c", "sql", "excel", "pmml" or "onnx". With a `path` a file is written, whole or
+        not at all; without, the text is returned, of a workbook and of ONNX the bytes. SQL takes a `dialect` ("sqlite",
         "duckdb", "postgresql" or "spark"), the name of a `table`, and `as_`: "select" or "view". A workbook has
         formulas for so many `cases`. Another size is named by `rules` or `complexity`, as in `at`.
         """

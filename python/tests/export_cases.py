@@ -1,4 +1,4 @@
-"""Models with every kind of condition and hostile names, rows with every odd value, and what the engine says of them."""
+"""Models with every kind of condition and hostile names, rows of every odd value, and what the engine says of them."""
 
 import json
 import math
@@ -19,7 +19,8 @@ QUOTE, COMMENT, UNICODE, LINES = 'a"b', "x;--", "größe 日本", "two\nlines*/"
 MARKUP, KEYWORD, TICKS, FLAG, DERIVED = "<![CDATA[ ]]>", "select", "it's `quoted` \\", "flag", "order_date.month"
 YEARS = "years' \"exposure\""
 
-LEVELS = ["it's", 'say "x"', "x;--", "*/", "<![CDATA[", "new\nline", "back\\slash", "${home}", "日本", "??/", "a & b", "3"]
+LEVELS = ["it's", 'say "x"', "x;--", "*/", "<![CDATA[", "new\nline", "back\\slash", "${home}"]
+LEVELS += ["日本", "??/", "a & b", "3"]
 
 COLUMNS = [
     {"name": QUOTE, "kind": "numeric"},
@@ -99,7 +100,8 @@ def several(scale=1.0, **fields):
         rules = list({json.dumps(r): r for r in rules}.values())
         chosen = path(rules, k, scale)[-1]
         ensembles.append({"class": label, "rules": rules, "path": [chosen], "chosen": len(rules)})
-    return document(task="classification", loss="logistic", target="kind", classes=labels, one_vs_rest=ensembles) | fields
+    about = {"task": "classification", "loss": "logistic", "target": "kind", "classes": labels}
+    return document(one_vs_rest=ensembles, **about) | fields
 
 
 MODELS = {

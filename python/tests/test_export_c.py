@@ -141,6 +141,7 @@ def test_weights_are_told_beside_the_rules(tmp_path):
     for name in ("regression", "several"):
         text = case(name).model.export("c")
         weights = text.split("const double orthorules_weights[")[-1].split("{")[1].split("}")[0]
-        table = np.array([float(w) for w in weights.replace("\n", " ").split(",")]).reshape(-1, case(name).scores.shape[1])
+        numbers = [float(w) for w in weights.replace("\n", " ").split(",")]
+        table = np.array(numbers).reshape(-1, case(name).scores.shape[1])
         told = {w for row in case(name).reasons for w in row.values()}
         assert told <= set(table.ravel())

@@ -20,7 +20,7 @@ SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def cases(rows):
-    """Rows that cells can hold: no infinity, and no number that differs from a threshold in the sixteenth digit alone."""
+    """Rows that cells can hold: no infinity, and no number that differs from a threshold in its last digit alone."""
     frame = table().iloc[:rows].copy()
     for name, thresholds in THRESHOLDS.items():
         values = frame[name].to_numpy(copy=True)
@@ -78,7 +78,8 @@ def calculated(folder, data):
     (profile / "registrymodifications.xcu").write_text(SETTINGS, "utf-8")
     (folder / "model.xlsx").write_bytes(data)
     setting = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
-    run([office, setting, "--headless", "--convert-to", "xlsx", "--outdir", folder / "out", folder / "model.xlsx"], timeout=540)
+    command = [office, setting, "--headless", "--convert-to", "xlsx", "--outdir", folder / "out", folder / "model.xlsx"]
+    run(command, timeout=540)
     book = openpyxl.load_workbook(folder / "out" / "model.xlsx", data_only=True, read_only=True)
     header, *rows = book["Cases"].iter_rows(values_only=True)
     return [str(name) for name in header if name is not None], rows

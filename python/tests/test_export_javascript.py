@@ -17,7 +17,8 @@ const odd = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity, "-0": -0, un
 const entry = ([name, value]) => [name, value !== null && typeof value === "object" ? odd[value.odd] : value];
 const rows = JSON.parse(readFileSync(process.argv[3], "utf8")).map((row) => Object.fromEntries(row.map(entry)));
 const bits = (x) => Buffer.from(new Float64Array([x]).buffer).toString("hex");
-const numbers = (value) => (typeof value === "number" ? bits(value) : Object.entries(value).map(([k, v]) => [k, bits(v)]));
+const pairs = (value) => Object.entries(value).map(([k, v]) => [k, bits(v)]);
+const numbers = (value) => (typeof value === "number" ? bits(value) : pairs(value));
 const told = rows.map((row) => [numbers(score(row)), numbers(predict(row)),
   reasons(row).map(([text, by]) => [text, numbers(by)])]);
 writeFileSync(process.argv[4], JSON.stringify(told));
@@ -62,7 +63,8 @@ def test_numbers_and_reasons_are_those_of_the_engine(name, tmp_path):
     found = np.array([values(wanted, t[1], wanted.labels) for t in told])
     # JavaScript has an exponential of its own.
     with np.errstate(invalid="ignore"):
-        near = (found == wanted.predictions) | (np.abs(found - wanted.predictions) <= 1e-15 * np.abs(wanted.predictions))
+        apart = np.abs(found - wanted.predictions)
+        near = (found == wanted.predictions) | (apart <= 1e-15 * np.abs(wanted.predictions))
     assert near.all() and close(found, wanted.predictions, 1e-15)
     for (_, _, reasons), expected in zip(told, wanted.reasons, strict=True):
         if wanted.several:

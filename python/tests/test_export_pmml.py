@@ -51,7 +51,8 @@ def test_numbers_and_reasons_are_those_of_the_engine(name, evaluator):
     for row, reasons in zip(found, wanted.reasons, strict=True):
         assert {texts[n] for n in texts if row[n] == 1} == {text for text, _ in reasons}
         if not wanted.several:
-            codes = [row[f"reason_{k}"] for k in range(1, len(reasons) + 1) if row.get(f"reason_{k}") not in (None, "none")]
+            codes = [row.get(f"reason_{k}") for k in range(1, len(reasons) + 1)]
+            codes = [code for code in codes if code not in (None, "none")]
             raising = sorted((w for w in reasons.values() if w > 0), reverse=True)
             assert [reasons[code, None] for code in codes[: len(raising)]] == raising
 

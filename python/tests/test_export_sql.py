@@ -127,7 +127,8 @@ class Spark(DuckDb):
         from pyspark.sql import types as t
 
         names, kinds, rows = records()
-        kind = {"id": t.IntegerType(), "numeric": t.DoubleType(), "boolean": t.BooleanType(), "categorical": t.StringType()}
+        kind = {"id": t.IntegerType(), "numeric": t.DoubleType()}
+        kind |= {"boolean": t.BooleanType(), "categorical": t.StringType()}
         schema = t.StructType([t.StructField(n, kind[k]) for n, k in zip(names, kinds, strict=True)])
         self.session.createDataFrame(rows, schema).createOrReplaceTempView("given")
 
@@ -233,7 +234,8 @@ def test_every_dialect_parses(dialect):
     for name in MODELS:
         for form in ("select", "view"):
             text = case(name).model.export("sql", dialect=dialect, table=quoted(TABLE), as_=form)
-            (statement,) = [s for s in sqlglot.parse(text, dialect="postgres" if dialect == "postgresql" else dialect) if s]
+            called = "postgres" if dialect == "postgresql" else dialect
+            (statement,) = [s for s in sqlglot.parse(text, dialect=called) if s]
             assert statement.key == ("create" if form == "view" else "select")
 
 

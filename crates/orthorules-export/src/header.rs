@@ -13,8 +13,8 @@ pub(crate) enum Blanks {
 }
 
 impl Plan<'_> {
-    /// The lines of the header. They hold text of the model: a target makes comments of them in its own way. The first two
-    /// do not, so that no name can pose as an instruction that some tool looks for there.
+    /// The lines of the header. They hold text of the model: a target makes comments of them in its own way. The first
+    /// two do not, so that no name can pose as an instruction that some tool looks for there.
     pub(crate) fn header(&self, missing: &str, blanks: Blanks) -> Vec<String> {
         let model = self.model;
         let mut lines = vec![

@@ -162,7 +162,8 @@ function scores(row) {
 ",
     );
     text.push_str(if plan.has_several() {
-        "/** The score of a row, by label. */\nexport function score(row) {\n  return Object.fromEntries(scores(row));\n}\n"
+        "/** The score of a row, by label. */\n\
+         export function score(row) {\n  return Object.fromEntries(scores(row));\n}\n"
     } else {
         "/** The score of a row. */\nexport function score(row) {\n  return scores(row)[0][1];\n}\n"
     });

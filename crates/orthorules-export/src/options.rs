@@ -78,7 +78,8 @@ impl Options {
         Self { target, dialect, table: Self::TABLE.into(), form, cases: Self::CASES }
     }
 
-    /// The settings with these names. What is not given has its usual value; what does not go with the target is refused.
+    /// The settings with these names. What is not given has its usual value; what does not go with the target is
+    /// refused.
     pub fn named(
         target: &str,
         dialect: Option<&str>,

@@ -1,4 +1,5 @@
-//! A model at one size in the form from which every target is written: what is read, when each rule holds, what it adds.
+//! A model at one size in the form from which every target is written: what is read, when each rule holds, what it
+//! adds.
 
 use orthorules::model::Size;
 use orthorules::rule::{Condition, Op, Operand};
@@ -148,8 +149,8 @@ impl<'m> Plan<'m> {
         Ok(Test { column, holds })
     }
 
-    /// The place of a rule that another score has, or a new one. A score that has a rule twice needs two places, so that
-    /// its contributions stay apart.
+    /// The place of a rule that another score has, or a new one. A score that has a rule twice needs two places, so
+    /// that its contributions stay apart.
     fn place_of(&mut self, rule: Rule<'m>, score: &Score) -> usize {
         let taken = |place: usize| score.terms.iter().any(|term| term.0 == place);
         let known = (0..self.rules.len()).find(|&place| self.rules[place] == rule && !taken(place));
@@ -228,7 +229,8 @@ pub(crate) fn signed(weight: f64) -> String {
     if weight >= 0.0 { format!("+{text}") } else { text }
 }
 
-/// The levels that a value can have: whoever reads a table takes blanks off the ends of text, and empty text for missing.
+/// The levels that a value can have: whoever reads a table takes blanks off the ends of text, and empty text for
+/// missing.
 fn readable<'m>(levels: impl IntoIterator<Item = &'m str>) -> Vec<&'m str> {
     levels.into_iter().filter(|level| !level.is_empty() && level.trim() == *level).collect()
 }

@@ -50,8 +50,8 @@ pub(crate) fn literal(text: &str) -> String {
     quoted
 }
 
-/// A name for each column: letters, digits and underscores of its own name as far as they go, no two alike, and none that
-/// is among the `taken` ones, between blanks.
+/// A name for each column: letters, digits and underscores of its own name as far as they go, no two alike, and none
+/// that is among the `taken` ones, between blanks.
 pub(crate) fn identifiers<'a>(names: impl Iterator<Item = &'a str>, taken: &str) -> Vec<String> {
     let mut used: HashSet<String> = taken.split(' ').map(str::to_owned).collect();
     let name = |(place, name): (usize, &str)| {

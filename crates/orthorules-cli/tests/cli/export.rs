@@ -157,7 +157,8 @@ fn names_that_a_target_cannot_hold_are_refused() {
     sandbox.ok(&["export", "m.json", "--to", "sql", "--dialect", "duckdb"]);
 }
 
-/// No name ends the literal, the identifier or the comment that it stands in: every line of code is one that the exporter wrote.
+/// No name ends the literal, the identifier or the comment that it stands in: every line of code is one that the
+/// exporter wrote.
 #[test]
 fn names_stay_in_their_places() {
     let hostile = "x\"'`*/ -- \n\r\u{2028}\u{202e}]]> <!-- </script> ${a} \\ ??/ evil();";

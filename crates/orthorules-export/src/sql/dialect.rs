@@ -173,8 +173,9 @@ fn parts(x: f64) -> (i64, i32) {
     (if x.is_sign_negative() { -mantissa } else { mantissa }, exponent)
 }
 
-/// Whether every release of SQLite reads the shortest decimal of `x` as `x`. It divides the digits by a power of ten in more
-/// than double precision and rounds once more, which goes wrong where the decimal lies nearly halfway between two doubles.
+/// Whether every release of SQLite reads the shortest decimal of `x` as `x`. It divides the digits by a power of ten in
+/// more than double precision and rounds once more, which goes wrong where the decimal lies nearly halfway between two
+/// doubles.
 fn reads_well(x: f64) -> bool {
     if x.fract() == 0.0 && x.abs() < 9e15 {
         return true;

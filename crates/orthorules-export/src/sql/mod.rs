@@ -1,8 +1,8 @@
 //! One query, for SQLite, DuckDB, PostgreSQL and Spark: the table, and beside it scores, predictions and reasons.
 //!
-//! The sum is repeated where the prediction needs it, rather than named in an inner query and used in an outer one: a table
-//! with a column of that name would then be read in its place. With several classes it would be repeated for each of them,
-//! so that there scores are named within, and get names that the model's own columns do not have.
+//! The sum is repeated where the prediction needs it, rather than named in an inner query and used in an outer one: a
+//! table with a column of that name would then be read in its place. With several classes it would be repeated for each
+//! of them, so that there scores are named within, and get names that the model's own columns do not have.
 
 mod dialect;
 
@@ -72,7 +72,8 @@ fn table(dialect: Dialect, given: &str, suffix: &str) -> Result<String> {
     Ok(parts.iter().map(|part| dialect.quoted(part)).collect::<Result<Vec<String>>>()?.join("."))
 }
 
-/// `parts` with `sign` between them, each on a line of its own; many are put into groups, so that no expression is deep.
+/// `parts` with `sign` between them, each on a line of its own; many are put into groups, so that no expression is
+/// deep.
 fn joined(parts: &[String], sign: &str, indent: &str) -> String {
     if parts.len() <= IN_ONE_GO {
         return parts.join(&format!("{sign}\n{indent}"));

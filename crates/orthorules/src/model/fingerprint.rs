@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 impl Model {
-    /// SHA-256 of the model's file as [`Model::save`] writes it, in hexadecimal: `sha256sum` gives the same for that file.
+    /// SHA-256 of the model's file as [`Model::save`] writes it, in hexadecimal: `sha256sum` gives the same for that
+    /// file.
     pub fn fingerprint(&self) -> String {
         Sha256::digest(self.to_json()).iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
@@ -23,7 +24,8 @@ mod tests {
         let text = |weight: &str| {
             format!(
                 r#"{{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
-                "columns":[],"rules":[],"path":[{{"rules":0,"intercept":{weight},"weights":[],"train_risk":1}}],"chosen":0}}"#
+                "columns":[],"rules":[],
+                "path":[{{"rules":0,"intercept":{weight},"weights":[],"train_risk":1}}],"chosen":0}}"#
             )
         };
         let model = Model::from_json(&text("0.5")).unwrap();
