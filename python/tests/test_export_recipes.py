@@ -1,6 +1,6 @@
 """The recipes of docs/examples, run as far as their packages are here."""
 
-import importlib.util
+import importlib
 import sys
 from pathlib import Path
 
@@ -35,8 +35,8 @@ def test_a_duckdb_macro(deliveries, monkeypatch):
     connection = duckdb.connect()
     trips = frame.reset_index()
     connection.execute("CREATE TABLE trips AS SELECT * FROM trips")
-    macro.create_macro(connection, model, 'score "it"')
-    found = connection.sql("""SELECT * FROM "score ""it"""('trips') ORDER BY index""").df()
+    macro.create_macro(connection, model, 'my "score"')
+    found = connection.sql("SELECT * FROM \"my \"\"score\"\"\"('trips') ORDER BY index").df()
     assert np.allclose(found["prediction"], model.predict(frame), rtol=1e-12, atol=0)
     assert (found["km"].isna() == trips["km"].isna()).all()
 

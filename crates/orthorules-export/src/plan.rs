@@ -247,3 +247,63 @@ fn place_of_exposure<'m>(columns: &mut Vec<Column<'m>>, name: &'m str) -> Result
         Err(Error::Model(format!("the column {name:?} of exposures holds no numbers")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(rules: &str, more: &str) -> Model {
+        let text = format!(
+            r#"{{"format":"orthorules-model","version":1,"task":"classification","loss":"logistic","target":"y",
+            "columns":[{{"name":"x","kind":"numeric"}},{{"name":"unused","kind":"numeric"}},
+                       {{"name":"c","kind":"categorical","levels":["","a"," b"]}}],{rules}{more}}}"#
+        );
+        Model::from_json(&text).unwrap()
+    }
+
+    fn plan(model: &Model) -> Plan<'_> {
+        let steps: Vec<&Size> = model.steps(model.chosen()).map(|(_, step)| step).collect();
+        Plan::new(model, &steps).unwrap()
+    }
+
+    #[test]
+    fn levels_that_no_reader_gives_match_nothing() {
+        let conditions = [("=", ""), ("=", " b"), ("!=", " b"), ("!=", "a")];
+        let rule =
+            |(op, level): (&str, &str)| format!(r#"{{"conditions":[{{"column":"c","op":"{op}","value":"{level}"}}]}}"#);
+        let rules = format!(r#""classes":["n","y"],"rules":[{}],"#, conditions.map(rule).join(","));
+        let path = r#""path":[{"rules":4,"intercept":0,"weights":[1,1,1,1],"train_risk":1}],"chosen":4"#;
+        let model = model(&rules, path);
+        let plan = plan(&model);
+        let asked: Vec<&Holds> = plan.rules.iter().map(|rule| &rule.tests[0].holds).collect();
+        let (none, a) = (Vec::new, || vec!["a"]);
+        assert_eq!(asked, [&Holds::In(none()), &Holds::In(none()), &Holds::NotIn(none()), &Holds::NotIn(a())]);
+        assert_eq!(plan.columns, [Column { name: "c", kind: Kind::Categorical }]);
+    }
+
+    #[test]
+    fn classes_share_rules_and_a_class_keeps_its_own_apart() {
+        let (low, high) = (
+            r#"{"conditions":[{"column":"x","op":"<=","value":1}]}"#,
+            r#"{"conditions":[{"column":"x","op":">=","value":2}]}"#,
+        );
+        let part = |class: &str, rules: [&str; 2], weights: &str| {
+            format!(
+                r#"{{"class":"{class}","rules":[{}],"chosen":2,
+                "path":[{{"rules":2,"intercept":0.5,"weights":{weights},"train_risk":1}}]}}"#,
+                rules.join(",")
+            )
+        };
+        let parts =
+            [part("a", [low, high], "[1,-2]"), part("b", [high, low], "[4,3]"), part("c", [low, low], "[0.5,0.25]")];
+        let model = model(r#""classes":["a","b","c"],"#, &format!(r#""one_vs_rest":[{}]"#, parts.join(",")));
+        let plan = plan(&model);
+        let terms: Vec<&[(usize, f64)]> = plan.scores.iter().map(|score| score.terms.as_slice()).collect();
+        // Each in its own order of addition; the rule that is there twice has two places.
+        assert_eq!(terms, [&[(0, 1.0), (1, -2.0)], &[(1, 4.0), (0, 3.0)], &[(0, 0.5), (2, 0.25)]]);
+        let order: Vec<usize> = plan.reasons().iter().map(|reason| reason.rule).collect();
+        assert_eq!(order, [1, 0, 2]);
+        assert_eq!(plan.effects(), ["a +1, b +3, c +0.5", "a -2, b +4", "c +0.25"]);
+        assert_eq!((plan.mean, plan.complexity), (Mean::Logistic, 12));
+    }
+}
