@@ -4,7 +4,7 @@ use crate::errors::{exception, guarded};
 use crate::parts::Part;
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
-use orthorules::model::{Ensemble, Size, Uncertainty, Unfamiliar};
+use orthorules::model::{Ensemble, Size, SizeName, Uncertainty, Unfamiliar};
 use orthorules::{Column, Kind, Link};
 use orthorules_export::Options;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -63,11 +63,14 @@ impl Model {
     /// The steps of the size with so many rules, or of at most this complexity, or of the chosen one.
     fn steps(&self, rules: Option<usize>, complexity: Option<usize>) -> PyResult<Vec<&Size>> {
         let model = &self.model;
-        if let Some(complexity) = complexity {
-            let none = || PyValueError::new_err(format!("there is no size of complexity {complexity} or less"));
-            return model.steps_within(complexity).ok_or_else(none);
+        if let Some(limit) = complexity {
+            let size = SizeName::Complexity(limit);
+            if model.complexity(size) > limit {
+                return Err(PyValueError::new_err(format!("there is no size of complexity {limit} or less")));
+            }
+            return Ok(model.steps(size).map(|(_, step)| step).collect());
         }
-        let rules = rules.unwrap_or(model.chosen());
+        let Some(rules) = rules else { return Ok(model.steps(model.chosen()).map(|(_, step)| step).collect()) };
         if model.sizes().contains(&rules) {
             return Ok(model.steps(rules).map(|(_, step)| step).collect());
         }

@@ -17,6 +17,7 @@ SPOILED = 29.95
 
 QUOTE, COMMENT, UNICODE, LINES = 'a"b', "x;--", "größe 日本", "two\nlines*/"
 MARKUP, KEYWORD, TICKS, FLAG, DERIVED = "<![CDATA[ ]]>", "select", "it's `quoted` \\", "flag", "order_date.month"
+ORDERED = "size <= ?"
 YEARS = "years' \"exposure\""
 
 LEVELS = ["it's", 'say "x"', "x;--", "*/", "<![CDATA[", "new\nline", "back\\slash", "${home}"]
@@ -33,7 +34,12 @@ COLUMNS = [
     {"name": TICKS, "kind": "numeric"},
     {"name": FLAG, "kind": "boolean", "levels": ["false", "true"]},
     {"name": DERIVED, "kind": "numeric"},
+    {"name": ORDERED, "kind": "ordered", "levels": ["small", "it's", "large"]},
 ]
+
+
+# What a column holds: numbers, truth values or text.
+KINDS = {c["name"]: "categorical" if c["kind"] == "ordered" else c["kind"] for c in COLUMNS}
 
 
 def condition(column, op, value=None):
@@ -58,6 +64,10 @@ RULES = [
     rule((FLAG, "!=", "true")),
     rule((FLAG, "missing"), (DERIVED, ">=", 6.0)),
     rule((DERIVED, "<=", 11.5), (DERIVED, ">=", 2.5), (UNICODE, "!=", "back\\slash"), (UNICODE, "!=", "x;--")),
+    rule((ORDERED, "<=", "it's")),
+    rule((ORDERED, ">=", "it's"), (DERIVED, "present")),
+    rule((ORDERED, ">=", "large")),
+    rule((ORDERED, "!=", "small"), (QUOTE, "missing")),
     *(rule((UNICODE, "=", level)) for level in LEVELS[1:]),
 ]
 

@@ -5,10 +5,9 @@ import struct
 
 import numpy as np
 import pytest
-from export_cases import MODELS, ROWS, SPOILED, case, close, rows, same_bits
+from export_cases import KINDS, MODELS, ROWS, SPOILED, case, close, rows, same_bits
 from export_tools import program, run
 
-KINDS = {c["name"]: c["kind"] for c in MODELS["regression"]["columns"]}
 FLAGS = "-std=c99 -O2 -Wall -Wextra -Werror -Wpedantic -Wno-overlength-strings -g -fsanitize=address,undefined".split()
 
 # Reads a row as doubles and texts with their lengths in front, writes scores, predictions and the rules that fired.

@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from export_cases import COLUMNS, MODELS, SPOILED, case, close, ordered, rows, same_bits
-
-KINDS = {column["name"]: column["kind"] for column in COLUMNS}
+from export_cases import KINDS, MODELS, SPOILED, case, close, ordered, rows, same_bits
 
 
 def module(text):

@@ -3,7 +3,6 @@
 use crate::args::ExportArgs;
 use crate::console::Output;
 use crate::input::{self, Failure};
-use orthorules::Model;
 use orthorules::model::{Size, write_whole};
 use orthorules_export::{Options, export};
 
@@ -20,7 +19,9 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Output, Failure> {
         None => {}
     }
     let model = input::model(&args.model)?;
-    let written = export(&model, &steps(&model, args)?, &options)?;
+    let size = input::size(&model, &args.size)?;
+    let steps: Vec<&Size> = model.steps(size).map(|(_, step)| step).collect();
+    let written = export(&model, &steps, &options)?;
     match &args.output {
         Some(path) => {
             write_whole(path, &written)?;
@@ -28,16 +29,4 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Output, Failure> {
         }
         None => String::from_utf8(written).map(Output::Data).map_err(|e| Failure::Other(e.to_string())),
     }
-}
-
-/// The size that was asked for, or the chosen one.
-fn steps<'m>(model: &'m Model, args: &ExportArgs) -> Result<Vec<&'m Size>, Failure> {
-    let Some(complexity) = args.complexity else {
-        let rules = input::size(model, args.size.rules)?;
-        return Ok(model.steps(rules).map(|(_, step)| step).collect());
-    };
-    model.steps_within(complexity).ok_or_else(|| {
-        let least = model.sizes().into_iter().map(|rules| model.complexity(rules)).min().unwrap_or(0);
-        Failure::Input(format!("--complexity must be at least {least}, that of the smallest size, got {complexity}"))
-    })
 }

@@ -137,9 +137,17 @@ impl<'m> Plan<'m> {
     fn test(&self, condition: &'m Condition) -> Result<Test<'m>> {
         let unknown = || Error::Model(format!("there is no export of the condition \"{condition}\" yet"));
         let column = self.columns.iter().position(|c| c.name == condition.column).ok_or_else(unknown)?;
+        let spec = self.model.columns.iter().find(|spec| spec.name == condition.column);
+        let levels = || spec.into_iter().flat_map(|spec| &spec.levels).map(String::as_str);
         let holds = match (condition.op, &condition.value) {
             (Op::Le, Some(Operand::Number(t))) => Holds::AtMost(*t),
             (Op::Ge, Some(Operand::Number(t))) => Holds::AtLeast(*t),
+            // Levels in order: those up to this one, or from it on.
+            (Op::Le, Some(Operand::Text(last))) => {
+                let after = levels().position(|level| level == last).map_or(0, |place| place + 1);
+                Holds::In(readable(levels().take(after)))
+            }
+            (Op::Ge, Some(Operand::Text(first))) => Holds::In(readable(levels().skip_while(|level| level != first))),
             (Op::Eq, Some(Operand::Text(level))) => Holds::In(readable([level.as_str()])),
             (Op::Ne, Some(Operand::Text(level))) => Holds::NotIn(readable([level.as_str()])),
             (Op::Missing, _) => Holds::Missing,
@@ -279,6 +287,24 @@ mod tests {
         let (none, a) = (Vec::new, || vec!["a"]);
         assert_eq!(asked, [&Holds::In(none()), &Holds::In(none()), &Holds::NotIn(none()), &Holds::NotIn(a())]);
         assert_eq!(plan.columns, [Column { name: "c", kind: Kind::Categorical }]);
+    }
+
+    #[test]
+    fn levels_in_order_are_those_up_to_one_or_from_it_on() {
+        let condition = |op: &str| format!(r#"{{"conditions":[{{"column":"o","op":"{op}","value":"mid"}}]}}"#);
+        let text = format!(
+            r#"{{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+            "columns":[{{"name":"o","kind":"ordered","levels":["low","mid","high"]}}],"rules":[{},{},{}],
+            "path":[{{"rules":3,"intercept":0,"weights":[1,1,1],"train_risk":1}}],"chosen":3}}"#,
+            condition("<="),
+            condition(">="),
+            condition("!=")
+        );
+        let model = Model::from_json(&text).unwrap();
+        let plan = plan(&model);
+        let asked: Vec<&Holds> = plan.rules.iter().map(|rule| &rule.tests[0].holds).collect();
+        let (up, on) = (Holds::In(vec!["low", "mid"]), Holds::In(vec!["mid", "high"]));
+        assert_eq!(asked, [&up, &on, &Holds::NotIn(vec!["mid"])]);
     }
 
     #[test]

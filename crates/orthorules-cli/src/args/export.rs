@@ -38,9 +38,6 @@ pub(crate) struct ExportArgs {
     pub(crate) cases: Option<usize>,
     #[command(flatten)]
     pub(crate) size: SizeArgs,
-    /// Use the largest size of at most this complexity (default: the one that was chosen in training)
-    #[arg(long, value_name = "C", allow_hyphen_values = true, conflicts_with = "rules")]
-    pub(crate) complexity: Option<usize>,
 }
 
 /// Takes one of these names.
