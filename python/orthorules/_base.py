@@ -425,6 +425,35 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
         """
         self._current().save(path)
 
+    def export(
+        self,
+        to: str,
+        path: str | PathLike[str] | None = None,
+        *,
+        dialect: str | None = None,
+        table: str | None = None,
+        as_: str | None = None,
+        cases: int | None = None,
+        rules: int | None = None,
+        complexity: int | None = None,
+    ) -> str | bytes | None:
+        """The model in another system, with the same numbers and its reasons.
+
+        `to` is "python", "javascript", "c", "sql", "excel", "pmml" or "onnx". With a `path` a file is written, whole or
+        not at all; without, the text is returned, of a workbook and of ONNX the bytes. SQL takes a `dialect` ("sqlite",
+        "duckdb", "postgresql" or "spark"), the name of a `table`, and `as_`: "select" or "view". A workbook has
+        formulas for so many `cases`. Another size is named by `rules` or `complexity`, as in `at`.
+        """
+        if rules is not None and complexity is not None:
+            raise ValueError("export needs either rules or complexity, not both")
+        written = self._current().export(
+            to, dialect=dialect, table=table, form=as_, cases=cases, rules=rules, complexity=complexity
+        )
+        if path is None:
+            return written
+        _native.write_whole(path, written.encode() if isinstance(written, str) else written)
+        return None
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """The model in a file. Data frames are then matched by the names of their columns, as on the command line."""

@@ -40,6 +40,12 @@ mod _native {
         orthorules::params::described().map(|d| (d.name, d.default, d.range, d.purpose)).collect()
     }
 
+    /// Writes a file: whole or not at all.
+    #[pyfunction]
+    fn write_whole(path: std::path::PathBuf, data: &[u8]) -> PyResult<()> {
+        orthorules::model::write_whole(&path, data).map_err(super::errors::exception)
+    }
+
     /// A number as rules show it.
     #[pyfunction]
     fn plain(x: f64) -> String {

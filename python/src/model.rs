@@ -4,10 +4,12 @@ use crate::errors::{exception, guarded};
 use crate::parts::Part;
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
-use orthorules::model::{Ensemble, Size, Uncertainty, Unfamiliar};
+use orthorules::model::{Ensemble, Size, SizeName, Uncertainty, Unfamiliar};
 use orthorules::{Column, Kind, Link};
-use pyo3::exceptions::PyIndexError;
+use orthorules_export::Options;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -58,6 +60,25 @@ impl Model {
         Self { model: Arc::new(model), sizes }
     }
 
+    /// The steps of the size with so many rules, or of at most this complexity, or of the chosen one.
+    fn steps(&self, rules: Option<usize>, complexity: Option<usize>) -> PyResult<Vec<&Size>> {
+        let model = &self.model;
+        if let Some(limit) = complexity {
+            let size = SizeName::Complexity(limit);
+            if model.complexity(size) > limit {
+                return Err(PyValueError::new_err(format!("there is no size of complexity {limit} or less")));
+            }
+            return Ok(model.steps(size).map(|(_, step)| step).collect());
+        }
+        let Some(rules) = rules else { return Ok(model.steps(model.chosen()).map(|(_, step)| step).collect()) };
+        if model.sizes().contains(&rules) {
+            return Ok(model.steps(rules).map(|(_, step)| step).collect());
+        }
+        let known: Vec<String> = model.sizes().iter().map(usize::to_string).collect();
+        let known = known.join(", ");
+        Err(PyValueError::new_err(format!("there is no size with {rules} rules; there are {known}")))
+    }
+
     fn columns_of(&self, kind: Kind) -> Vec<&str> {
         self.model.columns.iter().filter(|c| c.kind == kind).map(|c| c.name.as_str()).collect()
     }
@@ -85,6 +106,36 @@ impl Model {
     /// Writes the model to a file: whole or not at all.
     fn save(&self, path: PathBuf) -> PyResult<()> {
         self.model.save(&path).map_err(exception)
+    }
+
+    /// The model at a size, the chosen one unless another is named, as code, SQL, a workbook, PMML or ONNX.
+    #[pyo3(signature = (to, *, dialect=None, table=None, form=None, cases=None, rules=None, complexity=None))]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword")]
+    fn export<'py>(
+        &self,
+        py: Python<'py>,
+        to: &str,
+        dialect: Option<&str>,
+        table: Option<&str>,
+        form: Option<&str>,
+        cases: Option<usize>,
+        rules: Option<usize>,
+        complexity: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = Options::named(to, dialect, table, form, cases).map_err(exception)?;
+        let steps = self.steps(rules, complexity)?;
+        let bytes = guarded(|| orthorules_export::export(&self.model, &steps, &options))?;
+        Ok(if options.target.is_binary() {
+            PyBytes::new(py, &bytes).into_any()
+        } else {
+            PyString::new(py, &String::from_utf8_lossy(&bytes)).into_any()
+        })
+    }
+
+    /// SHA-256 of the model's file.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        self.model.fingerprint()
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {

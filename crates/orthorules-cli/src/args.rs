@@ -1,8 +1,10 @@
 //! The flags: their names and their help.
 
+mod export;
 mod fit;
 
 use clap::{Args, Parser, Subcommand};
+pub(crate) use export::ExportArgs;
 pub(crate) use fit::FitArgs;
 use orthorules::table::Notation;
 use std::path::PathBuf;
@@ -31,6 +33,7 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     Evaluate(EvaluateArgs),
     Explain(ExplainArgs),
+    Export(ExportArgs),
 }
 
 /// Learn from two built-in data sets and write a page about it

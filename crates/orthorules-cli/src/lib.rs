@@ -6,6 +6,7 @@ mod console;
 mod demo;
 mod evaluate;
 mod explain;
+mod export;
 mod fit;
 mod foreign;
 mod input;
@@ -70,6 +71,7 @@ fn dispatch(command: &Command) -> Result<Output, Failure> {
         // Threads that cannot be started are then an error, not a panic.
         Command::Predict(args) => on_threads(None, || predict::run(args))?,
         Command::Evaluate(args) => on_threads(None, || evaluate::run(args))?,
+        Command::Export(args) => export::run(args),
         Command::Explain(args) => on_threads(None, || explain::run(args))?,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Sandbox;
 
-const COMMANDS: [&str; 6] = ["demo", "fit", "show", "predict", "evaluate", "explain"];
+const COMMANDS: [&str; 7] = ["demo", "fit", "show", "predict", "evaluate", "explain", "export"];
 
 #[test]
 fn every_command_has_help_with_an_example() {

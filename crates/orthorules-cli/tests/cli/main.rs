@@ -4,6 +4,7 @@ mod bad_input;
 mod batches;
 mod columns;
 mod contact;
+mod export;
 mod extremes;
 #[cfg(target_os = "linux")]
 mod faults;

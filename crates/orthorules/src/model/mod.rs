@@ -4,6 +4,7 @@ pub(crate) mod certificate;
 pub mod evaluate;
 pub mod explain;
 mod file;
+mod fingerprint;
 mod needs;
 pub(crate) mod observer;
 pub mod predict;

@@ -1,0 +1,55 @@
+//! Models in other systems, with the same numbers and their reasons.
+//!
+//! | stage | file |
+//! |---|---|
+//! | a model at one size: columns, rules, weights, link | `plan.rs` |
+//! | what stands at the top of every export | `header.rs` |
+//! | literals, comments and names that no text can break out of | `text.rs` |
+//! | what is asked for: target, dialect, table | `options.rs` |
+//! | one target each | `python.rs`, `javascript.rs`, `c.rs`, `sql/`, `excel/`, `pmml/`, `onnx/` |
+//!
+//! ```
+//! use orthorules::Model;
+//! use orthorules_export::{Options, Target, export};
+//!
+//! let model = Model::from_json(r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared",
+//!     "target":"minutes","columns":[{"name":"km","kind":"numeric"}],
+//!     "rules":[{"conditions":[{"column":"km","op":">=","value":6.1}]}],
+//!     "path":[{"rules":1,"intercept":20.0,"weights":[10.5],"train_risk":1.0}],"chosen":1}"#)?;
+//! let size: Vec<_> = model.steps(model.chosen()).map(|(_, size)| size).collect();
+//! let code = String::from_utf8(export(&model, &size, &Options::new(Target::Python))?).unwrap();
+//! assert!(code.contains("km >= 6.1,  # 0: +10.5 if km >= 6.1"));
+//! # Ok::<(), orthorules::Error>(())
+//! ```
+
+mod c;
+mod excel;
+mod header;
+mod javascript;
+mod onnx;
+mod options;
+mod plan;
+mod pmml;
+mod python;
+mod sql;
+mod text;
+
+pub use options::{Dialect, Form, Options, Target};
+
+use orthorules::model::Size;
+use orthorules::{Model, Result};
+use plan::Plan;
+
+/// `model`, with one step for each ensemble, as `options` say. Text is UTF-8.
+pub fn export(model: &Model, steps: &[&Size], options: &Options) -> Result<Vec<u8>> {
+    let plan = Plan::new(model, steps)?;
+    match options.target {
+        Target::Python => Ok(python::write(&plan).into_bytes()),
+        Target::JavaScript => Ok(javascript::write(&plan).into_bytes()),
+        Target::C => c::write(&plan).map(String::into_bytes),
+        Target::Sql => sql::write(&plan, options).map(String::into_bytes),
+        Target::Excel => excel::write(&plan, options.cases),
+        Target::Pmml => pmml::write(&plan).map(String::into_bytes),
+        Target::Onnx => onnx::write(&plan),
+    }
+}

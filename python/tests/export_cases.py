@@ -1,0 +1,252 @@
+"""Models with every kind of condition and hostile names, rows of every odd value, and what the engine says of them."""
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+import orthorules
+
+ROWS = 10_000
+
+# A threshold that stands nowhere else, so that an export can be spoiled by changing it.
+SPOILED = 29.95
+
+QUOTE, COMMENT, UNICODE, LINES = 'a"b', "x;--", "größe 日本", "two\nlines*/"
+MARKUP, KEYWORD, TICKS, FLAG, DERIVED = "<![CDATA[ ]]>", "select", "it's `quoted` \\", "flag", "order_date.month"
+ORDERED = "size <= ?"
+YEARS = "years' \"exposure\""
+
+LEVELS = ["it's", 'say "x"', "x;--", "*/", "<![CDATA[", "new\nline", "back\\slash", "${home}"]
+LEVELS += ["日本", "??/", "a & b", "3"]
+
+COLUMNS = [
+    {"name": QUOTE, "kind": "numeric"},
+    {"name": COMMENT, "kind": "numeric"},
+    {"name": UNICODE, "kind": "categorical", "levels": sorted(LEVELS)},
+    {"name": LINES, "kind": "numeric"},
+    {"name": "unused", "kind": "numeric"},
+    {"name": MARKUP, "kind": "categorical", "levels": ["no", "yes"]},
+    {"name": KEYWORD, "kind": "numeric"},
+    {"name": TICKS, "kind": "numeric"},
+    {"name": FLAG, "kind": "boolean", "levels": ["false", "true"]},
+    {"name": DERIVED, "kind": "numeric"},
+    {"name": ORDERED, "kind": "ordered", "levels": ["small", "it's", "large"]},
+]
+
+
+# What a column holds: numbers, truth values or text.
+KINDS = {c["name"]: "categorical" if c["kind"] == "ordered" else c["kind"] for c in COLUMNS}
+
+
+def condition(column, op, value=None):
+    return {"column": column, "op": op} | ({} if value is None else {"value": value})
+
+
+def rule(*conditions):
+    return {"conditions": [condition(*c) for c in conditions]}
+
+
+RULES = [
+    rule((QUOTE, ">=", SPOILED)),
+    rule((QUOTE, "<=", 1 / 3), (COMMENT, ">=", 0.1 + 0.2)),
+    rule((UNICODE, "=", "it's"), (QUOTE, "present")),
+    rule((UNICODE, "!=", 'say "x"')),
+    rule((UNICODE, "missing")),
+    rule((LINES, "missing"), (MARKUP, "!=", "no")),
+    rule((MARKUP, "present"), (KEYWORD, "<=", -1e-7)),
+    rule((KEYWORD, ">=", 0.0), (KEYWORD, "<=", 123456.789)),
+    rule((TICKS, ">=", 5.0)),
+    rule((TICKS, "<=", 5.0), (FLAG, "=", "true")),
+    rule((FLAG, "!=", "true")),
+    rule((FLAG, "missing"), (DERIVED, ">=", 6.0)),
+    rule((DERIVED, "<=", 11.5), (DERIVED, ">=", 2.5), (UNICODE, "!=", "back\\slash"), (UNICODE, "!=", "x;--")),
+    rule((ORDERED, "<=", "it's")),
+    rule((ORDERED, ">=", "it's"), (DERIVED, "present")),
+    rule((ORDERED, ">=", "large")),
+    rule((ORDERED, "!=", "small"), (QUOTE, "missing")),
+    *(rule((UNICODE, "=", level)) for level in LEVELS[1:]),
+]
+
+THRESHOLDS = {
+    column["name"]: sorted(
+        {c["value"] for r in RULES for c in r["conditions"] if c["column"] == column["name"] and "value" in c}
+    )
+    for column in COLUMNS
+    if column["kind"] == "numeric"
+}
+
+
+def document(**fields):
+    return {"format": "orthorules-model", "version": 1, "columns": COLUMNS} | fields
+
+
+def path(rules, seed, scale=1.0):
+    """The sizes of an ensemble, the last one of chosen members."""
+    random = np.random.default_rng(seed)
+
+    def size(count, **more):
+        weights = (random.normal(size=count) * scale).tolist()
+        return {"rules": count, "intercept": random.normal() * scale, "weights": weights, "train_risk": 1.0} | more
+
+    members = [k for k in reversed(range(len(rules))) if k % 7 != 3]
+    return [size(0), size(3), size(len(members), members=members), size(len(rules))]
+
+
+def single(seed=1, scale=1.0, chosen=len(RULES), **fields):
+    return document(rules=RULES, path=path(RULES, seed, scale), chosen=chosen, **fields)
+
+
+def several(scale=1.0, **fields):
+    """Three classes, which share some rules and add them in different orders."""
+    labels = ["a\"b'", "select", "日本 */"]
+    ensembles = []
+    for k, label in enumerate(labels):
+        rules = [RULES[i] for i in np.random.default_rng(k).permutation(len(RULES))[:9]]
+        rules.append(RULES[0])
+        rules = list({json.dumps(r): r for r in rules}.values())
+        chosen = path(rules, k, scale)[-1]
+        ensembles.append({"class": label, "rules": rules, "path": [chosen], "chosen": len(rules)})
+    about = {"task": "classification", "loss": "logistic", "target": "kind", "classes": labels}
+    return document(one_vs_rest=ensembles, **about) | fields
+
+
+MODELS = {
+    "regression": single(task="regression", loss="squared", target="y */ -- <!-- \n \"quoted\"", rows=1234),
+    "members": single(task="regression", loss="squared", target="y", chosen=path(RULES, 1)[2]["rules"]),
+    "constant": single(task="regression", loss="squared", target="y", chosen=0),
+    "logistic": single(task="classification", loss="logistic", target="y", classes=["no\n*/", "it's `\"\\${x}"]),
+    "extreme": single(task="classification", loss="logistic", target="y", classes=["0", "1"], scale=300.0),
+    "identity": single(
+        task="classification", loss="logistic", link="identity", target="y", classes=["__proto__", "1"], scale=0.3
+    ),
+    "poisson": single(task="poisson", loss="poisson", target="claims", scale=0.5),
+    "exposure": single(task="poisson", loss="poisson", target="claims", exposure=YEARS, scale=0.5),
+    "several": several(),
+    "several_identity": several(scale=0.4, link="identity"),
+    "several_extreme": several(scale=400.0),
+}
+
+
+def numbers(random, thresholds):
+    """Numbers of every kind, on thresholds and one step beside them."""
+    beside = [x for t in thresholds for x in (t, math.nextafter(t, -math.inf), math.nextafter(t, math.inf))]
+    special = [math.nan, math.inf, -math.inf, -0.0, 0.0, 1e300, -1e300, 5e-324, 3.0, 7.0, 2.0**53 + 2, *beside]
+    values = np.where(random.random(ROWS) < 0.5, random.choice(special, ROWS), random.normal(size=ROWS) * 40)
+    values[: len(special)] = special
+    return values
+
+
+def texts(random, levels):
+    """Seen and unseen levels, other capitals, blanks around, nothing at all."""
+    others = ["unseen", "", "  ", "IT'S", "NO", None, None, f" {levels[0]} ", levels[0].upper(), "\\", "'", '"', "`"]
+    return random.choice(np.array([*levels, *levels, *others], dtype=object), ROWS)
+
+
+@cache
+def table():
+    """10,000 rows as a data frame."""
+    random = np.random.default_rng(11)
+    columns = {}
+    for column in COLUMNS:
+        name = column["name"]
+        if column["kind"] == "numeric":
+            columns[name] = numbers(random, THRESHOLDS[name])
+        elif column["kind"] == "boolean":
+            columns[name] = pd.array(random.choice(np.array([True, False, None], dtype=object), ROWS), dtype="boolean")
+        else:
+            columns[name] = texts(random, column["levels"])
+    columns[YEARS] = random.choice([0.25, 1.0, 2.0, 3.5], ROWS)
+    return pd.DataFrame(columns)
+
+
+def plain(value):
+    """A value as a program would hold it: None where it is missing."""
+    if value is None or value is pd.NA:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if value != value else value
+
+
+@cache
+def rows():
+    """The table as dictionaries: missing values are absent, None or NaN by turns."""
+    frame = table()
+    found = []
+    for i, values in enumerate(zip(*(frame[name] for name in frame), strict=True)):
+        row = {name: plain(value) for name, value in zip(frame, values, strict=True)}
+        if i % 3 == 0:
+            row = {name: value for name, value in row.items() if value is not None}
+        elif i % 3 == 1:
+            row = {name: math.nan if value is None else value for name, value in row.items()}
+        found.append(row)
+    return found
+
+
+@dataclass
+class Case:
+    """A model and what the engine says of every row of the table."""
+
+    name: str
+    model: object
+    labels: list  # the classes; empty where numbers are predicted
+    scores: np.ndarray  # rows × scores
+    predictions: np.ndarray  # rows × classes, or rows × 1
+    reasons: list  # for each row, {(text, label or None): contribution}
+    used: list  # the columns that are read, in order
+
+    @property
+    def several(self):
+        return self.scores.shape[1] > 1
+
+
+@cache
+def case(name):
+    """A model, and what the engine says of the table."""
+    return judged(name, table())
+
+
+def judged(name, frame):
+    """A model, and what the engine says of the rows of a data frame."""
+    model = orthorules.from_json(json.dumps(MODELS[name]))
+    engine, count = model._model, len(frame)
+    exposure = frame[YEARS].to_numpy() if engine.exposure else None
+    applied = model._apply(frame[[c["name"] for c in COLUMNS]], exposure)
+    scores = np.array(applied.scores(engine.chosen)).T
+    predictions = applied.predict(engine.chosen).reshape(count, -1)
+    reasons = [{} for _ in range(count)]
+    used = set()
+    for e, part in enumerate(engine.parts(engine.chosen)):
+        for k, weight in zip(part.size.members, part.size.weights, strict=True):
+            text = part.rules[k].text
+            label = part.label if len(engine.parts(engine.chosen)) > 1 else None
+            for i in np.flatnonzero(applied.fires(e, k)):
+                reasons[i][text, label] = weight
+            described = MODELS[name]["one_vs_rest"][e] if "one_vs_rest" in MODELS[name] else MODELS[name]
+            used.update(c["column"] for c in described["rules"][k]["conditions"])
+    names = [c["name"] for c in COLUMNS if c["name"] in used] + ([YEARS] if engine.exposure else [])
+    return Case(name, model, list(engine.classes), scores, predictions, reasons, names)
+
+
+def same_bits(found, wanted):
+    """Whether all numbers are the same, to the bit."""
+    found, wanted = np.asarray(found, dtype=np.float64), np.asarray(wanted)
+    return found.shape == wanted.shape and bool((found.view(np.uint64) == wanted.view(np.uint64)).all())
+
+
+def close(found, wanted, tolerance):
+    """Whether all numbers are the same but for rounding."""
+    found, wanted = np.asarray(found, dtype=np.float64), np.asarray(wanted)
+    assert found.shape == wanted.shape, (found.shape, wanted.shape)
+    scale = np.maximum(1.0, np.abs(wanted))
+    with np.errstate(invalid="ignore"):
+        return bool(((found == wanted) | (np.abs(found - wanted) <= tolerance * scale)).all())
+
+
+def ordered(contributions):
+    """Whether contributions are the largest first, whichever way they go."""
+    return all(abs(a) >= abs(b) for a, b in zip(contributions, contributions[1:], strict=False))
