@@ -272,8 +272,8 @@ fn columns_that_may_name_rows_are_noted() {
     for way in [&["--cv", "none"][..], &["--cv", "2"]] {
         let run = sandbox.ok(&[&["fit", "t.csv", "--target", "y"], way].concat());
         for part in [
-            "column \"row\" counts the rows, each number once; leave it out with --ignore row if",
-            "column \"shuffled\" counts the rows",
+            "column \"row\" seems to count the rows; leave it out with --ignore row if",
+            "column \"shuffled\" seems to count the rows",
             "column \"place\" has 80 levels",
         ] {
             assert!(run.stderr.contains(part), "{way:?}: {}", run.stderr);
@@ -282,8 +282,8 @@ fn columns_that_may_name_rows_are_noted() {
     }
     let quiet = ["fit", "t.csv", "--target", "y", "--ignore", "row,shuffled,place"];
     assert_eq!(sandbox.ok(&quiet).stderr, "");
-    // A number that is missing, or there twice, counts nothing.
-    let twice = rows.replace("\n2,", "\n1,");
-    sandbox.write("t.csv", &twice);
+    // Numbers with a gap count nothing.
+    let gap = rows.replace("\n2,", "\n900,");
+    sandbox.write("t.csv", &gap);
     assert!(!sandbox.ok(&["fit", "t.csv", "--target", "y"]).stderr.contains("\"row\""));
 }

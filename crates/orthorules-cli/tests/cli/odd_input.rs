@@ -57,7 +57,7 @@ fn separable_classes_have_finite_weights() {
 fn weights_that_are_shares_are_pointed_out() {
     let mut text = String::from("x,w,y\n");
     for i in 0..40 {
-        let _ = writeln!(text, "{i},0.025,{}", if i < 20 { 1.5 } else { 4.25 });
+        let _ = writeln!(text, "{},0.025,{}", 3 * i, if i < 20 { 1.5 } else { 4.25 });
     }
     let sandbox = Sandbox::with(&[("t.csv", &text)]);
     let said = sandbox.ok(&["fit", "t.csv", "--target", "y", "--weight", "w"]).stderr;

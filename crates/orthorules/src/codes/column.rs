@@ -48,7 +48,8 @@ impl BinnedColumn {
         }
     }
 
-    /// Whether its numbers count the rows: whole, as many as there are rows, and each of them once.
+    /// Whether its numbers seem to count the rows: whole, from the first to the last as many as there are rows, and in every
+    /// bin as many as there are rows in it.
     pub(crate) fn counts_rows(&self) -> bool {
         let (Scale::Ordered { lowest, highest }, Some((_, most))) = (&self.scale, self.range) else { return false };
         let rows = with_codes!(&self.codes, codes => codes.len());

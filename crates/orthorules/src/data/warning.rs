@@ -244,7 +244,7 @@ impl Display for Warning {
             }
             Self::CountsRows { column } => write!(
                 f,
-                "column {column:?} counts the rows, each number once; leave it out if it says nothing about fresh rows"
+                "column {column:?} seems to count the rows; leave it out if it says nothing about fresh rows"
             ),
             Self::LightWeights { rows, total } => write!(
                 f,
