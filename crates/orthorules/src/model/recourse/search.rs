@@ -40,8 +40,8 @@ impl Term {
             if own.is_empty() {
                 return None;
             }
-            let holds: Vec<bool> = (0..=states.states.len()).map(|s| own.iter().all(|truth| truth[s])).collect();
-            let others = || (0..states.states.len()).filter(|&s| s != states.now && states.example(s).is_some());
+            let holds: Vec<bool> = (0..=states.choices.len()).map(|s| own.iter().all(|truth| truth[s])).collect();
+            let others = || (0..states.choices.len()).filter(|&s| s != states.now && states.example(s).is_some());
             let can_hold = others().any(|s| holds[s]);
             let can_fail = others().any(|s| !holds[s]);
             Some(Part { column, holds, can_hold, can_fail })
@@ -94,13 +94,7 @@ pub(super) struct Search<'s> {
 type Found = (usize, Vec<usize>, Vec<usize>);
 
 impl<'s> Search<'s> {
-    pub(super) fn new(
-        model: &'s Model,
-        columns: &'s [States],
-        sums: Vec<Sum>,
-        locked: &[bool],
-        exposure: f64,
-    ) -> Self {
+    pub(super) fn new(model: &'s Model, columns: &'s [States], sums: Vec<Sum>, locked: &[bool], exposure: f64) -> Self {
         let now = now(columns);
         let zeros = || vec![vec![0.0; columns.len()]; sums.len()];
         let mut gains = Gains { up: zeros(), down: zeros(), most_up: Vec::new(), most_down: Vec::new() };
@@ -216,7 +210,7 @@ impl<'s> Search<'s> {
             return;
         }
         let states = &self.columns[column];
-        for state in (0..states.states.len()).filter(|&s| s != states.now) {
+        for state in (0..states.choices.len()).filter(|&s| s != states.now) {
             if states.example(state).is_some() {
                 at[column] = state;
                 self.states(goal, set, next + 1, steps + states.steps(state), at, best);
@@ -258,7 +252,7 @@ impl<'s> Search<'s> {
             Change {
                 column: column.name.clone(),
                 from: column.from.clone(),
-                to: column.states[state].clone(),
+                to: column.choices[state].clone(),
                 example: column.example(state).unwrap_or(super::Given::Missing),
                 steps: column.steps(state),
             }

@@ -23,16 +23,25 @@ fn condition() -> impl Strategy<Value = Condition> {
             }
             (false, op) => {
                 let name = if column == 2 { ["a", "b", "c", "never"][level] } else { ["false", "true"][level % 2] };
-                (if op % 2 == 0 { Op::Eq } else { Op::Ne }, Some(Operand::Text(name.into())))
+                // The levels of the first of these are in order.
+                let comparisons =
+                    if column == 2 { [Op::Eq, Op::Ne, Op::Le, Op::Ge] } else { [Op::Eq, Op::Ne, Op::Eq, Op::Ne] };
+                (comparisons[op], Some(Operand::Text(name.into())))
             }
         };
-        Condition { column: NAMES[column].into(), op, value }
+        Condition { column: NAMES[column].into(), op, value, of_flag: false }
     })
 }
 
 fn ensemble(class: Option<String>) -> impl Strategy<Value = Ensemble> {
-    let rule = prop::collection::vec(condition(), 1..4)
-        .prop_map(|conditions| Rule { conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 });
+    let rule = prop::collection::vec(condition(), 1..4).prop_map(|conditions| Rule {
+        conditions,
+        covered: 0,
+        value: 0.0,
+        bound: None,
+        proven: false,
+        nodes: 0,
+    });
     let rules = prop::collection::vec((rule, -4i8..5), 0..6);
     (rules, -3i8..4).prop_map(move |(rules, intercept)| {
         let weights: Vec<f64> = rules.iter().map(|(_, w)| f64::from(*w) / 3.0).collect();
@@ -46,7 +55,7 @@ fn ensemble(class: Option<String>) -> impl Strategy<Value = Ensemble> {
             train_risk: 0.0,
             status: Status::Converged,
         };
-        Ensemble { class: class.clone(), chosen: rules.len(), rules, path: vec![size] }
+        Ensemble { class: class.clone(), chosen: rules.len(), chosen_complexity: None, rules, path: vec![size] }
     })
 }
 
@@ -61,16 +70,13 @@ fn model() -> impl Strategy<Value = Model> {
         (several, any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["p", "q", "r"], e)),
     ];
     shapes.prop_map(|(task, link, classes, ensembles)| {
-        let column = |name: &str, kind, levels: &[&str]| ColumnSpec {
-            name: name.into(),
-            kind,
-            levels: levels.iter().map(|l| (*l).into()).collect(),
-            monotone: None,
+        let column = |name: &str, kind, levels: &[&str]| {
+            ColumnSpec::new(name, kind, levels.iter().map(|l| (*l).to_owned()).collect())
         };
         let columns = vec![
             column("x", Kind::Numeric, &[]),
             column("u", Kind::Numeric, &[]),
-            column("c", Kind::Categorical, &LEVELS),
+            column("c", Kind::Ordered, &LEVELS),
             column("flag", Kind::Boolean, &["false", "true"]),
         ];
         Model {
@@ -135,10 +141,20 @@ fn is_met(model: &Model, row: &Row, goal: Goal) -> bool {
     }
 }
 
-/// Values on, beside and between all thresholds that models have here, and every level.
-fn values(column: usize) -> Vec<Given> {
+/// Values on, beside and between all thresholds that models have here, and every level. Where all thresholds of a column are
+/// whole numbers, and the row's value is none other, so are these.
+fn values(model: &Model, row: &Row, column: usize) -> Vec<Given> {
     match column {
-        0 | 1 => (-9..10).map(|eighth| Given::Number(f64::from(eighth) / 8.0)).collect(),
+        0 | 1 => {
+            let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+            let own = conditions.filter(|c| c.column == NAMES[column]);
+            let thresholds = own.filter_map(|c| if let Some(Operand::Number(t)) = c.value { Some(t) } else { None });
+            let value = if let Given::Number(x) = row[column] { Some(x) } else { None };
+            let thresholds: Vec<f64> = thresholds.collect();
+            let whole = !thresholds.is_empty() && thresholds.iter().chain(&value).all(|x| x.fract() == 0.0);
+            let eighths = (-16..17).filter(|eighth| !whole || eighth % 8 == 0);
+            eighths.map(|eighth| Given::Number(f64::from(eighth) / 8.0)).collect()
+        }
         2 => LEVELS.iter().chain(&["never"]).map(|l| Given::Level((*l).into())).collect(),
         _ => ["false", "true"].map(|l| Given::Level(l.into())).to_vec(),
     }
@@ -165,7 +181,7 @@ fn brute_force(model: &Model, row: &Row, goal: Goal, locked: &[bool; 4]) -> BTre
     };
     let choices: Vec<Vec<Given>> = (0..4)
         .map(|c| {
-            let others = values(c).into_iter().filter(|v| *v != row[c] && !locked[c]);
+            let others = values(model, row, c).into_iter().filter(|v| *v != row[c] && !locked[c]);
             let others = others.filter(|v| !matches!(v, Given::Level(l) if l == "never" && !named("never")));
             [row[c].clone()].into_iter().chain(others).collect()
         })
@@ -263,6 +279,8 @@ fn changes_read_well() {
     assert_eq!(texts(&at_least, 7.0, Goal::Below(9.0)), [""; 0]);
     let other = small(r#"{"column":"x","op":"<=","value":3},{"column":"c","op":"!=","value":"a"}"#);
     assert_eq!(texts(&other, 4.0, Goal::Above(2.0)), ["x <= 3 & c = b or c"]);
+    let gap = small(r#"{"column":"x","op":">=","value":3},{"column":"x","op":"<=","value":7}"#);
+    assert_eq!(texts(&gap, 9.0, Goal::Above(2.0)), ["3 <= x <= 7"]);
     let point = small(r#"{"column":"x","op":"<=","value":3},{"column":"x","op":">=","value":3}"#);
     assert_eq!(texts(&point, 4.0, Goal::Above(2.0)), ["x = 3"]);
 }
