@@ -104,7 +104,7 @@ def picture(driver, path, height=None, selector=None):
 
 
 def _columns(random, n):
-    """Numbers, text, a boolean and missing values."""
+    """Numbers, text with and without an order, a boolean and missing values."""
     frame = pd.DataFrame(
         {
             "age": random.integers(18, 80, n).astype(float),
@@ -112,6 +112,7 @@ def _columns(random, n):
             "region": random.choice(["north", "south", "east", "west"], n),
             "member": random.random(n) < 0.4,
             "visits": random.poisson(3, n).astype(float),
+            "stage": random.choice(["low", "mid", "high"], n),
         }
     )
     frame.loc[random.random(n) < 0.1, "age"] = np.nan
@@ -127,6 +128,7 @@ def _score(frame):
         + 0.9 * (frame["region"] == "south")
         + 0.8 * ((frame["visits"] >= 4) & (age <= 35))
         + 0.6 * frame["region"].isna()
+        - 0.9 * (frame["stage"] == "low")
     )
 
 
@@ -181,6 +183,7 @@ def random_rows(case, n, seed=9):
             "region": random.choice(["north", "south", "east", "west", "abroad"], n),
             "member": random.choice([True, False], n).astype(object),
             "visits": random.integers(-1, 12, n).astype(float),
+            "stage": random.choice(["low", "mid", "high", "unknown"], n),
         }
     )
     for name in frame.columns:
@@ -200,7 +203,7 @@ class Made:
         self.model, self.page = self.folder / "model.json", self.folder / "page.html"
         table(case).to_csv(self.table, index=False)
         table(case, 300, 4).to_csv(self.test, index=False)
-        chosen = [] if "--cv" in options else ["--cv", "none"]
+        chosen = ["--ordered", "stage=low<mid<high", *([] if "--cv" in options else ["--cv", "none"])]
         command("fit", self.table, "--target", target, *extra, *chosen, *options, "-q", "-o", self.model)
         command("report", self.model, self.table, "--test", self.test, "-o", self.page)
 

@@ -3,6 +3,7 @@
 
 use crate::{MODEL, Sandbox, claims, flowers, houses, people};
 use serde_json::Value;
+use std::fmt::Write;
 
 /// What a page was told.
 fn data(page: &str) -> Value {
@@ -176,4 +177,39 @@ fn goals_that_make_no_sense_are_one_line() {
         assert_eq!((run.code, run.stdout.as_str(), run.stderr.lines().count()), (2, "", 1), "{args:?}: {run:?}");
         assert!(run.stderr.contains(part), "{args:?}: {}", run.stderr);
     }
+}
+
+/// Levels in order, and parts of dates, which the file itself does not have as columns.
+#[test]
+fn ordered_levels_and_parts_of_dates_are_columns_of_the_page() {
+    let mut table = String::from("when,size,cost\n");
+    for i in 0..240 {
+        let (month, size) = (1 + i % 12, ["small", "medium", "large"][i / 12 % 3]);
+        let cost = if month > 6 { 50 } else { 10 } + if size == "small" { 0 } else { 20 } + i % 3;
+        writeln!(table, "2024-{month:02}-{:02},{size},{cost}", 1 + i % 28).unwrap();
+    }
+    let sandbox = Sandbox::with(&[("t.csv", &table)]);
+    let order = "size=small<medium<large";
+    sandbox.ok(&[
+        "fit",
+        "t.csv",
+        "--target",
+        "cost",
+        "--ordered",
+        order,
+        "--cv",
+        "none",
+        "--max-rules=3",
+        "-o",
+        "m.json",
+    ]);
+    sandbox.ok(&["report", "m.json", "t.csv", "-o", "r.html"]);
+    let told = data(&sandbox.read("r.html"));
+    assert_eq!(told["table"]["training"], true);
+    let names: Vec<&str> =
+        told["table"]["columns"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["when.month", "size"], "{names:?}");
+    let found = sandbox.json(&["explain", "m.json", "t.csv", "--row", "1", "--above", "45"]);
+    let answers = found["rows"][0]["recourse"]["answers"].as_array().unwrap();
+    assert_eq!(answers[0]["changes"][0]["column"], "when.month", "{answers:?}");
 }
