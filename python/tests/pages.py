@@ -42,6 +42,8 @@ def browser(width=1200, height=900, scheme="light"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    # A machine that does other work, too, may take its time.
+    driver.set_script_timeout(300)
     try:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
