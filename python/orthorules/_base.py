@@ -236,6 +236,13 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
 
     def _apply(self, X: Any, exposure: Any = None) -> _native.Activations:
         """Which rules hold for the rows of `X`."""
+        activations = self._model.apply(self._used_table(X, exposure)[0])
+        if activations.unfamiliar is not None:
+            tell(activations.unfamiliar)
+        return activations
+
+    def _used_table(self, X: Any, exposure: Any = None) -> tuple[_native.Table, int]:
+        """The columns of `X` that rules use, with the exposures, and how many rows there are."""
         check_is_fitted(self)
         X = self._validated(X, reset=False, by_name=self._by_name)
         table = self._table(X)
@@ -244,10 +251,11 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
             if name is None:
                 raise ValueError("exposure was passed, but the model was fitted without exposure")
             table.add(name, _validate.exposures(exposure, _frame.rows_of(X)))
-        activations = self._model.apply(table)
-        if activations.unfamiliar is not None:
-            tell(activations.unfamiliar)
-        return activations
+        return table, _frame.rows_of(X)
+
+    def _add_target(self, table: _native.Table, y: Any, rows: int) -> None:
+        """Adds the target to a table."""
+        raise NotImplementedError
 
     def _table(self, X: Any) -> _native.Table:
         """The columns of `X` that rules use."""

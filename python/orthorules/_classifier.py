@@ -267,6 +267,18 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
             return float(np.average(self.predict(X) == known, weights=sample_weight))
         return float(super().score(X, known, sample_weight))
 
+    def _add_target(self, table: _native.Table, y: Any, rows: int) -> None:
+        y = labels(_check_y(nullable(unmasked(y, "y")), estimator=self))
+        if len(y) != rows:
+            raise ValueError(f"y has {len(y)} rows, X has {rows}")
+        unknown = [value for value in y if value not in self.classes_]
+        if unknown:
+            raise ValueError(f"y holds {unknown[0]!r}, but the classes are {self.classes_.tolist()}")
+        kind, names = _labels(self.classes_)
+        codes = np.searchsorted(self.classes_, y)
+        values = y.astype(np.float64) if kind == "numeric" else codes.astype(np.float64)
+        table.add_labels(self._model.target, kind, np.ascontiguousarray(values), names)
+
     def _adopt(self, model: _native.Model) -> None:
         if model.task != "classification":
             raise ValueError("this is the model of a regressor: use RuleRegressor.load or orthorules.load")

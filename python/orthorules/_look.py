@@ -9,6 +9,9 @@ import numpy as np
 from . import _native
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -119,6 +122,51 @@ class LookMixin:
         from ._why import sentence
 
         return sentence(self, row)
+
+    def report(self, path: str | PathLike[str], X: Any = None, y: Any = None, exposure: Any = None) -> None:
+        """Writes one HTML page on which the model can be read, tried and argued over: whole or not at all.
+
+        The page needs no network. With `X` it shows histograms and rows to try, with `y` also how well the model fits
+        them. `X` and `y` should be what it was learned from; a model with exposures needs `exposure` beside `y`.
+        """
+        self._parts()  # Refuses what is not fitted.
+        if X is None:
+            if y is not None or exposure is not None:
+                raise ValueError("y and exposure need X")
+            self._model.report(path, self._size)
+            return
+        table, rows = self._used_table(X, exposure)  # type: ignore[attr-defined]
+        if y is not None:
+            if self._model.exposure is not None and exposure is None:
+                raise ValueError("y needs exposure, since the model was fitted with it")
+            self._add_target(table, y, rows)  # type: ignore[attr-defined]
+        self._model.report(path, self._size, table)
+
+    def recourse(
+        self,
+        row: Any,
+        *,
+        change_to: Any = None,
+        below: float | None = None,
+        above: float | None = None,
+        lock: Sequence[str] = (),
+        exposure: Any = None,
+        most: int = 5,
+    ) -> pd.DataFrame:
+        """What would change the prediction for one row: the least sets of changes, exactly.
+
+        Name one goal: `change_to` a class, or a prediction `below` or `above` a number (of two classes, the probability
+        of the last of the model's). `lock` lists columns that must stay. `row` is a frame or array with one row.
+
+        A frame with one line for each change: `answer` (counted from 1), `column`, `now`, `change` (in words), `example`
+        (a value that does it), `steps` (thresholds crossed) and `prediction` after all changes of the answer. Answers with
+        fewer columns come first, then those with fewer steps. It is empty if nothing need or can change:
+        `frame.attrs["met"]` says which, and `frame.attrs["complete"]` whether all smaller changes were looked at.
+        """
+        from ._recourse import frame
+
+        goals = {"change_to": change_to, "below": below, "above": above}
+        return frame(self, row, {k: v for k, v in goals.items() if v is not None}, list(lock), exposure, most)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
         """Risk against complexity: training, cross-validation with standard errors where there is one, the chosen size.

@@ -99,6 +99,18 @@ class Model:
         self, table: Table, weight: str | None = None, exposure: str | None = None
     ) -> list[tuple[int, int, float]]: ...
     def apply(self, table: Table) -> Activations: ...
+    def report(self, path: str | PathLike[str], size: int, table: Table | None = None) -> None: ...
+    def recourse(
+        self,
+        table: Table,
+        size: int,
+        *,
+        change_to: int | None = None,
+        below: float | None = None,
+        above: float | None = None,
+        lock: list[str] = ...,
+        most: int = 5,
+    ) -> tuple[bool, bool, list[tuple[list[tuple[str, Any, str, Any, int]], list[float]]]]: ...
 
 class Activations:
     unfamiliar: str | None

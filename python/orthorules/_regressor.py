@@ -194,6 +194,12 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         power = 1 if self.loss == "poisson" else 0
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
 
+    def _add_target(self, table: _native.Table, y: Any, rows: int) -> None:
+        y = np.asarray(_check_y(numbers(y, "y"), y_numeric=True, estimator=self), dtype=np.float64)
+        if len(y) != rows:
+            raise ValueError(f"y has {len(y)} rows, X has {rows}")
+        table.add(self._model.target, np.ascontiguousarray(y))
+
     def _adopt(self, model: _native.Model) -> None:
         if model.task == "classification":
             raise ValueError("this is the model of a classifier: use RuleClassifier.load or orthorules.load")

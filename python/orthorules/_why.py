@@ -10,13 +10,18 @@ from . import _native
 from ._look import INTERCEPT, number, signed
 
 
-def one_row(model: Any, row: Any) -> Any:
+def as_table(row: Any) -> Any:
     """`row` as a table of one row."""
     if isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1):
-        row = np.asarray(row).reshape(1, -1)
-    elif type(row).__module__.startswith("pandas") and type(row).__name__ == "Series":
-        row = row.to_frame().T.infer_objects()
-    frame = model.explain(row)
+        return np.asarray(row).reshape(1, -1)
+    if type(row).__module__.startswith("pandas") and type(row).__name__ == "Series":
+        return row.to_frame().T.infer_objects()
+    return row
+
+
+def one_row(model: Any, row: Any) -> Any:
+    """The explanation of one row."""
+    frame = model.explain(as_table(row))
     rows = frame["row"].max() + 1
     if rows != 1:
         raise ValueError(f"needs one row, got {rows}")

@@ -4,14 +4,21 @@ use crate::errors::{exception, guarded};
 use crate::parts::Part;
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
-use orthorules::model::{Ensemble, Size, SizeName, Uncertainty, Unfamiliar};
+use orthorules::model::{Ensemble, Size, SizeName, Uncertainty, Unfamiliar, write_whole};
+use orthorules::recourse::{Given, Goal, Wish};
 use orthorules::{Column, Kind, Link};
 use orthorules_export::Options;
+use orthorules_report::{Report, Summarizer, page};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// A column's change: its name, value now, the change in words, a value that does it, steps.
+type Change<'py> = (String, Bound<'py, PyAny>, String, Bound<'py, PyAny>, usize);
+/// Changes that together do it, and the prediction after them.
+type Answer<'py> = (Vec<Change<'py>>, Vec<f64>);
 
 /// A fitted model; it does not change.
 #[pyclass(frozen, module = "orthorules._native")]
@@ -308,6 +315,69 @@ impl Model {
         (model.weight, model.exposure) = (weight, exposure);
         let evaluated = py.detach(|| guarded(|| model.evaluate(&orthorules::Table::new(columns)?)))?;
         Ok(evaluated.into_iter().map(|e| (e.rules, e.complexity, e.risk)).collect())
+    }
+
+    /// Writes the page about this model, which shows the size first that is named, to a file: whole or not at all.
+    #[pyo3(signature = (path, size, table = None))]
+    fn report(&self, py: Python<'_>, path: PathBuf, size: usize, table: Option<&Table>) -> PyResult<()> {
+        let start = Some(places(&self.sizes, size)?.clone());
+        let columns = table.map(|table| table.columns.clone());
+        py.detach(|| {
+            guarded(|| {
+                let mut report = Report { start, ..Report::new(&self.model) };
+                if let Some(columns) = columns {
+                    let mut rows = Summarizer::new(&self.model);
+                    rows.add(&orthorules::Table::new(columns)?)?;
+                    report.table = Some(rows.finish());
+                }
+                write_whole(&path, page(&[report]).as_bytes())
+            })
+        })
+    }
+
+    /// The least changes of the only row of `table` after which `size` predicts what is wished for: whether it does already,
+    /// whether all smaller changes were looked at, and for each answer its changes and the prediction after them. A change
+    /// is (column, value now, change in words, a value that does it, steps).
+    #[pyo3(signature = (table, size, *, change_to = None, below = None, above = None, lock = Vec::new(), most = 5))]
+    #[allow(clippy::too_many_arguments)]
+    fn recourse<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Table,
+        size: usize,
+        change_to: Option<usize>,
+        below: Option<f64>,
+        above: Option<f64>,
+        lock: Vec<String>,
+        most: usize,
+    ) -> PyResult<(bool, bool, Vec<Answer<'py>>)> {
+        let goal = match (change_to, below, above) {
+            (Some(class), None, None) => Goal::Class(class),
+            (None, Some(limit), None) => Goal::Below(limit),
+            (None, None, Some(limit)) => Goal::Above(limit),
+            _ => return Err(PyValueError::new_err("name one of change_to, below and above")),
+        };
+        let steps = steps(&self.model, &self.sizes, size)?;
+        let wish = Wish { goal, locked: lock, most };
+        let columns = table.columns.clone();
+        let found =
+            py.detach(|| guarded(|| self.model.recourse(&orthorules::Table::new(columns)?, 0, &steps, &wish)))?;
+        let value = |given: &Given| -> PyResult<Bound<'py, PyAny>> {
+            Ok(match given {
+                Given::Number(x) => x.into_pyobject(py)?.into_any(),
+                Given::Level(level) => level.into_pyobject(py)?.into_any(),
+                _ => py.None().into_bound(py),
+            })
+        };
+        let answers = found.answers.iter().map(|answer| {
+            let change = |change: &orthorules::recourse::Change| {
+                let text = change.to.text(&change.column);
+                Ok((change.column.clone(), value(&change.from)?, text, value(&change.example)?, change.steps))
+            };
+            let changes = answer.changes.iter().map(change).collect::<PyResult<Vec<_>>>()?;
+            Ok((changes, answer.prediction.clone()))
+        });
+        Ok((found.met, found.complete, answers.collect::<PyResult<_>>()?))
     }
 
     /// Which rules hold for the rows of `table`.

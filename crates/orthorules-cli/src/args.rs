@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     Explain(ExplainArgs),
     Export(ExportArgs),
+    Report(ReportArgs),
 }
 
 /// Learn from two built-in data sets and write a page about it
@@ -122,9 +123,12 @@ pub(crate) struct EvaluateArgs {
     pub(crate) verbose: bool,
 }
 
-/// Say which rules fire for a row and what each adds
+/// Say which rules fire for a row and what each adds, and what would change the prediction
+///
+/// With --change-to, --below or --above it lists the smallest changes of the row after which the model predicts that: the
+/// fewest columns first, then the fewest thresholds crossed. No smaller change does it.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  orthorules explain titanic.json passengers.csv --row 3")]
+#[command(after_help = "Example:\n  orthorules explain titanic.json passengers.csv --row 3 --change-to yes --lock sex")]
 pub(crate) struct ExplainArgs {
     /// Model file
     pub(crate) model: PathBuf,
@@ -136,12 +140,61 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) row: Option<usize>,
     #[command(flatten)]
+    pub(crate) goal: GoalArgs,
+    #[command(flatten)]
     pub(crate) size: SizeArgs,
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) strict: StrictArgs,
+    /// Print no notes (default: notes on standard error)
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// What a prediction should be instead.
+#[derive(Debug, Args)]
+pub(crate) struct GoalArgs {
+    /// Tell what would make this class the prediction (default: nothing)
+    #[arg(long, value_name = "LABEL", group = "goal", allow_hyphen_values = true)]
+    pub(crate) change_to: Option<String>,
+    /// Tell what would bring the prediction below this; of two classes, the probability of the positive one (default:
+    /// nothing)
+    #[arg(long, value_name = "X", group = "goal", allow_hyphen_values = true)]
+    pub(crate) below: Option<f64>,
+    /// Tell what would bring it above this (default: nothing)
+    #[arg(long, value_name = "X", group = "goal", allow_hyphen_values = true)]
+    pub(crate) above: Option<f64>,
+    /// Columns that must stay as they are (default: none)
+    #[arg(long, value_name = "COL,…", value_delimiter = ',', requires = "goal")]
+    pub(crate) lock: Vec<String>,
+}
+
+/// Write one page on which the model can be read, tried and argued over
+///
+/// The page is a single file that needs no network: the rules of every size, with a slider; what each column does; how well it
+/// fits; a form to try rows, with what would change the prediction; and where the model comes from.
+///
+/// TABLE should be what the model was learned from, and --test rows that it has not seen. Without a table the page shows what
+/// the model file knows. Tables are read a batch at a time; of long ones some pictures show rows drawn at random.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  orthorules report titanic.json titanic.csv -o titanic.html")]
+pub(crate) struct ReportArgs {
+    /// Model file
+    pub(crate) model: PathBuf,
+    /// Table that the model was learned from; - is the standard input
+    pub(crate) table: Option<PathBuf>,
+    /// Table with the target that the model has not seen (default: none)
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) test: Option<PathBuf>,
+    /// Write the page to this file, whole or not at all (required)
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) notation: NotationArgs,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
     /// Print no notes (default: notes on standard error)
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -4,11 +4,11 @@ use crate::args::{DemoArgs, Order};
 use crate::console::{Notes, Output, expect_interrupt};
 use crate::fit::{Data, Document, Fitted};
 use crate::input::{self, Failure};
-use crate::page;
 use crate::text::{self, BOLD};
 use orthorules::model::write_whole;
 use orthorules::params::Search;
 use orthorules::{Params, Roles, Table, generate};
+use orthorules_report::{Report, Summarizer, Summary, page};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -16,17 +16,20 @@ use std::fmt::Write;
 const ROWS: usize = 1000;
 
 /// One of the data sets, what was learned from it, and how that does on rows it has not seen.
-pub(crate) struct Showcase {
-    pub(crate) title: &'static str,
-    pub(crate) story: &'static str,
-    pub(crate) fitted: Fitted,
+struct Showcase {
+    title: &'static str,
+    story: &'static str,
+    fitted: Fitted,
     /// Risk of every size on fresh rows.
-    pub(crate) fresh: Option<Vec<f64>>,
+    fresh: Option<Vec<f64>>,
+    /// What the page keeps of the rows that were learned from, and of the fresh ones.
+    table: Summary,
+    test: Option<Summary>,
 }
 
 /// `demo --json`.
 #[derive(Serialize)]
-struct Summary<'s> {
+struct Overview<'s> {
     page: String,
     fits: Vec<Titled<'s>>,
 }
@@ -64,18 +67,24 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Output, Failure> {
             notes,
         )?,
     ];
-    write_whole(&args.output, page::html(&showcases).as_bytes())?;
+    let reports: Vec<Report> = showcases.iter().map(Showcase::report).collect();
+    write_whole(&args.output, page(&reports).as_bytes())?;
     let page = args.output.display().to_string();
     if args.json {
         let fits = showcases.iter().map(|s| Titled { title: s.title, fit: s.fitted.document() }).collect();
-        return Ok(Output::json(&Summary { page, fits }));
+        return Ok(Output::json(&Overview { page, fits }));
     }
     let mut text = String::new();
     for showcase in &showcases {
         showcase.describe(&mut text);
     }
-    let _ = writeln!(text, "The page {} shows the same in pictures. Your own table:", text::clean(&page));
+    let _ = writeln!(
+        text,
+        "The page {} shows the same in pictures, to try and to print. Your own table:",
+        text::clean(&page)
+    );
     text.push_str("  orthorules fit TABLE --target COLUMN -o model.json\n");
+    text.push_str("  orthorules report model.json TABLE -o report.html\n");
     Ok(Output::Text(text))
 }
 
@@ -89,10 +98,19 @@ impl Showcase {
         notes: Notes,
     ) -> Result<Self, Failure> {
         let roles = Roles { target: target.into(), ..Roles::default() };
-        let fitted = Fitted::new(Data::Table(table), &roles, params, notes, 0.0)?;
+        let fitted = Fitted::new(Data::Table(table.clone()), &roles, params, notes, 0.0)?;
+        let summary = |mut rows: Summarizer, table: &Table| rows.add(table).map(|()| rows.finish());
+        let test = fresh.map(|table| summary(Summarizer::judging(&fitted.model), table)).transpose()?;
+        let table = summary(Summarizer::new(&fitted.model), &table)?;
         let fresh = fresh.map(|table| fitted.model.evaluate(table)).transpose()?;
         let fresh = fresh.map(|evaluations| evaluations.into_iter().map(|e| e.risk).collect());
-        Ok(Self { title, story, fitted, fresh })
+        Ok(Self { title, story, fitted, fresh, table, test })
+    }
+
+    fn report(&self) -> Report<'_> {
+        let (title, story) = (Some(self.title.to_owned()), Some(self.story.to_owned()));
+        let (table, test) = (Some(self.table.clone()), self.test.clone());
+        Report { title, story, table, test, ..Report::new(&self.fitted.model) }
     }
 
     fn describe(&self, text: &mut String) {

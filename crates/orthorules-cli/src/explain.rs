@@ -5,6 +5,7 @@ use crate::console::{Notes, Output};
 use crate::fit::SizeLabel;
 use crate::input::{self, Failure, in_table};
 use crate::number;
+use crate::recourse;
 use crate::text::{self, BOLD, Cell, DIM, Grid};
 use orthorules::explain::Explanation;
 use orthorules::model::{SizeName, Unfamiliar};
@@ -41,6 +42,9 @@ struct Row<'m> {
     single: Option<Sum<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     one_vs_rest: Vec<Sum<'m>>,
+    /// What would change the prediction, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recourse: Option<recourse::Told>,
 }
 
 /// The prediction for the row.
@@ -86,6 +90,7 @@ impl<'m> Sum<'m> {
 pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let size = input::size(&model, &args.size)?;
+    let wish = recourse::wish(&model, &args.goal)?;
     let source = input::source(&args.table)?;
     let notes = Notes { quiet: args.quiet, verbose: false };
     let table = input::table_for(&model, &source, args.notation.notation(), notes)?;
@@ -109,16 +114,19 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let predictions = activations.predictions(&model, size);
     let notes = Notes { quiet: args.quiet, verbose: false };
     model.warning_of_exposure(|name| table.column(name).is_some()).iter().for_each(|warning| notes.warn(warning));
+    let steps: Vec<_> = model.steps(size).map(|(_, step)| step).collect();
     let rows: Vec<Row> = numbers
         .iter()
         .enumerate()
         .map(|(i, &number)| {
+            let found = wish.as_ref().map(|wish| model.recourse(&table, i, &steps, wish)).transpose()?;
             let mut sums: Vec<Sum> = model.explain(&activations, size, i).iter().map(Sum::new).collect();
             let single = if sums.len() == 1 { sums.pop() } else { None };
             let values = values(&model, &table, size, i);
-            Row { number, values, answer: answer(&model, &predictions, i), single, one_vs_rest: sums }
+            let answer = answer(&model, &predictions, i);
+            Ok(Row { number, values, answer, single, one_vs_rest: sums, recourse: found.map(Into::into) })
         })
-        .collect();
+        .collect::<orthorules::Result<_>>()?;
     if args.json {
         return Ok(Output::json(&Document {
             task: model.task,
@@ -130,6 +138,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let mut text = String::new();
     for row in &rows {
         describe(&mut text, &model, row);
+        if let (Some(wish), Some(told)) = (&wish, &row.recourse) {
+            recourse::describe(&mut text, &model, wish, told);
+        }
     }
     if args.row.is_none() && total > FIRST {
         let _ = writeln!(text, "The first {FIRST} of {total} rows; another with --row N.");

@@ -12,8 +12,9 @@ mod foreign;
 mod input;
 mod line;
 mod number;
-mod page;
 mod predict;
+mod recourse;
+mod report;
 mod show;
 mod signals;
 mod sink;
@@ -73,6 +74,7 @@ fn dispatch(command: &Command) -> Result<Output, Failure> {
         Command::Evaluate(args) => on_threads(None, || evaluate::run(args))?,
         Command::Export(args) => export::run(args),
         Command::Explain(args) => on_threads(None, || explain::run(args))?,
+        Command::Report(args) => on_threads(None, || report::run(args))?,
     }
 }
 

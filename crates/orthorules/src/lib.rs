@@ -80,5 +80,5 @@ pub use model::observer::Observer;
 pub use model::observer::Silent;
 pub use model::predict::{Predictions, Predictor};
 pub use model::rule::Rule;
-pub use model::{evaluate, explain, predict, rule};
+pub use model::{evaluate, explain, predict, recourse, rule};
 pub use params::Params;

@@ -2,7 +2,7 @@
 
 use crate::Sandbox;
 
-const COMMANDS: [&str; 7] = ["demo", "fit", "show", "predict", "evaluate", "explain", "export"];
+const COMMANDS: [&str; 8] = ["demo", "fit", "show", "predict", "evaluate", "explain", "export", "report"];
 
 #[test]
 fn every_command_has_help_with_an_example() {

@@ -18,6 +18,7 @@ mod monotone;
 mod odd_input;
 mod output;
 mod pages;
+mod report;
 mod round_trip;
 mod selection;
 mod targets;

@@ -133,12 +133,10 @@ fn demo_writes_a_page_that_needs_nothing_else() {
     assert_eq!(sandbox.files(), ["orthorules-demo.html"]);
     let page = sandbox.read("orthorules-demo.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
-    for outside in ["http:", "https:", "src=", "@import", "url(", "<script", "<link"] {
+    for outside in ["http:", "https:", " src=", "@import", "url(", "<img"] {
         assert!(!page.contains(outside), "{outside}");
     }
-    assert!(page.contains("<polyline") && page.contains("&gt;="), "a curve and escaped rules");
-    for tag in ["table", "tr", "td", "svg", "figure", "div", "p", "h2", "title"] {
-        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
-        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
-    }
+    // Both data sets, with the fresh rows of the second.
+    assert!(page.contains("\"title\":\"Tic-tac-toe\"") && page.contains("\"title\":\"Friedman's function\""));
+    assert!(page.len() < 1_000_000, "{}", page.len());
 }

@@ -29,9 +29,7 @@ impl Model {
     /// The quality of every size on `table`, which must hold the target (and the exposure, if the model has one). Rows of
     /// weight 0 are left out, whatever they hold.
     pub fn evaluate(&self, table: &Table) -> Result<Vec<Evaluation>> {
-        // A table under evaluation may lack the weights of training: then every row counts the same.
-        let weight = self.weight.as_deref().filter(|name| table.column(name).is_some());
-        let weight = weight.map_or_else(|| Ok(vec![1.0; table.rows()]), |name| weights(table, name))?;
+        let weight = self.weights(table)?;
         match rows_that_count(&weight) {
             Some(kept) => {
                 let evaluated = self.evaluate_rows(&table.take(&kept), pick(&weight, &kept));
@@ -39,6 +37,17 @@ impl Model {
             }
             None => self.evaluate_rows(table, weight),
         }
+    }
+
+    /// What the rows of `table` really are, checked. A row of weight 0 is refused no sooner than any other.
+    pub fn truth(&self, table: &Table) -> Result<Truth> {
+        Truth::new(self, table, self.weights(table)?)
+    }
+
+    /// The weights of the rows of `table`, which may lack those of training: then every row counts the same.
+    fn weights(&self, table: &Table) -> Result<Vec<f64>> {
+        let name = self.weight.as_deref().filter(|name| table.column(name).is_some());
+        name.map_or_else(|| Ok(vec![1.0; table.rows()]), |name| weights(table, name))
     }
 
     /// The quality of every size on rows of positive `weight`.
@@ -69,12 +78,18 @@ impl Model {
     }
 }
 
-/// Targets and weights of a table under evaluation.
-pub(crate) struct Truth {
-    y: Vec<f64>,
-    class: Vec<u32>,
-    pub(crate) weight: Vec<f64>,
-    exposure: Vec<f64>,
+/// Targets and weights of a table under evaluation, one entry for each row.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Truth {
+    /// The target; with classes the place of the class.
+    pub y: Vec<f64>,
+    /// The place of the class; 0 where numbers are predicted.
+    pub class: Vec<u32>,
+    /// The weight, 1 without such a column.
+    pub weight: Vec<f64>,
+    /// The exposure, 1 without such a column.
+    pub exposure: Vec<f64>,
 }
 
 impl Truth {
@@ -105,7 +120,7 @@ impl Truth {
     }
 
     /// The loss of every row with one step for each ensemble; the largest number in place of an overflow.
-    pub(crate) fn losses(&self, model: &Model, activations: &Activations, steps: &[&Size]) -> Vec<f64> {
+    pub fn losses(&self, model: &Model, activations: &Activations, steps: &[&Size]) -> Vec<f64> {
         if let [step] = steps
             && (!model.task.is_classification() || model.link == Link::Canonical)
         {

@@ -8,6 +8,7 @@ mod fingerprint;
 mod needs;
 pub(crate) mod observer;
 pub mod predict;
+pub mod recourse;
 pub(crate) mod report;
 pub mod rule;
 pub(crate) mod signs;

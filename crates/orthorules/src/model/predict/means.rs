@@ -2,6 +2,8 @@
 
 use crate::data::loss::Link;
 use crate::data::problem::Task;
+use crate::model::Model;
+use crate::model::predict::Predictions;
 
 /// Places of a [`Memo`]: more than there are different scores in most models.
 const PLACES: usize = 1 << 10;
@@ -62,11 +64,37 @@ impl Means {
                 for (p, scores) in row.iter_mut().zip(scores) {
                     *p = self.probabilities.of(scores[r], |f| link.probabilities(f))[1];
                 }
-                let total: f64 = row.iter().sum();
-                let (scale, uniform) = if total > 0.0 { (1.0 / total, 0.0) } else { (0.0, 1.0 / count as f64) };
-                row.iter_mut().for_each(|p| *p = *p * scale + uniform);
+                scale(row);
             }
-            *label = (1..count).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32;
+            *label = likeliest(row);
         }
     }
+}
+
+/// Divides probabilities by their sum; where that is 0, all are alike.
+fn scale(row: &mut [f64]) {
+    let total: f64 = row.iter().sum();
+    let (scale, uniform) = if total > 0.0 { (1.0 / total, 0.0) } else { (0.0, 1.0 / row.len() as f64) };
+    row.iter_mut().for_each(|p| *p = *p * scale + uniform);
+}
+
+/// The first of the likeliest classes.
+fn likeliest(row: &[f64]) -> u32 {
+    (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32
+}
+
+/// The prediction for one row with these scores, one for each ensemble: as above, with nothing to remember.
+pub(crate) fn mean_of(model: &Model, scores: &[f64], exposure: f64) -> Predictions {
+    if !model.task.is_classification() {
+        let factor = if model.loss.is_quadratic() { 1.0 } else { exposure };
+        return Predictions::Numbers(scores.iter().map(|&score| factor * model.loss.mean(score)).collect());
+    }
+    let probabilities = if let [score] = scores {
+        model.link.probabilities(*score).to_vec()
+    } else {
+        let mut row: Vec<f64> = scores.iter().map(|&score| model.link.probabilities(score)[1]).collect();
+        scale(&mut row);
+        row
+    };
+    Predictions::Classes { labels: vec![likeliest(&probabilities)], probabilities }
 }

@@ -18,6 +18,7 @@ mod predictions;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use means::mean_of;
 pub use predictions::Predictions;
 
 use crate::base::error::{Error, Result};

@@ -1,0 +1,219 @@
+// What the model does with each column: the rules that name only it, as a step function; the others listed.
+
+function columnEffect(view, e, column) {
+  const terms = view.terms(e).filter((t) => t.rule.conditions.some((c) => c.column === column.name));
+  const only = terms.filter((t) => t.rule.conditions.every((c) => c.column === column.name));
+  const states = new States(
+    column,
+    only.flatMap((t) => t.rule.conditions),
+    null,
+  );
+  const effect = (value) =>
+    only.reduce((sum, t) => (view.model.fires(t.rule, { [column.name]: value }) ? sum + t.weight : sum), 0);
+  const steps = states.states
+    .map((state, i) => ({ state, value: states.example(i), text: states.text(i) }))
+    .filter((s) => s.value !== undefined)
+    .map((s) => ({ ...s, effect: effect(s.value) }));
+  return {
+    column,
+    only,
+    steps,
+    missing: effect(null),
+    together: terms.filter((t) => !only.includes(t)),
+    importance: terms.reduce((sum, t) => sum + t.importance, 0),
+  };
+}
+
+// A step function over numbers, the histogram faint behind it.
+function numberSteps(view, found, range) {
+  const { column, steps } = found;
+  const summary = view.table ? view.table.columns.find((c) => c.name === column.name) : null;
+  const cuts = steps
+    .flatMap((s) => [s.state.low, s.state.high])
+    .filter(Boolean)
+    .map((end) => end.at);
+  const seen = (summary && (summary.edges || summary.numbers)) || column.range || [];
+  const ends = [...cuts, ...(seen.length > 0 ? [seen[0], seen[seen.length - 1]] : [])];
+  let [from, to] = [Math.min(...ends), Math.max(...ends)];
+  const pad = from === to ? Math.max(1, Math.abs(from) * 0.2) : (to - from) * (seen.length > 0 ? 0.02 : 0.25);
+  [from, to] = [from - pad, to + pad];
+  const c = chart({
+    width: roomFor(440),
+    height: 200,
+    top: 10,
+    right: 84,
+    x: { from, to },
+    y: range,
+    bottom: 24,
+    label:
+      `What ${column.name} adds: ${steps.map((s) => `${s.text}: ${signed([s.effect])[0]}`).join('; ')}; ` +
+      `missing: ${signed([found.missing])[0]}`,
+  });
+  const zero = c.y(0);
+  if (summary) {
+    const most = Math.max(1, ...summary.bins.map((b) => b.rows));
+    const tall = (rows) => (34 * rows) / most;
+    summary.bins.slice(0, -1).forEach((b, i) => {
+      const [x1, x2] = summary.edges
+        ? [c.x(summary.edges[i]), c.x(summary.edges[i + 1])]
+        : [c.x(summary.numbers[i]) - 2, c.x(summary.numbers[i]) + 2];
+      c.plot.append(
+        svg('rect', {
+          class: 'faint',
+          x: x1,
+          y: c.height - c.bottom - tall(b.rows),
+          width: Math.max(1, x2 - x1 - 0.5),
+          height: tall(b.rows),
+        }),
+      );
+    });
+  }
+  c.plot.append(svg('line', { class: 'zero', x1: c.left, x2: c.width - 8, y1: zero, y2: zero }));
+  steps.forEach((s, i) => {
+    const [x1, x2] = [c.x(s.state.low ? s.state.low.at : from), c.x(s.state.high ? s.state.high.at : to)];
+    const wide = x2 - x1 < 2 ? [x1 - 2, x2 + 2] : [x1, x2];
+    c.plot.append(
+      svg(
+        'line',
+        { class: 'step', x1: wide[0], x2: wide[1], y1: c.y(s.effect), y2: c.y(s.effect) },
+        tip(`${s.text}: ${signed([s.effect])[0]}`),
+      ),
+    );
+    if (i > 0)
+      c.plot.append(svg('line', { class: 'riser', x1, x2: x1, y1: c.y(steps[i - 1].effect), y2: c.y(s.effect) }));
+  });
+  const x = c.width - 34;
+  c.plot.append(
+    svg(
+      'circle',
+      { class: 'dot step', cx: x, cy: c.y(found.missing), r: 4 },
+      tip(`missing: ${signed([found.missing])[0]}`),
+    ),
+    svg('text', { x, y: c.height - c.bottom + 16, 'text-anchor': 'middle' }, 'missing'),
+  );
+  return c.svg;
+}
+
+function levelBars(found) {
+  const lines = [
+    ...found.steps.map((s) => [
+      s.state.levels.length > 4
+        ? `${s.state.levels.slice(0, 3).join(', ')} and ${s.state.levels.length - 3} others`
+        : s.state.levels.join(', '),
+      s.effect,
+    ]),
+    ['missing', found.missing],
+  ];
+  const largest = Math.max(...lines.map((l) => Math.abs(l[1])), Number.MIN_VALUE);
+  const texts = signed(lines.map((l) => l[1]));
+  return el(
+    'table',
+    { class: 'levels' },
+    el(
+      'tbody',
+      {},
+      lines.map(([text, effect], i) =>
+        el(
+          'tr',
+          {},
+          el('th', { scope: 'row' }, name(text)),
+          el('td', { class: 'barcell' }, weightBar(effect, largest)),
+          el('td', { class: 'n' }, texts[i]),
+        ),
+      ),
+    ),
+  );
+}
+
+function classPicker(view, id, draw) {
+  if (!view.several) return null;
+  const select = el(
+    'select',
+    { id },
+    view.model.classes.map((c, e) => el('option', { value: e }, c)),
+  );
+  select.addEventListener('change', () => draw(Number(select.value)));
+  return el('div', { class: 'controls' }, el('label', { for: id }, name(view.model.target), ' = ', select));
+}
+
+function columnsSection(view) {
+  const holder = el('div', { class: 'cards' });
+  let e = 0;
+  const draw = () => {
+    const found = [...view.model.columns.values()]
+      .map((column) => columnEffect(view, e, column))
+      .filter((f) => f.only.length + f.together.length > 0)
+      .sort((a, b) => b.importance - a.importance);
+    const all = found.flatMap((f) => [f.missing, ...f.steps.map((s) => s.effect)]).concat(0);
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const pad = (high - low || 1) * 0.08;
+    const range = {
+      from: low - pad,
+      to: high + pad,
+      ticks: ticks(low - pad, high + pad, 4),
+      format: (list) =>
+        alongAxis(list).map((text) => (/^[-0.]+$/.test(text) || text.startsWith('-') ? text : `+${text}`)),
+    };
+    refill(
+      holder,
+      ...found.map((f) =>
+        el(
+          'figure',
+          { class: 'card' },
+          el('figcaption', { class: 'title' }, name(f.column.name)),
+          f.only.length === 0
+            ? el('p', { class: 'dim' }, 'Only together with other columns:')
+            : f.column.kind === 'numeric'
+              ? numberSteps(view, f, range)
+              : levelBars(f),
+          f.together.length > 0 && [
+            f.only.length > 0 && el('p', { class: 'dim' }, 'Together with other columns:'),
+            el(
+              'ul',
+              { class: 'plainlist' },
+              f.together.map((t) =>
+                el('li', {}, el('b', { class: t.weight < 0 ? 'minus' : 'plus' }, t.shown), ' if ', ruleText(t.rule)),
+              ),
+            ),
+          ],
+        ),
+      ),
+    );
+    if (found.length === 0)
+      holder.append(el('p', { class: 'dim' }, 'This size has no rules: it predicts the same for every row.'));
+  };
+  view.listen(draw);
+  const idle = [...view.model.columns.values()].filter(
+    (c) => !view.model.ensembles.some((en) => en.rules.some((r) => r.conditions.some((k) => k.column === c.name))),
+  );
+  return {
+    id: 'columns',
+    title: 'Column by column',
+    draw,
+    node: [
+      el(
+        'p',
+        {},
+        `How much each column adds to the ${view.unit} by itself, all on one scale. Grey bars show how many ` +
+          `rows there are. What a column does together with others is listed below its picture. The most ` +
+          `important column comes first.`,
+      ),
+      classPicker(view, 'columns-class', (chosen) => {
+        e = chosen;
+        draw();
+      }),
+      holder,
+      idle.length > 0 &&
+        el(
+          'details',
+          {},
+          el('summary', {}, `${counted(idle.length, 'column')} that no rule uses, at any size`),
+          el(
+            'p',
+            { class: 'dim' },
+            idle.map((c, i) => [i > 0 && ', ', name(c.name)]),
+          ),
+        ),
+    ],
+  };
+}

@@ -1,0 +1,121 @@
+// Risk against complexity, and the slider that all else follows.
+
+const sizeText = (view, i) => {
+  const { rules, complexity } = view.entry.sizes[i];
+  return (
+    `${view.several ? 'up to ' : ''}${counted(rules, 'rule')}${view.several ? ' a class' : ''}, ` +
+    `complexity ${complexity}`
+  );
+};
+
+function curveSection(view) {
+  const holder = el('div', { class: 'wide' });
+  const said = el('p', { class: 'lead', 'aria-live': 'polite' });
+  const { curves, relative } = view.curves();
+  const draw = () => {
+    const { sizes } = view.entry;
+    const most = Math.max(1, ...sizes.map((s) => s.complexity));
+    const shown = curves
+      .flatMap((c) => c.shown.flatMap((r, i) => (c.bars ? [r - c.bars[i], r + c.bars[i]] : [r])))
+      .filter(Number.isFinite);
+    const top = relative ? Math.max(1.02, Math.min(1.6, Math.max(...shown))) : Math.max(...shown);
+    const low = Math.max(0, Math.min(...shown));
+    const from = low > 0.8 * top ? low - 0.2 * (top - low) : 0;
+    const c = chart({
+      width: roomFor(860),
+      height: 290,
+      x: { from: 0, to: most, label: 'complexity: rules plus conditions', format: (list) => list.map(plain) },
+      y: {
+        from,
+        to: top,
+        label: relative ? 'error that is left, 100% = no rules' : 'risk',
+        format: relative ? (list) => list.map((t) => `${rounded(100 * t, 4)}%`) : undefined,
+      },
+      label:
+        `Risk of every size against its complexity, for ${curves.map((k) => k.text).join(' and ')}. ` +
+        `${sizeText(view, view.size)} is shown.`,
+    });
+    const at = (i) => c.x(sizes[i].complexity);
+    const inside = (r) => c.y(Math.min(top, Math.max(from, r)));
+    c.plot.append(
+      svg('rect', {
+        class: 'here',
+        x: at(view.size) - 5,
+        y: c.top,
+        width: 10,
+        height: c.height - c.top - c.bottom,
+        rx: 3,
+      }),
+    );
+    for (const curve of curves) {
+      const places = curve.shown.map((r, i) => [r, i]).filter(([r]) => Number.isFinite(r));
+      if (curve.bars) {
+        const up = places.map(([r, i]) => [at(i), inside(r + curve.bars[i])]);
+        const down = places.map(([r, i]) => [at(i), inside(r - curve.bars[i])]).reverse();
+        c.plot.append(svg('polygon', { class: `band ${curve.kind}`, points: points([...up, ...down]) }));
+      }
+      c.plot.append(
+        svg('polyline', { class: `line ${curve.kind}`, points: points(places.map(([r, i]) => [at(i), inside(r)])) }),
+      );
+      const texts = aligned(curve.risks, 4);
+      for (const [r, i] of places) {
+        const dot = svg(
+          'circle',
+          { class: `dot ${curve.kind}`, cx: at(i), cy: inside(r), r: i === view.size ? 5 : 2.6 },
+          tip(`${sizeText(view, i)}: risk ${texts[i]} (${curve.text})`),
+        );
+        c.plot.append(dot);
+      }
+    }
+    const chosen = view.entry.chosen;
+    const [side, anchor] = at(chosen) > 0.8 * c.width ? [-1, 'end'] : [1, 'start'];
+    if (curves.length > 0) {
+      c.plot.append(
+        svg('text', { x: at(chosen) + side * 9, y: c.top + 12, 'text-anchor': anchor, class: 'label' }, 'chosen'),
+      );
+    }
+    c.svg.addEventListener('click', (event) => {
+      const box = c.svg.getBoundingClientRect();
+      const x = ((event.clientX - box.left) / box.width) * c.width;
+      const nearest = sizes
+        .map((_, i) => i)
+        .reduce((best, i) => (Math.abs(at(i) - x) < Math.abs(at(best) - x) ? i : best), 0);
+      view.show(nearest);
+    });
+    refill(holder, c.svg);
+    const parts = curves.map(
+      (k) =>
+        `${relative ? `${rounded(100 * k.shown[view.size], 3)}%` : alone(k.risks[view.size])} on ` +
+        `${k.text.replace(/,.*/, '')}`,
+    );
+    said.textContent =
+      `Shown: ${sizeText(view, view.size)}. ` + `${relative ? 'Error left: ' : 'Risk: '}${parts.join('; ')}.`;
+  };
+  view.listen(draw);
+  const note =
+    curves.length < 2 && !view.test
+      ? el(
+          'p',
+          { class: 'dim' },
+          'Only training rows are known. Their error always falls as rules are added; fit with --cv 5, or ' +
+            'give a --test table, to see where more rules stop helping.',
+        )
+      : null;
+  return {
+    id: 'sizes',
+    title: 'How many rules?',
+    draw,
+    node: [
+      el(
+        'p',
+        {},
+        'More rules fit the data more closely but are more to read, and too many fit chance. Move the slider ' +
+          'at the top, or click into the picture: everything below follows.',
+      ),
+      holder,
+      legend(curves.map((c) => [c.kind, c.text])),
+      said,
+      note,
+    ],
+  };
+}

@@ -1,0 +1,337 @@
+// A rule's own view: where it cuts each column, which other rules hold for the same rows, which rows it moves most.
+
+// What is predicted, as one text.
+function predictedText(view, prediction, e = 0) {
+  if (!prediction.probabilities) return alone(prediction.value, 4);
+  return chance(prediction.probabilities[view.several ? e : 1]);
+}
+
+// A column's histogram with what `holds(value)` selects, thresholds, and the mean target of every bin above.
+function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
+  const data = view.table;
+  const summary = data ? data.columns.find((c) => c.name === column.name) : null;
+  if (!summary) return el('p', { class: 'dim' }, 'No table was given, so there is no histogram.');
+  const width = Math.min(420, roomFor(420));
+  const [left, right, top, upper, gap, lower] = [44, 10, 16, 58, 12, 62];
+  const height = top + upper + gap + lower + 36;
+  const bins = summary.bins.slice(0, -1);
+  const missing = summary.bins[summary.bins.length - 1];
+  const roomMissing = 58;
+  const inner = width - left - right - roomMissing;
+  const edges = summary.edges || null;
+  const numbers = summary.numbers || null;
+  const most = Math.max(1, ...summary.bins.map((b) => b.rows));
+  let place;
+  let valueOf;
+  let texts;
+  let scale = null;
+  if (edges) {
+    const ends = [edges[0], edges[edges.length - 1], ...cuts.map((cut) => cut.value)];
+    scale = linear(Math.min(...ends), Math.max(...ends), left, left + inner);
+    place = (i) => [scale(edges[i]), scale(edges[i + 1])];
+    valueOf = (i) => (edges[i] + edges[i + 1]) / 2;
+  } else if (numbers && column.kind === 'numeric') {
+    const step = inner / Math.max(1, numbers.length);
+    place = (i) => [left + i * step + step * 0.08, left + (i + 1) * step - step * 0.08];
+    valueOf = (i) => numbers[i];
+    scale = (x, op) => left + step * numbers.filter((v) => (op === '>=' ? v < x : v <= x)).length;
+    texts = numbers.map(plain);
+  } else {
+    const step = inner / Math.max(1, bins.length);
+    place = (i) => [left + i * step + step * 0.08, left + (i + 1) * step - step * 0.08];
+    valueOf = (i) => (summary.levels && i < summary.levels.length ? summary.levels[i] : null);
+    texts = bins.map((_, i) =>
+      summary.levels && i < summary.levels.length ? summary.levels[i] : `${summary.others} others`,
+    );
+  }
+  const base = top + upper + gap + lower;
+  const means = summary.bins.map((b) => (b.means && b.means.length > e ? b.means[e] : null));
+  const known = means.filter((m) => m !== null && Number.isFinite(m));
+  const [least, largest] = [Math.min(...known), Math.max(...known)];
+  const my = linear(least, largest, top + upper, top + 4);
+  const at = (i) => (i < bins.length ? (place(i)[0] + place(i)[1]) / 2 : width - right - roomMissing / 2);
+  const isIn = (i) => (i < bins.length ? selected(valueOf(i), i) : selected(null, -1));
+  const what = (i) =>
+    i === bins.length ? 'missing' : edges ? `${rounded(edges[i], 4)} to ${rounded(edges[i + 1], 4)}` : texts[i];
+  const node = svg('svg', {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    class: 'chart',
+    role: 'img',
+    'aria-label': `Histogram of ${column.name}; the rows that the rule selects are marked`,
+  });
+  if (known.length > 0) {
+    const ends = aligned(least === largest ? [least] : [least, largest], 3);
+    const shown = view.isClasses ? [least, largest].map(chance) : ends;
+    node.append(
+      svg(
+        'text',
+        { class: 'label', x: 2, y: 10 },
+        `${view.meanWord} of ${view.isClasses ? `${view.model.target} = ${view.className(e)}` : view.model.target}`,
+      ),
+    );
+    if (least !== largest) {
+      node.append(
+        svg('text', { x: left - 5, y: my(largest) + 4, 'text-anchor': 'end' }, shown[1]),
+        svg('line', { class: 'grid', x1: left, x2: width - right, y1: my(largest), y2: my(largest) }),
+      );
+    }
+    node.append(
+      svg('text', { x: left - 5, y: my(least) + 4, 'text-anchor': 'end' }, shown[0]),
+      svg('line', { class: 'grid', x1: left, x2: width - right, y1: my(least), y2: my(least) }),
+    );
+    const line = means
+      .slice(0, -1)
+      .map((m, i) => [m, i])
+      .filter(([m]) => m !== null);
+    if (edges || (numbers && column.kind === 'numeric'))
+      node.append(svg('polyline', { class: 'line other', points: points(line.map(([m, i]) => [at(i), my(m)])) }));
+    means.forEach(
+      (m, i) =>
+        m !== null &&
+        node.append(
+          svg('circle', { class: 'dot other', cx: at(i), cy: my(m), r: 2.6 }, tip(`${what(i)}: ${view.mean(m)}`)),
+        ),
+    );
+  }
+  const bar = (rows) => (lower * rows) / most;
+  summary.bins.forEach((b, i) => {
+    const [x1, x2] = i < bins.length ? place(i) : [width - right - roomMissing + 16, width - right - 6];
+    node.append(
+      svg(
+        'rect',
+        {
+          class: isIn(i) ? 'selected' : 'plainbar',
+          x: x1,
+          y: base - bar(b.rows),
+          width: Math.max(1, x2 - x1 - (edges && i < bins.length ? 0.8 : 0)),
+          height: bar(b.rows),
+        },
+        tip(`${what(i)}: ${whole(b.rows)} rows${isIn(i) ? ', selected' : ''}`),
+      ),
+    );
+  });
+  node.append(
+    svg('line', { class: 'axis', x1: left, x2: left + inner, y1: base, y2: base }),
+    svg('line', { class: 'axis', x1: width - right - roomMissing + 14, x2: width - right - 4, y1: base, y2: base }),
+  );
+  if (scale) {
+    cuts.forEach(({ op, value }) => {
+      const x = scale(value, op);
+      node.append(
+        svg('line', { class: 'cut', x1: x, x2: x, y1: top, y2: base }),
+        svg('text', { class: 'cuttext', x, y: base + 28, 'text-anchor': 'middle' }, `${SIGNS[op]} ${plain(value)}`),
+      );
+    });
+  }
+  const ends = edges
+    ? [
+        [left, 'start', alone(edges[0], 3)],
+        [left + inner, 'end', alone(edges[edges.length - 1], 3)],
+      ]
+    : [];
+  ends.forEach(([x, anchor, text]) => node.append(svg('text', { x, y: base + 13, 'text-anchor': anchor }, text)));
+  if (texts) {
+    const fits = inner / texts.length;
+    texts.forEach((text, i) => {
+      const most = Math.max(1, Math.floor(fits / 6.4));
+      if (fits >= 18 || i % Math.ceil(18 / fits) === 0)
+        node.append(
+          svg(
+            'text',
+            { x: at(i), y: base + 13, 'text-anchor': 'middle' },
+            text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text,
+            tip(text),
+          ),
+        );
+    });
+  }
+  node.append(
+    svg('text', { x: width - right - roomMissing / 2 + 5, y: base + 13, 'text-anchor': 'middle' }, 'missing'),
+  );
+  return node;
+}
+
+// How many rows of one rule also satisfy another.
+function overlap(view, data, e, first, second) {
+  let [one, both] = [0, 0];
+  for (const g of groupsOf(view, data)) {
+    if (!g.fired(e, first)) continue;
+    one += g.rows;
+    if (g.fired(e, second)) both += g.rows;
+  }
+  return one > 0 ? both / one : 0;
+}
+
+function overlapMatrix(view, e) {
+  const terms = view.terms(e).sort(ORDERS.importance);
+  const data = view.table && view.table.labelled ? view.table : view.judged;
+  const cell = (a, b) => {
+    const part = a === b ? 1 : overlap(view, data, e, a.index, b.index);
+    return el(
+      'td',
+      { class: `heat h${a === b ? 'x' : Math.round(part * 8)}` },
+      a === b ? '' : share(part * 1000, 1000),
+    );
+  };
+  return el(
+    'table',
+    { class: 'matrix' },
+    el('caption', {}, 'Of the rows of the rule in a line, the share for which the rule in a column holds as well.'),
+    el(
+      'thead',
+      {},
+      el(
+        'tr',
+        {},
+        el('td', {}),
+        terms.map((_, i) => el('th', { scope: 'col' }, String(i + 1))),
+      ),
+    ),
+    el(
+      'tbody',
+      {},
+      terms.map((a, i) =>
+        el(
+          'tr',
+          {},
+          el('th', { scope: 'row' }, `${i + 1}  `, ruleText(a.rule)),
+          terms.map((b) => cell(a, b)),
+        ),
+      ),
+    ),
+  );
+}
+
+// The sampled rows whose prediction changes most when the rule is taken out.
+function movedRows(view, term) {
+  const data = view.table || view.test;
+  if (!data) return null;
+  const { model, places } = view;
+  const moved = data.sample.numbers
+    .map((_, i) => rowOf(data, i))
+    .filter((row) => model.fires(term.rule, row.values))
+    .map((row) => {
+      const scores = model.scores(places, row.values);
+      const without = scores.map((s, e) =>
+        e === term.e
+          ? model.sum(e, places[e], (k) => k !== term.index && model.fires(model.ensembles[e].rules[k], row.values))
+          : s,
+      );
+      const [after, before] = [model.predict(scores, row.exposure), model.predict(without, row.exposure)];
+      const value = (p) => (p.probabilities ? p.probabilities[view.several ? term.e : 1] : p.value);
+      return { row, before, after, by: Math.abs(value(after) - value(before)) };
+    })
+    .sort((a, b) => b.by - a.by || a.row.number - b.row.number)
+    .slice(0, 5);
+  if (moved.length === 0) return el('p', { class: 'dim' }, 'It holds for none of the sampled rows.');
+  const columns = [...new Set(term.rule.conditions.map((c) => c.column))];
+  const shown = (v) =>
+    v === null ? el('span', { class: 'none' }, 'missing') : typeof v === 'number' ? plain(v) : name(v);
+  return el(
+    'div',
+    { class: 'wide' },
+    el(
+      'table',
+      { class: 'small' },
+      el(
+        'thead',
+        {},
+        el(
+          'tr',
+          {},
+          el('th', { scope: 'col', class: 'n' }, 'row'),
+          columns.map((c) => el('th', { scope: 'col' }, name(c))),
+          el('th', { scope: 'col', class: 'n' }, 'without the rule'),
+          el('th', { scope: 'col', class: 'n' }, 'with it'),
+          data.labelled && el('th', { scope: 'col' }, 'really'),
+        ),
+      ),
+      el(
+        'tbody',
+        {},
+        moved.map((m) =>
+          el(
+            'tr',
+            {},
+            el('td', { class: 'n' }, whole(m.row.number)),
+            columns.map((c) => el('td', {}, shown(m.row.values[c]))),
+            el('td', { class: 'n' }, predictedText(view, m.before, term.e)),
+            el('td', { class: 'n' }, predictedText(view, m.after, term.e)),
+            data.labelled && el('td', {}, targetText(view, m.row.y)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function sentence(view, term) {
+  const { weight } = term;
+  const amount = term.shown.slice(1);
+  const target = view.isClasses ? `${view.model.target} = ${view.className(term.e)}` : view.model.target;
+  const effect = view.factorOf
+    ? [
+        `the ${view.factorOf} of `,
+        name(target),
+        ` ${view.factorOf === 'odds' ? 'are' : 'is'} multiplied by ${alone(Math.exp(weight), 3)} ` +
+          `(${term.shown} in the score)`,
+      ]
+    : [
+        view.isClasses ? 'the probability of ' : 'the prediction of ',
+        name(target),
+        ` ${weight < 0 ? 'falls' : 'rises'} by ${amount}`,
+      ];
+  return el('p', {}, 'If ', ruleText(term.rule), ', ', effect, '. Otherwise the rule adds nothing.');
+}
+
+function rulePanel(view, term) {
+  const columns = [...new Set(term.rule.conditions.map((c) => c.column))].map((n) => view.model.columns.get(n));
+  const pictures = columns.map((column) => {
+    const own = term.rule.conditions.filter((c) => c.column === column.name);
+    const cuts = own.filter((c) => typeof c.value === 'number');
+    const selected = (value, i) =>
+      value === null && i >= 0
+        ? own.every((c) => c.op === '!=' || c.op === 'present')
+        : own.every((c) => holds(c, column, value));
+    return el(
+      'figure',
+      {},
+      el(
+        'figcaption',
+        { class: 'title' },
+        clauses({ conditions: own }).map((c, i) => [i > 0 && ' and ', c]),
+      ),
+      columnPicture(view, column, { selected, cuts, e: term.e }),
+    );
+  });
+  const proof = view.terms(term.e).some((t) => t.rule.proven) ? certificate(term.rule) : null;
+  const others = view.judged
+    ? view
+        .terms(term.e)
+        .filter((t) => t.index !== term.index)
+        .map((t) => ({ t, part: overlap(view, view.judged, term.e, term.index, t.index) }))
+        .filter((o) => o.part > 0)
+        .sort((a, b) => b.part - a.part)
+        .slice(0, 5)
+    : [];
+  return el(
+    'div',
+    { class: 'inside' },
+    sentence(view, term),
+    proof && el('p', { class: 'dim' }, proof.long),
+    el('div', { class: 'pictures' }, pictures),
+    others.length > 0 && [
+      el('h4', {}, 'Rules that hold for the same rows'),
+      el(
+        'ul',
+        { class: 'plainlist' },
+        others.map((o) =>
+          el('li', {}, shareBar(o.part), ` ${share(o.part * 1000, 1000)} of its rows: `, ruleText(o.t.rule)),
+        ),
+      ),
+    ],
+    (view.table || view.test) && [el('h4', {}, 'Rows that it moves most'), movedRows(view, term)],
+  );
+}

@@ -1,0 +1,125 @@
+// The model: which rules hold for a row, scores and predictions. A row maps column names to a number, a text, or null
+// where the value is missing. Sums are taken in the engine's order, so that scores have the engine's bits.
+
+// What a comparison by size sees of a value: a number itself, a level its place in the order of levels. Nothing is
+// smaller or larger than a value that is missing or unknown.
+function rank(column, value) {
+  if (column.kind === 'numeric') return typeof value === 'number' ? value : NaN;
+  const place = (column.levels || []).indexOf(value);
+  return place < 0 ? NaN : place;
+}
+
+function holds(condition, column, value) {
+  const present = value !== null && value !== undefined && !Number.isNaN(value);
+  switch (condition.op) {
+    case '<=':
+      return rank(column, value) <= rank(column, condition.value);
+    case '>=':
+      return rank(column, value) >= rank(column, condition.value);
+    case '=':
+      return present && value === condition.value;
+    case '!=':
+      return present && value !== condition.value;
+    case 'missing':
+      return !present;
+    case 'present':
+      return present;
+    default:
+      return false;
+  }
+}
+
+const sigmoid = (f) => 1 / (1 + Math.exp(-f));
+
+class Model {
+  constructor(document) {
+    this.document = document;
+    this.task = document.task;
+    this.target = document.target;
+    this.classes = document.classes || [];
+    this.exposure = document.exposure || null;
+    this.identity = document.link === 'identity';
+    this.ensembles = document.one_vs_rest || [
+      { class: null, rules: document.rules, path: document.path, chosen: document.chosen },
+    ];
+    this.columns = new Map(document.columns.map((column) => [column.name, column]));
+    for (const ensemble of this.ensembles) {
+      for (const rule of ensemble.rules) {
+        rule.places = rule.conditions.map((c) => this.columns.get(c.column));
+        rule.conditions.forEach((c, i) => {
+          c.flag = rule.places[i].flag === true;
+        });
+      }
+    }
+  }
+
+  // The rules of the step at `place` of ensemble `e`: {index, rule, weight}.
+  terms(e, place) {
+    const step = this.ensembles[e].path[place];
+    return step.weights.map((weight, i) => {
+      const index = step.members ? step.members[i] : i;
+      return { index, weight, rule: this.ensembles[e].rules[index] };
+    });
+  }
+
+  fires(rule, row) {
+    return rule.conditions.every((condition, i) => {
+      const value = row[condition.column];
+      return holds(condition, rule.places[i], value === undefined ? null : value);
+    });
+  }
+
+  // Score of ensemble `e`: `fired(index)` says whether a rule holds.
+  sum(e, place, fired) {
+    const step = this.ensembles[e].path[place];
+    return this.terms(e, place).reduce((score, t) => (fired(t.index) ? score + t.weight : score), step.intercept);
+  }
+
+  // All scores of a row at one size.
+  scores(places, row) {
+    return places.map((place, e) => this.sum(e, place, (k) => this.fires(this.ensembles[e].rules[k], row)));
+  }
+
+  // Probabilities of the other class and of the class with this score.
+  pair(score) {
+    if (!this.identity) return [sigmoid(-score), sigmoid(score)];
+    const p = Math.min(1, Math.max(0, score));
+    return [1 - p, p];
+  }
+
+  // {value} for numbers; {probabilities, label} for classes.
+  predict(scores, exposure = 1) {
+    if (this.task !== 'classification') {
+      return { value: this.task === 'poisson' ? exposure * Math.exp(scores[0]) : scores[0] };
+    }
+    let probabilities;
+    if (scores.length === 1) {
+      probabilities = this.pair(scores[0]);
+    } else {
+      const each = scores.map((score) => this.pair(score)[1]);
+      const total = each.reduce((sum, p) => sum + p, 0);
+      probabilities = each.map((p) => (total > 0 ? p * (1 / total) : 1 / each.length));
+    }
+    let label = 0;
+    probabilities.forEach((p, k) => {
+      if (p > probabilities[label]) label = k;
+    });
+    return { probabilities, label };
+  }
+
+  // The number that a goal "below" or "above" is about.
+  goalValue(prediction) {
+    return prediction.probabilities
+      ? prediction.probabilities[prediction.probabilities.length - 1]
+      : prediction.value;
+  }
+
+  // The columns that rules of a size use, in the model's order.
+  used(places) {
+    const names = new Set();
+    places.forEach((place, e) => {
+      for (const t of this.terms(e, place)) t.rule.conditions.forEach((c) => names.add(c.column));
+    });
+    return [...this.columns.values()].filter((column) => names.has(column.name));
+  }
+}

@@ -1,0 +1,45 @@
+//! The sizes of a model, as its slider goes through them.
+
+use orthorules::Model;
+use orthorules::model::{Ensemble, Size, SizeName};
+
+/// One size: a step of every ensemble.
+#[derive(Debug)]
+pub(crate) struct JointSize<'m> {
+    pub(crate) rules: usize,
+    pub(crate) complexity: usize,
+    pub(crate) steps: Vec<&'m Size>,
+    /// The places of the steps on their paths.
+    pub(crate) places: Vec<usize>,
+}
+
+/// Every size, by complexity: the order in which a model keeps what cross-validation found.
+pub(crate) fn sizes(model: &Model) -> Vec<JointSize<'_>> {
+    if let [single] = model.ensembles.as_slice() {
+        return single.path.iter().enumerate().map(|(place, step)| joint(step, place)).collect();
+    }
+    let mut sizes: Vec<JointSize> = model.sizes().into_iter().map(|rules| at(model, rules.into())).collect();
+    sizes.sort_by_key(|size| size.complexity);
+    sizes
+}
+
+fn joint(step: &Size, place: usize) -> JointSize<'_> {
+    JointSize { rules: step.rules, complexity: step.complexity, steps: vec![step], places: vec![place] }
+}
+
+/// The size that is meant.
+fn at(model: &Model, size: SizeName) -> JointSize<'_> {
+    let (places, steps): (Vec<usize>, Vec<&Size>) = model.steps(size).map(|(e, step)| (place(e, step), step)).unzip();
+    let rules = steps.iter().map(|s| s.rules).max().unwrap_or(0);
+    JointSize { rules, complexity: steps.iter().map(|s| s.complexity).sum(), steps, places }
+}
+
+fn place(ensemble: &Ensemble, step: &Size) -> usize {
+    ensemble.path.iter().position(|s| std::ptr::eq(s, step)).unwrap_or(0)
+}
+
+/// The place of the chosen size among all.
+pub(crate) fn chosen(model: &Model, sizes: &[JointSize]) -> usize {
+    let places = at(model, model.chosen()).places;
+    sizes.iter().position(|size| size.places == places).unwrap_or(sizes.len().saturating_sub(1))
+}

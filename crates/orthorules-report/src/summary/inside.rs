@@ -1,0 +1,90 @@
+//! Coverage of every rule, and the target where it holds and where it does not.
+
+use super::rows::Rows;
+use super::short;
+use orthorules::predict::Activations;
+use orthorules::{Model, Task};
+use serde::Serialize;
+
+/// Sums over rows for every ensemble: of all rows, and of those that satisfy each rule.
+#[derive(Debug)]
+pub(super) struct InsideSums {
+    all: Vec<Sums>,
+    rules: Vec<Vec<Sums>>,
+    labelled: bool,
+}
+
+/// How many rows, their target and their mass: weights, with exposures weight × exposure.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    rows: u64,
+    mass: f64,
+    target: f64,
+}
+
+/// What is known of a rule on a table.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Inside {
+    /// Rows that satisfy it.
+    pub(super) rows: u64,
+    /// The mean target of these; with classes the share of the ensemble's class, with exposures a rate.
+    inside: Option<f64>,
+    /// The same of all other rows.
+    outside: Option<f64>,
+}
+
+impl Sums {
+    fn add(&mut self, mass: f64, target: f64) {
+        self.rows += 1;
+        self.mass += mass;
+        self.target += target;
+    }
+
+    fn mean(self) -> Option<f64> {
+        Some(self.target / self.mass).filter(|m| self.rows > 0 && m.is_finite()).map(short)
+    }
+}
+
+/// The mass and the weighted target of a row as ensemble `e` of `count` sees it.
+pub(super) fn of_row(rows: &Rows, e: usize, count: usize, row: usize) -> (f64, f64) {
+    let Some(truth) = &rows.truth else { return (1.0, 0.0) };
+    let weight = truth.weight[row];
+    let target = if count > 1 { f64::from(truth.class[row] as usize == e) } else { truth.y[row] };
+    (weight * truth.exposure[row], weight * target)
+}
+
+impl InsideSums {
+    pub(super) fn new(model: &Model) -> Self {
+        let rules = model.ensembles.iter().map(|e| vec![Sums::default(); e.rules.len()]).collect();
+        Self { all: vec![Sums::default(); model.ensembles.len()], rules, labelled: false }
+    }
+
+    pub(super) fn add(&mut self, rows: &Rows, activations: &Activations) {
+        self.labelled |= rows.truth.is_some();
+        let count = self.all.len();
+        for (e, (all, rules)) in self.all.iter_mut().zip(&mut self.rules).enumerate() {
+            for row in 0..rows.table.rows() {
+                let (mass, target) = of_row(rows, e, count, row);
+                all.add(mass, target);
+                for (k, sums) in rules.iter_mut().enumerate() {
+                    if activations.fires(e, k, row) {
+                        sums.add(mass, target);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn finish(&self, model: &Model) -> Vec<Vec<Inside>> {
+        // An exposure of 1 leaves means as they are, so that only the loss without a mean would be an exception.
+        debug_assert!(matches!(model.task, Task::Regression | Task::Classification | Task::Poisson));
+        let told = |all: Sums, inside: Sums| {
+            let outside =
+                Sums { rows: all.rows - inside.rows, mass: all.mass - inside.mass, target: all.target - inside.target };
+            let mean = |sums: Sums| if self.labelled { sums.mean() } else { None };
+            Inside { rows: inside.rows, inside: mean(inside), outside: mean(outside) }
+        };
+        let ensembles = self.all.iter().zip(&self.rules);
+        ensembles.map(|(&all, rules)| rules.iter().map(|&sums| told(all, sums)).collect()).collect()
+    }
+}

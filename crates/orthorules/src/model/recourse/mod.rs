@@ -1,0 +1,172 @@
+//! What would change a prediction: the smallest sets of columns whose values would have to be others.
+//!
+//! | stage | file |
+//! |---|---|
+//! | values that no condition tells apart, as states of a column | `states.rs` |
+//! | what is wanted of the prediction, and whether scores within some range could give it | `goal.rs` |
+//! | sets of columns by size, states by cost | `search.rs` |
+//!
+//! The search is exact. Thresholds cut a column into few intervals, so that the sets of changes can be counted out, and
+//! what no change within a set can reach is left out by a bound on the score.
+
+mod goal;
+mod search;
+mod states;
+#[cfg(test)]
+mod tests;
+
+pub use goal::Goal;
+pub use states::To;
+
+use crate::base::error::{Error, Result};
+use crate::data::problem::exposures;
+use crate::data::table::{Kind, Table, Values};
+use crate::model::predict::Activations;
+use crate::model::{Model, Size};
+use search::{Search, Sum, Term};
+use states::States;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// What the prediction should be.
+    pub goal: Goal,
+    /// Columns that must stay as they are.
+    pub locked: Vec<String>,
+    /// How many answers are wanted at most.
+    pub most: usize,
+}
+
+/// The value of a column in one row.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Given {
+    /// A number.
+    Number(f64),
+    /// A level.
+    Level(String),
+    /// No value.
+    Missing,
+}
+
+/// One column's change.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Change {
+    /// The column.
+    pub column: String,
+    /// Its value in the row.
+    pub from: Given,
+    /// Any of these values would do.
+    pub to: To,
+    /// One of them.
+    pub example: Given,
+    /// What the change costs: how many intervals between thresholds it moves; 1 for levels, and for what was missing.
+    pub steps: usize,
+}
+
+/// Changes that together reach the goal, and of which none can be left out.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// One change for each column, in the order of the model's columns.
+    pub changes: Vec<Change>,
+    /// The sum of their steps.
+    pub steps: usize,
+    /// The scores after the changes, one for each ensemble.
+    pub scores: Vec<f64>,
+    /// The prediction after the changes: a mean, or the probabilities of all classes.
+    pub prediction: Vec<f64>,
+}
+
+/// What would change a prediction.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Recourse {
+    /// Whether the goal is met as it is: then no change is needed.
+    pub met: bool,
+    /// The least sets of columns, one answer each: fewer columns first, then fewer steps, then earlier columns. No set
+    /// contains another, and of each set the changes are those of the fewest steps.
+    pub answers: Vec<Answer>,
+    /// Whether all sets were looked at that could come before the last answer, or at all where there are fewer than wanted.
+    /// Otherwise the search was ended; what it found is right, but something smaller may have been missed.
+    pub complete: bool,
+}
+
+impl Model {
+    /// The least changes of row `row` of `table` (counted from 0) after which the `steps`, one for each ensemble, predict what
+    /// is wished for. Columns that no rule of these steps uses play no part; target and exposure are not changed.
+    pub fn recourse(&self, table: &Table, row: usize, steps: &[&Size], wish: &Wish) -> Result<Recourse> {
+        self.check_wish(wish)?;
+        let one = table.take(&[row as u32]);
+        // Says what the table lacks, in the words of every other prediction.
+        Activations::new(self, &one)?;
+        let exposure = match self.exposure.as_deref().filter(|name| one.column(name).is_some()) {
+            Some(name) => exposures(&one, name)?[0],
+            None => 1.0,
+        };
+        let used = self.columns_of(steps);
+        let columns: Vec<States> = used
+            .iter()
+            .map(|&c| {
+                let spec = &self.columns[c];
+                let own = self.conditions_of(steps).filter(|condition| condition.column == spec.name);
+                States::new(spec, &own.collect::<Vec<_>>(), &given(&one, &spec.name, spec.kind))
+            })
+            .collect();
+        let sums = self.ensembles.iter().zip(steps).map(|(ensemble, step)| Sum {
+            intercept: step.intercept,
+            terms: ensemble.terms(step).map(|(rule, weight)| Term::new(weight, rule, &columns)).collect(),
+        });
+        let locked: Vec<bool> = columns.iter().map(|c| wish.locked.contains(&c.name)).collect();
+        Ok(Search::new(self, &columns, sums.collect(), &locked, exposure).run(wish))
+    }
+
+    /// Whether the wish makes sense for this model.
+    fn check_wish(&self, wish: &Wish) -> Result<()> {
+        let classes = self.classes.len();
+        match wish.goal {
+            Goal::Class(class) if class >= classes => {
+                return Err(Error::Conflict(format!("there is no class {class}: the model has {classes}")));
+            }
+            Goal::Below(_) | Goal::Above(_) if classes > 2 => {
+                let what = "with more than two classes a change is to a class, not past a value";
+                return Err(Error::Conflict(what.into()));
+            }
+            Goal::Below(limit) | Goal::Above(limit) if limit.is_nan() => {
+                return Err(Error::Conflict("the value to get past is not a number".into()));
+            }
+            _ => {}
+        }
+        let known = || self.columns.iter().map(|c| c.name.as_str());
+        match wish.locked.iter().find(|name| !known().any(|k| k == *name)) {
+            Some(name) => {
+                let names: Vec<&str> = known().collect();
+                Err(Error::no_column("locked column", name, names.into_iter()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The conditions of the rules of these steps.
+    fn conditions_of<'m>(&'m self, steps: &[&'m Size]) -> impl Iterator<Item = &'m crate::model::rule::Condition> {
+        let rules = self.ensembles.iter().zip(steps.to_vec()).flat_map(|(e, step)| e.terms(step).map(|(rule, _)| rule));
+        rules.flat_map(|rule| &rule.conditions)
+    }
+
+    /// The places of the columns that the rules of these steps use, in order.
+    fn columns_of(&self, steps: &[&Size]) -> Vec<usize> {
+        let used: std::collections::HashSet<&str> = self.conditions_of(steps).map(|c| c.column.as_str()).collect();
+        (0..self.columns.len()).filter(|&c| used.contains(self.columns[c].name.as_str())).collect()
+    }
+}
+
+/// The value of the only row of `table` as the model sees it.
+fn given(table: &Table, name: &str, kind: Kind) -> Given {
+    let Some(column) = table.column(name) else { return Given::Missing };
+    match (&column.values, kind) {
+        (Values::Numeric(v), Kind::Numeric) if v[0].is_nan() => Given::Missing,
+        (Values::Numeric(v), Kind::Numeric) => Given::Number(v[0]),
+        (values, _) => values.display(0).map_or(Given::Missing, Given::Level),
+    }
+}

@@ -1,0 +1,327 @@
+//! Recourse against all changes there are, counted out with real values through real predictions.
+
+use super::*;
+use crate::Task;
+use crate::data::loss::Link;
+use crate::data::schema::ColumnSpec;
+use crate::data::table::Column;
+use crate::model::rule::{Condition, Op, Operand, Rule};
+use crate::model::{Ensemble, Status};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+const LEVELS: [&str; 3] = ["a", "b", "c"];
+const NAMES: [&str; 4] = ["x", "u", "c", "flag"];
+
+fn condition() -> impl Strategy<Value = Condition> {
+    (0usize..4, 0usize..6, -2i8..3, 0usize..4).prop_map(|(column, op, threshold, level)| {
+        let (op, value) = match (column < 2, op) {
+            (_, 4) => (Op::Missing, None),
+            (_, 5) => (Op::Present, None),
+            (true, op) => {
+                (if op % 2 == 0 { Op::Le } else { Op::Ge }, Some(Operand::Number(f64::from(threshold) / 2.0)))
+            }
+            (false, op) => {
+                let name = if column == 2 { ["a", "b", "c", "never"][level] } else { ["false", "true"][level % 2] };
+                // The levels of the first of these are in order.
+                let comparisons =
+                    if column == 2 { [Op::Eq, Op::Ne, Op::Le, Op::Ge] } else { [Op::Eq, Op::Ne, Op::Eq, Op::Ne] };
+                (comparisons[op], Some(Operand::Text(name.into())))
+            }
+        };
+        Condition { column: NAMES[column].into(), op, value, of_flag: false }
+    })
+}
+
+fn ensemble(class: Option<String>) -> impl Strategy<Value = Ensemble> {
+    let rule = prop::collection::vec(condition(), 1..4).prop_map(|conditions| Rule {
+        conditions,
+        covered: 0,
+        value: 0.0,
+        bound: None,
+        proven: false,
+        nodes: 0,
+    });
+    let rules = prop::collection::vec((rule, -4i8..5), 0..6);
+    (rules, -3i8..4).prop_map(move |(rules, intercept)| {
+        let weights: Vec<f64> = rules.iter().map(|(_, w)| f64::from(*w) / 3.0).collect();
+        let rules: Vec<Rule> = rules.into_iter().map(|(rule, _)| rule).collect();
+        let size = Size {
+            rules: rules.len(),
+            members: None,
+            complexity: 0,
+            intercept: f64::from(intercept) / 3.0,
+            weights,
+            train_risk: 0.0,
+            status: Status::Converged,
+        };
+        Ensemble { class: class.clone(), chosen: rules.len(), chosen_complexity: None, rules, path: vec![size] }
+    })
+}
+
+fn model() -> impl Strategy<Value = Model> {
+    let single = || ensemble(None).prop_map(|e| vec![e]);
+    let several = (ensemble(Some("p".into())), ensemble(Some("q".into())), ensemble(Some("r".into())))
+        .prop_map(|(p, q, r)| vec![p, q, r]);
+    let shapes = prop_oneof![
+        single().prop_map(|e| (Task::Regression, Link::Canonical, vec![], e)),
+        single().prop_map(|e| (Task::Poisson, Link::Canonical, vec![], e)),
+        (single(), any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["n", "y"], e)),
+        (several, any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["p", "q", "r"], e)),
+    ];
+    shapes.prop_map(|(task, link, classes, ensembles)| {
+        let column = |name: &str, kind, levels: &[&str]| {
+            ColumnSpec::new(name, kind, levels.iter().map(|l| (*l).to_owned()).collect())
+        };
+        let columns = vec![
+            column("x", Kind::Numeric, &[]),
+            column("u", Kind::Numeric, &[]),
+            column("c", Kind::Ordered, &LEVELS),
+            column("flag", Kind::Boolean, &["false", "true"]),
+        ];
+        Model {
+            task,
+            loss: task.loss(),
+            link,
+            target: "y".into(),
+            target_kind: None,
+            rows: None,
+            classes: classes.into_iter().map(String::from).collect(),
+            weight: None,
+            exposure: (task == Task::Poisson).then(|| "e".into()),
+            columns,
+            ensembles,
+            cv: None,
+            bootstrap: None,
+        }
+    })
+}
+
+fn link(identity: bool) -> Link {
+    if identity { Link::Identity } else { Link::Canonical }
+}
+
+/// What the columns of a row hold.
+type Row = [Given; 4];
+
+fn row() -> impl Strategy<Value = Row> {
+    let number = || prop_oneof![(-6i8..7).prop_map(|x| Given::Number(f64::from(x) / 4.0)), Just(Given::Missing)];
+    let level = prop::sample::select(vec!["a", "b", "c", "new"]);
+    let level = prop_oneof![level.prop_map(|l| Given::Level(l.into())), Just(Given::Missing)];
+    let flag = prop::sample::select(vec!["false", "true"]).prop_map(|l| Given::Level(l.into()));
+    (number(), number(), level, flag).prop_map(|(x, u, c, flag)| [x, u, c, flag])
+}
+
+fn table(row: &Row) -> Table {
+    let number = |given: &Given| match given {
+        Given::Number(x) => Values::numbers([*x]),
+        _ => Values::numbers([f64::NAN]),
+    };
+    let text = |given: &Given| match given {
+        Given::Level(l) => Values::text([Some(l.as_str())]),
+        _ => Values::text([None::<&str>]),
+    };
+    Table::new(vec![
+        Column::new("x", number(&row[0])),
+        Column::new("u", number(&row[1])),
+        Column::new("c", text(&row[2])),
+        Column::new("flag", text(&row[3])),
+        Column::new("e", Values::numbers([2.5])),
+    ])
+    .unwrap()
+}
+
+fn is_met(model: &Model, row: &Row, goal: Goal) -> bool {
+    let predicted = model.predict(&table(row)).unwrap();
+    let value = predicted.values().last().copied().unwrap();
+    match goal {
+        Goal::Class(class) => predicted.labels().unwrap()[0] as usize == class,
+        Goal::Below(limit) => value < limit,
+        Goal::Above(limit) => value > limit,
+    }
+}
+
+/// Values on, beside and between all thresholds that models have here, and every level. Where all thresholds of a column are
+/// whole numbers, and the row's value is none other, so are these.
+fn values(model: &Model, row: &Row, column: usize) -> Vec<Given> {
+    match column {
+        0 | 1 => {
+            let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+            let own = conditions.filter(|c| c.column == NAMES[column]);
+            let thresholds = own.filter_map(|c| if let Some(Operand::Number(t)) = c.value { Some(t) } else { None });
+            let value = if let Given::Number(x) = row[column] { Some(x) } else { None };
+            let thresholds: Vec<f64> = thresholds.collect();
+            let whole = !thresholds.is_empty() && thresholds.iter().chain(&value).all(|x| x.fract() == 0.0);
+            let eighths = (-16..17).filter(|eighth| !whole || eighth % 8 == 0);
+            eighths.map(|eighth| Given::Number(f64::from(eighth) / 8.0)).collect()
+        }
+        2 => LEVELS.iter().chain(&["never"]).map(|l| Given::Level((*l).into())).collect(),
+        _ => ["false", "true"].map(|l| Given::Level(l.into())).to_vec(),
+    }
+}
+
+/// How many cuts of the model lie between two values of a column.
+fn steps(model: &Model, column: usize, from: &Given, to: &Given) -> usize {
+    let (Given::Number(a), Given::Number(b)) = (from, to) else { return 1 };
+    let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+    let between = |c: &&Condition| match (c.op, &c.value) {
+        (Op::Le, Some(Operand::Number(t))) if c.column == NAMES[column] => (a <= t) != (b <= t),
+        (Op::Ge, Some(Operand::Number(t))) if c.column == NAMES[column] => (a >= t) != (b >= t),
+        _ => false,
+    };
+    conditions.filter(between).map(|c| format!("{c}")).collect::<BTreeSet<_>>().len()
+}
+
+/// Every inclusion-minimal set of columns by which the goal can be met, with the fewest steps.
+fn brute_force(model: &Model, row: &Row, goal: Goal, locked: &[bool; 4]) -> BTreeMap<BTreeSet<usize>, usize> {
+    // Levels that the model neither lists nor names cannot be changed to.
+    let named = |l: &str| {
+        let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+        conditions.into_iter().any(|c| c.column == "c" && matches!(&c.value, Some(Operand::Text(t)) if t == l))
+    };
+    let choices: Vec<Vec<Given>> = (0..4)
+        .map(|c| {
+            let others = values(model, row, c).into_iter().filter(|v| *v != row[c] && !locked[c]);
+            let others = others.filter(|v| !matches!(v, Given::Level(l) if l == "never" && !named("never")));
+            [row[c].clone()].into_iter().chain(others).collect()
+        })
+        .collect();
+    let mut met: BTreeMap<BTreeSet<usize>, usize> = BTreeMap::new();
+    for x in &choices[0] {
+        for u in &choices[1] {
+            for c in &choices[2] {
+                for flag in &choices[3] {
+                    let changed = [x.clone(), u.clone(), c.clone(), flag.clone()];
+                    if is_met(model, &changed, goal) {
+                        let set: BTreeSet<usize> = (0..4).filter(|&i| changed[i] != row[i]).collect();
+                        let cost = set.iter().map(|&i| steps(model, i, &row[i], &changed[i])).sum();
+                        let least = met.entry(set).or_insert(cost);
+                        *least = cost.min(*least);
+                    }
+                }
+            }
+        }
+    }
+    let sets: Vec<BTreeSet<usize>> = met.keys().cloned().collect();
+    met.retain(|set, _| !sets.iter().any(|other| other != set && other.is_subset(set)));
+    met
+}
+
+fn goal(model: &Model, pick: usize, limit: f64) -> Goal {
+    match (model.classes.len(), pick % 3) {
+        (0, 0 | 2) => Goal::Below(limit),
+        (0, _) => Goal::Above(limit),
+        (2, 2) => Goal::Above(limit),
+        (classes, _) => Goal::Class(pick % classes),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn the_least_changes_are_those_of_all_changes(
+        model in model(), row in row(), pick in 0usize..6, limit in -1.0..1.5f64, locks in 0u8..16
+    ) {
+        let locked = [0, 1, 2, 3].map(|c| locks >> c & 1 == 1 && pick % 2 == 0);
+        let goal = goal(&model, pick, limit);
+        let names = (0..4).filter(|&c| locked[c]).map(|c| NAMES[c].to_owned()).collect();
+        let steps_of: Vec<&Size> = model.ensembles.iter().map(|e| &e.path[0]).collect();
+        let wish = Wish { goal, locked: names, most: 100 };
+        let found = model.recourse(&table(&row), 0, &steps_of, &wish).unwrap();
+        prop_assert!(found.complete);
+        prop_assert_eq!(found.met, is_met(&model, &row, goal));
+        let expected = if found.met { BTreeMap::new() } else { brute_force(&model, &row, goal, &locked) };
+        let place = |name: &str| NAMES.iter().position(|n| *n == name).unwrap();
+        let sets: BTreeMap<BTreeSet<usize>, usize> =
+            found.answers.iter().map(|a| (a.changes.iter().map(|c| place(&c.column)).collect(), a.steps)).collect();
+        prop_assert_eq!(&sets, &expected);
+        let order: Vec<(usize, usize)> = found.answers.iter().map(|a| (a.changes.len(), a.steps)).collect();
+        prop_assert!(order.is_sorted());
+        // What is told of the changed row is what is predicted for it.
+        for answer in &found.answers {
+            let mut changed = row.clone();
+            answer.changes.iter().for_each(|c| changed[place(&c.column)] = c.example.clone());
+            prop_assert!(is_met(&model, &changed, goal));
+            let predicted = model.predict(&table(&changed)).unwrap();
+            prop_assert_eq!(predicted.values(), &answer.prediction[..]);
+        }
+        // Fewer answers are the first of all.
+        let few = model.recourse(&table(&row), 0, &steps_of, &Wish { most: 2, ..wish }).unwrap();
+        prop_assert_eq!(&few.answers[..], &found.answers[..found.answers.len().min(2)]);
+    }
+}
+
+fn small(conditions: &str) -> Model {
+    let text = format!(
+        r#"{{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+        "columns":[{{"name":"x","kind":"numeric"}},{{"name":"c","kind":"categorical","levels":["a","b","c"]}}],
+        "rules":[{{"conditions":[{conditions}]}}],
+        "path":[{{"rules":1,"intercept":1,"weights":[2],"train_risk":0}}],"chosen":1}}"#
+    );
+    Model::from_json(&text).unwrap()
+}
+
+fn texts(model: &Model, x: f64, goal: Goal) -> Vec<String> {
+    let columns = vec![Column::new("x", Values::numbers([x])), Column::new("c", Values::text([Some("a")]))];
+    let steps: Vec<&Size> = model.ensembles.iter().map(|e| &e.path[0]).collect();
+    let wish = Wish { goal, locked: Vec::new(), most: 5 };
+    let found = model.recourse(&Table::new(columns).unwrap(), 0, &steps, &wish).unwrap();
+    let text = |a: &Answer| a.changes.iter().map(|c| c.to.text(&c.column)).collect::<Vec<_>>().join(" & ");
+    found.answers.iter().map(text).collect()
+}
+
+#[test]
+fn changes_read_well() {
+    let at_least = small(r#"{"column":"x","op":">=","value":3}"#);
+    assert_eq!(texts(&at_least, 1.0, Goal::Above(2.0)), ["x >= 3"]);
+    assert_eq!(texts(&at_least, 7.0, Goal::Below(2.0)), ["x < 3"]);
+    assert_eq!(texts(&at_least, 7.0, Goal::Below(9.0)), [""; 0]);
+    let other = small(r#"{"column":"x","op":"<=","value":3},{"column":"c","op":"!=","value":"a"}"#);
+    assert_eq!(texts(&other, 4.0, Goal::Above(2.0)), ["x <= 3 & c = b or c"]);
+    let gap = small(r#"{"column":"x","op":">=","value":3},{"column":"x","op":"<=","value":7}"#);
+    assert_eq!(texts(&gap, 9.0, Goal::Above(2.0)), ["3 <= x <= 7"]);
+    let point = small(r#"{"column":"x","op":"<=","value":3},{"column":"x","op":">=","value":3}"#);
+    assert_eq!(texts(&point, 4.0, Goal::Above(2.0)), ["x = 3"]);
+}
+
+#[test]
+fn wishes_that_make_no_sense_are_refused() {
+    let model = small(r#"{"column":"x","op":">=","value":3}"#);
+    let columns = vec![Column::new("x", Values::numbers([1.0]))];
+    let table = Table::new(columns).unwrap();
+    let steps: Vec<&Size> = model.ensembles.iter().map(|e| &e.path[0]).collect();
+    let refused = |goal, locked: &[&str]| {
+        let locked = locked.iter().map(|l| (*l).to_owned()).collect();
+        model.recourse(&table, 0, &steps, &Wish { goal, locked, most: 1 }).unwrap_err().to_string()
+    };
+    assert!(refused(Goal::Class(0), &[]).contains("no class"));
+    assert!(refused(Goal::Above(f64::NAN), &[]).contains("not a number"));
+    assert!(refused(Goal::Above(1.0), &["z"]).contains("\"z\": no such column"));
+}
+
+/// Many columns that no small set of changes can do without: the search ends, and says so.
+#[test]
+fn a_search_that_is_too_long_ends() {
+    let names: Vec<String> = (0..60).map(|i| format!("x{i}")).collect();
+    let column = |n: &String| format!(r#"{{"name":"{n}","kind":"numeric"}}"#);
+    let rule = |n: &String| format!(r#"{{"conditions":[{{"column":"{n}","op":">=","value":1}}]}}"#);
+    let list = |each: &dyn Fn(&String) -> String| names.iter().map(each).collect::<Vec<_>>().join(",");
+    let text = format!(
+        r#"{{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+        "columns":[{}],"rules":[{}],
+        "path":[{{"rules":60,"intercept":0,"weights":[{}],"train_risk":0}}],"chosen":60}}"#,
+        list(&column),
+        list(&rule),
+        (0..60).map(|_| "1").collect::<Vec<_>>().join(",")
+    );
+    let model = Model::from_json(&text).unwrap();
+    let columns = names.iter().map(|n| Column::new(n.as_str(), Values::numbers([0.0]))).collect();
+    let table = Table::new(columns).unwrap();
+    let steps: Vec<&Size> = model.ensembles.iter().map(|e| &e.path[0]).collect();
+    let wish = |limit| Wish { goal: Goal::Above(limit), locked: Vec::new(), most: 1_000_000 };
+    let found = model.recourse(&table, 0, &steps, &wish(9.5)).unwrap();
+    assert!(!found.complete);
+    let pairs = model.recourse(&table, 0, &steps, &wish(1.5)).unwrap();
+    assert!(pairs.complete && pairs.answers.len() == 60 * 59 / 2);
+}
