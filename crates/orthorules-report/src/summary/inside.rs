@@ -24,7 +24,7 @@ struct Sums {
 
 /// What is known of a rule on a table.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Inside {
+pub(super) struct OfRule {
     /// Rows that satisfy it.
     pub(super) rows: u64,
     /// The mean target of these; with classes the share of the ensemble's class, with exposures a rate.
@@ -75,14 +75,14 @@ impl InsideSums {
         }
     }
 
-    pub(super) fn finish(&self, model: &Model) -> Vec<Vec<Inside>> {
+    pub(super) fn finish(&self, model: &Model) -> Vec<Vec<OfRule>> {
         // An exposure of 1 leaves means as they are, so that only the loss without a mean would be an exception.
         debug_assert!(matches!(model.task, Task::Regression | Task::Classification | Task::Poisson));
         let told = |all: Sums, inside: Sums| {
             let outside =
                 Sums { rows: all.rows - inside.rows, mass: all.mass - inside.mass, target: all.target - inside.target };
             let mean = |sums: Sums| if self.labelled { sums.mean() } else { None };
-            Inside { rows: inside.rows, inside: mean(inside), outside: mean(outside) }
+            OfRule { rows: inside.rows, inside: mean(inside), outside: mean(outside) }
         };
         let ensembles = self.all.iter().zip(&self.rules);
         ensembles.map(|(&all, rules)| rules.iter().map(|&sums| told(all, sums)).collect()).collect()

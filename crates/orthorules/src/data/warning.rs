@@ -242,10 +242,9 @@ impl Display for Warning {
             Self::ManyLevels { column, levels } => {
                 write!(f, "column {column:?} has {levels} levels; leave it out if they name rows rather than groups")
             }
-            Self::CountsRows { column } => write!(
-                f,
-                "column {column:?} seems to count the rows; leave it out if it says nothing about fresh rows"
-            ),
+            Self::CountsRows { column } => {
+                write!(f, "column {column:?} seems to count the rows; leave it out if it says nothing about fresh rows")
+            }
             Self::LightWeights { rows, total } => write!(
                 f,
                 "the weights of {rows} rows sum to {}: a row counts as often as it weighs, so penalties outweigh the \

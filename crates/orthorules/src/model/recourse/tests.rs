@@ -173,7 +173,7 @@ fn steps(model: &Model, column: usize, from: &Given, to: &Given) -> usize {
 }
 
 /// Every inclusion-minimal set of columns by which the goal can be met, with the fewest steps.
-fn brute_force(model: &Model, row: &Row, goal: Goal, locked: &[bool; 4]) -> BTreeMap<BTreeSet<usize>, usize> {
+fn brute_force(model: &Model, row: &Row, goal: Goal, locked: [bool; 4]) -> BTreeMap<BTreeSet<usize>, usize> {
     // Levels that the model neither lists nor names cannot be changed to.
     let named = |l: &str| {
         let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
@@ -210,8 +210,7 @@ fn brute_force(model: &Model, row: &Row, goal: Goal, locked: &[bool; 4]) -> BTre
 fn goal(model: &Model, pick: usize, limit: f64) -> Goal {
     match (model.classes.len(), pick % 3) {
         (0, 0 | 2) => Goal::Below(limit),
-        (0, _) => Goal::Above(limit),
-        (2, 2) => Goal::Above(limit),
+        (0, _) | (2, 2) => Goal::Above(limit),
         (classes, _) => Goal::Class(pick % classes),
     }
 }
@@ -231,7 +230,7 @@ proptest! {
         let found = model.recourse(&table(&row), 0, &steps_of, &wish).unwrap();
         prop_assert!(found.complete);
         prop_assert_eq!(found.met, is_met(&model, &row, goal));
-        let expected = if found.met { BTreeMap::new() } else { brute_force(&model, &row, goal, &locked) };
+        let expected = if found.met { BTreeMap::new() } else { brute_force(&model, &row, goal, locked) };
         let place = |name: &str| NAMES.iter().position(|n| *n == name).unwrap();
         let sets: BTreeMap<BTreeSet<usize>, usize> =
             found.answers.iter().map(|a| (a.changes.iter().map(|c| place(&c.column)).collect(), a.steps)).collect();
