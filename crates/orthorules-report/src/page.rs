@@ -6,6 +6,7 @@ use crate::{Report, Summary, date};
 use orthorules::Model;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 const STYLE: &str = include_str!("../assets/report.css");
 
@@ -136,10 +137,10 @@ fn shown_model(model: &Model) -> Value {
     let used = model.used_columns();
     for column in document.get_mut("columns").and_then(Value::as_array_mut).into_iter().flatten() {
         let is_used = column.get("name").and_then(Value::as_str).is_some_and(|name| used.contains(&name));
-        if let (false, Some(fields)) = (is_used, column.as_object_mut()) {
-            if let Some(levels) = fields.remove("levels") {
-                fields.insert("level_count".into(), json!(levels.as_array().map_or(0, Vec::len)));
-            }
+        if let (false, Some(fields)) = (is_used, column.as_object_mut())
+            && let Some(levels) = fields.remove("levels")
+        {
+            fields.insert("level_count".into(), json!(levels.as_array().map_or(0, Vec::len)));
         }
     }
     document
@@ -152,7 +153,9 @@ fn embedded(document: &impl Serialize) -> String {
     for c in text.chars() {
         // Outside of strings JSON has none of these.
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => safe.push_str(&format!("\\u{:04x}", c as u32)),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(safe, "\\u{:04x}", c as u32);
+            }
             c => safe.push(c),
         }
     }

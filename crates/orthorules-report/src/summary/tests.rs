@@ -24,8 +24,8 @@ fn pieces(table: &Table, length: usize) -> Vec<Table> {
 /// Three classes, a column of text with missing values, another of numbers.
 fn kinds() -> Table {
     let n = 240;
-    let x = |i: usize| if i % 11 == 0 { f64::NAN } else { (i * 37 % 100) as f64 };
-    let text = |i: usize| (i % 7 != 0).then(|| ["red", "green", "blue"][i * 5 % 3]);
+    let x = |i: usize| if i.is_multiple_of(11) { f64::NAN } else { (i * 37 % 100) as f64 };
+    let text = |i: usize| (!i.is_multiple_of(7)).then(|| ["red", "green", "blue"][i * 5 % 3]);
     let class = |i: usize| Some(["p", "q", "r"][usize::from(i * 37 % 100 > 30) + usize::from(i * 37 % 100 > 70)]);
     Table::new(vec![
         Column::new("x", Values::numbers((0..n).map(x))),
@@ -90,7 +90,7 @@ fn measures_are_those_of_evaluate() {
 fn the_training_table_is_recognised() {
     let table = kinds();
     let model = fitted(&table, "class", None);
-    assert_eq!(summary(&model, &[table.clone()])["training"], true);
+    assert_eq!(summary(&model, std::slice::from_ref(&table))["training"], true);
     let rows: Vec<u32> = (1..240).chain([1]).collect();
     assert_eq!(summary(&model, &[table.take(&rows)])["training"], false);
     assert_eq!(summary(&model, &[table.take(&rows[..200])])["training"], false);
