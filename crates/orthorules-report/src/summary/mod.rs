@@ -160,7 +160,7 @@ impl<'m> Summarizer<'m> {
     /// What is kept of all rows.
     pub fn finish(self) -> Summary {
         let labelled = self.counted.labelled;
-        let rules = self.inside.finish(self.model);
+        let rules = self.inside.finish();
         let covered = || self.model.ensembles.iter().flat_map(|e| &e.rules).map(|rule| rule.covered);
         let training = self.model.rows.filter(|_| covered().any(|n| n > 0) || covered().next().is_none());
         let same = || covered().eq(rules.iter().flatten().map(|rule| rule.rows));
