@@ -2,8 +2,8 @@
 
 use super::rows::Rows;
 use super::short;
+use orthorules::Model;
 use orthorules::predict::Activations;
-use orthorules::{Model, Task};
 use serde::Serialize;
 
 /// Sums over rows for every ensemble: of all rows, and of those that satisfy each rule.
@@ -24,11 +24,12 @@ struct Sums {
 
 /// What is known of a rule on a table.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct OfRule {
+pub(super) struct Inside {
     /// Rows that satisfy it.
     pub(super) rows: u64,
     /// The mean target of these; with classes the share of the ensemble's class, with exposures a rate.
-    inside: Option<f64>,
+    #[serde(rename = "inside")]
+    mean: Option<f64>,
     /// The same of all other rows.
     outside: Option<f64>,
 }
@@ -75,14 +76,12 @@ impl InsideSums {
         }
     }
 
-    pub(super) fn finish(&self, model: &Model) -> Vec<Vec<OfRule>> {
-        // An exposure of 1 leaves means as they are, so that only the loss without a mean would be an exception.
-        debug_assert!(matches!(model.task, Task::Regression | Task::Classification | Task::Poisson));
+    pub(super) fn finish(&self) -> Vec<Vec<Inside>> {
         let told = |all: Sums, inside: Sums| {
             let outside =
                 Sums { rows: all.rows - inside.rows, mass: all.mass - inside.mass, target: all.target - inside.target };
             let mean = |sums: Sums| if self.labelled { sums.mean() } else { None };
-            OfRule { rows: inside.rows, inside: mean(inside), outside: mean(outside) }
+            Inside { rows: inside.rows, mean: mean(inside), outside: mean(outside) }
         };
         let ensembles = self.all.iter().zip(&self.rules);
         ensembles.map(|(&all, rules)| rules.iter().map(|&sums| told(all, sums)).collect()).collect()

@@ -24,7 +24,7 @@ use crate::digest::{Sha256, hex};
 use crate::sizes::{JointSize, sizes};
 use groups::Groups;
 use histogram::ColumnSummary;
-use inside::{InsideSums, OfRule};
+use inside::{Inside, InsideSums};
 use measures::{Measures, SizeSums};
 use orthorules::predict::Activations;
 use orthorules::{Error, Model, Result, Table};
@@ -66,7 +66,7 @@ pub struct Summary {
     /// Of each size.
     measures: Vec<Measures>,
     /// Of each ensemble and rule.
-    rules: Vec<Vec<OfRule>>,
+    rules: Vec<Vec<Inside>>,
     groups: Option<Groups>,
     /// How many rows the histograms are of.
     drawn: usize,
