@@ -235,6 +235,7 @@ mod tests {
             changed("\"version\":1", "\"version\":-1"),
             changed("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]"),
             changed("orthorules-model", "other"),
+            changed("\"kind\":\"categorical\"", "\"kind\":\"ordered\"").replace("[\"female\"", "[\"f\""),
             changed("\"chosen\":1", "\"chosen\":7"),
             changed("[0.74]", "[0.74,1]"),
             changed("[0.74]", "[null]"),

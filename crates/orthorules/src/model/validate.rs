@@ -4,7 +4,9 @@ use super::{Ensemble, Model, Size};
 use crate::base::error::{Error, Result};
 use crate::data::loss::Link;
 use crate::data::problem::Task;
+use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
+use crate::model::rule::Operand;
 use crate::model::signs;
 
 impl Model {
@@ -44,9 +46,9 @@ impl Model {
         if let Some(class) = self.classes.iter().find(|class| !labels.insert(class.as_str())) {
             return bad(format!("class {class:?} is listed twice"));
         }
-        let mut kinds = std::collections::HashMap::new();
+        let mut columns = std::collections::HashMap::new();
         for column in &self.columns {
-            if kinds.insert(column.name.as_str(), column.kind).is_some() {
+            if columns.insert(column.name.as_str(), column).is_some() {
                 return bad(format!("column {:?} is listed twice", column.name));
             }
         }
@@ -59,7 +61,7 @@ impl Model {
             if several && ensemble.class.as_ref() != Some(&self.classes[i]) {
                 return bad(format!("ensemble {} is not that of class {:?}", i + 1, self.classes[i]));
             }
-            ensemble.validate(&kinds)?;
+            ensemble.validate(&columns)?;
         }
         signs::kept_by(self)
     }
@@ -80,17 +82,20 @@ impl Ensemble {
         step.members().map(|k| self.rules[k].complexity()).sum()
     }
 
-    fn validate(&self, kinds: &std::collections::HashMap<&str, Kind>) -> Result<()> {
+    fn validate(&self, columns: &std::collections::HashMap<&str, &ColumnSpec>) -> Result<()> {
         let bad = |what: String| Err(Error::Model(what));
         for (k, rule) in self.rules.iter().enumerate() {
             if !rule.value.is_finite() || rule.bound.is_some_and(|bound| !bound.is_finite()) {
                 return bad(format!("rule {}: its value or bound is not finite", k + 1));
             }
             for condition in &rule.conditions {
-                let Some(&kind) = kinds.get(condition.column.as_str()) else {
+                let Some(column) = columns.get(condition.column.as_str()) else {
                     return bad(format!("rule {}: unknown column {:?}", k + 1, condition.column));
                 };
-                if !condition.is_valid() || !condition.fits(kind) {
+                // Where levels are in order, what is not among them has no place.
+                let unplaced = matches!(&condition.value, Some(Operand::Text(level))
+                    if column.kind == Kind::Ordered && !column.levels.contains(level));
+                if !condition.is_valid() || !condition.fits(column.kind) || unplaced {
                     return bad(format!("rule {}: \"{condition}\" does not fit its column", k + 1));
                 }
             }

@@ -22,7 +22,7 @@ fn condition() -> impl Strategy<Value = Condition> {
                 (if op % 2 == 0 { Op::Le } else { Op::Ge }, Some(Operand::Number(f64::from(threshold) / 2.0)))
             }
             (false, op) => {
-                let name = if column == 2 { ["a", "b", "c", "never"][level] } else { ["false", "true"][level % 2] };
+                let name = if column == 2 { LEVELS[level % 3] } else { ["false", "true"][level % 2] };
                 // The levels of the first of these are in order.
                 let comparisons =
                     if column == 2 { [Op::Eq, Op::Ne, Op::Le, Op::Ge] } else { [Op::Eq, Op::Ne, Op::Eq, Op::Ne] };
