@@ -236,7 +236,8 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
 
     def _apply(self, X: Any, exposure: Any = None) -> _native.Activations:
         """Which rules hold for the rows of `X`."""
-        activations = self._model.apply(self._used_table(X, exposure)[0])
+        table, _ = self._used_table(X, exposure)
+        activations = self._model.apply(table)
         if activations.unfamiliar is not None:
             tell(activations.unfamiliar)
         return activations
@@ -253,8 +254,8 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
             table.add(name, _validate.exposures(exposure, _frame.rows_of(X)))
         return table, _frame.rows_of(X)
 
-    def _add_target(self, table: _native.Table, y: Any, rows: int) -> None:
-        """Adds the target to a table."""
+    def _add_known(self, table: _native.Table, y: Any, rows: int) -> None:
+        """Adds the known targets of so many rows to a table."""
         raise NotImplementedError
 
     def _table(self, X: Any) -> _native.Table:

@@ -267,17 +267,14 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
             return float(np.average(self.predict(X) == known, weights=sample_weight))
         return float(super().score(X, known, sample_weight))
 
-    def _add_target(self, table: _native.Table, y: Any, rows: int) -> None:
-        y = labels(_check_y(nullable(unmasked(y, "y")), estimator=self))
-        if len(y) != rows:
-            raise ValueError(f"y has {len(y)} rows, X has {rows}")
-        unknown = [value for value in y if value not in self.classes_]
+    def _add_known(self, table: _native.Table, y: Any, rows: int) -> None:
+        known = label_target(y, self)
+        if len(known) != rows:
+            raise ValueError(f"y has {len(known)} rows, X has {rows}")
+        unknown = [value for value in known if value not in self.classes_]
         if unknown:
             raise ValueError(f"y holds {unknown[0]!r}, but the classes are {self.classes_.tolist()}")
-        kind, names = _labels(self.classes_)
-        codes = np.searchsorted(self.classes_, y)
-        values = y.astype(np.float64) if kind == "numeric" else codes.astype(np.float64)
-        table.add_labels(self._model.target, kind, np.ascontiguousarray(values), names)
+        self._add_target(table, self._model.target, known)
 
     def _adopt(self, model: _native.Model) -> None:
         if model.task != "classification":

@@ -139,7 +139,7 @@ class LookMixin:
         if y is not None:
             if self._model.exposure is not None and exposure is None:
                 raise ValueError("y needs exposure, since the model was fitted with it")
-            self._add_target(table, y, rows)  # type: ignore[attr-defined]
+            self._add_known(table, y, rows)  # type: ignore[attr-defined]
         self._model.report(path, self._size, table)
 
     def recourse(

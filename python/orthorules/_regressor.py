@@ -194,11 +194,11 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         power = 1 if self.loss == "poisson" else 0
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
 
-    def _add_target(self, table: _native.Table, y: Any, rows: int) -> None:
-        y = np.asarray(_check_y(numbers(y, "y"), y_numeric=True, estimator=self), dtype=np.float64)
-        if len(y) != rows:
-            raise ValueError(f"y has {len(y)} rows, X has {rows}")
-        table.add(self._model.target, np.ascontiguousarray(y))
+    def _add_known(self, table: _native.Table, y: Any, rows: int) -> None:
+        known = target(y, self)
+        if len(known) != rows:
+            raise ValueError(f"y has {len(known)} rows, X has {rows}")
+        self._add_target(table, self._model.target, known)
 
     def _adopt(self, model: _native.Model) -> None:
         if model.task == "classification":
