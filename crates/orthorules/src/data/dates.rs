@@ -207,9 +207,8 @@ fn number(digits: &str) -> Option<u32> {
 /// The month of that English name, whole or its first three letters.
 fn month(word: &str) -> Option<u32> {
     let word = word.to_ascii_lowercase();
-    let named = |name: &&str| {
-        word.len() >= 3 && (word == **name || word == name[..3] || word == "sept" && name[..4] == *"sept")
-    };
+    let word = if word == "sept" { "sep" } else { word.as_str() };
+    let named = |name: &&str| word == *name || word.len() == 3 && name.starts_with(word);
     MONTHS.iter().position(named).map(|place| place as u32 + 1)
 }
 
@@ -249,6 +248,16 @@ mod tests {
             assert_eq!(parts(DayFirst, text), leap(None), "{text}");
         }
         assert_eq!(parts(MonthFirst, "02/29/2024"), leap(None));
+        // Every month by its name, its first letters, and September by four of them.
+        for (place, name) in MONTHS.iter().enumerate() {
+            for word in [*name, &name[..3]] {
+                assert_eq!(parts(DayFirst, &format!("1 {word} 2024")).unwrap()[1], Some(place as u32 + 1), "{word}");
+            }
+        }
+        assert_eq!(parts(DayFirst, "29 Sept 2024").unwrap()[1], Some(9));
+        for word in ["m", "ma", "mayo", "septe", "junee"] {
+            assert_eq!(DayFirst.read(&format!("1 {word} 2024")), None, "{word}");
+        }
         for text in
             ["2024-02-29T23:59", "2024-02-29 23:59:10.5+02:00", "29.02.2024 11:05 PM", "Feb 29, 2024, 11:05:59 pm"]
         {
