@@ -37,9 +37,14 @@ pub(crate) struct DataSet {
     pub(crate) name: String,
     pub(crate) roles: Roles,
     pub(crate) table: Table,
+    /// Part of the rows that are test rows.
+    test_size: f64,
     /// For each split, whether a row is a test row.
     pub(crate) splits: Vec<Vec<bool>>,
 }
+
+/// Data sets with fewer rows are small.
+const LARGE: usize = 1500;
 
 /// The training rows as a problem, and both parts as tables.
 pub(crate) struct Split {
@@ -87,13 +92,9 @@ pub(crate) fn generated() -> Vec<(Entry, DataSet)> {
             reference_column_mixup: None,
         };
         let roles = Roles { target: target.into(), task: Some(task), ..Roles::default() };
-        let split = |seed| {
-            let mut is_test = vec![true; table.rows()];
-            training_order(table.rows(), 0.2, seed).iter().for_each(|&r| is_test[r as usize] = false);
-            is_test
-        };
-        let splits = (0..5).map(split).collect();
-        (entry, DataSet { name: name.into(), roles, table, splits })
+        let mut data = DataSet { name: name.into(), roles, table, test_size: 0.2, splits: Vec::new() };
+        data.split_anew(5, 0);
+        (entry, data)
     };
     vec![
         of("tic_tac_toe", tic_tac_toe(), "x_wins", Task::Classification),
@@ -170,7 +171,23 @@ impl DataSet {
         if splits.iter().any(|s| s.len() != table.rows()) {
             bail!("{}: the splits do not have {} rows", path.display(), table.rows());
         }
-        Ok(Self { name: entry.name.clone(), roles, table, splits })
+        Ok(Self { name: entry.name.clone(), roles, table, test_size: entry.test_size, splits })
+    }
+
+    /// Whether it has so few rows that one split says little.
+    pub(crate) fn is_small(&self) -> bool {
+        self.table.rows() < LARGE
+    }
+
+    /// Puts `count` random splits in the place of those that it has, with seeds from `seed` on.
+    pub(crate) fn split_anew(&mut self, count: usize, seed: u32) {
+        let split = |index: usize| {
+            let mut is_test = vec![true; self.table.rows()];
+            let training = training_order(self.table.rows(), self.test_size, seed.wrapping_add(index as u32));
+            training.iter().for_each(|&r| is_test[r as usize] = false);
+            is_test
+        };
+        self.splits = (0..count).map(split).collect();
     }
 
     /// How many splits there are.

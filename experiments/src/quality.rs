@@ -3,7 +3,7 @@
 //! The risk on test (and training) rows, divided by that of the constant model, is averaged over complexities 1..50 as
 //! a step function; the table shows the mean over splits for each data set, and the geometric mean over data sets. The first
 //! variant is compared with every other, data set by data set, on the splits that both have. Peers are measured by
-//! `experiments/quality_peers.py` and read from its CSV.
+//! `experiments/quality_peers.py` and read from its CSV. Another build of this program writes such a file with `--sizes`.
 
 mod curve;
 mod peers;
@@ -17,11 +17,12 @@ use clap::Args;
 pub(crate) use curve::geometric;
 use curve::{Curve, LEVELS};
 use orthorules::params::Preset;
-use orthorules::{Fitted, Loss, Params, Silent, fit};
+use orthorules::{Fitted, Loss, Params, Silent, fit, on_threads};
 use report::{Score, System};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Arguments of `quality`.
 #[derive(Debug, Args)]
@@ -38,9 +39,25 @@ pub(crate) struct Quality {
     /// Only these data sets.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// How many of the splits to use.
+    /// Only data sets with fewer than 1,500 rows.
+    #[arg(long, conflicts_with = "large")]
+    small: bool,
+    /// Only data sets with at least 1,500 rows.
+    #[arg(long)]
+    large: bool,
+    /// How many splits to use: those of the directory, or fresh random ones if it has fewer.
     #[arg(long, default_value_t = 5)]
     splits: usize,
+    /// Use fresh random splits in any case.
+    #[arg(long)]
+    fresh: bool,
+    /// Seed of the fresh splits: other seeds, other splits.
+    #[arg(long, default_value_t = 1000)]
+    seed: u32,
+    /// Write the risk of every size on every split, divided by the constant model's, as CSV to this file: `--peers` reads
+    /// it. So two builds are compared on the same splits.
+    #[arg(long, value_name = "FILE")]
+    sizes: Option<PathBuf>,
     /// Write the numbers as CSV to this file.
     #[arg(long)]
     csv: Option<PathBuf>,
@@ -92,13 +109,27 @@ impl Variant {
 
     fn measure(&self, data: &DataSet, split: usize) -> Result<Score> {
         let split = data.split(split)?;
-        let Fitted { model, seconds, .. } = fit(&split.problem, &self.params(split.problem.task().loss()), &Silent)?;
+        let params = self.params(split.problem.task().loss());
+        let (fitted, seconds) = on_threads(Some(1), || in_seconds(|| fit(&split.problem, &params, &Silent)))?;
+        let Fitted { model, .. } = fitted?;
         Ok(Score {
             train: Curve::of_path(&model.evaluate(&split.train)?),
             test: Curve::of_path(&model.evaluate(&split.test)?),
-            seconds: seconds.total,
+            seconds,
         })
     }
+}
+
+/// What `work` returns, and the seconds that this thread was at work; where the system does not tell, those that went by.
+fn in_seconds<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let busy = || {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        Some(text.split(' ').next()?.parse::<f64>().ok()? / 1e9)
+    };
+    let (started, before) = (Instant::now(), busy());
+    let done = work();
+    let by_the_clock = started.elapsed().as_secs_f64();
+    (done, before.and_then(|before| Some(busy()? - before)).unwrap_or(by_the_clock))
 }
 
 /// `work` on every job, in order. Plain threads: a fit has its own pool, and a pool waiting for another would take up
@@ -124,15 +155,22 @@ pub(crate) fn in_parallel<J: Sync, T: Send>(jobs: &[J], work: impl Fn(&J) -> Res
 
 /// Measures all variants on all data sets and prints the table.
 pub(crate) fn run(args: &Quality) -> Result<()> {
-    let sets = data::load(&args.directory, &args.only)?;
+    let mut sets = data::load(&args.directory, &args.only)?;
+    sets.retain(|set| if set.is_small() { !args.large } else { !args.small });
+    if sets.is_empty() {
+        bail!("no data set of the directory is as large or as small as asked for");
+    }
     let specs = if args.variants.is_empty() {
         vec!["default".to_owned(), "cob:preset=cob,max_bins=5,lambda_squared=0.1,lambda_other=1".to_owned()]
     } else {
         args.variants.clone()
     };
     let variants: Vec<Variant> = specs.iter().map(|s| Variant::parse(s)).collect::<Result<_>>()?;
-    if args.splits == 0 || sets.iter().any(|s| s.splits() < args.splits) {
-        bail!("--splits must be from 1 to the number of splits in the directory");
+    if args.splits == 0 {
+        bail!("--splits must be at least 1");
+    }
+    if args.fresh || sets.iter().any(|set| set.splits() < args.splits) {
+        sets.iter_mut().for_each(|set| set.split_anew(args.splits, args.seed));
     }
     let jobs: Vec<(usize, usize, usize)> = (0..variants.len())
         .flat_map(|v| (0..sets.len()).flat_map(move |d| (0..args.splits).map(move |s| (v, d, s))))
@@ -143,11 +181,14 @@ pub(crate) fn run(args: &Quality) -> Result<()> {
     for ((v, d, s), score) in jobs.into_iter().zip(scores) {
         systems[v].scores.insert((d, s), score);
     }
+    if let Some(path) = &args.sizes {
+        write(path, &report::sizes_csv(&systems, &sets))?;
+    }
     if let Some(path) = &args.peers {
         systems.extend(peers::read(path, &sets, args.splits)?);
     }
     say!("{}", report::table(&systems, &sets));
-    say!("{}", report::comparisons(&systems, sets.len()));
+    say!("{}", report::comparisons(&systems, &sets));
     if let Some(path) = &args.csv {
         write(path, &report::csv(&systems, &sets))?;
     }

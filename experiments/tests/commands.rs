@@ -60,6 +60,36 @@ fn quality_compares_with_peers_and_writes_tables_and_curves() {
     assert!(read("curves.svg").contains(">half</text>"));
 }
 
+/// Two builds of the program are compared on fresh splits by way of a file. With itself, a build ties.
+#[test]
+fn fresh_splits_are_compared_by_way_of_a_file() {
+    let folder = benchmark("fresh");
+    let sizes = folder.0.join("sizes.csv").to_str().unwrap().to_owned();
+    let fresh = |more: &[&str]| {
+        let flags = [&["--fresh", "--small", "--variant", "ours:max_rules=3"], more].concat();
+        run("quality", &folder.0, &flags)
+    };
+    let (ok, own, error) = fresh(&["--sizes", &sizes]);
+    assert!(ok, "{error}");
+    let text = std::fs::read_to_string(&sizes).unwrap();
+    assert!(text.contains("steps,1,ours,0,1,1\n"), "{text}");
+    std::fs::write(&sizes, text.replace(",ours,", ",before,")).unwrap();
+    let (ok, table, error) = fresh(&["--peers", &sizes]);
+    assert!(ok, "{error}");
+    assert!(table.contains("ours against before: test risk × 1.000 on 1 data sets"), "{table}");
+    assert!(table.contains("mean log ratio +0.0000"), "{table}");
+    assert!(table.contains("0 better and 0 worse by 0.5 %, of 1"), "{table}");
+    // Others than the directory's, and others for another seed.
+    let test = |table: &str| {
+        table.lines().find(|l| l.starts_with("steps")).unwrap().split_whitespace().nth(2).unwrap().to_owned()
+    };
+    let of_directory = run("quality", &folder.0, &["--variant", "ours:max_rules=3"]).1;
+    let other_seed = fresh(&["--seed", "5"]).1;
+    assert!(test(&own) != test(&of_directory) && test(&own) != test(&other_seed), "{own} {of_directory} {other_seed}");
+    let (ok, _, error) = run("quality", &folder.0, &["--large"]);
+    assert!(!ok && error.contains("no data set"), "{error}");
+}
+
 #[test]
 fn a_bad_file_of_peers_is_named_with_its_line() {
     let folder = benchmark("peers");

@@ -45,6 +45,7 @@ ENGINE = (
     "node_limit",
     "time_limit",
     "memory_limit",
+    "multiclass",
     "path",
     "length_penalty",
     "reg_lambda",
@@ -56,6 +57,7 @@ ENGINE = (
     "smoothing",
     "max_bins",
     "thresholds",
+    "sets",
     "num_trees",
     "p0",
     "cv",
@@ -83,6 +85,8 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
         options = {}
         for name in ENGINE:
+            if name not in defaults:
+                continue  # `multiclass` is for classes alone.
             value = getattr(self, name)
             if name == "cv" and folds is not None:
                 value = folds
@@ -494,6 +498,8 @@ def _text(name: str, value: Any) -> str:
     """A parameter as the engine reads it."""
     if isinstance(value, str):
         return value
+    if name == "sets" and isinstance(value, bool | np.bool_):
+        return "on" if value else "off"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number{' or text' if name == 'max_bins' else ''}, got {value!r}")
     return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))

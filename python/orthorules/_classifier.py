@@ -25,8 +25,9 @@ _INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
     """Additive rules for classes, by logistic loss.
 
-    With two classes a row's log-odds are the sum of the weights of all rules that hold. With more there is one list of
-    rules for each class against the rest.
+    With two classes a row's log-odds are the sum of the weights of all rules that hold. With more, every rule has a weight
+    for each class, and probabilities are the softmax of the sums; or, if `multiclass` says so, there is one list of rules
+    for each class against the rest.
 
     Parameters
     ----------
@@ -70,6 +71,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         node_limit: int | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
+        multiclass: str | None = None,
         path: str | None = None,
         length_penalty: float = 1.0,
         reg_lambda: float | None = None,
@@ -81,6 +83,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         smoothing: float | None = None,
         max_bins: int | str = 32,
         thresholds: str = "round",
+        sets: str | bool | None = None,
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
         num_trees: int = 1000,
@@ -107,6 +110,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.node_limit = node_limit
         self.time_limit = time_limit
         self.memory_limit = memory_limit
+        self.multiclass = multiclass
         self.path = path
         self.length_penalty = length_penalty
         self.reg_lambda = reg_lambda
@@ -118,6 +122,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.smoothing = smoothing
         self.max_bins = max_bins
         self.thresholds = thresholds
+        self.sets = sets
         self.cuts = cuts
         self.monotonic_cst = monotonic_cst
         self.num_trees = num_trees
@@ -242,7 +247,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         return self._probabilities(self._apply(X), self._size)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The log-odds of the last of two classes; with more, of each class against the rest."""
+        """The log-odds of the last of two classes; with more, the score of each class."""
         scores = self._apply(X).scores(self._size)
         if len(scores) == 1:
             # A score that is a probability turns at one half.

@@ -29,12 +29,13 @@ PARAMETERS = """\
         Seconds for the search in a whole fit; after exact search the beam has half as long again.
     memory_limit : int, optional
         Bytes for the row sets that exact search keeps, at least 16 MB. Default: 1 GB.
-    path : {"best", "nested"}, optional
+{multiclass}    path : {"best", "nested"}, optional
         Whether a size extends the one before it. Default: `best` up to 100,000 rows and with γ = 1, else `nested`.
     length_penalty : float, default=1.0
         γ: on a nested path the search maximises value² / (1 + length)^γ.
     reg_lambda : float, optional
-        λ of the penalty ½ λ Σ βₖ². Default: 8 squared, 1 logistic, mean target poisson.
+        λ of the penalty ½ λ Σ βₖ². Default: 8 squared, 1 logistic, mean target poisson, 4
+        gamma.
     epsilon : float, optional
         ε in the objective's denominator. Default: 1e-4 for `ogb`, else 0.
     max_rules : int, optional
@@ -52,6 +53,9 @@ PARAMETERS = """\
         Thresholds per numeric column.
     thresholds : {"round", "quantiles"}, default="round"
         Where a column with more values than bins is cut: at the roundest number near each quantile, or at the quantiles.
+    sets : {"on", "off"} or bool, optional
+        Whether a condition may name several levels of a column: `state in {CA, NY, WA}`. It counts as one condition.
+        Default: off.
     cuts : dict of str to list of float, optional
         For columns by name, the only thresholds to use.
     monotonic_cst : array-like of int of shape (n_features,) or dict of str to int, optional
@@ -84,9 +88,17 @@ PARAMETERS = """\
         What Ctrl-C does to a fit: raise KeyboardInterrupt, or keep the rules found so far. A cross-validation or a
         bootstrap that was not finished is left out."""
 
+# Only classifiers have it.
+MULTICLASS = """\
+    multiclass : {"shared", "one-vs-rest"}, optional
+        One list of rules for all classes, or one for each, with more than two. Default: `shared`; `one-vs-rest` with
+        `sirus`, `exact` and the paper's presets.
+"""
+
 ATTRIBUTES = """\
     rules_ : pandas.DataFrame
-        The rules of the chosen size: text, weight, conditions, rows covered, certificate.
+        The rules of the chosen size: text, weight, conditions, rows covered, certificate. Where classes share their rules
+        there is a column `weight_LABEL` for each.
     path_ : pandas.DataFrame
         Every size with its complexity and risks.
     intercept_ : float or ndarray
@@ -109,7 +121,9 @@ ATTRIBUTES = """\
 def documented(cls: T) -> T:
     """Fills the shared lists into the docstring of an estimator."""
     if cls.__doc__:
-        cls.__doc__ = cls.__doc__.replace("    {parameters}", PARAMETERS).replace("    {attributes}", ATTRIBUTES)
+        own = MULTICLASS if "multiclass" in vars(cls)["__init__"].__code__.co_varnames else ""
+        filled = cls.__doc__.replace("    {parameters}", PARAMETERS.replace("{multiclass}", own))
+        cls.__doc__ = filled.replace("    {attributes}", ATTRIBUTES)
     return cls
 
 

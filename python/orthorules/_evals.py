@@ -93,7 +93,7 @@ class EvalMixin:
                 if values is not None:
                     table.add(str(names[-1]), values)
             found = self._model.risks(table, *names)
-            if len(self._model.parts(0)) > 1:
+            if len(self._model.parts(0)) > 1 and not self._model.shared:
                 # The engine lists them by complexity; each has its own number of rules.
                 found = sorted(found)
             frame[f"eval_{i}"] = [risk for _, _, risk in found]

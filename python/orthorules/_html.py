@@ -41,6 +41,9 @@ def rules_table(model: Any) -> str:
     rows = native.rows
     parts: list[_native.Part] = model._parts()
     text = [_STYLE, '<div class="orthorules">']
+    if native.shared:
+        text.append(_shared_table(parts, rows))
+        parts = []
     for part in parts:
         rules, size = part.rules, part.size
         count = f"{size.rules} rule{'' if size.rules == 1 else 's'}"
@@ -56,6 +59,28 @@ def rules_table(model: Any) -> str:
         text.append("</table>")
     text.append(f'<div class="note">{escape(native.meaning)}</div></div>')
     return "".join(text)
+
+
+def _shared_table(parts: list[_native.Part], rows: int | None) -> str:
+    """Rules that several classes share, with a column of weights for each class."""
+    first = parts[0]
+    sizes = [part.size for part in parts]
+    count = f"{first.size.rules} rule{'' if first.size.rules == 1 else 's'}"
+    heads = "".join(f'<th class="n">{escape(str(part.label))}</th>' for part in parts)
+
+    def line(weights: list[float], rule: str, covered: str) -> str:
+        cells = "".join(f'<td class="n">{signed(weight)}</td>' for weight in weights)
+        return f'<tr>{cells}<td>{escape(rule)}</td><td class="n">{escape(covered)}</td></tr>'
+
+    lines = []
+    rules = first.rules
+    for place, k in enumerate(first.size.members):
+        covered = rules[k].covered
+        part_of_rows = f" · {share(covered / rows)}" if rows else ""
+        lines.append(line([size.weights[place] for size in sizes], f"if {rules[k].text}", f"{covered:,}{part_of_rows}"))
+    lines.append(line([size.intercept for size in sizes], INTERCEPT, ""))
+    title = f"<div><b>{count}</b>, complexity {first.size.complexity}, with a weight for each class</div>"
+    return f'{title}<table><tr>{heads}<th>rule</th><th class="n">rows</th></tr>{"".join(lines)}</table>'
 
 
 def _line(weight: float, largest: float | None, rule: str, rows: str) -> str:

@@ -28,7 +28,28 @@ class LookMixin:
 
     @property
     def rules_(self) -> pd.DataFrame:
-        """The rules of the chosen size, one a row, in the order in which they were found."""
+        """The rules of the chosen size, one a row, in the order in which they were found.
+
+        Where classes share their rules, each class has a column `weight_LABEL`.
+        """
+        frame = self._weights()
+        if not self._model.shared:
+            return frame
+        labels = [part.label for part in self._parts()]
+        count = len(frame) // len(labels)
+        wide = frame.iloc[:count].drop(columns=["class", "weight"])
+        place = 1
+        for name in ("weight", "lower", "upper"):
+            wide = wide.drop(columns=name, errors="ignore")
+            if name in frame:
+                for k, label in enumerate(labels):
+                    values = frame[name].iloc[k * count : (k + 1) * count]
+                    wide.insert(place, f"{name}_{label}", values.to_numpy(dtype=float))
+                    place += 1
+        return wide
+
+    def _weights(self) -> pd.DataFrame:
+        """The rules of the chosen size, those of every class below each other."""
         import pandas as pd
 
         rows = []
@@ -57,11 +78,14 @@ class LookMixin:
 
     @property
     def path_(self) -> pd.DataFrame:
-        """Every size, one a row (for each class, with more than two): rules, complexity, risks, which one is chosen."""
+        """Every size, one a row (for each list of rules): rules, complexity, risks, which one is chosen."""
         import pandas as pd
 
         rows = []
         parts = self._parts()
+        if self._model.shared:
+            # Classes that share their rules have one path.
+            parts = parts[:1]
         several = len(parts) > 1
         judged = self._model.cv
         cv = {} if several else {(rules, complexity): found for rules, complexity, *found in judged}

@@ -65,6 +65,7 @@ class Model:
     exposure: str | None
     task: str
     link: str
+    shared: bool
     loss: str
     target: str
     target_kind: str

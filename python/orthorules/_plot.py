@@ -183,7 +183,7 @@ def _name_ends(ax: Axes, ends: list[tuple[float, float, str, Any]]) -> None:
 
 def rules(model: Any, ax: Axes | None = None, top: int | None = None) -> Axes:
     """Weights and coverage, the most important first; with several classes one group of rows for each."""
-    frame = model.rules_.assign(importance=importance(model))
+    frame = model._weights().assign(importance=importance(model))
     several = "class" in frame
     groups = [("", frame)]
     if several:
@@ -304,9 +304,10 @@ def _plain_ticks(axis: Any) -> None:
 def contributions(model: Any, row: Any, ax: Axes | None = None) -> Axes:
     """A waterfall from the intercept to the score."""
     frame = one_row(model, row)
+    scores = None
     if "class" in frame:
-        best = frame.groupby("class", sort=False)["contribution"].sum().idxmax()
-        frame = frame[frame["class"] == best]
+        scores = frame.groupby("class", sort=False)["contribution"].sum()
+        frame = frame[frame["class"] == scores.idxmax()]
     frame = frame[frame["fired"]]
     rest = frame[frame["rule"] != INTERCEPT]
     rest = rest.loc[rest["contribution"].abs().sort_values(ascending=False, kind="stable").index]
@@ -326,7 +327,7 @@ def contributions(model: Any, row: Any, ax: Axes | None = None) -> Axes:
         ax.text(x + 0.025 * span, place, number(x), va="center", fontsize=9, color=INK)
     if len(rest):
         ax.plot([base, base], [0, 1.31], color=INK, lw=0.7, ls=":")
-    labels = [INTERCEPT, *rest["rule"], _outcome(model, score, frame)]
+    labels = [INTERCEPT, *rest["rule"], _outcome(model, score, frame, scores)]
     _name_rows(ax, [_broken(text) for text in labels])
     low, high = min(base, score, *starts, *ends, base), max(base, score, *starts, *ends, base)
     # The words are to the right of what they name.
@@ -336,11 +337,11 @@ def contributions(model: Any, row: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _outcome(model: Any, score: float, frame: Any) -> str:
+def _outcome(model: Any, score: float, frame: Any, scores: Any) -> str:
     native = model._model
     if native.task == "regression":
         return f"predicted {native.target}"
-    if native.task == "poisson":
-        return f"rate: {number(np.exp(score))}"
+    if native.task in ("poisson", "gamma"):
+        return f"{'rate' if native.task == 'poisson' else 'mean'}: {number(np.exp(score))}"
     who = frame["class"].iloc[0] if "class" in frame else native.classes[-1]
-    return f"probability of {who}: {number(chance(native, score), 3)}"
+    return f"probability of {who}: {number(chance(native, score, scores), 3)}"

@@ -1,9 +1,9 @@
-"""Numbers and counts."""
+"""Numbers, counts and positive amounts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,23 @@ from ._doc import documented
 from ._frame import free_name
 from ._validate import exposures, required, same_length, target, weights
 
-_TASKS = {"squared": "regression", "poisson": "poisson"}
+_TASKS = {"squared": "regression", "poisson": "poisson", "gamma": "gamma"}
+# The power of the variance of each loss, by which scikit-learn names its deviance.
+_POWERS = {"squared": 0, "poisson": 1, "gamma": 2}
 
 
 @documented
 class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
-    """Additive rules for numbers (squared loss) or counts and rates (Poisson loss).
+    """Additive rules for numbers (squared loss), counts and rates (Poisson loss) or positive amounts (gamma loss).
 
-    A prediction is the sum of the weights of all rules that hold for a row, and its exponential with Poisson loss.
+    A prediction is the sum of the weights of all rules that hold for a row, and its exponential with Poisson or gamma
+    loss.
 
     Parameters
     ----------
-    loss : {"squared", "poisson"}, default="squared"
-        Squared loss for numbers; Poisson deviance for counts, whose mean is exposure × rate.
+    loss : {"squared", "poisson", "gamma"}, default="squared"
+        Squared loss for numbers; Poisson deviance for counts, whose mean is exposure × rate; gamma deviance for positive
+        amounts, whose spread grows with their mean.
     {parameters}
 
     Attributes
@@ -46,7 +50,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        loss: Literal["squared", "poisson"] = "squared",
+        loss: Literal["squared", "poisson", "gamma"] = "squared",
         preset: str | None = None,
         learner: str = "boosting",
         objective: str = "onb",
@@ -69,6 +73,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         smoothing: float | None = None,
         max_bins: int | str = 32,
         thresholds: str = "round",
+        sets: str | bool | None = None,
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
         num_trees: int = 1000,
@@ -105,6 +110,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.smoothing = smoothing
         self.max_bins = max_bins
         self.thresholds = thresholds
+        self.sets = sets
         self.cuts = cuts
         self.monotonic_cst = monotonic_cst
         self.num_trees = num_trees
@@ -134,11 +140,11 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         X : array or data frame of shape (n_samples, n_features)
             NumPy, pandas, Polars, PyArrow or anything with the Arrow PyCapsule interface. NaN is a missing value.
         y : array of shape (n_samples,)
-            Numbers; with Poisson loss at least 0.
+            Numbers; with Poisson loss at least 0, with gamma loss above 0.
         sample_weight : array of shape (n_samples,), optional
             A row of weight 2 counts as the row twice.
         exposure : array of shape (n_samples,), optional
-            With Poisson loss: the mean of y is exposure × rate.
+            With Poisson or gamma loss: the mean of y is exposure × rate.
         groups : array of shape (n_samples,), optional
             Rows of one group stay together in cross-validation and bootstrap.
         eval_set : tuple (X, y), or list of tuples, optional
@@ -146,9 +152,9 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
             weights and exposures: (X, y, sample_weight, exposure). None stands for weights that are all 1.
         """
         if self.loss not in _TASKS:
-            raise ValueError(f"loss must be 'squared' or 'poisson', got {self.loss!r}")
-        if exposure is not None and self.loss != "poisson":
-            raise ValueError("exposure needs loss='poisson'")
+            raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}")
+        if exposure is not None and self.loss == "squared":
+            raise ValueError("exposure needs loss='poisson' or loss='gamma'")
         required(self, y)
         name = getattr(y, "name", None)
         X = self._validated(X, reset=True)
@@ -168,16 +174,19 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
     def _judged(self, y: Any) -> NDArray[np.float64]:
         """Targets that predictions can be compared with."""
         checked = target(y, self)
-        if self.loss == "poisson" and (checked < 0).any():
-            place = int(np.flatnonzero(checked < 0)[0])
-            raise ValueError(f"with loss='poisson' y must be at least 0, got {checked[place]:g} at index {place}")
+        bad = {"squared": checked != checked, "poisson": checked < 0, "gamma": checked <= 0}[self.loss]
+        if bad.any():
+            place = int(np.flatnonzero(bad)[0])
+            want = "above 0" if self.loss == "gamma" else "at least 0"
+            raise ValueError(f"with loss={self.loss!r} y must be {want}, got {checked[place]:g} at index {place}")
         return checked
 
     def _add_target(self, table: _native.Table, name: str, y: NDArray[np.float64]) -> None:
         table.add(name, np.ascontiguousarray(y))
 
     def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:
-        """Predicted means. With Poisson loss the rate, or the count when its exposure is given."""
+        """Predicted means. With Poisson or gamma loss per unit of exposure, unless exposures are
+        given."""
         return self._apply(X, exposure).predict(self._size)
 
     def staged_predict(self, X: Any, exposure: Any = None) -> Iterator[NDArray[np.float64]]:
@@ -186,13 +195,12 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
             yield activations.predict(size)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
-        """R², or with Poisson loss D²: the part of the deviance of the mean that is explained."""
+        """R², or with Poisson and gamma loss D²: the part of the deviance of the mean that is explained."""
         # Not before it is needed: it takes longer to load than everything else.
         from sklearn.metrics import d2_tweedie_score
 
         predicted = self.predict(X, exposure)
-        power = 1 if self.loss == "poisson" else 0
-        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=_POWERS[self.loss]))
 
     def _add_known(self, table: _native.Table, y: Any, rows: int) -> None:
         known = target(y, self)
@@ -203,9 +211,9 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
     def _adopt(self, model: _native.Model) -> None:
         if model.task == "classification":
             raise ValueError("this is the model of a classifier: use RuleClassifier.load or orthorules.load")
-        self.loss = "poisson" if model.loss == "poisson" else "squared"
+        self.loss = cast('Literal["squared", "poisson", "gamma"]', model.loss)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = self.loss == "poisson"
+        tags.target_tags.positive_only = self.loss != "squared"
         return tags

@@ -36,25 +36,29 @@ def sentence(model: Any, row: Any) -> str:
         return _one(frame, native, native.task, native.classes)
     score = frame.groupby("class", sort=False)["contribution"].sum()
     best = score.idxmax()
-    return _one(frame[frame["class"] == best], native, "rest", [best])
+    return _one(frame[frame["class"] == best], native, "rest", [best], score)
 
 
-def chance(model: _native.Model, score: float) -> float:
-    """The probability that a score stands for."""
+def chance(model: _native.Model, score: float, scores: Any = None) -> float:
+    """The probability that a score stands for, where those of all classes are `scores`."""
+    if model.shared:
+        # The highest of them is 1: none is too large.
+        return float(np.exp(score - np.max(scores)) / np.exp(scores - np.max(scores)).sum())
     return score if model.link == "identity" else float(1 / (1 + np.exp(-score)))
 
 
-def _one(frame: Any, model: _native.Model, task: str, classes: list[str]) -> str:
+def _one(frame: Any, model: _native.Model, task: str, classes: list[str], scores: Any = None) -> str:
     target = model.target
     score = float(frame["contribution"].sum())
     if task == "regression":
         claim, unit = f"{target} is predicted to be {number(score)}", ""
-    elif task == "poisson":
-        claim, unit = f"the rate of {target} is predicted to be {number(np.exp(score))}", " in its logarithm"
+    elif task in ("poisson", "gamma"):
+        what = "rate" if task == "poisson" else "mean"
+        claim, unit = f"the {what} of {target} is predicted to be {number(np.exp(score))}", " in its logarithm"
     else:
-        rest = " against the rest" if task == "rest" else ""
-        claim = f"the probability that {target} is {classes[-1]} is {number(chance(model, score), 3)}{rest}"
-        unit = "" if model.link == "identity" else " in log-odds"
+        rest = " against the rest" if task == "rest" and not model.shared else ""
+        claim = f"the probability that {target} is {classes[-1]} is {number(chance(model, score, scores), 3)}{rest}"
+        unit = {"identity": "", "softmax": " in its score"}.get(model.link, " in log-odds")
     base = float(frame.loc[frame["rule"] == INTERCEPT, "contribution"].iloc[0])
     rules = frame[frame["rule"] != INTERCEPT]
     fired = rules[rules["fired"]]

@@ -58,8 +58,8 @@ fn place(ensemble: &Ensemble, step: &Size) -> usize {
 
 impl Model {
     pub(crate) fn new(model: orthorules::Model) -> Self {
-        let sizes = if let [single] = model.ensembles.as_slice() {
-            (0..single.path.len()).map(|place| vec![place]).collect()
+        let sizes = if let [list] = model.lists() {
+            (0..list.path.len()).map(|place| vec![place; model.ensembles.len()]).collect()
         } else {
             let at = |rules| model.steps(rules).map(|(e, s)| place(e, s)).collect();
             model.sizes().into_iter().map(at).collect()
@@ -217,10 +217,21 @@ impl Model {
         self.model.task.to_string()
     }
 
-    /// What the score is of the mean: `canonical`, or `identity` where it is a probability itself.
+    /// What the score is of the mean: `canonical`; `identity` where it is a probability itself; `softmax` where classes share
+    /// their rules.
     #[getter]
     fn link(&self) -> &'static str {
-        if self.model.link == Link::Identity { "identity" } else { "canonical" }
+        match self.model.link {
+            Link::Identity => "identity",
+            Link::Softmax => "softmax",
+            _ => "canonical",
+        }
+    }
+
+    /// Whether one list of rules has a weight for each of several classes.
+    #[getter]
+    fn shared(&self) -> bool {
+        self.model.is_shared()
     }
 
     /// The loss by which it was fitted.
@@ -280,7 +291,7 @@ impl Model {
     fn extents(&self) -> Vec<(usize, usize)> {
         let extent = |places: &Vec<usize>| {
             let sizes = || self.model.ensembles.iter().zip(places).map(|(e, &place)| &e.path[place]);
-            (sizes().map(|s| s.rules).max().unwrap_or(0), sizes().map(|s| s.complexity).sum())
+            (sizes().map(|s| s.rules).max().unwrap_or(0), self.model.complexity_of(sizes()))
         };
         self.sizes.iter().map(extent).collect()
     }

@@ -71,6 +71,15 @@ RULES = [
     *(rule((UNICODE, "=", level)) for level in LEVELS[1:]),
 ]
 
+# Rules that name sets of levels; files of version 1 do not know them.
+SETS = [
+    rule((UNICODE, "in", [LEVELS[3], "it's", 'say "x"'])),
+    rule((UNICODE, "not in", ["back\\slash", "x;--", LEVELS[-1]]), (QUOTE, "present")),
+    rule((ORDERED, "in", ["small", "large"])),
+    rule((UNICODE, "in", [f"level {i}" for i in range(40)] + [LEVELS[1]]), (MARKUP, "present")),
+    rule((FLAG, "not in", ["true"]), (UNICODE, "not in", ["never seen", LEVELS[2]])),
+]
+
 THRESHOLDS = {
     column["name"]: sorted(
         {c["value"] for r in RULES for c in r["conditions"] if c["column"] == column["name"] and "value" in c}
@@ -100,6 +109,12 @@ def single(seed=1, scale=1.0, chosen=len(RULES), **fields):
     return document(rules=RULES, path=path(RULES, seed, scale), chosen=chosen, **fields)
 
 
+def with_sets(**fields):
+    rules = SETS + RULES[:4]
+    sizes = path(rules, 3)
+    return document(version=2, rules=rules, path=sizes, chosen=sizes[-1]["rules"], **fields)
+
+
 def several(scale=1.0, **fields):
     """Three classes, which share some rules and add them in different orders."""
     labels = ["a\"b'", "select", "日本 */"]
@@ -114,6 +129,16 @@ def several(scale=1.0, **fields):
     return document(one_vs_rest=ensembles, **about) | fields
 
 
+def shared(scale=1.0, **fields):
+    """Three classes with one list of rules."""
+    labels = ["a\"b'", "select", "日本 */"]
+    weights = np.random.default_rng(5).normal(0, scale, (len(RULES) + 1, len(labels))).tolist()
+    size = {"rules": len(RULES), "intercepts": weights[0], "weights": weights[1:], "train_risk": 1.0}
+    about = {"task": "classification", "loss": "logistic", "target": "kind", "classes": labels, "version": 2}
+    listed = document(rules=RULES, path=[size], chosen=len(RULES), multiclass="shared", **fields)
+    return listed | about
+
+
 MODELS = {
     "regression": single(task="regression", loss="squared", target="y */ -- <!-- \n \"quoted\"", rows=1234),
     "members": single(task="regression", loss="squared", target="y", chosen=path(RULES, 1)[2]["rules"]),
@@ -125,9 +150,13 @@ MODELS = {
     ),
     "poisson": single(task="poisson", loss="poisson", target="claims", scale=0.5),
     "exposure": single(task="poisson", loss="poisson", target="claims", exposure=YEARS, scale=0.5),
+    "sets": with_sets(task="regression", loss="squared", target="y"),
+    "gamma": single(version=2, task="gamma", loss="gamma", target="amount", exposure=YEARS, scale=0.5),
     "several": several(),
     "several_identity": several(scale=0.4, link="identity"),
     "several_extreme": several(scale=400.0),
+    "shared": shared(),
+    "shared_extreme": shared(scale=400.0),
 }
 
 

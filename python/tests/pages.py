@@ -147,6 +147,13 @@ def _two(n, seed):
     return frame.assign(returned=np.where(yes, "yes", "no"))
 
 
+def lists(document):
+    """The list of rules of every score."""
+    if document.get("multiclass") == "shared":
+        return [document] * len(document["classes"])
+    return document.get("one_vs_rest") or [document]
+
+
 def _several(n, seed):
     random = np.random.default_rng(seed)
     frame = _columns(random, n)
@@ -161,11 +168,19 @@ def _counts(n, seed):
     return frame.assign(years=years, claims=random.poisson(years * 0.4 * np.exp(0.7 * _score(frame))))
 
 
+def _amounts(n, seed):
+    random = np.random.default_rng(seed)
+    frame = _columns(random, n)
+    return frame.assign(cost=(300 * np.exp(0.7 * _score(frame)) * random.gamma(2, 0.5, n)).round(2) + 0.01)
+
+
 # Name of the case: how its table is made, its target, and further options of the fit.
 CASES = {
     "regression": (_regression, "cost", []),
     "two classes": (_two, "returned", ["--positive", "yes"]),
     "several classes": (_several, "care", []),
+    "a list for each class": (_several, "care", ["--multiclass", "one-vs-rest"]),
+    "amounts": (_amounts, "cost", ["--task", "gamma"]),
     "counts": (_counts, "claims", ["--task", "poisson", "--exposure", "years"]),
 }
 

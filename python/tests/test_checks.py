@@ -10,6 +10,7 @@ from orthorules import RuleClassifier, RuleRegressor
     [
         RuleRegressor(),
         RuleRegressor(loss="poisson", max_rules=5),
+        RuleRegressor(loss="gamma", max_rules=5),
         RuleRegressor(preset="cob"),
         RuleRegressor(search="exact", max_complexity=6, node_limit=200),
         RuleClassifier(),

@@ -21,7 +21,7 @@ def fitted(deliveries):
 @pytest.fixture(scope="module")
 def several():
     X, y = datasets.friedman1(300, seed=2)
-    return RuleClassifier(max_rules=3).fit(X, np.digitize(y, [11, 17])), X
+    return RuleClassifier(max_rules=3, multiclass="one-vs-rest").fit(X, np.digitize(y, [11, 17])), X
 
 
 def test_rules(fitted):
@@ -126,7 +126,7 @@ def test_cross_validation_shows_its_risks():
 
 def test_cross_validation_of_several_classes():
     X, y = datasets.friedman1(300, seed=2)
-    model = RuleClassifier(max_rules=3, cv=3).fit(X, np.digitize(y, [11, 17]))
+    model = RuleClassifier(max_rules=3, cv=3, multiclass="one-vs-rest").fit(X, np.digitize(y, [11, 17]))
     together = model.path_.query("`class` == 'all'")
     assert together["cv_risk"].notna().all() and together["chosen"].sum() == 1
     assert together[together["chosen"]]["complexity"].item() == model.complexity_

@@ -28,6 +28,8 @@ def holds(condition, row):
         ">=": lambda t: value >= t,
         "=": lambda level: value == level,
         "!=": lambda level: value != level,
+        "in": lambda levels: value in levels,
+        "not in": lambda levels: value not in levels,
     }[op](condition["value"])
 
 
@@ -38,6 +40,21 @@ def score(ensemble, size, row):
         if all(holds(condition, row) for condition in ensemble["rules"][member]["conditions"]):
             total += weight
     return total
+
+
+def lists(model):
+    """The ensembles of a document: one, or one for each class."""
+    if model.get("multiclass") != "shared":
+        return model.get("one_vs_rest", [model])
+
+    def of_class(k):
+        sizes = [
+            {**size, "intercept": size["intercepts"][k], "weights": [each[k] for each in size["weights"]]}
+            for size in model["path"]
+        ]
+        return {**model, "path": sizes}
+
+    return [of_class(k) for k in range(len(model["classes"]))]
 
 
 def chosen(ensembles):
@@ -58,12 +75,15 @@ def logistic(x):
 
 def predict(model, row):
     """A number, or the probability of each of `classes`."""
-    ensembles = model.get("one_vs_rest", [model])
+    ensembles = lists(model)
     scores = [score(e, size, row) for e, size in zip(ensembles, chosen(ensembles), strict=True)]
     if model["task"] == "regression":
         return scores[0]
-    if model["task"] == "poisson":
+    if model["task"] in ("poisson", "gamma"):
         return row.get(model.get("exposure"), 1) * math.exp(scores[0])
+    if model.get("multiclass") == "shared":
+        shares = [math.exp(s - max(scores)) for s in scores]
+        return [share / sum(shares) for share in shares]
     identity = model.get("link") == "identity"
     shares = [min(max(s, 0), 1) if identity else logistic(s) for s in scores]
     if len(shares) == 1:
@@ -145,7 +165,9 @@ FITS = {
     "closed form": ("late", ["--preset", "sxb"]),
     "counts": ("claims", ["--task", "poisson", "--exposure", "days"]),
     "counts alone": ("claims", ["--task", "poisson"]),
+    "amounts": ("minutes", ["--task", "gamma", "--exposure", "days"]),
     "three classes": ("grade", []),
+    "three classes, a list each": ("grade", ["--multiclass", "one-vs-rest"]),
     "forest of numbers": ("minutes", ["--preset", "sirus", "--num-trees", "50"]),
     "forest of classes": ("late", ["--preset", "sirus", "--num-trees", "50"]),
     "forest of three": ("grade", ["--preset", "sirus", "--num-trees", "50"]),
@@ -168,7 +190,7 @@ def test_predictions_follow_from_the_file(command, tmp_path, name, seed):
             *(() if "--cv" in flags else ("--cv", "none")),
             "-o", tmp_path / "m.json", "--quiet")  # fmt: skip
     model = json.loads((tmp_path / "m.json").read_text())
-    assert any(e["rules"] for e in model.get("one_vs_rest", [model]))
+    assert any(e["rules"] for e in lists(model))
 
     table = rows(seed + 100, 300, True)
     write(tmp_path / "new.csv", table)
@@ -206,7 +228,7 @@ def test_golden_files_are_predicted_by_the_document():
     for path in models:
         model = json.loads(path.read_text())
         expected = json.loads(path.with_suffix(".expected.json").read_text())
-        ensembles = model.get("one_vs_rest", [model])
+        ensembles = lists(model)
         for ensemble, sizes in zip(ensembles, expected["scores"], strict=True):
             for size, scores in zip(ensemble["path"], sizes, strict=True):
                 assert [score(ensemble, size, row) for row in table] == scores, path

@@ -38,13 +38,14 @@ def turns(model, feature, sign):
 @pytest.mark.parametrize(
     "options", [{}, {"path": "nested"}, {"search": "beam"}, {"cv": 3}, {"preset": "cob", "max_rules": 8}]
 )
-@pytest.mark.parametrize("kind", ["squared", "poisson", "classes"])
+@pytest.mark.parametrize("kind", ["squared", "poisson", "gamma", "classes"])
 def test_the_score_never_turns_at_any_size(bump, kind, options):
     X, y = bump
     if kind == "classes":
         model, y = RuleClassifier(**options), y > 0
     else:
-        model, y = RuleRegressor(loss=kind, **options), y if kind == "squared" else np.floor(2 * np.exp(y))
+        y = {"squared": y, "poisson": np.floor(2 * np.exp(y)), "gamma": np.exp(y)}[kind]
+        model = RuleRegressor(loss=kind, **options)
     free = model.fit(X, y)
     if kind != "classes" and not options:
         assert turns(free, 0, 1), "or there is nothing to see"

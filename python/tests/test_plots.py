@@ -136,14 +136,15 @@ def test_risks_of_many_decades_are_logarithms(friedman):
 def test_classes_have_a_line_each_with_their_names(friedman):
     X, y = friedman
     names = np.array(["low", "a bit lower than the middle", "middle", "high"])[np.digitize(y, [9, 12, 17])]
-    model = RuleClassifier(max_rules=4).fit(X, names)
+    model = RuleClassifier(max_rules=4, multiclass="one-vs-rest").fit(X, names)
     ax = model.plot_path()
     shown = [c if len(c) < 25 else "a bit lower…n the middle" for c in model.classes_]
     assert sorted(t.get_text() for t in ax.texts) == sorted(shown)
     lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 1]
     assert len(lines) == 4 and all(line.get_ydata()[0] == pytest.approx(100) for line in lines)
     assert_tidy(ax)
-    together = RuleClassifier(max_rules=4, cv=3, random_state=0).fit(X, names).plot_path()
+    each = RuleClassifier(max_rules=4, cv=3, random_state=0, multiclass="one-vs-rest")
+    together = each.fit(X, names).plot_path()
     assert "all classes" in together.get_ylabel() and len(together.collections) == 1
     assert_tidy(together)
 
@@ -152,7 +153,8 @@ def test_classes_have_a_line_each_with_their_names(friedman):
 def ten():
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.integers(0, 100, (600, 4)), columns=list("abcd"))
-    return RuleClassifier(max_rules=8).fit(X, np.array([f"class {i}" for i in range(10)])[X["a"] // 10])
+    model = RuleClassifier(max_rules=8, multiclass="one-vs-rest")
+    return model.fit(X, np.array([f"class {i}" for i in range(10)])[X["a"] // 10])
 
 
 def test_ten_classes_fit_in_one_picture(ten):

@@ -69,7 +69,7 @@ def test_a_thousand_typed_rows_get_the_engine_s_predictions_and_rules(made, chro
     features = rows.drop(columns="years", errors="ignore")
     if case == "counts":
         expected = model.predict(features, exposure=rows["years"])[:, None]
-    elif case == "regression":
+    elif case in ("regression", "amounts"):
         expected = model.predict(features)[:, None]
     else:
         # The page has the classes in the model's order, the estimator in its own.
@@ -108,7 +108,7 @@ def test_the_slider_changes_table_and_form(made, chromium, case):
     from selenium.webdriver.common.keys import Keys
 
     document = made[case].document()
-    ensembles = document.get("one_vs_rest") or [document]
+    ensembles = pages.lists(document)
     pages.opened(chromium, made[case].page)
     slider = chromium.find_element(By.ID, "size")
     slider.send_keys(Keys.HOME)
@@ -149,7 +149,7 @@ def test_coverage_and_means_are_those_of_the_table(made, chromium):
         assert told["training"] is True and told["used"] == len(data)
         assert chromium.execute_script("return orthorules.view.test.training") is False
         document = made[case].document()
-        ensembles = document.get("one_vs_rest") or [document]
+        ensembles = pages.lists(document)
         features = data.drop(columns=[made[case].target, "years"], errors="ignore")
         largest = model.at(complexity=10**9)
         explained = largest.explain(features)
@@ -157,8 +157,8 @@ def test_coverage_and_means_are_those_of_the_table(made, chromium):
         for e, (label, part) in enumerate(parts):
             if case == "counts":
                 y, mass = data["claims"], data["years"]
-            elif case == "regression":
-                y, mass = data["cost"], pd.Series(1.0, data.index)
+            elif case in ("regression", "amounts"):
+                y, mass = data[made[case].target], pd.Series(1.0, data.index)
             else:
                 y = (data[made[case].target] == (label or "yes")).astype(float)
                 mass = pd.Series(1.0, data.index)
@@ -185,7 +185,7 @@ def goals(made, case, prediction):
     """A goal that the row has not reached, as the page, the command line and Python have it."""
     if case == "regression":
         return {"below": prediction - 3}, ["--below", str(prediction - 3)], {"below": prediction - 3}
-    if case == "counts":
+    if case in ("counts", "amounts"):
         return {"above": prediction * 1.5}, ["--above", str(prediction * 1.5)], {"above": prediction * 1.5}
     classes = made[case].document()["classes"]
     other = classes[(classes.index(prediction) + 1) % len(classes)]

@@ -130,7 +130,7 @@ def test_html(friedman, deliveries):
 def test_several_classes(friedman):
     X, y = friedman
     labels = np.array(["low", "middle", "high"])[np.digitize(y, [11, 17])]
-    model = RuleClassifier(max_rules=4).fit(X, labels)
+    model = RuleClassifier(max_rules=4, multiclass="one-vs-rest").fit(X, labels)
     assert list(model.classes_) == ["high", "low", "middle"]
     assert list(model.rules_["class"].unique()) == ["high", "low", "middle"]
     probabilities = model.predict_proba(X)

@@ -82,7 +82,7 @@ pub(crate) struct ShowArgs {
 pub(crate) struct PredictArgs {
     /// Model file
     pub(crate) model: PathBuf,
-    /// Table to predict; - is the standard input
+    /// Table to predict: a file, a folder, or a pattern in quotes; - is the standard input
     pub(crate) table: PathBuf,
     #[command(flatten)]
     pub(crate) notation: NotationArgs,
@@ -109,7 +109,7 @@ pub(crate) struct PredictArgs {
 pub(crate) struct EvaluateArgs {
     /// Model file
     pub(crate) model: PathBuf,
-    /// Table with the target; - is the standard input
+    /// Table with the target: a file, a folder, or a pattern in quotes; - is the standard input
     pub(crate) table: PathBuf,
     #[command(flatten)]
     pub(crate) notation: NotationArgs,
@@ -132,7 +132,7 @@ pub(crate) struct EvaluateArgs {
 pub(crate) struct ExplainArgs {
     /// Model file
     pub(crate) model: PathBuf,
-    /// Table that holds the row; - is the standard input
+    /// Table that holds the row: a file, a folder, or a pattern in quotes; - is the standard input
     pub(crate) table: PathBuf,
     #[command(flatten)]
     pub(crate) notation: NotationArgs,
@@ -183,7 +183,7 @@ pub(crate) struct GoalArgs {
 pub(crate) struct ReportArgs {
     /// Model file
     pub(crate) model: PathBuf,
-    /// Table that the model was learned from; - is the standard input
+    /// Table that the model was learned from: a file, a folder, or a pattern in quotes; - is the standard input
     pub(crate) table: Option<PathBuf>,
     /// Table with the target that the model has not seen (default: none)
     #[arg(long, value_name = "TABLE")]

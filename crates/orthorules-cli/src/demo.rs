@@ -43,7 +43,7 @@ struct Titled<'s> {
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<Output, Failure> {
-    input::check_output(&args.output, &[])?;
+    input::check_output(&args.output, [])?;
     expect_interrupt();
     let notes = Notes { quiet: args.quiet, verbose: false };
     let showcases = [

@@ -13,13 +13,13 @@ use serde::Serialize;
 /// Runs the command.
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
-    let source = input::source(&args.table)?;
+    let source = input::Source::new(&args.table)?;
     let notes = Notes { quiet: false, verbose: false };
-    let table = input::table_for(&model, &source, args.notation.notation(), notes)?;
+    let table = input::table_for(&model, &source.path, args.notation.notation(), notes)?;
     let mut unfamiliar = Unfamiliar::new(&model, model.chosen());
     unfamiliar.add(&table);
-    input::told_of(&unfamiliar, &args.strict, &source, notes)?;
-    let evaluations = model.evaluate(&table).map_err(in_table(&source))?;
+    input::told_of(&unfamiliar, &args.strict, &source.path, notes)?;
+    let evaluations = model.evaluate(&table).map_err(in_table(&source.path))?;
     Ok(if args.json {
         Output::json(&document(&model, table.rows(), &evaluations))
     } else {

@@ -1,6 +1,7 @@
 //! `orthorules explain`: which rules fire for a row, and what each adds.
 
 use crate::args::ExplainArgs;
+use crate::class_table;
 use crate::console::{Notes, Output};
 use crate::fit::SizeLabel;
 use crate::input::{self, Failure, in_table};
@@ -42,6 +43,9 @@ struct Row<'m> {
     single: Option<Sum<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     one_vs_rest: Vec<Sum<'m>>,
+    /// The same for classes that share their rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shared: Vec<Sum<'m>>,
     /// What would change the prediction, where that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     recourse: Option<recourse::Told>,
@@ -91,14 +95,14 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let size = input::size(&model, &args.size)?;
     let wish = recourse::wish(&model, &args.goal)?;
-    let source = input::source(&args.table)?;
+    let source = input::Source::new(&args.table)?;
     let notes = Notes { quiet: args.quiet, verbose: false };
-    let table = input::table_for(&model, &source, args.notation.notation(), notes)?;
+    let table = input::table_for(&model, &source.path, args.notation.notation(), notes)?;
     let total = table.rows();
     let numbers: Vec<usize> = match args.row {
         Some(row) if (1..=total).contains(&row) => vec![row],
         Some(row) => {
-            let (path, rows) = (input::shown(&source), text::count(total, "row"));
+            let (path, rows) = (input::shown(&source.path), text::count(total, "row"));
             return Err(Failure::Input(format!(
                 "{path}: --row must be from 1 to {total}, got {row}: there are {rows}"
             )));
@@ -109,8 +113,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let table = table.take(&picked);
     let mut unfamiliar = Unfamiliar::new(&model, size);
     unfamiliar.add(&table);
-    input::told_of(&unfamiliar, &args.strict, &source, notes)?;
-    let activations = Activations::new(&model, &table).map_err(in_table(&source))?;
+    input::told_of(&unfamiliar, &args.strict, &source.path, notes)?;
+    let activations = Activations::new(&model, &table).map_err(in_table(&source.path))?;
     let predictions = activations.predictions(&model, size);
     let notes = Notes { quiet: args.quiet, verbose: false };
     model.warning_of_exposure(|name| table.column(name).is_some()).iter().for_each(|warning| notes.warn(warning));
@@ -124,7 +128,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
             let single = if sums.len() == 1 { sums.pop() } else { None };
             let values = values(&model, &table, size, i);
             let answer = answer(&model, &predictions, i);
-            Ok(Row { number, values, answer, single, one_vs_rest: sums, recourse: found.map(Into::into) })
+            let (shared, one_vs_rest) = if model.is_shared() { (sums, Vec::new()) } else { (Vec::new(), sums) };
+            Ok(Row { number, values, answer, single, one_vs_rest, shared, recourse: found.map(Into::into) })
         })
         .collect::<orthorules::Result<_>>()?;
     if args.json {
@@ -183,6 +188,9 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
         let values: Vec<String> = row.values.iter().map(|(name, v)| format!("{name}: {}", value(v))).collect();
         let _ = writeln!(text, "{}", text::styled(DIM, &text::clean(&values.join(", "))));
     }
+    if !row.shared.is_empty() {
+        text.push_str(&shared(model, &row.shared));
+    }
     for sum in row.single.iter().chain(&row.one_vs_rest) {
         let firing: Vec<&Term> = sum.rules.iter().filter(|t| t.fires).collect();
         // Weights and running scores are aligned together: one number of decimals for both.
@@ -200,15 +208,38 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
             };
             grid.line([Cell::signed(weight), Cell::left(why), Cell::right(&scores[line])]);
         }
-        let silent = sum.rules.len() - firing.len();
-        let _ = write!(text, "{grid}");
-        if silent > 0 {
-            let verb = if silent == 1 { "does" } else { "do" };
-            let _ =
-                writeln!(text, "  {}", text::styled(DIM, &format!("{} {verb} not apply", text::count(silent, "rule"))));
-        }
+        let _ = write!(text, "{grid}{}", not_applying(sum.rules.len() - firing.len()));
     }
     text.push('\n');
+}
+
+/// How many rules say nothing of a row.
+fn not_applying(silent: usize) -> String {
+    let verb = if silent == 1 { "does" } else { "do" };
+    let told = || format!("  {}\n", text::styled(DIM, &format!("{} {verb} not apply", text::count(silent, "rule"))));
+    if silent > 0 { told() } else { String::new() }
+}
+
+/// How the scores of classes that share their rules come about: a column for each class.
+fn shared(model: &Model, sums: &[Sum]) -> String {
+    let line =
+        |weights: Vec<f64>, why: String| class_table::Line { weights, clauses: Some(vec![why]), after: Vec::new() };
+    let firing: Vec<usize> = (0..sums[0].rules.len()).filter(|&k| sums[0].rules[k].fires).collect();
+    let mut lines = vec![class_table::Line {
+        weights: sums.iter().map(|sum| sum.intercept).collect(),
+        clauses: None,
+        after: Vec::new(),
+    }];
+    lines.extend(
+        firing
+            .iter()
+            .map(|&k| line(sums.iter().map(|sum| sum.rules[k].weight).collect(), sums[0].rules[k].rule.clone())),
+    );
+    let mut table = class_table::table(model, &lines, None);
+    let scores: Vec<f64> = sums.iter().map(|sum| sum.score).collect();
+    let named = model.classes.iter().zip(number::signed(&scores, 3)).map(|(class, score)| format!("{class} {score}"));
+    let _ = writeln!(table, "  {}", text::clean(&format!("Scores: {}", named.collect::<Vec<_>>().join(", "))));
+    table + &not_applying(sums[0].rules.len() - firing.len())
 }
 
 /// The prediction in words.
@@ -220,7 +251,7 @@ fn sentence(model: &Model, row: &Row) -> String {
             let at = model.classes.iter().position(|c| c == prediction).unwrap_or(0);
             format!("{target} = {prediction} with a probability of {}", percent(probabilities[at]))
         }
-        (Answer::Number { prediction }, Some(sum)) if model.task == Task::Poisson => {
+        (Answer::Number { prediction }, Some(sum)) if model.task.is_multiplied() => {
             let rate = sum.score.exp();
             let rate_text = decimal::rounded(rate, 4);
             if *prediction == rate {

@@ -11,7 +11,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Output, Failure> {
     let (dialect, table, form) = (args.dialect.as_deref(), args.table.as_deref(), args.form.as_deref());
     let options = Options::named(&args.to, dialect, table, form, args.cases)?;
     match &args.output {
-        Some(path) => input::check_output(path, &[&args.model])?,
+        Some(path) => input::check_output(path, [&args.model])?,
         None if options.target.is_binary() => {
             let what = format!("--to {} writes no text: name a file with -o FILE", options.target);
             return Err(Failure::Input(what));

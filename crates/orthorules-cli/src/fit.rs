@@ -16,16 +16,16 @@ use orthorules::params::Cv;
 use orthorules::table::read;
 use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Runs the command.
 pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     let (roles, params) = (args.columns.roles(), args.learning.params());
     let notes = Notes { quiet: args.output.quiet, verbose: args.output.verbose };
-    let source = input::source(&args.table)?;
+    let source = input::Source::new(&args.table)?;
     if let Some(path) = &args.output.model {
-        input::check_output(path, &[&source])?;
+        input::check_output(path, &source.files)?;
     }
     if roles.groups.is_some() && params.cv.is_none() && params.bootstrap.is_none() {
         let what = "--cv-groups needs --cv or --bootstrap: groups are kept together in folds and draws";
@@ -54,15 +54,15 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     expect_interrupt();
     let start = Instant::now();
     let fitted = on_threads(params.threads, || {
-        let in_table = |error| with_remedy(in_table(&source)(error));
+        let in_table = |error| with_remedy(in_table(&source.path)(error));
         // What comes from a pipe can be read only once, and folds need the table in memory.
-        let held =
-            (!source.is_file() || params.cv.is_some() && is_small(&source)) && args.learning.memory_limit.is_none();
+        let held = (!source.is_lasting() || params.cv.is_some() && is_small(&source.files))
+            && args.learning.memory_limit.is_none();
         let data = if resampled || held {
-            Data::Table(read(&source, &roles.read_options()).map_err(&in_table)?)
+            Data::Table(read(&source.path, &roles.read_options()).map_err(&in_table)?)
         } else {
             let limit = args.learning.memory_limit;
-            let (coded, warnings) = Coded::read(&source, &roles, &params, limit).map_err(&in_table)?;
+            let (coded, warnings) = Coded::read(&source.path, &roles, &params, limit).map_err(&in_table)?;
             Data::Codes { coded: Box::new(coded), warnings }
         };
         let seconds = start.elapsed().as_secs_f64();
@@ -210,8 +210,8 @@ impl Fitted {
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
         let read = if matches!(problem, Learnable::Coded(_)) { read - spent.bin } else { read };
-        let mut path = match model.ensembles.as_slice() {
-            [single] => entries(single, &searches),
+        let mut path = match model.lists() {
+            [_] => entries(&model.ensembles, &searches),
             _ => problem.evaluate(&model)?.into_iter().map(Entry::from).collect(),
         };
         let quality = quality::told(&model, params, || problem.evaluate_chosen(&model));
@@ -288,12 +288,16 @@ fn with_remedy(failure: Failure) -> Failure {
     }
 }
 
-/// Whether a file is small enough for folds to be worth a thought. Parquet and Arrow may hold far more than their size.
-fn is_small(source: &Path) -> bool {
-    let name = source.to_string_lossy().to_lowercase();
-    let is_dense = [".csv", ".tsv", ".txt", ".data"].iter().any(|end| name.ends_with(end));
-    let most = if is_dense { 512 << 20 } else { 64 << 20 };
-    std::fs::metadata(source).is_ok_and(|about| about.len() <= most)
+/// Whether files are small enough for folds to be worth a thought. Parquet and Arrow may hold far more than their size.
+fn is_small(files: &[PathBuf]) -> bool {
+    const MOST: u64 = 512 << 20;
+    let weight = |file: &PathBuf| {
+        let name = file.to_string_lossy().to_lowercase();
+        let is_dense = [".csv", ".tsv", ".txt", ".data"].iter().any(|end| name.ends_with(end));
+        let bytes = std::fs::metadata(file).map_or(u64::MAX, |about| about.len());
+        bytes.saturating_mul(if is_dense { 1 } else { 8 })
+    };
+    files.iter().map(weight).fold(0, u64::saturating_add) <= MOST
 }
 
 fn milliseconds(seconds: f64) -> String {

@@ -6,7 +6,7 @@ use crate::foreign;
 use orthorules::atomic_file::{WholeFile, is_special};
 use orthorules::error::NotClasses;
 use orthorules::model::{SizeName, Unfamiliar};
-use orthorules::table::{Notation, ReadOptions, read};
+use orthorules::table::{Notation, ReadOptions, files, read};
 use orthorules::{Error, Model, Table, Warning};
 use std::path::{Path, PathBuf};
 
@@ -65,12 +65,35 @@ pub(crate) fn shown(path: &Path) -> String {
     if is_standard_input(path) { "standard input".into() } else { path.display().to_string() }
 }
 
-/// The file that a command is to read a table from: `-` is the standard input. What is plainly no table is refused.
-pub(crate) fn source(path: &Path) -> Result<PathBuf, Failure> {
-    let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
-    match foreign::told(path) {
-        Some(what) => Err(Failure::Input(format!("{} {what}", shown(path)))),
-        None => Ok(path.to_owned()),
+/// Where a command reads a table from.
+pub(crate) struct Source {
+    /// As it was named: a file, a folder or a pattern.
+    pub(crate) path: PathBuf,
+    /// The files that are meant by it.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Source {
+    /// What `path` names: `-` is the standard input. What is plainly no table is refused.
+    pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
+        let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
+        let files = files(path)?;
+        for file in &files {
+            if let Some(what) = foreign::told(file) {
+                return Err(Failure::Input(format!("{} {what}", shown(file))));
+            }
+        }
+        Ok(Self { path: path.to_owned(), files })
+    }
+
+    /// Whether it can be read more than once.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.files.iter().all(|file| file.is_file())
+    }
+
+    /// The file, if it is a single one that was named by itself.
+    pub(crate) fn single(&self) -> Option<&Path> {
+        Some(self.path.as_path()).filter(|path| path.is_file())
     }
 }
 
@@ -130,7 +153,7 @@ pub(crate) fn size(model: &Model, wanted: &SizeArgs) -> Result<SizeName, Failure
 }
 
 /// Refuses an output file that is one of the `inputs`, or that could not be written, before any work is done.
-pub(crate) fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+pub(crate) fn check_output<'i>(path: &Path, inputs: impl IntoIterator<Item = &'i PathBuf>) -> Result<(), Failure> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(Error::file(path, "is a directory; name a file to write").into());
@@ -139,7 +162,7 @@ pub(crate) fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure>
         let what = format!("cannot be written: there is no directory {}", folder.display());
         return Err(Error::file(path, what).into());
     }
-    if let Some(input) = inputs.iter().find(|input| is_same(path, input)) {
+    if let Some(input) = inputs.into_iter().find(|input| is_same(path, input)) {
         let what = format!("is the input {}; name another file to write", input.display());
         return Err(Error::file(path, what).into());
     }

@@ -2,6 +2,7 @@
 //! have the same command; see [`main_with`].
 
 mod args;
+mod class_table;
 mod console;
 mod demo;
 mod evaluate;
@@ -93,7 +94,14 @@ fn usage(message: &str) -> String {
     let paragraphs = || message.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
     let problem = paragraphs().next().unwrap_or_default();
     let tips = paragraphs().filter(|p| p.starts_with("tip: "));
-    let parts: Vec<String> = std::iter::once(problem.trim_start_matches("error: ").to_owned()).chain(tips).collect();
+    let problem = problem.trim_start_matches("error: ");
+    // A shell makes several arguments of a pattern that is not in quotes.
+    let several = problem.starts_with("unexpected argument '")
+        && !problem.starts_with("unexpected argument '-")
+        && message.contains("TABLE");
+    let quotes =
+        several.then(|| "tip: a TABLE of several files is a pattern in quotes, such as 'data/*.csv'".to_owned());
+    let parts: Vec<String> = std::iter::once(problem.to_owned()).chain(tips).chain(quotes).collect();
     let usage = paragraphs().find_map(|p| p.strip_prefix("Usage: orthorules ").map(str::to_owned)).unwrap_or_default();
     let command = usage.split(' ').next().filter(|name| Cli::command().find_subcommand(name).is_some());
     let command = command.map_or(String::new(), |name| format!(" {name}"));

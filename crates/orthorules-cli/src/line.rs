@@ -7,7 +7,11 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(crate) struct RuleLine {
     rule: String,
-    weight: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+    /// One for each class, where these share their rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    weights: Vec<f64>,
     covered: u64,
     value: f64,
     bound: Option<f64>,
@@ -17,10 +21,16 @@ pub(crate) struct RuleLine {
 }
 
 impl RuleLine {
-    pub(crate) fn new(rule: &Rule, weight: f64) -> Self {
+    /// With its weight; or with those of several classes.
+    pub(crate) fn new(rule: &Rule, weights: &[f64]) -> Self {
+        let (weight, weights) = match weights {
+            [weight] => (Some(*weight), Vec::new()),
+            several => (None, several.to_vec()),
+        };
         Self {
             rule: rule.to_string(),
             weight,
+            weights,
             covered: rule.covered,
             value: rule.value,
             bound: rule.bound,

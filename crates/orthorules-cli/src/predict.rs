@@ -35,16 +35,16 @@ enum Answers<'m> {
 
 /// Runs the command.
 pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
-    let source = input::source(&args.table)?;
+    let source = input::Source::new(&args.table)?;
     if let Some(path) = &args.output {
-        input::check_output(path, &[&args.model, &source])?;
+        input::check_output(path, source.files.iter().chain([&args.model]))?;
     }
     let model = input::model(&args.model)?;
     let size = input::size(&model, &args.size)?;
     let predictor = Predictor::at(&model, size);
-    let in_table = in_table(&source);
+    let in_table = in_table(&source.path);
     let options = ReadOptions { notation: args.notation.notation(), ..model.options_to_predict() };
-    let batches = Batches::open(&source, &options).map_err(&in_table)?;
+    let batches = Batches::open(&source.path, &options).map_err(&in_table)?;
     let remarks = batches.remarks();
     predictor.check_columns(&batches.names()).map_err(&in_table)?;
     let has = |name: &str| batches.names().iter().any(|n| n == name);
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
             sink.write(&text)?;
         }
     }
-    input::told_of(&unfamiliar, &args.strict, &source, notes)?;
+    input::told_of(&unfamiliar, &args.strict, &source.path, notes)?;
     remarks.warnings().iter().for_each(|warning| notes.warn(warning));
     sink.finish()
 }

@@ -2,7 +2,7 @@
 
 use crate::args::ReportArgs;
 use crate::console::{Notes, Output, interrupted, keep_rules_on_interrupt};
-use crate::input::{self, Failure, in_table, shown};
+use crate::input::{self, Failure, Source, in_table, shown};
 use crate::text;
 use orthorules::model::{SizeName, write_whole};
 use orthorules::table::{Batches, Notation, ReadOptions};
@@ -10,14 +10,14 @@ use orthorules::{Error, Model};
 use orthorules_report::{Report, Sha256, Summarizer, Summary, hex, page};
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: &ReportArgs) -> Result<Output, Failure> {
-    let sources: Vec<PathBuf> =
-        args.table.iter().chain(&args.test).map(|path| input::source(path)).collect::<Result<_, _>>()?;
-    let inputs: Vec<&Path> = sources.iter().map(PathBuf::as_path).chain([args.model.as_path()]).collect();
-    input::check_output(&args.output, &inputs)?;
+    let sources: Vec<Source> =
+        args.table.iter().chain(&args.test).map(|path| Source::new(path)).collect::<Result<_, _>>()?;
+    let inputs = sources.iter().flat_map(|source| &source.files).chain([&args.model]);
+    input::check_output(&args.output, inputs)?;
     let model = input::model(&args.model)?;
     let start = Some(places(&model, input::size(&model, &args.size)?));
     keep_rules_on_interrupt();
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Output, Failure> {
         let summary = read(Summarizer::new(&model), &model, source, notation(), notes)?;
         if !summary.is_labelled() {
             let what = "so the page does not say how well the model fits it";
-            notes.note(&format!("{} has no column {:?}, {what}", shown(source), model.target));
+            notes.note(&format!("{} has no column {:?}, {what}", shown(&source.path), model.target));
         }
         report.table = Some(summary);
     }
@@ -53,13 +53,18 @@ fn places(model: &Model, size: SizeName) -> Vec<usize> {
 }
 
 /// What the page keeps of the table in a file, read a batch at a time.
-fn read(rows: Summarizer, model: &Model, source: &Path, notation: Notation, notes: Notes) -> Result<Summary, Failure> {
-    let in_table = in_table(source);
-    let is_file = source.is_file();
-    let mut rows = if is_file { rows.without_fingerprint() } else { rows };
+fn read(
+    rows: Summarizer,
+    model: &Model,
+    source: &Source,
+    notation: Notation,
+    notes: Notes,
+) -> Result<Summary, Failure> {
+    let in_table = in_table(&source.path);
+    let mut rows = if source.single().is_some() { rows.without_fingerprint() } else { rows };
     let needed = Summarizer::needs(model);
     let options = ReadOptions { notation, only: Some(needed), ..model.read_options() };
-    let batches = Batches::open(source, &options).map_err(&in_table)?;
+    let batches = Batches::open(&source.path, &options).map_err(&in_table)?;
     let remarks = batches.remarks();
     for batch in batches {
         if interrupted() {
@@ -69,9 +74,11 @@ fn read(rows: Summarizer, model: &Model, source: &Path, notation: Notation, note
     }
     remarks.warnings().iter().for_each(|warning| notes.warn(warning));
     let mut summary = rows.finish();
-    if is_file {
-        summary.name = source.file_name().map(|name| name.to_string_lossy().into_owned());
-        summary.fingerprint = fingerprint(source)?;
+    if source.is_lasting() {
+        summary.name = source.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    }
+    if let Some(file) = source.single() {
+        summary.fingerprint = fingerprint(file)?;
         summary.fingerprint_of = "file";
     }
     Ok(summary)

@@ -8,6 +8,7 @@ use crate::line::RuleLine;
 use crate::text;
 use orthorules::model::Bootstrap;
 use orthorules::model::{Ensemble, Size, SizeName};
+use orthorules::params::Multiclass;
 use orthorules::rule::Condition;
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
@@ -20,6 +21,9 @@ struct Document<'m> {
     target: &'m str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     classes: &'m [String],
+    /// `shared` where classes share one list of rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    multiclass: Option<Multiclass>,
     shown: SizeLabel,
     chosen: SizeLabel,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -35,7 +39,11 @@ struct Document<'m> {
 struct Listing<'m> {
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'m str>,
-    intercept: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intercept: Option<f64>,
+    /// One for each class, where these share their rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    intercepts: Vec<f64>,
     rules: Vec<Line<'m>>,
 }
 
@@ -48,13 +56,24 @@ struct Line<'m> {
 
 impl<'m> Listing<'m> {
     fn new((ensemble, step): (&'m Ensemble, &'m Size)) -> Self {
-        let line = |(k, &weight): (usize, &f64)| {
-            let rule = &ensemble.rules[k];
-            Line { rule: RuleLine::new(rule, weight), conditions: &rule.conditions }
-        };
-        let rules = step.members().zip(&step.weights).map(line).collect();
-        Self { class: ensemble.class.as_deref(), intercept: step.intercept, rules }
+        let rules = lines(ensemble, &[step]);
+        Self { class: ensemble.class.as_deref(), intercept: Some(step.intercept), intercepts: Vec::new(), rules }
     }
+
+    /// The only list, of rules that classes share: one step for each of them.
+    fn shared(ensemble: &'m Ensemble, steps: &[&'m Size]) -> Self {
+        let intercepts = steps.iter().map(|step| step.intercept).collect();
+        Self { class: None, intercept: None, intercepts, rules: lines(ensemble, steps) }
+    }
+}
+
+/// The rules of a list, each with the weights of these steps.
+fn lines<'m>(ensemble: &'m Ensemble, steps: &[&'m Size]) -> Vec<Line<'m>> {
+    let line = |(place, k): (usize, usize)| {
+        let (rule, weights) = (&ensemble.rules[k], steps.iter().map(|step| step.weights[place]).collect::<Vec<f64>>());
+        Line { rule: RuleLine::new(rule, &weights), conditions: &rule.conditions }
+    };
+    steps[0].members().enumerate().map(line).collect()
 }
 
 /// Runs the command.
@@ -69,13 +88,19 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Output, Failure> {
 }
 
 fn document(model: &Model, size: SizeName) -> Document<'_> {
-    let mut listings: Vec<Listing> = model.steps(size).map(Listing::new).collect();
+    let mut listings: Vec<Listing> = if model.is_shared() {
+        let steps: Vec<&Size> = model.steps(size).map(|(_, step)| step).collect();
+        vec![Listing::shared(&model.ensembles[0], &steps)]
+    } else {
+        model.steps(size).map(Listing::new).collect()
+    };
     let single = if listings.len() == 1 { listings.pop() } else { None };
     Document {
         task: model.task,
         loss: model.loss,
         target: &model.target,
         classes: &model.classes,
+        multiclass: model.is_shared().then_some(Multiclass::Shared),
         shown: SizeLabel::of(model, size),
         chosen: SizeLabel::of(model, model.chosen()),
         single,

@@ -1,10 +1,11 @@
 //! Text for people: aligned tables, rules as lists.
 
 use crate::args::Order;
+use crate::class_table;
 use crate::number::{aligned, percent, share, signed};
 use anstyle::{AnsiColor, Style};
 use orthorules::model::{Ensemble, Size, SizeName};
-use orthorules::{Model, Rule, Task, decimal};
+use orthorules::{Model, Rule, decimal};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -150,6 +151,11 @@ pub(crate) fn meaning(model: &Model) -> String {
 /// is known.
 pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
     let mut text = String::new();
+    if model.is_shared() {
+        let (rules, complexity) = (count(model.rules(size), "rule"), model.complexity(size));
+        let heading = format!("{rules}, complexity {complexity}, with a weight for each class");
+        return format!("{}\n\n{}", styled(BOLD, &heading), class_table::rules(model, size, order));
+    }
     for (i, (ensemble, step)) in model.steps(size).enumerate() {
         let size = format!("{}, complexity {}", count(step.rules, "rule"), step.complexity);
         let class = ensemble.class.as_ref().map_or(String::new(), |c| clean(&format!("{} = {c}: ", model.target)));
@@ -164,11 +170,20 @@ pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
 /// |weight| 2p(1−p) with p the share of the training rows that it covers: how far what it adds to a row is from the
 /// mean of that, on average. A rule and its complement are equally important.
 pub(crate) fn listed(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> Vec<usize> {
+    let sizes: Vec<f64> = step.weights.iter().map(|weight| weight.abs()).collect();
+    ordered(model, ensemble, step, &sizes, order)
+}
+
+/// The same where the weights of the rules have these sizes.
+pub(crate) fn ordered(model: &Model, ensemble: &Ensemble, step: &Size, sizes: &[f64], order: Order) -> Vec<usize> {
     let mut places: Vec<usize> = (0..step.rules).collect();
     if let (Order::Importance, Some(rows)) = (order, model.rows.filter(|&rows| rows > 0)) {
         let share = |rule: &Rule| (rule.covered as f64 / rows as f64).min(1.0);
-        let importance = |(rule, weight): (&Rule, f64)| weight.abs() * 2.0 * share(rule) * (1.0 - share(rule));
-        let importances: Vec<f64> = ensemble.terms(step).map(importance).collect();
+        let importance = |(k, size): (usize, &f64)| {
+            let share = share(&ensemble.rules[k]);
+            size * 2.0 * share * (1.0 - share)
+        };
+        let importances: Vec<f64> = step.members().zip(sizes).map(importance).collect();
         // Equally important rules stay in the order of discovery.
         places.sort_by(|&i, &j| importances[j].total_cmp(&importances[i]));
     }
@@ -180,7 +195,7 @@ fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> G
     let weights = signed(&values, 3);
     let factors = aligned(&values.iter().map(|w| w.exp()).collect::<Vec<_>>(), 3);
     let head = |text| Cell::right(text).styled(DIM);
-    let multiplies = model.task == Task::Poisson;
+    let multiplies = model.task.is_multiplied();
     // Rules of a model written by hand may not know their coverage.
     let known = ensemble.rules.iter().any(|rule| rule.covered > 0);
     // Every search bounds what it missed; the text tells only where exact search has proven something.
@@ -219,7 +234,7 @@ fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> G
 }
 
 /// A rule in lines of at most `room` columns that end between conditions, where these are not wider themselves.
-fn broken(clauses: &[String], room: usize) -> Vec<String> {
+pub(crate) fn broken(clauses: &[String], room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::from("if");
     let mut is_new = true;
@@ -236,7 +251,7 @@ fn broken(clauses: &[String], room: usize) -> Vec<String> {
 }
 
 /// What exact search knows of a rule.
-fn certificate(proven: bool, gap: f64) -> String {
+pub(crate) fn certificate(proven: bool, gap: f64) -> String {
     if proven { "best".into() } else { format!("within {}% of the best", decimal::rounded(100.0 * gap, 2)) }
 }
 

@@ -245,6 +245,7 @@ fn mean(plan: &Plan, score: &str) -> String {
         Mean::Exp => format!("exp({score})"),
         Mean::Logistic => format!("1.0 / (1.0 + exp(-{score}))"),
         Mean::Cut => format!("{score} < 0.0 ? 0.0 : {score} > 1.0 ? 1.0 : {score}"),
+        Mean::Softmax => format!("exp({score} - highest)"),
     }
 }
 
@@ -296,6 +297,25 @@ fn several_scores(plan: &Plan, text: &mut String) {
 }
 
 fn several_predictions(plan: &Plan, text: &mut String) {
+    if plan.mean == Mean::Softmax {
+        let _ = write!(
+            text,
+            "\n/* The probabilities of a row, one for each class. */\n\
+             void orthorules_predict(const orthorules_row *row, double *probabilities);\n\
+             void orthorules_predict(const orthorules_row *row, double *probabilities)\n{{\n    \
+             double total = 0.0, highest;\n    int k;\n    \
+             orthorules_score(row, probabilities);\n    \
+             highest = probabilities[0];\n    \
+             for (k = 1; k < ORTHORULES_CLASSES; k++)\n        \
+             if (probabilities[k] > highest) highest = probabilities[k];\n    \
+             for (k = 0; k < ORTHORULES_CLASSES; k++) {{\n        \
+             double score = probabilities[k];\n        probabilities[k] = {};\n        \
+             total += probabilities[k];\n    }}\n    \
+             for (k = 0; k < ORTHORULES_CLASSES; k++) probabilities[k] /= total;\n}}\n",
+            mean(plan, "score")
+        );
+        return;
+    }
     let _ = write!(
         text,
         "\n/* The probabilities of a row, one for each class. */\n\

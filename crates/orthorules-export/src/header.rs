@@ -61,6 +61,9 @@ impl Plan<'_> {
                 let how = if self.mean == Mean::Cut { "the score, cut off at 0 and 1" } else { "1/(1+exp(-score))" };
                 format!("The prediction is the probability of {positive}: {how}.")
             }
+            (Mean::Softmax, _) => {
+                "The predictions are probabilities: exp(score - highest score), divided by their sum.".into()
+            }
             (mean, _) => {
                 let how = if mean == Mean::Cut { "scores, cut off at 0 and 1" } else { "1/(1+exp(-score))" };
                 format!("The predictions are probabilities: {how}, divided by their sum.")

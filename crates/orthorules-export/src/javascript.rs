@@ -173,6 +173,7 @@ fn predictions(plan: &Plan, text: &mut String) {
     let mean = |value: &str| match plan.mean {
         Mean::Logistic => format!("1.0 / (1.0 + Math.exp(-{value}))"),
         Mean::Cut => format!("{value} < 0.0 ? 0.0 : {value} > 1.0 ? 1.0 : {value}"),
+        Mean::Softmax => format!("Math.exp({value} - highest)"),
         Mean::Exp | Mean::Score => value.to_owned(),
     };
     let is_class = !plan.classes().is_empty();
@@ -199,6 +200,15 @@ fn predictions(plan: &Plan, text: &mut String) {
                 quoted(positive)
             )
         }
+        (Mean::Softmax, _) => writeln!(
+            text,
+            "  const all = scores(row);\n  \
+             const highest = all.reduce((most, [, value]) => (value > most ? value : most), -Infinity);\n  \
+             const means = all.map(([label, value]) => [label, {}]);\n  \
+             let total = 0.0;\n  for (const [, mean] of means) total += mean;\n  \
+             return Object.fromEntries(means.map(([label, mean]) => [label, mean / total]));",
+            mean("value")
+        ),
         _ => writeln!(
             text,
             "  const means = scores(row).map(([label, value]) => [label, {}]);\n  \

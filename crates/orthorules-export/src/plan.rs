@@ -68,6 +68,8 @@ pub(crate) enum Mean {
     Logistic,
     /// The score, cut off at 0 and 1.
     Cut,
+    /// exp(score − the highest score), divided by the sum of these over all classes.
+    Softmax,
 }
 
 /// A model at one size.
@@ -104,7 +106,7 @@ impl<'m> Plan<'m> {
             .filter(|column| used().any(|condition| condition.column == column.name))
             .map(|column| Column { name: &column.name, kind: column.kind })
             .collect();
-        let exposure = model.exposure.as_deref().filter(|_| model.task == Task::Poisson);
+        let exposure = model.exposure.as_deref().filter(|_| model.task.is_multiplied());
         let exposure = exposure.map(|name| place_of_exposure(&mut columns, name)).transpose()?;
         let mut plan = Self {
             model,
@@ -112,13 +114,14 @@ impl<'m> Plan<'m> {
             rules: Vec::new(),
             scores: Vec::new(),
             mean: match (model.task, model.link) {
-                (Task::Poisson, _) => Mean::Exp,
+                (Task::Poisson | Task::Gamma, _) => Mean::Exp,
                 (Task::Classification, Link::Identity) => Mean::Cut,
+                (Task::Classification, Link::Softmax) => Mean::Softmax,
                 (Task::Classification, _) => Mean::Logistic,
                 _ => Mean::Score,
             },
             exposure,
-            complexity: steps.iter().map(|step| step.complexity).sum(),
+            complexity: model.complexity_of(steps.iter().copied()),
         };
         for (ensemble, step) in model.ensembles.iter().zip(steps) {
             let mut score = Score { class: ensemble.class.as_deref(), intercept: step.intercept, terms: Vec::new() };
@@ -150,6 +153,8 @@ impl<'m> Plan<'m> {
             (Op::Ge, Some(Operand::Text(first))) => Holds::In(readable(levels().skip_while(|level| level != first))),
             (Op::Eq, Some(Operand::Text(level))) => Holds::In(readable([level.as_str()])),
             (Op::Ne, Some(Operand::Text(level))) => Holds::NotIn(readable([level.as_str()])),
+            (Op::In, Some(Operand::Levels(levels))) => Holds::In(readable(levels.iter().map(String::as_str))),
+            (Op::NotIn, Some(Operand::Levels(levels))) => Holds::NotIn(readable(levels.iter().map(String::as_str))),
             (Op::Missing, _) => Holds::Missing,
             (Op::Present, _) => Holds::Present,
             _ => return Err(unknown()),
@@ -261,12 +266,15 @@ mod tests {
     use super::*;
 
     fn model(rules: &str, more: &str) -> Model {
-        let text = format!(
+        Model::from_json(&model_text(rules, more)).unwrap()
+    }
+
+    fn model_text(rules: &str, more: &str) -> String {
+        format!(
             r#"{{"format":"orthorules-model","version":1,"task":"classification","loss":"logistic","target":"y",
             "columns":[{{"name":"x","kind":"numeric"}},{{"name":"unused","kind":"numeric"}},
                        {{"name":"c","kind":"categorical","levels":["","a"," b"]}}],{rules}{more}}}"#
-        );
-        Model::from_json(&text).unwrap()
+        )
     }
 
     fn plan(model: &Model) -> Plan<'_> {
@@ -331,5 +339,17 @@ mod tests {
         assert_eq!(order, [1, 0, 2]);
         assert_eq!(plan.effects(), ["a +1, b +3, c +0.5", "a -2, b +4", "c +0.25"]);
         assert_eq!((plan.mean, plan.complexity), (Mean::Logistic, 12));
+    }
+
+    #[test]
+    fn rules_that_classes_share_count_once() {
+        let rules = r#""classes":["a","b","c"],"multiclass":"shared",
+            "rules":[{"conditions":[{"column":"x","op":"<=","value":1}]},{"conditions":[{"column":"x","op":">=","value":2}]}],
+            "path":[{"rules":2,"intercepts":[0.5,0,-0.5],"weights":[[1,0,-1],[-2,1,1]],"train_risk":1}],"chosen":2"#;
+        let text = model_text(rules, "").replace("\"version\":1", "\"version\":2");
+        let model = Model::from_json(&text).unwrap();
+        let plan = plan(&model);
+        assert_eq!((plan.rules.len(), plan.mean, plan.complexity), (2, Mean::Softmax, 4));
+        assert_eq!(plan.effects(), ["a +1, b +0, c -1", "a -2, b +1, c +1"]);
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn write(plan: &Plan) -> String {
     if plan.reads(Kind::Boolean) {
         text.push_str(TRUTH);
     }
-    if matches!(plan.mean, Mean::Exp | Mean::Logistic) {
+    if matches!(plan.mean, Mean::Exp | Mean::Logistic | Mean::Softmax) {
         text.push_str(EXP);
     }
     conditions(plan, &mut text);
@@ -200,6 +200,7 @@ fn predictions(plan: &Plan, text: &mut String) {
     let mean = |value: &str| match plan.mean {
         Mean::Logistic => format!("1.0 / (1.0 + _exp(-{value}))"),
         Mean::Cut => format!("0.0 if {value} < 0.0 else 1.0 if {value} > 1.0 else {value}"),
+        Mean::Softmax => format!("_exp({value} - highest)"),
         Mean::Exp | Mean::Score => value.to_owned(),
     };
     let _ = match (plan.mean, plan.classes()) {
@@ -226,6 +227,15 @@ fn predictions(plan: &Plan, text: &mut String) {
                 literal(positive)
             )
         }
+        (Mean::Softmax, _) => writeln!(
+            text,
+            "    \"\"\"The probability of each label.\"\"\"\n    \
+             scores = score(row)\n    highest = max(scores.values())\n    \
+             means = {{label: {} for label, value in scores.items()}}\n    \
+             total = 0.0\n    for mean in means.values():\n        total += mean\n    \
+             return {{label: mean / total for label, mean in means.items()}}",
+            mean("value")
+        ),
         _ => writeln!(
             text,
             "    \"\"\"The probability of each label.\"\"\"\n    \

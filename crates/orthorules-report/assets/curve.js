@@ -2,10 +2,8 @@
 
 const sizeText = (view, i) => {
   const { rules, complexity } = view.entry.sizes[i];
-  return (
-    `${view.several ? 'up to ' : ''}${counted(rules, 'rule')}${view.several ? ' a class' : ''}, ` +
-    `complexity ${complexity}`
-  );
+  const each = view.several && !view.model.shared;
+  return `${each ? 'up to ' : ''}${counted(rules, 'rule')}${each ? ' a class' : ''}, complexity ${complexity}`;
 };
 
 function curveSection(view) {

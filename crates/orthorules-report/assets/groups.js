@@ -5,7 +5,8 @@
 function groupsOf(view, data) {
   if (data.cells) return data.cells;
   const counts = view.model.ensembles.map((e) => e.rules.length);
-  const start = counts.map((_, e) => counts.slice(0, e).reduce((sum, n) => sum + n, 0));
+  // Classes that share their rules share their bits.
+  const start = counts.map((_, e) => (view.model.shared ? 0 : counts.slice(0, e).reduce((sum, n) => sum + n, 0)));
   const { groups, sample } = data;
   if (groups) {
     data.cells = groups.bits.map((hex, g) => {

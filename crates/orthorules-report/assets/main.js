@@ -37,7 +37,9 @@ function headOf(view) {
         ),
     );
     refill(shown, example(view));
-    const n = view.model.ensembles.reduce((sum, _, e) => sum + view.terms(e).length, 0);
+    const n = view.model.shared
+      ? view.terms(0).length
+      : view.model.ensembles.reduce((sum, _, e) => sum + view.terms(e).length, 0);
     refill(
       size,
       `${n === 1 ? 'One rule predicts ' : `${whole(n)} rules predict `}`,

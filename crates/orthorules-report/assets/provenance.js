@@ -30,7 +30,7 @@ function provenanceSection(view) {
       'aria-label': label,
       spellcheck: 'false',
     });
-  const rules = model.ensembles.flatMap((e) => e.rules);
+  const rules = (model.shared ? model.ensembles.slice(0, 1) : model.ensembles).flatMap((e) => e.rules);
   const proven = rules.filter((r) => r.proven).length;
   const bounded = rules.filter((r) => !r.proven && r.bound && r.value > 0);
   const worst = Math.max(0, ...bounded.map((r) => r.bound / r.value - 1));

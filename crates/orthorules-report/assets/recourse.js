@@ -43,7 +43,7 @@ class States {
 
   joinLevels(conditions) {
     const byTruth = new Map();
-    const named = conditions.filter((c) => typeof c.value === 'string').map((c) => c.value);
+    const named = conditions.flatMap((c) => (typeof c.value === 'number' ? [] : c.value)).filter((v) => v !== undefined);
     for (const level of new Set([...(this.column.levels || []), ...named])) {
       const truth = conditions.map((c) => (holds(c, this.column, level) ? '1' : '0')).join('');
       byTruth.set(truth, [...(byTruth.get(truth) || []), level]);

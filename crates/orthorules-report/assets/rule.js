@@ -293,7 +293,7 @@ function rulePanel(view, term) {
     const cuts = own.filter((c) => typeof c.value === 'number');
     const selected = (value, i) =>
       value === null && i >= 0
-        ? own.every((c) => c.op === '!=' || c.op === 'present')
+        ? own.every((c) => c.op === '!=' || c.op === 'not in' || c.op === 'present')
         : own.every((c) => holds(c, column, value));
     return el(
       'figure',

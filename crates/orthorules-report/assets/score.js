@@ -20,6 +20,10 @@ function holds(condition, column, value) {
       return present && value === condition.value;
     case '!=':
       return present && value !== condition.value;
+    case 'in':
+      return present && condition.value.includes(value);
+    case 'not in':
+      return present && !condition.value.includes(value);
     case 'missing':
       return !present;
     case 'present':
@@ -31,6 +35,16 @@ function holds(condition, column, value) {
 
 const sigmoid = (f) => 1 / (1 + Math.exp(-f));
 
+// What class `k` has of a list of rules that several share.
+function sharedEnsemble(document, label, k) {
+  const path = document.path.map((step) => ({
+    ...step,
+    intercept: step.intercepts[k],
+    weights: step.weights.map((each) => each[k]),
+  }));
+  return { class: label, rules: document.rules, path, chosen: document.chosen };
+}
+
 class Model {
   constructor(document) {
     this.document = document;
@@ -39,9 +53,13 @@ class Model {
     this.classes = document.classes || [];
     this.exposure = document.exposure || null;
     this.identity = document.link === 'identity';
-    this.ensembles = document.one_vs_rest || [
-      { class: null, rules: document.rules, path: document.path, chosen: document.chosen },
-    ];
+    // One list of rules with a weight for each class: an ensemble for each, which share their rules.
+    this.shared = document.multiclass === 'shared';
+    this.ensembles = this.shared
+      ? this.classes.map((label, k) => sharedEnsemble(document, label, k))
+      : document.one_vs_rest || [
+          { class: null, rules: document.rules, path: document.path, chosen: document.chosen },
+        ];
     this.columns = new Map(document.columns.map((column) => [column.name, column]));
     for (const ensemble of this.ensembles) {
       for (const rule of ensemble.rules) {
@@ -90,11 +108,16 @@ class Model {
   // {value} for numbers; {probabilities, label} for classes.
   predict(scores, exposure = 1) {
     if (this.task !== 'classification') {
-      return { value: this.task === 'poisson' ? exposure * Math.exp(scores[0]) : scores[0] };
+      return { value: this.task !== 'regression' ? exposure * Math.exp(scores[0]) : scores[0] };
     }
     let probabilities;
     if (scores.length === 1) {
       probabilities = this.pair(scores[0]);
+    } else if (this.shared) {
+      const highest = scores.reduce((most, score) => (score > most ? score : most), -Infinity);
+      const each = scores.map((score) => Math.exp(score - highest));
+      const total = each.reduce((sum, p) => sum + p, 0);
+      probabilities = each.map((p) => p / total);
     } else {
       const each = scores.map((score) => this.pair(score)[1]);
       const total = each.reduce((sum, p) => sum + p, 0);

@@ -1,6 +1,6 @@
 // What the page says: conditions, weights and quality in words, and one view of a report at one size.
 
-const SIGNS = { '<=': '≤', '>=': '≥', '=': '=', '!=': '≠' };
+const SIGNS = { '<=': '≤', '>=': '≥', '=': '=', '!=': '≠', in: 'in', 'not in': 'not in' };
 
 // The clauses of a rule; two bounds of one column are one clause.
 function clauses(rule) {
@@ -14,6 +14,10 @@ function clauses(rule) {
     if (op === 'missing') return [[name(column), ' is missing']];
     if (op === 'present') return [[name(column), ' is known']];
     const text = (v) => (typeof v === 'number' ? plain(v) : name(v));
+    if (Array.isArray(value)) {
+      const levels = value.flatMap((level, k) => (k > 0 ? [', ', text(level)] : [text(level)]));
+      return [[name(column), ` ${SIGNS[op]} {`, ...levels, '}']];
+    }
     const opposite = { '<=': '>=', '>=': '<=' }[op];
     const j = rule.conditions.findIndex((c, k) => {
       const [low, high] = op === '>=' ? [value, c.value] : [c.value, value];
@@ -48,13 +52,16 @@ class View {
     const { model } = this;
     this.several = model.ensembles.length > 1;
     this.isClasses = model.task === 'classification';
-    this.isCounts = model.task === 'poisson';
+    // Numbers above 0, by a score that is the logarithm of their mean.
+    this.isCounts = model.task !== 'regression' && !this.isClasses;
     // Weights add to a logarithm, so that their exponentials multiply.
     this.factorOf = this.isCounts
       ? model.exposure
         ? 'rate'
-        : 'count'
-      : this.isClasses && !model.identity
+        : model.task === 'poisson'
+          ? 'count'
+          : 'mean'
+      : this.isClasses && !model.identity && !model.shared
         ? 'odds'
         : null;
     this.unit = this.isCounts
@@ -62,7 +69,9 @@ class View {
       : this.isClasses
         ? model.identity
           ? 'probability'
-          : 'log-odds'
+          : model.shared
+            ? 'score'
+            : 'log-odds'
         : model.target;
     this.judged = [this.test, this.table].find((t) => t && t.labelled) || null;
   }
@@ -143,7 +152,7 @@ class View {
     const { entry, model } = this;
     const cv = model.document.cv;
     const single =
-      model.ensembles.length === 1 ? entry.sizes.map((s) => model.ensembles[0].path[s.places[0]].train_risk) : null;
+      model.ensembles.length === 1 || model.shared ? entry.sizes.map((s) => model.ensembles[0].path[s.places[0]].train_risk) : null;
     const measured = (data) => (data && data.labelled ? data.measures.map((m) => m.risk) : null);
     const isTraining = this.table && this.table.training !== false;
     const curves = [
@@ -248,7 +257,7 @@ class View {
         });
       }
     }
-    if (facts.length === 0 && this.model.ensembles.length === 1) {
+    if (facts.length === 0 && (this.model.ensembles.length === 1 || this.model.shared)) {
       const part = saved(this.entry.sizes.map((s) => this.model.ensembles[0].path[s.places[0]].train_risk));
       if (Number.isFinite(part))
         facts.push({

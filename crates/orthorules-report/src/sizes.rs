@@ -15,23 +15,26 @@ pub(crate) struct JointSize<'m> {
 
 /// Every size, by complexity: the order in which a model keeps what cross-validation found.
 pub(crate) fn sizes(model: &Model) -> Vec<JointSize<'_>> {
-    if let [single] = model.ensembles.as_slice() {
-        return single.path.iter().enumerate().map(|(place, step)| joint(step, place)).collect();
+    if let [list] = model.lists() {
+        return (0..list.path.len()).map(|place| joint(model, place)).collect();
     }
     let mut sizes: Vec<JointSize> = model.sizes().into_iter().map(|rules| at(model, rules.into())).collect();
     sizes.sort_by_key(|size| size.complexity);
     sizes
 }
 
-fn joint(step: &Size, place: usize) -> JointSize<'_> {
-    JointSize { rules: step.rules, complexity: step.complexity, steps: vec![step], places: vec![place] }
+/// The size at a place of the path of every ensemble.
+fn joint(model: &Model, place: usize) -> JointSize<'_> {
+    let steps: Vec<&Size> = model.ensembles.iter().map(|ensemble| &ensemble.path[place]).collect();
+    let (rules, complexity) = (steps[0].rules, model.complexity_of(steps.iter().copied()));
+    JointSize { rules, complexity, places: vec![place; steps.len()], steps }
 }
 
 /// The size that is meant.
 fn at(model: &Model, size: SizeName) -> JointSize<'_> {
     let (places, steps): (Vec<usize>, Vec<&Size>) = model.steps(size).map(|(e, step)| (place(e, step), step)).unzip();
     let rules = steps.iter().map(|s| s.rules).max().unwrap_or(0);
-    JointSize { rules, complexity: steps.iter().map(|s| s.complexity).sum(), steps, places }
+    JointSize { rules, complexity: model.complexity_of(steps.iter().copied()), steps, places }
 }
 
 fn place(ensemble: &Ensemble, step: &Size) -> usize {

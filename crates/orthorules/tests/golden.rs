@@ -2,7 +2,7 @@
 
 use orthorules::generate::SplitMix64;
 use orthorules::model::VERSION;
-use orthorules::params::{Cv, Monotone, PathKind, Preset, Search, Select};
+use orthorules::params::{Cv, Monotone, Multiclass, PathKind, Preset, Search, Select};
 use orthorules::predict::Activations;
 use orthorules::rule::Op;
 use orthorules::{Column, Model, Params, Problem, Roles, Silent, Table, Task, Values, fit};
@@ -96,7 +96,7 @@ fn golden_models_have_it_all() {
     let models: Vec<Model> = models().into_iter().map(|(_, model)| model).collect();
     assert!(models.len() >= 8);
     let has = |what: &dyn Fn(&Model) -> bool| models.iter().any(what);
-    for task in [Task::Regression, Task::Classification, Task::Poisson] {
+    for task in Task::ALL {
         assert!(has(&|m| m.task == task), "{task}");
     }
     let rules = || models.iter().flat_map(|m| &m.ensembles).flat_map(|e| &e.rules);
@@ -107,6 +107,7 @@ fn golden_models_have_it_all() {
     assert!(["Converged", "Unbounded", "Step"].iter().all(|s| statuses.contains(*s)), "{statuses:?}");
     assert!(steps().any(|s| s.members.is_some()) && rules().any(|r| r.proven) && rules().any(|r| r.bound.is_some()));
     assert!(has(&|m| m.ensembles.len() > 2) && has(&|m| !m.classes.is_empty() && m.link == orthorules::Link::Identity));
+    assert!(has(&Model::is_shared));
     assert!(has(&|m| m.cv.is_some()) && has(&|m| m.bootstrap.is_some()));
     assert!(has(&|m| m.weight.is_some()) && has(&|m| m.exposure.is_some()));
     assert!(has(&|m| m.columns.iter().any(|c| c.monotone.is_some())));
@@ -149,14 +150,15 @@ fn lessons(rows: usize) -> Table {
     Table::new(columns).unwrap()
 }
 
-/// Writes the models of this version that are not there yet.
+/// Writes the models that are not there yet, each for its version.
 #[test]
 #[ignore = "writes the files that the other tests read"]
-fn write_models_of_this_version() {
+fn write_models() {
     let table = lessons(240);
     let targets = ["minutes", "late", "claims", "how"];
     let write = |name: &str, target: &str, weighted: bool, exposure: bool, params: Params| {
         let task = match target {
+            "minutes" if name == "amounts" => Task::Gamma,
             "minutes" => Task::Regression,
             "claims" => Task::Poisson,
             _ => Task::Classification,
@@ -168,7 +170,8 @@ fn write_models_of_this_version() {
         let problem = Problem::new(table.clone(), &roles).unwrap();
         let params = Params { max_complexity: params.max_complexity.or(Some(14)), ..params };
         let model = fit(&problem, &params, &Silent).unwrap().model;
-        let path = folder().join(format!("v{VERSION}/{name}.json"));
+        let document: Value = serde_json::from_str(&model.to_json()).unwrap();
+        let path = folder().join(format!("v{}/{name}.json", document["version"]));
         if !path.exists() {
             model.save(&path).unwrap();
             std::fs::write(path.with_extension("expected.json"), format!("{:#}\n", said(&model))).unwrap();
@@ -193,5 +196,8 @@ fn write_models_of_this_version() {
     write("separated", "late", false, false, Params { reg_lambda: Some(0.0), max_complexity: Some(40), ..nested() });
     write("probabilities", "late", false, false, Params { num_trees: 60, ..Preset::Sirus.params() });
     write("counts", "claims", true, true, base());
-    write("many", "how", false, false, Params { cv: Some(Cv::Folds(3)), ..base() });
+    write("amounts", "minutes", true, true, base());
+    let each = Params { multiclass: Some(Multiclass::OneVsRest), ..base() };
+    write("many", "how", false, false, Params { cv: Some(Cv::Folds(3)), ..each });
+    write("shared", "how", true, false, Params { cv: Some(Cv::Folds(3)), bootstrap: Some(20), ..base() });
 }

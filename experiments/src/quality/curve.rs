@@ -46,6 +46,10 @@ pub(crate) struct Comparison {
     pub(crate) wins: usize,
     pub(crate) ties: usize,
     pub(crate) losses: usize,
+    /// Data sets where the first is better by half a per cent or more, and where it is worse.
+    pub(crate) clear: [usize; 2],
+    /// The mean log ratio and its standard error over data sets.
+    pub(crate) mean: [f64; 2],
     /// Two-sided p of Wilcoxon's signed-rank test.
     pub(crate) p: f64,
 }
@@ -58,9 +62,19 @@ impl Comparison {
             wins: count(|x| x < -0.01),
             ties: count(|x| x.abs() <= 0.01),
             losses: count(|x| x > 0.01),
+            clear: [count(|x| x < -0.005), count(|x| x > 0.005)],
+            mean: mean(log_ratios),
             p: wilcoxon(log_ratios),
         }
     }
+}
+
+/// The mean and its standard error, which a single value does not have.
+fn mean(values: &[f64]) -> [f64; 2] {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let square = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
+    [mean, (square / (n * (n - 1.0))).sqrt()]
 }
 
 /// Two-sided p of the signed-rank test: normal approximation with corrections for ties and continuity. Zeros are dropped.
@@ -112,5 +126,9 @@ mod tests {
         assert_eq!(wilcoxon(&[0.0, 0.0]), 1.0);
         let comparison = Comparison::new(&[-0.5, -0.2, 0.001, 0.3]);
         assert_eq!((comparison.wins, comparison.ties, comparison.losses), (2, 1, 1));
+        assert_eq!(comparison.clear, [2, 1]);
+        let [mean, se] = Comparison::new(&[0.1, 0.2, 0.6]).mean;
+        // The standard deviation is √.07.
+        assert!((mean - 0.3).abs() < 1e-12 && (se - (0.07f64 / 3.0).sqrt()).abs() < 1e-12);
     }
 }

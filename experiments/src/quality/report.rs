@@ -48,12 +48,12 @@ impl System {
     }
 
     /// Logarithms of the ratios of this system's test figure to `other`'s, on the splits that both have.
-    fn log_ratios(&self, other: &Self, sets: usize) -> Vec<f64> {
+    fn log_ratios(&self, other: &Self, sets: impl Iterator<Item = usize>) -> Vec<f64> {
         let sums = |d: usize| {
             let shared = self.scores.range((d, 0)..(d + 1, 0)).filter_map(|(key, a)| Some((a, other.scores.get(key)?)));
             shared.fold((0.0, 0.0), |(x, y), (a, b)| (x + a.test.average(), y + b.test.average()))
         };
-        (0..sets).map(sums).filter(|&(x, _)| x > 0.0).map(|(x, y)| (x / y).ln()).collect()
+        sets.map(sums).filter(|&(x, _)| x > 0.0).map(|(x, y)| (x / y).ln()).collect()
     }
 }
 
@@ -83,13 +83,14 @@ pub(crate) fn table(systems: &[System], sets: &[DataSet]) -> String {
     text
 }
 
-/// The first system against every other.
-pub(crate) fn comparisons(systems: &[System], sets: usize) -> String {
+/// The first system against every other, on all data sets; then on the small and the large ones, where there are both.
+pub(crate) fn comparisons(systems: &[System], sets: &[DataSet]) -> String {
     let mut text = String::new();
     let Some((first, others)) = systems.split_first() else { return text };
+    let size = |small: bool| (0..sets.len()).filter(move |&d| sets[d].is_small() == small);
     for other in others {
-        let ratios = first.log_ratios(other, sets);
-        let Comparison { wins, ties, losses, p } = Comparison::new(&ratios);
+        let ratios = first.log_ratios(other, 0..sets.len());
+        let Comparison { wins, ties, losses, p, .. } = Comparison::new(&ratios);
         let ratio = geometric(ratios.iter().map(|x| x.exp()));
         let _ = writeln!(
             text,
@@ -99,6 +100,41 @@ pub(crate) fn comparisons(systems: &[System], sets: usize) -> String {
             other.name,
             ratios.len()
         );
+        let mut groups = vec![("all", ratios)];
+        for (name, small) in [("small", true), ("large", false)] {
+            groups.push((name, first.log_ratios(other, size(small))));
+        }
+        let both = groups[1..].iter().all(|(_, ratios)| !ratios.is_empty());
+        for (name, ratios) in groups.iter().take(if both { 3 } else { 1 }) {
+            let Comparison { mean: [mean, se], clear: [better, worse], .. } = Comparison::new(ratios);
+            let _ = writeln!(
+                text,
+                "  {name:5} mean log ratio {mean:+.4} ± {se:.4}; {better} better and {worse} worse by 0.5 %, of {}",
+                ratios.len()
+            );
+        }
+    }
+    text
+}
+
+/// The steps of every system's curves on every split, as `peers::read` takes them.
+pub(crate) fn sizes_csv(systems: &[System], sets: &[DataSet]) -> String {
+    let mut text = String::from("data_set,split,system,complexity,train_risk,test_risk\n");
+    for system in systems {
+        for ((d, split), score) in &system.scores {
+            let mut before = [1.0, 1.0];
+            let mut line = |level: usize, [train, test]: [f64; 2]| {
+                let _ = writeln!(text, "{},{split},{},{level},{train},{test}", sets[*d].name, system.name);
+            };
+            line(0, before);
+            for level in 0..LEVELS {
+                let now = [score.train.0[level], score.test.0[level]];
+                if now != before {
+                    line(level + 1, now);
+                    before = now;
+                }
+            }
+        }
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use orthorules::model::SizeName;
 use orthorules::predict::Activations;
-use orthorules::{Model, Predictions, Predictor, Table, Task};
+use orthorules::{Model, Predictions, Predictor, Table};
 
 /// Sizes of a model that are tried, and rows that are explained.
 const SOME: usize = 4;
@@ -62,7 +62,7 @@ fn sensible(model: &Model, predictions: &Predictions, rows: usize) -> Result<(),
     let values = predictions.values();
     match predictions.labels() {
         None => {
-            let fine = |x: f64| !x.is_nan() && (model.task != Task::Poisson || x >= 0.0);
+            let fine = |x: f64| !x.is_nan() && (!model.task.is_multiplied() || x >= 0.0);
             match values.iter().find(|x| !fine(**x)) {
                 Some(x) => Err(format!("{} predicts {x}", model.task)),
                 None if values.len() == rows => Ok(()),

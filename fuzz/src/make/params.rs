@@ -3,7 +3,9 @@
 use super::odd;
 use crate::rng::Rng;
 use crate::settings::Settings;
-use orthorules::params::{Bound, Intercept, Learner, Objective, PathKind, Preset, Search, Select, Update, described};
+use orthorules::params::{
+    Bound, Intercept, Learner, Objective, PathKind, Preset, Search, Select, Sets, Update, described,
+};
 
 /// A few parameters with which small tables take milliseconds.
 pub(crate) fn modest(rng: &mut Rng, columns: &[String], settings: &mut Settings) {
@@ -68,7 +70,7 @@ pub(crate) fn extreme(rng: &mut Rng) -> Settings {
         settings.set(rng.word(&["weight", "ignore", "categorical", "groups"]), rng.word(&["w", "a", "c", "y", "z"]));
     }
     if rng.once_in(6) {
-        settings.set("task", *rng.pick(&["regression", "classification", "poisson"]));
+        settings.set("task", *rng.pick(&["regression", "classification", "poisson", "gamma"]));
     }
     settings
 }
@@ -89,6 +91,7 @@ fn value(rng: &mut Rng, name: &str) -> String {
         "bound" => named(rng, Bound::NAMES),
         "path" => named(rng, PathKind::NAMES),
         "select" => named(rng, Select::NAMES),
+        "sets" => named(rng, Sets::NAMES),
         "max_bins" if rng.once_in(3) => "exact".into(),
         "cuts" => {
             let number = |rng: &mut Rng| if rng.once_in(3) { odd::number(rng) } else { rng.below(12) as f64 };

@@ -64,7 +64,7 @@ pub(crate) fn sheet(rng: &mut Rng) -> (Sheet, Settings) {
         columns.push(("w".into(), Data::Numbers((0..rows).map(|_| Some(weight(rng))).collect())));
         settings.set("weight", "w");
     }
-    if settings.0.iter().any(|(_, value)| value == "poisson") && rng.once_in(2) {
+    if settings.0.iter().any(|(_, value)| value == "poisson" || value == "gamma") && rng.once_in(2) {
         columns.push(("e".into(), Data::Numbers((0..rows).map(|_| Some(0.1 + rng.unit())).collect())));
         settings.set("exposure", "e");
     }
@@ -109,7 +109,7 @@ fn feature(rng: &mut Rng, rows: usize) -> Data {
 
 fn target(rng: &mut Rng, signal: &[f64], settings: &mut Settings) -> Data {
     let noise = if rng.once_in(3) { 0.0 } else { 0.5 };
-    match rng.below(8) {
+    match rng.below(9) {
         0..=2 => {
             let scale = *rng.pick(&[1.0, 1.0, 1.0, 1e-300, 1e150, 1e300, 1e308, 5e-324]);
             let offset = *rng.pick(&[0.0, 0.0, 1e6, -1e15]);
@@ -126,8 +126,13 @@ fn target(rng: &mut Rng, signal: &[f64], settings: &mut Settings) -> Data {
             let scale = *rng.pick(&[1.0, 1.0, 1e-3, 1e100]);
             Data::Numbers(signal.iter().map(|s| Some(scale * (s + noise * 2.0 * rng.unit()).floor())).collect())
         }
+        7 => {
+            settings.set("task", "gamma");
+            let scale = *rng.pick(&[1.0, 1e-3, 1e100, 1e307, 1e-300]);
+            Data::Numbers(signal.iter().map(|s| Some(scale * (0.01 + s.abs() + noise * rng.unit()))).collect())
+        }
         _ => {
-            settings.set("task", *rng.pick(&["regression", "classification", "poisson"]));
+            settings.set("task", *rng.pick(&["regression", "classification", "poisson", "gamma"]));
             feature(rng, signal.len())
         }
     }

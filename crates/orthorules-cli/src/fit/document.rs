@@ -7,7 +7,7 @@ use orthorules::evaluate::Evaluation;
 use orthorules::model::Bootstrap;
 use orthorules::model::GridPoint;
 use orthorules::model::{Ensemble, Size, SizeName};
-use orthorules::params::Select;
+use orthorules::params::{Multiclass, Select};
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
 
@@ -85,6 +85,9 @@ pub(crate) struct Document<'f> {
     loss: Loss,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     classes: &'f [String],
+    /// `shared` where classes share one list of rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    multiclass: Option<Multiclass>,
     rows: usize,
     columns: usize,
     table: &'f [Line],
@@ -123,12 +126,14 @@ impl Fitted {
     pub(crate) fn document(&self) -> Document<'_> {
         let one_vs_rest = self.model.ensembles.iter().filter_map(|ensemble| {
             let class = ensemble.class.as_deref()?;
-            Some(ClassPath { class, path: entries(ensemble, &[]), chosen: ensemble.chosen().into() })
+            let path = entries(std::slice::from_ref(ensemble), &[]);
+            Some(ClassPath { class, path, chosen: ensemble.chosen().into() }).filter(|_| !self.model.is_shared())
         });
         Document {
             task: self.model.task,
             loss: self.model.loss,
             classes: &self.model.classes,
+            multiclass: self.model.is_shared().then_some(Multiclass::Shared),
             rows: self.rows,
             columns: self.columns,
             table: &self.table,
@@ -149,15 +154,17 @@ impl Fitted {
     }
 }
 
-/// The path of one ensemble; `seconds` are those of the searches for the newest rule of each size.
-pub(super) fn entries(ensemble: &Ensemble, seconds: &[f64]) -> Vec<Entry> {
+/// The path of ensembles that differ in their weights alone; `seconds` are those of the searches for the newest rule of each size.
+pub(super) fn entries(ensembles: &[Ensemble], seconds: &[f64]) -> Vec<Entry> {
+    let Some(first) = ensembles.first() else { return Vec::new() };
     let entry = |(i, step): (usize, &Size)| {
-        let newest = step.members().zip(&step.weights).last().map(|(k, &weight)| {
+        let newest = step.members().last().map(|k| {
             let seconds = i.checked_sub(1).and_then(|i| seconds.get(i)).copied();
-            Newest { rule: RuleLine::new(&ensemble.rules[k], weight), seconds }
+            let weights: Vec<f64> = ensembles.iter().filter_map(|e| e.path[i].weights.last().copied()).collect();
+            Newest { rule: RuleLine::new(&first.rules[k], &weights), seconds }
         });
         let held_out = newest.as_ref().map(|_| HeldOut { cv_risk: None, cv_se: None });
         Entry { size: step.into(), train_risk: step.train_risk, held_out, newest }
     };
-    ensemble.path.iter().enumerate().map(entry).collect()
+    first.path.iter().enumerate().map(entry).collect()
 }

@@ -255,11 +255,13 @@ fn several_classes_share_the_limit() {
     });
     let sandbox = Sandbox::with(&[("t.csv", &rows)]);
     for limit in ["0", "7", "30"] {
-        let flags = ["--max-complexity", limit, "--cv", "none"];
-        let document = sandbox.json(&[&["fit", "t.csv", "--target", "y"][..], &flags].concat());
-        let most: u64 = limit.parse().unwrap();
-        assert!(document["chosen"]["complexity"].as_u64().unwrap() <= most, "{}", document["chosen"]);
-        assert!(document["path"].as_array().unwrap().iter().all(|s| s["complexity"].as_u64().unwrap() <= most));
+        for multiclass in ["shared", "one-vs-rest"] {
+            let flags = ["--max-complexity", limit, "--cv", "none", "--multiclass", multiclass];
+            let document = sandbox.json(&[&["fit", "t.csv", "--target", "y"][..], &flags].concat());
+            let most: u64 = limit.parse().unwrap();
+            assert!(document["chosen"]["complexity"].as_u64().unwrap() <= most, "{}", document["chosen"]);
+            assert!(document["path"].as_array().unwrap().iter().all(|s| s["complexity"].as_u64().unwrap() <= most));
+        }
     }
 }
 

@@ -73,7 +73,8 @@ fn exact_search_proves_its_rules() {
 #[test]
 fn fit_of_several_classes_has_a_joint_path_and_one_for_each() {
     let sandbox = Sandbox::with(&[("t.csv", &flowers())]);
-    let document = sandbox.json(&["fit", "t.csv", "--target", "kind", "-o", "m.json"]);
+    let each = ["--multiclass", "one-vs-rest"];
+    let document = sandbox.json(&[&["fit", "t.csv", "--target", "kind", "-o", "m.json"], &each[..]].concat());
     assert_eq!(document["classes"], serde_json::json!(["ann", "bea", "cat"]));
     let path = document["path"].as_array().unwrap();
     assert_eq!(path[0]["rules"], 0);
@@ -167,7 +168,7 @@ fn show_predict_and_explain_agree() {
 #[test]
 fn several_classes_are_listed_one_by_one() {
     let sandbox = Sandbox::with(&[("t.csv", &flowers())]);
-    sandbox.ok(&["fit", "t.csv", "--target", "kind", "-o", "m.json"]);
+    sandbox.ok(&["fit", "t.csv", "--target", "kind", "-o", "m.json", "--multiclass", "one-vs-rest"]);
     let shown = sandbox.json(&["show", "m.json"]);
     assert_eq!(shown["one_vs_rest"].as_array().unwrap().len(), 3);
     let explained = sandbox.json(&["explain", "m.json", "t.csv", "--row", "1"]);

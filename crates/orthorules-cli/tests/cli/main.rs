@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod batches;
+mod classes;
 mod columns;
 mod contact;
 mod export;
@@ -21,6 +22,8 @@ mod pages;
 mod report;
 mod round_trip;
 mod selection;
+mod sets;
+mod several;
 mod targets;
 mod ways;
 

@@ -72,6 +72,8 @@ fn huge_values_stay_numbers() {
     let document =
         accepted("1e300 in the target", "x,y\n1,1e300\n2,-1e300\n3,1e300\n4,2.5e299\n", &["--min-coverage=1"]);
     assert!(document["path"].as_array().unwrap().len() > 1);
+    accepted("amounts from 1e-300 to 1e300", "x,y\n1,1e300\n2,1e-300\n3,1\n4,2\n", &["--task", "gamma"]);
+    accepted("one amount", "x,y\n1,3\n2,3\n3,3\n4,3\n", &["--task", "gamma"]);
     accepted("1e300 counts", "x,y\n1,1e300\n2,0\n3,1e300\n4,2\n", &["--task", "poisson"]);
 }
 

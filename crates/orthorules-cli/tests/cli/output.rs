@@ -39,7 +39,9 @@ fn each_task_says_what_a_weight_means() {
     assert!(houses.contains("prediction of price is the sum"), "{houses}");
     let claims = sandbox.ok(&["fit", "c.csv", "--target=claims", "--task=poisson", "--exposure=years"]).stdout;
     assert!(claims.contains("factor") && claims.contains("  ×") && claims.contains("multiplies"), "{claims}");
-    let flowers = sandbox.ok(&["fit", "f.csv", "--target", "kind"]).stdout;
+    let shared = sandbox.ok(&["fit", "f.csv", "--target", "kind"]).stdout;
+    assert!(shared.contains("has a weight for each kind"), "{shared}");
+    let flowers = sandbox.ok(&["fit", "f.csv", "--target", "kind", "--multiclass", "one-vs-rest"]).stdout;
     for class in ["ann", "bea", "cat"] {
         assert!(flowers.contains(&format!("kind = {class}: ")), "{flowers}");
     }

@@ -138,10 +138,23 @@ impl Layout<'_> {
     fn mean_of(&self, score: &str) -> String {
         match self.plan.mean {
             Mean::Score => score.to_owned(),
-            Mean::Exp => format!("EXP({score})"),
+            Mean::Exp | Mean::Softmax => format!("EXP({score})"),
             // EXP of more than this is an error, not infinity.
             Mean::Logistic => format!("1/(1+EXP(MIN(709,-{score})))"),
             Mean::Cut => format!("MIN(1,MAX(0,{score}))"),
+        }
+    }
+
+    /// What a class contributes to the probabilities of a case, all of which are divided by their sum.
+    fn share_of(&self, score: usize, case: u32) -> String {
+        let name = |score: usize| self.score(score, case).row_free();
+        let own = format!("Cases!{}", name(score));
+        match self.plan.mean {
+            // The highest of them is 1: none is too large, and not all are too small.
+            Mean::Softmax => {
+                format!("EXP({own}-MAX(Cases!{}:{}))", name(0), name(self.plan.scores.len() - 1))
+            }
+            _ => self.mean_of(&own),
         }
     }
 
@@ -232,7 +245,7 @@ impl Layout<'_> {
             if plan.has_several() {
                 for score in 0..plan.scores.len() {
                     let (at, own) = (self.mean(score, case), format!("Cases!{}", self.score(score, case).row_free()));
-                    let text = format!("IF({own}=\"\",0,{})", self.mean_of(&own));
+                    let text = format!("IF({own}=\"\",0,{})", self.share_of(score, case));
                     sheet.write_formula(at.row, at.column(), formula(text, "0")?)?;
                 }
             }

@@ -184,6 +184,14 @@ fn predictions(plan: &Plan, graph: &mut Graph) {
     if plan.mean == Mean::Exp && plan.exposure.is_none() {
         return graph.named("Exp", &["score"], name, &[]);
     }
+    if plan.mean == Mean::Softmax {
+        let axis = graph.ints(&[1]);
+        let highest = graph.node("ReduceMax", &["score", &axis], &[int("keepdims", 1)]);
+        let below = graph.node("Sub", &["score", &highest], &[]);
+        let means = graph.node("Exp", &[&below], &[]);
+        let total = graph.node("ReduceSum", &[&means, &axis], &[int("keepdims", 1)]);
+        return graph.named("Div", &[&means, &total], name, &[]);
+    }
     let one = graph.doubles(&[1, 1], &[1.0]);
     let logistic = |graph: &mut Graph, exponent: &str| {
         let power = graph.node("Exp", &[exponent], &[]);
@@ -191,7 +199,7 @@ fn predictions(plan: &Plan, graph: &mut Graph) {
         graph.node("Div", &[&one, &below], &[])
     };
     let mean = match plan.mean {
-        Mean::Score | Mean::Exp => {
+        Mean::Score | Mean::Exp | Mean::Softmax => {
             let exposure = plan.exposure.map_or("", |place| plan.columns[place].name);
             let rate = graph.node("Exp", &["score"], &[]);
             let missing = graph.node("IsNaN", &[exposure], &[]);

@@ -1,6 +1,7 @@
 //! Several classes: a Scorecard for each, and a last model that makes probabilities of their means.
 
 use super::Document;
+use crate::plan::Mean;
 
 impl Document<'_> {
     /// The score of a class inside the chain; outside it has its proper name.
@@ -41,7 +42,8 @@ impl Document<'_> {
         let shares: Vec<String> = (1..=means.len()).map(|k| format!("{}share_{k}", self.prefix)).collect();
         self.xml.open("RegressionModel", &[("functionName", "classification"), ("normalizationMethod", "simplemax")]);
         self.xml.open("MiningSchema", &[]);
-        for name in names.iter().chain(&means) {
+        let given = if plan.mean == Mean::Softmax { &[] } else { means.as_slice() };
+        for name in names.iter().chain(given) {
             self.xml.empty("MiningField", &[("name", name)]);
         }
         for column in &plan.columns {
@@ -59,7 +61,22 @@ impl Document<'_> {
         self.rules();
         self.xml.close();
         self.xml.open("LocalTransformations", &[]);
-        for (share, mean) in shares.iter().zip(&means) {
+        if plan.mean == Mean::Softmax {
+            for (share, own) in shares.iter().zip(&names) {
+                let field = [("name", share.as_str()), ("optype", "continuous"), ("dataType", "double")];
+                self.xml.open("DerivedField", &field);
+                // The highest of them is 1: none is too large, and not all are too small.
+                self.apply("exp", |d| {
+                    d.apply("-", |d| {
+                        d.xml.empty("FieldRef", &[("field", own)]);
+                        d.apply("max", |d| names.iter().for_each(|name| d.xml.empty("FieldRef", &[("field", name)])));
+                    });
+                });
+                self.xml.close();
+            }
+        }
+        let plain = if plan.mean == Mean::Softmax { 0 } else { means.len() };
+        for (share, mean) in shares.iter().zip(&means).take(plain) {
             let field = [("name", share.as_str()), ("optype", "continuous"), ("dataType", "double")];
             self.xml.open("DerivedField", &field);
             // Where all means are 0, no class is likelier than another.

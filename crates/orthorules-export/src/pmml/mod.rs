@@ -201,7 +201,9 @@ impl Document<'_> {
         self.xml.open("Output", &[]);
         let name = if plan.has_several() { self.sum_name(place) } else { self.score_name(score) };
         self.field(&name, &[("feature", "predictedValue")]);
-        if plan.has_several() {
+        if plan.mean == Mean::Softmax {
+            // Exponentials wait until the highest score is known.
+        } else if plan.has_several() {
             let mean = self.mean_name(place);
             self.computed(&mean, |d| d.mean(&name));
         } else {
@@ -306,7 +308,7 @@ impl Document<'_> {
         let field = |d: &mut Self| d.xml.empty("FieldRef", &[("field", score)]);
         match self.plan.mean {
             Mean::Score => field(self),
-            Mean::Exp => self.apply("exp", field),
+            Mean::Exp | Mean::Softmax => self.apply("exp", field),
             Mean::Logistic => self.apply("/", |d| {
                 d.constant(1.0);
                 d.apply("+", |d| {

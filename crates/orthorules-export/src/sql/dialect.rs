@@ -120,6 +120,12 @@ impl Dialect {
         }
     }
 
+    /// A number, or this one if it is larger.
+    pub(super) fn at_most(self, x: &str, most: f64) -> String {
+        let least = if self == Self::Sqlite { "MIN" } else { "LEAST" };
+        format!("{least}({}, {x})", self.number(most))
+    }
+
     /// A number cut off at 0 and 1.
     pub(super) fn cut(self, x: &str) -> String {
         let (most, least) = if self == Self::Sqlite { ("MIN", "MAX") } else { ("LEAST", "GREATEST") };

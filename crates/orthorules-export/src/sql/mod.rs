@@ -111,6 +111,7 @@ impl Query<'_> {
         match self.plan.mean {
             Mean::Score => score.to_owned(),
             Mean::Cut => dialect.cut(&format!("({score})")),
+            Mean::Softmax => dialect.exp(score),
             Mean::Logistic => format!("{one} / ({one} + {})", dialect.exp(&format!("-({score})"))),
             Mean::Exp => match self.plan.exposure {
                 None => dialect.exp(&format!("({score})")),
@@ -128,6 +129,9 @@ impl Query<'_> {
 
     /// The prediction for each class from the names of the scores.
     fn probabilities(&self, scores: &[String]) -> Vec<String> {
+        if self.plan.mean == Mean::Softmax {
+            return self.softmax(scores);
+        }
         let means: Vec<String> = scores.iter().map(|score| self.mean(score)).collect();
         let total = format!("({})", joined(&means, " +", "      "));
         let (zero, one) = (self.dialect.number(0.0), self.dialect.number(1.0));
@@ -138,6 +142,19 @@ impl Query<'_> {
             )
         };
         means.iter().map(share).collect()
+    }
+
+    /// exp(score) of each class, divided by their sum: with all exponents relative to its own, none of which is so large that
+    /// the sum of all overflows.
+    fn softmax(&self, scores: &[String]) -> Vec<String> {
+        let (dialect, one) = (self.dialect, self.dialect.number(1.0));
+        let share = |own: &String| {
+            let relative = |score: &String| dialect.exp(&dialect.at_most(&format!("{score} - {own}"), 700.0));
+            let term = |score: &String| if score == own { one.clone() } else { relative(score) };
+            let terms: Vec<String> = scores.iter().map(term).collect();
+            format!("{one} / ({})", joined(&terms, " +", "      "))
+        };
+        scores.iter().map(share).collect()
     }
 
     /// The intercept and what rules add, in their order.

@@ -15,7 +15,7 @@ const MOST_GROUPS: usize = 3000;
 /// And with more bytes of bits and numbers than this, with many rules or classes.
 const MOST_BYTES: usize = 100_000;
 
-/// The groups by the rules that their rows satisfy: one bit for each ensemble and rule, lowest first.
+/// The groups by the rules that their rows satisfy: one bit for each list and rule, lowest first.
 #[derive(Debug, Clone)]
 pub(super) struct Groups {
     rules: Vec<usize>,
@@ -37,7 +37,7 @@ struct Sums {
 
 impl Groups {
     pub(super) fn new(model: &Model) -> Self {
-        let rules = model.ensembles.iter().map(|e| e.rules.len()).collect();
+        let rules = model.lists().iter().map(|e| e.rules.len()).collect();
         Self { rules, classes: model.classes.len(), by_rules: BTreeMap::new() }
     }
 

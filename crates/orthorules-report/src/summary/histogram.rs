@@ -3,8 +3,8 @@
 use super::sample::{Cell, Drawn, Sample};
 use super::short;
 use orthorules::Model;
-use orthorules::rule::Operand;
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// Bins of a column of numbers.
 const BINS: usize = 24;
@@ -142,19 +142,17 @@ fn shown_levels(model: &Model, sample: &Sample, c: usize, name: &str) -> (Vec<us
         }
     }
     let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
-    let named: Vec<&str> = conditions
+    let named: HashSet<&str> = conditions
         .filter(|condition| condition.column == name)
-        .filter_map(|condition| match &condition.value {
-            Some(Operand::Text(level)) => Some(level.as_str()),
-            _ => None,
-        })
+        .flat_map(orthorules::rule::Condition::levels)
+        .map(String::as_str)
         .collect();
     let mut order: Vec<usize> = (0..rows.len()).filter(|&level| rows[level] > 0).collect();
     order.sort_by(|&a, &b| rows[b].cmp(&rows[a]).then_with(|| sample.levels[c][a].cmp(&sample.levels[c][b])));
     let (all, mut place) = (order.len(), 0);
     order.retain(|&level| {
         place += 1;
-        place <= LEVELS || named.contains(&sample.levels[c][level].as_str())
+        place <= LEVELS || named.contains(sample.levels[c][level].as_str())
     });
     let others = all - order.len();
     (order, others)

@@ -8,7 +8,8 @@ use crate::codes::packed::Codes;
 pub(crate) use crate::codes::packed::with_codes;
 pub(crate) use crate::codes::scale::Scale;
 use crate::codes::selection::{CodeSet, Selection};
-use crate::model::rule::Condition;
+use crate::codes::wanted::{LevelSets, Wanted, with_wanted};
+use crate::model::rule::{Condition, Operand};
 use std::ops::Range;
 
 /// Fewer rows are counted by chance.
@@ -69,13 +70,25 @@ impl BinnedColumn {
         with_codes!(&self.codes, codes => codes.iter().filter(|code| code.index() == self.bins).count())
     }
 
-    /// The condition that `selection` stands for.
+    /// The condition that `selection` stands for, where it is no set.
     pub(crate) fn condition(&self, selection: Selection) -> Condition {
         Condition {
             column: self.name.clone(),
             op: selection.op(),
             value: selection.operand(&self.scale),
             of_flag: self.is_flag(),
+        }
+    }
+
+    /// The condition that `selection` stands for, with its levels in the order of the column.
+    pub(crate) fn condition_among(&self, selection: Selection, sets: &LevelSets) -> Condition {
+        let condition = self.condition(selection);
+        match (&self.scale, selection) {
+            (Scale::Nominal { levels }, Selection::In(set) | Selection::NotIn(set)) => {
+                let named = sets.levels(set).iter().map(|&level| levels[level as usize].clone()).collect();
+                Condition { value: Some(Operand::Levels(named)), ..condition }
+            }
+            _ => condition,
         }
     }
 
@@ -87,37 +100,31 @@ impl BinnedColumn {
 
     /// The rows out of `rows` that have the codes of `selection`.
     pub(crate) fn select(&self, selection: Selection, rows: &[u32]) -> Vec<u32> {
-        self.select_where(selection, rows, true, Vec::with_capacity(rows.len()))
+        let wanted = Wanted::Range(self.codes_of(selection));
+        self.select_where(&wanted, rows, true, Vec::with_capacity(rows.len()))
     }
 
-    /// The rows out of `rows` that have the codes of `selection`, or those that do not, added to `into`.
-    pub(crate) fn select_where(&self, selection: Selection, rows: &[u32], holds: bool, into: Vec<u32>) -> Vec<u32> {
+    /// The rows out of `rows` that have the codes `wanted`, or those that do not, added to `into`.
+    pub(crate) fn select_where(&self, wanted: &Wanted, rows: &[u32], holds: bool, into: Vec<u32>) -> Vec<u32> {
         if let Codes::U8(codes) = &self.codes {
-            let (codes, wanted): (&[u8], _) = (codes, self.codes_of(selection).mask(holds));
+            let (codes, wanted): (&[u8], _) = (codes, wanted.mask(holds));
             return kept(rows, into, |_, &row| (row, wanted[codes[row as usize] as usize]));
         }
-        let wanted = self.codes_of(selection);
-        with_codes!(&self.codes, codes => {
-            kept(rows, into, |_, &row| (row, wanted.contains(codes[row as usize].index()) == holds))
-        })
+        with_wanted!(wanted, contains => with_codes!(&self.codes, codes => {
+            kept(rows, into, |_, &row| (row, contains(codes[row as usize].index()) == holds))
+        }))
     }
 
-    /// The rows of a range that have the codes of `selection`, or those that do not, added to `into`.
-    pub(crate) fn select_range(
-        &self,
-        selection: Selection,
-        range: Range<usize>,
-        holds: bool,
-        into: Vec<u32>,
-    ) -> Vec<u32> {
-        let (wanted, row) = (self.codes_of(selection), |i: usize| range.start.wrapping_add(i) as u32);
+    /// The rows of a range that have the codes `wanted`, or those that do not, added to `into`.
+    pub(crate) fn select_range(&self, wanted: &Wanted, range: Range<usize>, holds: bool, into: Vec<u32>) -> Vec<u32> {
+        let row = |i: usize| range.start.wrapping_add(i) as u32;
         if let Codes::U8(codes) = &self.codes {
             let wanted = wanted.mask(holds);
             return kept(&codes[range.clone()], into, |i, &code| (row(i), wanted[code as usize]));
         }
-        with_codes!(&self.codes, codes => {
-            kept(&codes[range.clone()], into, |i, code| (row(i), wanted.contains(code.index()) == holds))
-        })
+        with_wanted!(wanted, contains => with_codes!(&self.codes, codes => {
+            kept(&codes[range.clone()], into, |i, code| (row(i), contains(code.index()) == holds))
+        }))
     }
 }
 

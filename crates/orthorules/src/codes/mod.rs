@@ -15,3 +15,4 @@ pub(crate) mod spill;
 pub(crate) mod storage;
 #[cfg(feature = "files")]
 pub(crate) mod stream;
+pub(crate) mod wanted;

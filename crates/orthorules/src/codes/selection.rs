@@ -19,6 +19,10 @@ pub(crate) enum Selection {
     Is(u32),
     /// The bins of all other levels.
     IsNot(u32),
+    /// The bins of the levels of a set, by its number.
+    In(u32),
+    /// The bins of all other levels.
+    NotIn(u32),
     /// The code of a missing value.
     Missing,
     /// All bins.
@@ -49,6 +53,8 @@ impl Selection {
             Self::AtLeast(_) => Op::Ge,
             Self::Is(_) => Op::Eq,
             Self::IsNot(_) => Op::Ne,
+            Self::In(_) => Op::In,
+            Self::NotIn(_) => Op::NotIn,
             Self::Missing => Op::Missing,
             Self::Present => Op::Present,
         }
@@ -77,7 +83,7 @@ impl Selection {
         }
     }
 
-    /// Its codes in a column of so many bins.
+    /// Its codes in a column of so many bins. Those of sets are known to [`LevelSets`](super::wanted::LevelSets) alone.
     #[inline]
     pub(crate) fn codes(self, bins: usize) -> CodeSet {
         let bins = bins as u32;
@@ -90,11 +96,16 @@ impl Selection {
             Self::IsNot(bin) => all_but(0, bins, bin),
             Self::Missing => from_to(bins, bins + 1),
             Self::Present => from_to(0, bins),
+            Self::In(_) | Self::NotIn(_) => {
+                debug_assert!(false, "only a list of sets knows the codes of one");
+                from_to(0, 0)
+            }
         }
     }
 
     /// Whether every code of this is one of `other`. It may say no where one of them selects all bins, or a single one,
-    /// in other words; a search lists none of these.
+    /// in other words; a search lists none of these. A search tightens a query by sets and levels only within what the query
+    /// selects already, so that they imply the sets and levels before them.
     #[inline]
     pub(crate) fn implies(self, other: Self) -> bool {
         match (self, other) {
@@ -102,7 +113,9 @@ impl Selection {
             (Self::AtLeast(own), Self::AtLeast(others)) => own >= others,
             (Self::Is(own), Self::IsNot(others)) => own != others,
             (Self::Is(own), Self::Is(others)) | (Self::IsNot(own), Self::IsNot(others)) => own == others,
-            (Self::Missing, Self::Missing) => true,
+            (Self::In(_) | Self::NotIn(_), Self::Is(_) | Self::IsNot(_))
+            | (Self::Is(_) | Self::In(_) | Self::NotIn(_), Self::In(_) | Self::NotIn(_))
+            | (Self::Missing, Self::Missing) => true,
             (_, Self::Present) => self != Self::Missing,
             _ => false,
         }
@@ -115,17 +128,19 @@ impl Selection {
             Self::AtLeast(bin) => Self::AtMost(bin - 1),
             Self::Is(bin) => Self::IsNot(bin),
             Self::IsNot(bin) => Self::Is(bin),
+            Self::In(set) => Self::NotIn(set),
+            Self::NotIn(set) => Self::In(set),
             Self::Missing => Self::Present,
             Self::Present => Self::Missing,
         }
     }
 
-    /// How many selections a column of so many bins has.
+    /// How many selections a column of so many bins has, without sets.
     pub(crate) fn count(bins: usize) -> usize {
         4 * bins + 2
     }
 
-    /// All selections of a column of so many bins.
+    /// All selections of a column of so many bins, without sets.
     pub(crate) fn all(bins: usize) -> impl Iterator<Item = Self> {
         let kinds = [Self::AtMost, Self::AtLeast, Self::Is, Self::IsNot];
         let of_bins = kinds.into_iter().flat_map(move |kind| (0..bins as u32).map(kind));
@@ -141,6 +156,8 @@ impl Selection {
             Self::IsNot(bin) => 3 * bins + bin as usize,
             Self::Missing => 4 * bins,
             Self::Present => 4 * bins + 1,
+            // There are no sets in exact search, and nobody else asks.
+            Self::In(_) | Self::NotIn(_) => usize::MAX,
         }
     }
 }
@@ -184,6 +201,7 @@ mod tests {
             Selection::IsNot(bin) => !missing && code != bin as usize,
             Selection::Missing => missing,
             Selection::Present => !missing,
+            Selection::In(_) | Selection::NotIn(_) => unreachable!("not among all"),
         }
     }
 
@@ -194,6 +212,7 @@ mod tests {
             Selection::AtLeast(bin) => bin > 0,
             Selection::Is(_) | Selection::IsNot(_) => bins > 2,
             Selection::Missing | Selection::Present => true,
+            Selection::In(_) | Selection::NotIn(_) => unreachable!("not among all"),
         }
     }
 

@@ -54,7 +54,7 @@ fn checked_numbers(role: &'static str, column: &Column, need: &str, good: impl F
     }
 }
 
-/// The target of regression or Poisson, checked.
+/// A target of numbers, checked.
 pub(crate) fn number_target(column: &Column, task: Task) -> Result<Vec<f64>> {
     let (need, good) = task.domain();
     checked_numbers("target", column, need, good)

@@ -233,6 +233,7 @@ fn hour(time: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn parts(form: DateForm, text: &str) -> Option<[Option<u32>; 4]> {
         form.read(text).map(|moment| DatePart::ALL.map(|part| part.of(moment)))
@@ -284,6 +285,26 @@ mod tests {
             "2024-1",
         ] {
             assert_eq!(DayFirst.read(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        /// No text is too odd to be looked at, and whoever says it is a date says a month and a weekday.
+        #[test]
+        fn any_text_is_a_date_or_none(
+            words in prop::collection::vec(prop::sample::select(vec![
+                "2024", "29", "2", "0", "99999", "Sept", "may", "MA", "Feb", "T", " ", "-", "/", ".", ",", ":", "5", "07",
+                "PM", "am", "Z", "+", "é", "\u{0}", "",
+            ]), 0..12),
+        ) {
+            let text = words.concat();
+            for form in [DateForm::DayFirst, DateForm::MonthFirst] {
+                if let Some(moment) = form.read(&text) {
+                    prop_assert!(matches!(DatePart::Month.of(moment), Some(1..=12)));
+                    prop_assert!(matches!(DatePart::Weekday.of(moment), Some(0..=6)));
+                    prop_assert!(DatePart::Hour.of(moment).is_none_or(|hour| hour < 24));
+                }
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! In the score f, the loss of a row with mass a and weighted target b is `a ψ(f) − b f` plus a constant; its gradient
 //! is `a μ(f) − b`, its second derivative `a μ′(f)`, with μ = ψ′. Squared loss doubles a and b, so that ψ(f) = f²/2.
+//! Gamma loss is Poisson loss with the score negated: a is weight × target and b minus the weight, so that ψ(f) = e⁻ᶠ.
 
 /// How a prediction is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -14,6 +15,8 @@ pub enum Loss {
     Logistic,
     /// Half the Poisson deviance: y log(y/m) − y + m with the mean m = exposure · exp(f).
     Poisson,
+    /// Half the gamma deviance: y/m − 1 − log(y/m) with the mean m = exposure · exp(f).
+    Gamma,
 }
 
 /// What the score of a model is of its mean.
@@ -26,6 +29,10 @@ pub enum Link {
     Canonical,
     /// The score of a class is its probability, cut off at 0 and 1.
     Identity,
+    /// The scores of all classes are the logarithms of their probabilities, up to what they share. Model files say
+    /// `multiclass` instead.
+    #[serde(skip)]
+    Softmax,
 }
 
 /// A λ that goes with a loss.
@@ -37,19 +44,38 @@ pub(crate) enum DefaultLambda {
 }
 
 impl Link {
-    /// Whether this is the loss's own link, which a model file need not mention.
+    /// Whether a model file need not mention it.
     #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
-    pub(crate) fn is_canonical(&self) -> bool {
-        *self == Self::Canonical
+    pub(crate) fn is_left_out(&self) -> bool {
+        *self != Self::Identity
+    }
+
+    /// Turns the scores of several classes into their probabilities.
+    pub(crate) fn probabilities_of_all(self, row: &mut [f64]) {
+        if self != Self::Softmax {
+            row.iter_mut().for_each(|score| *score = self.probabilities(*score)[1]);
+            return scale(row);
+        }
+        let highest = row.iter().fold(f64::NEG_INFINITY, |most, &score| if score > most { score } else { most });
+        row.iter_mut().for_each(|score| *score = (*score - highest).exp());
+        let total: f64 = row.iter().sum();
+        row.iter_mut().for_each(|p| *p /= total);
     }
 
     /// Probabilities of the other class and of the class with this score.
     pub(crate) fn probabilities(self, score: f64) -> [f64; 2] {
         match self {
-            Self::Canonical => [Loss::Logistic.mean(-score), Loss::Logistic.mean(score)],
+            Self::Canonical | Self::Softmax => [Loss::Logistic.mean(-score), Loss::Logistic.mean(score)],
             Self::Identity => [1.0 - score.clamp(0.0, 1.0), score.clamp(0.0, 1.0)],
         }
     }
+}
+
+/// Divides probabilities by their sum; where that is 0, all are alike.
+pub(crate) fn scale(row: &mut [f64]) {
+    let total: f64 = row.iter().sum();
+    let (scale, uniform) = if total > 0.0 { (1.0 / total, 0.0) } else { (0.0, 1.0 / row.len() as f64) };
+    row.iter_mut().for_each(|p| *p = *p * scale + uniform);
 }
 
 impl std::fmt::Display for Loss {
@@ -58,6 +84,7 @@ impl std::fmt::Display for Loss {
             Self::Squared => "squared",
             Self::Logistic => "logistic",
             Self::Poisson => "poisson",
+            Self::Gamma => "gamma",
         })
     }
 }
@@ -74,15 +101,24 @@ impl Loss {
             Self::Squared => 0.5 * f * f,
             Self::Logistic => softplus(f),
             Self::Poisson => f.exp(),
+            Self::Gamma => (-f).exp(),
         }
     }
 
-    /// μ(f) = ψ′(f), the mean (per unit of exposure).
+    /// The mean of the target at the score f (per unit of exposure).
     pub fn mean(self, f: f64) -> f64 {
         match self {
             Self::Squared => f,
             Self::Logistic => 1.0 / (1.0 + (-f).exp()),
-            Self::Poisson => f.exp(),
+            Self::Poisson | Self::Gamma => f.exp(),
+        }
+    }
+
+    /// μ(f) = ψ′(f): the mean, but for gamma minus its inverse.
+    pub fn slope(self, f: f64) -> f64 {
+        match self {
+            Self::Squared | Self::Logistic | Self::Poisson => self.mean(f),
+            Self::Gamma => -(-f).exp(),
         }
     }
 
@@ -95,6 +131,7 @@ impl Loss {
                 e / ((1.0 + e) * (1.0 + e))
             }
             Self::Poisson => f.exp(),
+            Self::Gamma => (-f).exp(),
         }
     }
 
@@ -103,12 +140,13 @@ impl Loss {
         self == Self::Squared
     }
 
-    /// μ′ where the mean is μ.
-    pub(crate) fn curvature_at(self, mean: f64) -> f64 {
+    /// μ′ where μ is `slope`.
+    pub(crate) fn curvature_at(self, slope: f64) -> f64 {
         match self {
             Self::Squared => 1.0,
-            Self::Logistic => mean * (1.0 - mean),
-            Self::Poisson => mean,
+            Self::Logistic => slope * (1.0 - slope),
+            Self::Poisson => slope,
+            Self::Gamma => -slope,
         }
     }
 
@@ -116,7 +154,7 @@ impl Loss {
     /// infinite.
     pub(crate) fn is_pure(self, a: f64, b: f64) -> bool {
         match self {
-            Self::Squared => false,
+            Self::Squared | Self::Gamma => false,
             Self::Logistic => b <= 0.0 || b >= a,
             Self::Poisson => b <= 0.0,
         }
@@ -128,12 +166,13 @@ impl Loss {
             Self::Squared => DefaultLambda::Fixed(8.0),
             Self::Logistic => DefaultLambda::Fixed(1.0),
             Self::Poisson => DefaultLambda::MeanTarget,
+            Self::Gamma => DefaultLambda::Fixed(4.0),
         }
     }
 
     /// Whether trees can be grown for it, by the impurity of their leaves.
     pub(crate) fn has_trees(self) -> bool {
-        self != Self::Poisson
+        matches!(self, Self::Squared | Self::Logistic)
     }
 
     /// The factor of a and b: 2 for squared loss, else 1.
@@ -146,7 +185,12 @@ impl Loss {
         match self {
             Self::Squared => (f - y) * (f - y),
             Self::Logistic => softplus(f) - y * f,
-            Self::Poisson => Self::poisson_of(f, f.exp(), (y, Self::saturated(y, e)), e),
+            Self::Poisson => Self::poisson_of(f, f.exp(), (y, self.saturated(y, e)), e),
+            Self::Gamma => {
+                // With r = log(y/m) this is eʳ − 1 − r.
+                let off = (y / e).ln() - f;
+                (off.exp_m1() - off).max(0.0)
+            }
         }
     }
 
@@ -158,9 +202,19 @@ impl Loss {
         log_term + e * mean
     }
 
-    /// The part of a row's Poisson loss that depends on its target alone: the negative of what a perfect score would leave.
-    pub(crate) fn saturated(y: f64, e: f64) -> f64 {
-        if y > 0.0 { y * (y / e).ln() - y } else { 0.0 }
+    /// Whether targets alone add to the loss.
+    pub(crate) fn is_saturated(self) -> bool {
+        matches!(self, Self::Poisson | Self::Gamma)
+    }
+
+    /// The part of a row's loss that depends on its target alone: the negative of what a perfect score would leave of
+    /// a ψ(f) − b f.
+    pub(crate) fn saturated(self, y: f64, e: f64) -> f64 {
+        match self {
+            Self::Gamma => -(y / e).ln() - 1.0,
+            Self::Poisson if y > 0.0 => y * (y / e).ln() - y,
+            Self::Squared | Self::Logistic | Self::Poisson => 0.0,
+        }
     }
 
     /// The score of the best constant for total mass `a` and total weighted target `b`, kept finite:
@@ -180,6 +234,7 @@ impl Loss {
                 let events = if b > 0.0 { b } else { 0.5 };
                 (events / a).clamp(f64::MIN_POSITIVE, f64::MAX).ln()
             }
+            Self::Gamma => (a / -b).clamp(f64::MIN_POSITIVE, f64::MAX).ln(),
         }
     }
 }
@@ -189,7 +244,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [Loss; 3] = [Loss::Squared, Loss::Logistic, Loss::Poisson];
+    const ALL: [Loss; 4] = [Loss::Squared, Loss::Logistic, Loss::Poisson, Loss::Gamma];
 
     proptest! {
         #[test]
@@ -197,9 +252,10 @@ mod tests {
             let step = 1e-5;
             for loss in ALL {
                 let slope = (loss.psi(f + step) - loss.psi(f - step)) / (2.0 * step);
-                prop_assert!((slope - loss.mean(f)).abs() < 1e-6 * (1.0 + slope.abs()));
-                let bend = (loss.mean(f + step) - loss.mean(f - step)) / (2.0 * step);
+                prop_assert!((slope - loss.slope(f)).abs() < 1e-6 * (1.0 + slope.abs()));
+                let bend = (loss.slope(f + step) - loss.slope(f - step)) / (2.0 * step);
                 prop_assert!((bend - loss.curvature(f)).abs() < 1e-6 * (1.0 + bend.abs()));
+                prop_assert!((loss.curvature_at(loss.slope(f)) - bend).abs() < 1e-6 * (1.0 + bend.abs()));
             }
         }
 
@@ -207,10 +263,16 @@ mod tests {
         fn row_loss_is_canonical(f in -5.0..5.0f64, y in 0u8..2, e in 0.1..3.0f64) {
             let y = f64::from(y);
             for loss in ALL {
-                let e = if loss == Loss::Poisson { e } else { 1.0 };
-                let canonical = |f: f64| loss.factor() * (e * loss.psi(f) - y * f);
+                let e = if loss == Loss::Poisson || loss == Loss::Gamma { e } else { 1.0 };
+                let y = if loss == Loss::Gamma { 0.3 + y } else { y };
+                let (a, b) = if loss == Loss::Gamma { (y / e, -1.0) } else { (e, y) };
+                let canonical = |f: f64| loss.factor() * (a * loss.psi(f) - b * f);
                 let difference = loss.of_row(f, y, e) - loss.of_row(0.0, y, e);
-                prop_assert!((difference - (canonical(f) - canonical(0.0))).abs() < 1e-9);
+                let expected = canonical(f) - canonical(0.0);
+                prop_assert!((difference - expected).abs() < 1e-9 * (1.0 + expected.abs()));
+                // The mean is the score at which the loss is least.
+                let (at, near) = (loss.mean(f) * if loss == Loss::Gamma || loss == Loss::Poisson { e } else { 1.0 }, 1e-3);
+                prop_assert!(loss.of_row(f, at, e) <= loss.of_row(f + near, at, e).min(loss.of_row(f - near, at, e)));
             }
         }
     }
@@ -224,8 +286,12 @@ mod tests {
         assert!(Loss::Logistic.best_constant(10.0, 0.0).is_finite());
         assert!(Loss::Poisson.best_constant(10.0, 0.0).is_finite());
         for mass in [1e100f64, 1e20, 1e-300, 5e-324] {
+            assert!(
+                Loss::Gamma.best_constant(mass, -1e100).is_finite()
+                    && Loss::Gamma.best_constant(mass, -1e-300).is_finite()
+            );
             for b in [0.0, mass * 1e-16, mass / 3.0, mass, mass.min(1e-300)] {
-                for loss in ALL {
+                for loss in [Loss::Squared, Loss::Logistic, Loss::Poisson] {
                     assert!(loss.best_constant(mass, b).is_finite(), "{loss} {mass} {b}");
                 }
             }

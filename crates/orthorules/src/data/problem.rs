@@ -103,7 +103,7 @@ impl Problem {
         let target = table.require("target", &roles.target)?;
         let task = roles.task.unwrap_or_else(|| guess_task(&target.values));
         if !task.takes_exposure() && roles.exposure.is_some() {
-            return Err(Error::Conflict(format!("exposure needs task poisson, but the task is {task}")));
+            return Err(Error::Conflict(format!("exposure needs task poisson or gamma, but the task is {task}")));
         }
         if !task.is_classification()
             && let Some(label) = &roles.positive

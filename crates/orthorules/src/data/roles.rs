@@ -16,7 +16,7 @@ pub struct Roles {
     pub positive: Option<String>,
     /// Column of row weights.
     pub weight: Option<String>,
-    /// Column of exposures, for Poisson.
+    /// Column of exposures, for Poisson and gamma.
     pub exposure: Option<String>,
     /// Column of groups: rows of one group stay together when rows are split or resampled.
     pub groups: Option<String>,

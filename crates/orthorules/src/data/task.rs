@@ -16,11 +16,13 @@ pub enum Task {
     Classification,
     /// A count or a rate, by Poisson loss.
     Poisson,
+    /// A positive amount, by gamma loss.
+    Gamma,
 }
 
 impl Task {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Regression, Self::Classification, Self::Poisson];
+    pub const ALL: [Self; 4] = [Self::Regression, Self::Classification, Self::Poisson, Self::Gamma];
 
     /// Its name on the command line and in model files.
     pub fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Task {
             Self::Regression => "regression",
             Self::Classification => "classification",
             Self::Poisson => "poisson",
+            Self::Gamma => "gamma",
         }
     }
 
@@ -38,13 +41,19 @@ impl Task {
 
     /// Whether a row may stand for more or less than one unit of time or place.
     pub(crate) fn takes_exposure(self) -> bool {
-        self == Self::Poisson
+        self.is_multiplied()
+    }
+
+    /// Whether rules multiply what is predicted: the score is the logarithm of the mean.
+    pub fn is_multiplied(self) -> bool {
+        matches!(self, Self::Poisson | Self::Gamma)
     }
 
     /// What targets that are numbers must be, in words, and whether one is.
     pub(crate) fn domain(self) -> (&'static str, fn(f64) -> bool) {
         match self {
             Self::Poisson => ("poisson needs finite numbers of at least 0", |y| y.is_finite() && y >= 0.0),
+            Self::Gamma => ("gamma needs finite numbers above 0; leave other rows out", |y| y.is_finite() && y > 0.0),
             Self::Regression | Self::Classification => ("regression needs finite numbers", f64::is_finite),
         }
     }
@@ -55,6 +64,7 @@ impl Task {
             Self::Regression => Loss::Squared,
             Self::Classification => Loss::Logistic,
             Self::Poisson => Loss::Poisson,
+            Self::Gamma => Loss::Gamma,
         }
     }
 }
@@ -64,7 +74,7 @@ impl std::str::FromStr for Task {
 
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|task| task.name() == name).ok_or_else(|| {
-            let want = "regression, classification or poisson";
+            let want = "regression, classification, poisson or gamma";
             Error::Param { name: "task", want, got: name.to_owned() }
         })
     }

@@ -89,6 +89,15 @@ pub enum Warning {
         /// Of how many.
         total: usize,
     },
+    /// A folder of tables holds other files, which were not read.
+    OtherFiles {
+        /// The folder, or the pattern that names it.
+        folder: String,
+        /// How many.
+        count: usize,
+        /// The name of one of them.
+        first: String,
+    },
     /// There are many classes, each with a model of its own.
     ManyClasses {
         /// How many.
@@ -257,6 +266,7 @@ impl Display for Warning {
             Self::Dropped { rows, total } => {
                 write!(f, "{rows} of {total} rows have no target, or no positive exposure, and are left out")
             }
+            Self::OtherFiles { folder, count, first } => f.write_str(&other_files(folder, *count, first)),
             Self::ManyClasses { classes } => write!(
                 f,
                 "the target has {classes} classes, and each gets a model against the rest; this takes long and is \
@@ -306,6 +316,15 @@ impl Display for Warning {
 pub(crate) fn listed(values: &[String], most: usize) -> String {
     let named: Vec<String> = values.iter().take(most).map(|value| quoted(value)).collect();
     format!("{}{}", named.join(", "), if values.len() > most { ", …" } else { "" })
+}
+
+/// What is said of files in a folder that were not read.
+fn other_files(folder: &str, count: usize, first: &str) -> String {
+    let folder: String = folder.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if count == 1 {
+        return format!("{folder} holds a file that does not end like a table and was not read: {}", quoted(first));
+    }
+    format!("{folder} holds {count} files that do not end like tables and were not read, such as {}", quoted(first))
 }
 
 /// A value in quotes, on one line and not too long.

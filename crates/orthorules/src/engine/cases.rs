@@ -6,7 +6,7 @@ use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::cells::Cells;
-use crate::engine::refit::{self, Weights};
+use crate::engine::refit::{self, Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::model::signs::Signs;
@@ -30,7 +30,7 @@ pub(crate) struct Case {
 
 /// Cases of every task, with and without weights and exposure, with up to `rules` rules.
 pub(crate) fn cases(rules: usize) -> impl Strategy<Value = Case> {
-    let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
+    let task = prop::sample::select(&Task::ALL[..]);
     (4usize..=60, task, any::<bool>(), any::<bool>(), 0..=rules).prop_flat_map(|(n, task, weighted, exposed, t)| {
         let number = prop_oneof![5 => (0i32..9).prop_map(f64::from), 1 => Just(f64::NAN)];
         let level = prop_oneof![5 => (0usize..4).prop_map(|l| Some(["a", "b", "c", "d"][l])), 1 => Just(None)];
@@ -38,6 +38,7 @@ pub(crate) fn cases(rules: usize) -> impl Strategy<Value = Case> {
             Task::Regression => prop::collection::vec((-40i32..40).prop_map(|y| f64::from(y) / 8.0), n).boxed(),
             Task::Classification => prop::collection::vec((0u8..2).prop_map(f64::from), n).boxed(),
             Task::Poisson => prop::collection::vec((0u8..6).prop_map(f64::from), n).boxed(),
+            Task::Gamma => prop::collection::vec((1u8..60).prop_map(|y| f64::from(y) / 8.0), n).boxed(),
         };
         (
             prop::collection::vec(number.clone(), n),
@@ -62,7 +63,7 @@ pub(crate) fn cases(rules: usize) -> impl Strategy<Value = Case> {
                     task,
                     target,
                     weight: weighted.then(|| weight.into_iter().map(f64::from).collect()),
-                    exposure: (exposed && task == Task::Poisson).then_some(exposure),
+                    exposure: (exposed && task.takes_exposure()).then_some(exposure),
                     rules,
                     query,
                 }
@@ -70,7 +71,33 @@ pub(crate) fn cases(rules: usize) -> impl Strategy<Value = Case> {
     })
 }
 
+/// Cases of two to four classes, each of which has a row, with and without weights.
+pub(crate) fn cases_of_classes(rules: usize) -> impl Strategy<Value = Case> {
+    (cases(rules), 2usize..=4, prop::collection::vec(0usize..4, 60)).prop_map(|(case, classes, labels)| {
+        let rows = case.target.len();
+        let class = |r: usize| if r < classes { r } else { labels[r] % classes };
+        let target = (0..rows).map(|r| class(r) as f64).collect();
+        Case { task: Task::Classification, target, exposure: None, ..case }
+    })
+}
+
 impl Case {
+    /// All classes together.
+    pub(crate) fn shared_response(&self) -> Response {
+        Response::shared(&self.problem())
+    }
+
+    /// Cells and the weights of all classes after adding the case's rules one by one.
+    pub(crate) fn fitted_classes(&self, response: &Response, params: &Checked) -> (Cells, Vec<Weights>) {
+        let mut cells = one_cell(response);
+        let mut weights = softmax::constant(&cells, params);
+        for rule in &self.rules {
+            split(&mut cells, selected(rule), response);
+            weights = softmax::update(&weights, &cells, params);
+        }
+        (cells, weights)
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.target.len()
     }

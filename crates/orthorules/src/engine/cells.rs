@@ -2,9 +2,10 @@
 //!
 //! Rows of a cell share their score and their row of the orthogonal basis, so everything but the histograms themselves
 //! is computed once for each cell. Adding a rule splits the cells that it covers in part. All sums are whole numbers: those of the
-//! covered rows are taken from the cells that they leave, and nobody looks at the others.
+//! covered rows are taken from the cells that they leave, and nobody looks at the others. With one list of rules for several
+//! classes a cell has the mass of each class in place of B.
 
-use crate::codes::selection::Atom;
+use crate::codes::wanted::Wanted;
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
@@ -72,6 +73,12 @@ pub(crate) struct Cells {
     /// Σ b²/a.
     pub(crate) square: Vec<f64>,
     rules: usize,
+    /// How many classes share the rules; 0 where there is one score, of which B is the sum of targets.
+    classes: usize,
+    /// Units of mass of every cell and class, cell by cell.
+    class_units: Vec<u64>,
+    /// The same as numbers: B of every class.
+    by_class: Vec<f64>,
 }
 
 impl Cells {
@@ -91,8 +98,12 @@ impl Cells {
             norm: Vec::new(),
             square: Vec::new(),
             rules: 0,
+            classes: response.classes,
+            class_units: Vec::new(),
+            by_class: Vec::new(),
         };
         cells.sums = cells.sums_of(&rows.all(), rows, response);
+        cells.class_units = cells.class_units_of(&rows.all(), rows);
         cells.follow(response);
         cells
     }
@@ -120,6 +131,16 @@ impl Cells {
     /// The sums of a cell.
     pub(crate) fn sums(&self, cell: usize) -> &CellSums {
         &self.sums[cell]
+    }
+
+    /// How many classes share the rules; 0 where there is one score.
+    pub(crate) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// B of every class in a cell.
+    pub(crate) fn by_class(&self, cell: usize) -> &[f64] {
+        &self.by_class[cell * self.classes..][..self.classes]
     }
 
     /// p, the number of cells.
@@ -152,14 +173,20 @@ impl Cells {
         (0..self.len()).map(|cell| self.in_rule(cell, k)).collect()
     }
 
-    /// Whether all rows out of `from` that satisfy `atom` are in rule k, or none is.
-    pub(crate) fn all_in(&self, rows: &Rows, from: &Selected, atom: Atom, (k, inside): (usize, bool)) -> bool {
+    /// Whether all rows out of `from` that have the codes `wanted` in a column are in rule k, or none is.
+    pub(crate) fn all_in(
+        &self,
+        rows: &Rows,
+        from: &Selected,
+        (column, wanted): (u32, &Wanted),
+        (k, inside): (usize, bool),
+    ) -> bool {
         let in_rule = self.are_in_rule(k);
         let mut parts = rows.parts.iter().zip(&from.parts).enumerate();
         parts.all(|(number, (part, list))| {
             let keys = self.keys(number);
             let good = |row: u32| in_rule[self.cell_of(keys[row as usize])] == inside;
-            list.all_selected(&part.columns[atom.column as usize], atom.selection, good)
+            list.all_selected(&part.columns[column as usize], wanted, good)
         })
     }
 
@@ -176,6 +203,7 @@ impl Cells {
     /// rows of each cell are now.
     pub(crate) fn split(&mut self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<u32> {
         let covered = self.sums_of(selected, rows, response);
+        let covered_units = self.class_units_of(selected, rows);
         let (old, newest) = (self.len(), self.rules as u32);
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for (cell, covered) in covered.into_iter().enumerate().filter(|(_, covered)| covered.rows > 0) {
@@ -186,6 +214,10 @@ impl Cells {
             moved_to[cell] = self.rules_of.len() as u32;
             self.sums[cell] -= covered;
             self.sums.push(covered);
+            let units = &covered_units[cell * self.classes..][..self.classes];
+            let left = &mut self.class_units[cell * self.classes..][..self.classes];
+            left.iter_mut().zip(units).for_each(|(left, units)| *left -= units);
+            self.class_units.extend_from_slice(units);
             let rules = self.rules_of[cell].iter().copied().chain([newest]).collect();
             self.rules_of.push(rules);
         }
@@ -212,6 +244,27 @@ impl Cells {
             };
             for sums in RowRange::blocks(list).into_par_iter().map(sum).collect::<Vec<_>>() {
                 total.iter_mut().zip(sums).for_each(|(total, sums)| *total += sums);
+            }
+        }
+        total
+    }
+
+    /// Units of mass of the `selected` rows of every cell and class; none where there is one score.
+    fn class_units_of(&self, selected: &Selected, rows: &Rows) -> Vec<u64> {
+        let mut total = vec![0u64; self.len() * self.classes];
+        if self.classes == 0 {
+            return total;
+        }
+        let parts = rows.parts.iter().zip(&self.keys).zip(&selected.parts);
+        for ((part, keys), list) in parts {
+            let (mass, class) = (&part.targets.mass, &part.targets.b);
+            let sum = |some: RowRange| {
+                let mut units = vec![0u64; self.len() * self.classes];
+                some.each(|r| units[keys[r] as usize * self.classes + class[r] as usize] += mass.at(r));
+                units
+            };
+            for units in RowRange::blocks(list).into_par_iter().map(sum).collect::<Vec<_>>() {
+                total.iter_mut().zip(units).for_each(|(total, units)| *total += units);
             }
         }
         total
@@ -274,6 +327,7 @@ impl Cells {
             all(&|s| s.mass as f64 * response.mass_unit / factor)
         };
         (self.mass, self.b, self.square, self.norm) = (mass, b, square, norm);
+        self.by_class = self.class_units.iter().map(|&units| units as f64 * response.mass_unit).collect();
     }
 }
 
@@ -332,13 +386,11 @@ mod tests {
     #[test]
     fn cells_of_many_rows_are_those_of_their_rules() {
         let n = 5 * ROWS_IN_A_TASK / 2;
-        for (task, weighted) in
-            [Task::Regression, Task::Classification, Task::Poisson].map(|t| [(t, false), (t, true)]).concat()
-        {
+        for (task, weighted) in Task::ALL.map(|t| [(t, false), (t, true)]).concat() {
             let case = Case {
                 columns: vec![Column::new("x", Values::Numeric(vec![1.0; n].into()))],
                 task,
-                target: (0..n).map(|r| (r % 7 % 2) as f64).collect(),
+                target: (0..n).map(|r| (r % 7 % 2) as f64 + if task == Task::Gamma { 0.5 } else { 0.0 }).collect(),
                 weight: weighted.then(|| (0..n).map(|r| (r % 3 + 1) as f64).collect()),
                 exposure: None,
                 rules: [2, 3, 5].map(|k| (0..n).map(|r| r % k == 0 || r > 2 * ROWS_IN_A_TASK).collect()).to_vec(),

@@ -1,8 +1,8 @@
 //! The target as the engine sees it: masses a, weighted targets b, and the scale they are on.
 //!
 //! Row i has the gradient `aᵢ μ(f) − bᵢ` and the second derivative `aᵢ μ′(f)`. Squared loss is computed on targets
-//! that are centred and divided by a power of two, so that neither a large offset nor targets of 1e300 cost digits. Both a and b are whole
-//! numbers of units: their sums are exact, in any order.
+//! that are centred and divided by a power of two, so that neither a large offset nor targets of 1e300 cost digits; gamma
+//! loss on targets divided by a power of two. Both a and b are whole numbers of units: their sums are exact, in any order.
 
 use crate::base::decimal::at_most_finite;
 use crate::base::scratch::{self, Reusable};
@@ -24,11 +24,12 @@ const SQUARE_SHIFT: i32 = 44;
 /// What is to be fitted, row by row, in whole units.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Targets {
-    /// aᵢ: weight × exposure (doubled for squared loss). A unit each where all rows have the same mass.
+    /// aᵢ: weight × exposure (doubled for squared loss), for gamma weight × target / exposure. A unit each where all rows have the same mass.
     pub(crate) mass: PerRow<u64>,
-    /// wᵢ, the row's part in a first-order norm, when it is not aᵢ / factor: only with exposure.
+    /// wᵢ, the row's part in a first-order norm, when it is not aᵢ / factor: only with exposure, and for gamma.
     pub(crate) norm: Option<PerRow<u64>>,
-    /// bᵢ: weight × target (doubled for squared loss).
+    /// bᵢ: weight × target (doubled for squared loss), for gamma minus the weight. Where classes share their rules, the number
+    /// of the row's class.
     pub(crate) b: Vec<i64>,
     /// How many rows a row stands for when coverage is counted: its weight, if all weights are whole numbers.
     pub(crate) stands_for: PerRow<u32>,
@@ -38,6 +39,8 @@ pub(crate) struct Targets {
 #[derive(Debug, Clone)]
 pub(crate) struct Response {
     pub(crate) loss: Loss,
+    /// How many classes one list of rules has weights for; 0 where there is one score.
+    pub(crate) classes: usize,
     /// All rows.
     pub(crate) targets: Targets,
     /// What a unit of mass is worth, one of the norm's weights, and one of b.
@@ -56,7 +59,7 @@ pub(crate) struct Response {
     pub(crate) counted: bool,
     /// Sum of b.
     pub(crate) total: f64,
-    /// For Poisson, what all losses have of the targets alone.
+    /// For Poisson and gamma, what all losses have of the targets alone.
     pub(crate) saturated: f64,
     /// Scores and weights outside are `scale` times those inside; the intercept is shifted first.
     pub(crate) scale: f64,
@@ -143,36 +146,39 @@ impl Response {
             shift = sum as f64 / total_units as f64 * unit.size();
             y.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|x| *x -= shift);
         }
-        let plain = factor == 1.0 && weights.is_none() && problem.exposure.is_none();
+        let exposure = |r: usize| problem.exposure.as_ref().map_or(1.0, |e| e[r]);
+        let each = |r: usize| units(r) as f64 * weight_unit * loss.saturated(y[r], exposure(r));
+        let mut saturated = if loss.is_saturated() { exact_sum(rows, each) } else { 0.0 };
+        let is_gamma = loss == Loss::Gamma;
+        if is_gamma {
+            // The score inside is that of the targets divided by a power of two.
+            shift = scale_amounts(&mut y, exposure);
+            saturated += shift * total_units as f64 * weight_unit;
+        }
+        let plain = factor == 1.0 && weights.is_none() && problem.exposure.is_none() && !is_gamma;
         let counted = plain && y.par_iter().with_min_len(ROWS_IN_A_TASK).all(|&y| y == 0.0 || y == 1.0);
-        let weighted = |r: usize| factor * (units(r) as f64 * weight_unit) * y[r];
+        let weighted = |r: usize| {
+            let weight = factor * (units(r) as f64 * weight_unit);
+            if is_gamma { -weight } else { weight * y[r] }
+        };
         let b_largest = max_of(rows, |r| weighted(r).abs());
         let b_unit = if counted { Unit::new(0) } else { Unit::for_largest(b_largest, TARGET_BITS) };
         let b: Vec<i64> =
             (0..rows).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(|r| b_unit.units(weighted(r))).collect();
-        let saturated = match loss {
-            Loss::Poisson => {
-                let exposure = |r: usize| problem.exposure.as_ref().map_or(1.0, |e| e[r]);
-                let each = |r: usize| units(r) as f64 * weight_unit * Loss::saturated(y[r], exposure(r));
-                let unit = Unit::for_largest(max_of(rows, |r| each(r).abs()), TARGET_BITS);
-                sum_of(rows, |r| i128::from(unit.units(each(r)))) as f64 * unit.size()
-            }
-            _ => 0.0,
-        };
-        drop(y);
         let stands_for = match &problem.weight {
             Some(weight) if count_rows(weight) => PerRow::Each(weight.iter().map(|&w| w as u32).collect()),
             _ => PerRow::Same(1),
         };
         let weight = weights.map_or(PerRow::Same(1), |w| PerRow::Each(w.each));
-        let (mass, mass_unit, norm) = match &problem.exposure {
-            Some(e) => {
-                let each: Vec<f64> = (0..rows).map(|r| factor * (weight.at(r) as f64 * weight_unit) * e[r]).collect();
-                let masses = Masses::new(&each);
-                (PerRow::Each(masses.each), masses.unit.size(), Some(weight))
-            }
-            None => (weight, factor * weight_unit, None),
+        let (mass, mass_unit, norm) = if is_gamma || problem.exposure.is_some() {
+            let share = |r: usize| if is_gamma { y[r] } else { exposure(r) };
+            let each: Vec<f64> = (0..rows).map(|r| factor * (weight.at(r) as f64 * weight_unit) * share(r)).collect();
+            let masses = Masses::new(&each);
+            (PerRow::Each(masses.each), masses.unit.size(), Some(weight))
+        } else {
+            (weight, factor * weight_unit, None)
         };
+        drop(y);
         let b_unit = b_unit.size();
         let largest_of = |amounts: &PerRow<u64>| match amounts {
             PerRow::Same(x) => *x,
@@ -198,6 +204,7 @@ impl Response {
         let total = sum_of(rows, |r| i128::from(b[r])) as f64 * b_unit;
         Self {
             loss,
+            classes: 0,
             targets: Targets { mass, norm, b, stands_for },
             mass_unit,
             norm_unit: weight_unit,
@@ -214,6 +221,20 @@ impl Response {
         }
     }
 
+    /// The response of all classes of `problem` together. The target of a row for its own class is its mass, in the
+    /// same units; for the others it is 0.
+    pub(crate) fn shared(problem: &Problem) -> Self {
+        let mut response = Self::new(problem, 0);
+        if let Target::Classes(classes) = &problem.target {
+            response.targets.b = classes.iter().map(|&class| i64::from(class)).collect();
+        }
+        response.classes = problem.classes.len();
+        response.counted = false;
+        response.b_unit = response.mass_unit;
+        response.square = Unit::new(0);
+        response
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.targets.b.len()
     }
@@ -228,7 +249,7 @@ impl Response {
         self.targets.b[row] as f64 * self.b_unit
     }
 
-    /// wᵢ of a row in a first-order norm: its weight where exposures make the mass something else, or else its mass.
+    /// wᵢ of a row in a first-order norm: its weight where exposures or gamma's targets make the mass something else, or else its mass.
     pub(crate) fn norm(&self, row: usize) -> f64 {
         self.targets.norm.as_ref().map_or_else(|| self.mass(row), |norm| norm.at(row) as f64 * self.norm_unit)
     }
@@ -286,6 +307,20 @@ impl Response {
     pub(crate) fn outside_value(&self, value: f64) -> f64 {
         at_most_finite(value * self.scale)
     }
+}
+
+/// Divides amounts by their exposures and by a power of two near the largest, whose logarithm is returned.
+fn scale_amounts(y: &mut [f64], exposure: impl Fn(usize) -> f64) -> f64 {
+    y.iter_mut().enumerate().for_each(|(r, y)| *y = (*y / exposure(r)).clamp(f64::MIN_POSITIVE, f64::MAX));
+    let power = floor_log2(y.iter().copied().fold(0.0, f64::max)).clamp(-1000, 1023);
+    y.iter_mut().for_each(|y| *y /= 2f64.powi(power));
+    f64::from(power) * std::f64::consts::LN_2
+}
+
+/// A sum that does not depend on the order.
+fn exact_sum(rows: usize, each: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
+    let unit = Unit::for_largest(max_of(rows, |r| each(r).abs()), TARGET_BITS);
+    sum_of(rows, |r| i128::from(unit.units(each(r)))) as f64 * unit.size()
 }
 
 /// A sum of whole numbers, in any order.

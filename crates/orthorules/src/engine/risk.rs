@@ -20,9 +20,9 @@ impl Response {
                 };
                 each.map(loss).sum()
             }
-            Loss::Poisson => {
+            Loss::Poisson | Loss::Gamma => {
                 let loss = |(c, f): (usize, &f64)| {
-                    cells.mass[c] * self.loss.mean(*f) - cells.b[c] * f.clamp(-f64::MAX, f64::MAX)
+                    cells.mass[c] * self.loss.psi(*f) - cells.b[c] * f.clamp(-f64::MAX, f64::MAX)
                 };
                 (self.saturated + each.map(loss).sum::<f64>()).max(0.0)
             }
@@ -66,7 +66,7 @@ const PIECE: usize = 1 << 12;
 
 #[cfg(test)]
 mod tests {
-    use super::at_most_finite;
+    use super::{Loss, at_most_finite};
     use crate::engine::cases::cases;
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
@@ -80,8 +80,11 @@ mod tests {
             let (cells, weights) = case.fitted(&response, &params);
             let scores = weights.scores(&cells);
             let row = |r: usize| {
-                let e = case.exposure.as_ref().map_or(1.0, |e| e[r]);
-                let (f, y) = (scores[cells.of(r)], response.b(r) / response.mass(r) * e);
+                let (f, e) = (scores[cells.of(r)], case.exposure.as_ref().map_or(1.0, |e| e[r]));
+                if response.loss == Loss::Gamma {
+                    return response.norm(r) * response.loss.of_row(f + response.shift, case.target[r], e);
+                }
+                let y = response.b(r) / response.mass(r) * e;
                 response.mass(r) / response.loss.factor() / e * response.loss.of_row(f, y, e)
             };
             let total: f64 = (0..response.rows()).map(row).sum();

@@ -2,7 +2,7 @@
 
 use crate::base::scratch::{self, Reusable};
 use crate::codes::column::{BinnedColumn, Code, with_codes};
-use crate::codes::selection::Selection;
+use crate::codes::wanted::{Wanted, with_wanted};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -26,17 +26,17 @@ impl RowList {
         }
     }
 
-    /// The rows that have the codes of `selection` in `column`, or those that do not.
-    pub(crate) fn select_where(&self, column: &BinnedColumn, selection: Selection, holds: bool) -> Vec<u32> {
+    /// The rows that have the codes `wanted` in `column`, or those that do not.
+    pub(crate) fn select_where(&self, column: &BinnedColumn, wanted: &Wanted, holds: bool) -> Vec<u32> {
         let blocks: Vec<Vec<u32>> = match self {
             Self::All(n) if *n <= ROWS_IN_A_TASK => {
-                return column.select_range(selection, 0..*n, holds, scratch::take(*n));
+                return column.select_range(wanted, 0..*n, holds, scratch::take(*n));
             }
             Self::All(n) => {
                 let starts: Vec<usize> = (0..*n).step_by(ROWS_IN_A_TASK).collect();
                 let block = |&start: &usize| {
                     column.select_range(
-                        selection,
+                        wanted,
                         start..(*n).min(start + ROWS_IN_A_TASK),
                         holds,
                         Vec::with_capacity(ROWS_IN_A_TASK),
@@ -45,26 +45,25 @@ impl RowList {
                 starts.par_iter().map(block).collect()
             }
             Self::Some(rows) if rows.len() <= ROWS_IN_A_TASK => {
-                return column.select_where(selection, rows, holds, scratch::take(rows.len()));
+                return column.select_where(wanted, rows, holds, scratch::take(rows.len()));
             }
             Self::Some(rows) => {
-                let block = |rows: &[u32]| column.select_where(selection, rows, holds, Vec::with_capacity(rows.len()));
+                let block = |rows: &[u32]| column.select_where(wanted, rows, holds, Vec::with_capacity(rows.len()));
                 rows.par_chunks(ROWS_IN_A_TASK).map(block).collect()
             }
         };
         joined(&blocks)
     }
 
-    /// Whether all rows that have the codes of `selection` in `column` are `good`; mostly the first few tell.
-    pub(crate) fn all_selected(&self, column: &BinnedColumn, selection: Selection, good: impl Fn(u32) -> bool) -> bool {
-        let wanted = column.codes_of(selection);
-        with_codes!(&column.codes, codes => {
-            let good = |row: u32| !wanted.contains(codes[row as usize].index()) || good(row);
+    /// Whether all rows that have the codes `wanted` in `column` are `good`; mostly the first few tell.
+    pub(crate) fn all_selected(&self, column: &BinnedColumn, wanted: &Wanted, good: impl Fn(u32) -> bool) -> bool {
+        with_wanted!(wanted, contains => with_codes!(&column.codes, codes => {
+            let good = |row: u32| !contains(codes[row as usize].index()) || good(row);
             match self {
                 Self::All(n) => (0..*n as u32).all(good),
                 Self::Some(rows) => rows.iter().all(|&row| good(row)),
             }
-        })
+        }))
     }
 
     /// All `total` rows but these.

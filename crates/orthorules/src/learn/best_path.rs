@@ -6,7 +6,6 @@
 //! short and long rules compete by what they do for the complexity that they cost.
 
 use crate::engine::count::root::RootCounts;
-use crate::engine::score::Scorer;
 use crate::engine::search::{Found, Searcher, rounded};
 use crate::learn::boosting::{Boosting, Path, State, certificate};
 use crate::learn::enough::Grown;
@@ -62,7 +61,8 @@ impl BestPath {
     /// From the constant model on.
     pub(crate) fn new(boosting: &Boosting, constant: &State) -> Self {
         let train_risk = constant.size(boosting.response).train_risk;
-        let root = Some(boosting.root_counts(constant));
+        // What will not be kept with the first rule is not worth counting.
+        let root = Some(boosting.root_counts(constant)).filter(|root| root.bytes(2) <= LARGEST_WAITING_BYTES);
         Self { waiting: BTreeMap::new(), root, constant: constant.risk, train_risk }
     }
 
@@ -168,7 +168,7 @@ fn rules_for(boosting: &Boosting, Extended { state, root }: &Extended) -> Vec<Fo
     if state.rules.len() >= params.max_rules || left < 2 {
         return Vec::new();
     }
-    let scorer = Scorer::new(&boosting.rows, boosting.response, &state.cells, &state.weights, params);
+    let (scorer, classes) = boosting.scorers(state);
     let searcher = boosting.searcher(&state.cells, &scorer, left - 1);
-    Searcher { root: root.as_ref(), ..searcher }.best_of_each_length()
+    Searcher { root: root.as_ref(), classes: classes.as_ref(), ..searcher }.best_of_each_length()
 }

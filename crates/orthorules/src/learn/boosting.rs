@@ -5,13 +5,14 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::engine::cells::Cells;
+use crate::engine::count::by_row::ByRow;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit;
-use crate::engine::refit::Weights;
+use crate::engine::refit::{Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
-use crate::engine::score::Scorer;
+use crate::engine::score::{self, ClassScorers, Scorer};
 use crate::engine::search::directions::Directions;
 use crate::engine::search::{Found, Searcher, Units};
 use crate::learn::seconds::Seconds;
@@ -21,6 +22,7 @@ use crate::model::rule::Rule;
 use crate::model::{Ensemble, Size};
 use crate::params::Checked;
 use std::rc::Rc;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// From one ensemble to the next.
@@ -34,7 +36,10 @@ pub(crate) trait Path {
 pub(crate) struct State {
     pub(crate) rules: Vec<Rc<Rule>>,
     pub(crate) cells: Cells,
+    /// Those of the only score, or of the first class.
     pub(crate) weights: Weights,
+    /// Those of every class, where several share their rules.
+    pub(crate) by_class: Vec<Weights>,
     /// The regularised risk: a sum, up to a constant.
     pub(crate) risk: f64,
     pub(crate) complexity: usize,
@@ -45,35 +50,66 @@ impl State {
     pub(crate) fn constant(boosting: &Boosting) -> Self {
         let (response, params) = (boosting.response, boosting.params);
         let cells = Cells::new(&boosting.rows, response);
-        let weights = refit::constant(response.loss, &cells, response.zero(), params);
-        let risk = weights.risk(response.loss, &cells, params.reg_lambda);
-        Self { rules: Vec::new(), cells, weights, risk, complexity: 0 }
+        let by_class = if response.classes > 0 { softmax::constant(&cells, params) } else { Vec::new() };
+        let weights = match by_class.first() {
+            Some(first) => first.clone(),
+            None => refit::constant(response.loss, &cells, response.zero(), params),
+        };
+        let mut state = Self { rules: Vec::new(), cells, weights, by_class, risk: 0.0, complexity: 0 };
+        state.risk = state.regularised_risk(boosting);
+        state
     }
 
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
     pub(crate) fn add(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
         let (loss, params) = (boosting.response.loss, boosting.params);
         let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
-        let signs = boosting.directions.of_query(&found.query.atoms);
-        self.weights = refit::update(&self.weights, signs, loss, &self.cells, params);
-        self.risk = self.weights.risk(loss, &self.cells, params.reg_lambda);
+        if boosting.response.classes > 0 {
+            self.by_class = softmax::update(&self.by_class, &self.cells, params);
+            self.weights = self.by_class[0].clone();
+        } else {
+            let signs = boosting.directions.of_query(&found.query.atoms);
+            self.weights = refit::update(&self.weights, signs, loss, &self.cells, params);
+        }
+        self.risk = self.regularised_risk(boosting);
         self.complexity += rule.complexity();
         self.rules.push(Rc::new(rule));
         moved_to
     }
 
-    /// What the model says of it.
+    fn regularised_risk(&self, boosting: &Boosting) -> f64 {
+        let lambda = boosting.params.reg_lambda;
+        if self.by_class.is_empty() {
+            return self.weights.risk(boosting.response.loss, &self.cells, lambda);
+        }
+        softmax::risk(&self.by_class, &self.cells, lambda)
+    }
+
+    /// What the model says of it: of the only score, or of the first class.
     pub(crate) fn size(&self, response: &Response) -> Size {
-        let scores = self.weights.scores(&self.cells);
+        let train_risk = if self.by_class.is_empty() {
+            response.mean_loss(&self.cells, &self.weights.scores(&self.cells))
+        } else {
+            softmax::loss(&self.by_class, &self.cells) / response.total_weight
+        };
+        self.size_with(&self.weights, train_risk, response)
+    }
+
+    fn size_with(&self, weights: &Weights, train_risk: f64, response: &Response) -> Size {
         Size {
-            rules: self.weights.rules.len(),
+            rules: weights.rules.len(),
             members: None,
             complexity: self.complexity,
-            intercept: response.outside_intercept(self.weights.intercept),
-            weights: self.weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
-            train_risk: response.mean_loss(&self.cells, &scores),
-            status: self.weights.status,
+            intercept: response.outside_intercept(weights.intercept),
+            weights: weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
+            train_risk,
+            status: weights.status,
         }
+    }
+
+    /// What the model says of the classes after the first, if `first` is what it says of that one.
+    fn other_sizes(&self, first: &Size, response: &Response) -> Vec<Size> {
+        self.by_class.iter().skip(1).map(|weights| self.size_with(weights, first.train_risk, response)).collect()
     }
 }
 
@@ -84,11 +120,15 @@ pub(crate) struct Boosting<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) params: &'a Checked,
     pub(crate) class: Option<&'a str>,
+    /// The classes that share their rules, if there are any.
+    pub(crate) classes: &'a [String],
     pub(crate) observer: &'a dyn Observer,
     pub(crate) deadline: Option<Instant>,
     pub(crate) name_rank: Vec<u32>,
     pub(crate) directions: Directions,
     pub(crate) units: Option<Units>,
+    /// The codes row by row, where columns are many; made when they are first asked for.
+    pub(crate) by_row: OnceLock<Option<ByRow>>,
 }
 
 impl<'a> Boosting<'a> {
@@ -103,21 +143,55 @@ impl<'a> Boosting<'a> {
         let directions = Directions::new(columns, &params.monotone);
         let units = if params.exact { Units::new(columns, response.rows(), || observer.stop()) } else { None };
         let rows = Rows::whole(columns, response);
-        Self { response, columns, rows, params, class: None, observer, deadline: None, name_rank, directions, units }
+        Self {
+            response,
+            columns,
+            rows,
+            params,
+            class: None,
+            classes: &[],
+            observer,
+            deadline: None,
+            name_rank,
+            directions,
+            units,
+            by_row: OnceLock::new(),
+        }
     }
 
-    /// The loop of every fit: from the constant model on, one ensemble leads to the next, until `path` ends.
-    pub(crate) fn along(&self, mut path: impl Path, constant: State, seconds: &mut Seconds) -> Ensemble {
-        let mut sizes = vec![(constant.size(self.response), Vec::new())];
+    /// The loop of every fit: from the constant model on, one ensemble leads to the next, until `path` ends. One ensemble
+    /// comes out; of classes that share their rules, one for each.
+    pub(crate) fn along(&self, mut path: impl Path, constant: State, seconds: &mut Seconds) -> Vec<Ensemble> {
+        let first = constant.size(self.response);
+        let mut others = vec![constant.other_sizes(&first, self.response)];
+        let mut sizes = vec![(first, Vec::new())];
         let mut state = constant;
         while let Some((next, size)) = path.next(self, state, seconds) {
             if let Some(newest) = next.rules.last() {
                 self.observer.step(self.class, newest, &size);
             }
+            others.push(next.other_sizes(&size, self.response));
             sizes.push((size, next.rules.clone()));
             state = next;
         }
-        self.ensemble(sizes)
+        self.ensembles(self.ensemble(sizes), &others)
+    }
+
+    /// The ensemble of the only score; or those of all classes, of which it is the first and these are the sizes of the others.
+    fn ensembles(&self, first: Ensemble, others: &[Vec<Size>]) -> Vec<Ensemble> {
+        let mut all = vec![first];
+        for (class, name) in self.classes.iter().enumerate().skip(1) {
+            let mut ensemble = all[0].clone();
+            ensemble.class = Some(name.clone());
+            for (size, others) in ensemble.path.iter_mut().zip(others) {
+                *size = Size { members: size.members.take(), ..others[class - 1].clone() };
+            }
+            all.push(ensemble);
+        }
+        if let Some(name) = self.classes.first() {
+            all[0].class = Some(name.clone());
+        }
+        all
     }
 
     /// All rules of the path, those of the largest size first, so that this size is made of the first ones.
@@ -144,17 +218,30 @@ impl<'a> Boosting<'a> {
 
     /// The counts of all rows before there is a rule.
     pub(crate) fn root_counts(&self, constant: &State) -> RootCounts {
-        let scorer = Scorer::new(&self.rows, self.response, &constant.cells, &constant.weights, self.params);
+        let (scorer, _) = self.scorers(constant);
         let all = self.rows.all();
         NodeCounter::new(&all, &self.rows, self.response, &constant.cells, &scorer).root_counts(self.columns)
     }
 
+    /// The objective at an ensemble; where classes share their rules, that of each as well.
+    pub(crate) fn scorers(&self, state: &State) -> (Scorer, Option<ClassScorers>) {
+        let (rows, response, params) = (&self.rows, self.response, self.params);
+        if state.by_class.is_empty() {
+            return (Scorer::new(rows, response, &state.cells, &state.weights, params), None);
+        }
+        let (scorer, classes) = score::of_classes(rows, response, &state.cells, &state.by_class, params);
+        (scorer, Some(classes))
+    }
+
     /// The rule that the search found.
     pub(crate) fn rule_of(&self, found: &Found) -> Rule {
-        let conditions =
-            found.query.atoms.iter().map(|a| self.columns[a.column as usize].condition(a.selection)).collect();
+        let conditions = found
+            .query
+            .atoms
+            .iter()
+            .map(|a| self.columns[a.column as usize].condition_among(a.selection, &self.rows.sets));
         Rule {
-            conditions,
+            conditions: conditions.collect(),
             covered: found.rows.len() as u64,
             value: self.response.outside_value(found.value),
             bound: found.bound.map(|b| self.response.outside_value(b)),
@@ -171,12 +258,14 @@ impl<'a> Boosting<'a> {
             response: self.response,
             cells,
             scorer,
+            classes: None,
             covered: cells.coverage(),
             name_rank: &self.name_rank,
             directions: &self.directions,
             params: self.params,
             max_length: max_length.min(self.params.max_conditions),
             root: None,
+            by_row: self.by_row.get_or_init(|| ByRow::of_wide(&self.rows)).as_ref(),
             units: self.units.as_ref(),
             deadline: self.deadline,
             observer: self.observer,

@@ -2,11 +2,15 @@
 
 #[cfg(test)]
 mod partitions;
+#[cfg(test)]
+mod shared;
 
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
 use crate::data::problem::Problem;
+use crate::data::schema::ColumnSpec;
+use crate::data::table::Kind;
 use crate::data::warning::{NoFolds, Unfinished, Warning};
 use crate::learn::bootstrap;
 use crate::learn::cv;
@@ -14,7 +18,7 @@ use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::signs;
-use crate::params::{Checked, Cv, Params};
+use crate::params::{Checked, Cv, Multiclass, Params, Sets};
 use std::time::Instant;
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
@@ -79,10 +83,32 @@ impl Coded {
     }
 }
 
+/// Fewer levels have no sets: of three, two are all but one.
+const FEWEST_LEVELS: usize = 4;
+
+/// Whoever asks for sets of levels has a column with some.
+fn require_levels(problem: &Problem) -> Result<()> {
+    let has_levels = |column: &ColumnSpec| column.kind == Kind::Categorical && column.levels.len() >= FEWEST_LEVELS;
+    if problem.specs().iter().any(has_levels) {
+        return Ok(());
+    }
+    Err(Error::Conflict(format!(
+        "sets are for columns of categories with at least {FEWEST_LEVELS} levels, but there is none: leave out sets"
+    )))
+}
+
 /// The parameters, if they suit the problem.
 fn checked(problem: &Problem, params: &Params) -> Result<Checked> {
     let checked = params.check(problem.task.loss(), problem.counted_rows())?;
     checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
     signs::check(problem, &checked.monotone)?;
+    if params.sets == Some(Sets::On) {
+        if problem.classes.len() > 2 && checked.multiclass == Multiclass::Shared {
+            return Err(Error::Conflict(
+                "sets need one score: choose multiclass one-vs-rest, or leave out sets".into(),
+            ));
+        }
+        require_levels(problem)?;
+    }
     Ok(checked)
 }

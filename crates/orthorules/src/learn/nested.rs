@@ -3,7 +3,6 @@
 //! Where candidates come from is another matter: from the search of the engine, or from what an experiment wants instead.
 
 use crate::engine::count::root::RootCounts;
-use crate::engine::score::Scorer;
 use crate::engine::search::{Found, Searcher};
 use crate::learn::boosting::{Boosting, Path, State, certificate};
 use crate::learn::enough::Grown;
@@ -85,9 +84,9 @@ impl FromSearch {
 
 impl Candidates for FromSearch {
     fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
-        let scorer = Scorer::new(&boosting.rows, boosting.response, &state.cells, &state.weights, boosting.params);
+        let (scorer, classes) = boosting.scorers(state);
         let searcher = boosting.searcher(&state.cells, &scorer, max_length);
-        let found = Searcher { root: self.root.as_ref(), ..searcher }.best_query()?;
+        let found = Searcher { root: self.root.as_ref(), classes: classes.as_ref(), ..searcher }.best_query()?;
         // A search that was told to stop has not seen every column. An exact one says by its gap what it missed.
         let whole = boosting.units.is_some() || !boosting.observer.stop();
         let rule = boosting.rule_of(&found);

@@ -19,7 +19,7 @@ use crate::learn::watch::{TimeLimits, Watch};
 use crate::learn::{share, sirus};
 use crate::model::observer::Observer;
 use crate::model::{Ensemble, Model};
-use crate::params::{Checked, Learner, PathKind};
+use crate::params::{Checked, Learner, Multiclass, PathKind};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -48,36 +48,46 @@ impl<'p> Binned<'p> {
         let start = Instant::now();
         let limits = checked.time_limit.map(|seconds| TimeLimits::new(start, seconds, checked.exact));
         let mut seconds = Seconds { bin: self.seconds, ..Seconds::default() };
+        let shared = problem.is_shared(checked);
         let positive: Vec<u32> = match problem.classes.len() {
             0..=2 => vec![1],
+            _ if shared => vec![0],
             several => (0..several as u32).collect(),
         };
-        let mut ensembles: Vec<Ensemble> = positive
-            .iter()
-            .map(|&class| {
-                let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-                let response = &Response::new(problem, class);
-                let params = &checked.for_target(|| response.mean_target());
-                if params.learner == Learner::Sirus {
-                    return sirus::ensemble(columns, response, params, name, observer);
-                }
-                let watch = Watch::new(observer, limits.map(|l| l.all));
-                let deadline = limits.map(|l| l.exact);
-                let boosting = Boosting { class: name, deadline, ..Boosting::new(response, columns, params, &watch) };
-                let ensemble = along_its_path(&boosting, &mut seconds);
-                if watch.was_late() {
-                    observer.out_of_time(name);
-                }
-                ensemble
-            })
-            .collect();
-        if ensembles.len() > 1 && checked.learner != Learner::Sirus {
+        let ensembles_of = |class: u32, seconds: &mut Seconds| {
+            let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
+            let response = &if shared { Response::shared(problem) } else { Response::new(problem, class) };
+            let params = &checked.for_target(|| response.mean_target());
+            if params.learner == Learner::Sirus {
+                return vec![sirus::ensemble(columns, response, params, name, observer)];
+            }
+            let watch = Watch::new(observer, limits.map(|l| l.all));
+            let deadline = limits.map(|l| l.exact);
+            let classes: &[String] = if shared { &problem.classes } else { &[] };
+            let boosting =
+                Boosting { class: name, classes, deadline, ..Boosting::new(response, columns, params, &watch) };
+            let ensembles = along_its_path(&boosting, seconds);
+            if watch.was_late() {
+                observer.out_of_time(name);
+            }
+            ensembles
+        };
+        let mut ensembles: Vec<Ensemble> =
+            positive.iter().flat_map(|&class| ensembles_of(class, &mut seconds)).collect();
+        if positive.len() > 1 && checked.learner != Learner::Sirus {
             share::within(&mut ensembles, checked.max_complexity);
         }
         seconds.total = start.elapsed().as_secs_f64();
         let model = model(problem, columns, ensembles, checked);
         let warnings = columns.iter().zip(&model.columns).filter_map(|(column, spec)| remark(column, spec)).collect();
         Fitted { model, seconds, warnings }
+    }
+}
+
+impl Problem {
+    /// Whether one list of rules is to serve several classes.
+    pub(crate) fn is_shared(&self, params: &Checked) -> bool {
+        self.classes.len() > 2 && params.multiclass == Multiclass::Shared
     }
 }
 
@@ -94,7 +104,7 @@ fn remark(column: &BinnedColumn, spec: &ColumnSpec) -> Option<Warning> {
 }
 
 /// A fit along the path that the parameters ask for.
-pub(crate) fn along_its_path(boosting: &Boosting, seconds: &mut Seconds) -> Ensemble {
+pub(crate) fn along_its_path(boosting: &Boosting, seconds: &mut Seconds) -> Vec<Ensemble> {
     let constant = State::constant(boosting);
     match boosting.params.path {
         PathKind::Nested => {
@@ -119,6 +129,7 @@ pub(crate) fn model(problem: &Problem, binned: &[BinnedColumn], ensembles: Vec<E
         loss: problem.task.loss(),
         link: match (params.learner, problem.task) {
             (Learner::Sirus, Task::Classification) => Link::Identity,
+            _ if problem.is_shared(params) => Link::Softmax,
             _ => Link::Canonical,
         },
         target: problem.roles.target.clone(),

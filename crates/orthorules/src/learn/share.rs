@@ -56,7 +56,7 @@ fn shorten(ensemble: &mut Ensemble, last: usize) {
 #[cfg(test)]
 mod tests {
     use crate::model::observer::Silent;
-    use crate::params::{Params, PathKind};
+    use crate::params::{Multiclass, Params, PathKind};
     use crate::{Column, Problem, Roles, Table, Values};
     use proptest::prelude::*;
 
@@ -85,7 +85,8 @@ mod tests {
             prop_assume!(problem.is_ok());
             let problem = problem.unwrap();
             let path = nested.then_some(PathKind::Nested);
-            let params = Params { max_complexity: Some(limit), path, threads: Some(1), ..Params::default() };
+            let multiclass = Some(Multiclass::OneVsRest);
+            let params = Params { max_complexity: Some(limit), path, multiclass, threads: Some(1), ..Params::default() };
             let model = crate::fit(&problem, &params, &Silent).unwrap().model;
             prop_assert!(model.check().is_ok());
             prop_assert!(model.complexity(model.chosen()) <= limit);

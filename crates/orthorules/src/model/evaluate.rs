@@ -178,7 +178,7 @@ impl Truth {
                 metrics
             }
         };
-        Evaluation { rules, complexity: steps.iter().map(|s| s.complexity).sum(), risk, metrics }
+        Evaluation { rules, complexity: model.complexity_of(steps.iter().copied()), risk, metrics }
     }
 }
 

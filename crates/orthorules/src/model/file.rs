@@ -9,6 +9,9 @@ use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::model::report::{Bootstrap, CrossValidation};
 use crate::model::rule::Rule;
+use crate::model::shared::{self, SharedSize};
+use crate::params::Multiclass;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
@@ -16,20 +19,21 @@ use std::path::Path;
 
 /// The `format` field of every model file.
 pub const FORMAT: &str = "orthorules-model";
-/// The newest file version that this library writes and reads.
-pub const VERSION: u32 = 1;
+/// The newest file version that this library writes and reads. A model that says nothing new is written as version 1.
+pub const VERSION: u32 = 2;
 /// Larger files are refused before they are parsed.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// The file's layout: a single ensemble lies flat in the document, several under `one_vs_rest`.
+/// The file's layout: a single list of rules lies flat in the document, several under `one_vs_rest`. Sizes `S` have one
+/// weight for each rule, or one for each class.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
+#[serde(deny_unknown_fields, bound(deserialize = "S: Deserialize<'de>"))]
+struct Document<S> {
     format: String,
     version: u32,
     task: Task,
     loss: Loss,
-    #[serde(default, skip_serializing_if = "Link::is_canonical")]
+    #[serde(default, skip_serializing_if = "Link::is_left_out")]
     link: Link,
     target: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,6 +43,8 @@ struct Document {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     classes: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    multiclass: Option<Multiclass>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     weight: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     exposure: Option<String>,
@@ -46,7 +52,7 @@ struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<Vec<Rule>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    path: Option<Vec<Size>>,
+    path: Option<Vec<S>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chosen: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,14 +70,39 @@ struct Document {
 struct Header {
     format: Option<String>,
     version: Option<u64>,
+    multiclass: Option<Multiclass>,
 }
 
 impl Model {
     /// The model as one JSON document.
     pub fn to_json(&self) -> String {
-        let mut document = Document {
+        let flat = |list: &Ensemble| (Some(list.rules.clone()), Some(list.chosen), list.chosen_complexity);
+        match self.ensembles.as_slice() {
+            [single] if single.class.is_none() => {
+                let (rules, chosen, chosen_complexity) = flat(single);
+                written(&Document {
+                    rules,
+                    path: Some(single.path.clone()),
+                    chosen,
+                    chosen_complexity,
+                    ..self.document()
+                })
+            }
+            [first, ..] if self.is_shared() => {
+                let (rules, chosen, chosen_complexity) = flat(first);
+                let path = Some(shared::sizes(&self.ensembles));
+                let multiclass = Some(Multiclass::Shared);
+                written(&Document { multiclass, rules, path, chosen, chosen_complexity, ..self.document() })
+            }
+            several => written(&Document { one_vs_rest: Some(several.to_vec()), ..self.document::<Size>() }),
+        }
+    }
+
+    /// All but rules and sizes.
+    fn document<S>(&self) -> Document<S> {
+        Document {
             format: FORMAT.into(),
-            version: VERSION,
+            version: self.newer_part().map_or(1, |_| VERSION),
             task: self.task,
             loss: self.loss,
             link: self.link,
@@ -79,6 +110,7 @@ impl Model {
             target_kind: self.target_kind,
             rows: self.rows,
             classes: self.classes.clone(),
+            multiclass: None,
             weight: self.weight.clone(),
             exposure: self.exposure.clone(),
             columns: self.columns.clone(),
@@ -89,41 +121,48 @@ impl Model {
             one_vs_rest: None,
             cv: self.cv.clone(),
             bootstrap: self.bootstrap.clone(),
-        };
-        match self.ensembles.as_slice() {
-            [single] if single.class.is_none() => {
-                document.rules = Some(single.rules.clone());
-                document.path = Some(single.path.clone());
-                document.chosen = Some(single.chosen);
-                document.chosen_complexity = single.chosen_complexity;
-            }
-            several => document.one_vs_rest = Some(several.to_vec()),
         }
-        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        text.push('\n');
-        text
     }
 
     /// The model of a JSON document, checked from end to end.
     pub fn from_json(text: &str) -> Result<Self> {
         check_size(text.len()).map_err(Error::Model)?;
-        let bad = |e: serde_json::Error| Error::Model(format!("not a model file: {e}"));
-        let header: Header = serde_json::from_str(text).map_err(bad)?;
+        let header: Header = read(text)?;
         if header.format.as_deref() != Some(FORMAT) {
             return Err(Error::Model(format!("not a model file: its \"format\" is not {FORMAT:?}")));
         }
-        match header.version {
-            Some(v) if v == u64::from(VERSION) => {}
+        let version = match header.version {
+            Some(v) if (1..=u64::from(VERSION)).contains(&v) => v as u32,
             Some(0) => return Err(Error::Model("the file has version 0, which there never was: it is damaged".into())),
             Some(v) => {
                 return Err(Error::Model(format!(
-                    "the file has version {v}, this program reads version {VERSION}: use a newer release"
+                    "the file has version {v}, this program reads versions 1 to {VERSION}: use a newer release"
                 )));
             }
             None => return Err(Error::Model("the file does not say its version".into())),
+        };
+        let mut model = match header.multiclass {
+            None => Self::of_lists(read(text)?)?,
+            Some(Multiclass::Shared) => Self::of_shared_list(read(text)?)?,
+            Some(other) => return Err(Error::Model(format!("multiclass {other} is written as one_vs_rest alone"))),
+        };
+        if let Some(what) = model.newer_part().filter(|_| version < VERSION) {
+            return Err(Error::Model(format!("the file says version 1, but {what} needs version {VERSION}")));
         }
-        let document: Document = serde_json::from_str(text).map_err(bad)?;
-        let ensembles = match (document.rules, document.path, document.chosen, document.one_vs_rest) {
+        model.check_rules()?;
+        for ensemble in &mut model.ensembles {
+            let complexities: Vec<usize> = ensemble.path.iter().map(|step| ensemble.complexity_of(step)).collect();
+            ensemble.path.iter_mut().zip(complexities).for_each(|(step, complexity)| step.complexity = complexity);
+        }
+        model.mark_flags();
+        model.check_resamples()?;
+        Ok(model)
+    }
+
+    /// The model of a document with one list of rules for one score, or one for each class.
+    fn of_lists(mut document: Document<Size>) -> Result<Self> {
+        let parts = (document.rules.take(), document.path.take(), document.chosen, document.one_vs_rest.take());
+        let ensembles = match parts {
             (Some(rules), Some(path), Some(chosen), None) => {
                 let chosen_complexity = document.chosen_complexity;
                 vec![Ensemble { class: None, rules, path, chosen, chosen_complexity }]
@@ -131,7 +170,25 @@ impl Model {
             (None, None, None, Some(several)) if document.chosen_complexity.is_none() => several,
             _ => return Err(Error::Model("needs either rules, path and chosen, or one_vs_rest".into())),
         };
-        let mut model = Self {
+        Ok(Self::of_document(document, ensembles))
+    }
+
+    /// The model of a document with one list of rules for several classes.
+    fn of_shared_list(mut document: Document<SharedSize>) -> Result<Self> {
+        let parts = (document.rules.take(), document.path.take(), document.chosen, document.one_vs_rest.take());
+        let (Some(rules), Some(path), Some(chosen), None) = parts else {
+            return Err(Error::Model("multiclass shared needs rules, path and chosen, and no one_vs_rest".into()));
+        };
+        if document.link != Link::Canonical {
+            return Err(Error::Model("multiclass shared has no other link".into()));
+        }
+        let chosen = (chosen, document.chosen_complexity);
+        let ensembles = shared::ensembles(&document.classes, &rules, &path, chosen)?;
+        Ok(Self { link: Link::Softmax, ..Self::of_document(document, ensembles) })
+    }
+
+    fn of_document<S>(document: Document<S>, ensembles: Vec<Ensemble>) -> Self {
+        Self {
             task: document.task,
             loss: document.loss,
             link: document.link,
@@ -145,15 +202,17 @@ impl Model {
             ensembles,
             cv: document.cv,
             bootstrap: document.bootstrap,
-        };
-        model.check_rules()?;
-        for ensemble in &mut model.ensembles {
-            let complexities: Vec<usize> = ensemble.path.iter().map(|step| ensemble.complexity_of(step)).collect();
-            ensemble.path.iter_mut().zip(complexities).for_each(|(step, complexity)| step.complexity = complexity);
         }
-        model.mark_flags();
-        model.check_resamples()?;
-        Ok(model)
+    }
+
+    /// What of the model, in words, no file of version 1 can say.
+    fn newer_part(&self) -> Option<&'static str> {
+        let gamma = (self.task == Task::Gamma).then_some("the task gamma");
+        let mut conditions = self.ensembles.iter().flat_map(|e| &e.rules).flat_map(|rule| &rule.conditions);
+        let has_sets = conditions.any(|condition| condition.op.has_set());
+        gamma
+            .or(self.is_shared().then_some("one list of rules for several classes"))
+            .or(has_sets.then_some("a condition on a set of levels"))
     }
 
     /// Lets conditions know which columns hold 0 and 1 alone.
@@ -194,6 +253,18 @@ impl Model {
     }
 }
 
+/// A document as text.
+fn written<S: Serialize>(document: &Document<S>) -> String {
+    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// What a text says.
+fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|e| Error::Model(format!("not a model file: {e}")))
+}
+
 /// No model has so many bytes: they are not worth parsing.
 fn check_size(bytes: usize) -> Result<(), String> {
     if bytes as u64 > MAX_FILE_BYTES {
@@ -230,7 +301,10 @@ mod tests {
             nested.clone(),
             format!("{{\"format\":{nested}}}"),
             SMALL[..SMALL.len() / 2].to_owned(),
-            changed("\"version\":1", "\"version\":2"),
+            changed("\"version\":1", "\"version\":3"),
+            changed("classification", "gamma")
+                .replace("logistic", "gamma")
+                .replace("\"classes\":[\"no\",\"yes\"],", ""),
             changed("\"version\":1", "\"version\":0"),
             changed("\"version\":1", "\"version\":-1"),
             changed("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]"),
@@ -256,12 +330,28 @@ mod tests {
         let message = |from: &str, to: &str| Model::from_json(&SMALL.replace(from, to)).unwrap_err().to_string();
         let version = |v: &str| message("\"version\":1", &format!("\"version\":{v}"));
         assert!(version("0").contains("never was") && !version("0").contains("newer"), "{}", version("0"));
-        assert!(version("2").contains("newer release"), "{}", version("2"));
+        assert!(version("3").contains("newer release"), "{}", version("3"));
         let twice = message("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]");
         assert!(twice.contains("class \"yes\" is listed twice"), "{twice}");
         // Finite weights, but sums that are not.
         let large = message("-0.41,\"weights\":[0.74]", "-1.7e308,\"weights\":[-1.7e308]");
         assert!(large.contains("overflows"), "{large}");
+    }
+
+    /// A file is of the first version that can say what it says, and a reader holds it to that.
+    #[test]
+    fn files_are_as_old_as_they_can_be() {
+        let two = SMALL.replace("\"version\":1", "\"version\":2");
+        let model = Model::from_json(&two).unwrap();
+        assert_eq!(model, Model::from_json(SMALL).unwrap());
+        assert!(model.to_json().contains("\"version\": 1,"));
+        let gamma = |text: &str| {
+            let text = text.replace("\"classification\"", "\"gamma\"").replace("\"logistic\"", "\"gamma\"");
+            Model::from_json(&text.replace("\"classes\":[\"no\",\"yes\"],", ""))
+        };
+        assert!(gamma(&two).unwrap().to_json().contains("\"version\": 2,"));
+        let message = gamma(SMALL).unwrap_err().to_string();
+        assert!(message.contains("the file says version 1, but the task gamma needs version 2"), "{message}");
     }
 
     /// Opposite weights may be as large as they like: no sum of some of them overflows.

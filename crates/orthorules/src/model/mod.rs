@@ -11,6 +11,7 @@ pub mod predict;
 pub mod recourse;
 pub(crate) mod report;
 pub mod rule;
+mod shared;
 pub(crate) mod signs;
 mod unfamiliar;
 mod validate;
@@ -136,7 +137,8 @@ pub struct Model {
     pub exposure: Option<String>,
     /// The feature columns of the training table.
     pub columns: Vec<ColumnSpec>,
-    /// One ensemble; with more than two classes one for each.
+    /// One ensemble; with more than two classes one for each. Where classes share one list of rules
+    /// ([`Model::is_shared`]), these differ in their weights alone.
     pub ensembles: Vec<Ensemble>,
     /// How λ and the size were chosen, where cross-validation did it.
     pub cv: Option<CrossValidation>,
@@ -200,6 +202,9 @@ impl Model {
     pub fn chosen(&self) -> SizeName {
         match self.ensembles.as_slice() {
             [Ensemble { chosen_complexity: Some(complexity), .. }] => SizeName::Complexity(*complexity),
+            [Ensemble { chosen_complexity: Some(complexity), .. }, ..] if self.is_shared() => {
+                SizeName::Complexity(*complexity)
+            }
             ensembles => SizeName::Rules(ensembles.iter().map(|e| e.chosen).max().unwrap_or(0)),
         }
     }
@@ -213,9 +218,25 @@ impl Model {
         self.ensembles.iter().zip(steps)
     }
 
-    /// Rules plus conditions at a size, over all ensembles.
+    /// Rules plus conditions at a size, over all lists of rules.
     pub fn complexity(&self, size: impl Into<SizeName>) -> usize {
-        self.steps(size).map(|(_, s)| s.complexity).sum()
+        self.complexity_of(self.steps(size).map(|(_, step)| step))
+    }
+
+    /// Rules plus conditions of one step for each ensemble: rules that classes share count once.
+    pub fn complexity_of<'m>(&self, steps: impl IntoIterator<Item = &'m Size>) -> usize {
+        let lists = if self.is_shared() { 1 } else { usize::MAX };
+        steps.into_iter().take(lists).map(|step| step.complexity).sum()
+    }
+
+    /// Whether one list of rules has a weight for each of several classes.
+    pub fn is_shared(&self) -> bool {
+        self.link == Link::Softmax
+    }
+
+    /// The lists of rules: ensembles that do not differ in their weights alone.
+    pub fn lists(&self) -> &[Ensemble] {
+        if self.is_shared() { &self.ensembles[..1] } else { &self.ensembles }
     }
 
     /// How many rules a size has; with several classes, the one that has most.

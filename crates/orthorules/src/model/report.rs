@@ -157,17 +157,18 @@ pub(crate) struct JointSize<'m> {
 }
 
 impl<'m> JointSize<'m> {
-    fn new(rules: usize, steps: Vec<&'m Size>) -> Self {
-        Self { rules, complexity: steps.iter().map(|s| s.complexity).sum(), steps }
+    fn new(model: &'m Model, rules: usize, steps: Vec<&'m Size>) -> Self {
+        Self { rules, complexity: model.complexity_of(steps.iter().copied()), steps }
     }
 }
 
 /// The sizes of `model` as `evaluate` lists them, by complexity.
 pub(crate) fn sizes(model: &Model) -> Vec<JointSize<'_>> {
-    if let [single] = model.ensembles.as_slice() {
-        return single.path.iter().map(|step| JointSize::new(step.rules, vec![step])).collect();
+    if let [list] = model.lists() {
+        let steps = |place: usize| model.ensembles.iter().map(|ensemble| &ensemble.path[place]).collect();
+        return (0..list.path.len()).map(|place| JointSize::new(model, list.path[place].rules, steps(place))).collect();
     }
-    let size = |rules: usize| JointSize::new(rules, model.steps(rules).map(|(_, step)| step).collect());
+    let size = |rules: usize| JointSize::new(model, rules, model.steps(rules).map(|(_, step)| step).collect());
     let mut sizes: Vec<JointSize> = model.sizes().into_iter().map(size).collect();
     sizes.sort_by_key(|s| s.complexity);
     sizes

@@ -19,6 +19,12 @@ pub enum Op {
     /// Present and different from a level.
     #[serde(rename = "!=")]
     Ne,
+    /// One of some levels.
+    #[serde(rename = "in")]
+    In,
+    /// Present and none of some levels.
+    #[serde(rename = "not in")]
+    NotIn,
     /// No value.
     #[serde(rename = "missing")]
     Missing,
@@ -47,7 +53,7 @@ impl Op {
         match self {
             Self::Ge => Sense::Rising,
             Self::Le => Sense::Falling,
-            Self::Eq | Self::Ne => Sense::Level,
+            Self::Eq | Self::Ne | Self::In | Self::NotIn => Sense::Level,
             Self::Missing | Self::Present => Sense::Presence,
         }
     }
@@ -56,6 +62,12 @@ impl Op {
     #[inline]
     pub(crate) fn has_threshold(self) -> bool {
         matches!(self.sense(), Sense::Rising | Sense::Falling)
+    }
+
+    /// Whether several levels are named.
+    #[inline]
+    pub(crate) fn has_set(self) -> bool {
+        matches!(self, Self::In | Self::NotIn)
     }
 
     /// Whether it tells only if there is a value.
@@ -71,6 +83,8 @@ impl Op {
             Self::Ge => Self::Le,
             Self::Eq => Self::Ne,
             Self::Ne => Self::Eq,
+            Self::In => Self::NotIn,
+            Self::NotIn => Self::In,
             Self::Missing => Self::Present,
             Self::Present => Self::Missing,
         }
@@ -78,7 +92,7 @@ impl Op {
 }
 
 /// A condition, given the kind of the column and the codes of its levels.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
     /// A number of at most this.
     AtMost(f64),
@@ -94,14 +108,16 @@ pub(crate) enum Test {
     OtherLevel(u32),
     /// A level from the first of these to the second.
     LevelsBetween(u32, u32),
+    /// Of each level of the table whether it is wanted, and whether a level without a code is.
+    Among(Vec<bool>, bool),
     /// Some level.
     AnyLevel,
     /// What the column cannot satisfy.
     Never,
 }
 
-/// What tells conditions apart: column, comparison, threshold and level.
-pub(crate) type ConditionKey<'c> = (&'c str, Op, Option<u64>, Option<&'c str>);
+/// What tells conditions apart: column, comparison, threshold and levels.
+pub(crate) type ConditionKey<'c> = (&'c str, Op, Option<u64>, &'c [String]);
 
 /// What a value is compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,6 +128,19 @@ pub enum Operand {
     Number(f64),
     /// A level.
     Text(String),
+    /// Some levels.
+    Levels(Vec<String>),
+}
+
+impl Operand {
+    /// The levels that it names.
+    pub fn levels(&self) -> &[String] {
+        match self {
+            Self::Number(_) => &[],
+            Self::Text(level) => std::slice::from_ref(level),
+            Self::Levels(levels) => levels,
+        }
+    }
 }
 
 /// One condition on one column. A missing value satisfies only [`Op::Missing`].
@@ -162,6 +191,8 @@ impl std::fmt::Display for Op {
             Self::Ge => ">=",
             Self::Eq => "=",
             Self::Ne => "!=",
+            Self::In => "in",
+            Self::NotIn => "not in",
             Self::Missing => "missing",
             Self::Present => "present",
         })
@@ -173,6 +204,16 @@ impl std::fmt::Display for Operand {
         match self {
             Self::Number(t) => f.write_str(&crate::base::decimal::plain(*t)),
             Self::Text(level) => f.write_str(level),
+            Self::Levels(levels) => {
+                f.write_str("{")?;
+                for (i, level) in levels.iter().enumerate() {
+                    f.write_str(if i == 0 { "" } else { ", " })?;
+                    // A level that could be taken for several, or for none, is quoted.
+                    let plain = !level.is_empty() && level.trim() == level && !level.contains([',', '{', '}', '"']);
+                    if plain { f.write_str(level)? } else { write!(f, "{level:?}")? }
+                }
+                f.write_str("}")
+            }
         }
     }
 }
@@ -225,7 +266,12 @@ impl Condition {
     pub fn is_valid(&self) -> bool {
         match (self.op.sense(), &self.value) {
             (Sense::Rising | Sense::Falling, Some(Operand::Number(t))) => t.is_finite(),
-            (Sense::Rising | Sense::Falling | Sense::Level, Some(Operand::Text(_))) | (Sense::Presence, None) => true,
+            (Sense::Level, Some(Operand::Levels(levels))) => {
+                let mut known = std::collections::HashSet::new();
+                self.op.has_set() && !levels.is_empty() && levels.iter().all(|level| known.insert(level))
+            }
+            (Sense::Rising | Sense::Falling | Sense::Level, Some(Operand::Text(_))) => !self.op.has_set(),
+            (Sense::Presence, None) => true,
             _ => false,
         }
     }
@@ -242,12 +288,16 @@ impl Condition {
 
     /// What tells it from other conditions.
     pub(crate) fn key(&self) -> ConditionKey<'_> {
-        let (threshold, level) = match &self.value {
-            Some(Operand::Number(t)) => (Some(t.to_bits()), None),
-            Some(Operand::Text(level)) => (None, Some(level.as_str())),
-            None => (None, None),
+        let threshold = match &self.value {
+            Some(Operand::Number(t)) => Some(t.to_bits()),
+            _ => None,
         };
-        (&self.column, self.op, threshold, level)
+        (&self.column, self.op, threshold, self.levels())
+    }
+
+    /// The levels that it names.
+    pub fn levels(&self) -> &[String] {
+        self.value.as_ref().map_or(&[], Operand::levels)
     }
 
     /// What it asks of the values of its column. Where levels are in order, `values` has those of the model, in its order.
@@ -273,9 +323,14 @@ impl Condition {
             (Values::Categorical { levels, .. }, Op::Ge) => {
                 code(levels).map_or(Test::Never, |c| Test::LevelsBetween(c, (levels.len() as u32).wrapping_sub(1)))
             }
+            (Values::Categorical { levels, .. }, Op::In | Op::NotIn) => {
+                let (named, inside) = (self.levels(), self.op == Op::In);
+                let named: std::collections::HashSet<&String> = named.iter().collect();
+                Test::Among(levels.iter().map(|level| named.contains(level) == inside).collect(), !inside)
+            }
             (Values::Categorical { .. }, Op::Missing) => Test::Level(MISSING),
             (Values::Categorical { .. }, Op::Present) => Test::AnyLevel,
-            (Values::Numeric(_), Op::Eq | Op::Ne) => Test::Never,
+            (Values::Numeric(_), Op::Eq | Op::Ne | Op::In | Op::NotIn) => Test::Never,
         }
     }
 
@@ -302,7 +357,7 @@ impl Condition {
                     Op::Ge => keep(selected, v, |x| x >= threshold),
                     Op::Missing => keep(selected, v, f64::is_nan),
                     Op::Present => keep(selected, v, |x| !x.is_nan()),
-                    Op::Eq | Op::Ne => selected.fill(false),
+                    Op::Eq | Op::Ne | Op::In | Op::NotIn => selected.fill(false),
                 }
             }
             Values::Categorical { codes, levels, .. } => {
@@ -310,7 +365,10 @@ impl Condition {
                     Some(Operand::Text(level)) => levels.iter().position(|l| l == level).map(|c| c as u32),
                     _ => None,
                 };
+                let named = |c: u32| levels.get(c as usize).is_some_and(|level| self.levels().contains(level));
                 match self.op {
+                    Op::In => keep(selected, codes, named),
+                    Op::NotIn => keep(selected, codes, |c| c != MISSING && !named(c)),
                     Op::Eq => keep(selected, codes, |c| Some(c) == wanted),
                     Op::Ne => keep(selected, codes, |c| c != MISSING && Some(c) != wanted),
                     Op::Missing => keep(selected, codes, |c| c == MISSING),

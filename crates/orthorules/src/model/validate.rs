@@ -6,7 +6,6 @@ use crate::data::loss::Link;
 use crate::data::problem::Task;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
-use crate::model::rule::Operand;
 use crate::model::signs;
 
 impl Model {
@@ -39,6 +38,9 @@ impl Model {
             (_, false) => 0,
             (_, true) => return bad("only classification may have several ensembles".into()),
         };
+        if self.is_shared() && self.ensembles.len() < 3 {
+            return bad("one list of rules is shared by more than two classes, or by none".into());
+        }
         if self.classes.len() != expected || self.ensembles.is_empty() {
             return bad(format!("{} classes do not fit {} ensembles", self.classes.len(), self.ensembles.len()));
         }
@@ -63,6 +65,11 @@ impl Model {
             }
             ensemble.validate(&columns)?;
         }
+        if self.is_shared()
+            && !self.ensembles[1..].iter().all(|other| other.differs_in_weights_alone(&self.ensembles[0]))
+        {
+            return bad("classes that share one list of rules must have the same rules and sizes".into());
+        }
         signs::kept_by(self)
     }
 }
@@ -77,6 +84,16 @@ impl Size {
 }
 
 impl Ensemble {
+    /// Whether it has the rules and the sizes of another.
+    fn differs_in_weights_alone(&self, other: &Self) -> bool {
+        let named = |e: &Self| (e.chosen, e.chosen_complexity, e.path.len());
+        let same = |(a, b): (&Size, &Size)| {
+            (a.rules, &a.members, a.complexity, a.status) == (b.rules, &b.members, b.complexity, b.status)
+                && a.train_risk.to_bits() == b.train_risk.to_bits()
+        };
+        named(self) == named(other) && self.rules == other.rules && self.path.iter().zip(&other.path).all(same)
+    }
+
     /// Rules plus conditions of a size whose members have been checked.
     pub(super) fn complexity_of(&self, step: &Size) -> usize {
         step.members().map(|k| self.rules[k].complexity()).sum()
@@ -93,8 +110,8 @@ impl Ensemble {
                     return bad(format!("rule {}: unknown column {:?}", k + 1, condition.column));
                 };
                 // Where levels are in order, what is not among them has no place.
-                let unplaced = matches!(&condition.value, Some(Operand::Text(level))
-                    if column.kind == Kind::Ordered && !column.levels.contains(level));
+                let unplaced = column.kind == Kind::Ordered
+                    && condition.levels().iter().any(|level| !column.levels.contains(level));
                 if !condition.is_valid() || !condition.fits(column.kind) || unplaced {
                     return bad(format!("rule {}: \"{condition}\" does not fit its column", k + 1));
                 }

@@ -11,9 +11,10 @@ impl Model {
         let target = &self.target;
         match (self.task, self.classes.as_slice()) {
             (Task::Regression, _) => format!("Regression of {target}"),
-            (Task::Poisson, _) => {
+            (Task::Poisson | Task::Gamma, _) => {
                 let exposure = self.exposure.as_ref().map_or(String::new(), |e| format!(" per unit of {e}"));
-                format!("Poisson regression of {target}{exposure}")
+                let name = if self.task == Task::Gamma { "Gamma" } else { "Poisson" };
+                format!("{name} regression of {target}{exposure}")
             }
             (Task::Classification, [negative, positive]) => {
                 format!("Classification of {target}: {positive} against {negative}")
@@ -28,7 +29,9 @@ impl Model {
         match (self.task, self.link, self.classes.as_slice()) {
             (Task::Regression, _, _) => target.clone(),
             (Task::Poisson, _, _) => format!("the logarithm of the rate of {target}"),
+            (Task::Gamma, _, _) => format!("the logarithm of the mean of {target}"),
             (Task::Classification, Link::Identity, _) => "the probability of the class".into(),
+            (Task::Classification, Link::Softmax, _) => "the score of the class".into(),
             (Task::Classification, Link::Canonical, [_, positive]) => format!("the log-odds of {target} = {positive}"),
             (Task::Classification, Link::Canonical, _) => "the log-odds of the class against the rest".into(),
         }
@@ -45,6 +48,11 @@ impl Model {
                 Status::Converged | Status::Step => None,
             }
         };
+        if self.is_shared() {
+            // The weights of all classes are found together.
+            let first = self.ensembles.first().map(|first| Ensemble { class: None, ..first.clone() });
+            return first.iter().filter_map(warning).collect();
+        }
         self.ensembles.iter().filter_map(warning).collect()
     }
 
@@ -52,19 +60,23 @@ impl Model {
     pub fn meaning(&self) -> String {
         let target = &self.target;
         let what = match self.link {
-            Link::Canonical => "log-odds",
+            Link::Canonical | Link::Softmax => "log-odds",
             Link::Identity => "probability",
         };
         match (self.task, self.classes.as_slice()) {
             (Task::Regression, _) => {
                 format!("A prediction of {target} is the sum of the weights of all lines that apply to a row.")
             }
-            (Task::Poisson, _) => {
+            (Task::Poisson | Task::Gamma, _) => {
                 format!("A rule that applies to a row multiplies the expected {target} by its factor, exp(weight).")
             }
             (Task::Classification, [_, positive]) => {
                 format!("The weights of all lines that apply to a row add up to the {what} of {target} = {positive}.")
             }
+            (Task::Classification, _) if self.is_shared() => format!(
+                "Every line has a weight for each {target}. The weights of all lines that apply to a row add up to the score \
+                 of each {target}; the probabilities are exp(score), scaled to sum to 1."
+            ),
             (Task::Classification, _) => format!(
                 "In each list the weights of all lines that apply to a row add up to the {what} of that {target}; \
                  the probabilities are scaled to sum to 1."

@@ -1,8 +1,8 @@
 //! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
 
 use super::{
-    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Objective, Params, PathKind, Search, Select, Thresholds,
-    Update,
+    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Search, Select,
+    Sets, Thresholds, Update,
 };
 use crate::base::error::{Error, Result};
 use crate::base::threads::{MOST_THREADS, available_threads};
@@ -27,6 +27,8 @@ const DEEPEST: usize = 16;
 const STEEPEST: f64 = 100.0;
 /// Larger penalties leave no room for sums of them.
 const LARGE: f64 = 1e100;
+/// Levels that a condition may name. Twice as many gain next to nothing (docs/quality.md).
+const MOST_LEVELS: usize = 32;
 /// More rows, or seconds, than there are.
 const ENDLESS: f64 = 1e9;
 
@@ -44,6 +46,8 @@ pub struct Checked {
     pub(crate) time_limit: Option<f64>,
     /// Bytes for the row sets that exact search keeps.
     pub(crate) search_memory: u64,
+    /// What a model is made of, if there are more than two classes.
+    pub(crate) multiclass: Multiclass,
     pub(crate) path: PathKind,
     pub(crate) length_penalty: f64,
     pub(crate) reg_lambda: f64,
@@ -57,6 +61,8 @@ pub struct Checked {
     pub(crate) smoothing: f64,
     pub(crate) max_bins: MaxBins,
     pub(crate) thresholds: Thresholds,
+    /// Most levels that a condition may name; 1 without sets.
+    pub(crate) set_levels: usize,
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     pub(crate) monotone: BTreeMap<String, Monotone>,
     pub(crate) num_trees: usize,
@@ -156,6 +162,7 @@ impl Params {
                 as u64,
             time_limit,
             search_memory: self.memory_limit.unwrap_or(SEARCH_MEMORY).max(LEAST_MEMORY),
+            multiclass: self.multiclass()?,
             path,
             length_penalty,
             reg_lambda: number("reg_lambda", self.reg_lambda.unwrap_or(lambda), LARGE, "a number from 0 to 1e100")?,
@@ -173,6 +180,7 @@ impl Params {
             smoothing: self.smoothing(path)?,
             max_bins: self.max_bins,
             thresholds: self.thresholds,
+            set_levels: self.set_levels()?,
             cuts: sorted_cuts(&self.cuts)?,
             monotone: self.monotone.clone(),
             num_trees: whole("num_trees", self.num_trees, MANY, "from 1 to 1000000")?,
@@ -197,6 +205,23 @@ impl Params {
         Ok(rows)
     }
 
+    /// One list for all classes, unless the learner or the search knows one score alone.
+    fn multiclass(&self) -> Result<Multiclass> {
+        let alone = match (self.learner, self.search) {
+            (Learner::Sirus, _) => Some("sirus"),
+            (Learner::Boosting, Search::Exact) => Some("exact search"),
+            (Learner::Boosting, Search::Greedy | Search::Beam) => None,
+        };
+        match (self.multiclass, alone) {
+            (Some(Multiclass::Shared), Some(what)) => {
+                Err(Error::Conflict(format!("{what} has a list of rules for each class: leave out multiclass shared")))
+            }
+            (Some(given), _) => Ok(given),
+            (None, Some(_)) => Ok(Multiclass::OneVsRest),
+            (None, None) => Ok(Multiclass::Shared),
+        }
+    }
+
     /// Folds, and which size they choose.
     fn cross_validation(&self) -> Result<Option<(Cv, Select)>> {
         match (self.cv, self.select) {
@@ -208,6 +233,21 @@ impl Params {
                 Err(Error::Conflict(format!("select {select} needs cross-validation: give the number of folds as cv")))
             }
             (None, None) => Ok(None),
+        }
+    }
+
+    /// Nobody has a bound for all sets of levels, and trees split by one level at a time.
+    fn set_levels(&self) -> Result<usize> {
+        match self.sets {
+            None | Some(Sets::Off) => Ok(1),
+            Some(Sets::On) if self.learner == Learner::Sirus => {
+                Err(Error::Conflict("sirus splits by single levels: leave out sets".into()))
+            }
+            Some(Sets::On) if self.search == Search::Exact => Err(Error::Conflict(
+                "exact search cannot prove that a set of levels is the best: leave out sets, or search greedy or beam"
+                    .into(),
+            )),
+            Some(Sets::On) => Ok(MOST_LEVELS),
         }
     }
 

@@ -12,9 +12,10 @@
 //! | `node_limit` | none | ≥ 1 | queries that exact search may expand for one rule |
 //! | `time_limit` | none | > 0, at most 10⁹ | seconds for the search in a whole fit; after exact search the beam has half as long again |
 //! | `memory_limit` | 1 GB | ≥ 0 | bytes for the row sets that exact search keeps, at least 16 MB |
+//! | `multiclass` | `shared`; `one-vs-rest` with `sirus`, `exact` and the paper's presets | `shared`, `one-vs-rest` | one list of rules for all classes, or one for each |
 //! | `path` | `best` up to 100,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
 //! | `length_penalty` | 1 | 0 to 100 | γ: on a nested path the search maximises value² / (1 + length)^γ |
-//! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson | 0 to 10¹⁰⁰ | λ of the penalty ½ λ Σ βₖ² |
+//! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson, 4 gamma | 0 to 10¹⁰⁰ | λ of the penalty ½ λ Σ βₖ² |
 //! | `epsilon` | 1e-4 for `ogb`, else 0 | 0 to 10¹⁰⁰ | ε in the objective's denominator |
 //! | `max_rules` | none | ≥ 0 | size limit |
 //! | `max_complexity` | 50 unless `max_rules` is given | ≥ 0 | limit on rules + conditions |
@@ -23,6 +24,7 @@
 //! | `smoothing` | 6 with `onb` and path `best`, else 0 | 0 to 10⁹ | rows within which thresholds share their scores in greedy and beam search |
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
 //! | `thresholds` | `round` | `round`, `quantiles` | where a column with more values than bins is cut |
+//! | `sets` | off | `on`, `off` | whether a condition may name several levels of a column: `state in {CA, NY, WA}` |
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
 //! | `monotone` | none | +1 or -1 | for numeric columns by name, whether the score may only rise or only fall with them |
 //! | `num_trees` | 1000 | 1 to 1,000,000 | trees of `sirus` |
@@ -42,7 +44,9 @@ pub use crate::data::schema::Monotone;
 pub use check::Checked;
 pub(crate) use check::DEFAULT_COMPLEXITY;
 pub(crate) use options::Cutting;
-pub use options::{Bound, Cv, Intercept, Learner, MaxBins, Objective, PathKind, Search, Select, Thresholds, Update};
+pub use options::{
+    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Search, Select, Sets, Thresholds, Update,
+};
 pub use presets::Preset;
 
 use crate::base::error::{Error, Result};
@@ -74,6 +78,9 @@ pub struct Params {
     pub time_limit: Option<f64>,
     /// Bytes for the row sets that exact search keeps.
     pub memory_limit: Option<u64>,
+    /// What a model of more than two classes is made of. `None`: one list of rules for all, where the learner and the
+    /// search can.
+    pub multiclass: Option<Multiclass>,
     /// Whether a size extends the one before it. `None`: `best` where it may be, the rows are not too many and γ is 1.
     pub path: Option<PathKind>,
     /// γ, the price of length.
@@ -96,6 +103,8 @@ pub struct Params {
     pub max_bins: MaxBins,
     /// Where a numeric column with more values than bins is cut.
     pub thresholds: Thresholds,
+    /// Whether a condition may name several levels of a column. `None`: not.
+    pub sets: Option<Sets>,
     /// For numeric columns by name: the only thresholds to use, each for both `<=` and `>=`.
     pub cuts: BTreeMap<String, Vec<f64>>,
     /// For numeric columns by name: which way the score may go with them.
@@ -129,6 +138,7 @@ impl Default for Params {
             node_limit: None,
             time_limit: None,
             memory_limit: None,
+            multiclass: None,
             path: None,
             length_penalty: 1.0,
             reg_lambda: None,
@@ -140,6 +150,7 @@ impl Default for Params {
             smoothing: None,
             max_bins: MaxBins::AtMost(32),
             thresholds: Thresholds::Round,
+            sets: None,
             cuts: BTreeMap::new(),
             monotone: BTreeMap::new(),
             num_trees: 1000,
@@ -191,6 +202,7 @@ impl Params {
             "node_limit" => self.node_limit = Some(number("node_limit", value)?),
             "time_limit" => self.time_limit = Some(number("time_limit", value)?),
             "memory_limit" => self.memory_limit = Some(number("memory_limit", value)?),
+            "multiclass" => self.multiclass = Some(value.parse()?),
             "path" => self.path = Some(value.parse()?),
             "length_penalty" => self.length_penalty = number("length_penalty", value)?,
             "reg_lambda" => self.reg_lambda = Some(number("reg_lambda", value)?),
@@ -202,6 +214,7 @@ impl Params {
             "smoothing" => self.smoothing = Some(number("smoothing", value)?),
             "max_bins" => self.max_bins = value.parse()?,
             "thresholds" => self.thresholds = value.parse()?,
+            "sets" => self.sets = Some(value.parse()?),
             "num_trees" => self.num_trees = number("num_trees", value)?,
             "p0" => self.p0 = number("p0", value)?,
             "cv" => self.cv = Some(value.parse()?),

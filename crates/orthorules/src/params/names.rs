@@ -2,7 +2,8 @@
 
 use crate::base::error::{Error, Result};
 use crate::params::{
-    Bound, Cv, Intercept, Learner, MaxBins, Objective, PathKind, Preset, Search, Select, Thresholds, Update,
+    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Preset, Search, Select, Sets, Thresholds,
+    Update,
 };
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
@@ -34,8 +35,10 @@ names!(Objective, "objective", Gs = "gs", Gb = "gb", Xgb = "xgb", Ogb = "ogb", O
 names!(Update, "update", Corrective = "corrective", Stagewise = "stagewise", Newton = "newton");
 names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = "none");
 names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
+names!(Multiclass, "multiclass", Shared = "shared", OneVsRest = "one-vs-rest");
 names!(PathKind, "path", Nested = "nested", Best = "best");
 names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles");
+names!(Sets, "sets", On = "on", Off = "off");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
 names!(Select, "select", Simple = "simple", Best = "best", OneSe = "1se");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");

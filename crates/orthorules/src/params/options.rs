@@ -68,6 +68,18 @@ pub enum Search {
     Exact,
 }
 
+/// What a model of more than two classes is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub enum Multiclass {
+    /// One list of rules; every rule has a weight for each class, and probabilities are the softmax of the scores.
+    #[serde(rename = "shared")]
+    Shared,
+    /// A list of rules for each class against the rest.
+    #[serde(rename = "one-vs-rest")]
+    OneVsRest,
+}
+
 /// Where a numeric column with many values may be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -77,6 +89,16 @@ pub enum Thresholds {
     Round,
     /// At the quantiles themselves.
     Quantiles,
+}
+
+/// Whether conditions may name sets of levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sets {
+    /// `state in {CA, NY, WA}`, counted as one condition.
+    On,
+    /// One level a condition.
+    Off,
 }
 
 /// How many bins a column has, and where they end.

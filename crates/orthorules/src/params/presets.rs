@@ -1,6 +1,6 @@
 //! The paper's systems as combinations of parameters.
 
-use super::{Intercept, Learner, MaxBins, Objective, Params, PathKind, Thresholds, Update};
+use super::{Intercept, Learner, MaxBins, Multiclass, Objective, Params, PathKind, Thresholds, Update};
 
 /// A named combination of the paper's systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,6 +33,7 @@ impl Preset {
             Self::Sirus => {
                 return Params {
                     learner: Learner::Sirus,
+                    multiclass: Some(Multiclass::OneVsRest),
                     max_conditions: Some(2),
                     min_coverage: Some(1),
                     max_bins: MaxBins::AtMost(10),
@@ -45,6 +46,7 @@ impl Preset {
             objective,
             update,
             intercept: Intercept::Fixed,
+            multiclass: Some(Multiclass::OneVsRest),
             path: Some(PathKind::Nested),
             length_penalty: 0.0,
             min_coverage: Some(1),

@@ -35,13 +35,13 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
     let params = &params.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
     let columns = &binning::bin(&problem.features, None, params.cutting(), &params.cuts);
-    let ensemble = on_threads(Some(params.threads), || {
+    let ensembles = on_threads(Some(params.threads), || {
         let boosting = Boosting::new(response, columns, params, observer);
         let constant = State::constant(&boosting);
         let varied = Varied { variant, features: &problem.features };
         boosting.along(Nested::new(varied, &constant), constant, &mut Seconds::default())
     })?;
-    Ok(model(problem, columns, vec![ensemble], params))
+    Ok(model(problem, columns, ensembles, params))
 }
 
 /// Candidates of a variant.

@@ -85,7 +85,7 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
     let boosting = Boosting::new(&response, &columns, &params, observer);
     let constant = State::constant(&boosting);
     let path = Nested::new(Projected::default(), &constant);
-    Ok(boosting.along(path, constant, &mut Seconds::default()).rules)
+    Ok(boosting.along(path, constant, &mut Seconds::default()).swap_remove(0).rules)
 }
 
 /// Candidates by explicit projection.
@@ -99,7 +99,7 @@ impl Candidates for Projected {
     fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
         let (response, params) = (boosting.response, boosting.params);
         let scores = state.weights.scores(&state.cells);
-        let slope = |r: usize| response.mass(r) * response.loss.mean(scores[state.cells.of(r)]) - response.b(r);
+        let slope = |r: usize| response.mass(r) * response.loss.slope(scores[state.cells.of(r)]) - response.b(r);
         let gradient: Vec<f64> = (0..response.rows()).map(slope).collect();
         let projection = Projection::new(&gradient, self.chosen.clone(), params.epsilon);
         let (found, covered) = greedy(&projection, boosting.columns, params, max_length.min(params.max_conditions))?;
@@ -204,7 +204,7 @@ mod tests {
             let gradient: Vec<f64> = (0..n)
                 .map(|r| {
                     let f = scores[cells.of(r)];
-                    response.mass(r) * response.loss.mean(f) - response.b(r)
+                    response.mass(r) * response.loss.slope(f) - response.b(r)
                 })
                 .collect();
             let constant = corrected.then(|| vec![1.0; n]);

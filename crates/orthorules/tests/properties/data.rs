@@ -33,7 +33,7 @@ pub(crate) fn random(
     levels: &'static [&'static str],
     law: Law,
 ) -> impl Strategy<Value = Data> {
-    let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
+    let task = prop::sample::select(&Task::ALL[..]);
     (rows, task).prop_flat_map(move |(n, task)| {
         let level = prop_oneof![8 => prop::sample::select(levels).prop_map(Some), 1 => Just(None)];
         let (x, u) = (prop::collection::vec(number.clone(), n), prop::collection::vec(number.clone(), n));
@@ -44,6 +44,7 @@ pub(crate) fn random(
                 .map(|r| match task {
                     Task::Regression => signal(r),
                     Task::Classification => f64::from(u8::from(signal(r) > law.class)),
+                    Task::Gamma => 0.1 + (law.count + signal(r)).max(0.0),
                     _ => (3.0 * (law.count + signal(r)).max(0.0)).floor(),
                 })
                 .collect();

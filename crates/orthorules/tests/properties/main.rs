@@ -5,5 +5,6 @@ mod files;
 mod ids;
 mod invariance;
 mod monotone;
+mod sets;
 mod sides;
 mod ties;

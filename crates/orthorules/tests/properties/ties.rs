@@ -18,6 +18,7 @@ fn table(task: Task, rows: usize, seed: u64) -> Table {
         target.push(match task {
             Task::Regression => f + chance,
             Task::Classification => f64::from(u8::from(chance < 1.0 / (1.0 + (-f).exp()))),
+            Task::Gamma => -(1.0 - chance).ln() * f.exp() + 0.01,
             _ => (-(1.0 - chance).ln() * f.exp()).floor(),
         });
         columns.iter_mut().zip(x).for_each(|(column, x)| column.push(x));
@@ -30,7 +31,7 @@ fn table(task: Task, rows: usize, seed: u64) -> Table {
 /// Rules of one condition on columns without gaps cover half of the rows at most, unless the other part is too small for a rule.
 #[test]
 fn a_rule_of_one_condition_names_the_smaller_side() {
-    for task in [Task::Regression, Task::Classification, Task::Poisson] {
+    for task in Task::ALL {
         for (rows, seed) in (1..6).flat_map(|seed| [(300, seed), (1000, seed), (3000, seed)]) {
             let roles = Roles { target: "y".into(), task: Some(task), ..Roles::default() };
             let problem = Problem::new(table(task, rows, seed), &roles).unwrap();

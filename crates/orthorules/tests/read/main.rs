@@ -8,5 +8,6 @@ mod damage;
 mod delta;
 mod faults;
 mod files;
+mod several;
 mod text;
 mod typed;

@@ -3,6 +3,7 @@
 
 mod dirty;
 mod odd;
+mod several;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -78,10 +79,13 @@ fn batches(rows: &[Row]) -> Vec<RecordBatch> {
 }
 
 fn parquet(rows: &[Row]) -> Vec<u8> {
-    let batches = batches(rows);
+    parquet_of(&batches(rows))
+}
+
+fn parquet_of(batches: &[RecordBatch]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batches[0].schema(), None).unwrap();
-    for batch in &batches {
+    for batch in batches {
         writer.write(batch).unwrap();
         writer.flush().unwrap();
     }
@@ -90,7 +94,10 @@ fn parquet(rows: &[Row]) -> Vec<u8> {
 }
 
 fn ipc(rows: &[Row]) -> Vec<u8> {
-    let batches = batches(rows);
+    ipc_of(&batches(rows))
+}
+
+fn ipc_of(batches: &[RecordBatch]) -> Vec<u8> {
     let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
     batches.iter().for_each(|b| writer.write(b).unwrap());
     writer.into_inner().unwrap()
@@ -292,6 +299,7 @@ fn rows_of_weight_zero_have_no_class() {
     let counts = text.replace(['a', 'b', 'c'], "1").replace('d', "-1");
     let exposed = Roles { exposure: Some("e".into()), task: Some(Task::Poisson), ignore: Vec::new(), ..weighted };
     same("a.csv", counts.as_bytes(), &exposed, &small()).unwrap();
+    same("a.csv", counts.as_bytes(), &Roles { task: Some(Task::Gamma), ..exposed.clone() }, &small()).unwrap();
     // And the rows that are there keep their numbers.
     let bad = format!("{counts}9,1,1,-3\n");
     let message = same("a.csv", bad.as_bytes(), &exposed, &small()).unwrap_err();

@@ -169,6 +169,7 @@ fn roles() -> impl Strategy<Value = Roles> {
     let task = prop_oneof![
         9 => Just(None),
         1 => Just(Some(Task::Poisson)),
+        1 => Just(Some(Task::Gamma)),
         1 => Just(Some(Task::Classification)),
         1 => Just(Some(Task::Regression)),
     ];

@@ -22,7 +22,7 @@ pub(crate) struct ColumnArgs {
     /// Column of row weights: a row of weight 2 counts as the row twice (default: every row counts 1)
     #[arg(long, value_name = "COL")]
     weight: Option<String>,
-    /// Column of exposures, with task poisson: the target's mean is exposure × rate (default: 1)
+    /// Column of exposures, with task poisson or gamma: the target's mean is exposure × rate (default: 1)
     #[arg(long, value_name = "COL")]
     exposure: Option<String>,
     /// Column of groups whose rows stay together, with --cv and --bootstrap; rules do not use it (default: every row for itself)

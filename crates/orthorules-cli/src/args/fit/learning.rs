@@ -3,7 +3,8 @@
 use super::values::{FoldsArg, bytes, cuts, folds, monotone, named};
 use clap::Args;
 use orthorules::params::{
-    Bound, Cv, Intercept, MaxBins, Monotone, Objective, Params, PathKind, Preset, Search, Select, Thresholds, Update,
+    Bound, Cv, Intercept, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Preset, Search, Select, Sets,
+    Thresholds, Update,
 };
 
 /// How rules are found and weighted.
@@ -90,6 +91,15 @@ pub(crate) struct LearningArgs {
     #[arg(
         long,
         value_name = "NAME",
+        value_parser = named::<Multiclass>(Multiclass::NAMES),
+        help_heading = "Learning",
+        help = "With more than two classes: one list of rules with a weight for each class, or a list for each class \
+                (default: shared; one-vs-rest with presets and search exact)"
+    )]
+    multiclass: Option<Multiclass>,
+    #[arg(
+        long,
+        value_name = "NAME",
         value_parser = named::<PathKind>(PathKind::NAMES),
         help_heading = "Search",
         help = "Whether each size extends the one before it, or is the best found of its complexity \
@@ -137,6 +147,15 @@ pub(crate) struct LearningArgs {
                 quantiles (default: round; presets: quantiles)"
     )]
     thresholds: Option<Thresholds>,
+    #[arg(
+        long,
+        value_name = "on|off",
+        value_parser = named::<Sets>(Sets::NAMES),
+        help_heading = "Search",
+        help = "Whether a condition may name several levels of a column, as in state in {CA, NY, WA}; it counts as one \
+                condition (default: off)"
+    )]
+    sets: Option<Sets>,
     #[arg(
         long,
         value_name = "K",
@@ -240,6 +259,7 @@ impl LearningArgs {
             intercept: self.intercept.unwrap_or(base.intercept),
             search: self.search.unwrap_or(base.search),
             beam_width: self.beam_width.or(base.beam_width),
+            multiclass: self.multiclass.or(base.multiclass),
             path: self.path.or(base.path),
             length_penalty: self.length_penalty.unwrap_or(base.length_penalty),
             reg_lambda: self.reg_lambda.or(base.reg_lambda),
@@ -251,6 +271,7 @@ impl LearningArgs {
             smoothing: self.smoothing.or(base.smoothing),
             max_bins: self.max_bins.unwrap_or(base.max_bins),
             thresholds: self.thresholds.unwrap_or(base.thresholds),
+            sets: self.sets.or(base.sets),
             bound: self.bound.unwrap_or(base.bound),
             node_limit: self.node_limit.or(base.node_limit),
             time_limit: self.time_limit.or(base.time_limit),

@@ -22,8 +22,8 @@ use crate::codes::spill::Spill;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, is_exposed, pick, rows_to_learn_from, weights};
 use crate::data::table::{
-    self, Builder, CHANGED, ColumnPart, Head, Judged, Kind, KnownDates, MISSING, Notation, ReadOptions, Scan, Source,
-    Table, nothing_left,
+    self, Builder, CHANGED, ColumnPart, Complaint, Head, Judged, Kind, KnownDates, MISSING, Notation, ReadOptions,
+    Scan, Source, Table, nothing_left,
 };
 use crate::data::warning::Warning;
 use crate::model::Model;
@@ -86,7 +86,7 @@ fn coded(
     asked: &Params,
 ) -> Result<(Coded, Vec<Warning>)> {
     let source = &Arc::new(Source::open(path)?);
-    let error = |what: String| source.error(what);
+    let error = |what: Complaint| source.error(what);
     let mut options = roles.read_options();
     let First { scan, table, summaries, text_target, dates, mut remarks, rows, mut seconds } =
         First::pass(source, &options, roles, params).map_err(error)?;
@@ -109,7 +109,7 @@ fn coded(
     remarks.sort_by_key(|(place, _)| *place);
     warnings.extend(remarks.into_iter().map(|(_, why)| why));
     if names.is_empty() {
-        return Err(error(nothing_left(&warnings)));
+        return Err(error(nothing_left(&warnings).into()));
     }
     roles.check(&names)?;
     let mut problem = Problem::with_roles(table, roles)?;
@@ -164,7 +164,7 @@ struct Known {
 }
 
 impl First {
-    fn pass(source: &Arc<Source>, options: &ReadOptions, roles: &Roles, params: &Checked) -> Result<Self, String> {
+    fn pass(source: &Arc<Source>, options: &ReadOptions, roles: &Roles, params: &Checked) -> Result<Self, Complaint> {
         let mut known = Known::default();
         loop {
             let before = known.clone();
@@ -185,7 +185,7 @@ impl First {
         roles: &Roles,
         params: &Checked,
         known: &mut Known,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Complaint> {
         let mut scan = Scan::new(source, options, &known.as_text)?;
         let heads = scan.heads.clone();
         let role = |head: &Head| roles.is_singled_out(&head.name);
@@ -201,7 +201,7 @@ impl First {
             let started = Instant::now();
             rows += parts.first().map_or(0, ColumnPart::rows);
             if rows >= u32::MAX as usize {
-                return Err(format!("has more than the {} rows that one table may have", u32::MAX - 1));
+                return Err("has more than the 4,294,967,294 rows that one table may have".into());
             }
             let rows = deciding.rows(&parts, &options.notation);
             summaries.par_iter_mut().zip(&parts).for_each(|(summary, part)| {
@@ -355,7 +355,7 @@ impl Second<'_> {
         };
         let room = if spill.is_some() { 0 } else { self.kept };
         let mut codes: Vec<CodeBuilder> = self.features.iter().map(|(_, f)| CodeBuilder::new(f.bins(), room)).collect();
-        let error = |what: String| source.error(what);
+        let error = |what: Complaint| source.error(what);
         let as_text = self.features.iter().filter(|(_, f)| f.is_text()).map(|(head, _)| head.name.clone()).collect();
         let mut scan = Scan::new(source, options, &as_text).map_err(error)?;
         let deciding = Deciding::new(&scan.heads, self.roles, self.text_target);

@@ -13,9 +13,9 @@ pub(crate) use levels::{Levels, as_boolean, nothing_left};
 #[cfg(feature = "files")]
 pub(crate) use notation::{Judged, Occurrences};
 #[cfg(feature = "files")]
-pub use read::{BatchRemarks, Batches, Dates, KnownDates, ReadOptions, panics_are_caught, read};
+pub use read::{BatchRemarks, Batches, Dates, KnownDates, ReadOptions, files, panics_are_caught, read};
 #[cfg(feature = "files")]
-pub(crate) use read::{Builder, CHANGED, ColumnPart, Head, Scan, Source};
+pub(crate) use read::{Builder, CHANGED, ColumnPart, Complaint, Head, Scan, Source};
 
 use notation::Remarks;
 

@@ -5,10 +5,12 @@
 //! each row's d for every rule that it is in, m on average, and make the sums orthogonal afterwards: O(rows · m + bins · t²). The
 //! cheapest one is taken; which one depends only on sizes, so the bits do not depend on threads.
 
+mod classes;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use crate::engine::count::lanes::Lanes;
+use crate::engine::count::lanes::orthogonalise_each;
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;
@@ -23,7 +25,7 @@ use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Partition, Rows, Selected};
 use crate::engine::score::Scorer;
-use crate::engine::score::statistics::{Statistics, StatisticsMut};
+use crate::engine::score::statistics::StatisticsMut;
 use std::sync::OnceLock;
 
 /// How the statistics of a column are computed.
@@ -100,6 +102,8 @@ struct PartitionReads<'a> {
     mass: PerRow<u64>,
     norm: Option<PerRow<u64>>,
     stands_for: PerRow<u32>,
+    /// The class of each row, where classes share their rules.
+    class: Vec<u32>,
     /// Row vectors (1, g, d, d·z), made when they are first asked for.
     vectors: OnceLock<Vec<f64>>,
     /// g and d of the rows, made when they are first asked for.
@@ -107,9 +111,10 @@ struct PartitionReads<'a> {
 }
 
 impl<'a> PartitionReads<'a> {
-    fn new(part: &'a Partition, rows: &'a RowList, keys: &[u32], counted: bool) -> Self {
-        let targets = &part.targets;
+    fn new(part: &'a Partition, rows: &'a RowList, keys: &[u32], cells: &Cells) -> Self {
+        let (targets, counted) = (&part.targets, cells.are_counted());
         let (keys, b) = if counted { (rows.gather(keys), Vec::new()) } else { rows.gather_both(keys, &targets.b) };
+        let class = if cells.classes() > 0 { b.iter().map(|&class| class as u32).collect() } else { Vec::new() };
         Self {
             columns: &part.columns,
             rows,
@@ -118,6 +123,7 @@ impl<'a> PartitionReads<'a> {
             mass: targets.mass.gather(rows),
             norm: targets.norm.as_ref().map(|norm| norm.gather(rows)),
             stands_for: targets.stands_for.gather(rows),
+            class,
             vectors: OnceLock::new(),
             sides: OnceLock::new(),
         }
@@ -154,7 +160,7 @@ impl<'a> NodeCounter<'a> {
         scorer: &'a Scorer,
     ) -> Self {
         let parts = rows.parts.iter().zip(&selected.parts).enumerate();
-        let part = |(number, (part, list))| PartitionReads::new(part, list, cells.keys(number), cells.are_counted());
+        let part = |(number, (part, list))| PartitionReads::new(part, list, cells.keys(number), cells);
         let parts = parts.map(part).collect();
         Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new() }
     }
@@ -201,6 +207,16 @@ impl<'a> NodeCounter<'a> {
         self.parts.into_iter().for_each(PartitionReads::give);
         let tables: Option<Vec<Tally>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
         tables.filter(|t| !t.is_empty())
+    }
+
+    /// How many rows are counted.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Of each partition, its rows, and (1, g, d, d·z) of every one of them.
+    pub(crate) fn vectors(&self) -> impl Iterator<Item = (&'a RowList, &[f64])> {
+        self.parts.iter().map(|part| (part.rows, &part.vectors.get_or_init(|| self.row_vectors(part))[..]))
     }
 
     /// The cell of the i-th row of a part.
@@ -280,6 +296,9 @@ impl<'a> NodeCounter<'a> {
                 PerRow::Each(mass) => Counting::Weighed(mass, &part.b, &part.stands_for),
             };
             let norm = part.norm.as_ref().filter(|_| self.scorer.by_norm);
+            if self.cells.classes() > 0 {
+                return self.count_classes(part, node, group);
+            }
             tally::count(node, what, norm, (group, part.columns))
         };
         let mut tally = count(&self.parts[0]);
@@ -366,7 +385,7 @@ impl<'a> NodeCounter<'a> {
                 }));
             }
         }
-        orthogonalise(self.scorer, &mut stats);
+        orthogonalise_each(self.scorer, &mut stats);
         stats
     }
 
@@ -393,14 +412,5 @@ vectorised! {
             RowList::All(_) => codes.iter().zip(vectors).for_each(|(code, vector)| add(code.index(), vector)),
             RowList::Some(rows) => rows.iter().zip(vectors).for_each(|(&r, vector)| add(codes[r as usize].index(), vector)),
         });
-    }
-}
-
-vectorised! {
-    /// [`Scorer::orthogonalise`] for every bin that has rows.
-    pub(crate) fn orthogonalise(scorer: &Scorer, stats: &mut [f64]) {
-        for bin in stats.chunks_exact_mut(scorer.stride()).filter(|bin| Statistics::of(bin).rows() > 0.0) {
-            scorer.orthogonalise(StatisticsMut::of(bin));
-        }
     }
 }

@@ -7,7 +7,7 @@ use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::engine::count::amount::Amount;
 use crate::engine::score::Scorer;
-use crate::engine::score::statistics::{D, G, N, ROWS};
+use crate::engine::score::statistics::{D, G, N, ROWS, Statistics, StatisticsMut};
 
 /// Bins that are made orthogonal together: their lanes stay in the nearest cache.
 const BINS_IN_A_BLOCK: usize = 64;
@@ -241,12 +241,20 @@ vectorised! {
     }
 }
 
+vectorised! {
+    /// [`Scorer::orthogonalise`] for every bin that has rows.
+    pub(crate) fn orthogonalise_each(scorer: &Scorer, stats: &mut [f64]) {
+        for bin in stats.chunks_exact_mut(scorer.stride()).filter(|bin| Statistics::of(bin).rows() > 0.0) {
+            scorer.orthogonalise(StatisticsMut::of(bin));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::cases::cases;
     use crate::engine::rows::Rows;
-    use crate::engine::score::statistics::StatisticsMut;
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 

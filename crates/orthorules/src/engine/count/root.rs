@@ -307,7 +307,7 @@ mod tests {
                     let counts = count(group, &|r| each(&response.targets.mass, r));
                     let norm = response.targets.norm.as_ref().filter(|_| first.by_norm);
                     let norms = norm.map(|norm| count(group, &|r| each(norm, r)));
-                    Tally { counts, norms, rows: Vec::new(), sums: Vec::new() }
+                    Tally { counts, norms, rows: Vec::new(), sums: Vec::new(), classes: None }
                 };
                 let tables: Tables = root.groups().iter().map(of).collect();
                 let covered = Selected::single(covered);

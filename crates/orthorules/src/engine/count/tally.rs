@@ -38,8 +38,10 @@ pub(crate) struct Tally {
     pub(crate) norms: Option<Counts>,
     /// How many rows each bin has, where counts do not tell.
     pub(crate) rows: Vec<u64>,
-    /// Sum of the weighted targets of each bin.
+    /// Sum of the weighted targets of each bin; not to be read where there are classes.
     pub(crate) sums: Vec<i128>,
+    /// `classes × bins` of rows or masses, where classes share their rules.
+    pub(crate) classes: Option<Counts>,
 }
 
 /// `cells × bins` of whole numbers: sums and differences of them are exact, in any order.
@@ -123,9 +125,7 @@ impl Tally {
     /// Keeps its memory for others.
     pub(crate) fn give(self) {
         self.counts.give();
-        if let Some(norms) = self.norms {
-            norms.give();
-        }
+        [self.norms, self.classes].into_iter().flatten().for_each(Counts::give);
         scratch::give(self.rows);
         scratch::give(self.sums);
     }
@@ -139,6 +139,9 @@ impl Tally {
         if let (Some(norms), Some(more)) = (&mut self.norms, &other.norms) {
             norms.add(more);
         }
+        if let (Some(classes), Some(more)) = (&mut self.classes, &other.classes) {
+            classes.add(more);
+        }
         each(&mut self.rows, &other.rows);
         each(&mut self.sums, &other.sums);
     }
@@ -151,6 +154,9 @@ impl Tally {
         self.counts.zip(&whole.counts, |some, all| all.minus(some), |some, all| all.minus(some));
         if let (Some(norms), Some(whole)) = (&mut self.norms, &whole.norms) {
             norms.zip(whole, |some, all| all.minus(some), |some, all| all.minus(some));
+        }
+        if let (Some(classes), Some(whole)) = (&mut self.classes, &whole.classes) {
+            classes.zip(whole, |some, all| all.minus(some), |some, all| all.minus(some));
         }
         each(&mut self.rows, &whole.rows);
         each(&mut self.sums, &whole.sums);
@@ -221,17 +227,17 @@ pub(crate) fn count(
             let table = filled(node, Counted(node.keys.len()), group, all);
             let (counts, sums) = by_target(&table.counts, table.sums.len());
             scratch::give(table.counts);
-            Tally { counts: Counts::Rows(counts), norms, rows: Vec::new(), sums }
+            Tally { counts: Counts::Rows(counts), norms, rows: Vec::new(), sums, classes: None }
         }
         Counting::Plain(b) => {
             let table = filled(node, Plain(b), group, all);
-            Tally { counts: Counts::Rows(table.counts), norms, rows: Vec::new(), sums: table.sums }
+            Tally { counts: Counts::Rows(table.counts), norms, rows: Vec::new(), sums: table.sums, classes: None }
         }
         Counting::Weighed(mass, b, stands_for) => {
             let table = filled(node, Weighed { mass, b, stands_for }, group, all);
             let (sums, rows) = table.sums.iter().map(|sum| (sum.b, sum.rows)).unzip();
             scratch::give(table.sums);
-            Tally { counts: Counts::Units(table.counts), norms, rows, sums }
+            Tally { counts: Counts::Units(table.counts), norms, rows, sums, classes: None }
         }
     }
 }
@@ -330,7 +336,7 @@ mod tests {
         }
         let narrow = || counts.iter().map(|&n| n as u32).collect();
         let (counts, rows) = if units { (Counts::Units(counts), each) } else { (Counts::Rows(narrow()), Vec::new()) };
-        Tally { counts, norms: None, rows, sums }
+        Tally { counts, norms: None, rows, sums, classes: None }
     }
 
     proptest! {

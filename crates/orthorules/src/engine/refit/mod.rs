@@ -5,6 +5,7 @@
 
 mod signed;
 mod slope;
+pub(crate) mod softmax;
 #[cfg(test)]
 mod tests;
 

@@ -84,7 +84,7 @@ impl Newton<'_> {
             let Variable::Rule(k) = v else { return true };
             let (mut slope, mut terms) = (0.0, 0.0);
             for (c, &f) in scores.iter().enumerate().filter(|&(c, _)| self.cells.in_rule(c, k)) {
-                let mean = self.loss.mean(f);
+                let mean = self.loss.slope(f);
                 slope += self.cells.mass[c] * mean - self.cells.b[c];
                 terms += slopes.terms(weights, c, mean);
             }
@@ -220,7 +220,7 @@ mod tests {
             for (k, (&w, &s)) in weights.rules.iter().zip(&signs).enumerate() {
                 let (mut slope, mut size) = (params.reg_lambda * w, params.reg_lambda * w.abs());
                 for c in (0..cells.len()).filter(|&c| cells.in_rule(c, k)) {
-                    let (mass, b, mean) = (cells.mass[c], cells.b[c], response.loss.mean(scores[c]));
+                    let (mass, b, mean) = (cells.mass[c], cells.b[c], response.loss.slope(scores[c]));
                     slope += mass * mean - b;
                     size += mass * (1.0 + mean.abs() + response.loss.curvature(scores[c]) * summed) + b.abs();
                 }

@@ -57,7 +57,7 @@ impl<'n> Slopes<'n> {
             starts.push(active.len());
         }
         let size = cells.b.iter().map(|b| b.abs()).sum::<f64>() + cells.mass.iter().sum::<f64>();
-        Self { problem, active, starts, size, usual: loss.mean(problem.center()).abs() }
+        Self { problem, active, starts, size, usual: loss.slope(problem.center()).abs() }
     }
 
     /// The places of the free variables that act on a cell, ascending.
@@ -69,7 +69,7 @@ impl<'n> Slopes<'n> {
     pub(super) fn at(&self, weights: &Weights, scores: Vec<f64>) -> Slope {
         let Newton { loss, cells, lambda, free } = self.problem;
         let mut gradient = vec![0.0; free.len()];
-        let means: Vec<f64> = scores.iter().map(|&f| loss.mean(f)).collect();
+        let means: Vec<f64> = scores.iter().map(|&f| loss.slope(f)).collect();
         for (cell, mean) in means.iter().enumerate() {
             let g = cells.mass[cell] * mean - cells.b[cell];
             self.active(cell).iter().for_each(|&i| gradient[i as usize] += g);

@@ -9,9 +9,11 @@ mod needed;
 use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
 use crate::codes::selection::Atom;
+use crate::codes::wanted::{LevelSets, Wanted};
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The rows of one partition.
 #[derive(Debug, Clone)]
@@ -31,6 +33,8 @@ impl Partition<'_> {
 #[derive(Debug, Clone)]
 pub(crate) struct Rows<'a> {
     pub(crate) parts: Vec<Partition<'a>>,
+    /// The sets of levels that queries name.
+    pub(crate) sets: Arc<LevelSets>,
 }
 
 /// Some of the rows, partition by partition.
@@ -42,7 +46,8 @@ pub(crate) struct Selected {
 impl<'a> Rows<'a> {
     /// All rows in one partition.
     pub(crate) fn whole(columns: &'a [BinnedColumn], response: &'a Response) -> Self {
-        Self { parts: vec![Partition { columns: Cow::Borrowed(columns), targets: Cow::Borrowed(&response.targets) }] }
+        let part = Partition { columns: Cow::Borrowed(columns), targets: Cow::Borrowed(&response.targets) };
+        Self { parts: vec![part], sets: Arc::default() }
     }
 
     /// The same rows in partitions that end before these rows, and a last one; for tests, since it copies everything.
@@ -54,7 +59,7 @@ impl<'a> Rows<'a> {
             columns: columns.iter().map(|column| column.slice(start..end)).collect(),
             targets: Cow::Owned(response.targets.slice(start..end)),
         };
-        Self { parts: starts.zip(ends).map(part).collect() }
+        Self { parts: starts.zip(ends).map(part).collect(), sets: Arc::default() }
     }
 
     /// How many there are.
@@ -69,10 +74,17 @@ impl<'a> Rows<'a> {
 
     /// The rows out of `from` that satisfy `atom`, or those that do not.
     pub(crate) fn select(&self, from: &Selected, atom: Atom, holds: bool) -> Selected {
+        let wanted = self.wanted(atom);
         let select = |(part, rows): (&Partition, &RowList)| {
-            RowList::Some(rows.select_where(&part.columns[atom.column as usize], atom.selection, holds))
+            RowList::Some(rows.select_where(&part.columns[atom.column as usize], &wanted, holds))
         };
         Selected { parts: self.parts.iter().zip(&from.parts).map(select).collect() }
+    }
+
+    /// The codes that an atom selects.
+    pub(crate) fn wanted(&self, atom: Atom) -> Wanted {
+        let bins = self.parts.first().map_or(0, |part| part.columns[atom.column as usize].bins);
+        self.sets.wanted(atom.selection, bins)
     }
 
     /// The rows that are not `selected`, if these are fewer.
@@ -91,9 +103,10 @@ impl<'a> Rows<'a> {
     pub(crate) fn minimal(&self, mut query: Query) -> Query {
         let mut from = 0;
         while query.len() > 1 {
+            let wanted: Vec<(u32, Wanted)> = query.atoms.iter().map(|&atom| (atom.column, self.wanted(atom))).collect();
             let mut needed = vec![false; query.len()];
             for part in &self.parts {
-                part.note_needed(&query.atoms, &mut needed);
+                part.note_needed(&wanted, &mut needed);
             }
             let Some(place) = (from..query.len()).find(|&i| !needed[i]) else { break };
             query = query.without(place);

@@ -2,7 +2,7 @@
 
 use super::Partition;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
-use crate::codes::selection::Atom;
+use crate::codes::wanted::{Wanted, with_wanted};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -12,27 +12,32 @@ const ROWS_IN_A_BLOCK: usize = 1 << 9;
 const FIRST: usize = 128;
 
 impl Partition<'_> {
-    /// Notes for each atom whether some row violates it alone.
-    pub(super) fn note_needed(&self, atoms: &[Atom], needed: &mut Vec<bool>) {
+    /// Notes for each condition, a column and the codes wanted of it, whether some row violates it alone.
+    pub(super) fn note_needed(&self, conditions: &[(u32, Wanted)], needed: &mut Vec<bool>) {
         if !needed.iter().all(|&n| n) {
-            *needed = violated_alone(&self.columns, self.rows(), atoms, std::mem::take(needed));
+            *needed = violated_alone(&self.columns, self.rows(), conditions, std::mem::take(needed));
         }
     }
 }
 
-/// For each atom, whether some row violates it alone, or it was `needed` before.
-fn violated_alone(columns: &[BinnedColumn], rows: usize, atoms: &[Atom], mut needed: Vec<bool>) -> Vec<bool> {
+/// For each condition, whether some row violates it alone, or it was `needed` before.
+fn violated_alone(
+    columns: &[BinnedColumn],
+    rows: usize,
+    conditions: &[(u32, Wanted)],
+    mut needed: Vec<bool>,
+) -> Vec<bool> {
     let block = |start: usize| {
         let range = start..rows.min(start + ROWS_IN_A_BLOCK);
         let mut violated = [0u16; ROWS_IN_A_BLOCK];
         let violated = &mut violated[..range.len()];
-        let mut alone = vec![false; atoms.len()];
-        for &atom in atoms {
-            each(columns, atom, range.clone(), violated, |count, broken| *count += u16::from(broken));
+        let mut alone = vec![false; conditions.len()];
+        for condition in conditions {
+            each(columns, condition, range.clone(), violated, |count, broken| *count += u16::from(broken));
         }
-        for (alone, &atom) in alone.iter_mut().zip(atoms) {
+        for (alone, condition) in alone.iter_mut().zip(conditions) {
             let mut some = 0;
-            each(columns, atom, range.clone(), violated, |count, broken| {
+            each(columns, condition, range.clone(), violated, |count, broken| {
                 some |= u16::from(*count == 1) & u16::from(broken);
             });
             *alone = some != 0;
@@ -54,19 +59,20 @@ fn violated_alone(columns: &[BinnedColumn], rows: usize, atoms: &[Atom], mut nee
     later.par_iter().with_min_len(FIRST).map(|&s| block(s)).reduce(|| needed.clone(), either)
 }
 
-/// Calls `visit` with what is noted of each row of `range`, and whether the row violates `atom`.
+/// Calls `visit` with what is noted of each row of `range`, and whether the row violates a condition.
 fn each(
     columns: &[BinnedColumn],
-    atom: Atom,
+    (column, wanted): &(u32, Wanted),
     range: Range<usize>,
     noted: &mut [u16],
     mut visit: impl FnMut(&mut u16, bool),
 ) {
-    let column = &columns[atom.column as usize];
-    let wanted = column.codes_of(atom.selection);
-    with_codes!(&column.codes, codes => for (noted, code) in noted.iter_mut().zip(&codes[range]) {
-        visit(noted, !wanted.contains(code.index()));
-    });
+    let column = &columns[*column as usize];
+    with_wanted!(wanted, contains => with_codes!(&column.codes, codes => {
+        for (noted, code) in noted.iter_mut().zip(&codes[range]) {
+            visit(noted, !contains(code.index()));
+        }
+    }));
 }
 
 #[cfg(test)]
@@ -101,15 +107,23 @@ mod tests {
         fn the_same_conditions_go_as_by_trying(
             case in cases(1),
             atoms in prop::collection::vec((0u32..3, any::<prop::sample::Index>()), 1..7),
+            set in prop::option::of((prop::collection::btree_set(0u32..4, 1..4), any::<bool>())),
         ) {
             let columns = case.binned();
-            let query = atoms.into_iter().fold(Query::default(), |query, (column, pick)| {
+            let mut query = atoms.into_iter().fold(Query::default(), |query, (column, pick)| {
                 let all: Vec<Selection> = Selection::all(columns[column as usize].bins).collect();
                 query.with(Atom { column, selection: *pick.get(&all) })
             });
             let response = case.response();
             let end = case.rows() / 3;
+            let bins = columns[2].bins as u32;
+            let set = set.map(|(levels, inside)| (levels.into_iter().filter(|&l| l < bins).collect::<Vec<u32>>(), inside));
+            let selection = set.as_ref().map(|(_, inside)| if *inside { Selection::In(0) } else { Selection::NotIn(0) });
+            query.atoms.extend(selection.map(|selection| Atom { column: 2, selection }));
             for rows in [Rows::whole(&columns, &response), Rows::divided(&columns, &response, &[0, end, end + 1])] {
+                if let Some((levels, _)) = &set {
+                    rows.sets.number(levels.clone());
+                }
                 prop_assert_eq!(rows.minimal(query.clone()), naive(&rows, query.clone()));
             }
         }

@@ -4,6 +4,7 @@
 //! `value(S) = |G| / (√(D + ρ − Σ Nₖ²) + ε)`. The five objectives differ in d, in the basis z, in ρ and ε.
 
 mod basis;
+mod classes;
 pub(crate) mod statistics;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::model::Status;
 use crate::params::{Checked, Intercept, Objective, Update};
 pub(crate) use basis::Basis;
 use basis::basis;
+pub(crate) use classes::{ClassScorers, of_classes};
 use statistics::{Statistics, StatisticsMut};
 
 /// What is under the root counts as rounding noise below this part of D + ρ: the query lies in the span of the rules.
@@ -51,15 +53,61 @@ pub(crate) struct Scorer {
     pub(crate) ceiling: f64,
 }
 
+/// B and Σ b²/a of every cell, and the class that they are of.
+#[derive(Clone, Copy)]
+struct Sums<'p> {
+    b: &'p [f64],
+    square: &'p [f64],
+    class: Option<u32>,
+}
+
+/// Where the objective is asked for: what every cell has at the current weights.
+struct Point<'p> {
+    /// μ of every cell.
+    means: Vec<f64>,
+    /// μ′ of every cell.
+    curvatures: Vec<f64>,
+    /// B of every cell.
+    b: &'p [f64],
+    /// Σ b²/a of every cell.
+    square: &'p [f64],
+    /// The class whose score this is, where several share their rules.
+    class: Option<u32>,
+    /// Σ λβ², where the gradient along a rule is −λβ.
+    pull: f64,
+    /// Which weights are held at 0.
+    held: Vec<bool>,
+    /// Whether the weights are optimal.
+    converged: bool,
+    /// β₀ and the weights where means are scores.
+    linear: Option<(f64, Vec<f64>)>,
+}
+
 impl Scorer {
     pub(crate) fn new(rows: &Rows, response: &Response, cells: &Cells, weights: &Weights, params: &Checked) -> Self {
+        let loss = response.loss;
+        let scores = weights.scores(cells);
+        let point = Point {
+            means: scores.iter().map(|&f| loss.slope(f)).collect(),
+            curvatures: scores.iter().map(|&f| loss.curvature(f)).collect(),
+            b: &cells.b,
+            square: &cells.square,
+            class: None,
+            pull: weights.rules.iter().map(|w| params.reg_lambda * w * w).sum(),
+            held: weights.held(),
+            converged: weights.status == Status::Converged,
+            linear: loss.is_quadratic().then(|| (weights.intercept, weights.rules.clone())),
+        };
+        Self::at(rows, response, cells, point, params)
+    }
+
+    fn at(rows: &Rows, response: &Response, cells: &Cells, point: Point, params: &Checked) -> Self {
         let objective = params.objective;
         let second_order = objective.is_second_order();
         let by_norm = !second_order && response.targets.norm.is_some();
-        let scores = weights.scores(cells);
         let loss = response.loss;
         let delta: Vec<f64> = match (second_order, by_norm) {
-            (true, _) => scores.iter().map(|&f| loss.curvature(f)).collect(),
+            (true, _) => point.curvatures,
             (false, true) => vec![1.0; cells.len()],
             (false, false) => vec![1.0 / loss.factor(); cells.len()],
         };
@@ -68,13 +116,13 @@ impl Scorer {
         let constant = params.intercept == Intercept::Corrected;
         let t = if objective.is_orthogonal() { cells.rules() + usize::from(constant) } else { 0 };
         let lambda = if second_order { params.reg_lambda } else { 0.0 };
-        let basis = basis(cells, &d, t, constant, lambda, &weights.held());
-        let per_cell: Vec<[f64; 2]> = scores.iter().zip(&delta).map(|(&f, &delta)| [loss.mean(f), delta]).collect();
+        let basis = basis(cells, &d, t, constant, lambda, &point.held);
+        let per_cell: Vec<[f64; 2]> = point.means.iter().zip(&delta).map(|(&mean, &delta)| [mean, delta]).collect();
         let mut gradient_along_basis = Vec::new();
         if objective == Objective::Ogb {
             gradient_along_basis.resize(t, 0.0);
             for (cell, [mean, _]) in per_cell.iter().enumerate() {
-                let g = cells.mass[cell] * mean - cells.b[cell];
+                let g = cells.mass[cell] * mean - point.b[cell];
                 basis.columns_of(cell).for_each(|k| gradient_along_basis[k] += g);
             }
             basis.factor.solve_lower_by_columns(&mut gradient_along_basis);
@@ -83,28 +131,27 @@ impl Scorer {
             t,
             per_cell,
             basis,
-            linear: loss.is_quadratic().then(|| (weights.intercept, weights.rules.clone())),
+            linear: point.linear,
             gradient_along_basis,
             by_norm,
-            mirrors: objective.is_orthogonal() && constant && weights.status == Status::Converged,
+            mirrors: objective.is_orthogonal() && constant && point.converged,
             gradient_only: objective == Objective::Gs,
             rho: lambda,
             epsilon: params.epsilon,
             noise: 0.0,
             ceiling: 0.0,
         };
+        let targets = Sums { b: point.b, square: point.square, class: point.class };
         if !scorer.gradient_along_basis.is_empty() {
-            scorer.noise = GRADIENT_NOISE * GRADIENT_NOISE * scorer.terms(cells);
+            scorer.noise = GRADIENT_NOISE * GRADIENT_NOISE * scorer.terms(cells, targets.square);
         }
         // Along the chosen rules the gradient is −λβ after the corrective step, and projected away for `ogb`.
         let along = match objective {
-            Objective::Onb if params.update != Update::Corrective || weights.status != Status::Converged => {
-                f64::INFINITY
-            }
-            Objective::Onb => weights.rules.iter().map(|w| lambda * w * w).sum(),
+            Objective::Onb if params.update != Update::Corrective || !point.converged => f64::INFINITY,
+            Objective::Onb => point.pull,
             _ => 0.0,
         };
-        scorer.ceiling = scorer.root_bound(rows, response, cells, along);
+        scorer.ceiling = scorer.root_bound(rows, response, (cells, targets), along);
         scorer
     }
 
@@ -128,18 +175,24 @@ impl Scorer {
     }
 
     /// Σ ((aμ)² + b²)/d: the size of the terms whose difference the gradient is.
-    fn terms(&self, cells: &Cells) -> f64 {
+    fn terms(&self, cells: &Cells, square: &[f64]) -> f64 {
         let term = |c: usize| {
             let [mu, delta] = self.cell(c);
             let scale = if self.by_norm { cells.mass[c] / cells.norm[c] } else { 1.0 };
-            scale * (cells.mass[c] * mu * mu + cells.square[c]) / delta
+            scale * (cells.mass[c] * mu * mu + square[c]) / delta
         };
         (0..cells.len()).map(term).filter(|x| x.is_finite()).sum()
     }
 
     /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums.
     /// `along` is what the gradient in the span of the chosen rules can contribute.
-    fn root_bound(&self, rows: &Rows, response: &Response, cells: &Cells, along: f64) -> f64 {
+    fn root_bound(
+        &self,
+        rows: &Rows,
+        response: &Response,
+        (cells, Sums { b, square: square_of, class }): (&Cells, Sums),
+        along: f64,
+    ) -> f64 {
         let mut square = along;
         let mut leaning = vec![0.0; cells.len()];
         if !self.gradient_along_basis.is_empty() {
@@ -153,7 +206,7 @@ impl Scorer {
             for (c, leaning) in leaning.iter().enumerate() {
                 let [mean, delta] = self.cell(c);
                 let mu = mean - leaning;
-                let (whole, cross) = (cells.mass[c] * mu * mu + cells.square[c], 2.0 * mu * cells.b[c]);
+                let (whole, cross) = (cells.mass[c] * mu * mu + square_of[c], 2.0 * mu * b[c]);
                 square += if delta > 0.0 { ((whole - cross).max(0.0) + 1e-12 * whole) / delta } else { 0.0 };
             }
             return (square.sqrt() * (1.0 + 1e-6)).min(f64::MAX);
@@ -166,7 +219,17 @@ impl Scorer {
                 Some(norm) if self.by_norm => norm.at(r) as f64 * response.norm_unit,
                 _ => mass,
             };
-            let g = mass * mean - targets.b[r] as f64 * response.b_unit - weight * leaning[cell];
+            let b = match class {
+                None => targets.b[r] as f64 * response.b_unit,
+                Some(class) => {
+                    if targets.b[r] == i64::from(class) {
+                        mass
+                    } else {
+                        0.0
+                    }
+                }
+            };
+            let g = mass * mean - b - weight * leaning[cell];
             let d = weight * curvature;
             [g.max(0.0), -g.min(0.0), if d > 0.0 { g * g / d } else { 0.0 }]
         };
@@ -214,6 +277,13 @@ impl Scorer {
         self.noise / 4.0
     }
 
+    /// What value² is on average where there is nothing but noise, if all rows are that: Σ g²/d for each of them. 0 where nothing
+    /// is known of it.
+    pub(crate) fn noise(&self, rows: f64) -> f64 {
+        let whole = self.ceiling * self.ceiling;
+        if self.gradient_only || !whole.is_finite() { 0.0 } else { whole / rows }
+    }
+
     /// μ_c and δ_c of a cell.
     #[inline]
     pub(crate) fn cell(&self, cell: usize) -> [f64; 2] {
@@ -233,6 +303,11 @@ impl Scorer {
     pub(crate) fn project(&self, stats: StatisticsMut) {
         let StatisticsMut { gradient, along, .. } = stats;
         *gradient -= self.along_basis(along);
+    }
+
+    /// The sum of the projected gradient, where `stats` have the plain one.
+    pub(crate) fn projected(&self, stats: Statistics) -> f64 {
+        stats.gradient() - self.along_basis(stats.along())
     }
 
     /// What of the gradient sum lies along the basis, if N is `along`.

@@ -41,7 +41,7 @@ fn state(case: &Case, params: &Checked) -> State {
     let scores = weights.scores(&cells);
     let f = |r: usize| scores[cells.of(r)];
     let n = case.rows();
-    let g = DVector::from_fn(n, |r, _| response.mass(r) * response.loss.mean(f(r)) - response.b(r));
+    let g = DVector::from_fn(n, |r, _| response.mass(r) * response.loss.slope(f(r)) - response.b(r));
     let d = DVector::from_fn(n, |r, _| {
         if params.objective.is_second_order() {
             response.mass(r) * response.loss.curvature(f(r))

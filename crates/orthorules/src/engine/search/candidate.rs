@@ -144,7 +144,7 @@ impl Floor {
         Self((beam_width == 1).then(|| AtomicU64::new(0)))
     }
 
-    fn get(&self) -> f64 {
+    pub(super) fn get(&self) -> f64 {
         self.0.as_ref().map_or(0.0, |bits| f64::from_bits(bits.load(MemoryOrder::Relaxed)))
     }
 
@@ -215,5 +215,11 @@ impl Candidate {
             atom,
             parent,
         }
+    }
+
+    /// The same with a lower score: as if its value² were less by so much. The value stays what it is.
+    pub(crate) fn marked_down(self, by: f64, gamma: f64) -> Self {
+        let square = (self.value * self.value - by).max(0.0);
+        Self { score: score(square.sqrt(), self.length, gamma), ..self }
     }
 }

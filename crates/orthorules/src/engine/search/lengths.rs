@@ -1,6 +1,7 @@
 //! The best query of each length, for paths on which every complexity has its own ensemble.
 
 use super::candidate::{Candidate, order};
+use super::screen::Bar;
 use super::{BeamNode, Found, Query, Searcher};
 use crate::engine::rows::Selected;
 
@@ -14,7 +15,8 @@ impl Searcher<'_> {
         while !beam.is_empty() {
             nodes += beam.len() as u64;
             let before = highest;
-            let (next, counted) = self.expand(&beam, &parents);
+            let worth = best.iter().map(|(candidate, ..)| candidate.value).fold(0.0, f64::max);
+            let (next, counted) = self.expand(&beam, &parents, Bar { score: highest, value: worth });
             parents = counted;
             for (candidate, node) in &next {
                 highest = candidate.score.max(highest);

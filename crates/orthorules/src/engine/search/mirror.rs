@@ -1,8 +1,8 @@
 //! Queries whose complement is among the candidates, too.
 //!
 //! With the constant in the basis, and no gradient left along it, a query and its complement are worth the same, and the one that
-//! covers fewer rows is to be the rule. Sums of either are rounded, so that one in some thousand pairs would have different
-//! scores even after these have lost their last digits: the larger one is not looked at where the smaller one is.
+//! covers fewer rows is to be the rule; of two halves, the one that raises the score. Sums of either are rounded, so that one in
+//! some thousand pairs would have different scores even after these have lost their last digits: the other one is not looked at.
 
 use super::candidate::Candidate;
 use super::{BeamNode, Searcher};
@@ -23,10 +23,12 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Whether an atom that selects so many rows has a complement among the candidates that selects fewer.
-    pub(super) fn has_smaller(&self, selection: Selection, rows: f64) -> bool {
+    /// Whether an atom that selects so many rows, and raises their score or not, has a complement among the candidates that is
+    /// to be the rule.
+    pub(super) fn has_better(&self, selection: Selection, rows: f64, raises: bool) -> bool {
         let there = if selection.op().is_presence() { self.presence } else { self.values };
-        there && 2.0 * rows > self.total && self.total - rows >= self.least
+        let others = self.total - rows;
+        there && others >= self.least && (others < rows || (others == rows && !raises))
     }
 }
 

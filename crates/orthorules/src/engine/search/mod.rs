@@ -1,34 +1,44 @@
 //! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
 
 mod candidate;
+mod classes;
 pub(crate) mod directions;
 mod exact;
 mod lengths;
 mod mirror;
+mod screen;
+mod sets;
 mod smooth;
 #[cfg(test)]
 mod tests;
 
 use crate::base::scratch;
-use crate::codes::column::BinnedColumn;
+use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::query::Query;
 use crate::codes::selection::Atom;
+use crate::codes::wanted::Wanted;
 use crate::engine::cells::Cells;
+use crate::engine::count::by_row::ByRow;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::count::root::{RootCounts, Tables};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
-use crate::engine::score::Scorer;
 use crate::engine::score::statistics::Statistics;
+use crate::engine::score::{ClassScorers, Scorer};
 use crate::engine::search::directions::Directions;
 use crate::model::certificate::Pruned;
 use crate::model::observer::Observer;
 use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
+#[cfg(test)]
+pub(crate) use candidate::Candidate;
+#[cfg(not(test))]
+use candidate::Candidate;
+#[cfg(any(test, feature = "study"))]
 pub(crate) use candidate::children;
 pub(crate) use candidate::rounded;
-use candidate::{Candidate, Floor, Kept, order, price};
+use candidate::{Floor, Kept, order, price};
 use exact::Exact;
 #[cfg(any(test, feature = "study"))]
 pub(crate) use exact::bound::Bounds;
@@ -40,6 +50,10 @@ pub(crate) use exact::relaxation::Workspace;
 pub(crate) use exact::units::UnitStats;
 pub(crate) use exact::units::Units;
 use rayon::prelude::*;
+use screen::Bar;
+use sets::{SetList, with_sets};
+#[cfg(test)]
+pub(crate) use smooth::smooth;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Instant;
@@ -54,6 +68,8 @@ pub(crate) struct Searcher<'a> {
     pub(crate) response: &'a Response,
     pub(crate) cells: &'a Cells,
     pub(crate) scorer: &'a Scorer,
+    /// Those of the classes, where several share their rules.
+    pub(crate) classes: Option<&'a ClassScorers>,
     /// How many rows each of the rules covers that are already there.
     pub(crate) covered: Vec<f64>,
     pub(crate) name_rank: &'a [u32],
@@ -64,6 +80,8 @@ pub(crate) struct Searcher<'a> {
     pub(crate) max_length: usize,
     /// What is known of all rows from earlier rounds.
     pub(crate) root: Option<&'a RootCounts>,
+    /// The codes row by row, where columns are many.
+    pub(crate) by_row: Option<&'a ByRow>,
     /// The rows grouped by their codes, for exact search.
     pub(crate) units: Option<&'a Units>,
     /// When exact search must be done.
@@ -86,6 +104,13 @@ pub(crate) struct Found {
     pub(crate) pruned: Pruned,
     /// Counts over its rows by column, bin and cell, if the search made them.
     pub(crate) tables: Option<Tables>,
+}
+
+/// The sets that candidates of a node and a column name.
+struct ListedSets {
+    node: usize,
+    column: u32,
+    sets: SetList,
 }
 
 /// A query with its rows, to be extended.
@@ -183,7 +208,8 @@ impl Searcher<'_> {
         let mut parents = Vec::new();
         let tables = loop {
             nodes += beam.len() as u64;
-            let (next, counted) = self.expand(&beam, &parents);
+            let bar = Bar { score: best.map_or(0.0, |b| b.score), value: f64::INFINITY };
+            let (next, counted) = self.expand(&beam, &parents, bar);
             match next.first() {
                 Some((candidate, _)) if best.as_ref().is_none_or(|b| order(candidate, b).is_lt()) => {
                     best = Some(*candidate);
@@ -238,36 +264,24 @@ impl Searcher<'_> {
     }
 
     /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes. `parents` are the
-    /// tables of the nodes expanded before.
+    /// tables of the nodes expanded before. Whether there is any does not matter unless the best one is above the `bar`.
     fn expand(
         &self,
         beam: &[BeamNode],
         parents: &[Option<Tables>],
+        bar: Bar,
     ) -> (Vec<(Candidate, BeamNode)>, Vec<Option<Tables>>) {
-        let mirror = beam.iter().position(|node| node.mirrors).unwrap_or(beam.len());
-        let (mut candidates, mut tables) = self.children_of(beam, 0..mirror, |node| self.gathered(node, parents));
-        if mirror < beam.len() {
-            // All rows but those that were just counted.
-            let whole = self.root.and_then(RootCounts::tables);
-            let counted = tables.last().and_then(Option::as_deref);
-            let gathered = |node| match (self.root, whole, counted) {
-                (Some(root), Some(whole), Some(counted)) => {
-                    NodeCounter::all_but(whole, counted, self.response, self.cells, self.scorer)
-                        .keeping_tables(root.groups().len())
-                }
-                _ => self.gathered(node, parents),
-            };
-            let (more, others) = self.children_of(beam, mirror..beam.len(), gathered);
-            candidates.extend(more);
-            tables.extend(others);
-        }
+        let (mut candidates, tables, lists) = match self.screening() {
+            Some(by_row) => (self.screened(beam, by_row, bar), vec![None; beam.len()], Vec::new()),
+            None => self.counted(beam, parents),
+        };
         candidates.sort_unstable_by(order);
         let mut next: Vec<(Candidate, BeamNode)> = Vec::new();
         for candidate in candidates {
             if next.len() >= self.params.beam_width {
                 break;
             }
-            let parent = &beam[candidate.parent];
+            let (candidate, parent) = (self.named(candidate, &lists), &beam[candidate.parent]);
             let query = parent.query.with(candidate.atom);
             if next.iter().any(|(_, n)| n.query == query) {
                 continue;
@@ -285,13 +299,50 @@ impl Searcher<'_> {
         (next, tables)
     }
 
-    /// The candidates of some nodes of the beam, and the tables of counts of these nodes, which are counted as `gathered` says.
+    /// A candidate that is taken. If it is a set, its number names it in its list no longer, but among all sets.
+    fn named(&self, candidate: Candidate, lists: &[ListedSets]) -> Candidate {
+        let (parent, column, selection) = (candidate.parent, candidate.atom.column, candidate.atom.selection);
+        let list = lists.iter().find(|list| list.node == parent && list.column == column);
+        let selection = list.map_or(selection, |list| list.sets.taken(selection, &self.rows.sets));
+        Candidate { atom: Atom { column, selection }, ..candidate }
+    }
+
+    /// The candidates of all nodes of the beam, the tables of counts of these nodes, and the lists of sets that candidates name.
+    fn counted(
+        &self,
+        beam: &[BeamNode],
+        parents: &[Option<Tables>],
+    ) -> (Vec<Candidate>, Vec<Option<Tables>>, Vec<ListedSets>) {
+        let mirror = beam.iter().position(|node| node.mirrors).unwrap_or(beam.len());
+        let (mut candidates, mut tables, mut lists) =
+            self.children_of(beam, 0..mirror, |node| self.gathered(node, parents));
+        if mirror < beam.len() {
+            // All rows but those that were just counted.
+            let whole = self.root.and_then(RootCounts::tables);
+            let counted = tables.last().and_then(Option::as_deref);
+            let gathered = |node| match (self.root, whole, counted) {
+                (Some(root), Some(whole), Some(counted)) => {
+                    NodeCounter::all_but(whole, counted, self.response, self.cells, self.scorer)
+                        .keeping_tables(root.groups().len())
+                }
+                _ => self.gathered(node, parents),
+            };
+            let (more, others, sets) = self.children_of(beam, mirror..beam.len(), gathered);
+            candidates.extend(more);
+            tables.extend(others);
+            lists.extend(sets);
+        }
+        (candidates, tables, lists)
+    }
+
+    /// The candidates of some nodes of the beam, and the tables of counts of these nodes, which are counted as `gathered` says; and
+    /// the lists of sets that candidates name.
     fn children_of<'n>(
         &self,
         beam: &'n [BeamNode],
         some: Range<usize>,
         gathered: impl Fn(&'n BeamNode) -> NodeCounter<'n> + Sync + Send,
-    ) -> (Vec<Candidate>, Vec<Option<Tables>>) {
+    ) -> (Vec<Candidate>, Vec<Option<Tables>>, Vec<ListedSets>) {
         let (start, nodes) = (some.start, &beam[some]);
         // Threads would cost more than they could take over.
         let at_once = nodes.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
@@ -303,12 +354,14 @@ impl Searcher<'_> {
         let best = |&(n, g): &(usize, usize)| {
             self.group_candidates(&nodes[n], &gathered[n], start + n, (g, &groups[g]), &floor)
         };
-        let candidates: Vec<Candidate> = if at_once {
-            tasks.iter().flat_map(best).collect()
-        } else {
-            tasks.par_iter().flat_map_iter(best).collect()
-        };
-        (candidates, gathered.into_iter().map(NodeCounter::into_tables).collect())
+        let found: Vec<(Vec<Candidate>, Vec<ListedSets>)> =
+            if at_once { tasks.iter().map(best).collect() } else { tasks.par_iter().map(best).collect() };
+        let (mut candidates, mut lists) = (Vec::new(), Vec::new());
+        for (some, sets) in found {
+            candidates.extend(some);
+            lists.extend(sets);
+        }
+        (candidates, gathered.into_iter().map(NodeCounter::into_tables).collect(), lists)
     }
 
     /// The columns in groups that are counted together.
@@ -319,7 +372,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// The best children of `node`, number `n`, along each column of a group.
+    /// The best children of `node`, number `n`, along each column of a group; and the sets that some of them name.
     fn group_candidates(
         &self,
         node: &BeamNode,
@@ -327,62 +380,84 @@ impl Searcher<'_> {
         n: usize,
         (index, group): (usize, &Group),
         floor: &Floor,
-    ) -> Vec<Candidate> {
+    ) -> (Vec<Candidate>, Vec<ListedSets>) {
+        let (mut best, mut lists) = (Vec::new(), Vec::new());
         // Whoever asked to stop does not want to wait for a large table; what was found is thrown away then.
         if self.observer.stop() {
-            return Vec::new();
+            return (best, lists);
         }
-        let mut best = Vec::new();
+        if let Some(scorers) = self.classes {
+            return (self.class_candidates((node, n), gathered, (index, group), scorers, floor), lists);
+        }
         let stats = gathered.statistics(index, group, self.columns);
         for (c, stats) in group.parts(&stats, self.scorer.stride()) {
-            self.column_candidates(node, stats, (n, c), Kept::new(&mut best, self.params.beam_width, floor));
+            let column = Kept::new(&mut best, self.params.beam_width, floor);
+            let sets = self.column_candidates(node, stats, (n, c), column);
+            lists.extend(sets.map(|sets| ListedSets { node: n, column: c as u32, sets }));
         }
         scratch::give(stats);
-        best
+        (best, lists)
     }
 
-    /// Adds the best children of node number `n` along column `c` to those that are kept.
-    fn column_candidates(&self, node: &BeamNode, stats: &[f64], (n, c): (usize, usize), mut column: Kept) {
-        let Checked { length_penalty: gamma, smoothing, min_coverage, .. } = *self.params;
+    /// Adds the best children of node number `n` along column `c` to those that are kept. Returns the sets that they may name.
+    fn column_candidates(
+        &self,
+        node: &BeamNode,
+        stats: &[f64],
+        (n, c): (usize, usize),
+        mut column: Kept,
+    ) -> Option<SetList> {
+        let Checked { length_penalty: gamma, smoothing, min_coverage, set_levels, .. } = *self.params;
         let signs = self.directions.of_query(&node.query.atoms);
         let length = |atom: Atom, stats: Statistics| {
             let length = node.query.length_with(atom);
             let enough = stats.rows() >= min_coverage as f64 && self.leaves_enough(stats.rows());
             (enough && length <= self.max_length && self.admits(signs, atom, stats)).then_some(length)
         };
-        let candidate = |stats: Statistics, length: usize, atom: Atom| {
-            Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]))
-        };
         let (index, binned, stride) = (c as u32, &self.columns[c], self.scorer.stride());
+        let sets = (set_levels > 1 && matches!(binned.scale, Scale::Nominal { .. }))
+            .then(|| SetList::new((index, binned), &node.query, &self.rows.sets, (stats, stride), set_levels));
+        let candidate = |stats: Statistics, length: usize, atom: Atom| {
+            let candidate = Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
+            match sets.as_ref().map_or(0, |sets| sets.chosen_freely(atom.selection)) {
+                0 => candidate,
+                levels => {
+                    let noise = self.scorer.noise(self.response.rows_total);
+                    candidate.marked_down(sets::NOISE * noise * levels as f64, gamma)
+                }
+            }
+        };
         let mirror = self.mirror(node, binned, stats);
+        let is_chosen = |candidate: &Candidate| self.is_chosen(node, candidate, sets.as_ref());
         if smoothing <= 0.0 {
-            children(index, binned, stats, stride, |atom, stats| {
+            with_sets(sets.as_ref(), (index, binned), (stats, stride), |atom, stats| {
                 let Some(length) = length(atom, stats) else { return };
-                if !mirror.has_smaller(atom.selection, stats.rows())
+                if !mirror.has_better(atom.selection, stats.rows(), stats.gradient() < 0.0)
                     && self.scorer.may_reach(stats, column.floor() * price(length, gamma))
                 {
-                    column.offer(candidate(stats, length, atom), |candidate| self.is_chosen(node, candidate));
+                    column.offer(candidate(stats, length, atom), is_chosen);
                 }
             });
-            return;
+            return sets;
         }
         // A mean is not above the score itself: a column without any that may be wanted is done. A query gets no shorter.
         let (floor, mut may) = (column.floor(), false);
         let least = floor * price(node.query.len().max(1), gamma);
-        children(index, binned, stats, stride, |atom, stats| {
+        with_sets(sets.as_ref(), (index, binned), (stats, stride), |atom, stats| {
             let wanted = |length| self.scorer.may_reach(stats, floor * price(length, gamma));
             may = may || (self.scorer.may_reach(stats, least) && length(atom, stats).is_some_and(wanted));
         });
         if may {
             let mut all: Vec<Candidate> = Vec::new();
-            children(index, binned, stats, stride, |atom, stats| {
+            with_sets(sets.as_ref(), (index, binned), (stats, stride), |atom, stats| {
                 all.extend(length(atom, stats).map(|length| candidate(stats, length, atom)));
             });
             let rows = stats.chunks_exact(self.scorer.stride()).map(|bin| Statistics::of(bin).rows()).sum();
             smooth::smooth(&mut all, rows, smoothing);
-            all.retain(|candidate| !mirror.has_smaller(candidate.atom.selection, candidate.rows));
-            all.into_iter().for_each(|candidate| column.offer(candidate, |c| self.is_chosen(node, c)));
+            all.retain(|candidate| !mirror.has_better(candidate.atom.selection, candidate.rows, candidate.raises));
+            all.into_iter().for_each(|candidate| column.offer(candidate, is_chosen));
         }
+        sets
     }
 
     /// Whether a rule of so many rows leaves enough others. With a free intercept it is as much about those: `id != 17` is a
@@ -401,13 +476,18 @@ impl Searcher<'_> {
 
     /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which
     /// says the same when the intercept is free.
-    fn is_chosen(&self, node: &BeamNode, candidate: &Candidate) -> bool {
+    fn is_chosen(&self, node: &BeamNode, candidate: &Candidate, sets: Option<&SetList>) -> bool {
         let opposite = self.params.intercept == Intercept::Corrected;
         let total = self.response.rows_total;
         let same = |k: &usize| self.covered[*k] == candidate.rows;
         let other = |k: &usize| opposite && self.covered[*k] + candidate.rows == total;
         // Where the rows of a selection are all in a rule, and weigh as much as it, they are the rule.
-        let all = |k: usize, inside: bool| self.cells.all_in(self.rows, &node.rows, candidate.atom, (k, inside));
+        let Atom { column, selection } = candidate.atom;
+        let bins = self.columns[column as usize].bins;
+        let all = |k: usize, inside: bool| {
+            let wanted = sets.map_or_else(|| Wanted::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
+            self.cells.all_in(self.rows, &node.rows, (column, &wanted), (k, inside))
+        };
         (0..self.covered.len()).any(|k| (same(&k) && all(k, true)) || (other(&k) && all(k, false)))
     }
 }

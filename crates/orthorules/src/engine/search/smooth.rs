@@ -10,7 +10,7 @@ use crate::model::rule::Op;
 
 /// Replaces the scores of the comparisons among `candidates`, children of one node along one column in the order of
 /// [`children`](super::candidate::children): for each comparison by growing coverage.
-pub(super) fn smooth(candidates: &mut [Candidate], node_rows: f64, reach: f64) {
+pub(crate) fn smooth(candidates: &mut [Candidate], node_rows: f64, reach: f64) {
     if candidates.iter().all(|c| c.rows >= reach && node_rows - c.rows >= reach) && apart(candidates, reach) {
         return;
     }

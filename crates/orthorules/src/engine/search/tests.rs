@@ -168,6 +168,7 @@ impl State {
             response: &self.response,
             cells: &self.cells,
             scorer: &self.scorer,
+            classes: None,
             covered: self.cells.coverage(),
             name_rank,
             directions: &self.directions,
@@ -175,6 +176,7 @@ impl State {
             max_length,
             units: Some(units),
             root: None,
+            by_row: None,
             deadline: None,
             observer: &Silent,
         }

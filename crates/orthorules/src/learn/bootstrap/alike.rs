@@ -31,7 +31,8 @@ impl<'a> RuleMatcher<'a> {
         self.pair(&condition.column).map_or_else(|| condition.clone(), |levels| condition.among_two(levels))
     }
 
-    /// The same comparison of the same column; thresholds may have `NEAR` of the values between them.
+    /// The same comparison of the same column. Thresholds may have `NEAR` of the values between them, and sets must share half
+    /// of the levels that they name together.
     pub(super) fn conditions(&self, a: &Condition, b: &Condition) -> bool {
         let (a, b) = (self.plain(a), self.plain(b));
         a.column == b.column && a.op == b.op && self.operands(&a, &b)
@@ -65,6 +66,10 @@ impl<'a> RuleMatcher<'a> {
                 let present = values.iter().filter(|v| !v.is_nan()).count();
                 let between = values.iter().filter(|&&v| v > low && v < high).count();
                 between as f64 <= NEAR * present as f64
+            }
+            (Some(Operand::Levels(s)), Some(Operand::Levels(t))) => {
+                let shared = s.iter().filter(|level| t.contains(level)).count();
+                2 * shared >= s.len() + t.len() - shared
             }
             (x, y) => x == y,
         }

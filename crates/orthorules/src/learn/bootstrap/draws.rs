@@ -6,7 +6,7 @@ use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::data::table::{Column, Table, Values};
 use crate::engine::cells::Cells;
-use crate::engine::refit::{self, Weights};
+use crate::engine::refit::{self, Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::learn::one::Binned;
@@ -62,6 +62,7 @@ impl Draws<'_> {
         let drawn = self.problem.take(&rows);
         let again = Binned::new(&drawn, self.search).fit(self.search, &Quiet(observer)).model;
         let alike = RuleMatcher::new(&self.problem.features);
+        let shared = self.model.is_shared().then(|| self.shared_weights(self.chosen[0].1, &rows, &drawn));
         let ensemble = |(e, (ensemble, step)): (usize, &(&Ensemble, &Size))| {
             let other = &again.ensembles[e];
             let size = other.path.iter().rfind(|s| s.complexity <= step.complexity).unwrap_or(&other.path[0]);
@@ -71,7 +72,10 @@ impl Draws<'_> {
                 let condition = |c| rules.iter().any(|r| r.conditions.iter().any(|d| alike.conditions(c, d)));
                 (rules.iter().any(|r| alike.rules(rule, r)), rule.conditions.iter().map(condition).collect())
             };
-            let (intercept, weights) = self.weights(e, step, &rows, &drawn);
+            let (intercept, weights) = match &shared {
+                Some(all) => (all[e].intercept, all[e].rules.clone()),
+                None => self.weights(e, step, &rows, &drawn),
+            };
             Draw { found: step.members().map(found).collect(), intercept, weights }
         };
         self.chosen.iter().enumerate().map(ensemble).collect()
@@ -89,6 +93,28 @@ impl Draws<'_> {
         let mut times = vec![0usize; count];
         (0..count).for_each(|_| times[random.below(count)] += 1);
         (0..self.problem.rows).flat_map(|r| std::iter::repeat_n(r as u32, times[groups[r] as usize])).collect()
+    }
+
+    /// The weights of all classes that share the chosen rules, on the drawn rows.
+    fn shared_weights(&self, step: &Size, rows: &[u32], drawn: &Problem) -> Vec<Weights> {
+        let response = Response::shared(drawn);
+        let all = Rows::whole(&[], &response);
+        let mut cells = Cells::new(&all, &response);
+        let mut weights = softmax::constant(&cells, self.params);
+        for (i, k) in step.members().enumerate() {
+            let covered: Vec<u32> =
+                (0..rows.len() as u32).filter(|&j| self.fired[0][k][rows[j as usize] as usize]).collect();
+            cells.split(&Selected::single(covered), &all, &response);
+            // Corrective weights depend on the last fit alone; the others have a history.
+            if self.params.update != Update::Corrective || i + 1 == step.rules {
+                for own in &mut weights {
+                    own.rules.resize(i, 0.0);
+                    own.signs.resize(i, Signs::Any);
+                }
+                weights = softmax::update(&weights, &cells, self.params);
+            }
+        }
+        weights
     }
 
     /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were.

@@ -119,6 +119,7 @@ mod tests {
                 Task::Regression => signal + random.normal(),
                 Task::Classification => f64::from(u8::from(signal + 12.0 * random.uniform() > 11.0)),
                 Task::Poisson => (signal * random.uniform()).round(),
+                Task::Gamma => (0.1 + signal) * random.uniform().max(0.01),
             }
         });
         let y: Vec<f64> = y.collect();
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_task_update_and_thread_count() {
-        for task in [Task::Regression, Task::Classification, Task::Poisson] {
+        for task in Task::ALL {
             for (grouped, preset) in [(false, None), (true, Some(Preset::Sgb)), (true, Some(Preset::Sxb))] {
                 let problem = problem(80, task, grouped);
                 let base = preset.map_or_else(Params::default, Preset::params);

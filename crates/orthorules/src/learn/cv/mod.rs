@@ -95,12 +95,14 @@ pub(crate) fn fit(
     let chosen = curve::choose(&candidates, &best, select);
 
     let mut model = whole.swap_remove(chosen.lambda);
-    match model.ensembles.as_mut_slice() {
-        [single] => {
-            let place = single.path.iter().position(|size| size.complexity == chosen.complexity);
-            single.choose(place.unwrap_or_default());
+    let one_list = model.lists().len() == 1;
+    for ensemble in &mut model.ensembles {
+        if one_list {
+            let place = ensemble.path.iter().position(|size| size.complexity == chosen.complexity);
+            ensemble.choose(place.unwrap_or_default());
+        } else {
+            ensemble.chosen = ensemble.up_to(chosen.rules).rules;
         }
-        several => several.iter_mut().for_each(|ensemble| ensemble.chosen = ensemble.up_to(chosen.rules).rules),
     }
     let mean_target = Response::new(problem, 1).mean_target();
     let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();

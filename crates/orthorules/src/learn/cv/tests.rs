@@ -20,6 +20,7 @@ fn table(task: Task, rows: usize, seed: u64) -> Table {
             Task::Regression => signal,
             Task::Classification => f64::from(r as u32 % 3).min((2.0 * signal).floor()),
             Task::Poisson => (3.0 * signal).floor(),
+            Task::Gamma => 0.1 + signal,
         }
     });
     let y: Vec<f64> = y.collect();
@@ -41,14 +42,14 @@ fn roles(task: Task, weighted: bool) -> Roles {
         target: "y".into(),
         task: Some(task),
         weight: name("w"),
-        exposure: name("e").filter(|_| task == Task::Poisson),
+        exposure: name("e").filter(|_| task.takes_exposure()),
         ignore: vec!["w".into(), "e".into(), "g".into()],
         ..Roles::default()
     }
 }
 
 fn tasks() -> impl Strategy<Value = Task> {
-    prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)]
+    prop::sample::select(&Task::ALL[..])
 }
 
 fn settings() -> Vec<Params> {

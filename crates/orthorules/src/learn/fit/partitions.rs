@@ -11,7 +11,7 @@ use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
 use crate::model::Ensemble;
 use crate::model::observer::Silent;
-use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search};
+use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets};
 use std::collections::BTreeMap;
 
 /// Numbers, categories and missing values; a target of every kind; weights and exposures.
@@ -19,12 +19,16 @@ fn problem(rows: usize, task: Task, weighted: bool, exposed: bool) -> Problem {
     let mut random = SplitMix64::new(11);
     let x: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let level: Vec<usize> = (0..rows).map(|_| random.below(5)).collect();
-    let score = |r: usize| x[0][r] + f64::from(x[1][r] > 0.3) * 1.5 - f64::from(level[r] == 2) * x[2][r].abs();
+    let score = |r: usize| {
+        let of_level = f64::from(level[r] == 2) * x[2][r].abs() - f64::from(level[r] == 4 || level[r] == 1);
+        x[0][r] + f64::from(x[1][r] > 0.3) * 1.5 - of_level
+    };
     let target: Vec<f64> = (0..rows)
         .map(|r| match task {
             Task::Regression => 1e3 * (score(r) + random.normal()),
             Task::Classification => f64::from(u8::from(score(r) + random.normal() > 0.0)),
             Task::Poisson => (score(r) + random.normal()).max(0.0).exp().floor(),
+            Task::Gamma => (score(r) + random.normal()).exp(),
         })
         .collect();
     let with_gaps = |v: &[f64]| v.iter().map(|&x| if x > 1.8 { f64::NAN } else { (x * 50.0).round() }).collect();
@@ -56,7 +60,7 @@ fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ensemble {
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
     let rows = Rows::divided(&columns, &response, ends);
     let boosting = Boosting { rows, ..Boosting::new(&response, &columns, &params, &Silent) };
-    along_its_path(&boosting, &mut Seconds::default())
+    along_its_path(&boosting, &mut Seconds::default()).swap_remove(0)
 }
 
 #[test]
@@ -71,6 +75,7 @@ fn partitions_do_not_matter() {
     let beam = Params { search: Search::Beam, beam_width: Some(3), ..defaults.clone() };
     let first_order = Params { max_complexity: Some(12), threads: Some(1), ..Preset::Cob.params() };
     let gradient_sum = Params { objective: Objective::Gs, ..first_order.clone() };
+    let sets = Params { sets: Some(Sets::On), min_coverage: Some(1), ..defaults.clone() };
     let long = Params { max_complexity: Some(60), max_conditions: Some(2), ..nested.clone() };
     for (task, weighted, exposed) in [
         (Task::Regression, false, false),
@@ -80,9 +85,11 @@ fn partitions_do_not_matter() {
         (Task::Poisson, false, false),
         (Task::Poisson, true, true),
         (Task::Poisson, false, true),
+        (Task::Gamma, false, false),
+        (Task::Gamma, true, true),
     ] {
         let problem = problem(rows, task, weighted, exposed);
-        for params in [&defaults, &nested, &beam, &first_order, &gradient_sum, &long] {
+        for params in [&defaults, &nested, &beam, &first_order, &gradient_sum, &long, &sets] {
             let whole = learned(&problem, params, &[]);
             assert!(whole.rules.len() > 2, "{task}: {} rules", whole.rules.len());
             for ends in [&[rows / 2][..], &sevenths, &many, &odd] {

@@ -13,16 +13,20 @@ pub(super) const WORDS: usize = ROWS_IN_A_BLOCK / 64;
 pub(super) type Bits = [u64; WORDS];
 
 /// Which of the rows from `start` on, up to a block of them, satisfy `test`. Bits beyond the last row are 0.
-pub(super) fn evaluate(test: Test, values: &Values, start: usize, bits: &mut Bits) {
+pub(super) fn evaluate(test: &Test, values: &Values, start: usize, bits: &mut Bits) {
     match (values, test) {
-        (Values::Numeric(v), Test::AtMost(t)) => at_most(block(v, start), t, bits),
-        (Values::Numeric(v), Test::AtLeast(t)) => at_least(block(v, start), t, bits),
+        (Values::Numeric(v), &Test::AtMost(t)) => at_most(block(v, start), t, bits),
+        (Values::Numeric(v), &Test::AtLeast(t)) => at_least(block(v, start), t, bits),
         (Values::Numeric(v), Test::NoNumber) => no_number(block(v, start), bits),
         (Values::Numeric(v), Test::Number) => number(block(v, start), bits),
-        (Values::Categorical { codes, .. }, Test::Level(c)) => level(block(codes, start), c, bits),
-        (Values::Categorical { codes, .. }, Test::OtherLevel(c)) => other_level(block(codes, start), c, bits),
-        (Values::Categorical { codes, .. }, Test::LevelsBetween(low, high)) => {
+        (Values::Categorical { codes, .. }, &Test::Level(c)) => level(block(codes, start), c, bits),
+        (Values::Categorical { codes, .. }, &Test::OtherLevel(c)) => other_level(block(codes, start), c, bits),
+        (Values::Categorical { codes, .. }, &Test::LevelsBetween(low, high)) => {
             levels_between(block(codes, start), low, high, bits);
+        }
+        (Values::Categorical { codes, .. }, Test::Among(wanted, unseen)) => {
+            let holds = |c: u32| wanted.get(c as usize).copied().unwrap_or(*unseen && c != MISSING);
+            pack(block(codes, start), bits, holds);
         }
         (Values::Categorical { codes, .. }, Test::AnyLevel) => other_level(block(codes, start), MISSING, bits),
         _ => bits.fill(0),

@@ -1,6 +1,6 @@
 //! From scores to means, probabilities and classes.
 
-use crate::data::loss::Link;
+use crate::data::loss::{Link, scale};
 use crate::data::problem::Task;
 use crate::model::Model;
 use crate::model::predict::Predictions;
@@ -54,12 +54,16 @@ impl Means {
         }
     }
 
-    /// Two classes: the probability of the score. More: the probabilities of all scores, divided by their sum.
+    /// Two classes: the probability of the score. More: the softmax of all scores, or the probability of each,
+    /// divided by their sum.
     pub(super) fn classes(&mut self, link: Link, scores: &[Vec<f64>], labels: &mut [u32], probabilities: &mut [f64]) {
         let count = scores.len().max(2);
         for (r, (row, label)) in probabilities.chunks_exact_mut(count).zip(labels).enumerate() {
             if let [scores] = scores {
                 row.copy_from_slice(&self.probabilities.of(scores[r], |f| link.probabilities(f)));
+            } else if link == Link::Softmax {
+                row.iter_mut().zip(scores).for_each(|(p, scores)| *p = scores[r]);
+                link.probabilities_of_all(row);
             } else {
                 for (p, scores) in row.iter_mut().zip(scores) {
                     *p = self.probabilities.of(scores[r], |f| link.probabilities(f))[1];
@@ -69,13 +73,6 @@ impl Means {
             *label = likeliest(row);
         }
     }
-}
-
-/// Divides probabilities by their sum; where that is 0, all are alike.
-fn scale(row: &mut [f64]) {
-    let total: f64 = row.iter().sum();
-    let (scale, uniform) = if total > 0.0 { (1.0 / total, 0.0) } else { (0.0, 1.0 / row.len() as f64) };
-    row.iter_mut().for_each(|p| *p = *p * scale + uniform);
 }
 
 /// The first of the likeliest classes.
@@ -92,8 +89,8 @@ pub(crate) fn mean_of(model: &Model, scores: &[f64], exposure: f64) -> Predictio
     let probabilities = if let [score] = scores {
         model.link.probabilities(*score).to_vec()
     } else {
-        let mut row: Vec<f64> = scores.iter().map(|&score| model.link.probabilities(score)[1]).collect();
-        scale(&mut row);
+        let mut row = scores.to_vec();
+        model.link.probabilities_of_all(&mut row);
         row
     };
     Predictions::Classes { labels: vec![likeliest(&probabilities)], probabilities }

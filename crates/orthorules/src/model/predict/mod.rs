@@ -26,7 +26,7 @@ use crate::base::threads::MOST_THREADS;
 use crate::data::problem::exposures;
 use crate::data::table::Table;
 use crate::model::{Model, Size, SizeName};
-use bits::ROWS_IN_A_BLOCK;
+use bits::{Bits, ROWS_IN_A_BLOCK};
 use means::Means;
 use plan::{Bound, Order};
 use rayon::prelude::*;
@@ -126,14 +126,35 @@ impl<'m> Predictor<'m> {
         let mut scores: Vec<Vec<f64>> = vec![Vec::with_capacity(ROWS_IN_A_BLOCK); self.steps.len().max(1)];
         for start in rows.clone().step_by(ROWS_IN_A_BLOCK) {
             bound.evaluate(start, &self.needed, &mut held);
+            let end = rows.end.min(start + ROWS_IN_A_BLOCK);
+            if self.model.is_shared() {
+                self.add_shared(bound, &held, end - start, &mut scores);
+                visit(start - rows.start, &scores);
+                continue;
+            }
             for (e, (step, scores)) in self.steps.iter().zip(&mut scores).enumerate() {
                 scores.clear();
-                scores.resize(rows.end.min(start + ROWS_IN_A_BLOCK) - start, step.intercept);
+                scores.resize(end - start, step.intercept);
                 for (k, &weight) in step.members().zip(&step.weights) {
                     bits::add(weight, &bound.fires((e, k), &held), scores);
                 }
             }
             visit(start - rows.start, &scores);
+        }
+    }
+
+    /// The scores of classes that share their rules: which rows a rule fires for is asked once for all.
+    fn add_shared(&self, bound: &Bound, held: &[Bits], rows: usize, scores: &mut [Vec<f64>]) {
+        for (step, scores) in self.steps.iter().zip(&mut *scores) {
+            scores.clear();
+            scores.resize(rows, step.intercept);
+        }
+        let Some(first) = self.steps.first() else { return };
+        for (place, k) in first.members().enumerate() {
+            let fires = bound.fires((0, k), held);
+            for (step, scores) in self.steps.iter().zip(&mut *scores) {
+                bits::add(step.weights[place], &fires, scores);
+            }
         }
     }
 }
@@ -142,8 +163,10 @@ impl<'m> Predictor<'m> {
 #[derive(Debug)]
 pub struct Activations {
     rows: usize,
-    /// For every ensemble and rule, the rows that satisfy it, as bits.
+    /// For every list and rule, the rows that satisfy it, as bits.
     fired: Vec<Vec<Vec<u64>>>,
+    /// Whether all ensembles have one list.
+    shared: bool,
     exposure: Option<Vec<f64>>,
 }
 
@@ -155,27 +178,32 @@ impl Activations {
         let rows = table.rows();
         let words = rows.div_ceil(ROWS_IN_A_BLOCK) * bits::WORDS;
         let mut fired: Vec<Vec<Vec<u64>>> =
-            model.ensembles.iter().map(|e| vec![Vec::with_capacity(words); e.rules.len()]).collect();
+            model.lists().iter().map(|e| vec![Vec::with_capacity(words); e.rules.len()]).collect();
         let (mut held, all) = (bound.room(), vec![true; bound.room().len()]);
         for start in (0..rows).step_by(ROWS_IN_A_BLOCK) {
             bound.evaluate(start, &all, &mut held);
-            for (e, k) in order.rules() {
+            for (e, k) in order.rules().filter(|&(e, _)| e < model.lists().len()) {
                 fired[e][k].extend_from_slice(&bound.fires((e, k), &held));
             }
         }
-        Ok(Self { rows, fired, exposure: exposure(model, table)? })
+        Ok(Self { rows, fired, shared: model.is_shared(), exposure: exposure(model, table)? })
     }
 
     /// Whether rule `rule` of ensemble `ensemble` holds for `row`.
     pub fn fires(&self, ensemble: usize, rule: usize, row: usize) -> bool {
-        row < self.rows && self.fired[ensemble][rule][row / 64] >> (row % 64) & 1 == 1
+        row < self.rows && self.list(ensemble)[rule][row / 64] >> (row % 64) & 1 == 1
+    }
+
+    /// The rows of every rule of an ensemble.
+    fn list(&self, ensemble: usize) -> &[Vec<u64>] {
+        &self.fired[if self.shared { 0 } else { ensemble }]
     }
 
     /// Scores β₀ + Σ βₖ qₖ(x) of ensemble `ensemble` at one size.
     pub fn scores(&self, ensemble: usize, step: &Size) -> Vec<f64> {
         let mut scores = vec![step.intercept; self.rows];
         for (k, &weight) in step.members().zip(&step.weights) {
-            bits::add(weight, &self.fired[ensemble][k], &mut scores);
+            bits::add(weight, &self.list(ensemble)[k], &mut scores);
         }
         scores
     }

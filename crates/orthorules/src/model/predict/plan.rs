@@ -93,7 +93,7 @@ impl Bound<'_, '_> {
     /// Evaluates the conditions that are `needed` for the rows of the block that starts at `start`.
     pub(super) fn evaluate(&self, start: usize, needed: &[bool], held: &mut [Bits]) {
         let tests = self.tests.iter().zip(&self.order.conditions);
-        for ((&needed, (&test, &(column, _))), bits) in needed.iter().zip(tests).zip(held) {
+        for ((&needed, (test, &(column, _))), bits) in needed.iter().zip(tests).zip(held) {
             if needed {
                 bits::evaluate(test, &self.columns[column], start, bits);
             }

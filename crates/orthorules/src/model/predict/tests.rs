@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Task;
-use crate::data::loss::{Link, Loss};
+use crate::data::loss::Link;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Values};
 use crate::model::rule::{Condition, Op, Operand, Rule};
@@ -26,6 +26,7 @@ fn holds(condition: &Condition, table: &Table, row: usize) -> bool {
             }
             Values::Categorical { .. } => false,
         },
+        (op, Some(Operand::Levels(levels))) => shown.is_some_and(|s| levels.contains(&s) == (op == Op::In)),
         (op, Some(Operand::Text(level))) => shown.is_some_and(|s| (s == *level) == (op == Op::Eq)),
         _ => false,
     }
@@ -50,8 +51,14 @@ fn naive(model: &Model, rules: usize, table: &Table, row: usize) -> (Vec<f64>, u
     };
     let numbers = match (model.task, scores.as_slice()) {
         (Task::Regression, _) => scores,
-        (Task::Poisson, _) => vec![exposure * Loss::Poisson.mean(scores[0])],
+        (Task::Poisson | Task::Gamma, _) => vec![exposure * scores[0].exp()],
         (Task::Classification, [score]) => model.link.probabilities(*score).to_vec(),
+        (Task::Classification, _) if model.link == Link::Softmax => {
+            let highest = scores.iter().copied().fold(f64::MIN, f64::max);
+            let each: Vec<f64> = scores.iter().map(|f| (f - highest).exp()).collect();
+            let total: f64 = each.iter().sum();
+            each.iter().map(|e| e / total).collect()
+        }
         (Task::Classification, _) => {
             let each: Vec<f64> = scores.iter().map(|&s| model.link.probabilities(s)[1]).collect();
             let total: f64 = each.iter().sum();
@@ -64,21 +71,28 @@ fn naive(model: &Model, rules: usize, table: &Table, row: usize) -> (Vec<f64>, u
 }
 
 fn conditions() -> impl Strategy<Value = Condition> {
-    (0usize..4, 0usize..6, -3i8..4, 0usize..5).prop_map(|(column, op, threshold, level)| {
+    (0usize..4, 0usize..8, -3i8..4, 0usize..5).prop_map(|(column, op, threshold, level)| {
         let name = ["x", "u", "c", "flag"][column];
         let numeric = column < 2;
         let op = match (numeric, op) {
-            (true, 0..2) => Op::Le,
-            (true, 2..4) => Op::Ge,
+            (true, 0..2 | 6) => Op::Le,
+            (true, 2..4 | 7) => Op::Ge,
             (false, 0..2) => Op::Eq,
             (false, 2..4) => Op::Ne,
             (_, 4) => Op::Missing,
-            _ => Op::Present,
+            (_, 5) => Op::Present,
+            (_, 6) => Op::In,
+            _ => Op::NotIn,
         };
         let value = match op {
             Op::Le | Op::Ge => Some(Operand::Number(f64::from(threshold) / 2.0)),
             Op::Eq | Op::Ne if name == "flag" => Some(Operand::Text(["true", "false"][level % 2].into())),
             Op::Eq | Op::Ne => Some(Operand::Text(["a", "b", "c", "never seen", "1"][level].into())),
+            Op::In | Op::NotIn if name == "flag" => Some(Operand::Levels(vec![["true", "false"][level % 2].into()])),
+            Op::In | Op::NotIn => {
+                let named = ["c", "never seen", "1", "a", "b"].iter().skip(level).take(3);
+                Some(Operand::Levels(named.map(|level| (*level).to_owned()).collect()))
+            }
             Op::Missing | Op::Present => None,
         };
         Condition { column: name.into(), op, value, of_flag: false }
@@ -114,23 +128,42 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
     prop::collection::vec(ensemble, count)
 }
 
+/// Three classes that share the rules of an ensemble, each with its own weights.
+fn sharing(first: &Ensemble) -> Vec<Ensemble> {
+    let of_class = |factor: f64| {
+        let mut own = first.clone();
+        for size in &mut own.path {
+            size.intercept *= factor;
+            size.weights.iter_mut().for_each(|w| *w = *w * factor + 0.25);
+        }
+        own
+    };
+    [1.0, -0.5, 0.3].map(of_class).to_vec()
+}
+
 fn models() -> impl Strategy<Value = Model> {
-    let task = prop_oneof![Just(Task::Regression), Just(Task::Classification), Just(Task::Poisson)];
-    (task, any::<bool>(), any::<bool>(), any::<bool>()).prop_flat_map(|(task, several, identity, exposed)| {
+    let task = prop::sample::select(&Task::ALL[..]);
+    (task, any::<bool>(), 0usize..3, any::<bool>()).prop_flat_map(|(task, several, link, exposed)| {
         let count = if several && task == Task::Classification { 3 } else { 1 };
+        let link = match (task, link) {
+            (Task::Classification, 1) => Link::Identity,
+            (Task::Classification, 2) if several => Link::Softmax,
+            _ => Link::Canonical,
+        };
         ensembles(count).prop_map(move |ensembles| {
+            let ensembles = if link == Link::Softmax { sharing(&ensembles[0]) } else { ensembles };
             let kinds = [("x", Kind::Numeric), ("u", Kind::Numeric), ("c", Kind::Categorical), ("flag", Kind::Boolean)];
             let classes = if task == Task::Classification { count.max(2) } else { 0 };
             Model {
                 task,
                 loss: task.loss(),
-                link: if identity && task == Task::Classification { Link::Identity } else { Link::Canonical },
+                link,
                 target: "y".into(),
                 target_kind: None,
                 rows: None,
                 classes: (0..classes).map(|c| c.to_string()).collect(),
                 weight: None,
-                exposure: (exposed && task == Task::Poisson).then(|| "exposure".into()),
+                exposure: (exposed && task.takes_exposure()).then(|| "exposure".into()),
                 columns: kinds.map(|(name, kind)| ColumnSpec::new(name, kind, Vec::new())).to_vec(),
                 ensembles,
                 cv: None,

@@ -169,24 +169,23 @@ fn cut(condition: &Condition) -> Option<(f64, bool)> {
 
 /// Whether a level satisfies the condition, given the order of levels where they have one.
 fn level_holds(condition: &Condition, level: &str, levels: &[String]) -> bool {
-    let Some(Operand::Text(text)) = &condition.value else { return condition.op == Op::Present };
-    let named = text == level;
+    let text = condition.levels();
+    let named = text.iter().any(|text| text == level);
     let place = |level: &str| levels.iter().position(|l| l == level);
+    let bound = || text.first().and_then(|text| place(text));
     match condition.op {
-        Op::Le => place(level).zip(place(text)).is_some_and(|(own, most)| own <= most),
-        Op::Ge => place(level).zip(place(text)).is_some_and(|(own, least)| own >= least),
-        Op::Eq => named,
-        Op::Ne => !named,
-        Op::Missing | Op::Present => false,
+        Op::Le => place(level).zip(bound()).is_some_and(|(own, most)| own <= most),
+        Op::Ge => place(level).zip(bound()).is_some_and(|(own, least)| own >= least),
+        Op::Eq | Op::In => named,
+        Op::Ne | Op::NotIn => !named,
+        Op::Missing => false,
+        Op::Present => true,
     }
 }
 
 /// The levels that the model knows, those together that no condition tells apart.
 fn joined(spec: &ColumnSpec, conditions: &[&Condition]) -> Vec<To> {
-    let named = conditions.iter().filter_map(|c| match &c.value {
-        Some(Operand::Text(level)) => Some(level),
-        _ => None,
-    });
+    let named = conditions.iter().flat_map(|c| c.levels());
     let mut states: Vec<(Vec<bool>, Vec<String>)> = Vec::new();
     for level in spec.levels.iter().chain(named) {
         let truth: Vec<bool> = conditions.iter().map(|c| level_holds(c, level, &spec.levels)).collect();

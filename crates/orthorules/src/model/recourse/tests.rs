@@ -14,8 +14,13 @@ const LEVELS: [&str; 3] = ["a", "b", "c"];
 const NAMES: [&str; 4] = ["x", "u", "c", "flag"];
 
 fn condition() -> impl Strategy<Value = Condition> {
-    (0usize..4, 0usize..6, -2i8..3, 0usize..4).prop_map(|(column, op, threshold, level)| {
+    (0usize..4, 0usize..8, -2i8..3, 0usize..4).prop_map(|(column, op, threshold, level)| {
         let (op, value) = match (column < 2, op) {
+            (false, 6 | 7) => {
+                let names: &[&str] = if column == 2 { &LEVELS } else { &["false", "true"] };
+                let named = names.iter().skip(level % names.len()).take(2).map(|&name| name.to_owned()).collect();
+                (if op == 6 { Op::In } else { Op::NotIn }, Some(Operand::Levels(named)))
+            }
             (_, 4) => (Op::Missing, None),
             (_, 5) => (Op::Present, None),
             (true, op) => {
@@ -26,7 +31,7 @@ fn condition() -> impl Strategy<Value = Condition> {
                 // The levels of the first of these are in order.
                 let comparisons =
                     if column == 2 { [Op::Eq, Op::Ne, Op::Le, Op::Ge] } else { [Op::Eq, Op::Ne, Op::Eq, Op::Ne] };
-                (comparisons[op], Some(Operand::Text(name.into())))
+                (comparisons[op % 4], Some(Operand::Text(name.into())))
             }
         };
         Condition { column: NAMES[column].into(), op, value, of_flag: false }
@@ -66,8 +71,10 @@ fn model() -> impl Strategy<Value = Model> {
     let shapes = prop_oneof![
         single().prop_map(|e| (Task::Regression, Link::Canonical, vec![], e)),
         single().prop_map(|e| (Task::Poisson, Link::Canonical, vec![], e)),
+        single().prop_map(|e| (Task::Gamma, Link::Canonical, vec![], e)),
         (single(), any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["n", "y"], e)),
         (several, any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["p", "q", "r"], e)),
+        ensemble(None).prop_map(|e| (Task::Classification, Link::Softmax, vec!["p", "q", "r"], sharing(&e))),
     ];
     shapes.prop_map(|(task, link, classes, ensembles)| {
         let column = |name: &str, kind, levels: &[&str]| {
@@ -88,13 +95,24 @@ fn model() -> impl Strategy<Value = Model> {
             rows: None,
             classes: classes.into_iter().map(String::from).collect(),
             weight: None,
-            exposure: (task == Task::Poisson).then(|| "e".into()),
+            exposure: task.takes_exposure().then(|| "e".into()),
             columns,
             ensembles,
             cv: None,
             bootstrap: None,
         }
     })
+}
+
+/// Three classes that share the rules of an ensemble, each with its own weights.
+fn sharing(first: &Ensemble) -> Vec<Ensemble> {
+    let of_class = |(name, factor): (&str, f64)| {
+        let mut own = Ensemble { class: Some(name.into()), ..first.clone() };
+        own.path[0].intercept *= factor;
+        own.path[0].weights.iter_mut().for_each(|w| *w *= factor);
+        own
+    };
+    [("p", 1.0), ("q", -0.7), ("r", 0.4)].map(of_class).to_vec()
 }
 
 fn link(identity: bool) -> Link {

@@ -11,14 +11,14 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Parq
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask, parquet_to_arrow_field_levels};
 use rayon::prelude::*;
 
+use super::file::{ReadSeek, TableFile};
 use super::groups::Groups;
 use super::ipc::{self, Stream};
-use super::source::{ReadSeek, Source};
 use super::{BATCH_ROWS, Format, one_line, pages};
 use crate::data::table::read::failure::{DAMAGED, Failure, Plain};
 
 /// What the file says of its columns.
-pub(super) fn schema(source: &Source) -> Result<Arc<Schema>, String> {
+pub(super) fn schema(source: &TableFile) -> Result<Arc<Schema>, String> {
     guarded(fault(source), || match source.format {
         Format::Parquet => Ok(Arc::clone(metadata(source)?.schema())),
         _ if ipc::is_file(source)? => Ok(ipc_file(source, None)?.schema()),
@@ -43,7 +43,7 @@ enum Batches {
 
 impl Reader {
     /// A reader of the columns at the places `wanted`, ascending.
-    pub(super) fn new(source: &Source, wanted: &[usize]) -> Result<Self, String> {
+    pub(super) fn new(source: &TableFile, wanted: &[usize]) -> Result<Self, String> {
         let what = fault(source);
         let batches = guarded(what, || match source.format {
             Format::Parquet => {
@@ -88,7 +88,7 @@ impl Reader {
 
 /// A reader of some columns of a Parquet file, whose pages are checked on their way.
 fn parquet_reader(
-    source: &Source,
+    source: &TableFile,
     metadata: &ArrowReaderMetadata,
     columns: &[usize],
 ) -> Result<ParquetRecordBatchReader, Failure> {
@@ -126,13 +126,13 @@ fn plain(error: ArrowError) -> Failure {
     error.into()
 }
 
-fn metadata(source: &Source) -> Result<ArrowReaderMetadata, Failure> {
+fn metadata(source: &TableFile) -> Result<ArrowReaderMetadata, Failure> {
     let bytes = source.anywhere()?;
     pages::check_footer(&bytes)?;
     Ok(ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new())?)
 }
 
-fn ipc_file(source: &Source, wanted: Option<Vec<usize>>) -> Result<FileReader<Box<dyn ReadSeek>>, Failure> {
+fn ipc_file(source: &TableFile, wanted: Option<Vec<usize>>) -> Result<FileReader<Box<dyn ReadSeek>>, Failure> {
     // The reader takes what the footer says for room to allocate, that of dictionaries at once.
     ipc::check_blocks(&source.anywhere()?)?;
     FileReader::try_new(source.anywhere()?.seekable(), wanted).map_err(|e: ArrowError| e.into())
@@ -147,7 +147,7 @@ pub fn panics_are_caught() -> bool {
     READING.get()
 }
 
-fn fault(source: &Source) -> &'static str {
+fn fault(source: &TableFile) -> &'static str {
     if source.format == Format::Parquet { "is not a readable Parquet file" } else { "is not a readable Arrow file" }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::column::Builder;
 use super::scan::Scan;
-use super::source::Source;
+use super::source::{Complaint, Source};
 use super::{ReadOptions, Totals, table};
 use crate::base::error::Result;
 use crate::data::table::Table;
@@ -48,14 +48,14 @@ pub struct Batches {
 pub struct BatchRemarks(Arc<Mutex<Vec<Warning>>>);
 
 impl BatchRemarks {
-    /// What a user should know of columns that are known to hold numbers.
+    /// What a user should know of columns that are known to hold numbers, and of files that were not read.
     pub fn warnings(&self) -> Vec<Warning> {
         self.0.lock().map(|warnings| warnings.clone()).unwrap_or_default()
     }
 }
 
 impl Batches {
-    /// Opens the file at `path`; formats are those of [`read`](super::read()).
+    /// Opens the file or the files at `path`; formats are those of [`read`](super::read()).
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         let source = Arc::new(Source::open(path)?);
         let scan = Scan::new(&source, options, &HashSet::new()).map_err(|what| source.error(what))?;
@@ -79,11 +79,12 @@ impl Batches {
         self.totals.check()?;
         if let Ok(mut warnings) = self.remarks.0.lock() {
             *warnings = self.totals.warnings();
+            warnings.extend(self.scan.others());
         }
         Ok(())
     }
 
-    fn batch(&mut self) -> Result<Option<Table>, String> {
+    fn batch(&mut self) -> Result<Option<Table>, Complaint> {
         let heads = self.scan.heads.clone();
         let mut builders: Vec<Builder> = heads.iter().map(Builder::new).collect();
         match self.scan.next()? {
@@ -94,7 +95,7 @@ impl Batches {
                 }
             }
             // A file without rows is as much of a mistake here as when it is read whole.
-            None if self.rows > 0 => return self.end().map(|()| None),
+            None if self.rows > 0 => return Ok(self.end().map(|()| None)?),
             None => {}
         }
         let table = table(builders, &self.scan, &self.options, Vec::new())?;

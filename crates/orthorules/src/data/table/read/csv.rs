@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::file::{EMPTY, TableFile};
 use super::part::{ColumnPart, untyped};
-use super::source::Source;
 use super::text::{Fault, Found, PIECE, Piece, Pieces, Split, WrongWidth, find_row, line_of};
 use super::{Format, one_line};
 use crate::data::table::notation::Notation;
@@ -25,12 +25,12 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Reads the header.
-    pub(super) fn new(source: &Source) -> Result<Self, String> {
+    pub(super) fn new(source: &TableFile) -> Result<Self, String> {
         let mut pieces = Pieces::new(source.stream()?);
         let fault = |f| say(source, f);
         let start = pieces.peek().map_err(fault)?;
         let delimiter = if source.format == Format::Tsv { b'\t' } else { guess_delimiter(start) };
-        let Piece { text, lines } = pieces.next(delimiter).map_err(fault)?.ok_or("is empty")?;
+        let Piece { text, lines } = pieces.next(delimiter).map_err(fault)?.ok_or(EMPTY)?;
         let (names, start) = header(&text, delimiter)?;
         let first = Piece { text: text[start..].to_owned(), lines: lines + line_of(text.as_bytes(), start) - 1 };
         Ok(Self { pieces, delimiter, names, first: Some(first), rows: 0 })
@@ -43,7 +43,7 @@ impl Reader {
     /// The parts of the `wanted` columns in the next rows, read and judged on all threads; nothing at the end.
     pub(super) fn next(
         &mut self,
-        source: &Source,
+        source: &TableFile,
         wanted: &Wanted,
         notation: &Notation,
     ) -> Result<Vec<Vec<ColumnPart>>, String> {
@@ -71,7 +71,7 @@ impl Reader {
     }
 
     /// A piece for each thread, or fewer if they are long; none at the end.
-    fn pieces(&mut self, source: &Source) -> Result<Vec<Piece>, String> {
+    fn pieces(&mut self, source: &TableFile) -> Result<Vec<Piece>, String> {
         let (mut group, mut bytes) = (Vec::new(), 0);
         let threads = rayon::current_num_threads();
         while group.len() < threads && bytes <= threads * PIECE {
@@ -99,7 +99,7 @@ impl Reader {
     }
 }
 
-fn say(source: &Source, fault: Fault) -> String {
+fn say(source: &TableFile, fault: Fault) -> String {
     match fault {
         Fault::Io(error) => source.fault(&error),
         Fault::Text(what) => what,
@@ -127,7 +127,7 @@ fn header(text: &str, delimiter: u8) -> Result<(Vec<String>, usize), String> {
             let names = record.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
             Ok((names, reader.position().byte() as usize))
         }
-        Ok(false) => Err("is empty".into()),
+        Ok(false) => Err(EMPTY.into()),
         Err(e) => Err(one_line("is not CSV", &e)),
     }
 }

@@ -12,7 +12,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 
 use super::delta;
-use super::source::Anywhere;
+use super::file::Anywhere;
 use crate::data::table::read::failure::{DAMAGED, Failure};
 
 /// All row groups of the file of these `bytes`.

@@ -12,13 +12,13 @@ use arrow_schema::Schema;
 use bytes::Bytes;
 use parquet::file::reader::Length;
 
-use super::source::{Anywhere, Source};
+use super::file::{Anywhere, TableFile};
 use crate::data::table::read::failure::{DAMAGED, Failure, Plain};
 
 const CUT_OFF: &str = "it is cut off";
 
 /// Whether it is the file format, with a footer that lists where the batches are; else batches follow one another.
-pub(super) fn is_file(source: &Source) -> Result<bool, Failure> {
+pub(super) fn is_file(source: &TableFile) -> Result<bool, Failure> {
     let mut first = Vec::new();
     source.stream()?.take(6).read_to_end(&mut first)?;
     if first.starts_with(b"FEA1") {
@@ -106,7 +106,7 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Reads as far as the schema.
-    pub(super) fn new(source: &Source) -> Result<Self, Failure> {
+    pub(super) fn new(source: &TableFile) -> Result<Self, Failure> {
         let (bytes, decoder) = (source.stream()?, StreamDecoder::new());
         let mut stream = Self { bytes, decoder, waiting: VecDeque::new(), schema: Arc::new(Schema::empty()) };
         loop {

@@ -2,13 +2,16 @@
 //!
 //! | stage | file |
 //! |---|---|
-//! | where the bytes are, which format | `source.rs` |
+//! | which files, in which order | `listing.rs`, `pattern.rs`, `hive.rs` |
+//! | where the bytes are, which format | `file.rs` |
+//! | what files say of their columns, and have in common | `layout.rs` |
+//! | all files of a table | `source.rs` |
 //! | text to rows and cells | `text.rs`, `csv.rs` |
 //! | Parquet and Arrow to arrays | `arrow.rs`, `groups.rs`, `ipc.rs` |
 //! | what damaged files of these claim, before it is believed | `pages.rs`, `delta.rs`, `cursor.rs` |
 //! | cells of some rows to numbers, truth values and levels | `part.rs` |
 //! | dates to columns of their parts | `dates.rs` |
-//! | all of these as one sequence of parts | `scan.rs` |
+//! | all of these as one sequence of parts | `file_scan.rs`, `scan.rs` |
 //! | parts to columns | `column.rs` |
 //! | some rows at a time | `batches.rs` |
 
@@ -20,10 +23,16 @@ mod cursor;
 mod dates;
 mod delta;
 mod failure;
+mod file;
+mod file_scan;
 mod groups;
+mod hive;
 mod ipc;
+mod layout;
+mod listing;
 mod pages;
 mod part;
+mod pattern;
 mod scan;
 mod source;
 mod text;
@@ -43,9 +52,11 @@ use crate::data::warning::Warning;
 pub use arrow::panics_are_caught;
 pub use batches::{BatchRemarks, Batches};
 pub(crate) use column::{Builder, Head};
+pub(crate) use file::CHANGED;
+pub use listing::files;
 pub(crate) use part::ColumnPart;
 pub(crate) use scan::Scan;
-pub(crate) use source::{CHANGED, Source};
+pub(crate) use source::{Complaint, Source};
 
 /// Rows of Parquet and Arrow files that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -116,7 +127,18 @@ enum Format {
     Ipc,
 }
 
-/// Read the table in the file at `path`.
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Csv => "CSV text",
+            Self::Tsv => "TSV text",
+            Self::Parquet => "a Parquet file",
+            Self::Ipc => "an Arrow file",
+        })
+    }
+}
+
+/// Read the table in the file at `path`, or in several files one after the other.
 ///
 /// The name's ending tells the format, whatever its case: `.csv`, `.tsv` or `.tab`, `.parquet` or `.pq`, `.arrow`,
 /// `.feather` or `.ipc`. Files packed with gzip or zstd are unpacked. Under any other name the first bytes decide,
@@ -151,11 +173,11 @@ enum Format {
 /// ```
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let source = Arc::new(Source::open(path)?);
-    whole(&source, options).map_err(|what| source.error(what))
+    whole(&source, options).map_err(|complaint| source.error(complaint))
 }
 
 /// The table of all rows.
-fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, String> {
+fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, Complaint> {
     let (mut as_text, mut options, mut ambiguous) = (HashSet::new(), options.clone(), Vec::new());
     loop {
         let mut scan = Scan::new(source, &options, &as_text)?;
@@ -189,7 +211,8 @@ fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, String> {
         let table = table(builders, &scan, &options, ambiguous)?;
         let mut totals = Totals::new(&options);
         totals.add(&table);
-        return totals.check().map(|()| table);
+        totals.check()?;
+        return Ok(table);
     }
 }
 

@@ -6,7 +6,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::Length;
 
 use super::cursor::Cursor;
-use super::source::Anywhere;
+use super::file::Anywhere;
 use crate::data::table::read::failure::{DAMAGED, Failure};
 
 /// Pages that claim to be smaller are unpacked. Writers make pages of about a megabyte.

@@ -8,6 +8,7 @@ use arrow_schema::DataType;
 
 use super::one_line;
 use super::text::Split;
+use crate::base::decimal;
 use crate::data::table::Numbers;
 use crate::data::table::levels::{ColumnRequest, Levels, dates};
 use crate::data::table::notation::Notation;
@@ -134,6 +135,59 @@ pub(super) fn typed(
     }
 }
 
+/// Cells of a file's `own` type, as the table has them whose files can all be read as `whole`.
+pub(super) fn typed_as(
+    name: &str,
+    cells: &ArrayRef,
+    own: &DataType,
+    whole: &DataType,
+    request: ColumnRequest,
+    notation: &Notation,
+) -> Result<ColumnPart, String> {
+    let value = unpacked(own);
+    if own == whole || *value == DataType::Null {
+        return typed(name, cells, own, request, notation);
+    }
+    if whole.is_string() && !value.is_string() {
+        // As categories, whole numbers keep all digits.
+        let request = ColumnRequest { categorical: true, ..request };
+        return Ok(in_words(typed(name, cells, own, request, notation)?));
+    }
+    if *whole == DataType::Float64 {
+        let cells = cast(cells, whole).map_err(|e| one_line(&format!("column {name:?}"), &e))?;
+        return typed(name, &cells, whole, request, notation);
+    }
+    typed(name, cells, own, request, notation)
+}
+
+/// The same cells as text.
+fn in_words(part: ColumnPart) -> ColumnPart {
+    let words = |words: &mut dyn Iterator<Item = Option<String>>| {
+        let mut levels = Levels::default();
+        words.for_each(|word| {
+            levels.push(word.as_deref(), str::is_empty);
+        });
+        ColumnPart::Text(levels)
+    };
+    match part {
+        ColumnPart::Numbers(numbers) => {
+            words(&mut numbers.iter().map(|&x| (!x.is_nan()).then(|| decimal::plain(x + 0.0))))
+        }
+        ColumnPart::Booleans(values) => words(&mut values.iter().map(|value| value.map(|v| v.to_string()))),
+        text => text,
+    }
+}
+
+/// Cells that all hold one value, judged as those of CSV.
+pub(super) fn repeated(value: Option<&str>, rows: usize, as_text: bool, notation: &Notation) -> ColumnPart {
+    let value = value.map(str::trim).filter(|value| !is_missing(value) && !notation.is_na(value));
+    let Some(value) = value else { return ColumnPart::Missing(rows) };
+    match notation.plain(value).filter(|_| !as_text) {
+        Some(number) => ColumnPart::Numbers(vec![number; rows].into()),
+        None => ColumnPart::Text(Levels::of_codes(std::iter::repeat_n(0, rows), &[value])),
+    }
+}
+
 /// Text as codes into its distinct values.
 fn levels(cells: &ArrayRef, notation: &Notation) -> Levels {
     let mut levels = Levels::with_capacity(cells.len());
@@ -152,9 +206,8 @@ fn levels(cells: &ArrayRef, notation: &Notation) -> Levels {
 pub(super) fn unusable(name: &str, data_type: &DataType, request: ColumnRequest) -> Result<Option<Warning>, String> {
     match data_type {
         DataType::Dictionary(_, value) => unusable(name, value, request),
-        DataType::Null | DataType::Boolean => Ok(None),
-        _ if data_type.is_numeric() || data_type.is_string() => Ok(None),
         _ if data_type.is_temporal() => Ok((!request.wanted()).then(|| dates(name))),
+        _ if is_usable(data_type) => Ok(None),
         _ => {
             let data_type = data_type.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
             let reason = Reason::Type(data_type);
@@ -163,6 +216,22 @@ pub(super) fn unusable(name: &str, data_type: &DataType, request: ColumnRequest)
             }
             Ok(Some(Warning::left_out(name, reason)))
         }
+    }
+}
+
+/// Whether values of a type that is not packed can be read at all.
+pub(super) fn is_usable(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Null | DataType::Boolean)
+        || data_type.is_numeric()
+        || data_type.is_string()
+        || data_type.is_temporal()
+}
+
+/// The type of the values in a column that may be packed.
+pub(super) fn unpacked(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, value) => unpacked(value),
+        other => other,
     }
 }
 

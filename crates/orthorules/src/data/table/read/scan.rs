@@ -1,73 +1,59 @@
-//! A file of any format as a sequence of parts: some rows, column by column.
+//! A table in files of any format as a sequence of parts: some rows, column by column.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use rayon::prelude::*;
 
 use super::column::Head;
-use super::part::{ColumnPart, typed, unusable};
-use super::source::Source;
-use super::{Format, ReadOptions, arrow, csv, dates};
+use super::file_scan::{FileScan, Wanted};
+use super::layout::Columns;
+use super::part::{ColumnPart, unusable};
+use super::source::{Complaint, Source};
+use super::{ReadOptions, dates};
 use crate::data::table::levels::{ColumnRequest, index};
 use crate::data::table::notation::Notation;
 use crate::data::warning::Warning;
 
-/// A pass over a file.
+/// A pass over a table.
 pub(crate) struct Scan {
     source: Arc<Source>,
-    reader: Reader,
-    /// All columns of the file.
+    /// All columns of the table.
     pub(crate) names: Vec<String>,
     /// The columns that are read, with those of parts of dates in place of these.
     pub(crate) heads: Vec<Head>,
-    /// The columns as they lie in the file.
+    /// The columns as they lie in the files.
     read: Vec<Head>,
     /// For each head, the place of its column among these.
     places: Vec<usize>,
-    /// Columns that are not, by their place, and why.
+    /// Columns that are not read, by their place, and why; last, what is said of files that are not.
     pub(crate) left_out: Vec<(usize, Warning)>,
+    types: Vec<Option<DataType>>,
+    as_text: HashSet<String>,
     notation: Arc<Notation>,
-    /// Parts that are read but not handed out.
-    waiting: VecDeque<Vec<ColumnPart>>,
-}
-
-enum Reader {
-    /// With the columns to take and whether they are taken as text.
-    Csv(csv::Reader, Vec<(usize, bool)>),
-    /// With the types of the columns.
-    Arrow(arrow::Reader, Vec<DataType>),
+    /// The file that is being read, and the place of the next.
+    file: Option<FileScan>,
+    next: usize,
 }
 
 impl Scan {
-    /// A pass over the columns that `options` ask for. Of CSV, those in `as_text` are not tried as numbers.
-    pub(crate) fn new(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
-        // Where the file has changed, that is the reason for whatever else looks wrong.
-        Self::start(source, options, as_text).or_else(|what| source.check().and(Err(what)))
-    }
-
-    fn start(source: &Arc<Source>, options: &ReadOptions, as_text: &HashSet<String>) -> Result<Self, String> {
+    /// A pass over the columns that `options` ask for. Of text, those in `as_text` are not tried as numbers.
+    pub(crate) fn new(
+        source: &Arc<Source>,
+        options: &ReadOptions,
+        as_text: &HashSet<String>,
+    ) -> Result<Self, Complaint> {
         let request = |name: &str| ColumnRequest {
             numeric: options.numeric.iter().any(|n| n == name),
             ignored: options.ignored.iter().any(|n| n == name),
             ..ColumnRequest::of(name, &options.categorical, &options.keep)
         };
         let notation = Arc::new(options.notation.clone());
-        let (names, types, csv) = match source.format {
-            Format::Csv | Format::Tsv => {
-                let reader = csv::Reader::new(source)?;
-                (reader.names().to_vec(), None, Some(reader))
-            }
-            Format::Parquet | Format::Ipc => {
-                let schema = arrow::schema(source)?;
-                let names = schema.fields().iter().map(|f| f.name().clone()).collect();
-                let types: Vec<DataType> = schema.fields().iter().map(|f| f.data_type().clone()).collect();
-                (names, Some(types), None)
-            }
-        };
-        check_names(&names)?;
-        let untyped = |place: usize| types.as_ref().is_none_or(|types| types[place].is_string());
+        let layouts = source.layouts()?;
+        let files = source.files().iter().zip(layouts);
+        let Columns { names, types } =
+            Columns::of(files.filter_map(|(file, layout)| Some((layout.as_ref()?, file.folders.as_slice()))));
+        let untyped = |place: usize| types[place].as_ref().is_none_or(DataType::is_string);
         let head = |place: usize, request| {
             let (name, notation) = (names[place].clone(), Arc::clone(&notation));
             let order = options.ordered.get(&name).map(|levels| levels.as_slice().into());
@@ -76,7 +62,7 @@ impl Scan {
         let all: HashSet<&str> = names.iter().map(String::as_str).collect();
         // The dates of a column that nobody wants as it is.
         let dates = |place: usize, name: &String, request: ColumnRequest| {
-            let typed = || types.as_ref().and_then(|types| dates::by_type(&types[place]));
+            let typed = || types[place].as_ref().and_then(dates::by_type);
             let known = options.dates.known.get(name).cloned();
             let known = known.or_else(|| typed().filter(|_| options.dates.recognised));
             known.filter(|_| !request.wanted() && !request.ignored)
@@ -100,7 +86,7 @@ impl Scan {
             if !asked(name) {
                 continue;
             }
-            let by_type = types.as_ref().map_or(Ok(None), |types| unusable(name, &types[place], request(name)))?;
+            let by_type = types[place].as_ref().map_or(Ok(None), |t| unusable(name, t, request(name)))?;
             if let Some(why) = index(name, request(name)).or(by_type) {
                 left_out.push((place, why));
             } else {
@@ -111,7 +97,7 @@ impl Scan {
         }
         // Rows are counted by a column, of whatever kind that can be read.
         let usable = |place: usize| {
-            types.as_ref().is_none_or(|types| matches!(unusable("", &types[place], ColumnRequest::default()), Ok(None)))
+            types[place].as_ref().is_none_or(|t| matches!(unusable("", t, ColumnRequest::default()), Ok(None)))
         };
         if options.only.is_some()
             && heads.is_empty()
@@ -122,29 +108,72 @@ impl Scan {
             read.push(head(place, request));
             heads.push(head(place, request));
         }
-        let reader = match (csv, types) {
-            (Some(reader), _) => {
-                let text = |head: &Head| head.request.categorical || as_text.contains(&head.name);
-                Reader::Csv(reader, read.iter().map(|head| (head.place, text(head))).collect())
-            }
-            (None, types) => {
-                let places: Vec<usize> = read.iter().map(|head| head.place).collect();
-                let types = types.unwrap_or_default();
-                let wanted = places.iter().map(|&place| types[place].clone()).collect();
-                Reader::Arrow(arrow::Reader::new(source, &places)?, wanted)
-            }
-        };
-        let (source, waiting) = (Arc::clone(source), VecDeque::new());
-        Ok(Self { source, reader, names, heads, read, places, left_out, notation, waiting })
+        left_out.extend(source.others.clone().map(|others| (usize::MAX, others)));
+        let (source, as_text) = (Arc::clone(source), as_text.clone());
+        let mut scan =
+            Self { source, names, heads, read, places, left_out, types, as_text, notation, file: None, next: 0 };
+        scan.check_files()?;
+        scan.open_next()?;
+        Ok(scan)
     }
 
-    /// The parts of all columns for the next rows; nothing at the end, which is reached only if the file is still what it
-    /// was at the start.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<ColumnPart>>, String> {
-        match self.parts() {
-            Ok(Some(parts)) => Ok(Some(self.with_parts_of_dates(parts))),
-            ended => self.source.check().and(ended),
+    /// What there is to say of files that are not read.
+    pub(super) fn others(&self) -> Option<Warning> {
+        self.source.others.clone()
+    }
+
+    /// An error if a file lacks a column that others have, unless nobody uses it.
+    fn check_files(&self) -> Result<(), Complaint> {
+        let (files, layouts) = (self.source.files(), self.source.layouts()?);
+        let has = |place: usize, name: &str| {
+            let in_folder = || files[place].folders.iter().any(|(folder, _)| folder == name);
+            layouts[place].as_ref().map(|layout| layout.place(name).is_some() || in_folder())
+        };
+        let used = || self.read.iter().filter(|head| !head.request.ignored);
+        for place in 0..files.len() {
+            if let Some(Head { name, .. }) = used().find(|head| has(place, &head.name) == Some(false)) {
+                let other = (0..files.len()).find(|&other| has(other, name) == Some(true)).unwrap_or(place);
+                let other = files[other].file.path().display();
+                let what =
+                    format!("has no column {name:?}, which {other} has: add it there, or leave it out everywhere");
+                return Err(self.source.complaint(place, what));
+            }
         }
+        Ok(())
+    }
+
+    /// Starts with the next file that has columns, if there is one.
+    fn open_next(&mut self) -> Result<(), Complaint> {
+        let layouts = self.source.layouts()?;
+        while self.file.is_none() && self.next < layouts.len() && !self.heads.is_empty() {
+            if let Some(layout) = &layouts[self.next] {
+                let wanted =
+                    Wanted { heads: &self.read, types: &self.types, as_text: &self.as_text, notation: &self.notation };
+                let file = FileScan::new(&self.source.files()[self.next], layout, &wanted);
+                self.file = Some(file.map_err(|what| self.source.complaint(self.next, what))?);
+            }
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// The parts of all columns for the next rows; nothing at the end. The end of a file is reached only if it is still
+    /// what it was at the start.
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<ColumnPart>>, Complaint> {
+        while let Some(file) = &mut self.file {
+            let place = self.next - 1;
+            match file.next() {
+                Ok(Some(parts)) => return Ok(Some(self.with_parts_of_dates(parts))),
+                Ok(None) => {
+                    let unchanged = self.source.files()[place].file.check();
+                    unchanged.map_err(|what| self.source.complaint(place, what))?;
+                }
+                Err(what) => return Err(self.source.complaint(place, what)),
+            }
+            self.file = None;
+            self.open_next()?;
+        }
+        Ok(None)
     }
 
     /// The parts of all heads from those of the columns of the file.
@@ -165,45 +194,4 @@ impl Scan {
         }
         parts.into_iter().flatten().collect()
     }
-
-    fn parts(&mut self) -> Result<Option<Vec<ColumnPart>>, String> {
-        if self.heads.is_empty() {
-            return Ok(None);
-        }
-        if let Some(parts) = self.waiting.pop_front() {
-            return Ok(Some(parts));
-        }
-        match &mut self.reader {
-            Reader::Csv(reader, wanted) => {
-                self.waiting.extend(reader.next(&self.source, wanted, &self.notation)?);
-                Ok(self.waiting.pop_front())
-            }
-            Reader::Arrow(reader, types) => {
-                let Some(arrays) = reader.next()? else { return Ok(None) };
-                let columns = self.read.par_iter().zip(arrays).zip(types);
-                let parts = columns.map(|((head, cells), data_type)| {
-                    typed(&head.name, &cells, data_type, head.request, &head.notation)
-                });
-                parts.collect::<Result<_, _>>().map(Some)
-            }
-        }
-    }
-}
-
-/// Every column has a name of its own.
-fn check_names(names: &[String]) -> Result<(), String> {
-    let mut seen = HashSet::new();
-    for (i, name) in names.iter().enumerate() {
-        if name.is_empty() {
-            return Err(format!(
-                "column {} of {} has no name: name it, or write the file without it (pandas: index=False)",
-                i + 1,
-                names.len()
-            ));
-        }
-        if !seen.insert(name) {
-            return Err(format!("two columns are called {name:?}: rename one of them"));
-        }
-    }
-    Ok(())
 }

@@ -1,262 +1,117 @@
-//! Where a table's bytes are and what they hold, so that a file can be read again from its start.
+//! Where the rows of a table are: in one file, or in several, one after the other.
 
-use std::fs::{File, Metadata};
-use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::{Arc, OnceLock};
 
-use bytes::Bytes;
-use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, Length};
-
-use super::{Format, format, one_line};
+use super::file::{EMPTY, TableFile};
+use super::hive::FolderColumn;
+use super::layout::Layout;
+use super::listing::{Listed, Named, named};
 use crate::base::error::{Error, Result};
+use crate::data::warning::Warning;
 
-/// Bytes that are held in memory of a table that can be read only once.
-const MOST_HELD: u64 = 1 << 30;
-
-/// A packed file may be unpacked into memory although it becomes larger than that, if it has not grown by more than this
-/// factor: no Parquet or Arrow file of use does, but a few kilobytes of zeros become as many gigabytes as one likes.
-const MOST_GROWTH: u64 = 16;
-
-/// What is said of a file that is not what it was.
-pub(crate) const CHANGED: &str = "changed while it was read";
-
-/// A table that may be read several times.
+/// A table in files, which may be read several times.
 pub(crate) struct Source {
     path: PathBuf,
-    pub(super) format: Format,
-    packing: Packing,
-    place: Place,
+    files: Vec<SourceFile>,
+    /// What there is to say of other files that lie beside them.
+    pub(super) others: Option<Warning>,
+    layouts: OnceLock<Vec<Option<Arc<Layout>>>>,
 }
 
-/// How a file is packed as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Packing {
-    None,
-    Gzip,
-    Zstd,
+/// One file of a table.
+pub(super) struct SourceFile {
+    pub(super) file: Arc<TableFile>,
+    /// The columns that its folders give.
+    pub(super) folders: Vec<FolderColumn>,
 }
 
-enum Place {
-    /// In the file, which must stay as it is.
-    File(Stamp),
-    /// Here, because the file can be read only once, or only from its start.
-    Memory(Bytes),
+/// What is wrong with a table, or with one of its files.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    /// The place of the file.
+    file: Option<usize>,
+    what: String,
 }
 
-/// What a file has in common with itself only as long as nobody changes or replaces it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    modified: Option<SystemTime>,
-    /// Device and number of the file, where files have them.
-    identity: (u64, u64),
+impl From<String> for Complaint {
+    fn from(what: String) -> Self {
+        Self { file: None, what }
+    }
 }
 
-impl Stamp {
-    fn of(about: &Metadata) -> Self {
-        #[cfg(unix)]
-        let identity = {
-            use std::os::unix::fs::MetadataExt;
-            (about.dev(), about.ino())
-        };
-        #[cfg(not(unix))]
-        let identity = (0, 0);
-        Self { length: about.len(), modified: about.modified().ok(), identity }
+impl From<&str> for Complaint {
+    fn from(what: &str) -> Self {
+        what.to_owned().into()
     }
 }
 
 impl Source {
-    /// Looks at the file at `path` and finds out what it is.
+    /// Looks at the files that `path` names and finds out what they are.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        if path.is_dir() {
-            return Err(Error::file(path, "is a directory, not a file"));
-        }
-        let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let about = file.metadata().map_err(|e| Error::io(path, e))?;
-        let place = if about.is_file() {
-            Place::File(Stamp::of(&about))
-        } else {
-            let bytes = held(&mut file, MOST_HELD).map_err(|e| Error::io(path, e))?;
-            let many = "comes from a pipe or a device and has more than 1 GiB: save it as a file first";
-            Place::Memory(bytes.ok_or_else(|| Error::file(path, many))?)
-        };
-        let mut source = Self { path: path.to_owned(), format: Format::Csv, packing: Packing::None, place };
-        source.recognise().map_err(|what| Error::file(path, what))?;
-        Ok(source)
-    }
-
-    /// Finds packing and format by the name and the first bytes.
-    fn recognise(&mut self) -> Result<(), String> {
-        let name = self.path.file_name().map_or(String::new(), |n| n.to_string_lossy().to_lowercase());
-        let first = self.first_bytes()?;
-        if first.is_empty() {
-            return Err("is empty".into());
-        }
-        let (gzip, zstd) = (name.strip_suffix(".gz"), name.strip_suffix(".zst"));
-        let stem = if first.starts_with(b"\x1f\x8b") || gzip.is_some() {
-            self.packing = Packing::Gzip;
-            gzip.unwrap_or(&name)
-        } else if first.starts_with(b"\x28\xb5\x2f\xfd") || zstd.is_some() {
-            self.packing = Packing::Zstd;
-            zstd.unwrap_or(&name)
-        } else {
-            &name
-        };
-        self.format = format(stem, &self.first_bytes()?);
-        // These are read from their ends.
-        if self.packing != Packing::None && matches!(self.format, Format::Parquet | Format::Ipc) {
-            let packed = match &self.place {
-                Place::File(stamp) => stamp.length,
-                Place::Memory(bytes) => bytes.len() as u64,
-            };
-            let most = MOST_HELD.max(packed.saturating_mul(MOST_GROWTH));
-            let bytes = held(&mut self.stream()?, most).map_err(|e| self.fault(&e))?;
-            let bytes = bytes.ok_or_else(|| {
-                format!("has {packed} bytes and unpacks to more than {} GiB: unpack it first", most >> 30)
-            })?;
-            self.check()?;
-            (self.packing, self.place) = (Packing::None, Place::Memory(bytes));
-        }
-        Ok(())
-    }
-
-    fn first_bytes(&self) -> Result<Vec<u8>, String> {
-        let mut first = Vec::new();
-        self.stream()?.take(8).read_to_end(&mut first).map_err(|e| self.fault(&e))?;
-        Ok(first)
-    }
-
-    /// The file, opened again; an error if it is no longer the one it was.
-    fn file(&self) -> Result<File, String> {
-        let file = File::open(&self.path).map_err(|e| e.to_string())?;
-        let about = file.metadata().map_err(|e| e.to_string())?;
-        self.check_stamp(&about)?;
-        Ok(file)
-    }
-
-    /// An error if the file is no longer the one it was: what was read may then be parts of different tables.
-    pub(super) fn check(&self) -> Result<(), String> {
-        match self.place {
-            Place::File(_) => self.check_stamp(&std::fs::metadata(&self.path).map_err(|_| CHANGED)?),
-            Place::Memory(_) => Ok(()),
-        }
-    }
-
-    fn check_stamp(&self, about: &Metadata) -> Result<(), String> {
-        match self.place {
-            Place::File(stamp) if stamp != Stamp::of(about) => Err(CHANGED.into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// The bytes from the start, without their packing.
-    pub(super) fn stream(&self) -> Result<Box<dyn Read + Send>, String> {
-        let packed: Box<dyn Read + Send> = match &self.place {
-            Place::File(_) => Box::new(self.file()?),
-            Place::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
-        };
-        Ok(match self.packing {
-            Packing::None => packed,
-            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed))),
-            Packing::Zstd => Box::new(zstd::stream::read::Decoder::new(packed).map_err(|e| self.fault(&e))?),
-        })
-    }
-
-    /// What to say when reading fails.
-    pub(super) fn fault(&self, error: &std::io::Error) -> String {
-        match self.packing {
-            Packing::None => error.to_string(),
-            Packing::Gzip => one_line("the gzip data is cut off or damaged", error),
-            Packing::Zstd => one_line("the zstd data is cut off or damaged", error),
-        }
-    }
-
-    /// The bytes from anywhere, for formats that are not packed as a whole.
-    pub(super) fn anywhere(&self) -> Result<Anywhere, String> {
-        match &self.place {
-            Place::File(stamp) => Ok(Anywhere::File(self.file()?, stamp.length)),
-            Place::Memory(bytes) => Ok(Anywhere::Memory(bytes.clone())),
-        }
-    }
-
-    /// The error that says `what` is wrong with this file.
-    pub(crate) fn error(&self, what: String) -> Error {
-        Error::file(&self.path, what)
-    }
-}
-
-/// All that `from` gives, unless that is more than `most` bytes.
-fn held(from: &mut impl Read, most: u64) -> std::io::Result<Option<Bytes>> {
-    let mut bytes = Vec::new();
-    from.take(most + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= most).then(|| bytes.into()))
-}
-
-/// Bytes of which any part can be had. The reader of a file has it for itself: parts are found by seeking.
-pub(super) enum Anywhere {
-    File(File, u64),
-    Memory(Bytes),
-}
-
-impl Anywhere {
-    /// `length` bytes from `start` on. Checked before memory is reserved: a damaged file may ask for any length.
-    pub(super) fn part(&self, start: u64, length: u64) -> std::io::Result<Bytes> {
-        let end = start.checked_add(length).filter(|&end| end <= self.len());
-        let end = end.ok_or_else(|| std::io::Error::other("it is cut off or damaged"))?;
-        match self {
-            Self::File(file, _) => {
-                let mut file = file;
-                let mut bytes = vec![0; length as usize];
-                file.seek(SeekFrom::Start(start))?;
-                file.read_exact(&mut bytes)?;
-                Ok(bytes.into())
+        let (files, others) = match named(path)? {
+            Named::One => {
+                let seekable = TableFile::open(path)?;
+                let file = Arc::new(seekable).seekable().map_err(|what| Error::file(path, what))?;
+                (vec![SourceFile { file, folders: Vec::new() }], None)
             }
-            Self::Memory(bytes) => Ok(bytes.slice(start as usize..end as usize)),
-        }
+            Named::Several(listed, others) => (several(path, listed)?, others),
+        };
+        Ok(Self { path: path.to_owned(), files, others, layouts: OnceLock::new() })
     }
 
-    /// A reader from the start that can seek.
-    pub(super) fn seekable(self) -> Box<dyn ReadSeek> {
-        match self {
-            Self::File(file, _) => Box::new(BufReader::new(file)),
-            Self::Memory(bytes) => Box::new(Cursor::new(bytes)),
+    pub(super) fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// What each file says of its columns; nothing where it has not even a header.
+    pub(super) fn layouts(&self) -> Result<&[Option<Arc<Layout>>], Complaint> {
+        if self.layouts.get().is_none() {
+            let mut layouts: Vec<Option<Arc<Layout>>> = Vec::with_capacity(self.files.len());
+            for (place, SourceFile { file, .. }) in self.files.iter().enumerate() {
+                let layout = match Layout::of(file) {
+                    Err(what) if what == EMPTY && self.files.len() > 1 => None,
+                    layout => Some(layout.map_err(|what| self.complaint(place, what))?),
+                };
+                // Most files are alike.
+                let before = layouts.last().cloned().flatten().filter(|before| layout.as_ref() == Some(&**before));
+                layouts.push(before.or(layout.map(Arc::new)));
+            }
+            if layouts.iter().all(Option::is_none) {
+                return Err("all of its files are empty".into());
+            }
+            let _ = self.layouts.set(layouts);
         }
+        Ok(self.layouts.get().map_or(&[], Vec::as_slice))
+    }
+
+    /// That something is wrong with a file. Where it has changed, that is the reason for whatever else looks wrong.
+    pub(super) fn complaint(&self, file: usize, what: String) -> Complaint {
+        Complaint { file: Some(file), what: self.files[file].file.check().err().unwrap_or(what) }
+    }
+
+    /// The error that says what is wrong with this table.
+    pub(crate) fn error(&self, complaint: impl Into<Complaint>) -> Error {
+        let Complaint { file, what } = complaint.into();
+        Error::file(file.map_or(self.path.as_path(), |place| self.files[place].file.path()), what)
     }
 }
 
-/// What the reader of Arrow files needs.
-pub(super) trait ReadSeek: Read + Seek + Send {}
-impl<T: Read + Seek + Send> ReadSeek for T {}
-
-impl Length for Anywhere {
-    fn len(&self) -> u64 {
-        match self {
-            Self::File(_, length) => *length,
-            Self::Memory(bytes) => bytes.len() as u64,
+/// The files in a list, which have one format, without those that are empty.
+fn several(path: &Path, listed: Vec<Listed>) -> Result<Vec<SourceFile>> {
+    let mut files: Vec<SourceFile> = Vec::new();
+    for Listed { path, columns: folders } in listed {
+        match TableFile::open(&path) {
+            Ok(file) => files.push(SourceFile { file: Arc::new(file), folders }),
+            Err(Error::File { what, .. }) if what == EMPTY => {}
+            Err(error) => return Err(error),
         }
     }
-}
-
-impl ChunkReader for Anywhere {
-    type T = Box<dyn Read>;
-
-    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        match self {
-            Self::File(file, _) => {
-                let mut file = file.try_clone()?;
-                file.seek(SeekFrom::Start(start))?;
-                Ok(Box::new(BufReader::new(file)))
-            }
-            Self::Memory(bytes) => {
-                let rest = self.len().checked_sub(start).ok_or_else(|| ParquetError::EOF("cut off".into()))?;
-                Ok(Box::new(Cursor::new(bytes.slice((self.len() - rest) as usize..))))
-            }
-        }
+    let Some(first) = files.first() else { return Err(Error::file(path, "all of its files are empty")) };
+    if let Some(other) = files.iter().find(|other| other.file.format != first.file.format) {
+        let (name, format) = (first.file.path().display(), first.file.format);
+        let what = format!("is {}, but {name} is {format}: name files of one format by a pattern", other.file.format);
+        return Err(Error::file(other.file.path(), what));
     }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        Ok(self.part(start, length as u64)?)
-    }
+    Ok(files)
 }

@@ -1,0 +1,111 @@
+//! Conditions on sets of levels, from the flag to every output.
+
+use super::bad_input::refused;
+use super::{Sandbox, people};
+use std::fmt::Write;
+
+/// 600 visits: three of twelve towns are far away.
+fn visits() -> String {
+    let mut text = String::from("town,hour,minutes\n");
+    for i in 0..600 {
+        let (town, hour) = (i * 7 % 12, 8 + i * 5 % 12);
+        let far = [2, 5, 11].contains(&town);
+        let minutes = 10 + if far { 20 } else { 0 } + if hour > 16 { 5 } else { 0 } + i % 3;
+        let _ = writeln!(text, "town {town:02},{hour},{minutes}");
+    }
+    text
+}
+
+const FAR: &str = "town in {town 02, town 05, town 11}";
+
+#[test]
+fn a_set_is_one_condition_everywhere() {
+    let sandbox = Sandbox::with(&[("t.csv", &visits())]);
+    let fit = ["fit", "t.csv", "--target", "minutes", "--sets", "on", "--max-rules", "2", "--cv", "none"];
+    let printed = sandbox.ok(&[&fit[..], &["-o", "m.json"]].concat()).stdout;
+    assert!(printed.contains(FAR), "{printed}");
+    let document = sandbox.json(&fit);
+    let first = &document["path"][1];
+    assert_eq!((first["rule"].as_str(), first["complexity"].as_u64()), (Some(FAR), Some(2)), "{first}");
+    let model: serde_json::Value = serde_json::from_str(&sandbox.read("m.json")).unwrap();
+    assert_eq!(model["version"], 2);
+    let condition = &model["rules"][0]["conditions"][0];
+    assert_eq!(condition["op"], "in");
+    assert_eq!(condition["value"], serde_json::json!(["town 02", "town 05", "town 11"]));
+    assert!(sandbox.ok(&["show", "m.json"]).stdout.contains(FAR));
+    // Without sets the file has the bytes that it always had.
+    let plain = ["fit", "t.csv", "--target", "minutes", "--max-rules", "2", "--cv", "none"];
+    sandbox.ok(&[&plain[..], &["-o", "plain.json"]].concat());
+    sandbox.ok(&[&plain[..], &["--sets", "off", "-o", "off.json"]].concat());
+    assert_eq!(sandbox.read("plain.json"), sandbox.read("off.json"));
+    assert!(sandbox.read("plain.json").contains("\"version\": 1"));
+    // An unknown town is in no set, and so is none at all.
+    sandbox.write("new.csv", "town,hour\ntown 05,9\ntown 06,9\nnowhere,9\n,9\n");
+    let predicted = sandbox.ok(&["predict", "m.json", "new.csv"]).stdout;
+    let numbers: Vec<f64> =
+        predicted.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect();
+    assert!(numbers[0] > numbers[1] + 15.0 && numbers[1] == numbers[2] && numbers[2] == numbers[3], "{numbers:?}");
+    let why = sandbox.ok(&["explain", "m.json", "new.csv", "--row", "1"]).stdout;
+    assert!(why.contains(FAR), "{why}");
+    sandbox.ok(&["evaluate", "m.json", "t.csv"]);
+    let wish = sandbox.ok(&["explain", "m.json", "new.csv", "--row", "1", "--below", "20"]).stdout;
+    let change = wish.lines().find(|line| line.contains("1. town from town 05 to town = ")).unwrap();
+    assert!(change.contains("town 06") && !change.contains("town 02"), "{wish}");
+    sandbox.ok(&["report", "m.json", "t.csv", "-o", "r.html"]);
+    assert!(sandbox.read("r.html").contains("town 11"));
+    for target in ["python", "javascript", "c", "sql", "excel", "pmml", "onnx"] {
+        sandbox.ok(&["export", "m.json", "--to", target, "-o", target]);
+    }
+    assert!(sandbox.read("sql").contains("IN ("), "{}", sandbox.read("sql"));
+}
+
+#[test]
+fn the_shorter_side_is_named() {
+    let mut text = String::from("town,y\n");
+    (0..800).for_each(|i| {
+        let town = i * 7 % 16;
+        let _ = writeln!(text, "t{town:02},{}", if [1, 4, 9].contains(&town) { i % 2 } else { 7 + i % 2 });
+    });
+    let sandbox = Sandbox::with(&[("t.csv", &text)]);
+    let fit =
+        ["fit", "t.csv", "--target", "y", "--sets", "on", "--max-rules", "1", "--cv", "none", "--intercept", "none"];
+    let rule = sandbox.json(&fit)["path"][1]["rule"].as_str().unwrap().to_owned();
+    assert_eq!(rule, "town not in {t01, t04, t09}");
+}
+
+#[test]
+fn threads_and_streaming_give_the_same_bytes() {
+    let sandbox = Sandbox::with(&[("t.csv", &visits())]);
+    let fit = ["fit", "t.csv", "--target", "minutes", "--sets", "on", "--cv", "none", "--max-complexity", "9"];
+    for (name, more) in [("a", &["--threads", "1"][..]), ("b", &["--threads", "4"]), ("c", &["--memory-limit", "0"])] {
+        sandbox.ok(&[&fit[..], more, &["-o", name]].concat());
+        assert_eq!(sandbox.read(name), sandbox.read("a"), "{more:?}");
+    }
+}
+
+#[test]
+fn sets_that_cannot_be_are_one_line() {
+    let sandbox = Sandbox::with(&[("t.csv", &visits()), ("p.csv", &people())]);
+    let fit = ["fit", "t.csv", "--target", "minutes", "-o", "m.json"];
+    refused(&sandbox, &[&fit[..], &["--sets", "perhaps"]].concat(), &["sets", "perhaps", "on"]);
+    refused(&sandbox, &[&fit[..], &["--sets", "on", "--search", "exact"]].concat(), &["exact search", "sets"]);
+    refused(&sandbox, &[&fit[..], &["--sets", "on", "--preset", "sirus"]].concat(), &["sirus", "sets"]);
+    let several = visits().replace(",minutes", ",kind");
+    sandbox.write(
+        "s.csv",
+        several
+            .lines()
+            .enumerate()
+            .map(|(i, line)| match (i, line.rsplit_once(',')) {
+                (1.., Some((rest, _))) => format!("{rest},{}\n", ["a", "b", "c"][i % 3]),
+                _ => format!("{line}\n"),
+            })
+            .collect::<String>(),
+    );
+    refused(&sandbox, &["fit", "s.csv", "--target", "kind", "--sets", "on", "-o", "m.json"], &["sets", "one-vs-rest"]);
+    refused(
+        &sandbox,
+        &["fit", "p.csv", "--target", "survived", "--sets", "on", "-o", "m.json"],
+        &["sets", "at least 4 levels", "leave out sets"],
+    );
+}
