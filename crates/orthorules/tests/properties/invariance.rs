@@ -224,6 +224,7 @@ proptest! {
         let lambda = params.reg_lambda.unwrap_or(match data.task {
             Task::Regression => 8.0,
             Task::Classification => 1.0,
+            Task::Gamma => 4.0,
             _ => mean,
         });
         let risk = |s: &orthorules::model::Size| {
