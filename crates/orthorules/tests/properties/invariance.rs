@@ -136,7 +136,8 @@ fn of_two_halves_the_one_that_raises_is_the_rule() {
         let data = Data::computed(Task::Regression, x.len(), |r| (sign * f64::exp(x[r] / 10.0), u[r], y[r]));
         let data = Data { c: vec![Some("a"); x.len()], ..data };
         let model = data.fit(&few(MaxBins::Exact));
-        let halves = row_sets(&model, &data.table()).into_iter().filter(|rows| rows.iter().filter(|&&r| r).count() == 6);
+        let halves =
+            row_sets(&model, &data.table()).into_iter().filter(|rows| rows.iter().filter(|&&r| r).count() == 6);
         let halves: Vec<Vec<bool>> = halves.collect();
         assert_eq!(halves, [x.map(|x| x >= 0.0).to_vec()], "sign {sign}");
     }

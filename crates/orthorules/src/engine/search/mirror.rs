@@ -55,7 +55,10 @@ impl Searcher<'_> {
         }
         let query = parent.query.with(opposite.atom);
         let complement = self.complement(&rows, (parent, 0), None, opposite.atom);
-        Some((Candidate { rows: there, raises: !candidate.raises, ..opposite }, BeamNode { query, rows, complement, mirrors: true }))
+        Some((
+            Candidate { rows: there, raises: !candidate.raises, ..opposite },
+            BeamNode { query, rows, complement, mirrors: true },
+        ))
     }
 
     /// The complements along `column`, of whose bins over `node` these are the statistics. A beam of several keeps both of a pair:
