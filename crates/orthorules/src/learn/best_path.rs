@@ -98,10 +98,13 @@ impl BestPath {
         let mut best: Option<Refitted> = None;
         for by in extensions.iter().take(REFITTED) {
             let mut state = by.from.state.clone();
-            let moved_to = state.add(&by.found, boosting.rule_of(&by.found), boosting);
+            let moved_to = state.try_adding(&by.found, boosting.rule_of(&by.found), boosting);
             if best.as_ref().is_none_or(|b| rounded(self.gain(&state)) > rounded(self.gain(&b.state))) {
                 best = Some(Refitted { state, moved_to, by });
             }
+        }
+        if let Some(best) = &mut best {
+            best.state.settle(boosting);
         }
         best
     }

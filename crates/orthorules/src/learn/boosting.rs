@@ -62,11 +62,17 @@ impl State {
 
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
     pub(crate) fn add(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
+        let moved_to = self.try_adding(found, rule, boosting);
+        self.settle(boosting);
+        moved_to
+    }
+
+    /// The same, but where classes share their rules the weights are only so near to the best ones that ensembles can be compared.
+    pub(crate) fn try_adding(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
         let (loss, params) = (boosting.response.loss, boosting.params);
         let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
         if boosting.response.classes > 0 {
-            self.by_class = softmax::update(&self.by_class, &self.cells, params);
-            self.weights = self.by_class[0].clone();
+            self.by_class = softmax::begin(&self.by_class, &self.cells, params);
         } else {
             let signs = boosting.directions.of_query(&found.query.atoms);
             self.weights = refit::update(&self.weights, signs, loss, &self.cells, params);
@@ -75,6 +81,15 @@ impl State {
         self.complexity += rule.complexity();
         self.rules.push(Rc::new(rule));
         moved_to
+    }
+
+    /// Finds the best weights, after [`State::try_adding`].
+    pub(crate) fn settle(&mut self, boosting: &Boosting) {
+        if boosting.response.classes > 0 {
+            softmax::settle(&mut self.by_class, &self.cells, boosting.params);
+            self.weights = self.by_class[0].clone();
+            self.risk = self.regularised_risk(boosting);
+        }
     }
 
     fn regularised_risk(&self, boosting: &Boosting) -> f64 {

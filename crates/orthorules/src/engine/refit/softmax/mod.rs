@@ -21,6 +21,8 @@ use direction::Free;
 
 /// Vanished is a gradient of at most this part of its terms.
 const VANISHED: f64 = 1e-13;
+/// Ensembles are compared when so much is left of their gradients: the risk is off by about the square of it.
+const COMPARABLE: f64 = 1e-6;
 /// A gradient below this part of the mass of all rows may have vanished.
 const NEAR: f64 = 1e-3;
 
@@ -48,23 +50,31 @@ pub(crate) fn constant(cells: &Cells, params: &Checked) -> Vec<Weights> {
 
 /// The weights of every class after the newest rule, which has just split `cells`.
 pub(crate) fn update(previous: &[Weights], cells: &Cells, params: &Checked) -> Vec<Weights> {
+    let mut weights = begin(previous, cells, params);
+    settle(&mut weights, cells, params);
+    weights
+}
+
+/// The same, but only so near that risks can be compared; [`settle`] does the rest.
+pub(crate) fn begin(previous: &[Weights], cells: &Cells, params: &Checked) -> Vec<Weights> {
     let mut weights = previous.to_vec();
     for own in &mut weights {
         own.rules.push(0.0);
         own.signs.push(Signs::Any);
     }
-    let newest = cells.rules() - 1;
-    let rules = match params.update {
-        Update::Corrective => 0..newest + 1,
-        Update::Stagewise | Update::Newton => newest..newest + 1,
-    };
-    let free = Free::new(cells, params.intercept == Intercept::Corrected, rules);
-    let problem = Softmax { cells, lambda: params.reg_lambda * penalty_factor(weights.len()), free };
+    let problem = Softmax::new(cells, params, weights.len());
     match params.update {
         Update::Newton => problem.single_step(&mut weights),
-        Update::Corrective | Update::Stagewise => problem.minimise(&mut weights),
+        Update::Corrective | Update::Stagewise => _ = problem.approach(&mut weights, COMPARABLE),
     }
     weights
+}
+
+/// Goes on until the gradient vanishes.
+pub(crate) fn settle(weights: &mut [Weights], cells: &Cells, params: &Checked) {
+    if params.update != Update::Newton {
+        Softmax::new(cells, params, weights.len()).minimise(weights);
+    }
 }
 
 /// F(β), the regularised risk of all classes (a sum, not a mean).
@@ -82,11 +92,31 @@ pub(crate) fn loss(weights: &[Weights], cells: &Cells) -> f64 {
 /// The score of every cell and class, cell by cell.
 fn scores(weights: &[Weights], cells: &Cells) -> Vec<f64> {
     let classes = weights.len();
-    let mut scores = vec![0.0; cells.len() * classes];
+    let rules = weights.first().map_or(0, |own| own.rules.len());
+    // Intercepts of all classes, then the weights that they have for each rule.
+    let mut side_by_side = vec![0.0; (1 + rules) * classes];
     for (class, own) in weights.iter().enumerate() {
-        scores.iter_mut().skip(class).step_by(classes).zip(own.scores(cells)).for_each(|(to, score)| *to = score);
+        let own = [own.intercept].into_iter().chain(own.rules.iter().copied());
+        side_by_side.iter_mut().skip(class).step_by(classes).zip(own).for_each(|(to, weight)| *to = weight);
     }
+    let mut scores = vec![0.0; cells.len() * classes];
+    add_weights(cells, &side_by_side, &mut scores);
     scores
+}
+
+vectorised! {
+    /// Adds up the weights of all classes for the rules that each cell is in.
+    fn add_weights(cells: &Cells, weights: &[f64], scores: &mut [f64]) {
+        let classes = scores.len() / cells.len();
+        let (intercepts, rules) = weights.split_at(classes);
+        for (cell, scores) in scores.chunks_exact_mut(classes).enumerate() {
+            scores.copy_from_slice(intercepts);
+            for &k in cells.rules_of(cell) {
+                let Some(own) = rules.get(k as usize * classes..(k as usize + 1) * classes) else { break };
+                scores.iter_mut().zip(own).for_each(|(score, weight)| *score += weight);
+            }
+        }
+    }
 }
 
 struct Softmax<'a> {
@@ -96,16 +126,37 @@ struct Softmax<'a> {
     free: Free,
 }
 
-impl Softmax<'_> {
-    /// Newton steps until the gradient vanishes. A step must lower F or, where F is flat up to rounding, the gradient.
+impl<'a> Softmax<'a> {
+    fn new(cells: &'a Cells, params: &Checked, classes: usize) -> Self {
+        let newest = cells.rules() - 1;
+        let rules = match params.update {
+            Update::Corrective => 0..newest + 1,
+            Update::Stagewise | Update::Newton => newest..newest + 1,
+        };
+        let free = Free::new(cells, params.intercept == Intercept::Corrected, rules);
+        Self { cells, lambda: params.reg_lambda * penalty_factor(classes), free }
+    }
+
+    /// The weights at which the gradient vanishes.
     fn minimise(&self, weights: &mut [Weights]) {
+        let arrived = self.approach(weights, VANISHED);
+        let status = match arrived {
+            _ if self.is_unbounded(weights) => Status::Unbounded,
+            true => Status::Converged,
+            false => Status::Stalled,
+        };
+        self.centre(weights);
+        weights.iter_mut().for_each(|own| own.status = status);
+    }
+
+    /// Newton steps until at most so much of the gradient is left. A step must lower F or, where F is flat up to rounding, the
+    /// gradient. Says whether it has come so far.
+    fn approach(&self, weights: &mut [Weights], left: f64) -> bool {
         let size = self.cells.mass.iter().sum::<f64>();
-        let mut status = Status::Stalled;
         let mut at = self.at(weights);
         for _ in 0..MAX_STEPS {
-            if at.left <= VANISHED {
-                status = Status::Converged;
-                break;
+            if at.left <= left {
+                return true;
             }
             let direction = self.free.direction(self.cells, &at.probabilities, &at.gradient, self.lambda);
             let decrement = -dot(&at.gradient, &direction);
@@ -116,7 +167,7 @@ impl Softmax<'_> {
             let taken = self.shorter_steps(weights, &direction, |next, step| {
                 let next = self.at(next);
                 let lower = next.risk < at.risk && next.risk <= at.risk - 1e-4 * step * decrement;
-                let flatter = next.left <= VANISHED || next.left <= (1.0 - 0.5 * step) * at.left;
+                let flatter = next.left <= left || next.left <= (1.0 - 0.5 * step) * at.left;
                 (seen && lower || flat && flatter).then_some(next)
             });
             let Some((next, next_at)) = taken else { break };
@@ -127,11 +178,7 @@ impl Softmax<'_> {
                 break;
             }
         }
-        if self.is_unbounded(weights) {
-            status = Status::Unbounded;
-        }
-        self.centre(weights);
-        weights.iter_mut().for_each(|own| own.status = status);
+        at.left <= left
     }
 
     /// One undamped Newton step, halved only as long as it would overflow.
