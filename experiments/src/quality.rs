@@ -16,8 +16,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 pub(crate) use curve::geometric;
 use curve::{Curve, LEVELS};
-use orthorules::params::Preset;
-use orthorules::{Fitted, Loss, Params, Silent, fit, on_threads};
+use orthorules::params::{Preset, Terms};
+use orthorules::{Fitted, Kind, Loss, Params, Silent, fit, on_threads};
 use report::{Score, System};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,11 @@ impl Variant {
 
     fn measure(&self, data: &DataSet, split: usize) -> Result<Score> {
         let split = data.split(split)?;
-        let params = self.params(split.problem.task().loss());
+        let mut params = self.params(split.problem.task().loss());
+        // A table without numbers has rules alone, which would be refused in words.
+        if split.train.columns().iter().all(|column| column.values.kind() != Kind::Numeric) {
+            params.terms = Terms::Rules;
+        }
         let (fitted, seconds) = on_threads(Some(1), || in_seconds(|| fit(&split.problem, &params, &Silent)))?;
         let Fitted { model, .. } = fitted?;
         Ok(Score {

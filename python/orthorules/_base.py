@@ -58,6 +58,7 @@ ENGINE = (
     "max_bins",
     "thresholds",
     "sets",
+    "terms",
     "num_trees",
     "p0",
     "cv",

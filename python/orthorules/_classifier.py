@@ -84,6 +84,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         max_bins: int | str = 32,
         thresholds: str = "round",
         sets: str | bool | None = None,
+        terms: str = "rules",
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
         num_trees: int = 1000,
@@ -123,6 +124,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.max_bins = max_bins
         self.thresholds = thresholds
         self.sets = sets
+        self.terms = terms
         self.cuts = cuts
         self.monotonic_cst = monotonic_cst
         self.num_trees = num_trees

@@ -56,6 +56,8 @@ PARAMETERS = """\
     sets : {"on", "off"} or bool, optional
         Whether a condition may name several levels of a column: `state in {CA, NY, WA}`. It counts as one condition.
         Default: off.
+    terms : {"rules", "linear", "hinge"}, default="rules"
+        What else than rules a model may have: lines in columns of numbers, lines that bend once.
     cuts : dict of str to list of float, optional
         For columns by name, the only thresholds to use.
     monotonic_cst : array-like of int of shape (n_features,) or dict of str to int, optional
@@ -92,7 +94,7 @@ PARAMETERS = """\
 MULTICLASS = """\
     multiclass : {"shared", "one-vs-rest"}, optional
         One list of rules for all classes, or one for each, with more than two. Default: `shared`; `one-vs-rest` with
-        `sirus`, `exact` and the paper's presets.
+        `sirus`, `exact`, trends and the paper's presets.
 """
 
 ATTRIBUTES = """\

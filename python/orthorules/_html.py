@@ -54,7 +54,8 @@ def rules_table(model: Any) -> str:
         for k, weight in zip(size.members, size.weights, strict=True):
             covered = rules[k].covered
             part_of_rows = f" · {share(covered / rows)}" if rows else ""
-            text.append(_line(weight, largest, f"if {rules[k].text}", f"{covered:,}{part_of_rows}"))
+            told = rules[k].text if rules[k].range else f"if {rules[k].text}"
+            text.append(_line(weight, largest, told, f"{covered:,}{part_of_rows}"))
         text.append(_line(size.intercept, None, INTERCEPT, ""))
         text.append("</table>")
     text.append(f'<div class="note">{escape(native.meaning)}</div></div>')

@@ -111,7 +111,7 @@ class LookMixin:
         return self._model.uncertainty if self._size == self._model.chosen else []
 
     def explain(self, X: Any) -> pd.DataFrame:
-        """Which rules hold for which rows, and what each adds to the score.
+        """Which rules hold for which rows, and what each adds to the score. A trend adds its weight for each step.
 
         A long frame with one line for each row and rule, the intercept first: `row` (counted from 0), `rule`, `fired` and
         `contribution`; with more than two classes also `class`. The contributions of a row add up to its score.
@@ -127,13 +127,14 @@ class LookMixin:
             members = size.members
             rows = len(activations.scores(self._size)[e])
             fired = [np.ones(rows, dtype=bool), *(activations.fires(e, k) for k in members)]
+            amounts = [np.ones(rows), *(activations.amounts(e, k) for k in members)]
             weights = [size.intercept, *size.weights]
             piece = pd.DataFrame(
                 {
                     "row": np.repeat(np.arange(rows), len(fired)),
                     "rule": np.tile(np.array([INTERCEPT, *(rules[k].text for k in members)], dtype=object), rows),
                     "fired": np.column_stack(fired).ravel(),
-                    "contribution": np.column_stack([f * w for f, w in zip(fired, weights, strict=True)]).ravel(),
+                    "contribution": np.column_stack([a * w for a, w in zip(amounts, weights, strict=True)]).ravel(),
                 }
             )
             if several:
@@ -230,7 +231,8 @@ def _line(label: str | None, rules: int, complexity: int, risks: list[float], ch
 def importance(model: Any) -> list[float]:
     """How much each rule in `rules_` moves the score, on average over the training rows.
 
-    This is |w| · 2p(1 − p), where p is the share of the rows that the rule covers."""
+    This is |w| · 2p(1 − p), where p is the share of the rows that the rule covers. For a trend it is what it would be if
+    the numbers were spread evenly between its ends."""
     total = model._model.rows
     found = []
     for part in model._parts():
@@ -238,7 +240,9 @@ def importance(model: Any) -> list[float]:
         for k, weight in zip(size.members, size.weights, strict=True):
             # Half of the rows where a file does not say how many there were.
             covered = min(1.0, rules[k].covered / total) if total else 0.5
-            found.append(abs(weight) * 2 * covered * (1 - covered))
+            ends = rules[k].range
+            moved = 2 * covered * (1 - covered) if ends is None else 0.25 * (ends[1] - ends[0]) * covered
+            found.append(abs(weight) * moved)
     return found
 
 

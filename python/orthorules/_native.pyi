@@ -41,6 +41,7 @@ class Size:
 class Rule:
     text: str
     conditions: int
+    range: tuple[float, float] | None
     columns: list[str]
     covered: int
     value: float
@@ -119,6 +120,7 @@ class Activations:
     def labels(self, size: int) -> NDArray[np.uint32]: ...
     def scores(self, size: int) -> list[NDArray[np.float64]]: ...
     def fires(self, ensemble: int, rule: int) -> NDArray[np.bool_]: ...
+    def amounts(self, ensemble: int, rule: int) -> NDArray[np.float64]: ...
 
 def fit(
     table: Table,

@@ -74,6 +74,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         max_bins: int | str = 32,
         thresholds: str = "round",
         sets: str | bool | None = None,
+        terms: str = "rules",
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
         num_trees: int = 1000,
@@ -111,6 +112,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.max_bins = max_bins
         self.thresholds = thresholds
         self.sets = sets
+        self.terms = terms
         self.cuts = cuts
         self.monotonic_cst = monotonic_cst
         self.num_trees = num_trees

@@ -33,10 +33,10 @@ def sentence(model: Any, row: Any) -> str:
     frame = one_row(model, row)
     native = model._model
     if "class" not in frame:
-        return _one(frame, native, native.task, native.classes)
+        return _one(frame, native, native.task, native.classes, model._parts())
     score = frame.groupby("class", sort=False)["contribution"].sum()
     best = score.idxmax()
-    return _one(frame[frame["class"] == best], native, "rest", [best], score)
+    return _one(frame[frame["class"] == best], native, "rest", [best], model._parts(), score)
 
 
 def chance(model: _native.Model, score: float, scores: Any = None) -> float:
@@ -47,7 +47,9 @@ def chance(model: _native.Model, score: float, scores: Any = None) -> float:
     return score if model.link == "identity" else float(1 / (1 + np.exp(-score)))
 
 
-def _one(frame: Any, model: _native.Model, task: str, classes: list[str], scores: Any = None) -> str:
+def _one(
+    frame: Any, model: _native.Model, task: str, classes: list[str], parts: list[_native.Part], scores: Any = None
+) -> str:
     target = model.target
     score = float(frame["contribution"].sum())
     if task == "regression":
@@ -64,7 +66,9 @@ def _one(frame: Any, model: _native.Model, task: str, classes: list[str], scores
     fired = rules[rules["fired"]]
     # The largest reasons first.
     fired = fired.loc[fired["contribution"].abs().sort_values(ascending=False, kind="stable").index]
-    reasons = [f"{signed(c)} since {r}" for r, c in zip(fired["rule"], fired["contribution"], strict=True)]
+    trends = {rule.text for part in parts for rule in part.rules if rule.range is not None}
+    since = {rule: "by the trend" if rule in trends else "since" for rule in fired["rule"]}
+    reasons = [f"{signed(c)} {since[r]} {r}" for r, c in zip(fired["rule"], fired["contribution"], strict=True)]
     text = f"{claim}: {number(base)} to start with{unit}"
     text += "".join(f", {reason}" for reason in reasons)
     idle = len(rules) - len(fired)

@@ -335,6 +335,7 @@ impl Model {
         let columns = table.map(|table| table.columns.clone());
         py.detach(|| {
             guarded(|| {
+                orthorules_report::check(&self.model)?;
                 let mut report = Report { start, ..Report::new(&self.model) };
                 if let Some(columns) = columns {
                     let mut rows = Summarizer::new(&self.model);
@@ -445,5 +446,14 @@ impl Activations {
         }
         let fires: Vec<bool> = (0..self.rows).map(|row| self.fired.fires(ensemble, rule, row)).collect();
         Ok(fires.into_pyarray(py))
+    }
+
+    /// What every row has of a rule: 1 where it holds, else 0; the value of a trend.
+    fn amounts<'py>(&self, py: Python<'py>, ensemble: usize, rule: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        if self.model.ensembles.get(ensemble).is_none_or(|e| rule >= e.rules.len()) {
+            return Err(PyIndexError::new_err("there is no such rule"));
+        }
+        let amounts = (0..self.rows).map(|row| self.fired.amount(ensemble, rule, row));
+        Ok(array(py, amounts.collect()))
     }
 }

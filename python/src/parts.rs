@@ -25,8 +25,10 @@ pub(crate) struct Size {
 pub(crate) struct Rule {
     /// As people read it.
     text: String,
-    /// Number of conditions.
+    /// Number of conditions; 1 for a trend.
     conditions: usize,
+    /// The least and the largest value of a trend; nothing where it is a rule.
+    range: Option<(f64, f64)>,
     /// The columns that it looks at, each once.
     columns: Vec<String>,
     /// Training rows that satisfy it.
@@ -54,12 +56,13 @@ impl From<&orthorules::model::Size> for Size {
 
 impl From<&orthorules::Rule> for Rule {
     fn from(rule: &orthorules::Rule) -> Self {
-        let mut columns: Vec<String> = rule.conditions.iter().map(|c| c.column.clone()).collect();
+        let mut columns: Vec<String> = rule.columns().map(str::to_owned).collect();
         columns.sort_unstable();
         columns.dedup();
         Self {
             text: rule.to_string(),
-            conditions: rule.conditions.len(),
+            conditions: rule.complexity() - 1,
+            range: rule.trend.as_ref().map(|trend| (trend.value(trend.from), trend.value(trend.to))),
             columns,
             covered: rule.covered,
             value: rule.value,

@@ -11,7 +11,7 @@ use crate::text::{self, BOLD, Cell, DIM, Grid};
 use orthorules::explain::Explanation;
 use orthorules::model::{SizeName, Unfamiliar};
 use orthorules::predict::Activations;
-use orthorules::{Model, Predictions, Table, Task, Values, decimal};
+use orthorules::{Model, Predictions, Rule, Table, Task, Values, decimal};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -74,16 +74,30 @@ struct Term {
     rule: String,
     fires: bool,
     weight: f64,
+    /// What it adds, where it is a trend: its weight times its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adds: Option<f64>,
     /// The score after this rule.
     score: f64,
+}
+
+impl Term {
+    /// Why it adds what it adds.
+    fn why(&self) -> String {
+        match self.adds {
+            Some(_) => format!("{} {}", number::signed(&[self.weight], 3)[0], self.rule),
+            None => format!("since {}", self.rule),
+        }
+    }
 }
 
 impl<'m> Sum<'m> {
     fn new(explanation: &Explanation<'m>) -> Self {
         let mut score = explanation.intercept;
         let term = |c: &orthorules::explain::Contribution| {
-            score += if c.fires { c.weight } else { 0.0 };
-            Term { rule: c.rule.to_string(), fires: c.fires, weight: c.weight, score }
+            score += c.adds();
+            let adds = c.rule.trend.as_ref().map(|_| c.adds());
+            Term { rule: c.rule.to_string(), fires: c.fires, weight: c.weight, adds, score }
         };
         let rules = explanation.contributions.iter().map(term).collect();
         Self { class: explanation.class, intercept: explanation.intercept, rules, score: explanation.score }
@@ -156,7 +170,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
 /// The values of row `i` of `table` in the columns that rules of this size use.
 fn values(model: &Model, table: &Table, size: SizeName, i: usize) -> Map<String, Value> {
     let used = model.steps(size).flat_map(|(ensemble, step)| step.members().map(|k| &ensemble.rules[k]));
-    let names = used.flat_map(|rule| &rule.conditions).map(|condition| condition.column.as_str());
+    let names = used.flat_map(Rule::columns);
     let value = |name: &str| match table.column(name).map(|c| &c.values)? {
         Values::Numeric(numbers) => Some(json!(numbers[i])),
         categories => Some(json!(categories.display(i))),
@@ -194,7 +208,7 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
     for sum in row.single.iter().chain(&row.one_vs_rest) {
         let firing: Vec<&Term> = sum.rules.iter().filter(|t| t.fires).collect();
         // Weights and running scores are aligned together: one number of decimals for both.
-        let weights = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.weight));
+        let weights = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.adds.unwrap_or(t.weight)));
         let scores = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.score));
         let mut weights = number::signed(&weights.chain(scores).collect::<Vec<f64>>(), 3);
         let scores = weights.split_off(firing.len() + 1);
@@ -204,7 +218,7 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
         for (line, weight) in weights.iter().enumerate() {
             let why = match line {
                 0 => "always (intercept)".to_owned(),
-                _ => format!("since {}", firing[line - 1].rule),
+                _ => firing[line - 1].why(),
             };
             grid.line([Cell::signed(weight), Cell::left(why), Cell::right(&scores[line])]);
         }
@@ -263,7 +277,8 @@ fn sentence(model: &Model, row: &Row) -> String {
         }
         (Answer::Number { prediction }, sum) => {
             // Weights that cancel leave their rounding errors.
-            let terms = sum.iter().flat_map(|s| s.rules.iter().map(|t| t.weight).chain([s.intercept]));
+            let terms =
+                sum.iter().flat_map(|s| s.rules.iter().map(|t| t.adds.unwrap_or(t.weight)).chain([s.intercept]));
             let noise = terms.fold(0.0f64, |most, term| most.max(term.abs())) * 1e-12;
             let prediction = if prediction.abs() < noise { 0.0 } else { *prediction };
             format!("{target} is predicted to be {}", decimal::rounded(prediction, 6))

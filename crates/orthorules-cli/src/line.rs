@@ -1,12 +1,16 @@
 //! A rule as JSON documents list it.
 
 use orthorules::Rule;
+use orthorules::model::trend::Trend;
 use serde::Serialize;
 
 /// A rule, its weight, and what the search knew of it.
 #[derive(Serialize)]
 pub(crate) struct RuleLine {
     rule: String,
+    /// How it grows, where it is a trend.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trend: Option<Trend>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
     /// One for each class, where these share their rules.
@@ -29,6 +33,7 @@ impl RuleLine {
         };
         Self {
             rule: rule.to_string(),
+            trend: rule.trend.clone(),
             weight,
             weights,
             covered: rule.covered,

@@ -168,7 +168,8 @@ pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
 
 /// The places of the rules of a size, in the order in which they are listed. The importance of a rule is
 /// |weight| 2p(1−p) with p the share of the training rows that it covers: how far what it adds to a row is from the
-/// mean of that, on average. A rule and its complement are equally important.
+/// mean of that, on average. A rule and its complement are equally important. For a trend this is what it would be if the
+/// numbers were spread evenly between its ends.
 pub(crate) fn listed(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> Vec<usize> {
     let sizes: Vec<f64> = step.weights.iter().map(|weight| weight.abs()).collect();
     ordered(model, ensemble, step, &sizes, order)
@@ -180,8 +181,13 @@ pub(crate) fn ordered(model: &Model, ensemble: &Ensemble, step: &Size, sizes: &[
     if let (Order::Importance, Some(rows)) = (order, model.rows.filter(|&rows| rows > 0)) {
         let share = |rule: &Rule| (rule.covered as f64 / rows as f64).min(1.0);
         let importance = |(k, size): (usize, &f64)| {
-            let share = share(&ensemble.rules[k]);
-            size * 2.0 * share * (1.0 - share)
+            let rule = &ensemble.rules[k];
+            let share = share(rule);
+            match &rule.trend {
+                // As if the numbers were spread evenly between its ends.
+                Some(trend) => size * 0.25 * (trend.value(trend.to) - trend.value(trend.from)) * share,
+                None => size * 2.0 * share * (1.0 - share),
+            }
         };
         let importances: Vec<f64> = step.members().zip(sizes).map(importance).collect();
         // Equally important rules stay in the order of discovery.
@@ -223,7 +229,7 @@ fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> G
     grid.line(heads().chain([Cell::left("")]).chain(rows_head()));
     for line in listed(model, ensemble, step, order) {
         let rule = terms[line];
-        let mut lines = broken(&rule.clauses(), room).into_iter();
+        let mut lines = told(rule, room).into_iter();
         let first = Cell::left(lines.next().unwrap_or_default());
         grid.line(before(line).into_iter().chain([first]).chain(after(rule)));
         let blank = || before(line).into_iter().map(|_| Cell::left(""));
@@ -231,6 +237,11 @@ fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> G
     }
     grid.line(before(step.rules).into_iter().chain([Cell::left("always (intercept)")]));
     grid
+}
+
+/// A rule in lines of at most `room` columns; a trend in one.
+pub(crate) fn told(rule: &Rule, room: usize) -> Vec<String> {
+    if rule.trend.is_some() { vec![clean(&rule.to_string())] } else { broken(&rule.clauses(), room) }
 }
 
 /// A rule in lines of at most `room` columns that end between conditions, where these are not wider themselves.
@@ -272,7 +283,8 @@ pub(crate) fn uncertainty(model: &Model, size: SizeName, order: Order) -> String
         let all: Vec<f64> = step.weights.iter().copied().chain([step.intercept]).chain(ends).collect();
         let texts = signed(&all, 3);
         let (weights, ends) = texts.split_at(step.rules + 1);
-        let names = step.members().map(|k| format!("{class}if {}", ensemble.rules[k]));
+        let named = |rule: &Rule| if rule.trend.is_some() { rule.to_string() } else { format!("if {rule}") };
+        let names = step.members().map(|k| format!("{class}{}", named(&ensemble.rules[k])));
         let frequencies = found.rules.iter().map(|r| percent(r.frequency)).chain([String::new()]);
         let names = names.chain([format!("{class}always (intercept)")]);
         let named: Vec<(String, String)> = names.zip(frequencies).collect();

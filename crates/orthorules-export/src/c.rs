@@ -1,7 +1,7 @@
 //! One C99 file without any library: a struct for a row, scores, predictions, and which rules hold.
 
 use crate::header::Blanks;
-use crate::plan::{Holds, Mean, Plan, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, Test, spellings};
 use crate::text::{comment, identifiers, number};
 use orthorules::{Error, Kind, Result};
 use std::fmt::Write;
@@ -79,6 +79,21 @@ static int orthorules_says(const char *text, const char *word)
         if (letter != word[i]) return 0;
     }
     return 1;
+}
+";
+
+const TREND: &str = r"
+/* How far a number is from zero, in steps; 0 where it is missing. */
+static double orthorules_trend(double x, double low, double high, double zero, double per)
+{
+    return isnan(x) ? 0.0 : ((x < low ? low : x > high ? high : x) - zero) / per;
+}
+
+/* A product that is rounded before it is added to anything. */
+static double orthorules_times(double weight, double value)
+{
+    volatile double product = weight * value;
+    return product;
 }
 ";
 
@@ -163,7 +178,8 @@ fn declarations(plan: &Plan, names: &[String], text: &mut String) {
         number(term.map_or(0.0, |term| term.1))
     };
     if plan.classes().is_empty() {
-        text.push_str("\n/* What each rule adds to the score where it holds. */");
+        let steps = if plan.has_trends() { "; a trend for each step" } else { "" };
+        let _ = write!(text, "\n/* What each rule adds to the score where it holds{steps}. */");
     } else {
         text.push_str("\n/* The classes. */");
         let labels = plan.classes().iter().map(|class| literal(class)).collect();
@@ -187,7 +203,9 @@ fn helpers(plan: &Plan, text: &mut String) {
     let says = tests().filter(|test| kind(test) == Kind::Boolean).any(compares);
     let asks = |test: &Test| !matches!(test.holds, Holds::In(_));
     let present = tests().filter(|test| kind(test) != Kind::Numeric).any(asks);
-    for (wanted, part) in [(is || says || present, TRIMMED), (present, PRESENT), (is, IS), (says, SAYS)] {
+    let parts =
+        [(is || says || present, TRIMMED), (present, PRESENT), (is, IS), (says, SAYS), (plan.has_trends(), TREND)];
+    for (wanted, part) in parts {
         if wanted {
             text.push_str(part);
         }
@@ -206,8 +224,26 @@ fn rules(plan: &Plan, names: &[String], text: &mut String) {
             true => "((void)row, 0)".into(),
             false => tests.join(" && "),
         };
-        let note = remark(&format!("{effect} if {}", rule.text));
+        let note = remark(&format!("{effect} {}", rule.phrase()));
+        let holds = if let Some(Growth { column, from, to, zero, per }) = &rule.growth {
+            let (numbers, name) = ([from, to, zero, per].map(|x| number(*x)).join(", "), &names[*column]);
+            let _ = writeln!(
+                text,
+                "static double trend_{place}(const orthorules_row *row) {{ return orthorules_trend(row->{name}, {numbers}); }}"
+            );
+            format!("trend_{place}(row) != 0.0")
+        } else {
+            holds
+        };
         let _ = writeln!(text, "static int rule_{place}(const orthorules_row *row) {{ return {holds}; }} /* {note} */");
+    }
+}
+
+/// What a rule adds where it holds.
+fn product(plan: &Plan, rule: usize, weight: f64) -> String {
+    match plan.rules[rule].growth {
+        Some(_) => format!("orthorules_times({}, trend_{rule}(row))", number(weight)),
+        None => number(weight),
     }
 }
 
@@ -261,7 +297,7 @@ fn one_score(plan: &Plan, names: &[String], text: &mut String) {
         text.push_str("    (void)row;\n");
     }
     for (rule, weight) in &score.terms {
-        let _ = writeln!(text, "    if (rule_{rule}(row)) score += {};", number(*weight));
+        let _ = writeln!(text, "    if (rule_{rule}(row)) score += {};", product(plan, *rule, *weight));
     }
     text.push_str("    return score;\n}\n");
     let what = match plan.classes() {
@@ -290,7 +326,7 @@ fn several_scores(plan: &Plan, text: &mut String) {
         let class = remark(score.class.unwrap_or_default());
         let _ = writeln!(text, "    scores[{place}] = {}; /* {class} */", number(score.intercept));
         for (rule, weight) in &score.terms {
-            let _ = writeln!(text, "    if (rule_{rule}(row)) scores[{place}] += {};", number(*weight));
+            let _ = writeln!(text, "    if (rule_{rule}(row)) scores[{place}] += {};", product(plan, *rule, *weight));
         }
     }
     text.push_str("}\n");

@@ -1,7 +1,7 @@
 //! An ES module without any library: `score(row)`, `predict(row)`, `reasons(row)`.
 
 use crate::header::Blanks;
-use crate::plan::{Holds, Mean, Plan, Reason, Test};
+use crate::plan::{Growth, Holds, Mean, Plan, Reason, Test};
 use crate::text::{comment, identifiers, literal, number};
 use orthorules::Kind;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ const TAKEN: &str = "\
     delete do double else enum eval export extends false final finally float for function get goto if implements \
     import in instanceof int interface let long native new null of package private protected public return set \
     short static super switch synchronized this throw throws transient true try typeof undefined var void \
-    volatile while with yield NaN Infinity Number row number text truth";
+    volatile while with yield NaN Infinity Number row number text truth trend";
 
 const VALUE: &str = r"
 /** What a row holds under a name; null where it is missing. */
@@ -58,6 +58,14 @@ function truth(row, name) {
 }
 "#;
 
+const TREND: &str = r"
+/** How far a number is from zero, in steps; 0 where it is missing. */
+function trend(x, low, high, zero, per) {
+  if (Number.isNaN(x)) return 0.0;
+  return ((x < low ? low : x > high ? high : x) - zero) / per;
+}
+";
+
 /// A literal that does not end a script element either, should the module be put into a page.
 fn quoted(text: &str) -> String {
     literal(text).replace("</", "<\\/").replace("<!", "<\\!")
@@ -85,6 +93,9 @@ pub(crate) fn write(plan: &Plan) -> String {
     if plan.reads(Kind::Boolean) {
         text.push_str(TRUTH);
     }
+    if plan.has_trends() {
+        text.push_str(TREND);
+    }
     conditions(plan, &mut text);
     scores(plan, &mut text);
     predictions(plan, &mut text);
@@ -96,7 +107,8 @@ pub(crate) fn write(plan: &Plan) -> String {
 fn conditions(plan: &Plan, text: &mut String) {
     let names = identifiers(plan.columns.iter().map(|column| column.name), TAKEN);
     let used = |place: usize| plan.rules.iter().flat_map(|rule| &rule.tests).any(|test| test.column == place);
-    text.push_str("\n/** Whether each rule holds. */\nfunction fired(row) {\n");
+    let what = if plan.has_trends() { ", or what a trend is" } else { "" };
+    let _ = write!(text, "\n/** Whether each rule holds{what}. */\nfunction fired(row) {{\n");
     for (place, column) in plan.columns.iter().enumerate().filter(|(place, _)| used(*place)) {
         let read = match column.kind {
             Kind::Numeric => "number",
@@ -108,8 +120,15 @@ fn conditions(plan: &Plan, text: &mut String) {
     text.push_str("  return [\n");
     for (place, (rule, effect)) in plan.rules.iter().zip(plan.effects()).enumerate() {
         let tests: Vec<String> = rule.tests.iter().map(|test| condition(plan, test, &names[test.column])).collect();
-        let holds = if tests.is_empty() { "true".into() } else { tests.join(" && ") };
-        let _ = writeln!(text, "    {holds}, // {place}: {}", remark(&format!("{effect} if {}", rule.text)));
+        let holds = match &rule.growth {
+            Some(Growth { column, from, to, zero, per }) => {
+                let numbers = [from, to, zero, per].map(|x| number(*x)).join(", ");
+                format!("trend({}, {numbers})", names[*column])
+            }
+            None if tests.is_empty() => "true".into(),
+            None => tests.join(" && "),
+        };
+        let _ = writeln!(text, "    {holds}, // {place}: {}", remark(&format!("{effect} {}", rule.phrase())));
     }
     text.push_str("  ];\n}\n");
 }
@@ -154,12 +173,14 @@ function scores(row) {
   const holds = fired(row);
   return SCORES.map(([label, start, terms]) => {
     let total = start;
-    for (const [rule, weight] of terms) if (holds[rule]) total += weight;
+    for (const [rule, weight] of terms) if (holds[rule]) total += WEIGHT;
     return [label, total];
   });
 }
 
-",
+"
+        .replace("WEIGHT", if plan.has_trends() { "weight * holds[rule]" } else { "weight" })
+        .as_str(),
     );
     text.push_str(if plan.has_several() {
         "/** The score of a row, by label. */\n\
@@ -236,6 +257,9 @@ fn reasons(plan: &Plan, text: &mut String) {
         };
         let _ = writeln!(text, "  [{rule}, {}, {contribution}],", quoted(&plan.rules[*rule].text));
     }
+    if plan.has_trends() {
+        return changing_reasons(several, text);
+    }
     let _ = write!(
         text,
         "];\n\n/** The rules that hold, each with its contribution{}, the largest first. */\n\
@@ -243,5 +267,26 @@ fn reasons(plan: &Plan, text: &mut String) {
          return REASONS.filter(([rule]) => holds[rule]).map(([, text, contribution]) => [text, {}]);\n}}\n",
         if several { " by label" } else { "" },
         if several { "{ ...contribution }" } else { "contribution" },
+    );
+}
+
+/// The same where contributions differ from row to row.
+fn changing_reasons(several: bool, text: &mut String) {
+    let (labels, own, size) = if several {
+        (
+            " by label",
+            "Object.fromEntries(Object.entries(contribution).map(([label, weight]) => [label, weight * holds[rule]]))",
+            "Math.max(...Object.values(item[1]).map(Math.abs))",
+        )
+    } else {
+        ("", "contribution * holds[rule]", "Math.abs(item[1])")
+    };
+    let _ = write!(
+        text,
+        "];\n\n/** The rules that hold, each with its contribution{labels}, the largest first. */\n\
+         export function reasons(row) {{\n  const holds = fired(row);\n  const size = (item) => {size};\n  \
+         const found = REASONS.filter(([rule]) => holds[rule])\n    \
+         .map(([rule, text, contribution]) => [text, {own}]);\n  \
+         return found.sort((a, b) => size(b) - size(a));\n}}\n",
     );
 }

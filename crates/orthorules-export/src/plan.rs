@@ -2,6 +2,7 @@
 //! adds.
 
 use orthorules::model::Size;
+use orthorules::model::trend::Trend;
 use orthorules::rule::{Condition, Op, Operand};
 use orthorules::{Error, Kind, Link, Model, Result, Task};
 
@@ -37,6 +38,19 @@ pub(crate) struct Test<'m> {
 pub(crate) struct Rule<'m> {
     pub(crate) text: String,
     pub(crate) tests: Vec<Test<'m>>,
+    /// How a trend grows where it holds. Rules do not.
+    pub(crate) growth: Option<Growth>,
+}
+
+/// What a weight is multiplied by: (x, but at least `from` and at most `to`, − `zero`) / `per`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Growth {
+    /// The place of the column of x.
+    pub(crate) column: usize,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) zero: f64,
+    pub(crate) per: f64,
 }
 
 /// One score: the intercept and what rules add, in the order of addition.
@@ -98,12 +112,12 @@ impl<'m> Plan<'m> {
         }
         let used = || {
             let ensembles = model.ensembles.iter().zip(steps);
-            ensembles.flat_map(|(ensemble, step)| step.members().flat_map(|k| &ensemble.rules[k].conditions))
+            ensembles.flat_map(|(ensemble, step)| step.members().flat_map(|k| ensemble.rules[k].columns()))
         };
         let mut columns: Vec<Column> = model
             .columns
             .iter()
-            .filter(|column| used().any(|condition| condition.column == column.name))
+            .filter(|column| used().any(|name| name == column.name))
             .map(|column| Column { name: &column.name, kind: column.kind })
             .collect();
         let exposure = model.exposure.as_deref().filter(|_| model.task.is_multiplied());
@@ -126,14 +140,50 @@ impl<'m> Plan<'m> {
         for (ensemble, step) in model.ensembles.iter().zip(steps) {
             let mut score = Score { class: ensemble.class.as_deref(), intercept: step.intercept, terms: Vec::new() };
             for (rule, weight) in ensemble.terms(step) {
-                let tests = rule.conditions.iter().map(|c| plan.test(c)).collect::<Result<Vec<Test>>>()?;
-                let rule = Rule { text: rule.to_string(), tests };
+                let text = rule.to_string();
+                let rule = if let Some(trend) = &rule.trend {
+                    plan.trend(text, trend)?
+                } else {
+                    let tests = rule.conditions.iter().map(|c| plan.test(c)).collect::<Result<Vec<Test>>>()?;
+                    Rule { text, tests, growth: None }
+                };
                 let place = plan.place_of(rule, &score);
                 score.terms.push((place, weight));
             }
             plan.scores.push(score);
         }
         Ok(plan)
+    }
+
+    /// A trend, which holds where it says anything: a line of every number, a hinge beyond where it bends.
+    fn trend(&self, text: String, trend: &Trend) -> Result<Rule<'m>> {
+        let unknown = || Error::Model(format!("there is no column {:?}", trend.column));
+        let column = self.columns.iter().position(|c| c.name == trend.column).ok_or_else(unknown)?;
+        let holds = if trend.is_line() {
+            Holds::Present
+        } else if trend.zero == trend.from {
+            Holds::AtLeast(trend.from.next_up())
+        } else {
+            Holds::AtMost(trend.to.next_down())
+        };
+        let growth = Growth { column, from: trend.from, to: trend.to, zero: trend.zero, per: trend.per };
+        Ok(Rule { text, tests: vec![Test { column, holds }], growth: Some(growth) })
+    }
+
+    /// Whether some rule is a trend.
+    pub(crate) fn has_trends(&self) -> bool {
+        self.rules.iter().any(|rule| rule.growth.is_some())
+    }
+
+    /// Nothing, or the error that says that `target` has no trends.
+    pub(crate) fn refuse_trends(&self, target: &str) -> Result<()> {
+        match self.rules.iter().find(|rule| rule.growth.is_some()) {
+            Some(rule) => Err(Error::Conflict(format!(
+                "{target} cannot hold the trend \"{}\" yet: python, javascript, c, sql and excel can",
+                rule.text
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// A condition as a test.
@@ -193,7 +243,8 @@ impl<'m> Plan<'m> {
         };
         let mut reasons: Vec<Reason> =
             (0..self.rules.len()).map(|rule| Reason { rule, weights: weights(rule) }).collect();
-        reasons.sort_by(|a, b| b.size().total_cmp(&a.size()));
+        let size = |reason: &Reason| reason.size() * self.rules[reason.rule].growth.map_or(1.0, Growth::largest);
+        reasons.sort_by(|a, b| size(b).total_cmp(&size(a)));
         reasons
     }
 
@@ -216,6 +267,20 @@ impl<'m> Plan<'m> {
     /// Whether a column of this kind is read, other than by the exposure.
     pub(crate) fn reads(&self, kind: Kind) -> bool {
         self.columns.iter().any(|column| column.kind == kind)
+    }
+}
+
+impl Growth {
+    /// The largest size that it has.
+    fn largest(self) -> f64 {
+        [self.from, self.to].map(|end| ((end - self.zero) / self.per).abs()).into_iter().fold(0.0, f64::max)
+    }
+}
+
+impl Rule<'_> {
+    /// When it adds what, in words: `if age >= 50`, or what a trend is for.
+    pub(crate) fn phrase(&self) -> String {
+        if self.growth.is_some() { self.text.clone() } else { format!("if {}", self.text) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A Python module without any library: `score(row)`, `predict(row)`, `reasons(row)`.
 
 use crate::header::Blanks;
-use crate::plan::{Holds, Mean, Plan, Reason, Test};
+use crate::plan::{Growth, Holds, Mean, Plan, Reason, Test};
 use crate::text::{comment, commented, identifiers, literal, number};
 use orthorules::Kind;
 use std::fmt::Write;
@@ -70,6 +70,15 @@ def _truth(row, name):
     return {"1": "true", "0": "false"}.get(text, text)
 "#;
 
+const TREND: &str = r#"
+
+def _trend(x, low, high, zero, per):
+    """How far a number is from zero, in steps; 0 where it is missing."""
+    if x != x:
+        return 0.0
+    return ((low if x < low else high if x > high else x) - zero) / per
+"#;
+
 const EXP: &str = r#"
 
 def _exp(x):
@@ -103,6 +112,9 @@ pub(crate) fn write(plan: &Plan) -> String {
     if matches!(plan.mean, Mean::Exp | Mean::Logistic | Mean::Softmax) {
         text.push_str(EXP);
     }
+    if plan.has_trends() {
+        text.push_str(TREND);
+    }
     conditions(plan, &mut text);
     scores(plan, &mut text);
     predictions(plan, &mut text);
@@ -114,7 +126,8 @@ pub(crate) fn write(plan: &Plan) -> String {
 fn conditions(plan: &Plan, text: &mut String) {
     let names = identifiers(plan.columns.iter().map(|column| column.name), TAKEN);
     let used = |place: usize| plan.rules.iter().flat_map(|rule| &rule.tests).any(|test| test.column == place);
-    text.push_str("\n\ndef _fired(row):\n    \"\"\"Whether each rule holds.\"\"\"\n");
+    let what = if plan.has_trends() { ", or what a trend is" } else { "" };
+    let _ = write!(text, "\n\ndef _fired(row):\n    \"\"\"Whether each rule holds{what}.\"\"\"\n");
     for (place, column) in plan.columns.iter().enumerate().filter(|(place, _)| used(*place)) {
         let read = match column.kind {
             Kind::Numeric => "_number",
@@ -126,8 +139,15 @@ fn conditions(plan: &Plan, text: &mut String) {
     text.push_str("    return (\n");
     for (place, (rule, effect)) in plan.rules.iter().zip(plan.effects()).enumerate() {
         let tests: Vec<String> = rule.tests.iter().map(|test| condition(plan, test, &names[test.column])).collect();
-        let holds = if tests.is_empty() { "True".into() } else { tests.join(" and ") };
-        let _ = writeln!(text, "        {holds},  # {place}: {}", comment(&format!("{effect} if {}", rule.text)));
+        let holds = match &rule.growth {
+            Some(Growth { column, from, to, zero, per }) => {
+                let numbers = [from, to, zero, per].map(|x| number(*x)).join(", ");
+                format!("_trend({}, {numbers})", names[*column])
+            }
+            None if tests.is_empty() => "True".into(),
+            None => tests.join(" and "),
+        };
+        let _ = writeln!(text, "        {holds},  # {place}: {}", comment(&format!("{effect} {}", rule.phrase())));
     }
     text.push_str("    )\n");
 }
@@ -179,13 +199,15 @@ def _scores(row):
     for label, score, terms in _SCORES:
         for rule, weight in terms:
             if fired[rule]:
-                score += weight
+                score += WEIGHT
         scores[label] = score
     return scores
 
 
 def score(row):
-    """The score of a row"#,
+    """The score of a row"#
+            .replace("WEIGHT", if plan.has_trends() { "weight * fired[rule]" } else { "weight" })
+            .as_str(),
     );
     text.push_str(if plan.has_several() {
         ", by label.\"\"\"\n    return _scores(row)\n"
@@ -264,6 +286,9 @@ fn reasons(plan: &Plan, text: &mut String) {
         };
         let _ = writeln!(text, "    ({rule}, {}, {contribution}),", literal(&plan.rules[*rule].text));
     }
+    if plan.has_trends() {
+        return changing_reasons(several, text);
+    }
     let _ = write!(
         text,
         ")\n\n\ndef reasons(row):\n    \
@@ -272,5 +297,26 @@ fn reasons(plan: &Plan, text: &mut String) {
          return [(text, {}) for rule, text, contribution in _REASONS if fired[rule]]\n",
         if several { " by label" } else { "" },
         if several { "dict(contribution)" } else { "contribution" },
+    );
+}
+
+/// The same where contributions differ from row to row.
+fn changing_reasons(several: bool, text: &mut String) {
+    let (labels, own, size) = if several {
+        (
+            " by label",
+            "{label: weight * fired[rule] for label, weight in contribution.items()}",
+            "max(abs(x) for x in item[1].values())",
+        )
+    } else {
+        ("", "contribution * fired[rule]", "abs(item[1])")
+    };
+    let _ = write!(
+        text,
+        ")\n\n\ndef reasons(row):\n    \
+         \"\"\"The rules that hold, each with its contribution{labels}, the largest first.\"\"\"\n    \
+         fired = _fired(row)\n    \
+         found = [(text, {own}) for rule, text, contribution in _REASONS if fired[rule]]\n    \
+         return sorted(found, key=lambda item: -{size})\n",
     );
 }

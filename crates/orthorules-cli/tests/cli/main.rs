@@ -25,6 +25,7 @@ mod selection;
 mod sets;
 mod several;
 mod targets;
+mod terms;
 mod ways;
 
 use std::fmt::Write;

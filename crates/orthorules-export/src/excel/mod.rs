@@ -118,6 +118,16 @@ impl Layout<'_> {
         if tests.is_empty() { "TRUE".into() } else { format!("AND({})", tests.join(",")) }
     }
 
+    /// What a rule that holds multiplies its weight by: 1, or what a trend is.
+    fn amount(&self, rule: usize, case: u32) -> String {
+        let (Some(growth), Some(&row)) = (self.plan.rules[rule].growth, self.conditions[rule].first()) else {
+            return "1".into();
+        };
+        let value = format!("Cases!{}", Self::input(growth.column, case).row_free());
+        let [from, to, zero, per] = [4, 5, 6, 7].map(|column| cell("Conditions", Place::new(row, column)));
+        format!("(MIN(MAX({value},{from}),{to})-{zero})/{per}")
+    }
+
     fn condition(&self, test: &Test, row: u32, case: u32) -> String {
         let value = format!("Cases!{}", Self::input(test.column, case).row_free());
         let kind = self.plan.columns[test.column].kind;

@@ -215,6 +215,13 @@ impl Layout<'_> {
                 if let Some(t) = threshold {
                     sheet.write_number(row, 3, t)?;
                 }
+                if let Some(growth) = rule.growth {
+                    let parts = [("from", growth.from), ("to", growth.to), ("zero", growth.zero), ("per", growth.per)];
+                    for ((name, x), column) in parts.into_iter().zip(4..) {
+                        sheet.write_string_with_format(0, column, name, &bold)?;
+                        sheet.write_number(row, column, x)?;
+                    }
+                }
                 for (level, column) in spellings(column.kind, levels).into_iter().zip(3..) {
                     sheet.write_string(row, column, level)?;
                 }
@@ -239,7 +246,7 @@ impl Layout<'_> {
         for case in 0..cases {
             for rule in 0..plan.rules.len() {
                 let at = self.holds(rule, case);
-                let text = format!("IF({},1,0)", self.conjunction(rule, case));
+                let text = format!("IF({},{},0)", self.conjunction(rule, case), self.amount(rule, case));
                 sheet.write_formula(at.row, at.column(), formula(text, "0")?)?;
             }
             if plan.has_several() {
@@ -253,7 +260,8 @@ impl Layout<'_> {
                 let term = |reason: &crate::plan::Reason| {
                     let (at, text) =
                         (self.holds(reason.rule, case).row_free(), Place::new(1, reason.rule as u32).fixed());
-                    format!("IF({at}=1,\"; \"&{text},\"\")")
+                    let holds = if plan.rules[reason.rule].growth.is_some() { "<>0" } else { "=1" };
+                    format!("IF({at}{holds},\"; \"&{text},\"\")")
                 };
                 let at = self.part(part, case);
                 let text = reasons.iter().map(term).collect::<Vec<_>>().join("&");

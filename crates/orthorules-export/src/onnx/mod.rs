@@ -18,6 +18,7 @@ const DOUBLE: i64 = Element::Double as i64;
 
 /// The file.
 pub(crate) fn write(plan: &Plan) -> Result<Vec<u8>> {
+    plan.refuse_trends("onnx")?;
     let cannot = |name: &str, why: &str| Err(Error::Conflict(format!("onnx cannot hold the name {name:?}: {why}")));
     // A constant model needs some input all the same, which tells how many rows there are.
     let columns = if plan.columns.is_empty() {

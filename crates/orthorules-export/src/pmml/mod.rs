@@ -20,6 +20,7 @@ struct Document<'p> {
 
 /// The document.
 pub(crate) fn write(plan: &Plan) -> Result<String> {
+    plan.refuse_trends("pmml")?;
     let mut prefix = String::new();
     let own = ["rule_", "text_", "score", "prediction", "probability_", "reason_", "sum_", "mean_", "share_"];
     while plan.columns.iter().any(|c| own.iter().any(|name| c.name.starts_with(&format!("{prefix}{name}")))) {

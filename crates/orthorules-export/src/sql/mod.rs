@@ -8,7 +8,7 @@ mod dialect;
 
 use crate::header::Blanks;
 use crate::options::{Dialect, Form, Options};
-use crate::plan::{Holds, Mean, Plan, Score, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, Score, Test, spellings};
 use orthorules::{Error, Kind, Result};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -162,10 +162,21 @@ impl Query<'_> {
         let zero = self.dialect.number(0.0);
         let term = |&(rule, weight): &(usize, f64)| {
             let (holds, weight) = (&self.rules[rule], self.dialect.number(weight));
-            format!("CASE WHEN {holds} THEN {weight} ELSE {zero} END")
+            let added = self.plan.rules[rule].growth.map_or(weight.clone(), |growth| self.product(&weight, growth));
+            format!("CASE WHEN {holds} THEN {added} ELSE {zero} END")
         };
         let terms = std::iter::once(self.dialect.number(score.intercept)).chain(score.terms.iter().map(term));
         joined(&terms.collect::<Vec<String>>(), " +", "    ")
+    }
+
+    /// A weight times what a trend is.
+    fn product(&self, weight: &str, growth: Growth) -> String {
+        let Growth { column, from, to, zero, per } = growth;
+        let x = self.dialect.as_number(&self.columns[column]);
+        let [from, to, zero, per] = [from, to, zero, per].map(|x| self.dialect.threshold(x));
+        format!(
+            "{weight} * ((CASE WHEN {x} < {from} THEN {from} WHEN {x} > {to} THEN {to} ELSE {x} END - {zero}) / {per})"
+        )
     }
 
     fn conjunction(&self, tests: &[Test]) -> Result<String> {

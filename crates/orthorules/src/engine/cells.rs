@@ -232,6 +232,37 @@ impl Cells {
         moved_to
     }
 
+    /// Adds a term that no cell lies in: a trend.
+    pub(crate) fn add_trend(&mut self) {
+        self.rules += 1;
+    }
+
+    /// The same cells with the sums of another response to the same rows, whose targets are not counted.
+    pub(crate) fn with_response(&self, rows: &Rows, response: &Response) -> Self {
+        let shift = u32::from(self.counted);
+        let keys =
+            self.keys.iter().map(|keys| keys.par_iter().with_min_len(ROWS_IN_A_TASK).map(|k| k >> shift).collect());
+        let mut cells = Self { keys: keys.collect(), counted: false, ..self.clone_without_keys() };
+        cells.sums = cells.sums_of(&rows.all(), rows, response);
+        cells.follow(response);
+        cells
+    }
+
+    fn clone_without_keys(&self) -> Self {
+        Self {
+            keys: Vec::new(),
+            rules_of: self.rules_of.clone(),
+            sums: Vec::new(),
+            mass: Vec::new(),
+            b: Vec::new(),
+            norm: Vec::new(),
+            square: Vec::new(),
+            class_units: Vec::new(),
+            by_class: Vec::new(),
+            ..*self
+        }
+    }
+
     /// The sums of the `selected` rows of every cell.
     fn sums_of(&self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<CellSums> {
         let mut total = vec![CellSums::default(); self.len()];

@@ -12,3 +12,4 @@ pub(crate) mod row_list;
 pub(crate) mod rows;
 pub(crate) mod score;
 pub(crate) mod search;
+pub(crate) mod trend;

@@ -12,11 +12,10 @@ use crate::data::problem::Problem;
 use crate::engine::mass::{Masses, PerRow, Unit, floor_log2};
 use crate::engine::row_list::RowList;
 use rayon::prelude::*;
-#[cfg(test)]
 use std::ops::Range;
 
 /// Bits of the largest |b|, and of the largest b²/a.
-const TARGET_BITS: i32 = 61;
+pub(super) const TARGET_BITS: i32 = 61;
 
 /// Bits that are cut off b², so that a sum of 2³² of them fits.
 const SQUARE_SHIFT: i32 = 44;
@@ -75,7 +74,6 @@ impl<T: Copy> PerRow<T> {
         }
     }
 
-    #[cfg(test)]
     fn slice(&self, rows: Range<usize>) -> Self {
         match self {
             Self::Same(x) => Self::Same(*x),
@@ -101,7 +99,6 @@ impl<T: Reusable> PerRow<T> {
     }
 }
 
-#[cfg(test)]
 impl Targets {
     /// Those of some rows.
     pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
@@ -237,6 +234,12 @@ impl Response {
 
     pub(crate) fn rows(&self) -> usize {
         self.targets.b.len()
+    }
+
+    /// All that is not about single rows.
+    pub(crate) fn without_targets(&self) -> Self {
+        let targets = Targets { mass: PerRow::Same(1), norm: None, b: Vec::new(), stands_for: PerRow::Same(1) };
+        Self { targets, ..*self }
     }
 
     /// aᵢ of a row.

@@ -55,6 +55,11 @@ impl Response {
         self.outside_mean(pieces.iter().sum())
     }
 
+    /// Mean loss, on the outside scale, from the sum over rows of (f − y)² weighted, or of a ψ(f) − b f.
+    pub(crate) fn mean_of_rows(&self, sum: f64) -> f64 {
+        self.outside_mean(if self.loss.is_saturated() { (self.saturated + sum).max(0.0) } else { sum.max(0.0) })
+    }
+
     /// A sum of losses of all rows, divided by their weight, on the outside scale.
     fn outside_mean(&self, total: f64) -> f64 {
         at_most_finite(total / self.total_weight * self.scale * self.scale)

@@ -6,9 +6,10 @@
 //! short and long rules compete by what they do for the complexity that they cost.
 
 use crate::engine::count::root::RootCounts;
-use crate::engine::search::{Found, Searcher, rounded};
+use crate::engine::search::{Found, rounded};
 use crate::learn::boosting::{Boosting, Path, State, certificate};
 use crate::learn::enough::Grown;
+use crate::learn::round::searched;
 use crate::learn::seconds::Seconds;
 use crate::model::Size;
 use std::collections::BTreeMap;
@@ -86,7 +87,7 @@ impl BestPath {
         let searched = started.elapsed().as_secs_f64();
         seconds.search += searched;
         for found in rules.into_iter().filter(|_| !boosting.observer.stop()) {
-            let complexity = from.state.complexity + 1 + found.query.len();
+            let complexity = from.state.complexity + found.complexity();
             let extension = Extension { from: Rc::clone(from), found, searched };
             self.waiting.entry(complexity).or_default().push(extension);
         }
@@ -132,7 +133,7 @@ impl BestPath {
         let grown = Grown {
             rules: state.rules.len(),
             complexity: state.complexity,
-            cells: state.cells.len(),
+            cells: state.cells.len() + state.trends.len(),
             newest: gain - self.gain(smaller),
             all: gain,
         };
@@ -156,6 +157,9 @@ impl Path for BestPath {
 impl Refitted<'_> {
     /// What is known of all rows once the rule was added; nothing where it would take too much room.
     fn followed(&self, boosting: &Boosting) -> Option<RootCounts> {
+        if !self.state.trends.is_empty() {
+            return None;
+        }
         let (from, cells) = (self.by.from.root.as_ref()?, &self.state.cells);
         let small = (from.bytes(cells.len()) <= LARGEST_WAITING_BYTES).then(|| from.clone())?;
         let mut root = small.not_outgrown(cells.len(), boosting.response.rows())?;
@@ -171,7 +175,10 @@ fn rules_for(boosting: &Boosting, Extended { state, root }: &Extended) -> Vec<Fo
     if state.rules.len() >= params.max_rules || left < 2 {
         return Vec::new();
     }
-    let (scorer, classes) = boosting.scorers(state);
-    let searcher = boosting.searcher(&state.cells, &scorer, left - 1);
-    Searcher { root: root.as_ref(), classes: classes.as_ref(), ..searcher }.best_of_each_length()
+    // The method itself has a lifetime that is not general enough.
+    #[allow(clippy::redundant_closure_for_method_calls)]
+    let (mut rules, trend) =
+        searched(boosting, state, root.as_ref(), left - 1, |searcher| searcher.best_of_each_length());
+    rules.extend(trend);
+    rules
 }

@@ -9,20 +9,23 @@ use crate::engine::count::by_row::ByRow;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit;
+use crate::engine::refit::trends::{self, Trended};
 use crate::engine::refit::{Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::engine::score::{self, ClassScorers, Scorer};
 use crate::engine::search::directions::Directions;
-use crate::engine::search::{Found, Searcher, Units};
+use crate::engine::search::{Found, Searcher, TrendCandidate, Units};
+use crate::engine::trend::{TrendColumn, TrendTerm, TrendTerms};
 use crate::learn::seconds::Seconds;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
+use crate::model::signs::Signs;
 use crate::model::{Ensemble, Size};
 use crate::params::Checked;
 use std::rc::Rc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// From one ensemble to the next.
@@ -43,6 +46,10 @@ pub(crate) struct State {
     /// The regularised risk: a sum, up to a constant.
     pub(crate) risk: f64,
     pub(crate) complexity: usize,
+    /// The terms that are no rules.
+    pub(crate) trends: TrendTerms,
+    /// The mean loss, where there are such terms.
+    mean_loss: f64,
 }
 
 impl State {
@@ -55,9 +62,45 @@ impl State {
             Some(first) => first.clone(),
             None => refit::constant(response.loss, &cells, response.zero(), params),
         };
-        let mut state = Self { rules: Vec::new(), cells, weights, by_class, risk: 0.0, complexity: 0 };
+        let mut state = Self {
+            rules: Vec::new(),
+            cells,
+            weights,
+            by_class,
+            risk: 0.0,
+            complexity: 0,
+            trends: TrendTerms::default(),
+            mean_loss: 0.0,
+        };
         state.risk = state.regularised_risk(boosting);
         state
+    }
+
+    /// What its weights are fitted to, where it has trends.
+    pub(crate) fn trended<'s>(&'s self, boosting: &'s Boosting) -> Trended<'s> {
+        Trended {
+            rows: &boosting.rows,
+            response: boosting.response,
+            cells: &self.cells,
+            terms: &self.trends,
+            params: boosting.params,
+        }
+    }
+
+    /// Adds a term to an ensemble that has trends, or has them from now on, and fits the weights again.
+    fn add_beside_trends(&mut self, found: &Found, boosting: &Boosting) -> Vec<u32> {
+        let moved_to = match found.trend.and_then(|candidate| boosting.trend_term(candidate, self.rules.len())) {
+            Some(term) => {
+                self.cells.add_trend();
+                self.trends.push(term);
+                (0..self.cells.len() as u32).collect()
+            }
+            None => self.cells.split(&found.rows, &boosting.rows, boosting.response),
+        };
+        let signs = boosting.signs_of(found);
+        let fitted = trends::update(&self.weights, signs, self.trended(boosting));
+        (self.weights, self.risk, self.mean_loss) = (fitted.weights, fitted.risk, fitted.mean_loss);
+        moved_to
     }
 
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
@@ -69,16 +112,21 @@ impl State {
 
     /// The same, but where classes share their rules the weights are only so near to the best ones that ensembles can be compared.
     pub(crate) fn try_adding(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
+        self.complexity += rule.complexity();
+        if found.trend.is_some() || !self.trends.is_empty() {
+            let moved_to = self.add_beside_trends(found, boosting);
+            self.rules.push(Rc::new(rule));
+            return moved_to;
+        }
         let (loss, params) = (boosting.response.loss, boosting.params);
         let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
         if boosting.response.classes > 0 {
             self.by_class = softmax::begin(&self.by_class, &self.cells, params);
         } else {
-            let signs = boosting.directions.of_query(&found.query.atoms);
+            let signs = boosting.signs_of(found);
             self.weights = refit::update(&self.weights, signs, loss, &self.cells, params);
         }
         self.risk = self.regularised_risk(boosting);
-        self.complexity += rule.complexity();
         self.rules.push(Rc::new(rule));
         moved_to
     }
@@ -102,7 +150,9 @@ impl State {
 
     /// What the model says of it: of the only score, or of the first class.
     pub(crate) fn size(&self, response: &Response) -> Size {
-        let train_risk = if self.by_class.is_empty() {
+        let train_risk = if !self.trends.is_empty() {
+            self.mean_loss
+        } else if self.by_class.is_empty() {
             response.mean_loss(&self.cells, &self.weights.scores(&self.cells))
         } else {
             softmax::loss(&self.by_class, &self.cells) / response.total_weight
@@ -111,12 +161,13 @@ impl State {
     }
 
     fn size_with(&self, weights: &Weights, train_risk: f64, response: &Response) -> Size {
+        let outside = |k: usize, weight: f64| response.outside_weight(weight * self.trends.outside(k));
         Size {
             rules: weights.rules.len(),
             members: None,
             complexity: self.complexity,
             intercept: response.outside_intercept(weights.intercept),
-            weights: weights.rules.iter().map(|&w| response.outside_weight(w)).collect(),
+            weights: weights.rules.iter().enumerate().map(|(k, &w)| outside(k, w)).collect(),
             train_risk,
             status: weights.status,
         }
@@ -144,6 +195,8 @@ pub(crate) struct Boosting<'a> {
     pub(crate) units: Option<Units>,
     /// The codes row by row, where columns are many; made when they are first asked for.
     pub(crate) by_row: OnceLock<Option<ByRow>>,
+    /// The columns that terms may grow with; none unless such terms are wanted.
+    pub(crate) trends: Vec<TrendColumn<'a>>,
 }
 
 impl<'a> Boosting<'a> {
@@ -171,6 +224,7 @@ impl<'a> Boosting<'a> {
             directions,
             units,
             by_row: OnceLock::new(),
+            trends: Vec::new(),
         }
     }
 
@@ -217,7 +271,7 @@ impl<'a> Boosting<'a> {
                 continue;
             }
             let place = |rule: &Rc<Rule>| {
-                all.iter().position(|known| known.conditions == rule.conditions).unwrap_or_else(|| {
+                all.iter().position(|known| known.is_same_term(rule)).unwrap_or_else(|| {
                     all.push(Rc::clone(rule));
                     all.len() - 1
                 })
@@ -248,8 +302,26 @@ impl<'a> Boosting<'a> {
         (scorer, Some(classes))
     }
 
-    /// The rule that the search found.
+    /// The signs that the weight of what was found may have.
+    fn signs_of(&self, found: &Found) -> Signs {
+        match found.trend.and_then(|candidate| self.trends.get(candidate.column)) {
+            Some(column) => self.directions.of_number(column.column),
+            None => self.directions.of_query(&found.query.atoms),
+        }
+    }
+
+    /// A trend that becomes the term at a place.
+    fn trend_term(&self, candidate: TrendCandidate, place: usize) -> Option<TrendTerm> {
+        let column = self.trends.get(candidate.column)?;
+        let (trend, outside) = column.trend(candidate.shape)?;
+        Some(TrendTerm { place, values: Arc::new(column.values(&trend)), outside })
+    }
+
+    /// The rule that the search found, or the trend.
     pub(crate) fn rule_of(&self, found: &Found) -> Rule {
+        if let Some(term) = self.term_of(found) {
+            return term;
+        }
         let conditions = found
             .query
             .atoms
@@ -257,6 +329,7 @@ impl<'a> Boosting<'a> {
             .map(|a| self.columns[a.column as usize].condition_among(a.selection, &self.rows.sets));
         Rule {
             conditions: conditions.collect(),
+            trend: None,
             covered: found.rows.len() as u64,
             value: self.response.outside_value(found.value),
             bound: found.bound.map(|b| self.response.outside_value(b)),
@@ -280,6 +353,7 @@ impl<'a> Boosting<'a> {
             params: self.params,
             max_length: max_length.min(self.params.max_conditions),
             root: None,
+            trends: None,
             by_row: self.by_row.get_or_init(|| ByRow::of_wide(&self.rows)).as_ref(),
             units: self.units.as_ref(),
             deadline: self.deadline,

@@ -4,6 +4,8 @@
 mod partitions;
 #[cfg(test)]
 mod shared;
+#[cfg(test)]
+mod trends;
 
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
@@ -18,7 +20,7 @@ use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::signs;
-use crate::params::{Checked, Cv, Multiclass, Params, Sets};
+use crate::params::{Checked, Cv, Multiclass, Params, Sets, Terms};
 use std::time::Instant;
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
@@ -97,11 +99,22 @@ fn require_levels(problem: &Problem) -> Result<()> {
     )))
 }
 
+/// Whoever asks for trends has a column of numbers.
+fn require_numbers(problem: &Problem, terms: Terms) -> Result<()> {
+    if problem.specs().iter().any(|column| column.kind == Kind::Numeric) {
+        return Ok(());
+    }
+    Err(Error::Conflict(format!("terms {terms} are for columns of numbers, but there is none: leave out terms")))
+}
+
 /// The parameters, if they suit the problem.
 fn checked(problem: &Problem, params: &Params) -> Result<Checked> {
     let checked = params.check(problem.task.loss(), problem.counted_rows())?;
     checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
     signs::check(problem, &checked.monotone)?;
+    if params.terms != Terms::Rules {
+        require_numbers(problem, params.terms)?;
+    }
     if params.sets == Some(Sets::On) {
         if problem.classes.len() > 2 && checked.multiclass == Multiclass::Shared {
             return Err(Error::Conflict(

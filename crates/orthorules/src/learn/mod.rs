@@ -9,6 +9,7 @@ pub(crate) mod fit;
 pub(crate) mod fitted;
 pub(crate) mod nested;
 pub(crate) mod one;
+pub(crate) mod round;
 pub(crate) mod seconds;
 mod share;
 pub(crate) mod sirus;

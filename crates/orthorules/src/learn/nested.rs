@@ -3,9 +3,10 @@
 //! Where candidates come from is another matter: from the search of the engine, or from what an experiment wants instead.
 
 use crate::engine::count::root::RootCounts;
-use crate::engine::search::{Found, Searcher};
+use crate::engine::search::{Found, score};
 use crate::learn::boosting::{Boosting, Path, State, certificate};
 use crate::learn::enough::Grown;
+use crate::learn::round::searched;
 use crate::learn::seconds::Seconds;
 use crate::model::rule::Rule;
 use crate::model::{Size, Status};
@@ -16,6 +17,11 @@ use std::time::Instant;
 pub(crate) trait Candidates {
     /// The rule of at most `max_length` conditions to add to `state`, if there is one.
     fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)>;
+
+    /// What to add where the best does not help.
+    fn second(&mut self) -> Option<(Found, Rule)> {
+        None
+    }
 
     /// Learns that the rule became part of `state`, and where its rows went, cell by cell.
     fn added(&mut self, _boosting: &Boosting, _state: &State, _found: Found, _moved_to: &[u32]) {}
@@ -36,7 +42,7 @@ impl<C: Candidates> Nested<C> {
 }
 
 impl<C: Candidates> Path for Nested<C> {
-    fn next(&mut self, boosting: &Boosting, mut state: State, seconds: &mut Seconds) -> Option<(State, Size)> {
+    fn next(&mut self, boosting: &Boosting, state: State, seconds: &mut Seconds) -> Option<(State, Size)> {
         let (params, observer) = (boosting.params, boosting.observer);
         let left = params.max_complexity.saturating_sub(state.complexity);
         if state.rules.len() >= params.max_rules || left < 2 || observer.stop() {
@@ -48,24 +54,45 @@ impl<C: Candidates> Path for Nested<C> {
         seconds.search += elapsed;
         let (found, rule) = found?;
         observer.searched(boosting.class, &certificate(&found, boosting.response, elapsed));
+        let second = self.candidates.second().map(|second| (second, state.clone()));
+        match (self.add(boosting, state, (found, rule), seconds), second) {
+            (None, Some((second, state))) => self.add(boosting, state, second, seconds),
+            (next, _) => next,
+        }
+    }
+}
 
+impl<C: Candidates> Nested<C> {
+    /// The ensemble with a rule more, if that helps.
+    fn add(
+        &mut self,
+        boosting: &Boosting,
+        mut state: State,
+        (found, rule): (Found, Rule),
+        seconds: &mut Seconds,
+    ) -> Option<(State, Size)> {
         let (started, before) = (Instant::now(), state.risk);
         let moved_to = state.add(&found, rule, boosting);
         seconds.refit += started.elapsed().as_secs_f64();
-        let newest = before - state.risk;
-        // A closed-form step may overshoot and recover later, if there is one; every other update must pay for its rule.
-        let helps = match params.update {
-            Update::Newton => state.weights.status == Status::Step,
-            Update::Corrective | Update::Stagewise => newest > boosting.response.total_weight * f64::EPSILON,
-        };
-        let (rules, complexity, cells) = (state.rules.len(), state.complexity, state.cells.len());
-        let grown = Grown { rules, complexity, cells, newest, all: self.constant - state.risk };
-        if !helps || !grown.is_worth_it(params) {
+        if !self.helps(&state, before, boosting) {
             return None;
         }
         self.candidates.added(boosting, &state, found, &moved_to);
         let size = state.size(boosting.response);
         Some((state, size))
+    }
+
+    /// Whether the newest rule of an ensemble lowers the regularised risk, which was `before`, as it should.
+    fn helps(&self, state: &State, before: f64, boosting: &Boosting) -> bool {
+        let (params, newest) = (boosting.params, before - state.risk);
+        // A closed-form step may overshoot and recover later, if there is one; every other update must pay for its rule.
+        let helps = match params.update {
+            Update::Newton => state.weights.status == Status::Step,
+            Update::Corrective | Update::Stagewise => newest > boosting.response.total_weight * f64::EPSILON,
+        };
+        let (rules, complexity, cells) = (state.rules.len(), state.complexity, state.cells.len() + state.trends.len());
+        let grown = Grown { rules, complexity, cells, newest, all: self.constant - state.risk };
+        helps && grown.is_worth_it(params)
     }
 }
 
@@ -73,28 +100,49 @@ impl<C: Candidates> Path for Nested<C> {
 pub(crate) struct FromSearch {
     /// What is known of all rows.
     root: Option<RootCounts>,
+    /// The rule that was not as good as a trend, or the other way round.
+    second: Option<(Found, Rule)>,
 }
 
 impl FromSearch {
     pub(crate) fn new(boosting: &Boosting, constant: &State) -> Self {
         // Not for exact search, whose last rule is rarely the last one that was looked below.
-        Self { root: (!boosting.params.exact).then(|| boosting.root_counts(constant)) }
+        Self { root: (!boosting.params.exact).then(|| boosting.root_counts(constant)), second: None }
     }
 }
 
 impl Candidates for FromSearch {
     fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
-        let (scorer, classes) = boosting.scorers(state);
-        let searcher = boosting.searcher(&state.cells, &scorer, max_length);
-        let found = Searcher { root: self.root.as_ref(), classes: classes.as_ref(), ..searcher }.best_query()?;
+        // The method itself has a lifetime that is not general enough.
+        #[allow(clippy::redundant_closure_for_method_calls)]
+        let (query, trend) =
+            searched(boosting, state, self.root.as_ref(), max_length, |searcher| searcher.best_query());
         // A search that was told to stop has not seen every column. An exact one says by its gap what it missed.
-        let whole = boosting.units.is_some() || !boosting.observer.stop();
-        let rule = boosting.rule_of(&found);
-        whole.then_some((found, rule))
+        if boosting.units.is_none() && boosting.observer.stop() {
+            return None;
+        }
+        let score = |found: &Found| score(found.value, found.complexity() - 1, boosting.params.length_penalty);
+        let mut found: Vec<Found> = query.into_iter().chain(trend).collect();
+        // Of equal ones the rule comes first.
+        found.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        let with_rule = |found: Found| {
+            let rule = boosting.rule_of(&found);
+            (found, rule)
+        };
+        let mut found = found.into_iter().map(with_rule);
+        let best = found.next();
+        self.second = found.next();
+        best
+    }
+
+    fn second(&mut self) -> Option<(Found, Rule)> {
+        self.second.take()
     }
 
     fn added(&mut self, boosting: &Boosting, state: &State, found: Found, moved_to: &[u32]) {
         let (cells, rows) = (&state.cells, boosting.response.rows());
+        // What is known of all rows is no longer known by cells.
+        self.root = self.root.take().filter(|_| state.trends.is_empty());
         self.root = self.root.take().and_then(|root| root.not_outgrown(cells.len(), rows));
         if let Some(root) = &mut self.root {
             root.split(&boosting.rows, &found.rows, found.tables.as_ref(), (cells, moved_to));

@@ -10,6 +10,7 @@ use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::data::warning::Warning;
 use crate::engine::response::Response;
+use crate::engine::trend::{TrendColumn, trend_columns};
 use crate::learn::best_path::BestPath;
 use crate::learn::boosting::{Boosting, State};
 use crate::learn::fitted::Fitted;
@@ -19,7 +20,7 @@ use crate::learn::watch::{TimeLimits, Watch};
 use crate::learn::{share, sirus};
 use crate::model::observer::Observer;
 use crate::model::{Ensemble, Model};
-use crate::params::{Checked, Learner, Multiclass, PathKind};
+use crate::params::{Checked, Learner, Multiclass, PathKind, Terms};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -27,6 +28,8 @@ use std::time::Instant;
 pub(crate) struct Binned<'p> {
     problem: &'p Problem,
     columns: Cow<'p, [BinnedColumn]>,
+    /// The columns that terms may grow with; none unless such terms are wanted.
+    trends: Vec<TrendColumn<'p>>,
     seconds: f64,
 }
 
@@ -34,12 +37,26 @@ impl<'p> Binned<'p> {
     pub(crate) fn new(problem: &'p Problem, params: &Checked) -> Self {
         let start = Instant::now();
         let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &params.cuts);
-        Self { problem, columns: Cow::Owned(columns), seconds: start.elapsed().as_secs_f64() }
+        let trends = match params.terms {
+            Terms::Rules => Vec::new(),
+            Terms::Linear | Terms::Hinge => trend_columns(&problem.features, &columns, problem.weight.as_deref()),
+        };
+        Self { problem, columns: Cow::Owned(columns), trends, seconds: start.elapsed().as_secs_f64() }
     }
 
     /// Codes that were made while a file was read.
     pub(crate) fn of_codes(coded: &'p Coded) -> Self {
-        Self { problem: &coded.problem, columns: Cow::Borrowed(&coded.columns), seconds: coded.seconds }
+        Self {
+            problem: &coded.problem,
+            columns: Cow::Borrowed(&coded.columns),
+            trends: Vec::new(),
+            seconds: coded.seconds,
+        }
+    }
+
+    /// The scales of the columns that terms may grow with, by their numbers.
+    pub(crate) fn scales(&self) -> Vec<(u32, f64)> {
+        self.trends.iter().map(|column| (column.column, column.scale())).collect()
     }
 
     /// One fit, on the threads of the caller.
@@ -64,8 +81,9 @@ impl<'p> Binned<'p> {
             let watch = Watch::new(observer, limits.map(|l| l.all));
             let deadline = limits.map(|l| l.exact);
             let classes: &[String] = if shared { &problem.classes } else { &[] };
+            let trends = self.trends.clone();
             let boosting =
-                Boosting { class: name, classes, deadline, ..Boosting::new(response, columns, params, &watch) };
+                Boosting { class: name, classes, deadline, trends, ..Boosting::new(response, columns, params, &watch) };
             let ensembles = along_its_path(&boosting, seconds);
             if watch.was_late() {
                 observer.out_of_time(name);

@@ -16,6 +16,8 @@ pub struct Contribution<'m> {
     pub fires: bool,
     /// Its weight.
     pub weight: f64,
+    /// What the weight is multiplied by: 1 where the rule holds, else 0; the value of a trend.
+    pub amount: f64,
 }
 
 /// Why one score of one row is what it is.
@@ -28,8 +30,19 @@ pub struct Explanation<'m> {
     pub intercept: f64,
     /// All rules of the chosen size, in the model's order.
     pub contributions: Vec<Contribution<'m>>,
-    /// β₀ plus the weights of the rules that fire.
+    /// β₀ plus what the rules that fire add.
     pub score: f64,
+}
+
+impl Contribution<'_> {
+    /// What it adds to the score.
+    pub fn adds(&self) -> f64 {
+        match self.rule.trend {
+            Some(_) => self.weight * self.amount,
+            None if self.fires => self.weight,
+            None => 0.0,
+        }
+    }
 }
 
 impl Model {
@@ -49,9 +62,10 @@ impl Model {
                     index: k,
                     fires: activations.fires(e, k, row),
                     weight,
+                    amount: activations.amount(e, k, row),
                 })
                 .collect();
-            let score = contributions.iter().filter(|c| c.fires).fold(step.intercept, |sum, c| sum + c.weight);
+            let score = contributions.iter().filter(|c| c.fires).fold(step.intercept, |sum, c| sum + c.adds());
             Explanation { class: ensemble.class.as_deref(), intercept: step.intercept, contributions, score }
         };
         self.steps(size).enumerate().map(explain).collect()

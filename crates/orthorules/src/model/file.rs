@@ -208,11 +208,13 @@ impl Model {
     /// What of the model, in words, no file of version 1 can say.
     fn newer_part(&self) -> Option<&'static str> {
         let gamma = (self.task == Task::Gamma).then_some("the task gamma");
-        let mut conditions = self.ensembles.iter().flat_map(|e| &e.rules).flat_map(|rule| &rule.conditions);
-        let has_sets = conditions.any(|condition| condition.op.has_set());
+        let rules = || self.ensembles.iter().flat_map(|e| &e.rules);
+        let has_sets = rules().flat_map(|rule| &rule.conditions).any(|condition| condition.op.has_set());
+        let has_trends = rules().any(|rule| rule.trend.is_some());
         gamma
             .or(self.is_shared().then_some("one list of rules for several classes"))
             .or(has_sets.then_some("a condition on a set of levels"))
+            .or(has_trends.then_some("a trend"))
     }
 
     /// Lets conditions know which columns hold 0 and 1 alone.

@@ -13,6 +13,7 @@ pub(crate) mod report;
 pub mod rule;
 mod shared;
 pub(crate) mod signs;
+pub mod trend;
 mod unfamiliar;
 mod validate;
 mod words;

@@ -2,6 +2,7 @@
 
 use crate::data::warning::Warning;
 use crate::model::Model;
+use crate::model::rule::Rule;
 
 #[cfg(feature = "files")]
 use crate::base::decimal;
@@ -15,8 +16,8 @@ use std::collections::BTreeMap;
 impl Model {
     /// The names of the columns that rules use.
     pub fn used_columns(&self) -> Vec<&str> {
-        let conditions = self.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
-        let mut names: Vec<&str> = conditions.map(|c| c.column.as_str()).collect();
+        let rules = self.ensembles.iter().flat_map(|e| &e.rules);
+        let mut names: Vec<&str> = rules.flat_map(Rule::columns).collect();
         names.sort_unstable();
         names.dedup();
         names

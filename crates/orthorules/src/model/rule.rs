@@ -1,6 +1,7 @@
 //! Conditions, queries and rules: their text and their evaluation.
 
 use crate::data::table::{Kind, MISSING, Values};
+use crate::model::trend::Trend;
 use serde::{Deserialize, Serialize};
 
 /// A comparison of one column's value.
@@ -167,6 +168,9 @@ pub struct Condition {
 pub struct Rule {
     /// All of these must hold.
     pub conditions: Vec<Condition>,
+    /// What it grows with, where it is a trend: it has no conditions then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trend: Option<Trend>,
     /// Training rows that satisfy it.
     #[serde(default)]
     pub covered: u64,
@@ -394,7 +398,7 @@ impl Rule {
     /// or `hour = 17` where both are the same number. Complexity still counts both.
     pub fn clauses(&self) -> Vec<String> {
         let mut told = vec![false; self.conditions.len()];
-        let mut clauses = Vec::with_capacity(told.len());
+        let mut clauses: Vec<String> = self.trend.iter().map(Trend::to_string).collect();
         for (i, condition) in self.conditions.iter().enumerate() {
             if told[i] {
                 continue;
@@ -412,9 +416,20 @@ impl Rule {
         clauses
     }
 
-    /// 1 + the number of conditions: what the rule adds to the complexity of an ensemble.
+    /// The names of its columns, one for each condition.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        let trend = self.trend.iter().map(|trend| trend.column.as_str());
+        self.conditions.iter().map(|condition| condition.column.as_str()).chain(trend)
+    }
+
+    /// Whether it says the same as another.
+    pub(crate) fn is_same_term(&self, other: &Self) -> bool {
+        self.conditions == other.conditions && self.trend == other.trend
+    }
+
+    /// 1 + the number of conditions, 2 for a trend: what the rule adds to the complexity of an ensemble.
     pub fn complexity(&self) -> usize {
-        1 + self.conditions.len()
+        1 + self.conditions.len() + usize::from(self.trend.is_some())
     }
 
     /// How far the value may lie below the best there was, as a part of it: 0 when proven, absent when unknown.
@@ -499,7 +514,7 @@ mod tests {
             of_flag: false,
         };
         let conditions = conditions.iter().map(condition).collect();
-        Rule { conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 }
+        Rule { conditions, trend: None, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 }
     }
 
     #[test]

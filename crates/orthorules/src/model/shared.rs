@@ -66,7 +66,7 @@ pub(super) fn ensembles(
             classes.len()
         )));
     }
-    let terms: usize = rules.iter().map(|rule| 1 + rule.conditions.len()).sum();
+    let terms: usize = rules.iter().map(Rule::complexity).sum();
     let listed: usize = path.iter().filter_map(|size| size.members.as_ref()).map(Vec::len).sum();
     if (terms + listed + path.len()).saturating_mul(classes.len()) > MOST_COPIES {
         return Err(Error::Model(format!("{} classes share too many rules for a model", classes.len())));

@@ -57,10 +57,20 @@ impl Signs {
         }
     }
 
+    /// What a term that grows with a column demands.
+    pub(crate) fn of_growth(direction: Monotone) -> Self {
+        match direction {
+            Monotone::Rising => Self::Positive,
+            Monotone::Falling => Self::Negative,
+        }
+    }
+
     /// The signs that the weight of `rule` may have when `columns` are to be monotone.
     pub(crate) fn of_rule(rule: &Rule, columns: &BTreeMap<String, Monotone>) -> Self {
         let demanded = |column: &str, op| columns.get(column).map_or(Self::Any, |&d| Self::demanded(d, op));
-        rule.conditions.iter().fold(Self::Any, |signs, c| signs.and(demanded(&c.column, c.op)))
+        let grows = rule.trend.as_ref().and_then(|trend| columns.get(&trend.column));
+        let start = grows.map_or(Self::Any, |&direction| Self::of_growth(direction));
+        rule.conditions.iter().fold(start, |signs, c| signs.and(demanded(&c.column, c.op)))
     }
 }
 

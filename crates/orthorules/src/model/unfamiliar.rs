@@ -39,7 +39,7 @@ impl<'m> Unfamiliar<'m> {
         let used: std::collections::HashSet<&str> = model
             .steps(size)
             .flat_map(|(ensemble, step)| ensemble.terms(step))
-            .flat_map(|(rule, _)| rule.conditions.iter().map(|condition| condition.column.as_str()))
+            .flat_map(|(rule, _)| rule.columns())
             .collect();
         let tally = |spec| Tally { spec, unseen: 0, levels: Vec::new(), outside: 0, missing: 0 };
         let columns = model.columns.iter().filter(|spec| used.contains(spec.name.as_str())).map(tally).collect();

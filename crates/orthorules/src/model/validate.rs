@@ -6,6 +6,7 @@ use crate::data::loss::Link;
 use crate::data::problem::Task;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
+use crate::model::rule::Rule;
 use crate::model::signs;
 
 impl Model {
@@ -65,6 +66,10 @@ impl Model {
             }
             ensemble.validate(&columns)?;
         }
+        let mut shared = self.ensembles.iter().filter(|_| self.is_shared()).flat_map(|ensemble| &ensemble.rules);
+        if shared.any(|rule| rule.trend.is_some()) {
+            return bad("classes that share one list of rules have no trends".into());
+        }
         if self.is_shared()
             && !self.ensembles[1..].iter().all(|other| other.differs_in_weights_alone(&self.ensembles[0]))
         {
@@ -74,16 +79,21 @@ impl Model {
     }
 }
 
-impl Size {
-    /// Whether every sum of some of the weights is finite, in whatever order: so are the positive ones and the negative ones.
-    fn has_finite_scores(&self) -> bool {
-        let all = || self.weights.iter().chain([&self.intercept]);
-        let sum = |side: f64| all().map(|w| (side * w).max(0.0)).sum::<f64>();
+impl Ensemble {
+    /// Whether every sum of what some of the rules add is finite, in whatever order: so are the positive parts and the negative ones.
+    fn has_finite_scores(&self, step: &Size) -> bool {
+        let largest = |rule: &Rule, side: f64| match &rule.trend {
+            Some(trend) => trend.extremes().map(|value| side * value),
+            None => [side, 0.0],
+        };
+        let sum = |side: f64| {
+            let each =
+                self.terms(step).map(|(rule, w)| largest(rule, side).map(|x| w * x).into_iter().fold(0.0, f64::max));
+            each.sum::<f64>() + (side * step.intercept).max(0.0)
+        };
         sum(1.0).is_finite() && sum(-1.0).is_finite()
     }
-}
 
-impl Ensemble {
     /// Whether it has the rules and the sizes of another.
     fn differs_in_weights_alone(&self, other: &Self) -> bool {
         let named = |e: &Self| (e.chosen, e.chosen_complexity, e.path.len());
@@ -104,6 +114,17 @@ impl Ensemble {
         for (k, rule) in self.rules.iter().enumerate() {
             if !rule.value.is_finite() || rule.bound.is_some_and(|bound| !bound.is_finite()) {
                 return bad(format!("rule {}: its value or bound is not finite", k + 1));
+            }
+            if let Some(trend) = &rule.trend {
+                let Some(column) = columns.get(trend.column.as_str()) else {
+                    return bad(format!("rule {}: unknown column {:?}", k + 1, trend.column));
+                };
+                if !trend.is_valid() || column.kind != Kind::Numeric {
+                    return bad(format!("rule {}: \"{trend}\" does not fit its column", k + 1));
+                }
+                if !rule.conditions.is_empty() {
+                    return bad(format!("rule {}: a trend has no conditions", k + 1));
+                }
             }
             for condition in &rule.conditions {
                 let Some(column) = columns.get(condition.column.as_str()) else {
@@ -131,7 +152,7 @@ impl Ensemble {
             if !step.intercept.is_finite() || step.weights.iter().any(|w| !w.is_finite()) {
                 return bad(format!("the size with {} rules has a weight that is not finite", step.rules));
             }
-            if !step.has_finite_scores() {
+            if !self.has_finite_scores(step) {
                 return bad(format!(
                     "the size with {} rules has weights so large that their sum overflows",
                     step.rules

@@ -2,7 +2,7 @@
 
 use super::{
     Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Search, Select,
-    Sets, Thresholds, Update,
+    Sets, Terms, Thresholds, Update,
 };
 use crate::base::error::{Error, Result};
 use crate::base::threads::{MOST_THREADS, available_threads};
@@ -63,6 +63,7 @@ pub struct Checked {
     pub(crate) thresholds: Thresholds,
     /// Most levels that a condition may name; 1 without sets.
     pub(crate) set_levels: usize,
+    pub(crate) terms: Terms,
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     pub(crate) monotone: BTreeMap<String, Monotone>,
     pub(crate) num_trees: usize,
@@ -181,6 +182,7 @@ impl Params {
             max_bins: self.max_bins,
             thresholds: self.thresholds,
             set_levels: self.set_levels()?,
+            terms: self.terms()?,
             cuts: sorted_cuts(&self.cuts)?,
             monotone: self.monotone.clone(),
             num_trees: whole("num_trees", self.num_trees, MANY, "from 1 to 1000000")?,
@@ -208,9 +210,11 @@ impl Params {
     /// One list for all classes, unless the learner or the search knows one score alone.
     fn multiclass(&self) -> Result<Multiclass> {
         let alone = match (self.learner, self.search) {
-            (Learner::Sirus, _) => Some("sirus"),
-            (Learner::Boosting, Search::Exact) => Some("exact search"),
-            (Learner::Boosting, Search::Greedy | Search::Beam) => None,
+            (Learner::Sirus, _) => Some("sirus".to_owned()),
+            (Learner::Boosting, Search::Exact) => Some("exact search".to_owned()),
+            (Learner::Boosting, Search::Greedy | Search::Beam) => {
+                (self.terms != Terms::Rules).then(|| format!("a model with terms {}", self.terms))
+            }
         };
         match (self.multiclass, alone) {
             (Some(Multiclass::Shared), Some(what)) => {
@@ -220,6 +224,25 @@ impl Params {
             (None, Some(_)) => Ok(Multiclass::OneVsRest),
             (None, None) => Ok(Multiclass::Shared),
         }
+    }
+
+    /// Trends are fitted together with the rules, by the second-order objective; nobody has a bound for them.
+    fn terms(&self) -> Result<Terms> {
+        let what = match self.terms {
+            Terms::Rules => return Ok(self.terms),
+            terms => format!("terms {terms}"),
+        };
+        let conflict = |why: &str| Err(Error::Conflict(format!("{what} {why}")));
+        if self.learner == Learner::Sirus {
+            return conflict("cannot be had with sirus, whose rules come from trees: leave out one of them");
+        }
+        if self.search == Search::Exact {
+            return conflict("cannot be had with search exact, which proves rules: search greedy or beam");
+        }
+        if self.objective != Objective::Onb || self.update != Update::Corrective {
+            return conflict("need objective onb and update corrective, which are the defaults");
+        }
+        Ok(self.terms)
     }
 
     /// Folds, and which size they choose.

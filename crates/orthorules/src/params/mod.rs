@@ -12,7 +12,7 @@
 //! | `node_limit` | none | ≥ 1 | queries that exact search may expand for one rule |
 //! | `time_limit` | none | > 0, at most 10⁹ | seconds for the search in a whole fit; after exact search the beam has half as long again |
 //! | `memory_limit` | 1 GB | ≥ 0 | bytes for the row sets that exact search keeps, at least 16 MB |
-//! | `multiclass` | `shared`; `one-vs-rest` with `sirus`, `exact` and the paper's presets | `shared`, `one-vs-rest` | one list of rules for all classes, or one for each |
+//! | `multiclass` | `shared`; `one-vs-rest` with `sirus`, `exact`, trends and the paper's presets | `shared`, `one-vs-rest` | one list of rules for all classes, or one for each |
 //! | `path` | `best` up to 100,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
 //! | `length_penalty` | 1 | 0 to 100 | γ: on a nested path the search maximises value² / (1 + length)^γ |
 //! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson, 4 gamma | 0 to 10¹⁰⁰ | λ of the penalty ½ λ Σ βₖ² |
@@ -25,6 +25,7 @@
 //! | `max_bins` | 32 | 2 to 65,535, or `exact` | thresholds per numeric column |
 //! | `thresholds` | `round` | `round`, `quantiles` | where a column with more values than bins is cut |
 //! | `sets` | off | `on`, `off` | whether a condition may name several levels of a column: `state in {CA, NY, WA}` |
+//! | `terms` | `rules` | `rules`, `linear`, `hinge` | what else than rules a model may have: lines in columns of numbers, lines that bend once |
 //! | `cuts` | none | finite | for columns by name, the only thresholds to use |
 //! | `monotone` | none | +1 or -1 | for numeric columns by name, whether the score may only rise or only fall with them |
 //! | `num_trees` | 1000 | 1 to 1,000,000 | trees of `sirus` |
@@ -45,7 +46,8 @@ pub use check::Checked;
 pub(crate) use check::DEFAULT_COMPLEXITY;
 pub(crate) use options::Cutting;
 pub use options::{
-    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Search, Select, Sets, Thresholds, Update,
+    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Search, Select, Sets, Terms, Thresholds,
+    Update,
 };
 pub use presets::Preset;
 
@@ -105,6 +107,8 @@ pub struct Params {
     pub thresholds: Thresholds,
     /// Whether a condition may name several levels of a column. `None`: not.
     pub sets: Option<Sets>,
+    /// What an ensemble is made of besides rules.
+    pub terms: Terms,
     /// For numeric columns by name: the only thresholds to use, each for both `<=` and `>=`.
     pub cuts: BTreeMap<String, Vec<f64>>,
     /// For numeric columns by name: which way the score may go with them.
@@ -151,6 +155,7 @@ impl Default for Params {
             max_bins: MaxBins::AtMost(32),
             thresholds: Thresholds::Round,
             sets: None,
+            terms: Terms::Rules,
             cuts: BTreeMap::new(),
             monotone: BTreeMap::new(),
             num_trees: 1000,
@@ -215,6 +220,7 @@ impl Params {
             "max_bins" => self.max_bins = value.parse()?,
             "thresholds" => self.thresholds = value.parse()?,
             "sets" => self.sets = Some(value.parse()?),
+            "terms" => self.terms = value.parse()?,
             "num_trees" => self.num_trees = number("num_trees", value)?,
             "p0" => self.p0 = number("p0", value)?,
             "cv" => self.cv = Some(value.parse()?),

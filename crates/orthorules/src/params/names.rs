@@ -2,8 +2,8 @@
 
 use crate::base::error::{Error, Result};
 use crate::params::{
-    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Preset, Search, Select, Sets, Thresholds,
-    Update,
+    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Preset, Search, Select, Sets, Terms,
+    Thresholds, Update,
 };
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
@@ -39,6 +39,7 @@ names!(Multiclass, "multiclass", Shared = "shared", OneVsRest = "one-vs-rest");
 names!(PathKind, "path", Nested = "nested", Best = "best");
 names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles");
 names!(Sets, "sets", On = "on", Off = "off");
+names!(Terms, "terms", Rules = "rules", Linear = "linear", Hinge = "hinge");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
 names!(Select, "select", Simple = "simple", Best = "best", OneSe = "1se");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");

@@ -101,6 +101,19 @@ pub enum Sets {
     Off,
 }
 
+/// What an ensemble is made of besides rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Terms {
+    /// Nothing: the paper's class of models.
+    #[default]
+    Rules,
+    /// Straight lines in columns of numbers.
+    Linear,
+    /// These, and lines that bend once.
+    Hinge,
+}
+
 /// How many bins a column has, and where they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cutting {

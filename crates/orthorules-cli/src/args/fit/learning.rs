@@ -4,7 +4,7 @@ use super::values::{FoldsArg, bytes, cuts, folds, monotone, named};
 use clap::Args;
 use orthorules::params::{
     Bound, Cv, Intercept, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Preset, Search, Select, Sets,
-    Thresholds, Update,
+    Terms, Thresholds, Update,
 };
 
 /// How rules are found and weighted.
@@ -94,7 +94,7 @@ pub(crate) struct LearningArgs {
         value_parser = named::<Multiclass>(Multiclass::NAMES),
         help_heading = "Learning",
         help = "With more than two classes: one list of rules with a weight for each class, or a list for each class \
-                (default: shared; one-vs-rest with presets and search exact)"
+                (default: shared; one-vs-rest with presets, trends and search exact)"
     )]
     multiclass: Option<Multiclass>,
     #[arg(
@@ -156,6 +156,15 @@ pub(crate) struct LearningArgs {
                 condition (default: off)"
     )]
     sets: Option<Sets>,
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_parser = named::<Terms>(Terms::NAMES),
+        help_heading = "Search",
+        help = "What a model may have besides rules: linear, lines in columns of numbers; hinge, also lines that bend once; \
+                rules, nothing (default: rules)"
+    )]
+    terms: Option<Terms>,
     #[arg(
         long,
         value_name = "K",
@@ -272,6 +281,7 @@ impl LearningArgs {
             max_bins: self.max_bins.unwrap_or(base.max_bins),
             thresholds: self.thresholds.unwrap_or(base.thresholds),
             sets: self.sets.or(base.sets),
+            terms: self.terms.unwrap_or(base.terms),
             bound: self.bound.unwrap_or(base.bound),
             node_limit: self.node_limit.or(base.node_limit),
             time_limit: self.time_limit.or(base.time_limit),

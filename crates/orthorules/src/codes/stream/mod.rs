@@ -28,7 +28,7 @@ use crate::data::table::{
 use crate::data::warning::Warning;
 use crate::model::Model;
 use crate::model::evaluate::Evaluation;
-use crate::params::{Checked, Cv, Params};
+use crate::params::{Checked, Cv, Params, Terms};
 use feature::{ColumnSummary, FeatureEncoder};
 
 impl Coded {
@@ -39,7 +39,7 @@ impl Coded {
     ///
     /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory.
     ///
-    /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself. [`Cv::Auto`] does
+    /// Cross-validation and the bootstrap make new bins for other rows, and trends look at numbers, so they need the table itself. [`Cv::Auto`] does
     /// without.
     pub fn read(
         path: &Path,
@@ -51,6 +51,9 @@ impl Coded {
             return Err(Error::Conflict(
                 "cross-validation and the bootstrap need the table in memory, not its codes".into(),
             ));
+        }
+        if params.terms != Terms::Rules {
+            return Err(Error::Conflict(format!("terms {} need the table in memory, not its codes", params.terms)));
         }
         let asked = params;
         // Every range is the same for every loss and table.

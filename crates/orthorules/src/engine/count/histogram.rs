@@ -8,6 +8,7 @@
 mod classes;
 #[cfg(test)]
 mod tests;
+mod trends;
 
 pub(crate) use crate::engine::count::lanes::Lanes;
 use crate::engine::count::lanes::orthogonalise_each;
@@ -44,6 +45,10 @@ impl Method {
     pub(crate) fn cheaper(rows: usize, column: &BinnedColumn, cells: &Cells, scorer: &Scorer) -> Self {
         let (bins, t, rules) = ((column.bins + 1) as f64, scorer.t as f64, scorer.basis.mean());
         let counts = bins * cells.keys_in_use() as f64;
+        if scorer.trends.is_some() {
+            // Rows of a cell have no vector in common.
+            return if counts > MOST_COUNTS { Self::Rules } else { Self::Cells };
+        }
         let (cells, rows) = (cells.len().min(rows) as f64, rows as f64);
         // Bins of a cell are added side by side, or one by one where few have rows.
         let spread = (bins * cells * (0.5 + 0.1 * rules)).min(rows * (3.0 + rules));
@@ -93,6 +98,8 @@ enum Source<'a> {
 
 /// What the kernels read of the rows of one partition.
 struct PartitionReads<'a> {
+    /// Which partition it is.
+    number: usize,
     columns: &'a [BinnedColumn],
     rows: &'a RowList,
     /// Keys as the cells have them.
@@ -111,11 +118,12 @@ struct PartitionReads<'a> {
 }
 
 impl<'a> PartitionReads<'a> {
-    fn new(part: &'a Partition, rows: &'a RowList, keys: &[u32], cells: &Cells) -> Self {
+    fn new((number, part): (usize, &'a Partition), rows: &'a RowList, keys: &[u32], cells: &Cells) -> Self {
         let (targets, counted) = (&part.targets, cells.are_counted());
         let (keys, b) = if counted { (rows.gather(keys), Vec::new()) } else { rows.gather_both(keys, &targets.b) };
         let class = if cells.classes() > 0 { b.iter().map(|&class| class as u32).collect() } else { Vec::new() };
         Self {
+            number,
             columns: &part.columns,
             rows,
             keys,
@@ -160,7 +168,7 @@ impl<'a> NodeCounter<'a> {
         scorer: &'a Scorer,
     ) -> Self {
         let parts = rows.parts.iter().zip(&selected.parts).enumerate();
-        let part = |(number, (part, list))| PartitionReads::new(part, list, cells.keys(number), cells);
+        let part = |(number, (part, list))| PartitionReads::new((number, part), list, cells.keys(number), cells);
         let parts = parts.map(part).collect();
         Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new() }
     }
@@ -299,7 +307,8 @@ impl<'a> NodeCounter<'a> {
             if self.cells.classes() > 0 {
                 return self.count_classes(part, node, group);
             }
-            tally::count(node, what, norm, (group, part.columns))
+            let tally = tally::count(node, what, norm, (group, part.columns));
+            Tally { trends: self.count_trends(part, group), ..tally }
         };
         let mut tally = count(&self.parts[0]);
         for part in &self.parts[1..] {
@@ -376,12 +385,13 @@ impl<'a> NodeCounter<'a> {
             for (column, first) in group.of(part.columns) {
                 let stats = &mut stats[first * stride..];
                 with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
-                    let sums = StatisticsMut::of(&mut stats[bin * stride..(bin + 1) * stride]);
+                    let mut sums = StatisticsMut::of(&mut stats[bin * stride..(bin + 1) * stride]);
                     let (g, d) = (sides[2 * i], sides[2 * i + 1]);
                     *sums.rows += f64::from(part.stands_for.at(i));
                     *sums.gradient += g;
                     *sums.curvature += d;
                     basis.of(self.cell(part, i)).iter().for_each(|&k| sums.along[k as usize] += d);
+                    self.add_trends_of(part, i, &mut sums);
                 }));
             }
         }

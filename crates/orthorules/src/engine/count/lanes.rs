@@ -63,6 +63,17 @@ impl<'s> Lanes<'s> {
         self.gradient().iter_mut().zip(sums).for_each(|(g, &b)| *g -= number(b) * unit);
     }
 
+    /// Adds the sums along trends, bin by bin, to what is along the basis.
+    pub(crate) fn add_trends(&mut self, sums: &[f64]) {
+        let scorer = self.scorer;
+        let Some(trends) = &scorer.trends else { return };
+        for (j, &place) in trends.places.iter().enumerate() {
+            let Some(place) = scorer.basis.place(place) else { continue };
+            let sums = sums.iter().skip(j).step_by(trends.count());
+            self.along(place).iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
+        }
+    }
+
     /// Adds rows of one mass, counted by cell and bin.
     pub(crate) fn add_counts(&mut self, counts: &[u32], mass: f64) {
         spread_rows(self.scorer, self.bins, counts, mass, &mut self.values);

@@ -66,6 +66,13 @@ impl RootCounts {
         Self { groups, tables, counts_by_rule, linear, tables_dropped: false, cells: 1 }
     }
 
+    /// Whether tables of so many cells are worth being made anew, of units of mass.
+    pub(crate) fn fits(columns: &[BinnedColumn], cells: usize, rows: usize) -> bool {
+        let bins = || columns.iter().map(|column| column.bins + 1);
+        let (longest, all) = (bins().max().unwrap_or_default(), bins().sum::<usize>());
+        longest * cells <= DENSE * rows && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
+    }
+
     /// Rows, G, D and N of every bin of group `index`: `bins × stride`.
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer, response: &Response) -> Vec<f64> {
         let by_rules = self.linear && (self.tables_dropped || linear_is_cheaper(self.cells, scorer.t));
@@ -307,7 +314,7 @@ mod tests {
                     let counts = count(group, &|r| each(&response.targets.mass, r));
                     let norm = response.targets.norm.as_ref().filter(|_| first.by_norm);
                     let norms = norm.map(|norm| count(group, &|r| each(norm, r)));
-                    Tally { counts, norms, rows: Vec::new(), sums: Vec::new(), classes: None }
+                    Tally { counts, norms, rows: Vec::new(), sums: Vec::new(), classes: None, trends: Vec::new() }
                 };
                 let tables: Tables = root.groups().iter().map(of).collect();
                 let covered = Selected::single(covered);

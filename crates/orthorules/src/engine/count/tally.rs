@@ -42,6 +42,8 @@ pub(crate) struct Tally {
     pub(crate) sums: Vec<i128>,
     /// `classes × bins` of rows or masses, where classes share their rules.
     pub(crate) classes: Option<Counts>,
+    /// Σ d·v along every trend, bin by bin: rounded numbers, whose sums and differences are exact.
+    pub(crate) trends: Vec<f64>,
 }
 
 /// `cells × bins` of whole numbers: sums and differences of them are exact, in any order.
@@ -119,6 +121,7 @@ impl Tally {
             }
         }
         lanes.subtract_targets(&self.sums, response.b_unit);
+        lanes.add_trends(&self.trends);
         lanes.statistics()
     }
 
@@ -144,6 +147,7 @@ impl Tally {
         }
         each(&mut self.rows, &other.rows);
         each(&mut self.sums, &other.sums);
+        each(&mut self.trends, &other.trends);
     }
 
     /// What the others are, where this was counted of some rows of `whole`.
@@ -160,6 +164,7 @@ impl Tally {
         }
         each(&mut self.rows, &whole.rows);
         each(&mut self.sums, &whole.sums);
+        each(&mut self.trends, &whole.trends);
         self
     }
 
@@ -227,17 +232,24 @@ pub(crate) fn count(
             let table = filled(node, Counted(node.keys.len()), group, all);
             let (counts, sums) = by_target(&table.counts, table.sums.len());
             scratch::give(table.counts);
-            Tally { counts: Counts::Rows(counts), norms, rows: Vec::new(), sums, classes: None }
+            Tally { counts: Counts::Rows(counts), norms, rows: Vec::new(), sums, classes: None, trends: Vec::new() }
         }
         Counting::Plain(b) => {
             let table = filled(node, Plain(b), group, all);
-            Tally { counts: Counts::Rows(table.counts), norms, rows: Vec::new(), sums: table.sums, classes: None }
+            Tally {
+                counts: Counts::Rows(table.counts),
+                norms,
+                rows: Vec::new(),
+                sums: table.sums,
+                classes: None,
+                trends: Vec::new(),
+            }
         }
         Counting::Weighed(mass, b, stands_for) => {
             let table = filled(node, Weighed { mass, b, stands_for }, group, all);
             let (sums, rows) = table.sums.iter().map(|sum| (sum.b, sum.rows)).unzip();
             scratch::give(table.sums);
-            Tally { counts: Counts::Units(table.counts), norms, rows, sums, classes: None }
+            Tally { counts: Counts::Units(table.counts), norms, rows, sums, classes: None, trends: Vec::new() }
         }
     }
 }
@@ -336,7 +348,7 @@ mod tests {
         }
         let narrow = || counts.iter().map(|&n| n as u32).collect();
         let (counts, rows) = if units { (Counts::Units(counts), each) } else { (Counts::Rows(narrow()), Vec::new()) };
-        Tally { counts, norms: None, rows, sums, classes: None }
+        Tally { counts, norms: None, rows, sums, classes: None, trends: Vec::new() }
     }
 
     proptest! {

@@ -8,6 +8,7 @@ mod slope;
 pub(crate) mod softmax;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trends;
 
 use crate::base::linalg::Cholesky;
 use crate::data::loss::Loss;

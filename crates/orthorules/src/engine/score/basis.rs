@@ -55,9 +55,50 @@ impl Basis {
     }
 }
 
+/// What a basis needs of trends: Σ d v by cell, and Σ d v v′ of every two.
+pub(super) struct TrendGram<'a> {
+    /// Where they stand among the terms.
+    pub(super) places: &'a [usize],
+    pub(super) by_cell: &'a [f64],
+    pub(super) pairs: &'a [f64],
+}
+
+impl TrendGram<'_> {
+    /// The trends that are not held: their numbers and their columns.
+    fn free<'t>(&'t self, first: usize, held: &'t [bool]) -> impl Iterator<Item = (usize, usize)> + Clone + 't {
+        let places = self.places.iter().enumerate().filter(|&(_, &place)| !held[place]);
+        places.map(move |(j, &place)| (j, first + place))
+    }
+
+    /// Adds the products with the columns of a cell.
+    fn add_cell(&self, cell: usize, active: &[usize], (first, held): (usize, &[bool]), (t, gram): (usize, &mut [f64])) {
+        for (j, column) in self.free(first, held) {
+            let sum = self.by_cell[cell * self.places.len() + j];
+            // Only the lower triangle is read.
+            active.iter().for_each(|&i| gram[i.max(column) * t + i.min(column)] += sum);
+        }
+    }
+
+    /// Adds the products of two trends.
+    fn add_pairs(&self, (first, held): (usize, &[bool]), (t, gram): (usize, &mut [f64])) {
+        for (j, row) in self.free(first, held) {
+            for (k, column) in self.free(first, held).filter(|&(_, column)| column <= row) {
+                gram[row * t + column] += self.pairs[j * self.places.len() + k];
+            }
+        }
+    }
+}
+
 /// The basis z_c = L⁻¹ q_c of every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised. Rules
 /// that are `held` at weight 0 cannot move with the others: their component of z is 0.
-pub(super) fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: f64, held: &[bool]) -> Basis {
+pub(super) fn basis(
+    cells: &Cells,
+    d: &[f64],
+    (t, constant): (usize, bool),
+    lambda: f64,
+    held: &[bool],
+    trends: Option<&TrendGram>,
+) -> Basis {
     if t == 0 {
         return Basis::default();
     }
@@ -73,7 +114,9 @@ pub(super) fn basis(cells: &Cells, d: &[f64], t: usize, constant: bool, lambda: 
         for (position, &i) in active.iter().enumerate() {
             active[..=position].iter().for_each(|&j| gram[i * t + j] += d);
         }
+        trends.iter().for_each(|trends| trends.add_cell(cell, &active, (first, held), (t, &mut gram)));
     }
+    trends.iter().for_each(|trends| trends.add_pairs((first, held), (t, &mut gram)));
     (first..t).for_each(|k| gram[k * t + k] += lambda);
     basis.factor = Cholesky::new(&gram, t, NOISE).transposed();
     basis

@@ -60,6 +60,7 @@ pub(crate) fn of_classes(
             held: vec![false; own.rules.len()],
             converged: own.status == Status::Converged,
             linear: None,
+            trends: None,
         };
         Scorer::at(rows, response, cells, point, params)
     };

@@ -8,18 +8,21 @@ mod classes;
 pub(crate) mod statistics;
 #[cfg(test)]
 mod tests;
+mod trends;
 
 use crate::engine::cells::Cells;
 use crate::engine::mass::Rounding;
 use crate::engine::refit::Weights;
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
+use crate::engine::trend::TrendRows;
 use crate::model::Status;
 use crate::params::{Checked, Intercept, Objective, Update};
 pub(crate) use basis::Basis;
-use basis::basis;
+use basis::{TrendGram, basis};
 pub(crate) use classes::{ClassScorers, of_classes};
 use statistics::{Statistics, StatisticsMut};
+pub(crate) use trends::Working;
 
 /// What is under the root counts as rounding noise below this part of D + ρ: the query lies in the span of the rules.
 const NOISE: f64 = 1e-10;
@@ -51,6 +54,8 @@ pub(crate) struct Scorer {
     noise: f64,
     /// No selection of rows has a larger value (Cauchy–Schwarz).
     pub(crate) ceiling: f64,
+    /// What rows add along trends, where the ensemble has any.
+    pub(crate) trends: Option<TrendRows>,
 }
 
 /// B and Σ b²/a of every cell, and the class that they are of.
@@ -81,6 +86,8 @@ struct Point<'p> {
     converged: bool,
     /// β₀ and the weights where means are scores.
     linear: Option<(f64, Vec<f64>)>,
+    /// What the basis needs of trends.
+    trends: Option<TrendGram<'p>>,
 }
 
 impl Scorer {
@@ -97,6 +104,7 @@ impl Scorer {
             held: weights.held(),
             converged: weights.status == Status::Converged,
             linear: loss.is_quadratic().then(|| (weights.intercept, weights.rules.clone())),
+            trends: None,
         };
         Self::at(rows, response, cells, point, params)
     }
@@ -116,7 +124,7 @@ impl Scorer {
         let constant = params.intercept == Intercept::Corrected;
         let t = if objective.is_orthogonal() { cells.rules() + usize::from(constant) } else { 0 };
         let lambda = if second_order { params.reg_lambda } else { 0.0 };
-        let basis = basis(cells, &d, t, constant, lambda, &point.held);
+        let basis = basis(cells, &d, (t, constant), lambda, &point.held, point.trends.as_ref());
         let per_cell: Vec<[f64; 2]> = point.means.iter().zip(&delta).map(|(&mean, &delta)| [mean, delta]).collect();
         let mut gradient_along_basis = Vec::new();
         if objective == Objective::Ogb {
@@ -140,6 +148,7 @@ impl Scorer {
             epsilon: params.epsilon,
             noise: 0.0,
             ceiling: 0.0,
+            trends: None,
         };
         let targets = Sums { b: point.b, square: point.square, class: point.class };
         if !scorer.gradient_along_basis.is_empty() {
@@ -171,6 +180,7 @@ impl Scorer {
             epsilon,
             noise: 0.0,
             ceiling: f64::MAX,
+            trends: None,
         }
     }
 

@@ -34,6 +34,14 @@ impl Directions {
         }
     }
 
+    /// What a term that grows with a column demands of its weight.
+    pub(crate) fn of_number(&self, column: u32) -> Signs {
+        match self.of_column.get(column as usize) {
+            Some(Some(direction)) => Signs::of_growth(*direction),
+            _ => Signs::Any,
+        }
+    }
+
     /// What a conjunction of `atoms` demands of the weight.
     pub(crate) fn of_query(&self, atoms: &[Atom]) -> Signs {
         if self.is_empty() {

@@ -4,6 +4,7 @@ mod candidate;
 mod classes;
 pub(crate) mod directions;
 mod exact;
+mod found;
 mod lengths;
 mod mirror;
 mod screen;
@@ -11,6 +12,7 @@ mod sets;
 mod smooth;
 #[cfg(test)]
 mod tests;
+mod trends;
 
 use crate::base::scratch;
 use crate::codes::column::{BinnedColumn, Scale};
@@ -27,7 +29,6 @@ use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::statistics::Statistics;
 use crate::engine::score::{ClassScorers, Scorer};
 use crate::engine::search::directions::Directions;
-use crate::model::certificate::Pruned;
 use crate::model::observer::Observer;
 use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
@@ -37,8 +38,8 @@ pub(crate) use candidate::Candidate;
 use candidate::Candidate;
 #[cfg(any(test, feature = "study"))]
 pub(crate) use candidate::children;
-pub(crate) use candidate::rounded;
 use candidate::{Floor, Kept, order, price};
+pub(crate) use candidate::{rounded, score};
 use exact::Exact;
 #[cfg(any(test, feature = "study"))]
 pub(crate) use exact::bound::Bounds;
@@ -49,6 +50,7 @@ pub(crate) use exact::relaxation::Workspace;
 #[cfg(any(test, feature = "study"))]
 pub(crate) use exact::units::UnitStats;
 pub(crate) use exact::units::Units;
+pub(crate) use found::Found;
 use rayon::prelude::*;
 use screen::Bar;
 use sets::{SetList, with_sets};
@@ -57,6 +59,8 @@ pub(crate) use smooth::smooth;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Instant;
+pub(crate) use trends::TrendCandidate;
+pub(crate) use trends::TrendSearch;
 
 /// Nodes are expanded by one thread up to so many rows times columns.
 const AT_ONCE: usize = 1 << 15;
@@ -80,6 +84,8 @@ pub(crate) struct Searcher<'a> {
     pub(crate) max_length: usize,
     /// What is known of all rows from earlier rounds.
     pub(crate) root: Option<&'a RootCounts>,
+    /// Where terms that grow with a column are looked for.
+    pub(crate) trends: Option<TrendSearch<'a>>,
     /// The codes row by row, where columns are many.
     pub(crate) by_row: Option<&'a ByRow>,
     /// The rows grouped by their codes, for exact search.
@@ -87,23 +93,6 @@ pub(crate) struct Searcher<'a> {
     /// When exact search must be done.
     pub(crate) deadline: Option<Instant>,
     pub(crate) observer: &'a dyn Observer,
-}
-
-/// The best query that was found.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Found {
-    pub(crate) query: Query,
-    pub(crate) rows: Selected,
-    pub(crate) value: f64,
-    /// Queries expanded.
-    pub(crate) nodes: u64,
-    /// No query has a higher score than one of this value at this length; absent when nothing is known.
-    pub(crate) bound: Option<f64>,
-    /// Whether no query is better.
-    pub(crate) proven: bool,
-    pub(crate) pruned: Pruned,
-    /// Counts over its rows by column, bin and cell, if the search made them.
-    pub(crate) tables: Option<Tables>,
 }
 
 /// The sets that candidates of a node and a column name.
@@ -391,6 +380,9 @@ impl Searcher<'_> {
         }
         let stats = gathered.statistics(index, group, self.columns);
         for (c, stats) in group.parts(&stats, self.scorer.stride()) {
+            if node.is_root() {
+                self.note_trends(c, stats);
+            }
             let column = Kept::new(&mut best, self.params.beam_width, floor);
             let sets = self.column_candidates(node, stats, (n, c), column);
             lists.extend(sets.map(|sets| ListedSets { node: n, column: c as u32, sets }));

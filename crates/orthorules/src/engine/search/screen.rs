@@ -24,7 +24,10 @@ impl Searcher<'_> {
     /// The codes row by row, where columns are to be left out: a beam of one has a floor, nobody waits for tables, and there is
     /// one score. A sketch knows nothing of sets of levels.
     pub(super) fn screening(&self) -> Option<&ByRow> {
-        let single = self.params.beam_width == 1 && self.params.set_levels == 1 && self.classes.is_none();
+        let single = self.params.beam_width == 1
+            && self.params.set_levels == 1
+            && self.classes.is_none()
+            && self.trends.is_none();
         self.by_row.filter(|_| self.root.is_none() && single)
     }
 
@@ -174,6 +177,7 @@ mod tests {
                     params: &params,
                     max_length,
                     units: None,
+                    trends: None,
                     root: None,
                     by_row,
                     deadline: None,

@@ -175,6 +175,7 @@ impl State {
             params: &self.params,
             max_length,
             units: Some(units),
+            trends: None,
             root: None,
             by_row: None,
             deadline: None,

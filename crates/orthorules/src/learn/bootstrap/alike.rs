@@ -3,6 +3,7 @@
 use super::NEAR;
 use crate::data::table::{Column, Values};
 use crate::model::rule::{Condition, Operand, Rule};
+use crate::model::trend::Trend;
 use std::collections::HashMap;
 
 /// Which conditions and rules are alike.
@@ -41,7 +42,13 @@ impl<'a> RuleMatcher<'a> {
     /// The same conditions up to thresholds, or, for a single condition, its opposite: that is the same split of
     /// the rows, and the intercept takes up the difference.
     pub(super) fn rules(&self, a: &Rule, b: &Rule) -> bool {
-        let same = a.conditions.len() == b.conditions.len()
+        if let (Some(s), Some(t)) = (&a.trend, &b.trend) {
+            // A column's trend, whatever its ends are; hinges go the same way.
+            let shape = |trend: &Trend| (trend.zero == trend.from, trend.zero == trend.to);
+            return s.column == t.column && shape(s) == shape(t);
+        }
+        let same = a.trend.is_some() == b.trend.is_some()
+            && a.conditions.len() == b.conditions.len()
             && a.conditions.iter().all(|c| b.conditions.iter().any(|d| self.conditions(c, d)))
             && b.conditions.iter().all(|d| a.conditions.iter().any(|c| self.conditions(c, d)));
         let turned = match (a.conditions.as_slice(), b.conditions.as_slice()) {
@@ -87,7 +94,8 @@ mod tests {
         let alike = RuleMatcher::new(&features);
         let condition =
             |op, t: f64| Condition { column: "x".into(), op, value: Some(Operand::Number(t)), of_flag: false };
-        let rule = |conditions| Rule { conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
+        let rule =
+            |conditions| Rule { conditions, trend: None, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
         let one = |op, t| rule(vec![condition(op, t)]);
         assert!(alike.rules(&one(Op::Le, 50.5), &one(Op::Le, 60.5)));
         assert!(!alike.rules(&one(Op::Le, 50.5), &one(Op::Le, 61.5)));

@@ -6,9 +6,11 @@ use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::data::table::{Column, Table, Values};
 use crate::engine::cells::Cells;
+use crate::engine::refit::trends::{self, Trended};
 use crate::engine::refit::{self, Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
+use crate::engine::trend::{TrendTerm, TrendTerms};
 use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::predict::Activations;
@@ -16,6 +18,7 @@ use crate::model::rule::Rule;
 use crate::model::signs::Signs;
 use crate::model::{Ensemble, Model, Size};
 use crate::params::{Checked, Update};
+use std::sync::Arc;
 
 /// What one draw says of one ensemble: which rules and conditions were found again, and the weights.
 pub(super) struct Draw {
@@ -45,6 +48,8 @@ pub(super) struct Draws<'a> {
     pub(super) model: &'a Model,
     pub(super) chosen: &'a [(&'a Ensemble, &'a Size)],
     pub(super) fired: Vec<Vec<Vec<bool>>>,
+    /// The scales of the columns that terms may grow with, by their numbers.
+    pub(super) scales: Vec<(u32, f64)>,
 }
 
 /// Lets the observer stop a fit, but tells it nothing: many run at once.
@@ -117,10 +122,51 @@ impl Draws<'_> {
         weights
     }
 
+    /// The same where some of the rules are trends: their values are taken on the scale that they were fitted on.
+    fn weights_beside_trends(&self, e: usize, step: &Size, rows: &[u32], response: &Response) -> (f64, Vec<f64>) {
+        let all = Rows::whole(&[], response);
+        let (mut cells, mut terms) = (Cells::new(&all, response), TrendTerms::default());
+        let mut weights = refit::constant(response.loss, &cells, response.zero(), self.params);
+        for (place, k) in step.members().enumerate() {
+            let rule = &self.model.ensembles[e].rules[k];
+            let own = rule.trend.as_ref().and_then(|trend| Some((trend, self.numbers(&trend.column)?)));
+            if let Some((trend, (numbers, scale))) = own {
+                let outside = trend.per / scale;
+                let value = |&row: &u32| trend.value(numbers[row as usize]) * outside;
+                terms.push(TrendTerm { place, values: Arc::new(rows.iter().map(value).collect()), outside });
+                cells.add_trend();
+            } else {
+                let fires = |&j: &u32| self.fired[e][k][rows[j as usize] as usize];
+                let covered: Vec<u32> = (0..rows.len() as u32).filter(fires).collect();
+                cells.split(&Selected::single(covered), &all, response);
+            }
+            weights.rules.push(0.0);
+            weights.signs.push(Signs::of_rule(rule, &self.params.monotone));
+        }
+        let newest = weights.rules.pop().and(weights.signs.pop()).unwrap_or_default();
+        let problem = Trended { rows: &all, response, cells: &cells, terms: &terms, params: self.params };
+        let Weights { intercept, rules, .. } = trends::update(&weights, newest, problem).weights;
+        let outside = |(k, w): (usize, f64)| response.outside_weight(w * terms.outside(k));
+        (response.outside_intercept(intercept), rules.into_iter().enumerate().map(outside).collect())
+    }
+
+    /// The numbers of a column, and the scale of its trends.
+    fn numbers(&self, name: &str) -> Option<(&[f64], f64)> {
+        let place = self.problem.features.iter().position(|column| column.name == name)?;
+        let scale = self.scales.iter().find(|(column, _)| *column as usize == place)?.1;
+        match &self.problem.features[place].values {
+            Values::Numeric(numbers) => Some((numbers, scale)),
+            Values::Categorical { .. } => None,
+        }
+    }
+
     /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were.
     pub(super) fn weights(&self, e: usize, step: &Size, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
         let class = if self.model.ensembles.len() > 1 { e as u32 } else { 1 };
         let response = Response::new(drawn, class);
+        if step.members().any(|k| self.model.ensembles[e].rules[k].trend.is_some()) {
+            return self.weights_beside_trends(e, step, rows, &response);
+        }
         let all = Rows::whole(&[], &response);
         let mut cells = Cells::new(&all, &response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), self.params);

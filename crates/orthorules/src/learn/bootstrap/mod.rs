@@ -12,10 +12,11 @@ use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::engine::response::Response;
+use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::report::{Bootstrap, RuleUncertainty, Uncertainty};
 use crate::model::{Ensemble, Model, Size};
-use crate::params::Checked;
+use crate::params::{Checked, Terms};
 use draws::{Draw, Draws, fired};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,8 +43,12 @@ pub(crate) fn run(
     }
     let mut search = params.clone();
     search.max_complexity = chosen.iter().map(|(_, step)| step.complexity).max().unwrap_or(0);
-    let draws =
-        Draws { problem, params: &params, search: &search, model, chosen: &chosen, fired: fired(problem, model)? };
+    let scales = match params.terms {
+        Terms::Rules => Vec::new(),
+        Terms::Linear | Terms::Hinge => Binned::new(problem, &params).scales(),
+    };
+    let fired = fired(problem, model)?;
+    let draws = Draws { problem, params: &params, search: &search, model, chosen: &chosen, fired, scales };
 
     let mut random = SplitMix64::new(params.seed);
     let seeds: Vec<u64> = (0..samples).map(|_| random.bits()).collect();
@@ -212,8 +217,9 @@ mod tests {
             let checked = params.check(problem.task.loss(), problem.rows).unwrap();
             let chosen: Vec<(&Ensemble, &Size)> = model.steps(model.chosen()).collect();
             let fired = fired(&problem, &model).unwrap();
+            let (search, scales) = (&checked, Vec::new());
             let draws =
-                Draws { problem: &problem, params: &checked, search: &checked, model: &model, chosen: &chosen, fired };
+                Draws { problem: &problem, params: &checked, search, model: &model, chosen: &chosen, fired, scales };
             let rows: Vec<u32> = (0..100).collect();
             let (intercept, weights) = draws.weights(0, chosen[0].1, &rows, &problem);
             assert!((intercept - chosen[0].1.intercept).abs() < 1e-6);

@@ -6,12 +6,13 @@ use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
+use crate::engine::trend::trend_columns;
 use crate::learn::boosting::Boosting;
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
 use crate::model::Ensemble;
 use crate::model::observer::Silent;
-use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets};
+use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets, Terms};
 use std::collections::BTreeMap;
 
 /// Numbers, categories and missing values; a target of every kind; weights and exposures.
@@ -59,7 +60,11 @@ fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ensemble {
     let params = checked.for_target(|| response.mean_target());
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
     let rows = Rows::divided(&columns, &response, ends);
-    let boosting = Boosting { rows, ..Boosting::new(&response, &columns, &params, &Silent) };
+    let trends = match params.terms {
+        Terms::Rules => Vec::new(),
+        _ => trend_columns(&problem.features, &columns, problem.weight.as_deref()),
+    };
+    let boosting = Boosting { rows, trends, ..Boosting::new(&response, &columns, &params, &Silent) };
     along_its_path(&boosting, &mut Seconds::default()).swap_remove(0)
 }
 
@@ -76,6 +81,8 @@ fn partitions_do_not_matter() {
     let first_order = Params { max_complexity: Some(12), threads: Some(1), ..Preset::Cob.params() };
     let gradient_sum = Params { objective: Objective::Gs, ..first_order.clone() };
     let sets = Params { sets: Some(Sets::On), min_coverage: Some(1), ..defaults.clone() };
+    let trends = Params { terms: Terms::Hinge, ..defaults.clone() };
+    let many_bins = Params { terms: Terms::Linear, max_bins: MaxBins::Exact, ..nested.clone() };
     let long = Params { max_complexity: Some(60), max_conditions: Some(2), ..nested.clone() };
     for (task, weighted, exposed) in [
         (Task::Regression, false, false),
@@ -89,7 +96,7 @@ fn partitions_do_not_matter() {
         (Task::Gamma, true, true),
     ] {
         let problem = problem(rows, task, weighted, exposed);
-        for params in [&defaults, &nested, &beam, &first_order, &gradient_sum, &long, &sets] {
+        for params in [&defaults, &nested, &beam, &first_order, &gradient_sum, &long, &sets, &trends, &many_bins] {
             let whole = learned(&problem, params, &[]);
             assert!(whole.rules.len() > 2, "{task}: {} rules", whole.rules.len());
             for ends in [&[rows / 2][..], &sevenths, &many, &odd] {

@@ -79,6 +79,7 @@ pub(crate) fn ensemble(
 fn rule(candidate: &UnweightedRule, columns: &[BinnedColumn]) -> Rule {
     let conditions = candidate.query.atoms.iter().map(|a| columns[a.column as usize].condition(a.selection)).collect();
     Rule {
+        trend: None,
         conditions,
         covered: candidate.rows.len() as u64,
         value: candidate.frequency,

@@ -136,7 +136,7 @@ impl<'m> Predictor<'m> {
                 scores.clear();
                 scores.resize(end - start, step.intercept);
                 for (k, &weight) in step.members().zip(&step.weights) {
-                    bits::add(weight, &bound.fires((e, k), &held), scores);
+                    bound.add((e, k), weight, (start, &held), scores);
                 }
             }
             visit(start - rows.start, &scores);
@@ -165,6 +165,8 @@ pub struct Activations {
     rows: usize,
     /// For every list and rule, the rows that satisfy it, as bits.
     fired: Vec<Vec<Vec<u64>>>,
+    /// The same of trends: their values; empty for other rules.
+    values: Vec<Vec<Vec<f64>>>,
     /// Whether all ensembles have one list.
     shared: bool,
     exposure: Option<Vec<f64>>,
@@ -186,12 +188,38 @@ impl Activations {
                 fired[e][k].extend_from_slice(&bound.fires((e, k), &held));
             }
         }
-        Ok(Self { rows, fired, shared: model.is_shared(), exposure: exposure(model, table)? })
+        let values = model
+            .lists()
+            .iter()
+            .enumerate()
+            .map(|(e, list)| {
+                (0..list.rules.len())
+                    .map(|k| {
+                        let Some((trend, numbers)) = bound.trend((e, k)) else { return Vec::new() };
+                        let fires = &mut fired[e][k];
+                        fires.fill(0);
+                        let applying = numbers.iter().enumerate().filter(|&(_, &x)| trend.applies(x));
+                        applying.for_each(|(row, _)| fires[row / 64] |= 1 << (row % 64));
+                        numbers.iter().map(|&x| trend.value(x)).collect()
+                    })
+                    .collect()
+            })
+            .collect();
+        Ok(Self { rows, fired, values, shared: model.is_shared(), exposure: exposure(model, table)? })
     }
 
-    /// Whether rule `rule` of ensemble `ensemble` holds for `row`.
+    /// Whether rule `rule` of ensemble `ensemble` holds for `row`; for a trend, whether it says anything of it.
     pub fn fires(&self, ensemble: usize, rule: usize, row: usize) -> bool {
         row < self.rows && self.list(ensemble)[rule][row / 64] >> (row % 64) & 1 == 1
+    }
+
+    /// What a weight of 1 would add to the score of `row`: 1 where the rule holds, the value of a trend, or 0.
+    pub fn amount(&self, ensemble: usize, rule: usize, row: usize) -> f64 {
+        let list = &self.values[if self.shared { 0 } else { ensemble }];
+        match list[rule].get(row) {
+            Some(&value) => value,
+            None => f64::from(u8::from(self.fires(ensemble, rule, row))),
+        }
     }
 
     /// The rows of every rule of an ensemble.
@@ -203,7 +231,10 @@ impl Activations {
     pub fn scores(&self, ensemble: usize, step: &Size) -> Vec<f64> {
         let mut scores = vec![step.intercept; self.rows];
         for (k, &weight) in step.members().zip(&step.weights) {
-            bits::add(weight, &self.list(ensemble)[k], &mut scores);
+            match self.values[if self.shared { 0 } else { ensemble }][k].as_slice() {
+                [] => bits::add(weight, &self.list(ensemble)[k], &mut scores),
+                values => scores.iter_mut().zip(values).for_each(|(score, value)| *score += weight * value),
+            }
         }
         scores
     }

@@ -5,6 +5,7 @@ use crate::base::error::{Error, Result};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, MISSING, Table, Values};
 use crate::model::rule::{Condition, ConditionKey, Test};
+use crate::model::trend::Trend;
 use crate::model::{Model, Size};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,6 +19,8 @@ pub(super) struct Order<'m> {
     conditions: Vec<(usize, &'m Condition)>,
     /// For each ensemble and rule, the places of its conditions.
     rules: Vec<Vec<Vec<usize>>>,
+    /// The same of trends: the place of the column, and how it grows.
+    trends: Vec<Vec<Option<(usize, &'m Trend)>>>,
 }
 
 /// An order and the columns of one table.
@@ -32,13 +35,20 @@ impl<'m> Order<'m> {
         let specs: HashMap<&str, &ColumnSpec> = model.columns.iter().map(|c| (c.name.as_str(), c)).collect();
         let (mut columns, mut places) = (Vec::new(), HashMap::new());
         let mut conditions: Vec<(usize, &Condition)> = Vec::new();
-        for condition in model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions) {
-            let name = condition.column.as_str();
-            let place = *places.entry(name).or_insert_with(|| {
+        let mut place_of = |name: &'m str| {
+            *places.entry(name).or_insert_with(|| {
                 columns.push((name, specs.get(name).copied()));
                 columns.len() - 1
-            });
-            conditions.push((place, condition));
+            })
+        };
+        let mut trends = Vec::with_capacity(model.ensembles.len());
+        for ensemble in &model.ensembles {
+            let mut of_rules = Vec::with_capacity(ensemble.rules.len());
+            for rule in &ensemble.rules {
+                conditions.extend(rule.conditions.iter().map(|c| (place_of(c.column.as_str()), c)));
+                of_rules.push(rule.trend.as_ref().map(|trend| (place_of(trend.column.as_str()), trend)));
+            }
+            trends.push(of_rules);
         }
         conditions.sort_by_key(|&(place, condition)| (place, condition.key()));
         conditions.dedup_by_key(|&mut (_, condition)| condition.key());
@@ -47,7 +57,7 @@ impl<'m> Order<'m> {
         let ensembles = model.ensembles.iter();
         let rules =
             ensembles.map(|e| e.rules.iter().map(|r| r.conditions.iter().filter_map(place).collect()).collect());
-        Self { rules: rules.collect(), columns, conditions }
+        Self { rules: rules.collect(), columns, conditions, trends }
     }
 
     /// Looks up the columns of `table`, or says what does not fit.
@@ -97,6 +107,24 @@ impl Bound<'_, '_> {
             if needed {
                 bits::evaluate(test, &self.columns[column], start, bits);
             }
+        }
+    }
+
+    /// How a rule grows, where it is a trend, and the numbers that it grows with.
+    pub(super) fn trend(&self, (ensemble, rule): (usize, usize)) -> Option<(&Trend, &[f64])> {
+        let (column, trend) = self.order.trends[ensemble][rule]?;
+        match &*self.columns[column] {
+            Values::Numeric(numbers) => Some((trend, numbers)),
+            Values::Categorical { .. } => None,
+        }
+    }
+
+    /// Adds what a rule adds to the scores of the rows of the block from `start` on, `held` being what is known of its
+    /// conditions.
+    pub(super) fn add(&self, rule: (usize, usize), weight: f64, (start, held): (usize, &[Bits]), scores: &mut [f64]) {
+        match self.trend(rule) {
+            Some((trend, numbers)) => trend.add(weight, &numbers[start..], scores),
+            None => bits::add(weight, &self.fires(rule, held), scores),
         }
     }
 

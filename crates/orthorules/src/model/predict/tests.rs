@@ -115,7 +115,15 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
                 status: Status::Converged,
             };
             let path = (0..=weights.len()).map(step).collect();
-            let rule = |conditions| Rule { conditions, covered: 1, value: 0.0, bound: None, proven: false, nodes: 0 };
+            let rule = |conditions| Rule {
+                conditions,
+                trend: None,
+                covered: 1,
+                value: 0.0,
+                bound: None,
+                proven: false,
+                nodes: 0,
+            };
             let chosen = weights.len();
             Ensemble {
                 class: None,

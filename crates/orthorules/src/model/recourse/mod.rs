@@ -98,6 +98,7 @@ impl Model {
     /// is wished for. Columns that no rule of these steps uses play no part; target and exposure are not changed.
     pub fn recourse(&self, table: &Table, row: usize, steps: &[&Size], wish: &Wish) -> Result<Recourse> {
         self.check_wish(wish)?;
+        self.check_terms(steps)?;
         let one = table.take(&[row as u32]);
         // Says what the table lacks, in the words of every other prediction.
         Activations::new(self, &one)?;
@@ -120,6 +121,18 @@ impl Model {
         });
         let locked: Vec<bool> = columns.iter().map(|c| wish.locked.contains(&c.name)).collect();
         Ok(Search::new(self, &columns, sums.collect(), &locked, exposure).run(wish))
+    }
+
+    /// A trend has no few values that could be counted out.
+    fn check_terms(&self, steps: &[&Size]) -> Result<()> {
+        let mut terms = self.ensembles.iter().zip(steps).flat_map(|(ensemble, step)| ensemble.terms(step));
+        match terms.find_map(|(rule, _)| rule.trend.as_ref()) {
+            Some(trend) => Err(Error::Conflict(format!(
+                "what would change a prediction is known for models of rules alone, but this one has a trend in {:?}",
+                trend.column
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Whether the wish makes sense for this model.

@@ -40,6 +40,7 @@ fn condition() -> impl Strategy<Value = Condition> {
 
 fn ensemble(class: Option<String>) -> impl Strategy<Value = Ensemble> {
     let rule = prop::collection::vec(condition(), 1..4).prop_map(|conditions| Rule {
+        trend: None,
         conditions,
         covered: 0,
         value: 0.0,

@@ -30,7 +30,14 @@ impl NodeCounter<'_> {
         match &part.mass {
             PerRow::Same(_) => {
                 let counts = tally::counts_alone(node, &part.mass, of);
-                Tally { counts, norms: None, rows: Vec::new(), sums: vec![0; group.bins()], classes }
+                Tally {
+                    counts,
+                    norms: None,
+                    rows: Vec::new(),
+                    sums: vec![0; group.bins()],
+                    classes,
+                    trends: Vec::new(),
+                }
             }
             PerRow::Each(mass) => {
                 let weighed = Counting::Weighed(mass, &part.b, &part.stands_for);

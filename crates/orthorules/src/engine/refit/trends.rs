@@ -1,0 +1,353 @@
+//! Weights of ensembles with trends: damped Newton over rows.
+//!
+//! With trends rows of a cell no longer share a score: f = β₀ + Σ βₖ qₖ + Σ wⱼ vⱼ. So a step needs a pass over the rows,
+//! O(rows · m²) with m trends, for what F and its derivatives are sums of. What a row adds is first rounded to multiples of a power
+//! of two, so that sums do not depend on the order of rows, threads or partitions. Rules still come in through cells.
+
+#[cfg(test)]
+mod tests;
+
+use super::Weights;
+use crate::base::linalg::Cholesky;
+use crate::engine::cells::Cells;
+use crate::engine::mass::Rounding;
+use crate::engine::response::Response;
+use crate::engine::rows::Rows;
+use crate::engine::trend::TrendTerms;
+use crate::model::Status;
+use crate::model::signs::Signs;
+use crate::params::{Checked, Intercept};
+use rayon::prelude::*;
+
+/// More steps than any well-posed problem needs.
+const MAX_STEPS: usize = 100;
+/// A step that promises to lower F by less than this part of its size leads to the minimum.
+const LAST: f64 = 1e-19;
+/// Parts of F's size that are too small for F to tell whether a step was good.
+const UNSEEN: f64 = 1e-13;
+/// A weight that may not pass 0 and has come so near to it, beside what it was, is there.
+const AT_ZERO: f64 = 1e-12;
+/// Scores beyond this distance from the best constant say nothing about the data.
+const FAR: f64 = 30.0;
+/// Rows that a thread takes at once.
+const ROWS_IN_A_TASK: usize = 1 << 14;
+
+/// What is fitted: rows in cells, with trends.
+#[derive(Clone, Copy)]
+pub(crate) struct Trended<'a> {
+    pub(crate) rows: &'a Rows<'a>,
+    pub(crate) response: &'a Response,
+    pub(crate) cells: &'a Cells,
+    pub(crate) terms: &'a TrendTerms,
+    pub(crate) params: &'a Checked,
+}
+
+/// What F and its derivatives are made of at some weights.
+#[derive(Debug, Clone)]
+pub(crate) struct Derivatives {
+    /// g of every row, partition after partition.
+    pub(crate) gradients: Vec<f64>,
+    /// h of every row.
+    pub(crate) curvatures: Vec<f64>,
+    /// Σ of the losses of rows, up to a constant for counts.
+    loss: f64,
+    /// Whether some score has left the range where the loss says anything about the data.
+    far: bool,
+}
+
+/// Sums over the rows: by cell, by trend and by both.
+#[derive(Debug, Clone)]
+pub(crate) struct TrendSums {
+    /// Σ g of every cell.
+    gradient: Vec<f64>,
+    /// Σ h of every cell.
+    curvature: Vec<f64>,
+    /// Σ g v of every trend.
+    along: Vec<f64>,
+    /// Σ h v of every cell and trend.
+    pub(crate) by_cell: Vec<f64>,
+    /// Σ h v v′ of every two trends.
+    pub(crate) pairs: Vec<f64>,
+}
+
+impl TrendSums {
+    fn zeros(cells: usize, trends: usize) -> Self {
+        Self {
+            gradient: vec![0.0; cells],
+            curvature: vec![0.0; cells],
+            along: vec![0.0; trends],
+            by_cell: vec![0.0; cells * trends],
+            pairs: vec![0.0; trends * trends],
+        }
+    }
+
+    fn add(mut self, other: &Self) -> Self {
+        let each = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        each(&mut self.gradient, &other.gradient);
+        each(&mut self.curvature, &other.curvature);
+        each(&mut self.along, &other.along);
+        each(&mut self.by_cell, &other.by_cell);
+        each(&mut self.pairs, &other.pairs);
+        self
+    }
+}
+
+/// Weights with what they lead to.
+pub(crate) struct Fitted {
+    pub(crate) weights: Weights,
+    /// F, the regularised risk up to a constant.
+    pub(crate) risk: f64,
+    /// The mean loss, on the outside scale.
+    pub(crate) mean_loss: f64,
+}
+
+/// The weights after the newest term, a rule or a trend, whose weight may have certain `signs`.
+pub(crate) fn update(previous: &Weights, signs: Signs, problem: Trended) -> Fitted {
+    let mut weights = previous.clone();
+    weights.rules.push(0.0);
+    weights.signs.push(signs);
+    let (risk, loss) = problem.minimise(&mut weights);
+    Fitted { weights, risk, mean_loss: problem.response.mean_of_rows(loss) }
+}
+
+impl Trended<'_> {
+    fn has_intercept(&self) -> bool {
+        self.params.intercept == Intercept::Corrected
+    }
+
+    /// The first row of every partition.
+    pub(crate) fn starts(&self) -> Vec<usize> {
+        let mut next = 0;
+        let start = |part: &crate::engine::rows::Partition| {
+            let start = next;
+            next += part.rows();
+            start
+        };
+        self.rows.parts.iter().map(start).collect()
+    }
+
+    /// Gradient and curvature of every row at some weights, and the sum of losses.
+    pub(crate) fn derivatives(&self, weights: &Weights) -> Derivatives {
+        let Self { response, cells, terms, .. } = *self;
+        let (loss, count) = (response.loss, response.rows());
+        let base = weights.scores(cells);
+        let slopes: Vec<(f64, &[f64])> =
+            terms.iter().map(|term| (weights.rules[term.place], term.values.as_slice())).collect();
+        let center = loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum());
+        let mut rows = vec![[0.0; 3]; count];
+        let far = std::sync::atomic::AtomicBool::new(false);
+        for (number, (part, start)) in self.rows.parts.iter().zip(self.starts()).enumerate() {
+            let (keys, targets) = (cells.keys(number), &part.targets);
+            let some = rows[start..start + part.rows()].par_chunks_mut(ROWS_IN_A_TASK).enumerate();
+            some.for_each(|(block, to)| {
+                let mut any_far = false;
+                for (r, to) in (block * ROWS_IN_A_TASK..).zip(to) {
+                    let f = slopes.iter().fold(base[cells.cell_of(keys[r])], |f, (w, v)| f + w * v[start + r]);
+                    let a = targets.mass.at(r) as f64 * response.mass_unit;
+                    let b = targets.b[r] as f64 * response.b_unit;
+                    let mean = loss.slope(f);
+                    let lost =
+                        if loss.is_quadratic() { 0.5 * a * (f - b / a).powi(2) } else { a * loss.psi(f) - b * f };
+                    *to = [a * mean - b, a * loss.curvature_at(mean), lost];
+                    any_far |= (f - center).abs() > FAR;
+                }
+                if any_far {
+                    far.store(true, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+        }
+        let most =
+            |i: usize| rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| row[i].abs()).reduce(|| 0.0, f64::max);
+        let rounding = Rounding::new(count as f64, most(2));
+        let lost = rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| rounding.round(row[2])).sum();
+        Derivatives {
+            gradients: rows.iter().map(|row| row[0]).collect(),
+            curvatures: rows.iter().map(|row| row[1]).collect(),
+            loss: lost,
+            far: far.into_inner(),
+        }
+    }
+
+    /// Σ a ψ(f) − b f, of which the risk is made.
+    fn data_risk(&self, at: &Derivatives) -> f64 {
+        // What is taken away is what squared loss has of the targets alone.
+        if self.response.loss.is_quadratic() { at.loss - 0.5 * self.cells.square.iter().sum::<f64>() } else { at.loss }
+    }
+
+    fn risk(&self, at: &Derivatives, weights: &Weights) -> f64 {
+        self.data_risk(at) + 0.5 * self.params.reg_lambda * weights.rules.iter().map(|w| w * w).sum::<f64>()
+    }
+
+    /// The sums that Newton's step, and the basis of the next search, are made of.
+    pub(crate) fn sums(&self, at: &Derivatives) -> TrendSums {
+        let Self { cells, terms, .. } = *self;
+        let (count, trends) = (at.gradients.len() as f64, terms.len());
+        let most = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let (g, h, v) = (most(&at.gradients), most(&at.curvatures), terms.largest());
+        let for_size = |largest: f64| Rounding::new(count, largest.min(f64::MAX));
+        let (for_g, for_h) = (for_size(g), for_size(h));
+        let for_gv: Vec<Rounding> = v.iter().map(|v| for_size(g * v)).collect();
+        let for_hv: Vec<Rounding> = v.iter().map(|v| for_size(h * v)).collect();
+        let for_pair = |i: usize, j: usize| for_size(h * v[i] * v[j]);
+        let for_pairs: Vec<Rounding> = (0..trends * trends).map(|at| for_pair(at / trends, at % trends)).collect();
+        let values: Vec<&[f64]> = terms.iter().map(|term| term.values.as_slice()).collect();
+        let mut all = TrendSums::zeros(cells.len(), trends);
+        for (number, (part, start)) in self.rows.parts.iter().zip(self.starts()).enumerate() {
+            let keys = cells.keys(number);
+            let blocks: Vec<usize> = (0..part.rows()).step_by(4 * ROWS_IN_A_TASK).collect();
+            let sum = |&block: &usize| {
+                let mut sums = TrendSums::zeros(cells.len(), trends);
+                let mut row = vec![0.0; trends];
+                for (r, &key) in keys.iter().enumerate().skip(block).take(4 * ROWS_IN_A_TASK) {
+                    let (cell, i) = (cells.cell_of(key), start + r);
+                    let (g, h) = (at.gradients[i], at.curvatures[i]);
+                    sums.gradient[cell] += for_g.round(g);
+                    sums.curvature[cell] += for_h.round(h);
+                    row.iter_mut().zip(&values).for_each(|(x, v)| *x = v[i]);
+                    for (j, &x) in row.iter().enumerate() {
+                        sums.along[j] += for_gv[j].round(g * x);
+                        let hx = h * x;
+                        sums.by_cell[cell * trends + j] += for_hv[j].round(hx);
+                        for (k, &y) in row[..=j].iter().enumerate() {
+                            sums.pairs[j * trends + k] += for_pairs[j * trends + k].round(hx * y);
+                        }
+                    }
+                }
+                sums
+            };
+            let sums: Vec<TrendSums> = blocks.par_iter().map(sum).collect();
+            all = sums.iter().fold(all, TrendSums::add);
+        }
+        for j in 0..trends {
+            (0..j).for_each(|k| all.pairs[k * trends + j] = all.pairs[j * trends + k]);
+        }
+        all
+    }
+
+    /// ∂F/∂β and the Hessian over β₀, if it is free, and all terms.
+    fn system(&self, sums: &TrendSums, weights: &Weights) -> (Vec<f64>, Vec<f64>) {
+        let Self { cells, terms, params, .. } = *self;
+        let (first, trends) = (usize::from(self.has_intercept()), terms.len());
+        let size = first + weights.rules.len();
+        let (mut gradient, mut hessian) = (vec![0.0; size], vec![0.0; size * size]);
+        let places: Vec<usize> = terms.iter().map(|term| first + term.place).collect();
+        for cell in 0..cells.len() {
+            let rules = cells.rules_of(cell).iter().map(|&k| first + k as usize);
+            let active: Vec<usize> = (0..first).chain(rules).collect();
+            for &i in &active {
+                gradient[i] += sums.gradient[cell];
+                active.iter().for_each(|&j| hessian[i * size + j] += sums.curvature[cell]);
+                for (j, &place) in places.iter().enumerate() {
+                    hessian[i * size + place] += sums.by_cell[cell * trends + j];
+                    hessian[place * size + i] += sums.by_cell[cell * trends + j];
+                }
+            }
+        }
+        for (j, &place) in places.iter().enumerate() {
+            gradient[place] += sums.along[j];
+            places.iter().enumerate().for_each(|(k, &to)| hessian[place * size + to] += sums.pairs[j * trends + k]);
+        }
+        for (k, weight) in weights.rules.iter().enumerate() {
+            gradient[first + k] += params.reg_lambda * weight;
+            hessian[(first + k) * (size + 1)] += params.reg_lambda;
+        }
+        (gradient, hessian)
+    }
+
+    /// Newton's direction over the weights that may move: those that are 0 and must keep a sign stay where the direction, or the
+    /// gradient, would have them leave their side.
+    fn direction(&self, weights: &Weights, gradient: &[f64], hessian: &[f64]) -> Vec<f64> {
+        let (first, size) = (usize::from(self.has_intercept()), gradient.len());
+        let mut held: Vec<bool> = (0..size)
+            .map(|i| {
+                let Some(k) = i.checked_sub(first) else { return false };
+                weights.rules[k] == 0.0 && !weights.signs[k].allow(-gradient[i])
+            })
+            .collect();
+        loop {
+            let free: Vec<usize> = (0..size).filter(|&i| !held[i]).collect();
+            let matrix: Vec<f64> =
+                free.iter().flat_map(|&i| free.iter().map(move |&j| hessian[i * size + j])).collect();
+            let mut some: Vec<f64> = free.iter().map(|&i| -gradient[i]).collect();
+            Cholesky::new(&matrix, free.len(), 1e-12).solve(&mut some);
+            let mut direction = vec![0.0; size];
+            free.iter().zip(&some).for_each(|(&i, &d)| direction[i] = d);
+            let leaves = |&i: &usize| {
+                i >= first && weights.rules[i - first] == 0.0 && !weights.signs[i - first].allow(direction[i])
+            };
+            let leaving: Vec<usize> = free.iter().copied().filter(leaves).collect();
+            if leaving.is_empty() {
+                return direction;
+            }
+            leaving.into_iter().for_each(|i| held[i] = true);
+        }
+    }
+
+    /// The weights after a part of the way along `direction`. What would leave its side stops at 0.
+    fn moved(&self, from: &Weights, direction: &[f64], step: f64) -> Weights {
+        let first = usize::from(self.has_intercept());
+        let mut weights = from.clone();
+        if first == 1 {
+            weights.intercept += step * direction[0];
+        }
+        for (k, d) in direction[first..].iter().enumerate() {
+            let (before, moved) = (weights.rules[k], weights.rules[k] + step * d);
+            let stops = weights.signs[k] != Signs::Any && before != 0.0 && moved.abs() <= AT_ZERO * before.abs();
+            weights.rules[k] = if stops || !weights.signs[k].allow(moved) { 0.0 } else { moved };
+        }
+        weights
+    }
+
+    /// The part of the way along `direction` at which the first weight comes to 0 that may not pass it.
+    fn reach(&self, weights: &Weights, direction: &[f64]) -> f64 {
+        let first = usize::from(self.has_intercept());
+        let stops = direction[first..].iter().enumerate().filter_map(|(k, &d)| {
+            let (w, signs) = (weights.rules[k], weights.signs[k]);
+            (w != 0.0 && !signs.allow(w + d)).then(|| (-w / d).clamp(0.0, 1.0))
+        });
+        stops.fold(1.0, f64::min)
+    }
+
+    /// Steps until the promise of the next one is nothing. Returns F there, and the sum of losses.
+    fn minimise(&self, weights: &mut Weights) -> (f64, f64) {
+        let mut at = self.derivatives(weights);
+        let mut risk = self.risk(&at, weights);
+        let size = self.cells.mass.iter().sum::<f64>() + self.cells.b.iter().map(|b| b.abs()).sum::<f64>();
+        weights.status = Status::Stalled;
+        for _ in 0..MAX_STEPS {
+            let (gradient, hessian) = self.system(&self.sums(&at), weights);
+            let direction = self.direction(weights, &gradient, &hessian);
+            let decrement: f64 = -gradient.iter().zip(&direction).map(|(g, d)| g * d).sum::<f64>();
+            if !decrement.is_finite() {
+                break;
+            }
+            let mut step = self.reach(weights, &direction);
+            let at_once = self.response.loss.is_quadratic() && weights.signs.iter().all(|&signs| signs == Signs::Any);
+            let last = step == 1.0 && (decrement <= LAST * size || at_once);
+            let mut taken = None;
+            for _ in 0..60 {
+                let next = self.moved(weights, &direction, step);
+                let next_at = self.derivatives(&next);
+                let next_risk = self.risk(&next_at, &next);
+                if next_risk.is_finite()
+                    && (next_risk <= risk - 1e-4 * step * decrement || step * decrement <= UNSEEN * size || last)
+                {
+                    taken = Some((next, next_at, next_risk));
+                    break;
+                }
+                step *= 0.5;
+            }
+            let Some((next, next_at, next_risk)) = taken else { break };
+            (*weights, at, risk) = (next, next_at, next_risk);
+            if last {
+                weights.status = Status::Converged;
+                break;
+            }
+            if at.far && self.params.reg_lambda == 0.0 && !self.response.loss.is_quadratic() {
+                weights.status = Status::Unbounded;
+                break;
+            }
+        }
+        (risk, at.loss)
+    }
+}

@@ -1,0 +1,161 @@
+//! Weights beside trends against ridge regression of generalised linear models, by `nalgebra`.
+
+use super::*;
+use crate::data::loss::Loss;
+use crate::engine::cases::{Case, cases, one_cell, selected};
+use crate::engine::refit::constant;
+use crate::engine::rows::Selected;
+use crate::engine::trend::TrendTerm;
+use crate::params::Objective;
+use nalgebra::{DMatrix, DVector};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// Values of trends for the rows of a case: some 0, as missing ones are.
+fn trends(rows: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
+    let value = prop_oneof![1 => Just(0.0), 5 => (-40i32..40).prop_map(|x| f64::from(x) / 20.0)];
+    prop::collection::vec(prop::collection::vec(value, rows), 1..4)
+}
+
+fn cases_with_trends() -> impl Strategy<Value = (Case, Vec<Vec<f64>>)> {
+    cases(3).prop_flat_map(|case| {
+        let rows = case.rows();
+        (Just(case), trends(rows))
+    })
+}
+
+/// The design matrix: the constant if it is free, the rules of the case, and the trends.
+fn design(case: &Case, trends: &[Vec<f64>], constant: bool) -> DMatrix<f64> {
+    let rules = case.rules.iter().map(|rule| rule.iter().map(|&holds| f64::from(u8::from(holds))).collect());
+    let ones = constant.then(|| vec![1.0; case.rows()]);
+    let columns: Vec<Vec<f64>> = ones.into_iter().chain(rules).chain(trends.iter().cloned()).collect();
+    DMatrix::from_fn(case.rows(), columns.len(), |row, column| columns[column][row])
+}
+
+/// Newton steps with halving, on plain matrices.
+fn ridge(response: &Response, x: &DMatrix<f64>, offset: f64, lambda: f64, constant: bool) -> DVector<f64> {
+    let loss = response.loss;
+    let rows = x.nrows();
+    let penalty = DVector::from_fn(x.ncols(), |i, _| if constant && i == 0 { 0.0 } else { lambda });
+    let risk = |beta: &DVector<f64>| {
+        let f = x * beta;
+        let data: f64 =
+            (0..rows).map(|r| response.mass(r) * loss.psi(f[r] + offset) - response.b(r) * (f[r] + offset)).sum();
+        data + 0.5 * beta.component_mul(beta).dot(&penalty)
+    };
+    let mut beta = DVector::zeros(x.ncols());
+    if constant {
+        let total = |value: &dyn Fn(usize) -> f64| (0..rows).map(value).sum::<f64>();
+        beta[0] = loss.best_constant(total(&|r| response.mass(r)), total(&|r| response.b(r))) - offset;
+    }
+    for _ in 0..200 {
+        let f = x * &beta;
+        let g = DVector::from_fn(rows, |r, _| response.mass(r) * loss.slope(f[r] + offset) - response.b(r));
+        let h = DVector::from_fn(rows, |r, _| response.mass(r) * loss.curvature(f[r] + offset));
+        let gradient = x.transpose() * g + penalty.component_mul(&beta);
+        let hessian = x.transpose() * DMatrix::from_diagonal(&h) * x + DMatrix::from_diagonal(&penalty);
+        let Some(step) = hessian.cholesky().map(|c| c.solve(&gradient)) else { break };
+        let mut part = 1.0;
+        while part > 1e-12 && risk(&(&beta - part * &step)) > risk(&beta) + 1e-15 * risk(&beta).abs() {
+            part *= 0.5;
+        }
+        beta -= part * &step;
+        if step.norm() < 1e-14 {
+            break;
+        }
+    }
+    beta
+}
+
+/// Cells, terms and weights after all rules and then all trends of a case.
+fn fitted(case: &Case, values: &[Vec<f64>], response: &Response, params: &Checked, signs: Signs) -> Weights {
+    let rows = Rows::whole(&[], response);
+    let mut cells = one_cell(response);
+    let mut weights = constant(response.loss, &cells, response.zero(), params);
+    let mut terms = TrendTerms::default();
+    for rule in &case.rules {
+        cells.split(&Selected::single(selected(rule)), &rows, response);
+        weights.rules.push(0.0);
+        weights.signs.push(Signs::Any);
+    }
+    for values in values {
+        terms.push(TrendTerm { place: weights.rules.len(), values: Arc::new(values.clone()), outside: 1.0 });
+        cells.add_trend();
+        let problem = Trended { rows: &rows, response, cells: &cells, terms: &terms, params };
+        weights = update(&weights, signs, problem).weights;
+    }
+    weights
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Weights of fixed terms are those of the ridge regression, for all losses.
+    #[test]
+    fn weights_are_those_of_a_ridge_glm((case, values) in cases_with_trends(), corrected in any::<bool>(), lambda in 0usize..2) {
+        let lambda = [0.5, 4.0][lambda];
+        let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
+        let params = case.checked(Objective::Onb, intercept, lambda);
+        let response = case.response();
+        let total: f64 = (0..case.rows()).map(|r| response.b(r)).sum();
+        let mass: f64 = (0..case.rows()).map(|r| response.mass(r)).sum();
+        prop_assume!(!response.loss.is_pure(mass, total));
+        let weights = fitted(&case, &values, &response, &params, Signs::Any);
+        let offset = if corrected { 0.0 } else { weights.intercept };
+        let x = design(&case, &values, corrected);
+        let expected = ridge(&response, &x, offset, lambda, corrected);
+        prop_assert_eq!(weights.status, Status::Converged);
+        let found: Vec<f64> = corrected.then_some(weights.intercept).into_iter().chain(weights.rules).collect();
+        for (f, e) in found.iter().zip(expected.iter()) {
+            prop_assert!((f - e).abs() <= 1e-8 * (1.0 + e.abs()), "{:?} {:?} {:?}", response.loss, found, expected);
+        }
+    }
+
+    /// Signs are kept, and at the minimum: the gradient vanishes along weights that are not 0, and drives the others against
+    /// their bounds.
+    #[test]
+    fn signs_are_kept((case, values) in cases_with_trends(), positive in any::<bool>()) {
+        let params = case.checked(Objective::Onb, Intercept::Corrected, 1.0);
+        let response = case.response();
+        let signs = if positive { Signs::Positive } else { Signs::Negative };
+        let weights = fitted(&case, &values, &response, &params, signs);
+        prop_assume!(weights.status == Status::Converged);
+        let x = design(&case, &values, true);
+        let beta = DVector::from_iterator(x.ncols(), std::iter::once(weights.intercept).chain(weights.rules.clone()));
+        let f = &x * &beta;
+        let g = DVector::from_fn(x.nrows(), |r, _| response.mass(r) * response.loss.slope(f[r]) - response.b(r));
+        let size = 1.0 + g.iter().map(|g| g.abs()).sum::<f64>();
+        let slope = x.transpose() * g;
+        for (k, (&w, s)) in weights.rules.iter().zip(&weights.signs).enumerate() {
+            prop_assert!(s.allow(w), "{:?}", weights);
+            let slope = slope[k + 1] + w;
+            let held = *s != Signs::Any && w == 0.0 && !s.allow(-slope);
+            prop_assert!(held || slope.abs() <= 1e-7 * size, "{} {:?} {:?}", slope, w, s);
+        }
+    }
+}
+
+/// The risk that a fit with trends reports is that of its cells where all trends are 0.
+#[test]
+fn trends_of_nothing_change_nothing() {
+    for loss in [Loss::Squared, Loss::Logistic, Loss::Poisson, Loss::Gamma] {
+        let case = proptest::strategy::ValueTree::current(
+            &cases(2)
+                .prop_filter("loss", move |case| case.loss() == loss)
+                .new_tree(&mut proptest::test_runner::TestRunner::deterministic())
+                .unwrap(),
+        );
+        let (response, params) = (case.response(), case.checked(Objective::Onb, Intercept::Corrected, 1.0));
+        let (mut cells, weights) = case.fitted(&response, &params);
+        let risk = weights.risk(loss, &cells, 1.0);
+        let mean = response.mean_loss(&cells, &weights.scores(&cells));
+        let mut terms = TrendTerms::default();
+        terms.push(TrendTerm { place: weights.rules.len(), values: Arc::new(vec![0.0; case.rows()]), outside: 1.0 });
+        cells.add_trend();
+        let rows = Rows::whole(&[], &response);
+        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
+        let found = update(&weights, Signs::Any, problem);
+        assert!((found.risk - risk).abs() <= 1e-9 * (1.0 + risk.abs()), "{loss}: {} {risk}", found.risk);
+        assert!((found.mean_loss - mean).abs() <= 1e-9 * (1.0 + mean), "{loss}: {} {mean}", found.mean_loss);
+    }
+}

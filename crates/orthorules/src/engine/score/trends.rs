@@ -1,0 +1,111 @@
+//! The objective of ensembles with trends: every row has its own score, and so its own gradient and curvature.
+//!
+//! The search sees rows with the mass d and the target −g, in whole units, and a loss whose mean is 0 and whose curvature is 1:
+//! then G = Σ g and D = Σ d are sums of targets and masses as everywhere else, and cells are still what rules have in
+//! common. New are the sums of d·v along trends.
+
+use super::basis::TrendGram;
+use super::{Point, Scorer};
+use crate::engine::cells::Cells;
+use crate::engine::mass::{Masses, PerRow, Unit};
+use crate::engine::refit::Weights;
+use crate::engine::refit::trends::{TrendSums, Trended};
+use crate::engine::response::{Response, TARGET_BITS, Targets};
+use crate::engine::rows::{Partition, Rows};
+use crate::engine::trend::TrendRows;
+use crate::model::Status;
+use std::borrow::Cow;
+
+/// Rows as the search sees them where an ensemble has trends.
+pub(crate) struct Working {
+    pub(crate) response: Response,
+    pub(crate) cells: Cells,
+    /// Those of every partition, if there are several.
+    targets: Vec<Targets>,
+    sums: TrendSums,
+    trends: TrendRows,
+}
+
+impl Working {
+    /// At the weights of an ensemble.
+    pub(crate) fn new(problem: Trended, weights: &Weights) -> Self {
+        let Trended { rows, response, cells, terms, .. } = problem;
+        let at = problem.derivatives(weights);
+        let sums = problem.sums(&at);
+        let starts = problem.starts();
+        let trends = TrendRows::new(terms, &at.curvatures, starts.clone());
+        let response = working(response, &at.curvatures, &at.gradients);
+        let targets: Vec<Targets> = match rows.parts.as_slice() {
+            [_] => Vec::new(),
+            several => {
+                let range = |(part, start): (&Partition, &usize)| response.targets.slice(*start..start + part.rows());
+                several.iter().zip(&starts).map(range).collect()
+            }
+        };
+        let mut working = Self { cells: cells.clone(), response, targets, sums, trends };
+        working.cells = cells.with_response(&working.rows(rows), &working.response);
+        working
+    }
+
+    /// The rows with these masses and targets.
+    pub(crate) fn rows<'a>(&'a self, rows: &'a Rows) -> Rows<'a> {
+        let part = |(number, part): (usize, &'a Partition)| Partition {
+            columns: Cow::Borrowed(&*part.columns),
+            targets: Cow::Borrowed(self.targets.get(number).unwrap_or(&self.response.targets)),
+        };
+        Rows { parts: rows.parts.iter().enumerate().map(part).collect(), sets: rows.sets.clone() }
+    }
+
+    /// The objective.
+    pub(crate) fn scorer(&self, rows: &Rows, problem: Trended, weights: &Weights) -> Scorer {
+        let cells = &self.cells;
+        let point = Point {
+            means: vec![0.0; cells.len()],
+            curvatures: vec![1.0; cells.len()],
+            b: &cells.b,
+            square: &cells.square,
+            class: None,
+            pull: weights.rules.iter().map(|w| problem.params.reg_lambda * w * w).sum(),
+            held: weights.held(),
+            converged: weights.status == Status::Converged,
+            linear: None,
+            trends: Some(TrendGram {
+                places: &self.trends.places,
+                by_cell: &self.sums.by_cell,
+                pairs: &self.sums.pairs,
+            }),
+        };
+        let scorer = Scorer::at(rows, &self.response, cells, point, problem.params);
+        Scorer { trends: Some(self.trends.clone()), ..scorer }
+    }
+}
+
+/// A response whose masses are `d` and whose targets are −`g`.
+fn working(response: &Response, d: &[f64], g: &[f64]) -> Response {
+    let masses = Masses::new(d);
+    let most = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs())).min(f64::MAX);
+    let b_unit = Unit::for_largest(most(g), TARGET_BITS);
+    let b: Vec<i64> = g.iter().map(|g| b_unit.units(-g)).collect();
+    let mass_unit = masses.unit.size();
+    let square_of = |(b, mass): (&i64, &u64)| {
+        let b = *b as f64 * b_unit.size();
+        b * (b / (*mass as f64 * mass_unit))
+    };
+    let largest_square = b.iter().zip(&masses.each).map(square_of).fold(0.0, f64::max).min(f64::MAX);
+    let largest_mass = masses.each.iter().copied().max().unwrap_or_default() as f64 * mass_unit;
+    Response {
+        targets: Targets {
+            mass: PerRow::Each(masses.each),
+            norm: None,
+            b,
+            stands_for: response.targets.stands_for.clone(),
+        },
+        mass_unit,
+        norm_unit: mass_unit,
+        b_unit: b_unit.size(),
+        square: Unit::for_largest(largest_square, TARGET_BITS),
+        largest: [largest_mass, largest_mass, most(g)],
+        counted: false,
+        ..response.without_targets()
+    }
+}

@@ -1,0 +1,188 @@
+//! Columns of numbers that terms may grow with: where they are clipped, their scale, and the mean of every bin.
+
+use crate::base::decimal::{shortest_above, shortest_below};
+use crate::codes::column::{BinnedColumn, Code, Scale, with_codes};
+use crate::data::table::{Column, Values};
+use crate::model::trend::Trend;
+use rayon::prelude::*;
+
+/// Numbers below and above these shares of the rows count as the number there.
+const CLIPPED: f64 = 0.025;
+/// How far a round number may be from such a share.
+const ROUND: f64 = 0.005;
+/// Most numbers that these are taken from: an evenly spaced sample.
+const SAMPLE: usize = 1 << 17;
+/// What is 0 may be so far from the mean, in parts of the scale, to be a round number.
+const NEAR: f64 = 0.05;
+/// A column of fewer distinct bins is told by a rule.
+const FEWEST_BINS: usize = 3;
+
+/// A column of numbers that terms may grow with.
+#[derive(Debug, Clone)]
+pub(crate) struct TrendColumn<'a> {
+    /// Its number among all columns.
+    pub(crate) column: u32,
+    name: &'a str,
+    numbers: &'a [f64],
+    /// Numbers are clipped to these.
+    low: f64,
+    high: f64,
+    /// Where a straight line is 0.
+    zero: f64,
+    /// Two standard deviations of the clipped numbers.
+    scale: f64,
+    /// Of each bin, the mean of the clipped numbers, from `zero` on and on the scale; 0 where it has no row.
+    pub(crate) means: Vec<f64>,
+    /// After each bin but the last, where a hinge may bend that goes up from there, and one that goes down.
+    bends: Vec<Option<[f64; 2]>>,
+}
+
+/// Which of the terms of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Shape {
+    /// A straight line.
+    Line,
+    /// What lies beyond the end of this bin.
+    Beyond(u32),
+    /// What lies below it.
+    Below(u32),
+}
+
+/// The columns out of `columns`, coded as `binned`, that terms may grow with.
+pub(crate) fn trend_columns<'a>(
+    columns: &'a [Column],
+    binned: &[BinnedColumn],
+    weight: Option<&[f64]>,
+) -> Vec<TrendColumn<'a>> {
+    let of = |(number, (column, binned)): (usize, (&'a Column, &BinnedColumn))| {
+        let Values::Numeric(numbers) = &column.values else { return None };
+        TrendColumn::new((number as u32, &column.name), numbers, binned, weight)
+    };
+    let all: Vec<_> = columns.iter().zip(binned).enumerate().collect();
+    all.into_par_iter().filter_map(of).collect()
+}
+
+impl<'a> TrendColumn<'a> {
+    fn new(
+        (column, name): (u32, &'a str),
+        numbers: &'a [f64],
+        binned: &BinnedColumn,
+        weight: Option<&[f64]>,
+    ) -> Option<Self> {
+        let [low, high] = ends(numbers, weight)?;
+        let (mut sums, mut weights) = (vec![0.0; binned.bins + 1], vec![0.0; binned.bins + 1]);
+        let middle = 0.5 * low + 0.5 * high;
+        let clipped = |x: f64| x.max(low).min(high) - middle;
+        let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
+        let mut square = 0.0;
+        with_codes!(&binned.codes, codes => {
+            for (row, (&x, code)) in numbers.iter().zip(codes.iter()).enumerate().filter(|(_, (x, _))| !x.is_nan()) {
+                let (w, x) = (weight_of(row), clipped(x));
+                sums[code.index()] += w * x;
+                weights[code.index()] += w;
+                square += w * x * x;
+            }
+        });
+        let total: f64 = weights[..binned.bins].iter().sum();
+        let mean = sums[..binned.bins].iter().sum::<f64>() / total;
+        let scale = 2.0 * (square / total - mean * mean).max(0.0).sqrt();
+        let filled = weights[..binned.bins].iter().filter(|&&w| w > 0.0).count();
+        let is_spread = scale > 1e-9 * (high - low) && (1.0 / scale).is_finite();
+        if filled < FEWEST_BINS || !is_spread {
+            return None;
+        }
+        let zero = shortest_below(mean + middle - NEAR * scale, mean + middle + NEAR * scale).max(low).min(high);
+        let mean_of = |(sum, weight): (&f64, &f64)| {
+            if *weight > 0.0 { (sum / weight + middle - zero) / scale } else { 0.0 }
+        };
+        let means: Vec<f64> = sums.iter().zip(&weights).take(binned.bins).map(mean_of).collect();
+        let bends = (0..binned.bins.saturating_sub(1)).map(|bin| bend(&binned.scale, bin, (low, high))).collect();
+        Some(Self { column, name, numbers, low, high, zero, scale, means, bends })
+    }
+
+    /// Two standard deviations of the clipped numbers.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The shapes of hinges that the column has, each with where it bends on the scale of its means.
+    pub(crate) fn hinges(&self) -> impl Iterator<Item = (Shape, f64)> {
+        let bent = |(bin, bend): (usize, &Option<[f64; 2]>)| {
+            let [up, down] = (*bend)?.map(|at| (at - self.zero) / self.scale);
+            Some([(Shape::Beyond(bin as u32), up), (Shape::Below(bin as u32), down)])
+        };
+        self.bends.iter().enumerate().filter_map(bent).flatten()
+    }
+
+    /// A term of this shape, and what its weight outside is for a weight of 1 here.
+    pub(crate) fn trend(&self, shape: Shape) -> Option<(Trend, f64)> {
+        let bend = |bin: u32| self.bends.get(bin as usize).copied().flatten();
+        let (from, to, zero) = match shape {
+            Shape::Line => (self.low, self.high, self.zero),
+            Shape::Beyond(bin) => (bend(bin)?[0], self.high, bend(bin)?[0]),
+            Shape::Below(bin) => (self.low, bend(bin)?[1], bend(bin)?[1]),
+        };
+        let per = step(to - from);
+        Some((Trend { column: self.name.to_owned(), from, to, zero, per }, per / self.scale))
+    }
+
+    /// How many rows the term adds something for.
+    pub(crate) fn covered(&self, trend: &Trend) -> u64 {
+        self.numbers.par_iter().with_min_len(1 << 16).filter(|&&x| trend.applies(x)).count() as u64
+    }
+
+    /// What the term is of every row, on the scale of two standard deviations.
+    pub(crate) fn values(&self, trend: &Trend) -> Vec<f64> {
+        let inside = Trend { per: self.scale, ..trend.clone() };
+        self.numbers.par_iter().with_min_len(1 << 16).map(|&x| inside.value(x)).collect()
+    }
+}
+
+/// The largest power of ten that is not above `length`.
+fn step(length: f64) -> f64 {
+    let near = length.log10().floor().clamp(-300.0, 300.0) as i32;
+    // As decimals are read, so that a step is one to the last bit.
+    let power = |exponent: i32| format!("1e{exponent}").parse().unwrap_or(1.0);
+    let (step, above): (f64, f64) = (power(near), power(near + 1));
+    if above <= length { above } else { step }
+}
+
+/// Where hinges that go up, and down, may bend between this bin and the next; nowhere if that is not inside the ends.
+fn bend(scale: &Scale, bin: usize, (low, high): (f64, f64)) -> Option<[f64; 2]> {
+    let both = match scale {
+        Scale::Ordered { lowest, highest } if lowest[bin + 1].is_finite() => {
+            [shortest_below(highest[bin], lowest[bin + 1]), shortest_above(highest[bin], lowest[bin + 1])]
+        }
+        Scale::Given { thresholds } if bin % 2 == 1 => [thresholds[bin / 2]; 2],
+        _ => return None,
+    };
+    both.iter().all(|&at| at > low && at < high).then_some(both)
+}
+
+/// The round numbers near the shares at which numbers are clipped; nothing if no number lies between them.
+fn ends(numbers: &[f64], weight: Option<&[f64]>) -> Option<[f64; 2]> {
+    let present = || numbers.iter().enumerate().filter(|(_, x)| !x.is_nan());
+    let stride = present().count().div_ceil(SAMPLE).max(1);
+    let mut sample: Vec<(f64, f64)> =
+        present().step_by(stride).map(|(row, &x)| (x + 0.0, weight.map_or(1.0, |w| w[row]))).collect();
+    let total: f64 = sample.iter().map(|(_, w)| w).sum();
+    sample.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut through = 0.0;
+    let sums: Vec<f64> = sample
+        .iter()
+        .map(|(_, w)| {
+            through += w;
+            through
+        })
+        .collect();
+    let at = |share: f64| {
+        let place = sums.partition_point(|&sum| sum <= share * total).min(sample.len().checked_sub(1)?);
+        Some(sample[place].0.clamp(-f64::MAX, f64::MAX))
+    };
+    let round = |share: f64| {
+        let (low, high) = (at(share - ROUND)?, at(share + ROUND)?);
+        Some(if low < high { shortest_below(low, high) } else { low })
+    };
+    let (low, high) = (round(CLIPPED)?, round(1.0 - CLIPPED)?);
+    (low < high && (high - low).is_finite()).then_some([low, high])
+}
