@@ -60,6 +60,7 @@ fn table_for(model: &Model) -> orthorules::Result<Table> {
 fn column(model: &Model, spec: &ColumnSpec) -> Column {
     let rules = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
     let asked: Vec<&Operand> = rules.filter(|c| c.column == spec.name).filter_map(|c| c.value.as_ref()).collect();
+    let trends = model.ensembles.iter().flat_map(|e| &e.rules).filter_map(|r| r.trend.as_ref());
     let values = match spec.kind {
         Kind::Numeric => {
             let mut numbers = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0];
@@ -67,6 +68,9 @@ fn column(model: &Model, spec: &ColumnSpec) -> Column {
                 if let Operand::Number(t) = operand {
                     numbers.extend([*t, t.next_up(), t.next_down()]);
                 }
+            }
+            for trend in trends.filter(|trend| trend.column == spec.name) {
+                numbers.extend([trend.from, trend.to, trend.zero, trend.zero.next_up()]);
             }
             Values::numbers((0..ROWS).map(|i| numbers[i % numbers.len()]))
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Which plain table each model is learned from, and how.
-const RECIPES: [(usize, &[(&str, &str)]); 9] = [
+const RECIPES: [(usize, &[(&str, &str)]); 10] = [
     (0, &[]),
     (1, &[]),
     (2, &[]),
@@ -17,6 +17,7 @@ const RECIPES: [(usize, &[(&str, &str)]); 9] = [
     (1, &[("bootstrap", "20"), ("max_complexity", "6")]),
     (0, &[("monotone", "a=+1"), ("path", "nested")]),
     (1, &[("preset", "sirus"), ("num_trees", "20")]),
+    (0, &[("terms", "hinge"), ("max_complexity", "8")]),
     (0, &[("search", "exact"), ("node_limit", "50"), ("max_complexity", "5")]),
 ];
 
@@ -62,7 +63,8 @@ mod tests {
     fn every_recipe_gives_a_model_with_rules() {
         for (model, recipe) in MODELS.iter().zip(RECIPES) {
             let text = model.to_string();
-            assert!(text.contains("\"conditions\":[{"), "{recipe:?}: {text}");
+            let has_terms = text.contains("\"conditions\":[{") || text.contains("\"trend\":{");
+            assert!(has_terms, "{recipe:?}: {text}");
             assert!(orthorules::Model::from_json(&text).is_ok(), "{recipe:?}");
         }
     }

@@ -4,7 +4,7 @@ use super::odd;
 use crate::rng::Rng;
 use crate::settings::Settings;
 use orthorules::params::{
-    Bound, Intercept, Learner, Objective, PathKind, Preset, Search, Select, Sets, Update, described,
+    Bound, Intercept, Learner, Objective, PathKind, Preset, Search, Select, Sets, Terms, Update, described,
 };
 
 /// A few parameters with which small tables take milliseconds.
@@ -21,7 +21,7 @@ pub(crate) fn modest(rng: &mut Rng, columns: &[String], settings: &mut Settings)
     }
     settings.set("max_complexity", rng.between(0, 9).to_string());
     for _ in 0..rng.below(4) {
-        match rng.below(12) {
+        match rng.below(13) {
             0 => settings.set("objective", pick(rng, Objective::NAMES)),
             1 => settings.set("update", pick(rng, Update::NAMES)),
             2 => settings.set("intercept", pick(rng, Intercept::NAMES)),
@@ -35,6 +35,7 @@ pub(crate) fn modest(rng: &mut Rng, columns: &[String], settings: &mut Settings)
                 settings.set("cuts", format!("{}={}", rng.pick(columns), numbers.join(",")));
             }
             9 => settings.set("monotone", format!("{}={}", rng.pick(columns), pick(rng, &["+1", "-1"]))),
+            11 => settings.set("terms", pick(rng, Terms::NAMES)),
             10 => settings.set("memory_limit", pick(rng, &["0", "1", "100"])),
             _ => {
                 settings.set("search", pick(rng, Search::NAMES));
@@ -92,6 +93,7 @@ fn value(rng: &mut Rng, name: &str) -> String {
         "path" => named(rng, PathKind::NAMES),
         "select" => named(rng, Select::NAMES),
         "sets" => named(rng, Sets::NAMES),
+        "terms" => named(rng, Terms::NAMES),
         "max_bins" if rng.once_in(3) => "exact".into(),
         "cuts" => {
             let number = |rng: &mut Rng| if rng.once_in(3) { odd::number(rng) } else { rng.below(12) as f64 };

@@ -6,6 +6,7 @@ use crate::data::loss::Link;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Values};
 use crate::model::rule::{Condition, Op, Operand, Rule};
+use crate::model::trend::Trend;
 use crate::model::{Ensemble, Status};
 use proptest::prelude::*;
 
@@ -32,10 +33,39 @@ fn holds(condition: &Condition, table: &Table, row: usize) -> bool {
     }
 }
 
+/// What a trend is of a row, as the model file's documentation says it.
+fn value(trend: &Trend, table: &Table, row: usize) -> f64 {
+    let Values::Numeric(numbers) = &table.column(&trend.column).unwrap().values else { return 0.0 };
+    match numbers[row] {
+        x if x.is_nan() => 0.0,
+        x if x < trend.from => (trend.from - trend.zero) / trend.per,
+        x if x > trend.to => (trend.to - trend.zero) / trend.per,
+        x => (x - trend.zero) / trend.per,
+    }
+}
+
+/// Lines and hinges.
+fn trends() -> impl Strategy<Value = Trend> {
+    (any::<bool>(), 0u8..5, 1u8..8, 0u8..3, 1u8..9).prop_map(|(is_x, from, length, zero, per)| {
+        let (from, length) = (f64::from(from) / 2.0, f64::from(length) / 2.0);
+        let column = if is_x { "x" } else { "u" }.to_owned();
+        Trend {
+            column,
+            from,
+            to: from + length,
+            zero: from + f64::from(zero) * length / 2.0,
+            per: f64::from(per) / 3.0,
+        }
+    })
+}
+
 fn score(ensemble: &Ensemble, step: &Size, table: &Table, row: usize) -> f64 {
     let mut score = step.intercept;
     for (k, weight) in step.members().zip(&step.weights) {
-        if ensemble.rules[k].conditions.iter().all(|c| holds(c, table, row)) {
+        let rule = &ensemble.rules[k];
+        if let Some(trend) = &rule.trend {
+            score += weight * value(trend, table, row);
+        } else if rule.conditions.iter().all(|c| holds(c, table, row)) {
             score += weight;
         }
     }
@@ -100,7 +130,7 @@ fn conditions() -> impl Strategy<Value = Condition> {
 }
 
 fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
-    let rule = (prop::collection::vec(conditions(), 0..4), -4.0..4.0f64);
+    let rule = (prop::collection::vec(conditions(), 0..4), -4.0..4.0f64, prop::option::weighted(0.2, trends()));
     let ensemble =
         (prop::collection::vec(rule, 1..7), -2.0..2.0f64, any::<bool>()).prop_map(|(rules, intercept, listed)| {
             let weights: Vec<f64> = rules.iter().map(|r| r.1).collect();
@@ -115,9 +145,9 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
                 status: Status::Converged,
             };
             let path = (0..=weights.len()).map(step).collect();
-            let rule = |conditions| Rule {
-                conditions,
-                trend: None,
+            let rule = |conditions: Vec<Condition>, trend: Option<Trend>| Rule {
+                conditions: if trend.is_some() { Vec::new() } else { conditions },
+                trend,
                 covered: 1,
                 value: 0.0,
                 bound: None,
@@ -127,7 +157,7 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
             let chosen = weights.len();
             Ensemble {
                 class: None,
-                rules: rules.into_iter().map(|r| rule(r.0)).collect(),
+                rules: rules.into_iter().map(|r| rule(r.0, r.2)).collect(),
                 path,
                 chosen,
                 chosen_complexity: None,
@@ -140,6 +170,7 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
 fn sharing(first: &Ensemble) -> Vec<Ensemble> {
     let of_class = |factor: f64| {
         let mut own = first.clone();
+        own.rules.iter_mut().for_each(|rule| rule.trend = None);
         for size in &mut own.path {
             size.intercept *= factor;
             size.weights.iter_mut().for_each(|w| *w = *w * factor + 0.25);
@@ -228,7 +259,10 @@ proptest! {
         for (e, ensemble) in model.ensembles.iter().enumerate() {
             for (k, rule) in ensemble.rules.iter().enumerate() {
                 for row in 0..table.rows() {
-                    let expected = rule.conditions.iter().all(|c| holds(c, &table, row));
+                    let expected = match &rule.trend {
+                        Some(trend) => value(trend, &table, row) != 0.0,
+                        None => rule.conditions.iter().all(|c| holds(c, &table, row)),
+                    };
                     prop_assert_eq!(activations.fires(e, k, row), expected);
                 }
                 prop_assert!(!activations.fires(e, k, table.rows()));
