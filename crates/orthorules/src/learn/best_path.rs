@@ -157,14 +157,10 @@ impl Path for BestPath {
 impl Refitted<'_> {
     /// What is known of all rows once the rule was added; nothing where it would take too much room.
     fn followed(&self, boosting: &Boosting) -> Option<RootCounts> {
-        if !self.state.trends.is_empty() {
-            return None;
-        }
         let (from, cells) = (self.by.from.root.as_ref()?, &self.state.cells);
         let small = (from.bytes(cells.len()) <= LARGEST_WAITING_BYTES).then(|| from.clone())?;
-        let mut root = small.not_outgrown(cells.len(), boosting.response.rows())?;
-        root.split(&boosting.rows, &self.by.found.rows, None, (cells, &self.moved_to));
-        Some(root)
+        let root = small.not_outgrown(cells.len(), boosting.response.rows())?;
+        boosting.follow(root, &self.state, &self.by.found, &self.moved_to)
     }
 }
 

@@ -6,9 +6,10 @@
 use crate::codes::column::BinnedColumn;
 use crate::engine::cells::Cells;
 use crate::engine::count::by_row::ByRow;
-use crate::engine::count::histogram::NodeCounter;
+use crate::engine::count::histogram::{NodeCounter, newest_trend_sums};
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit;
+use crate::engine::refit::moments::{self, TrendMoments};
 use crate::engine::refit::trends::{self, Trended};
 use crate::engine::refit::{Weights, softmax};
 use crate::engine::response::Response;
@@ -48,8 +49,11 @@ pub(crate) struct State {
     pub(crate) complexity: usize,
     /// The terms that are no rules.
     pub(crate) trends: TrendTerms,
-    /// The mean loss, where there are such terms.
+    /// The mean loss, where there are such terms, and the sum of losses.
     mean_loss: f64,
+    pub(crate) loss: f64,
+    /// What squared loss needs of such terms.
+    pub(crate) moments: Option<TrendMoments>,
 }
 
 impl State {
@@ -71,6 +75,8 @@ impl State {
             complexity: 0,
             trends: TrendTerms::default(),
             mean_loss: 0.0,
+            loss: 0.0,
+            moments: None,
         };
         state.risk = state.regularised_risk(boosting);
         state
@@ -93,13 +99,27 @@ impl State {
             Some(term) => {
                 self.cells.add_trend();
                 self.trends.push(term);
+                if boosting.response.loss.is_quadratic() {
+                    let moments = self.moments.get_or_insert_default();
+                    moments.add(&self.trends, &self.cells, &boosting.rows, boosting.response);
+                }
                 (0..self.cells.len() as u32).collect()
             }
-            None => self.cells.split(&found.rows, &boosting.rows, boosting.response),
+            None => {
+                let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
+                if let Some(moments) = &mut self.moments {
+                    moments.split(&found.rows, (&self.cells, &moved_to));
+                }
+                moved_to
+            }
         };
-        let signs = boosting.signs_of(found);
-        let fitted = trends::update(&self.weights, signs, self.trended(boosting));
-        (self.weights, self.risk, self.mean_loss) = (fitted.weights, fitted.risk, fitted.mean_loss);
+        let (signs, problem) = (boosting.signs_of(found), self.trended(boosting));
+        let fitted = match &self.moments {
+            Some(moments) => moments::update(&self.weights, signs, problem, moments),
+            None => trends::update(&self.weights, signs, problem),
+        };
+        (self.weights, self.risk) = (fitted.weights, fitted.risk);
+        (self.mean_loss, self.loss) = (fitted.mean_loss, fitted.loss);
         moved_to
     }
 
@@ -283,6 +303,28 @@ impl<'a> Boosting<'a> {
         let chosen = path.last().map_or(0, |size| size.rules);
         let rules = all.into_iter().map(Rc::unwrap_or_clone).collect();
         Ensemble { class: self.class.map(str::to_owned), rules, path, chosen, chosen_complexity: None }
+    }
+
+    /// What is known of all rows after the newest term of `state`, from what was known before it; nothing where rows have no counts
+    /// that last. `tables` are those of the rows of a rule, and `moved_to` tells where these went, cell by cell.
+    pub(crate) fn follow(
+        &self,
+        root: RootCounts,
+        state: &State,
+        found: &Found,
+        moved_to: &[u32],
+    ) -> Option<RootCounts> {
+        if !state.trends.is_empty() && state.moments.is_none() {
+            return None;
+        }
+        let mut root = root;
+        match &state.moments {
+            Some(moments) if found.trend.is_some() => {
+                root.add_trend(|group| newest_trend_sums(&self.rows, &moments.rows, group));
+            }
+            _ => root.split(&self.rows, &found.rows, found.tables.as_ref(), (&state.cells, moved_to)),
+        }
+        Some(root)
     }
 
     /// The counts of all rows before there is a rule.

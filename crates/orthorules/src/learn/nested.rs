@@ -141,12 +141,8 @@ impl Candidates for FromSearch {
 
     fn added(&mut self, boosting: &Boosting, state: &State, found: Found, moved_to: &[u32]) {
         let (cells, rows) = (&state.cells, boosting.response.rows());
-        // What is known of all rows is no longer known by cells.
-        self.root = self.root.take().filter(|_| state.trends.is_empty());
-        self.root = self.root.take().and_then(|root| root.not_outgrown(cells.len(), rows));
-        if let Some(root) = &mut self.root {
-            root.split(&boosting.rows, &found.rows, found.tables.as_ref(), (cells, moved_to));
-        }
+        let root = self.root.take().and_then(|root| root.not_outgrown(cells.len(), rows));
+        self.root = root.and_then(|root| boosting.follow(root, state, &found, moved_to));
         found.rows.give();
     }
 }

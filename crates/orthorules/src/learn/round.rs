@@ -2,7 +2,7 @@
 
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::root::RootCounts;
-use crate::engine::score::Working;
+use crate::engine::score::{Scorer, Working};
 use crate::engine::search::{Found, Searcher, TrendSearch};
 use crate::learn::boosting::{Boosting, State};
 use crate::model::rule::Rule;
@@ -17,10 +17,11 @@ pub(crate) fn searched<T>(
     max_length: usize,
     search: impl FnOnce(&Searcher) -> T,
 ) -> (T, Option<Found>) {
-    if !state.trends.is_empty() {
-        return with_trends(boosting, state, max_length, search);
-    }
-    let (scorer, classes) = boosting.scorers(state);
+    let (scorer, classes) = match &state.moments {
+        None if !state.trends.is_empty() => return with_trends(boosting, state, max_length, search),
+        None => boosting.scorers(state),
+        Some(moments) => (Scorer::beside_trends(state.trended(boosting), &state.weights, moments, state.loss), None),
+    };
     let searcher = boosting.searcher(&state.cells, &scorer, max_length);
     let trends = trend_search(boosting, state);
     let searcher = Searcher { root, classes: classes.as_ref(), trends, ..searcher };

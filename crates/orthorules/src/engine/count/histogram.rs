@@ -10,6 +10,8 @@ mod classes;
 mod tests;
 mod trends;
 
+pub(crate) use trends::newest_trend_sums;
+
 pub(crate) use crate::engine::count::lanes::Lanes;
 use crate::engine::count::lanes::orthogonalise_each;
 
@@ -45,16 +47,14 @@ impl Method {
     pub(crate) fn cheaper(rows: usize, column: &BinnedColumn, cells: &Cells, scorer: &Scorer) -> Self {
         let (bins, t, rules) = ((column.bins + 1) as f64, scorer.t as f64, scorer.basis.mean());
         let counts = bins * cells.keys_in_use() as f64;
-        if scorer.trends.is_some() {
-            // Rows of a cell have no vector in common.
-            return if counts > MOST_COUNTS { Self::Rules } else { Self::Cells };
-        }
         let (cells, rows) = (cells.len().min(rows) as f64, rows as f64);
         // Bins of a cell are added side by side, or one by one where few have rows.
         let spread = (bins * cells * (0.5 + 0.1 * rules)).min(rows * (3.0 + rules));
         let table = if counts > MOST_COUNTS { f64::INFINITY } else { 0.25 * counts };
         let by_cells = 2.0 * rows + table + spread + 0.1 * bins * t * t;
-        let by_vectors = (1.0 + 0.6 * scorer.stride() as f64) * rows;
+        // Beside trends rows of a cell have no vector in common.
+        let by_vectors =
+            if scorer.trends.is_some() { f64::INFINITY } else { (1.0 + 0.6 * scorer.stride() as f64) * rows };
         let by_rules = (4.0 + 2.4 * rules) * rows + 0.2 * bins * t * t;
         if by_cells <= by_vectors.min(by_rules) {
             Self::Cells
@@ -395,6 +395,7 @@ impl<'a> NodeCounter<'a> {
                 }));
             }
         }
+        self.scorer.add_slopes(&mut stats);
         orthogonalise_each(self.scorer, &mut stats);
         stats
     }

@@ -63,14 +63,17 @@ impl<'s> Lanes<'s> {
         self.gradient().iter_mut().zip(sums).for_each(|(g, &b)| *g -= number(b) * unit);
     }
 
-    /// Adds the sums along trends, bin by bin, to what is along the basis.
+    /// Adds the sums along trends, trend by trend, to what is along the basis and to G.
     pub(crate) fn add_trends(&mut self, sums: &[f64]) {
         let scorer = self.scorer;
         let Some(trends) = &scorer.trends else { return };
-        for (j, &place) in trends.places.iter().enumerate() {
-            let Some(place) = scorer.basis.place(place) else { continue };
-            let sums = sums.iter().skip(j).step_by(trends.count());
-            self.along(place).iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
+        for ((&place, &slope), sums) in trends.places.iter().zip(&trends.slopes).zip(sums.chunks_exact(self.bins)) {
+            if let Some(place) = scorer.basis.place(place) {
+                self.along(place).iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
+            }
+            if slope != 0.0 {
+                self.gradient().iter_mut().zip(sums).for_each(|(to, sum)| *to += slope * sum);
+            }
         }
     }
 

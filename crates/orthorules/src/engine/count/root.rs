@@ -107,7 +107,21 @@ impl RootCounts {
             }
         }
         lanes.subtract_targets(sums, response.b_unit);
+        lanes.add_trends(&self.tables[index].trends);
         lanes.statistics()
+    }
+
+    /// Follows a trend that was added as the newest term. `count` sums what rows add along it, by the bins of a group.
+    pub(crate) fn add_trend(&mut self, count: impl Fn(&Group) -> Vec<f64> + Sync) {
+        let sums: Vec<Vec<f64>> = self.groups.par_iter().map(&count).collect();
+        let tables = self.tables.iter_mut().zip(&mut self.counts_by_rule);
+        for ((table, counts), sums) in tables.zip(sums) {
+            // No row is in it, as rules have rows.
+            if self.linear {
+                counts.resize(counts.len() + sums.len(), 0);
+            }
+            table.trends.extend(sums);
+        }
     }
 
     /// The groups of columns that are counted together; columns that are the same in all rows are in none.

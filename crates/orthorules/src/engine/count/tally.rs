@@ -42,7 +42,7 @@ pub(crate) struct Tally {
     pub(crate) sums: Vec<i128>,
     /// `classes × bins` of rows or masses, where classes share their rules.
     pub(crate) classes: Option<Counts>,
-    /// Σ d·v along every trend, bin by bin: rounded numbers, whose sums and differences are exact.
+    /// Σ d·v of every bin, trend by trend: rounded numbers, whose sums and differences are exact.
     pub(crate) trends: Vec<f64>,
 }
 

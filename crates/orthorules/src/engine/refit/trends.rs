@@ -13,7 +13,7 @@ use crate::engine::cells::Cells;
 use crate::engine::mass::Rounding;
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
-use crate::engine::trend::TrendTerms;
+use crate::engine::trend::{TrendTerms, largest};
 use crate::model::Status;
 use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
@@ -59,11 +59,11 @@ pub(crate) struct Derivatives {
 #[derive(Debug, Clone)]
 pub(crate) struct TrendSums {
     /// Σ g of every cell.
-    gradient: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
     /// Σ h of every cell.
-    curvature: Vec<f64>,
+    pub(super) curvature: Vec<f64>,
     /// Σ g v of every trend.
-    along: Vec<f64>,
+    pub(super) along: Vec<f64>,
     /// Σ h v of every cell and trend.
     pub(crate) by_cell: Vec<f64>,
     /// Σ h v v′ of every two trends.
@@ -97,6 +97,8 @@ pub(crate) struct Fitted {
     pub(crate) weights: Weights,
     /// F, the regularised risk up to a constant.
     pub(crate) risk: f64,
+    /// The sum of the losses of rows, up to a constant for counts.
+    pub(crate) loss: f64,
     /// The mean loss, on the outside scale.
     pub(crate) mean_loss: f64,
 }
@@ -107,23 +109,12 @@ pub(crate) fn update(previous: &Weights, signs: Signs, problem: Trended) -> Fitt
     weights.rules.push(0.0);
     weights.signs.push(signs);
     let (risk, loss) = problem.minimise(&mut weights);
-    Fitted { weights, risk, mean_loss: problem.response.mean_of_rows(loss) }
+    Fitted { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss) }
 }
 
 impl Trended<'_> {
-    fn has_intercept(&self) -> bool {
+    pub(super) fn has_intercept(&self) -> bool {
         self.params.intercept == Intercept::Corrected
-    }
-
-    /// The first row of every partition.
-    pub(crate) fn starts(&self) -> Vec<usize> {
-        let mut next = 0;
-        let start = |part: &crate::engine::rows::Partition| {
-            let start = next;
-            next += part.rows();
-            start
-        };
-        self.rows.parts.iter().map(start).collect()
     }
 
     /// Gradient and curvature of every row at some weights, and the sum of losses.
@@ -136,7 +127,7 @@ impl Trended<'_> {
         let center = loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum());
         let mut rows = vec![[0.0; 3]; count];
         let far = std::sync::atomic::AtomicBool::new(false);
-        for (number, (part, start)) in self.rows.parts.iter().zip(self.starts()).enumerate() {
+        for (number, (part, start)) in self.rows.parts.iter().zip(self.rows.starts()).enumerate() {
             let (keys, targets) = (cells.keys(number), &part.targets);
             let some = rows[start..start + part.rows()].par_chunks_mut(ROWS_IN_A_TASK).enumerate();
             some.for_each(|(block, to)| {
@@ -161,8 +152,8 @@ impl Trended<'_> {
         let rounding = Rounding::new(count as f64, most(2));
         let lost = rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| rounding.round(row[2])).sum();
         Derivatives {
-            gradients: rows.iter().map(|row| row[0]).collect(),
-            curvatures: rows.iter().map(|row| row[1]).collect(),
+            gradients: rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| row[0]).collect(),
+            curvatures: rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| row[1]).collect(),
             loss: lost,
             far: far.into_inner(),
         }
@@ -182,8 +173,7 @@ impl Trended<'_> {
     pub(crate) fn sums(&self, at: &Derivatives) -> TrendSums {
         let Self { cells, terms, .. } = *self;
         let (count, trends) = (at.gradients.len() as f64, terms.len());
-        let most = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        let (g, h, v) = (most(&at.gradients), most(&at.curvatures), terms.largest());
+        let (g, h, v) = (largest(&at.gradients), largest(&at.curvatures), terms.largest());
         let for_size = |largest: f64| Rounding::new(count, largest.min(f64::MAX));
         let (for_g, for_h) = (for_size(g), for_size(h));
         let for_gv: Vec<Rounding> = v.iter().map(|v| for_size(g * v)).collect();
@@ -192,7 +182,7 @@ impl Trended<'_> {
         let for_pairs: Vec<Rounding> = (0..trends * trends).map(|at| for_pair(at / trends, at % trends)).collect();
         let values: Vec<&[f64]> = terms.iter().map(|term| term.values.as_slice()).collect();
         let mut all = TrendSums::zeros(cells.len(), trends);
-        for (number, (part, start)) in self.rows.parts.iter().zip(self.starts()).enumerate() {
+        for (number, (part, start)) in self.rows.parts.iter().zip(self.rows.starts()).enumerate() {
             let keys = cells.keys(number);
             let blocks: Vec<usize> = (0..part.rows()).step_by(4 * ROWS_IN_A_TASK).collect();
             let sum = |&block: &usize| {
@@ -225,7 +215,7 @@ impl Trended<'_> {
     }
 
     /// ∂F/∂β and the Hessian over β₀, if it is free, and all terms.
-    fn system(&self, sums: &TrendSums, weights: &Weights) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn system(&self, sums: &TrendSums, weights: &Weights) -> (Vec<f64>, Vec<f64>) {
         let Self { cells, terms, params, .. } = *self;
         let (first, trends) = (usize::from(self.has_intercept()), terms.len());
         let size = first + weights.rules.len();
@@ -256,7 +246,7 @@ impl Trended<'_> {
 
     /// Newton's direction over the weights that may move: those that are 0 and must keep a sign stay where the direction, or the
     /// gradient, would have them leave their side.
-    fn direction(&self, weights: &Weights, gradient: &[f64], hessian: &[f64]) -> Vec<f64> {
+    pub(super) fn direction(&self, weights: &Weights, gradient: &[f64], hessian: &[f64]) -> Vec<f64> {
         let (first, size) = (usize::from(self.has_intercept()), gradient.len());
         let mut held: Vec<bool> = (0..size)
             .map(|i| {
@@ -284,7 +274,7 @@ impl Trended<'_> {
     }
 
     /// The weights after a part of the way along `direction`. What would leave its side stops at 0.
-    fn moved(&self, from: &Weights, direction: &[f64], step: f64) -> Weights {
+    pub(super) fn moved(&self, from: &Weights, direction: &[f64], step: f64) -> Weights {
         let first = usize::from(self.has_intercept());
         let mut weights = from.clone();
         if first == 1 {
@@ -299,7 +289,7 @@ impl Trended<'_> {
     }
 
     /// The part of the way along `direction` at which the first weight comes to 0 that may not pass it.
-    fn reach(&self, weights: &Weights, direction: &[f64]) -> f64 {
+    pub(super) fn reach(&self, weights: &Weights, direction: &[f64]) -> f64 {
         let first = usize::from(self.has_intercept());
         let stops = direction[first..].iter().enumerate().filter_map(|(k, &d)| {
             let (w, signs) = (weights.rules[k], weights.signs[k]);

@@ -67,6 +67,17 @@ impl<'a> Rows<'a> {
         self.parts.iter().map(Partition::rows).sum()
     }
 
+    /// The first row of every partition.
+    pub(crate) fn starts(&self) -> Vec<usize> {
+        let mut next = 0;
+        let start = |part: &Partition| {
+            let start = next;
+            next += part.rows();
+            start
+        };
+        self.parts.iter().map(start).collect()
+    }
+
     /// All of them.
     pub(crate) fn all(&self) -> Selected {
         Selected { parts: self.parts.iter().map(|part| RowList::All(part.rows())).collect() }

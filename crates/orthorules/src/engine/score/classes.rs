@@ -61,6 +61,7 @@ pub(crate) fn of_classes(
             converged: own.status == Status::Converged,
             linear: None,
             trends: None,
+            square_sum: None,
         };
         Scorer::at(rows, response, cells, point, params)
     };

@@ -88,6 +88,8 @@ struct Point<'p> {
     linear: Option<(f64, Vec<f64>)>,
     /// What the basis needs of trends.
     trends: Option<TrendGram<'p>>,
+    /// Σ g²/d, where cells do not tell.
+    square_sum: Option<f64>,
 }
 
 impl Scorer {
@@ -105,6 +107,7 @@ impl Scorer {
             converged: weights.status == Status::Converged,
             linear: loss.is_quadratic().then(|| (weights.intercept, weights.rules.clone())),
             trends: None,
+            square_sum: None,
         };
         Self::at(rows, response, cells, point, params)
     }
@@ -160,7 +163,10 @@ impl Scorer {
             Objective::Onb => point.pull,
             _ => 0.0,
         };
-        scorer.ceiling = scorer.root_bound(rows, response, (cells, targets), along);
+        scorer.ceiling = match point.square_sum {
+            Some(sum) => ((sum + along).sqrt() * (1.0 + 1e-6)).min(f64::MAX),
+            None => scorer.root_bound(rows, response, (cells, targets), along),
+        };
         scorer
     }
 
@@ -306,6 +312,17 @@ impl Scorer {
         self.basis.columns_of(cell).for_each(|k| z[k] = self.per_cell[cell][1]);
         self.basis.factor.solve_lower_by_columns(&mut z);
         z
+    }
+
+    /// Adds to G of every bin what its sums along trends are of it, before these are orthogonal.
+    pub(crate) fn add_slopes(&self, stats: &mut [f64]) {
+        let Some(trends) = &self.trends else { return };
+        for bin in stats.chunks_exact_mut(self.stride()) {
+            let StatisticsMut { gradient, along, .. } = StatisticsMut::of(bin);
+            for (&place, slope) in trends.places.iter().zip(&trends.slopes) {
+                *gradient += self.basis.place(place).map_or(0.0, |place| slope * along[place]);
+            }
+        }
     }
 
     /// Turns the plain gradient sum of `stats` into that of the projected gradient.

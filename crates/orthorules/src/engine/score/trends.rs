@@ -9,12 +9,41 @@ use super::{Point, Scorer};
 use crate::engine::cells::Cells;
 use crate::engine::mass::{Masses, PerRow, Unit};
 use crate::engine::refit::Weights;
+use crate::engine::refit::moments::TrendMoments;
 use crate::engine::refit::trends::{TrendSums, Trended};
 use crate::engine::response::{Response, TARGET_BITS, Targets};
 use crate::engine::rows::{Partition, Rows};
-use crate::engine::trend::TrendRows;
+use crate::engine::trend::{TrendRows, largest};
 use crate::model::Status;
+use rayon::prelude::*;
 use std::borrow::Cow;
+
+/// Rows that a thread takes at once.
+const ROWS_IN_A_TASK: usize = 1 << 14;
+
+impl Scorer {
+    /// The objective of squared loss beside trends, where the sum of losses is `loss`. Rows of a cell share their gradient but for
+    /// what the trends add to it, which follows from the sums along these.
+    pub(crate) fn beside_trends(problem: Trended, weights: &Weights, moments: &TrendMoments, loss: f64) -> Self {
+        let Trended { rows, response, cells, params, .. } = problem;
+        let (by_cell, pairs) = moments.gram();
+        let point = Point {
+            means: weights.scores(cells),
+            curvatures: vec![1.0; cells.len()],
+            b: &cells.b,
+            square: &cells.square,
+            class: None,
+            pull: weights.rules.iter().map(|w| params.reg_lambda * w * w).sum(),
+            held: weights.held(),
+            converged: weights.status == Status::Converged,
+            linear: Some((weights.intercept, weights.rules.clone())),
+            square_sum: Some(2.0 * loss),
+            trends: Some(TrendGram { places: &moments.rows.places, by_cell: &by_cell, pairs: &pairs }),
+        };
+        let scorer = Self::at(rows, response, cells, point, params);
+        Self { trends: Some(moments.rows_at(weights)), ..scorer }
+    }
+}
 
 /// Rows as the search sees them where an ensemble has trends.
 pub(crate) struct Working {
@@ -32,7 +61,7 @@ impl Working {
         let Trended { rows, response, cells, terms, .. } = problem;
         let at = problem.derivatives(weights);
         let sums = problem.sums(&at);
-        let starts = problem.starts();
+        let starts = rows.starts();
         let trends = TrendRows::new(terms, &at.curvatures, starts.clone());
         let response = working(response, &at.curvatures, &at.gradients);
         let targets: Vec<Targets> = match rows.parts.as_slice() {
@@ -69,6 +98,7 @@ impl Working {
             held: weights.held(),
             converged: weights.status == Status::Converged,
             linear: None,
+            square_sum: None,
             trends: Some(TrendGram {
                 places: &self.trends.places,
                 by_cell: &self.sums.by_cell,
@@ -83,16 +113,17 @@ impl Working {
 /// A response whose masses are `d` and whose targets are −`g`.
 fn working(response: &Response, d: &[f64], g: &[f64]) -> Response {
     let masses = Masses::new(d);
-    let most = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs())).min(f64::MAX);
-    let b_unit = Unit::for_largest(most(g), TARGET_BITS);
-    let b: Vec<i64> = g.iter().map(|g| b_unit.units(-g)).collect();
+    let most = largest(g).min(f64::MAX);
+    let b_unit = Unit::for_largest(most, TARGET_BITS);
+    let b: Vec<i64> = g.par_iter().with_min_len(ROWS_IN_A_TASK).map(|g| b_unit.units(-g)).collect();
     let mass_unit = masses.unit.size();
     let square_of = |(b, mass): (&i64, &u64)| {
         let b = *b as f64 * b_unit.size();
         b * (b / (*mass as f64 * mass_unit))
     };
-    let largest_square = b.iter().zip(&masses.each).map(square_of).fold(0.0, f64::max).min(f64::MAX);
-    let largest_mass = masses.each.iter().copied().max().unwrap_or_default() as f64 * mass_unit;
+    let rows = b.par_iter().zip(&masses.each).with_min_len(ROWS_IN_A_TASK);
+    let largest_square = rows.map(square_of).reduce(|| 0.0, f64::max).min(f64::MAX);
+    let largest_mass = masses.each.par_iter().copied().max().unwrap_or_default() as f64 * mass_unit;
     Response {
         targets: Targets {
             mass: PerRow::Each(masses.each),
@@ -104,7 +135,7 @@ fn working(response: &Response, d: &[f64], g: &[f64]) -> Response {
         norm_unit: mass_unit,
         b_unit: b_unit.size(),
         square: Unit::for_largest(largest_square, TARGET_BITS),
-        largest: [largest_mass, largest_mass, most(g)],
+        largest: [largest_mass, largest_mass, most],
         counted: false,
         ..response.without_targets()
     }

@@ -1,7 +1,11 @@
 //! The trends that an ensemble has, row by row.
 
 use crate::engine::mass::Rounding;
+use rayon::prelude::*;
 use std::sync::Arc;
+
+/// Rows that a thread takes at once.
+const ROWS_IN_A_TASK: usize = 1 << 14;
 
 /// A trend of an ensemble.
 #[derive(Debug, Clone)]
@@ -44,18 +48,35 @@ impl TrendTerms {
 
     /// The largest size of each.
     pub(crate) fn largest(&self) -> Vec<f64> {
-        let most = |term: &TrendTerm| term.values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        self.terms.iter().map(most).collect()
+        self.terms.iter().map(|term| largest(&term.values)).collect()
     }
 }
 
-/// d·v of every row and trend, rounded so that sums over any rows are exact.
-#[derive(Debug, Clone)]
+/// The largest size of some numbers.
+pub(crate) fn largest(numbers: &[f64]) -> f64 {
+    let size = |some: &[f64]| some.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    numbers.par_chunks(ROWS_IN_A_TASK).map(size).reduce(|| 0.0, f64::max)
+}
+
+/// Products of two numbers for each row, rounded so that sums over any of the rows are exact.
+pub(crate) fn products(a: impl Fn(usize) -> f64 + Sync, b: &[f64]) -> Vec<f64> {
+    let mut products: Vec<f64> =
+        (0..b.len()).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| a(row) * b[row]).collect();
+    let rounding = Rounding::new(b.len() as f64, largest(&products).min(f64::MAX));
+    products.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|x| *x = rounding.round(*x));
+    products
+}
+
+/// d·v of every row, trend by trend, rounded so that sums over any rows are exact.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TrendRows {
     /// Where each trend stands among the terms of the ensemble.
     pub(crate) places: Vec<usize>,
-    /// Row by row, one number for each trend.
-    pub(crate) values: Arc<Vec<f64>>,
+    /// Of each trend, what every row adds.
+    pub(crate) values: Vec<Arc<Vec<f64>>>,
+    /// Of each trend, how much of what is along it is part of the gradient: its weight, where rows of a cell would share a
+    /// gradient but for trends.
+    pub(crate) slopes: Vec<f64>,
     /// Of each partition, its first row.
     pub(crate) starts: Vec<usize>,
 }
@@ -63,15 +84,13 @@ pub(crate) struct TrendRows {
 impl TrendRows {
     /// For rows whose d is `weight`, in partitions that begin at `starts`.
     pub(crate) fn new(terms: &TrendTerms, weight: &[f64], starts: Vec<usize>) -> Self {
-        let (count, rows) = (terms.len(), weight.len());
-        let mut values = vec![0.0; count * rows];
-        for (j, term) in terms.iter().enumerate() {
-            let products = || weight.iter().zip(term.values.iter()).map(|(d, v)| d * v);
-            let largest = products().fold(0.0, |most: f64, x| most.max(x.abs()));
-            let rounding = Rounding::new(rows as f64, largest);
-            values.iter_mut().skip(j).step_by(count).zip(products()).for_each(|(to, x)| *to = rounding.round(x));
+        let values = |term: &TrendTerm| Arc::new(products(|row| weight[row], &term.values));
+        Self {
+            places: terms.iter().map(|term| term.place).collect(),
+            values: terms.iter().map(values).collect(),
+            slopes: vec![0.0; terms.len()],
+            starts,
         }
-        Self { places: terms.iter().map(|term| term.place).collect(), values: Arc::new(values), starts }
     }
 
     /// How many trends there are.
@@ -79,8 +98,8 @@ impl TrendRows {
         self.places.len()
     }
 
-    /// Those of a partition, row by row.
-    pub(crate) fn of_part(&self, part: usize) -> &[f64] {
-        &self.values[self.starts[part] * self.count()..]
+    /// What the rows of a partition, and those after it, add along a trend.
+    pub(crate) fn of_part(&self, part: usize, trend: usize) -> &[f64] {
+        &self.values[trend][self.starts[part]..]
     }
 }

@@ -2,22 +2,20 @@
 
 use super::{NodeCounter, PartitionReads};
 use crate::base::simd::vectorised;
-use crate::codes::column::{Code, with_codes};
+use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::codes::packed::Codes;
 use crate::engine::count::group::Group;
 use crate::engine::row_list::RowList;
+use crate::engine::rows::Rows;
 use crate::engine::score::statistics::StatisticsMut;
+use crate::engine::trend::TrendRows;
 
 impl NodeCounter<'_> {
-    /// Σ d·v of every bin of a group and every trend, over the rows of a part; nothing where there are no trends.
+    /// Σ d·v of every trend and every bin of a group, over the rows of a part; nothing where there are no trends.
     pub(super) fn count_trends(&self, part: &PartitionReads, group: &Group) -> Vec<f64> {
         let Some(trends) = &self.scorer.trends else { return Vec::new() };
-        let (count, values) = (trends.count(), trends.of_part(part.number));
-        let mut sums = vec![0.0; group.bins() * count];
-        for (column, first) in group.of(part.columns) {
-            add_values(part.rows, &column.codes, values, count, &mut sums[first * count..]);
-        }
-        sums
+        let sums = |trend: usize| trend_sums(part.rows, trends.of_part(part.number, trend), part.columns, group);
+        (0..trends.count()).flat_map(sums).collect()
     }
 
     /// Adds what the i-th row of a part has along trends to the sums of its bin.
@@ -28,29 +26,85 @@ impl NodeCounter<'_> {
             RowList::All(_) => i,
             RowList::Some(rows) => rows[i] as usize,
         };
-        let values = &trends.of_part(part.number)[row * trends.count()..];
-        for (&place, value) in trends.places.iter().zip(values) {
+        for (trend, &place) in trends.places.iter().enumerate() {
             if let Some(place) = self.scorer.basis.place(place) {
-                sums.along[place] += value;
+                sums.along[place] += trends.of_part(part.number, trend)[row];
             }
         }
     }
 }
 
-vectorised! {
-    /// Adds the values of every row, `count` of them, to its bin.
-    fn add_values(rows: &RowList, codes: &Codes, values: &[f64], count: usize, sums: &mut [f64]) {
-        let mut add = |bin: usize, row: &[f64]| {
-            sums[bin * count..][..count].iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
-        };
-        with_codes!(codes, codes => match rows {
-            RowList::All(_) => {
-                codes.iter().zip(values.chunks_exact(count)).for_each(|(code, row)| add(code.index(), row));
+/// Σ d·v of the newest trend by the bins of a group, over all rows.
+pub(crate) fn newest_trend_sums(all: &Rows, trends: &TrendRows, group: &Group) -> Vec<f64> {
+    let mut sums = vec![0.0; group.bins()];
+    for (number, part) in all.parts.iter().enumerate() {
+        let values = trends.of_part(number, trends.count() - 1);
+        let more = trend_sums(&RowList::All(part.rows()), values, &part.columns, group);
+        sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    }
+    sums
+}
+
+/// Σ of the values of rows in every bin of a group.
+fn trend_sums(rows: &RowList, values: &[f64], columns: &[BinnedColumn], group: &Group) -> Vec<f64> {
+    let mut sums = vec![0.0; group.bins()];
+    let narrow: Option<Vec<&[u8]>> = group.of(columns).map(|(column, _)| column.codes.bytes()).collect();
+    let starts = group.starts();
+    match narrow.as_deref() {
+        Some(&[a, b]) => add_side_by_side(rows, [a, b], [starts[0], starts[1]], values, &mut sums),
+        Some(&[a, b, c]) => add_side_by_side(rows, [a, b, c], [starts[0], starts[1], starts[2]], values, &mut sums),
+        Some(&[a, b, c, d]) => {
+            add_side_by_side(rows, [a, b, c, d], [starts[0], starts[1], starts[2], starts[3]], values, &mut sums);
+        }
+        _ => {
+            for (column, first) in group.of(columns) {
+                add_values(rows, &column.codes, values, &mut sums[first..]);
             }
-            RowList::Some(rows) => rows.iter().for_each(|&r| {
-                let r = r as usize;
-                add(codes[r].index(), &values[r * count..(r + 1) * count]);
-            }),
+        }
+    }
+    sums
+}
+
+/// Several columns of bytes in one pass: no sum waits for that of another column.
+fn add_side_by_side<const K: usize>(
+    rows: &RowList,
+    codes: [&[u8]; K],
+    starts: [usize; K],
+    values: &[f64],
+    sums: &mut [f64],
+) {
+    // One table for each column, with as many places as a byte has: no place needs to be checked.
+    let mut tables = [[0.0; 256]; K];
+    match rows {
+        RowList::All(count) => {
+            let codes = codes.map(|codes| &codes[..*count]);
+            for (row, &value) in values[..*count].iter().enumerate() {
+                for k in 0..K {
+                    tables[k][codes[k][row] as usize] += value;
+                }
+            }
+        }
+        RowList::Some(rows) => {
+            for &row in rows {
+                let value = values[row as usize];
+                for k in 0..K {
+                    tables[k][codes[k][row as usize] as usize] += value;
+                }
+            }
+        }
+    }
+    for (k, table) in tables.iter().enumerate() {
+        let end = starts.get(k + 1).copied().unwrap_or(sums.len());
+        sums[starts[k]..end].iter_mut().zip(table).for_each(|(sum, x)| *sum = *x);
+    }
+}
+
+vectorised! {
+    /// Adds the value of every row to its bin.
+    fn add_values(rows: &RowList, codes: &Codes, values: &[f64], sums: &mut [f64]) {
+        with_codes!(codes, codes => match rows {
+            RowList::All(_) => codes.iter().zip(values).for_each(|(code, x)| sums[code.index()] += x),
+            RowList::Some(rows) => rows.iter().for_each(|&r| sums[codes[r as usize].index()] += values[r as usize]),
         });
     }
 }
