@@ -4,6 +4,7 @@ use super::*;
 use crate::data::loss::Loss;
 use crate::engine::cases::{Case, cases, one_cell, selected};
 use crate::engine::refit::constant;
+use crate::engine::refit::moments::{self, TrendMoments};
 use crate::engine::rows::Selected;
 use crate::engine::trend::TrendTerm;
 use crate::params::Objective;
@@ -131,6 +132,60 @@ proptest! {
             let slope = slope[k + 1] + w;
             let held = *s != Signs::Any && w == 0.0 && !s.allow(-slope);
             prop_assert!(held || slope.abs() <= 1e-7 * size, "{} {:?} {:?}", slope, w, s);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Squared loss: sums that follow rules and trends, in any order of these, give the weights and the risk that passes over the
+    /// rows give, with signs and without.
+    #[test]
+    fn moments_give_what_rows_give(
+        (case, values) in cases_with_trends().prop_filter("squared", |(case, _)| case.loss() == Loss::Squared),
+        corrected in any::<bool>(),
+        trends_first in any::<bool>(),
+        signs in 0usize..3,
+    ) {
+        let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
+        let params = case.checked(Objective::Onb, intercept, 1.5);
+        let response = case.response();
+        let rows = Rows::whole(&[], &response);
+        let signs = [Signs::Any, Signs::Positive, Signs::Negative][signs];
+        let mut cells = one_cell(&response);
+        let mut weights = constant(response.loss, &cells, response.zero(), &params);
+        let (mut terms, mut moments) = (TrendTerms::default(), TrendMoments::default());
+        let (rules, trends) = (case.rules.len(), values.len());
+        for step in 0..rules + trends {
+            let is_trend = if trends_first { step < trends } else { step >= rules };
+            if is_trend {
+                let values = values[if trends_first { step } else { step - rules }].clone();
+                terms.push(TrendTerm { place: step, values: Arc::new(values), outside: 1.0 });
+                cells.add_trend();
+                moments.add(&terms, &cells, &rows, &response);
+            } else {
+                let rule = &case.rules[if trends_first { step - trends } else { step }];
+                let covered = Selected::single(selected(rule));
+                let moved_to = cells.split(&covered, &rows, &response);
+                moments.split(&covered, (&cells, &moved_to));
+            }
+            if terms.is_empty() {
+                weights.rules.push(0.0);
+                weights.signs.push(Signs::Any);
+                continue;
+            }
+            let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
+            let expected = update(&weights, signs, problem);
+            let found = moments::update(&weights, signs, problem, &moments);
+            let size = 1.0 + cells.square.iter().sum::<f64>();
+            prop_assert!((found.risk - expected.risk).abs() <= 1e-9 * size, "{} {}", found.risk, expected.risk);
+            prop_assert!((found.loss - expected.loss).abs() <= 1e-9 * size, "{} {}", found.loss, expected.loss);
+            prop_assert_eq!(found.weights.status, Status::Converged);
+            for (f, e) in found.weights.rules.iter().zip(&expected.weights.rules) {
+                prop_assert!((f - e).abs() <= 1e-8 * (1.0 + e.abs()), "{:?} {:?}", found.weights, expected.weights);
+            }
+            weights = found.weights;
         }
     }
 }
