@@ -95,23 +95,21 @@ impl State {
 
     /// Adds a term to an ensemble that has trends, or has them from now on, and fits the weights again.
     fn add_beside_trends(&mut self, found: &Found, boosting: &Boosting) -> Vec<u32> {
-        let moved_to = match found.trend.and_then(|candidate| boosting.trend_term(candidate, self.rules.len())) {
-            Some(term) => {
-                self.cells.add_trend();
-                self.trends.push(term);
-                if boosting.response.loss.is_quadratic() {
-                    let moments = self.moments.get_or_insert_default();
-                    moments.add(&self.trends, &self.cells, &boosting.rows, boosting.response);
-                }
-                (0..self.cells.len() as u32).collect()
+        let term = found.trend.and_then(|candidate| boosting.trend_term(candidate, self.rules.len()));
+        let moved_to = if let Some(term) = term {
+            self.cells.add_trend();
+            self.trends.push(term);
+            if boosting.response.loss.is_quadratic() {
+                let moments = self.moments.get_or_insert_default();
+                moments.add(&self.trends, &self.cells, &boosting.rows, boosting.response);
             }
-            None => {
-                let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
-                if let Some(moments) = &mut self.moments {
-                    moments.split(&found.rows, (&self.cells, &moved_to));
-                }
-                moved_to
+            (0..self.cells.len() as u32).collect()
+        } else {
+            let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
+            if let Some(moments) = &mut self.moments {
+                moments.split(&found.rows, (&self.cells, &moved_to));
             }
+            moved_to
         };
         let (signs, problem) = (boosting.signs_of(found), self.trended(boosting));
         let fitted = match &self.moments {
