@@ -33,7 +33,7 @@ fn a_trend_is_told_in_the_units_of_its_column() {
     let model: serde_json::Value = serde_json::from_str(&sandbox.read("m.json")).unwrap();
     assert_eq!(model["version"], 2);
     // A file of version 1 cannot say it.
-    sandbox.write("old.json", &sandbox.read("m.json").replace("\"version\": 2", "\"version\": 1"));
+    sandbox.write("old.json", sandbox.read("m.json").replace("\"version\": 2", "\"version\": 1"));
     refused(&sandbox, &["show", "old.json"], &["version 1", "a trend needs version 2"]);
     let shown = sandbox.ok(&["show", "m.json"]).stdout;
     assert!(shown.contains("per 10 of km") && !shown.contains("if per"), "{shown}");
@@ -155,7 +155,7 @@ fn what_cannot_be_is_refused_in_one_line() {
         [("\"per\": 10.0", "\"per\": 0.0"), ("\"column\": \"km\"", "\"column\": \"weather\""), ("\"per\"", "\"step\"")]
     {
         assert!(hostile.contains(from), "{from}: {hostile}");
-        sandbox.write("h.json", &hostile.replace(from, to));
+        sandbox.write("h.json", hostile.replace(from, to));
         refused(&sandbox, &["show", "h.json"], &["h.json"]);
     }
 }
