@@ -1,5 +1,6 @@
 //! A fit on a thread of its own, which the calling thread watches: it passes news on and notices Ctrl-C.
 
+use crate::cluster::Step;
 use crate::errors::{defect, exception};
 use crate::model::Model;
 use crate::table::Table;
@@ -22,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Where the time went, in seconds by stage.
-type Seconds = Vec<(&'static str, f64)>;
+pub(crate) type Seconds = Vec<(&'static str, f64)>;
 type Outcome = orthorules::Result<orthorules::Fitted>;
 /// The model, seconds by stage, what a user should know, and whether it was interrupted.
 type Learned = (Model, Seconds, Vec<String>, bool);
@@ -30,7 +31,7 @@ type Learned = (Model, Seconds, Vec<String>, bool);
 /// What the fit tells.
 enum News {
     /// A rule was added.
-    Step { class: Option<String>, rules: usize, complexity: usize, risk: f64, rule: String },
+    Step(Step),
     /// One of the fits of a cross-validation or a bootstrap ended.
     Resampled { done: usize, total: usize },
     /// The end; nothing after a defect.
@@ -38,31 +39,68 @@ enum News {
 }
 
 /// Hears of rules and passes on the wish to stop.
-struct Watcher {
-    news: Sender<News>,
+pub(crate) struct Watcher {
+    news: Ears,
     stop: Arc<AtomicBool>,
-    /// Whether anybody wants to hear of rules.
-    talkative: bool,
+}
+
+/// Who wants to hear of rules.
+enum Ears {
+    /// Nobody.
+    None,
+    /// Who also hears of the end.
+    News(Sender<News>),
+    /// Who hears of rules alone.
+    Steps(Sender<Step>),
+}
+
+impl Watcher {
+    /// Tells of every rule.
+    pub(crate) fn telling(steps: Sender<Step>, stop: Arc<AtomicBool>) -> Self {
+        Self { news: Ears::Steps(steps), stop }
+    }
 }
 
 impl Observer for Watcher {
     fn step(&self, class: Option<&str>, rule: &Rule, step: &Size) {
-        if self.talkative {
-            let class = class.map(str::to_owned);
-            let (rules, complexity, risk) = (step.rules, step.complexity, step.train_risk);
-            let _ = self.news.send(News::Step { class, rules, complexity, risk, rule: rule.to_string() });
+        let told = || (class.map(str::to_owned), step.rules, step.complexity, step.train_risk, rule.to_string());
+        match &self.news {
+            Ears::None => {}
+            Ears::News(news) => drop(news.send(News::Step(told()))),
+            Ears::Steps(steps) => drop(steps.send(told())),
         }
     }
 
     fn resampled(&self, done: usize, total: usize) {
-        if self.talkative {
-            let _ = self.news.send(News::Resampled { done, total });
+        if let Ears::News(news) = &self.news {
+            let _ = news.send(News::Resampled { done, total });
         }
     }
 
     fn stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
+}
+
+/// The engine's parameters from a preset, and from their names and values as text; `cuts` and `monotone` go by columns.
+pub(crate) fn parameters(
+    preset: Option<&str>,
+    cuts: Option<BTreeMap<String, Vec<f64>>>,
+    monotone: Option<BTreeMap<String, i8>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Params> {
+    let mut params = match preset {
+        Some(name) => name.parse::<Preset>().map_err(exception)?.params(),
+        None => Params::default(),
+    };
+    for (name, value) in options.into_iter().flatten() {
+        params.set(&name.extract::<String>()?, &value.extract::<String>()?).map_err(exception)?;
+    }
+    params.cuts = cuts.unwrap_or_default();
+    for (name, direction) in monotone.unwrap_or_default() {
+        params.monotone.insert(name, Monotone::try_from(direction).map_err(exception)?);
+    }
+    Ok(params)
 }
 
 /// Learns from `table`, which is used up.
@@ -93,17 +131,7 @@ pub(crate) fn fit(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Learned> {
     let task: Task = task.parse().map_err(exception)?;
-    let mut params = match preset {
-        Some(name) => name.parse::<Preset>().map_err(exception)?.params(),
-        None => Params::default(),
-    };
-    for (name, value) in options.into_iter().flatten() {
-        params.set(&name.extract::<String>()?, &value.extract::<String>()?).map_err(exception)?;
-    }
-    params.cuts = cuts.unwrap_or_default();
-    for (name, direction) in monotone.unwrap_or_default() {
-        params.monotone.insert(name, Monotone::try_from(direction).map_err(exception)?);
-    }
+    let params = parameters(preset, cuts, monotone, options)?;
     params.check(task.loss(), 1).map_err(exception)?;
     let roles = Roles { target, task: Some(task), positive, weight, exposure, groups, ..Roles::default() };
     let columns = std::mem::take(&mut table.borrow_mut().columns);
@@ -111,7 +139,8 @@ pub(crate) fn fit(
 
     let (sender, mut receiver) = mpsc::channel();
     let stop = Arc::new(AtomicBool::new(false));
-    let watcher = Watcher { news: sender.clone(), stop: Arc::clone(&stop), talkative: callback.is_some() };
+    let ears = if callback.is_some() { Ears::News(sender.clone()) } else { Ears::None };
+    let watcher = Watcher { news: ears, stop: Arc::clone(&stop) };
     let learn = move || -> Outcome {
         let problem = Problem::new(orthorules::Table::new(columns)?, &roles)?;
         let mut fitted = orthorules::fit(&problem, &params, &watcher)?;
@@ -133,9 +162,9 @@ pub(crate) fn fit(
         let listening = &mut receiver;
         let news = py.detach(move || listening.recv_timeout(LOOK));
         match news {
-            Ok(News::Step { class, rules, complexity, risk, rule }) => {
+            Ok(News::Step(added)) => {
                 if let (Some(callback), None) = (&callback, &interrupt) {
-                    callback.call1(py, (class, rules, complexity, risk, rule)).inspect_err(|_| {
+                    callback.call1(py, added).inspect_err(|_| {
                         stop.store(true, Ordering::Relaxed);
                     })?;
                 }

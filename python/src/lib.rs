@@ -2,6 +2,7 @@
 //! name in scikit-learn is in the package's own Python files; this layer only carries data across.
 
 mod borrowed;
+mod cluster;
 mod errors;
 mod fit;
 mod model;
@@ -18,6 +19,8 @@ mod _native {
     use pyo3::types::PyDict;
     use std::ffi::OsString;
 
+    #[pymodule_export]
+    use super::cluster::{Fit, Partition, merge, partition_files};
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]

@@ -51,6 +51,9 @@
 //! makes it panic: every [`Error`] is one line that names the place and the remedy. Formulas and their identifiers are
 //! in `docs/algorithm.md`, the rooms of the code in `ARCHITECTURE.md`.
 
+// Without readers of files nobody has rows elsewhere.
+#![cfg_attr(not(feature = "files"), allow(dead_code))]
+
 mod base;
 mod codes;
 mod data;
@@ -70,6 +73,8 @@ pub use data::problem::{Problem, Roles, Task};
 pub use data::table::{Column, Kind, Table, Values};
 pub use data::warning::Warning;
 pub use data::{generate, loss, problem, table, warning};
+#[cfg(feature = "files")]
+pub use learn::fit::cluster::{Partition, Trip, fit_partitions, merge};
 pub use learn::fit::fit;
 pub use learn::fitted::Fitted;
 pub use learn::seconds::Seconds;

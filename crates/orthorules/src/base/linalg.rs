@@ -1,5 +1,7 @@
 //! The little algebra that small symmetric systems need.
 
+use crate::base::wire::wire;
+
 /// Lower triangle L of a positive semidefinite matrix M = LLᵀ, row by row. A column whose pivot is rounding noise is
 /// dropped: its pivot is 0 and it takes no part in solutions.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -8,8 +10,14 @@ pub(crate) struct Cholesky {
     /// Row-major, lower triangle filled.
     lower: Vec<f64>,
 }
+wire!(Cholesky { size, lower });
 
 impl Cholesky {
+    /// Whether it is a factor of this size.
+    pub(crate) fn has_size(&self, size: usize) -> bool {
+        self.size == size && self.lower.len() == size * size
+    }
+
     /// Factors the row-major `size × size` matrix; a pivot counts as noise below `tolerance` times its diagonal entry.
     pub(crate) fn new(matrix: &[f64], size: usize, tolerance: f64) -> Self {
         let mut lower = vec![0.0; size * size];

@@ -8,3 +8,4 @@ pub(crate) mod random;
 pub(crate) mod scratch;
 pub(crate) mod simd;
 pub(crate) mod threads;
+pub(crate) mod wire;

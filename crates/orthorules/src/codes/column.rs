@@ -25,6 +25,8 @@ pub(crate) struct BinnedColumn {
     pub(crate) codes: Codes,
     /// The smallest and the largest number.
     pub(crate) range: Option<(f64, f64)>,
+    /// How many rows each code has, where the codes of rows lie elsewhere.
+    pub(crate) elsewhere: Option<Vec<u64>>,
 }
 
 impl BinnedColumn {
@@ -36,7 +38,14 @@ impl BinnedColumn {
             Codes::U16(codes) => Codes::U16(codes[rows].to_vec().into()),
             Codes::U32(codes) => Codes::U32(codes[rows].to_vec().into()),
         };
-        Self { name: self.name.clone(), scale: self.scale.clone(), bins: self.bins, codes, range: self.range }
+        Self {
+            name: self.name.clone(),
+            scale: self.scale.clone(),
+            bins: self.bins,
+            codes,
+            range: self.range,
+            elsewhere: None,
+        }
     }
 
     /// Whether its numbers are 0 and 1 alone, and both.
@@ -53,20 +62,40 @@ impl BinnedColumn {
     /// bin as many as there are rows in it.
     pub(crate) fn counts_rows(&self) -> bool {
         let (Scale::Ordered { lowest, highest }, Some((_, most))) = (&self.scale, self.range) else { return false };
-        let rows = with_codes!(&self.codes, codes => codes.len());
+        let rows = self.rows();
         if rows < FEWEST_COUNTED || self.bins < 2 || most - lowest[0] + 1.0 != rows as f64 {
             return false;
         }
-        let mut counts = vec![0usize; self.bins + 1];
-        with_codes!(&self.codes, codes => codes.iter().for_each(|code| counts[code.index()] += 1));
+        let counts = self.counts();
         let end = |bin: usize| if bin + 1 == self.bins { most } else { highest[bin] };
         let whole = |x: f64| x.fract() == 0.0;
         (0..self.bins)
             .all(|bin| whole(lowest[bin]) && whole(end(bin)) && end(bin) - lowest[bin] + 1.0 == counts[bin] as f64)
     }
 
+    /// How many rows there are.
+    fn rows(&self) -> usize {
+        match &self.elsewhere {
+            Some(counts) => counts.iter().sum::<u64>() as usize,
+            None => with_codes!(&self.codes, codes => codes.len()),
+        }
+    }
+
+    /// How many rows each code has, missing values last.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        if let Some(counts) = &self.elsewhere {
+            return counts.clone();
+        }
+        let mut counts = vec![0u64; self.bins + 1];
+        with_codes!(&self.codes, codes => codes.iter().for_each(|code| counts[code.index()] += 1));
+        counts
+    }
+
     /// How many rows have no value.
     pub(crate) fn missing(&self) -> usize {
+        if let Some(counts) = &self.elsewhere {
+            return counts.last().map_or(0, |&missing| missing as usize);
+        }
         with_codes!(&self.codes, codes => codes.iter().filter(|code| code.index() == self.bins).count())
     }
 

@@ -1,5 +1,7 @@
 //! From the values of a column to codes, piece by piece.
 
+use crate::base::error::Result;
+use crate::base::wire::{Reader, Wire, damaged};
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::packed::{CodeBuilder, Codes};
 use crate::data::table::MISSING;
@@ -31,6 +33,29 @@ enum Way {
     Nominal {
         levels: Vec<String>,
     },
+}
+
+impl Wire for Coder {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.name.put(to);
+        match &self.way {
+            Way::Ordered { finder, .. } => (0u8, finder.highest.clone()).put(to),
+            Way::Given { thresholds } => (1u8, thresholds.clone()).put(to),
+            Way::Ranked { levels } => (2u8, levels.clone()).put(to),
+            Way::Nominal { levels } => (3u8, levels.clone()).put(to),
+        }
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let name = String::take(from)?;
+        Ok(match u8::take(from)? {
+            0 => Self::ordered(&name, Vec::take(from)?),
+            1 => Self::given(&name, &Vec::<f64>::take(from)?),
+            2 => Self::ranked(&name, Vec::take(from)?),
+            3 => Self::nominal(&name, Vec::take(from)?),
+            _ => return Err(damaged()),
+        })
+    }
 }
 
 impl Coder {
@@ -109,7 +134,7 @@ impl Coder {
             Way::Ranked { levels } => Scale::Ranked { levels },
             Way::Nominal { levels } => Scale::Nominal { levels },
         };
-        BinnedColumn { name: self.name, scale, bins: self.bins, codes, range: self.range }
+        BinnedColumn { name: self.name, scale, bins: self.bins, codes, range: self.range, elsewhere: None }
     }
 }
 

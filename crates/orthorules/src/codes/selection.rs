@@ -4,6 +4,7 @@
 //! [`crate::model::rule`].
 
 use crate::base::decimal;
+use crate::base::wire::wire;
 use crate::codes::scale::Scale;
 use crate::model::rule::{Op, Operand};
 
@@ -37,12 +38,13 @@ pub(crate) struct Atom {
 }
 
 /// The codes of a selection, to be asked of many rows: so many from the first on, but for one.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CodeSet {
     first: u32,
     width: u32,
     except: u32,
 }
+wire!(CodeSet { first, width, except });
 
 impl Selection {
     /// The comparison that it is shown as.
@@ -163,6 +165,11 @@ impl Selection {
 }
 
 impl CodeSet {
+    /// Whether a column of so many bins has them.
+    pub(crate) fn fits(self, bins: usize) -> bool {
+        self.first as usize + self.width as usize <= bins + 1
+    }
+
     #[inline]
     pub(crate) fn contains(self, code: usize) -> bool {
         let code = code as u32;

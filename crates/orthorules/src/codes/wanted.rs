@@ -1,11 +1,12 @@
 //! The codes that a condition wants, as they are asked of many rows; and the sets of levels that conditions name.
 
+use crate::base::wire::wire_enum;
 use crate::codes::selection::{CodeSet, Selection};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The codes of a selection.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// A range with one exception.
     Range(CodeSet),
@@ -13,7 +14,17 @@ pub(crate) enum Wanted {
     Table(Vec<bool>),
 }
 
+wire_enum!(Wanted { 0 => Range(codes), 1 => Table(wanted) });
+
 impl Wanted {
+    /// Whether a column of so many bins has these codes.
+    pub(crate) fn fits(&self, bins: usize) -> bool {
+        match self {
+            Self::Range(codes) => codes.fits(bins),
+            Self::Table(wanted) => wanted.len() == bins + 1,
+        }
+    }
+
     /// Those of some levels of a column of so many bins, or of all others.
     pub(crate) fn levels(levels: &[u32], inside: bool, bins: usize) -> Self {
         let mut wanted = vec![!inside; bins + 1];

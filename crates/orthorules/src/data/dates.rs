@@ -1,5 +1,6 @@
 //! Dates and times as text: which forms are read, and the parts of them that rules can use.
 
+use crate::base::wire::{wire, wire_enum};
 use serde::{Deserialize, Serialize};
 
 /// Whether numbers like 3/4/2024 have the day or the month first. All other forms leave no choice.
@@ -11,6 +12,7 @@ pub enum DateForm {
     /// 12/31/2024.
     MonthFirst,
 }
+wire_enum!(DateForm { 0 => DayFirst, 1 => MonthFirst });
 
 /// A part of a date or time, which is a column by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -25,6 +27,7 @@ pub enum DatePart {
     /// The hour, 0 to 23.
     Hour,
 }
+wire_enum!(DatePart { 0 => Year, 1 => Month, 2 => Weekday, 3 => Hour });
 
 /// A column that is a part of another, which holds dates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +41,7 @@ pub struct DateSource {
     /// How the dates are read.
     pub form: DateForm,
 }
+wire!(DateSource { column, part, form });
 
 /// The days of the week, in order.
 pub const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];

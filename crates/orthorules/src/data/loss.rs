@@ -4,6 +4,8 @@
 //! is `a μ(f) − b`, its second derivative `a μ′(f)`, with μ = ψ′. Squared loss doubles a and b, so that ψ(f) = f²/2.
 //! Gamma loss is Poisson loss with the score negated: a is weight × target and b minus the weight, so that ψ(f) = e⁻ᶠ.
 
+use crate::base::wire::wire_enum;
+
 /// How a prediction is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -18,6 +20,7 @@ pub enum Loss {
     /// Half the gamma deviance: y/m − 1 − log(y/m) with the mean m = exposure · exp(f).
     Gamma,
 }
+wire_enum!(Loss { 0 => Squared, 1 => Logistic, 2 => Poisson, 3 => Gamma });
 
 /// What the score of a model is of its mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]

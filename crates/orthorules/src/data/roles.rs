@@ -1,6 +1,7 @@
 //! Which column plays which part.
 
 use crate::base::error::{Error, Result};
+use crate::base::wire::wire;
 use crate::data::problem::Task;
 use crate::data::table::Notation;
 use std::collections::BTreeMap;
@@ -33,6 +34,20 @@ pub struct Roles {
     /// How text spells numbers and missing values, where a file is read.
     pub notation: Notation,
 }
+wire!(Roles {
+    target,
+    task,
+    positive,
+    weight,
+    exposure,
+    groups,
+    ignore,
+    categorical,
+    ordered,
+    without_dates,
+    drop_missing_target,
+    notation,
+});
 
 impl Roles {
     /// The columns are there, and no column has two parts to play.

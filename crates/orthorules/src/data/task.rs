@@ -1,6 +1,7 @@
 //! What is predicted, and how a target's values tell.
 
 use crate::base::error::{Error, Result};
+use crate::base::wire::wire_enum;
 use crate::data::loss::Loss;
 use crate::data::table::Values;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ pub enum Task {
     /// A positive amount, by gamma loss.
     Gamma,
 }
+wire_enum!(Task { 0 => Regression, 1 => Classification, 2 => Poisson, 3 => Gamma });
 
 impl Task {
     /// All of them.

@@ -5,12 +5,15 @@
 //! covered rows are taken from the cells that they leave, and nobody looks at the others. With one list of rules for several
 //! classes a cell has the mass of each class in place of B.
 
+use crate::base::wire::wire;
 use crate::codes::wanted::Wanted;
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
+use crate::engine::rows::ask::{Ask, Clause, Split};
 use crate::engine::rows::{Rows, Selected};
 use rayon::prelude::*;
 use std::ops::{AddAssign, SubAssign};
+use std::sync::Arc;
 
 /// Above this many rows a pass is shared among threads, in blocks of this size.
 const ROWS_IN_A_TASK: usize = 1 << 16;
@@ -31,6 +34,7 @@ pub(crate) struct CellSums {
     /// Σ b²/a, for the squares of gradients.
     pub(crate) square: i128,
 }
+wire!(CellSums { rows, stands_for, mass, norm, b, square });
 
 impl AddAssign for CellSums {
     fn add_assign(&mut self, other: Self) {
@@ -79,16 +83,30 @@ pub(crate) struct Cells {
     class_units: Vec<u64>,
     /// The same as numbers: B of every class.
     by_class: Vec<f64>,
+    /// The rules with where their rows went, if rows lie elsewhere.
+    history: Vec<Arc<Split>>,
 }
 
 impl Cells {
     /// One cell with all rows.
     pub(crate) fn new(rows: &Rows, response: &Response) -> Self {
+        let mut cells = Self::empty(rows, response);
+        (cells.sums, cells.class_units) = cells.all_sums_of(&rows.all(), rows, response);
+        if cells.sums[0].rows == 0 {
+            // Nobody answered, and the fit ends: numbers that do no harm.
+            cells.sums[0] = CellSums { rows: 1, stands_for: 1, mass: 1, norm: 1, b: 0, square: 0 };
+        }
+        cells.follow(response);
+        cells
+    }
+
+    /// The same, of which no sum is known.
+    pub(crate) fn empty(rows: &Rows, response: &Response) -> Self {
         let counted = response.counted;
         let keys = |targets: &Targets| {
             if counted { targets.b.iter().map(|&b| u32::from(b != 0)).collect() } else { vec![0; targets.b.len()] }
         };
-        let mut cells = Self {
+        Self {
             keys: rows.parts.iter().map(|part| keys(&part.targets)).collect(),
             counted,
             rules_of: vec![Vec::new()],
@@ -101,11 +119,13 @@ impl Cells {
             classes: response.classes,
             class_units: Vec::new(),
             by_class: Vec::new(),
-        };
-        cells.sums = cells.sums_of(&rows.all(), rows, response);
-        cells.class_units = cells.class_units_of(&rows.all(), rows);
-        cells.follow(response);
-        cells
+            history: Vec::new(),
+        }
+    }
+
+    /// The rules with where their rows went, if rows lie elsewhere.
+    pub(crate) fn history(&self) -> &[Arc<Split>] {
+        &self.history
     }
 
     /// The cell of a row, where all rows are in one partition.
@@ -182,6 +202,12 @@ impl Cells {
         (k, inside): (usize, bool),
     ) -> bool {
         let in_rule = self.are_in_rule(k);
+        if let (Some(elsewhere), Some((node, _))) = (&rows.elsewhere, &from.elsewhere) {
+            let mut node = node.clone();
+            node.clauses.push(Clause { column, wanted: wanted.clone(), holds: true });
+            let good = in_rule.iter().map(|&in_rule| in_rule == inside).collect();
+            return elsewhere.answer(&self.history, Ask::AllIn(node, good)).unwrap_or(true);
+        }
         let mut parts = rows.parts.iter().zip(&from.parts).enumerate();
         parts.all(|(number, (part, list))| {
             let keys = self.keys(number);
@@ -202,8 +228,7 @@ impl Cells {
     /// Adds a rule that covers the `selected` rows: covered rows of a partly covered cell move to a new cell. Says where the covered
     /// rows of each cell are now.
     pub(crate) fn split(&mut self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<u32> {
-        let covered = self.sums_of(selected, rows, response);
-        let covered_units = self.class_units_of(selected, rows);
+        let (covered, covered_units) = self.all_sums_of(selected, rows, response);
         let (old, newest) = (self.len(), self.rules as u32);
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for (cell, covered) in covered.into_iter().enumerate().filter(|(_, covered)| covered.rows > 0) {
@@ -221,11 +246,10 @@ impl Cells {
             let rules = self.rules_of[cell].iter().copied().chain([newest]).collect();
             self.rules_of.push(rules);
         }
-        let shift = u32::from(self.counted);
-        let to_key: Vec<u32> =
-            (0..(old << shift) as u32).map(|k| (moved_to[(k >> shift) as usize] << shift) | (k & shift)).collect();
-        for (keys, list) in self.keys.iter_mut().zip(&selected.parts) {
-            move_keys(keys, list, &to_key);
+        self.move_rows(selected, &moved_to);
+        if let Some((node, _)) = &selected.elsewhere {
+            let split = Split { node: node.clone(), moved_to: moved_to.clone(), cells: self.len() };
+            self.history.push(Arc::new(split));
         }
         self.rules += 1;
         self.follow(response);
@@ -259,8 +283,44 @@ impl Cells {
             square: Vec::new(),
             class_units: Vec::new(),
             by_class: Vec::new(),
+            history: self.history.clone(),
             ..*self
         }
+    }
+
+    /// Moves the `selected` rows of each cell.
+    fn move_rows(&mut self, selected: &Selected, moved_to: &[u32]) {
+        let shift = u32::from(self.counted);
+        let to_key: Vec<u32> = (0..(moved_to.len() << shift) as u32)
+            .map(|k| (moved_to[(k >> shift) as usize] << shift) | (k & shift))
+            .collect();
+        for (keys, list) in self.keys.iter_mut().zip(&selected.parts) {
+            move_keys(keys, list, &to_key);
+        }
+    }
+
+    /// Follows a split that was decided where all sums are known: of cells only their number is kept, and who is in them.
+    pub(crate) fn follow_split(&mut self, selected: &Selected, split: &Split) {
+        self.move_rows(selected, &split.moved_to);
+        self.rules_of.resize(split.cells, Vec::new());
+        self.rules += 1;
+    }
+
+    /// The sums of the `selected` rows of every cell, and their units of mass of every class.
+    pub(crate) fn all_sums_of(
+        &self,
+        selected: &Selected,
+        rows: &Rows,
+        response: &Response,
+    ) -> (Vec<CellSums>, Vec<u64>) {
+        if let (Some(elsewhere), Some((node, _))) = (&rows.elsewhere, &selected.elsewhere) {
+            let (mut sums, mut units): (Vec<CellSums>, Vec<u64>) =
+                elsewhere.answer(&self.history, Ask::Sums(node.clone())).unwrap_or_default();
+            sums.resize(self.len(), CellSums::default());
+            units.resize(self.len() * self.classes, 0);
+            return (sums, units);
+        }
+        (self.sums_of(selected, rows, response), self.class_units_of(selected, rows))
     }
 
     /// The sums of the `selected` rows of every cell.
@@ -454,7 +514,7 @@ mod tests {
                     RowList::Some((first..end).filter(|&r| rule[r]).map(|r| (r - first) as u32).collect())
                 };
                 let bounds = [0].into_iter().chain(ends).zip(ends.into_iter().chain([n]));
-                divided.split(&Selected { parts: bounds.map(covers).collect() }, &parts, &response);
+                divided.split(&Selected { parts: bounds.map(covers).collect(), elsewhere: None }, &parts, &response);
             }
             assert_eq!((&divided.sums, divided.keys.concat()), (&cells.sums, cells.keys[0].clone()));
         }

@@ -3,6 +3,8 @@
 //! Sums in floating point depend on the order of summation, and so on threads and partitions; and what is known of all rows could
 //! not follow from round to round by subtraction. In units of a power of two sums are exact.
 
+use crate::base::wire::wire;
+
 /// Bits of all masses together.
 const MASS_BITS: i32 = 61;
 
@@ -12,6 +14,7 @@ pub(crate) struct Unit {
     /// Units in 1.
     in_one: f64,
 }
+wire!(Unit { in_one });
 
 impl Unit {
     /// 2⁻ᵉ, where both it and its inverse are ordinary numbers.
@@ -22,6 +25,11 @@ impl Unit {
     /// The unit in which numbers up to `largest` have at most `bits` bits.
     pub(crate) fn for_largest(largest: f64, bits: i32) -> Self {
         Self::new(if largest > 0.0 { bits - ceil_log2(largest) } else { 0 })
+    }
+
+    /// The power of two that is worth this.
+    pub(crate) fn of_size(size: f64) -> Self {
+        Self { in_one: 1.0 / size }
     }
 
     /// A number in whole units; what is less than one is cut off, what is too large is cut down.

@@ -1,5 +1,6 @@
 //! One score fitted to one target: cells, counts, scores of candidates, the search and the weights.
 
+pub(crate) mod answer;
 #[cfg(test)]
 pub(crate) mod cases;
 pub(crate) mod cells;
@@ -12,4 +13,5 @@ pub(crate) mod row_list;
 pub(crate) mod rows;
 pub(crate) mod score;
 pub(crate) mod search;
+pub(crate) mod target_plan;
 pub(crate) mod trend;

@@ -63,6 +63,8 @@ pub(crate) struct Response {
     /// Scores and weights outside are `scale` times those inside; the intercept is shifted first.
     pub(crate) scale: f64,
     pub(crate) shift: f64,
+    /// How many rows there are.
+    pub(crate) rows: usize,
 }
 
 impl<T: Copy> PerRow<T> {
@@ -215,6 +217,7 @@ impl Response {
             saturated,
             scale,
             shift,
+            rows,
         }
     }
 
@@ -233,7 +236,7 @@ impl Response {
     }
 
     pub(crate) fn rows(&self) -> usize {
-        self.targets.b.len()
+        self.rows
     }
 
     /// All that is not about single rows.

@@ -67,7 +67,7 @@ impl RowList {
     }
 
     /// All `total` rows but these.
-    pub(super) fn others(&self, total: usize) -> Self {
+    pub(crate) fn others(&self, total: usize) -> Self {
         let Self::Some(rows) = self else { return Self::Some(Vec::new()) };
         let starts: Vec<usize> = (0..total).step_by(ROWS_IN_A_TASK).collect();
         let blocks: Vec<Vec<u32>> = starts

@@ -1,5 +1,9 @@
 //! From a problem and parameters to a model: a fit, by itself or with resampling.
 
+#[cfg(feature = "files")]
+pub(crate) mod cluster;
+#[cfg(test)]
+mod elsewhere;
 #[cfg(test)]
 mod partitions;
 #[cfg(test)]

@@ -10,6 +10,9 @@ use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::data::warning::Warning;
 use crate::engine::response::Response;
+use crate::engine::rows::Rows;
+use crate::engine::rows::ask::{Cluster, Elsewhere};
+use crate::engine::target_plan::TargetPlan;
 use crate::engine::trend::{TrendColumn, trend_columns};
 use crate::learn::best_path::BestPath;
 use crate::learn::boosting::{Boosting, State};
@@ -31,6 +34,8 @@ pub(crate) struct Binned<'p> {
     /// The columns that terms may grow with; none unless such terms are wanted.
     trends: Vec<TrendColumn<'p>>,
     seconds: f64,
+    /// Those who have the rows, if these are not here.
+    cluster: Option<&'p dyn Cluster>,
 }
 
 impl<'p> Binned<'p> {
@@ -41,7 +46,8 @@ impl<'p> Binned<'p> {
             Terms::Rules => Vec::new(),
             Terms::Linear | Terms::Hinge => trend_columns(&problem.features, &columns, problem.weight.as_deref()),
         };
-        Self { problem, columns: Cow::Owned(columns), trends, seconds: start.elapsed().as_secs_f64() }
+        let seconds = start.elapsed().as_secs_f64();
+        Self { problem, columns: Cow::Owned(columns), trends, seconds, cluster: None }
     }
 
     /// Codes that were made while a file was read.
@@ -51,12 +57,31 @@ impl<'p> Binned<'p> {
             columns: Cow::Borrowed(&coded.columns),
             trends: Vec::new(),
             seconds: coded.seconds,
+            cluster: None,
         }
     }
 
     /// The scales of the columns that terms may grow with, by their numbers.
     pub(crate) fn scales(&self) -> Vec<(u32, f64)> {
         self.trends.iter().map(|column| (column.column, column.scale())).collect()
+    }
+
+    /// Codes that others have.
+    #[cfg(feature = "files")]
+    pub(crate) fn elsewhere(problem: &'p Problem, columns: &'p [BinnedColumn], cluster: &'p dyn Cluster) -> Self {
+        let (columns, cluster) = (Cow::Borrowed(columns), Some(cluster));
+        Self { problem, columns, trends: Vec::new(), seconds: 0.0, cluster }
+    }
+
+    /// The response of a class, or of all that share their rules; and the rows, if they lie elsewhere.
+    fn response(&self, class: u32, shared: bool) -> (Response, Option<Rows<'_>>) {
+        let problem = self.problem;
+        let response = if shared { Response::shared(problem) } else { Response::new(problem, class) };
+        let Some(cluster) = self.cluster else { return (response, None) };
+        let plan = TargetPlan::of(&response, class, problem.weight.is_some(), problem.exposure.is_some());
+        let response = plan.response_elsewhere();
+        cluster.aim(plan);
+        (response, Some(Rows::of_cluster(Elsewhere::new(cluster, &self.columns, problem.rows))))
     }
 
     /// One fit, on the threads of the caller.
@@ -73,7 +98,7 @@ impl<'p> Binned<'p> {
         };
         let ensembles_of = |class: u32, seconds: &mut Seconds| {
             let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-            let response = &if shared { Response::shared(problem) } else { Response::new(problem, class) };
+            let (response, elsewhere) = &self.response(class, shared);
             let params = &checked.for_target(|| response.mean_target());
             if params.learner == Learner::Sirus {
                 return vec![sirus::ensemble(columns, response, params, name, observer)];
@@ -82,8 +107,9 @@ impl<'p> Binned<'p> {
             let deadline = limits.map(|l| l.exact);
             let classes: &[String] = if shared { &problem.classes } else { &[] };
             let trends = self.trends.clone();
-            let boosting =
-                Boosting { class: name, classes, deadline, trends, ..Boosting::new(response, columns, params, &watch) };
+            let boosting = Boosting::new(response, columns, params, &watch);
+            let rows = elsewhere.clone().unwrap_or_else(|| boosting.rows.clone());
+            let boosting = Boosting { class: name, classes, deadline, rows, trends, ..boosting };
             let ensembles = along_its_path(&boosting, seconds);
             if watch.was_late() {
                 observer.out_of_time(name);

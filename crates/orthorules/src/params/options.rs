@@ -1,5 +1,7 @@
 //! The choices that parameters offer. How they are spelled is in `names`.
 
+use crate::base::wire::{wire, wire_enum};
+
 /// Where rules come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -90,6 +92,7 @@ pub enum Thresholds {
     /// At the quantiles themselves.
     Quantiles,
 }
+wire_enum!(Thresholds { 0 => Round, 1 => Quantiles });
 
 /// Whether conditions may name sets of levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -120,6 +123,7 @@ pub(crate) struct Cutting {
     pub(crate) max_bins: MaxBins,
     pub(crate) thresholds: Thresholds,
 }
+wire!(Cutting { max_bins, thresholds });
 
 /// How the sizes of an ensemble hang together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -168,6 +172,7 @@ pub enum MaxBins {
     /// Every distinct value.
     Exact,
 }
+wire_enum!(MaxBins { 0 => AtMost(bins), 1 => Exact });
 
 /// Whether cross-validation chooses the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,6 +3,7 @@
 
 mod dirty;
 mod odd;
+mod partitions;
 mod several;
 
 use std::collections::BTreeMap;

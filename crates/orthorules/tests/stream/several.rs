@@ -63,6 +63,12 @@ fn check(rows: &[Row], lengths: &[usize], roles: &Roles, params: &Params) -> Res
             let params = Params { threads: Some(threads), ..params.clone() };
             assert_eq!(told(streamed(several.path(), roles, &params, limit)), expected, "{name} {lengths:?}");
         }
+        if ending != "csv" {
+            let files = (0..=lengths.len()).map(|i| several.path().join(format!("part-{i:02}.{ending}"))).collect();
+            let found = super::partitions::partitioned(files, roles, params);
+            assert_eq!(found.is_ok(), expected.is_ok(), "{name} {lengths:?}: {found:?} {expected:?}");
+            assert_eq!(found.ok(), expected.as_ref().ok().map(|(model, _)| model.clone()), "{name} {lengths:?}");
+        }
         expected.map(|_| ())?;
     }
     Ok(())

@@ -8,6 +8,8 @@ mod few;
 mod rough;
 mod round;
 
+use crate::base::error::Result;
+use crate::base::wire::{Reader, Wire, damaged};
 use crate::params::{Cutting, MaxBins, Thresholds};
 use cutter::quantiles;
 use few::{Few, few};
@@ -32,6 +34,69 @@ pub(crate) struct Sketch {
     room: usize,
     /// And the values so far, as long as they are few.
     few: Option<Few>,
+}
+
+/// How far apart values are that only count.
+const FAR: usize = 1 << 40;
+
+impl Wire for Sketch {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.cutting.put(to);
+        let few = self.few.iter().flat_map(|few| &few.values);
+        self.values.iter().chain(few).copied().collect::<Vec<f64>>().put(to);
+        self.weights.put(to);
+        self.seen.put(to);
+        self.stride.put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let (cutting, values) = (Cutting::take(from)?, Vec::take(from)?);
+        let (weights, seen, stride) = (Vec::take(from)?, usize::take(from)?, usize::take(from)?);
+        if stride == 0 || !(weights.is_empty() || weights.len() == values.len()) {
+            return Err(damaged());
+        }
+        let room = SKETCH_VALUES.max(2 * values.len());
+        Ok(Self { cutting, values, weights, seen, stride, room, few: None })
+    }
+}
+
+/// Of a table in partitions: how many values there are is counted first, then every partition tells its part of the sample.
+impl Sketch {
+    /// Counts values; all of them are kept only where every value is a bin.
+    pub(crate) fn counting(cutting: Cutting) -> Self {
+        Self { stride: FAR, ..Self::new(cutting) }
+    }
+
+    /// The part of a sample with one value in so many, after so many values in the partitions before.
+    pub(crate) fn part(cutting: Cutting, before: usize, stride: usize) -> Self {
+        Self { seen: before, stride: stride.max(1), ..Self::new(cutting) }
+    }
+
+    /// How many values were counted.
+    pub(crate) fn seen(&self) -> usize {
+        self.seen
+    }
+
+    /// One value of so many is kept, where there are this many in all.
+    pub(crate) fn stride_of(values: usize) -> usize {
+        let mut stride = 1;
+        while values > SKETCH_VALUES * stride {
+            stride *= 2;
+        }
+        stride
+    }
+
+    /// Adds what the next partition has told.
+    pub(crate) fn append(&mut self, next: Self) {
+        self.values.extend(self.few.take().into_iter().flat_map(|few| few.values));
+        self.values.extend(next.values);
+        self.values.extend(next.few.into_iter().flat_map(|few| few.values));
+        self.weights.extend(next.weights);
+        self.seen += next.seen;
+        if self.cutting.max_bins == MaxBins::Exact {
+            sort_distinct(&mut self.values);
+        }
+    }
 }
 
 impl Sketch {

@@ -1,5 +1,9 @@
 //! One feature in the two passes over a file.
 
+mod wire;
+
+pub(crate) use wire::{CodedFacts, Sampling};
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,9 +23,10 @@ use crate::data::warning::Warning;
 use crate::params::{Checked, Cutting, MaxBins};
 
 /// What the first pass has seen of a feature.
-pub(super) struct ColumnSummary {
+pub(crate) struct ColumnSummary {
     seen: Seen,
     cutting: Cutting,
+    sampling: Sampling,
     /// Whether numbers are categories.
     categorical: bool,
     /// Whether text is known to spell numbers.
@@ -46,10 +51,11 @@ enum Seen {
 
 impl ColumnSummary {
     /// Nothing so far. Text of a column that is `numeric` spells numbers, as an earlier reading has found.
-    pub(super) fn new(head: &Head, params: &Checked, numeric: bool) -> Self {
+    pub(super) fn new(head: &Head, cutting: Cutting, numeric: bool) -> Self {
         Self {
             seen: Seen::Missing,
-            cutting: params.cutting(),
+            cutting,
+            sampling: Sampling::All,
             categorical: head.request.categorical,
             numeric,
             notation: Arc::clone(&head.notation),
@@ -75,11 +81,11 @@ impl ColumnSummary {
         if matches!(self.seen, Seen::Missing) {
             self.seen = match part {
                 ColumnPart::Missing(_) => return,
-                ColumnPart::Text(_) if self.numeric => Seen::Numbers(Sketch::new(self.cutting)),
+                ColumnPart::Text(_) if self.numeric => Seen::Numbers(self.sampling.sketch(self.cutting)),
                 ColumnPart::Numbers(_) if self.categorical => {
                     Seen::Distinct(Sketch::new(Cutting { max_bins: MaxBins::Exact, ..self.cutting }))
                 }
-                ColumnPart::Numbers(_) => Seen::Numbers(Sketch::new(self.cutting)),
+                ColumnPart::Numbers(_) => Seen::Numbers(self.sampling.sketch(self.cutting)),
                 ColumnPart::Booleans(_) => Seen::Booleans,
                 ColumnPart::Text(_) => Seen::Text(Levels::default(), Vec::new()),
             };
@@ -223,7 +229,7 @@ fn first_unlisted(part: &ColumnPart, order: &[String]) -> Option<(usize, String)
 }
 
 /// How the second pass reads a feature.
-pub(super) struct FeatureEncoder {
+pub(crate) struct FeatureEncoder {
     coder: Coder,
     kind: Kind,
     levels: Vec<String>,

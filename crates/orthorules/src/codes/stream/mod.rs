@@ -5,6 +5,7 @@
 //! reading the whole table would give, to the last bit.
 
 mod feature;
+pub(crate) mod partition;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -153,7 +154,7 @@ struct First {
 
 /// What earlier readings of the file have found out.
 #[derive(Default, PartialEq, Clone)]
-struct Known {
+pub(crate) struct Known {
     /// Columns of CSV in which text came after numbers, or numbers after text: to be read as text from their first row.
     as_text: HashSet<String>,
     /// Features whose text spells numbers, with what there is to say of them.
@@ -164,6 +165,31 @@ struct Known {
     dates: BTreeMap<String, KnownDates>,
     /// What there is to say of them, by their place.
     ambiguous: Vec<(usize, Warning)>,
+}
+
+impl Known {
+    /// Adds what the cells of a feature say.
+    fn learn(&mut self, head: &Head, summary: &ColumnSummary, dates: bool) {
+        if let Some(found) = summary.dates(head).filter(|_| dates) {
+            self.dates.insert(head.name.clone(), KnownDates::of(found.form, found.timed));
+            if found.ambiguous {
+                let what = Warning::AmbiguousDates { column: head.name.clone(), form: found.form };
+                self.ambiguous.push((head.place, what));
+            }
+        } else if summary.is_mixed() {
+            self.as_text.insert(head.name.clone());
+        } else if let Some(Judged::Numbers(remarks)) = summary.judged(head) {
+            self.as_text.remove(&head.name);
+            self.numeric.insert(head.name.clone(), remarks.warnings(&head.name));
+        }
+    }
+
+    /// What there is to say of columns, by their place.
+    fn remarks(&self, heads: &[Head]) -> Vec<(usize, Warning)> {
+        let noted = |head: &Head| self.numeric.get(&head.name).cloned().unwrap_or_default().into_iter();
+        let remarks = heads.iter().flat_map(|head| noted(head).map(|remark| (head.place, remark)));
+        remarks.chain(self.ambiguous.clone()).collect()
+    }
 }
 
 impl First {
@@ -195,7 +221,7 @@ impl First {
         let mut builders: Vec<Option<Builder>> = heads.iter().map(|h| role(h).then(|| Builder::new(h))).collect();
         let feature = |head: &Head| {
             let numeric = known.numeric.contains_key(&head.name);
-            roles.is_feature(&head.name).then(|| ColumnSummary::new(head, params, numeric))
+            roles.is_feature(&head.name).then(|| ColumnSummary::new(head, params.cutting(), numeric))
         };
         let mut summaries: Vec<Option<ColumnSummary>> = heads.iter().map(feature).collect();
         let deciding = Deciding::new(&heads, roles, known.text_target);
@@ -222,27 +248,14 @@ impl First {
             seconds += started.elapsed().as_secs_f64();
         }
         for (head, summary) in heads.iter().zip(&summaries) {
-            let Some(summary) = summary else { continue };
-            if let Some(found) = summary.dates(head).filter(|_| options.dates.recognised) {
-                known.dates.insert(head.name.clone(), KnownDates::of(found.form, found.timed));
-                if found.ambiguous {
-                    let what = Warning::AmbiguousDates { column: head.name.clone(), form: found.form };
-                    known.ambiguous.push((head.place, what));
-                }
-            } else if summary.is_mixed() {
-                known.as_text.insert(head.name.clone());
-            } else if let Some(Judged::Numbers(remarks)) = summary.judged(head) {
-                known.as_text.remove(&head.name);
-                known.numeric.insert(head.name.clone(), remarks.warnings(&head.name));
+            if let Some(summary) = summary {
+                known.learn(head, summary, options.dates.recognised);
             }
         }
         if rows == 0 && !heads.is_empty() {
             return Err("has a header but no rows".into());
         }
-        let noted = |head: &Head| known.numeric.get(&head.name).cloned().unwrap_or_default().into_iter();
-        let mut remarks: Vec<(usize, Warning)> =
-            heads.iter().flat_map(|head| noted(head).map(|remark| (head.place, remark))).collect();
-        remarks.extend(known.ambiguous.clone());
+        let mut remarks = known.remarks(&heads);
         let mut columns = Vec::new();
         for builder in builders.into_iter().flatten() {
             let place = builder.place();

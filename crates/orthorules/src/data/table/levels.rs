@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::notation::{Judged, Notation, Occurrences, Remarks};
 use super::{Column, Kind, MISSING, Table, Values};
+use crate::base::error::Result;
+use crate::base::wire::{Reader, Wire, wire};
 use crate::data::dates::{DateForm, DatesFound};
 use crate::data::warning::{Reason, Warning};
 
@@ -84,6 +86,7 @@ pub(crate) struct ColumnRequest {
     /// Nobody uses it, so that there is nothing to say of it.
     pub(crate) ignored: bool,
 }
+wire!(ColumnRequest { categorical, keep, numeric, ignored });
 
 impl ColumnRequest {
     /// What lists of columns say about the one called `name`.
@@ -143,6 +146,20 @@ pub(crate) struct Levels {
     present: usize,
 }
 
+impl Wire for Levels {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.codes.put(to);
+        self.names.put(to);
+        self.present.put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let (codes, names, present) = (Vec::take(from)?, Vec::<String>::take(from)?, usize::take(from)?);
+        let code_of = names.iter().cloned().zip(0..).collect();
+        Ok(Self { codes, names, code_of, present })
+    }
+}
+
 impl Levels {
     pub(super) fn with_capacity(rows: usize) -> Self {
         Self { codes: Vec::with_capacity(rows), ..Self::default() }
@@ -190,7 +207,19 @@ impl Levels {
     /// occurs is kept.
     #[cfg(feature = "files")]
     pub(crate) fn learn(&mut self, other: &Self, tally: &mut Vec<Occurrences>, before: usize) {
-        for (name, more) in other.names.iter().zip(other.tally()) {
+        self.learn_counted(other, &other.tally(), tally, before);
+    }
+
+    /// The same, where of the rows of the other list no more than these counts are known.
+    #[cfg(feature = "files")]
+    pub(crate) fn learn_counted(
+        &mut self,
+        other: &Self,
+        counts: &[Occurrences],
+        tally: &mut Vec<Occurrences>,
+        before: usize,
+    ) {
+        for (name, more) in other.names.iter().zip(counts) {
             let code = self.code(name) as usize;
             match tally.get_mut(code) {
                 Some(tally) => tally.count += more.count,

@@ -13,10 +13,13 @@ pub(crate) use levels::{Levels, as_boolean, nothing_left};
 #[cfg(feature = "files")]
 pub(crate) use notation::{Judged, Occurrences};
 #[cfg(feature = "files")]
-pub use read::{BatchRemarks, Batches, Dates, KnownDates, ReadOptions, files, panics_are_caught, read};
+pub use read::{
+    BatchRemarks, Batches, Dates, KnownDates, ReadOptions, files, panics_are_caught, partition_files, read,
+};
 #[cfg(feature = "files")]
 pub(crate) use read::{Builder, CHANGED, ColumnPart, Complaint, Head, Scan, Source};
 
+use crate::base::wire::wire_enum;
 use notation::Remarks;
 
 pub use crate::data::dates::{DateForm, DatePart, DateSource, WEEKDAYS};
@@ -45,6 +48,7 @@ pub enum Kind {
     /// A value out of a list of levels that are in order: a rule may say `size >= medium`.
     Ordered,
 }
+wire_enum!(Kind { 0 => Numeric, 1 => Boolean, 2 => Categorical, 3 => Ordered });
 
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::MISSING;
+use crate::base::wire::wire;
 use crate::data::warning::Warning;
 
 /// A column of text with at least so many distinct numbers is numeric although a few cells are something else.
@@ -31,6 +32,7 @@ pub struct Notation {
     /// Whether decimals are written with a comma, and thousands with a point.
     pub decimal_comma: bool,
 }
+wire!(Notation { na_values, decimal_comma });
 
 /// How often a level occurs, and in which row first, counted from 0.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +40,7 @@ pub(crate) struct Occurrences {
     pub(crate) count: usize,
     pub(crate) first: usize,
 }
+wire!(Occurrences { count, first });
 
 /// What a column of text holds.
 #[derive(Debug)]

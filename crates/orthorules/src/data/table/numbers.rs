@@ -1,5 +1,7 @@
 //! The numbers of a column: its own, or those of whoever made the table.
 
+use crate::base::error::Result;
+use crate::base::wire::{Reader, Wire};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -39,6 +41,17 @@ impl Scattered {
             self.matrix.read(&[self.column], 0, &mut numbers);
             numbers
         })
+    }
+}
+
+impl Wire for Numbers {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.len().put(to);
+        self.iter().for_each(|x| x.put(to));
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        Ok(Vec::take(from)?.into())
     }
 }
 

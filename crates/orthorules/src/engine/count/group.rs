@@ -2,6 +2,7 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::Codes;
+use crate::engine::rows::ask::{Job, Method};
 use std::ops::Range;
 
 /// A few neighbouring columns of bytes, or one column of any width: a table of their bins, one column after the other, serves all.
@@ -33,6 +34,11 @@ impl Group {
             groups(run.len(), threads).map(move |g| start + g.start..start + g.end)
         };
         runs.flat_map(split).map(|some| Self::new(some, columns)).collect()
+    }
+
+    /// That its columns are to be counted.
+    pub(crate) fn counted(&self) -> Job {
+        Job { method: Method::Cells, columns: (self.columns.start, self.columns.end) }
     }
 
     /// The numbers of its columns.
@@ -92,7 +98,8 @@ mod tests {
 
     fn column(bins: usize, wide: bool) -> BinnedColumn {
         let codes = if wide { Codes::U16(vec![0].into()) } else { Codes::U8(vec![0].into()) };
-        BinnedColumn { name: String::new(), scale: Scale::Given { thresholds: Vec::new() }, bins, codes, range: None }
+        let scale = Scale::Given { thresholds: Vec::new() };
+        BinnedColumn { name: String::new(), scale, bins, codes, range: None, elsewhere: None }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! cheapest one is taken; which one depends only on sizes, so the bits do not depend on threads.
 
 mod classes;
+mod elsewhere;
 #[cfg(test)]
 mod tests;
 mod trends;
@@ -14,6 +15,7 @@ pub(crate) use trends::newest_trend_sums;
 
 pub(crate) use crate::engine::count::lanes::Lanes;
 use crate::engine::count::lanes::orthogonalise_each;
+pub(crate) use crate::engine::rows::ask::Method;
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;
@@ -29,15 +31,9 @@ use crate::engine::row_list::RowList;
 use crate::engine::rows::{Partition, Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::StatisticsMut;
+use elsewhere::Asked;
+use rayon::prelude::*;
 use std::sync::OnceLock;
-
-/// How the statistics of a column are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
-    Cells,
-    Vectors,
-    Rules,
-}
 
 /// Tables of a column with more counts would be made of new memory every time, which costs more than what is counted in them.
 const MOST_COUNTS: f64 = (1 << 20) as f64;
@@ -79,6 +75,8 @@ pub(crate) struct NodeCounter<'a> {
     rows: usize,
     /// What was counted on the way, one place for each group; empty when nobody wants it.
     tables: Vec<OnceLock<Tally>>,
+    /// Who counts, if the rows lie elsewhere.
+    asked: Option<Asked<'a>>,
 }
 
 /// Where the counts of a node come from.
@@ -170,12 +168,16 @@ impl<'a> NodeCounter<'a> {
         let parts = rows.parts.iter().zip(&selected.parts).enumerate();
         let part = |(number, (part, list))| PartitionReads::new((number, part), list, cells.keys(number), cells);
         let parts = parts.map(part).collect();
-        Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new() }
+        let asked = Asked::new(rows, selected);
+        Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new(), asked }
     }
 
     /// The counts of the rows gathered here, which are all rows, to be followed from round to round.
     pub(crate) fn root_counts(&self, columns: &[BinnedColumn]) -> RootCounts {
-        RootCounts::new(columns, self.response, |group| self.count(group))
+        RootCounts::new(columns, self.response, |groups| {
+            self.ask_for_counts(groups);
+            groups.par_iter().map(|group| self.count(group)).collect()
+        })
     }
 
     /// Statistics of the rows of `whole` but those gathered here.
@@ -190,7 +192,8 @@ impl<'a> NodeCounter<'a> {
 
     /// All rows, of which `root` knows everything.
     pub(crate) fn of_root(root: &'a RootCounts, response: &'a Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
-        Self { source: Source::Root(root), response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new() }
+        let source = Source::Root(root);
+        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), asked: None }
     }
 
     /// All rows, of which these are the tables, but some, of which `counted` are.
@@ -202,7 +205,7 @@ impl<'a> NodeCounter<'a> {
         scorer: &'a Scorer,
     ) -> Self {
         let source = Source::AllBut(whole, counted);
-        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new() }
+        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), asked: None }
     }
 
     /// Keeps the tables of counts that statistics of so many groups go through.
@@ -247,25 +250,18 @@ impl<'a> NodeCounter<'a> {
 
     /// Rows, G, D and N of every bin of a group, whose number is `index`: `bins × stride`.
     pub(crate) fn statistics(&self, index: usize, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
-        // What is subtracted must be counted.
-        let cheaper = |column| match self.source {
-            Source::SubtractedFrom(_) => Method::Cells,
-            _ => Method::cheaper(self.rows, column, self.cells, self.scorer),
-        };
         if let Source::Root(root) = self.source {
             return root.statistics(index, self.scorer, self.response);
         }
         if let Source::AllBut(..) = self.source {
             return self.by_counts(index, group);
         }
-        let mut methods = group.of(all).map(|(column, _)| cheaper(column));
-        let method = methods.next().filter(|&first| methods.all(|method| method == first));
-        let stats = match method {
+        let stats = match self.method(group, all) {
             Some(Method::Cells) => self.by_counts(index, group),
             Some(method) => self.statistics_by(method, group),
             // Which method a column gets must not depend on who its neighbours are.
             None => {
-                let alone = |c: usize| self.statistics_by(cheaper(&all[c]), &Group::new(c..c + 1, all));
+                let alone = |c: usize| self.statistics_by(self.cheaper(&all[c]), &Group::new(c..c + 1, all));
                 group.columns().flat_map(alone).collect()
             }
         };
@@ -278,6 +274,21 @@ impl<'a> NodeCounter<'a> {
             }
             _ => stats,
         }
+    }
+
+    /// How the statistics of a column are computed.
+    fn cheaper(&self, column: &BinnedColumn) -> Method {
+        match self.source {
+            // What is subtracted must be counted.
+            Source::SubtractedFrom(_) => Method::Cells,
+            _ => Method::cheaper(self.rows, column, self.cells, self.scorer),
+        }
+    }
+
+    /// The method of all columns of a group, if it is the same.
+    fn method(&self, group: &Group, all: &[BinnedColumn]) -> Option<Method> {
+        let mut methods = group.of(all).map(|(column, _)| self.cheaper(column));
+        methods.next().filter(|&first| methods.all(|method| method == first))
     }
 
     /// Statistics by a method of the caller's choice.
@@ -310,6 +321,9 @@ impl<'a> NodeCounter<'a> {
             let tally = tally::count(node, what, norm, (group, part.columns));
             Tally { trends: self.count_trends(part, group), ..tally }
         };
+        if let Some(asked) = &self.asked {
+            return self.counted_elsewhere(asked, group);
+        }
         let mut tally = count(&self.parts[0]);
         for part in &self.parts[1..] {
             let more = count(part);
@@ -342,6 +356,18 @@ impl<'a> NodeCounter<'a> {
     }
 
     fn by_vectors(&self, group: &Group) -> Vec<f64> {
+        let (stride, mut stats) = (self.scorer.stride(), self.sums_of_vectors(group));
+        if !self.scorer.gradient_along_basis.is_empty() {
+            stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(StatisticsMut::of(bin)));
+        }
+        stats
+    }
+
+    /// The sums of the vectors of rows.
+    fn sums_of_vectors(&self, group: &Group) -> Vec<f64> {
+        if let Some(asked) = &self.asked {
+            return self.summed_elsewhere(asked, Method::Vectors, group);
+        }
         let stride = self.scorer.stride();
         let mut stats = scratch::zeros(group.bins() * stride);
         for part in &self.parts {
@@ -349,9 +375,6 @@ impl<'a> NodeCounter<'a> {
             for (column, first) in group.of(part.columns) {
                 add_vectors(part.rows, &column.codes, vectors, stride, &mut stats[first * stride..]);
             }
-        }
-        if !self.scorer.gradient_along_basis.is_empty() {
-            stats.chunks_exact_mut(stride).for_each(|bin| self.scorer.project(StatisticsMut::of(bin)));
         }
         stats
     }
@@ -378,6 +401,17 @@ impl<'a> NodeCounter<'a> {
     }
 
     fn by_rules(&self, group: &Group) -> Vec<f64> {
+        let mut stats = self.sums_by_rule(group);
+        self.scorer.add_slopes(&mut stats);
+        orthogonalise_each(self.scorer, &mut stats);
+        stats
+    }
+
+    /// The sums of rows, g, d and d·q.
+    fn sums_by_rule(&self, group: &Group) -> Vec<f64> {
+        if let Some(asked) = &self.asked {
+            return self.summed_elsewhere(asked, Method::Rules, group);
+        }
         let (stride, basis) = (self.scorer.stride(), &self.scorer.basis);
         let mut stats = scratch::zeros(group.bins() * stride);
         for part in &self.parts {
@@ -395,8 +429,6 @@ impl<'a> NodeCounter<'a> {
                 }));
             }
         }
-        self.scorer.add_slopes(&mut stats);
-        orthogonalise_each(self.scorer, &mut stats);
         stats
     }
 

@@ -9,10 +9,11 @@ use crate::engine::cells::Cells;
 use crate::engine::count::amount::Amount;
 use crate::engine::count::group::Group;
 use crate::engine::count::lanes::Lanes;
-use crate::engine::count::tally::{self, Counts, Tally};
+use crate::engine::count::tally::{self, Counts, NodeCounts, Tally};
 use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
+use crate::engine::rows::ask::{Ask, Job, Request};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use rayon::prelude::*;
@@ -43,11 +44,11 @@ pub(crate) struct RootCounts {
 }
 
 impl RootCounts {
-    /// The tables before there is a rule, with the only cell that there is then. `count` counts a group of columns over all rows.
-    pub(crate) fn new(columns: &[BinnedColumn], response: &Response, count: impl Fn(&Group) -> Tally + Sync) -> Self {
+    /// The tables before there is a rule, with the only cell that there is then. `count` counts groups of columns over all rows.
+    pub(crate) fn new(columns: &[BinnedColumn], response: &Response, count: impl Fn(&[Group]) -> Tables) -> Self {
         let count = |constant: &[bool]| -> (Vec<Group>, Tables) {
             let groups = Group::all(columns, constant, rayon::current_num_threads());
-            let tables = groups.par_iter().map(&count).collect();
+            let tables = count(&groups);
             (groups, tables)
         };
         let (mut groups, mut tables) = count(&[]);
@@ -170,6 +171,8 @@ impl RootCounts {
         (cells, moved_to): (&Cells, &[u32]),
     ) {
         let new = cells.len();
+        let asked = covered.is_none().then(|| self.moved_elsewhere(rows, selected, cells)).flatten();
+        let covered = covered.or(asked.as_ref());
         let moved = covered.is_none().then(|| self.moved(rows, selected, (cells, moved_to)));
         let (tables_dropped, linear) = (self.tables_dropped, self.linear);
         let places = self.tables.par_iter_mut().zip(&mut self.counts_by_rule).zip(&self.groups).enumerate();
@@ -193,6 +196,25 @@ impl RootCounts {
             }
         });
         self.cells = new;
+    }
+
+    /// What is counted of the rows that a rule covers, in the cells that they come from, if they lie elsewhere.
+    fn moved_elsewhere(&self, rows: &Rows, selected: &Selected, cells: &Cells) -> Option<Tables> {
+        let (elsewhere, (node, count)) = (rows.elsewhere.as_ref()?, selected.elsewhere.as_ref()?);
+        let before = cells.history().len().saturating_sub(1);
+        let history = if self.tables_dropped { Vec::new() } else { cells.history()[..before].to_vec() };
+        let of = if self.tables_dropped { 1 } else { self.cells };
+        let jobs: Vec<Job> = self.groups.iter().map(Group::counted).collect();
+        let by_norm = self.tables.iter().any(|table| table.norms.is_some());
+        let ask = Ask::Count(node.clone(), *count, jobs);
+        let answer = elsewhere.ask(&Request { history, scorer: None, by_norm, asks: vec![ask] });
+        let answer = answer.and_then(|mut answers| elsewhere.read::<Vec<NodeCounts>>(&answers.pop()?));
+        let mut counted = answer.unwrap_or_default().into_iter();
+        let empty = |(group, table): (&Group, &Tally)| match counted.next() {
+            Some(NodeCounts::Tally(tally)) if tally.is_like(&table.nothing(group.bins(), of)) => tally,
+            _ => table.nothing(group.bins(), of),
+        };
+        Some(self.groups.iter().zip(&self.tables).map(empty).collect())
     }
 
     /// The rows that a rule covers, with the cells that they come from.

@@ -11,6 +11,7 @@ mod table;
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;
+use crate::base::wire::{wire, wire_enum};
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::with_codes;
 use crate::engine::count::amount::Amount;
@@ -45,6 +46,7 @@ pub(crate) struct Tally {
     /// Σ d·v of every bin, trend by trend: rounded numbers, whose sums and differences are exact.
     pub(crate) trends: Vec<f64>,
 }
+wire!(Tally { counts, norms, rows, sums, classes, trends });
 
 /// `cells × bins` of whole numbers: sums and differences of them are exact, in any order.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,8 +56,47 @@ pub(crate) enum Counts {
     /// Of units of mass.
     Units(Vec<u64>),
 }
+wire_enum!(Counts { 0 => Rows(counts), 1 => Units(counts) });
+
+/// What is counted of some columns, or summed up.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum NodeCounts {
+    Tally(Tally),
+    /// Of vectors, rounded so that sums are exact.
+    Sums(Vec<f64>),
+}
+impl NodeCounts {
+    /// Adds what was counted of other rows; false if these are not the same columns and cells.
+    pub(crate) fn add(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Tally(all), Self::Tally(more)) if all.is_like(more) => all.add(more),
+            (Self::Sums(all), Self::Sums(more)) if all.len() == more.len() => {
+                all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+wire_enum!(NodeCounts { 0 => Tally(tally), 1 => Sums(sums) });
 
 impl Counts {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Rows(counts) => counts.len(),
+            Self::Units(counts) => counts.len(),
+        }
+    }
+
+    /// So many zeros of the same kind.
+    fn zeros(&self, count: usize) -> Self {
+        match self {
+            Self::Rows(_) => Self::Rows(vec![0; count]),
+            Self::Units(_) => Self::Units(vec![0; count]),
+        }
+    }
+
     /// Bytes of each.
     pub(crate) fn size(&self) -> usize {
         match self {
@@ -123,6 +164,30 @@ impl Tally {
         lanes.subtract_targets(&self.sums, response.b_unit);
         lanes.add_trends(&self.trends);
         lanes.statistics()
+    }
+
+    /// Whether it has the places of another.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        fn size(counts: Option<&Counts>) -> Option<(usize, usize)> {
+            counts.map(|counts| (counts.size(), counts.len()))
+        }
+        size(Some(&self.counts)) == size(Some(&other.counts))
+            && size(self.norms.as_ref()) == size(other.norms.as_ref())
+            && size(self.classes.as_ref()) == size(other.classes.as_ref())
+            && [self.rows.len(), self.sums.len(), self.trends.len()]
+                == [other.rows.len(), other.sums.len(), other.trends.len()]
+    }
+
+    /// The same of no rows, for so many bins and cells.
+    pub(crate) fn nothing(&self, bins: usize, cells: usize) -> Self {
+        Self {
+            counts: self.counts.zeros(bins * cells),
+            norms: self.norms.as_ref().map(|norms| norms.zeros(bins * cells)),
+            rows: vec![0; if self.rows.is_empty() { 0 } else { bins }],
+            sums: vec![0; bins],
+            classes: self.classes.as_ref().map(|classes| classes.zeros(classes.len())),
+            trends: vec![0.0; self.trends.len()],
+        }
     }
 
     /// Keeps its memory for others.
@@ -391,6 +456,7 @@ mod tests {
                 bins: bins(k) - 1,
                 codes,
                 range: None,
+                elsewhere: None,
             };
             let of = |k: usize| (0..table.len() as u32).map(move |r| code(k, r));
             let narrow: Vec<BinnedColumn> =

@@ -2,8 +2,10 @@
 //!
 //! Rows lie in partitions, each with its own codes and targets. The search names nodes by their queries and asks for sums; the lists
 //! of rows that pass through it belong to this room. Every sum is a sum over partitions of whole numbers, or of numbers that were
-//! rounded so that their sums are exact: it does not depend on how the rows are divided.
+//! rounded so that their sums are exact: it does not depend on how the rows are divided. Rows may also lie elsewhere: then some of them
+//! are named by the codes that they have, and whoever would read them asks ([`ask`]).
 
+pub(crate) mod ask;
 mod needed;
 
 use crate::codes::column::BinnedColumn;
@@ -12,6 +14,7 @@ use crate::codes::selection::Atom;
 use crate::codes::wanted::{LevelSets, Wanted};
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
+use ask::{Ask, Clause, Elsewhere, Node};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -35,19 +38,23 @@ pub(crate) struct Rows<'a> {
     pub(crate) parts: Vec<Partition<'a>>,
     /// The sets of levels that queries name.
     pub(crate) sets: Arc<LevelSets>,
+    /// Where they are, if not in these partitions.
+    pub(crate) elsewhere: Option<Elsewhere<'a>>,
 }
 
 /// Some of the rows, partition by partition.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Selected {
     pub(crate) parts: Vec<RowList>,
+    /// Rows that lie elsewhere, and how many these are.
+    pub(crate) elsewhere: Option<(Node, usize)>,
 }
 
 impl<'a> Rows<'a> {
     /// All rows in one partition.
     pub(crate) fn whole(columns: &'a [BinnedColumn], response: &'a Response) -> Self {
         let part = Partition { columns: Cow::Borrowed(columns), targets: Cow::Borrowed(&response.targets) };
-        Self { parts: vec![part], sets: Arc::default() }
+        Self { parts: vec![part], sets: Arc::default(), elsewhere: None }
     }
 
     /// The same rows in partitions that end before these rows, and a last one; for tests, since it copies everything.
@@ -59,12 +66,17 @@ impl<'a> Rows<'a> {
             columns: columns.iter().map(|column| column.slice(start..end)).collect(),
             targets: Cow::Owned(response.targets.slice(start..end)),
         };
-        Self { parts: starts.zip(ends).map(part).collect(), sets: Arc::default() }
+        Self { parts: starts.zip(ends).map(part).collect(), sets: Arc::default(), elsewhere: None }
+    }
+
+    /// Rows that lie elsewhere.
+    pub(crate) fn of_cluster(elsewhere: Elsewhere<'a>) -> Self {
+        Self { parts: Vec::new(), sets: Arc::default(), elsewhere: Some(elsewhere) }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.parts.iter().map(Partition::rows).sum()
+        self.elsewhere.as_ref().map_or_else(|| self.parts.iter().map(Partition::rows).sum(), |e| e.rows)
     }
 
     /// The first row of every partition.
@@ -80,21 +92,46 @@ impl<'a> Rows<'a> {
 
     /// All of them.
     pub(crate) fn all(&self) -> Selected {
-        Selected { parts: self.parts.iter().map(|part| RowList::All(part.rows())).collect() }
+        let parts = self.parts.iter().map(|part| RowList::All(part.rows())).collect();
+        Selected { parts, elsewhere: self.elsewhere.as_ref().map(|e| (Node::default(), e.rows)) }
     }
 
     /// The rows out of `from` that satisfy `atom`, or those that do not.
+    #[cfg(test)]
     pub(crate) fn select(&self, from: &Selected, atom: Atom, holds: bool) -> Selected {
+        self.select_known(from, atom, holds, || None)
+    }
+
+    /// The rows out of `from` that satisfy `atom`, or those that do not. If they lie elsewhere, `known` may tell how many they are, so
+    /// that nobody is asked.
+    pub(crate) fn select_known(
+        &self,
+        from: &Selected,
+        atom: Atom,
+        holds: bool,
+        known: impl FnOnce() -> Option<usize>,
+    ) -> Selected {
         let wanted = self.wanted(atom);
+        if let (Some(elsewhere), Some((node, _))) = (&self.elsewhere, &from.elsewhere) {
+            let mut node = node.clone();
+            node.clauses.push(Clause { column: atom.column, wanted, holds });
+            let count = || elsewhere.answer(&[], Ask::Rows(node.clone())).unwrap_or_default();
+            let count = known().unwrap_or_else(count);
+            return Selected { parts: Vec::new(), elsewhere: Some((node, count)) };
+        }
         let select = |(part, rows): (&Partition, &RowList)| {
             RowList::Some(rows.select_where(&part.columns[atom.column as usize], &wanted, holds))
         };
-        Selected { parts: self.parts.iter().zip(&from.parts).map(select).collect() }
+        Selected { parts: self.parts.iter().zip(&from.parts).map(select).collect(), elsewhere: None }
     }
 
     /// The codes that an atom selects.
     pub(crate) fn wanted(&self, atom: Atom) -> Wanted {
-        let bins = self.parts.first().map_or(0, |part| part.columns[atom.column as usize].bins);
+        let columns = match &self.elsewhere {
+            Some(elsewhere) => elsewhere.columns,
+            None => self.parts.first().map_or(&[][..], |part| &part.columns),
+        };
+        let bins = columns.get(atom.column as usize).map_or(0, |column| column.bins);
         self.sets.wanted(atom.selection, bins)
     }
 
@@ -104,7 +141,29 @@ impl<'a> Rows<'a> {
             return None;
         }
         let others = |(part, rows): (&Partition, &RowList)| rows.others(part.rows());
-        Some(Selected { parts: self.parts.iter().zip(&selected.parts).map(others).collect() })
+        let elsewhere = |(node, count): &(Node, usize)| {
+            (Node { clauses: node.clauses.clone(), outside: !node.outside }, self.len() - count)
+        };
+        Some(Selected {
+            parts: self.parts.iter().zip(&selected.parts).map(others).collect(),
+            elsewhere: selected.elsewhere.as_ref().map(elsewhere),
+        })
+    }
+
+    /// Whether two nodes of as many rows have the same ones.
+    pub(crate) fn are_same(&self, some: &Selected, others: &Selected) -> bool {
+        let (Some(elsewhere), Some((a, count)), Some((b, _))) = (&self.elsewhere, &some.elsewhere, &others.elsewhere)
+        else {
+            return some == others;
+        };
+        let clauses = a.clauses.iter().chain(&b.clauses).cloned().collect();
+        elsewhere.answer(&[], Ask::Rows(Node { clauses, outside: false })) == Some(*count)
+    }
+
+    /// The conditions of a query as clauses.
+    pub(crate) fn clauses(&self, query: &Query) -> Vec<Clause> {
+        let clause = |&atom: &Atom| Clause { column: atom.column, wanted: self.wanted(atom), holds: true };
+        query.atoms.iter().map(clause).collect()
     }
 
     /// `query` without conditions that do not change the rows it selects; of several that might go, the first goes.
@@ -114,10 +173,14 @@ impl<'a> Rows<'a> {
     pub(crate) fn minimal(&self, mut query: Query) -> Query {
         let mut from = 0;
         while query.len() > 1 {
-            let wanted: Vec<(u32, Wanted)> = query.atoms.iter().map(|&atom| (atom.column, self.wanted(atom))).collect();
+            let clauses = self.clauses(&query);
             let mut needed = vec![false; query.len()];
             for part in &self.parts {
-                part.note_needed(&wanted, &mut needed);
+                part.note_needed(&clauses, &mut needed);
+            }
+            if let Some(elsewhere) = &self.elsewhere {
+                needed = elsewhere.answer(&[], Ask::Needed(clauses)).unwrap_or_else(|| vec![true; query.len()]);
+                needed.resize(query.len(), true);
             }
             let Some(place) = (from..query.len()).find(|&i| !needed[i]) else { break };
             query = query.without(place);
@@ -130,12 +193,12 @@ impl<'a> Rows<'a> {
 impl Selected {
     /// These rows of a single partition, ascending.
     pub(crate) fn single(rows: Vec<u32>) -> Self {
-        Self { parts: vec![RowList::Some(rows)] }
+        Self { parts: vec![RowList::Some(rows)], elsewhere: None }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.parts.iter().map(RowList::len).sum()
+        self.elsewhere.as_ref().map_or_else(|| self.parts.iter().map(RowList::len).sum(), |(_, count)| *count)
     }
 
     /// Keeps the memory for other rows.

@@ -1,8 +1,9 @@
 //! Which conditions of a query some row needs.
 
 use super::Partition;
+use super::ask::Clause;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
-use crate::codes::wanted::{Wanted, with_wanted};
+use crate::codes::wanted::with_wanted;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -12,8 +13,8 @@ const ROWS_IN_A_BLOCK: usize = 1 << 9;
 const FIRST: usize = 128;
 
 impl Partition<'_> {
-    /// Notes for each condition, a column and the codes wanted of it, whether some row violates it alone.
-    pub(super) fn note_needed(&self, conditions: &[(u32, Wanted)], needed: &mut Vec<bool>) {
+    /// Notes for each condition whether some row violates it alone.
+    pub(crate) fn note_needed(&self, conditions: &[Clause], needed: &mut Vec<bool>) {
         if !needed.iter().all(|&n| n) {
             *needed = violated_alone(&self.columns, self.rows(), conditions, std::mem::take(needed));
         }
@@ -21,12 +22,7 @@ impl Partition<'_> {
 }
 
 /// For each condition, whether some row violates it alone, or it was `needed` before.
-fn violated_alone(
-    columns: &[BinnedColumn],
-    rows: usize,
-    conditions: &[(u32, Wanted)],
-    mut needed: Vec<bool>,
-) -> Vec<bool> {
+fn violated_alone(columns: &[BinnedColumn], rows: usize, conditions: &[Clause], mut needed: Vec<bool>) -> Vec<bool> {
     let block = |start: usize| {
         let range = start..rows.min(start + ROWS_IN_A_BLOCK);
         let mut violated = [0u16; ROWS_IN_A_BLOCK];
@@ -62,7 +58,7 @@ fn violated_alone(
 /// Calls `visit` with what is noted of each row of `range`, and whether the row violates a condition.
 fn each(
     columns: &[BinnedColumn],
-    (column, wanted): &(u32, Wanted),
+    Clause { column, wanted, .. }: &Clause,
     range: Range<usize>,
     noted: &mut [u16],
     mut visit: impl FnMut(&mut u16, bool),

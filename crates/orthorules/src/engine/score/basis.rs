@@ -2,6 +2,7 @@
 
 use super::NOISE;
 use crate::base::linalg::Cholesky;
+use crate::base::wire::wire;
 use crate::engine::cells::Cells;
 
 /// The columns from which z is made, before they are orthogonal: the constant, if it is one of them, and the rules.
@@ -20,8 +21,18 @@ pub(crate) struct Basis {
     /// Σ over rows of how many rules they are in.
     listed: f64,
 }
+wire!(Basis { constant, held, members, ends, factor, rows, listed });
 
 impl Basis {
+    /// Whether it is one of t vectors for so many cells.
+    pub(super) fn fits(&self, cells: usize, t: usize) -> bool {
+        let ends = self.ends.is_sorted() && self.ends.last().is_none_or(|&end| end as usize <= self.members.len());
+        (self.ends.len() == cells || self.ends.is_empty())
+            && ends
+            && self.members.iter().all(|&k| (k as usize) < t)
+            && self.factor.has_size(t)
+    }
+
     /// The next cell, with so many rows.
     fn push(&mut self, members: &[usize], rows: f64) {
         self.members.extend(members.iter().map(|&k| k as u32));

@@ -10,11 +10,14 @@ pub(crate) mod statistics;
 mod tests;
 mod trends;
 
+use crate::base::error::Result;
+use crate::base::wire::{Reader, Wire};
 use crate::engine::cells::Cells;
 use crate::engine::mass::Rounding;
 use crate::engine::refit::Weights;
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
+use crate::engine::rows::ask::{Ask, Request};
 use crate::engine::trend::TrendRows;
 use crate::model::Status;
 use crate::params::{Checked, Intercept, Objective, Update};
@@ -56,6 +59,42 @@ pub(crate) struct Scorer {
     pub(crate) ceiling: f64,
     /// What rows add along trends, where the ensemble has any.
     pub(crate) trends: Option<TrendRows>,
+}
+
+/// Without what rows add along trends: whoever answers elsewhere has none.
+impl Wire for Scorer {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.t.put(to);
+        self.per_cell.put(to);
+        self.basis.put(to);
+        self.linear.put(to);
+        self.gradient_along_basis.put(to);
+        [self.by_norm, self.mirrors, self.gradient_only].put(to);
+        [self.rho, self.epsilon, self.noise, self.ceiling].put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let (t, per_cell, basis) = (usize::take(from)?, Vec::take(from)?, Basis::take(from)?);
+        let (linear, gradient_along_basis) = (Wire::take(from)?, Vec::take(from)?);
+        let [by_norm, mirrors, gradient_only] = Wire::take(from)?;
+        let [rho, epsilon, noise, ceiling] = Wire::take(from)?;
+        let trends = None;
+        Ok(Self {
+            t,
+            per_cell,
+            basis,
+            linear,
+            gradient_along_basis,
+            by_norm,
+            mirrors,
+            gradient_only,
+            rho,
+            epsilon,
+            noise,
+            ceiling,
+            trends,
+        })
+    }
 }
 
 /// B and Σ b²/a of every cell, and the class that they are of.
@@ -170,8 +209,7 @@ impl Scorer {
         scorer
     }
 
-    /// The first-order orthogonal objective for basis rows that are given from outside.
-    #[cfg(any(test, feature = "study"))]
+    /// The first-order orthogonal objective for basis rows that are given from outside, or for none.
     pub(crate) fn bare(t: usize, epsilon: f64) -> Self {
         Self {
             t,
@@ -188,6 +226,16 @@ impl Scorer {
             ceiling: f64::MAX,
             trends: None,
         }
+    }
+
+    /// The same, with whether d comes from the norm's weights.
+    pub(crate) fn by_norm(self, by_norm: bool) -> Self {
+        Self { by_norm, ..self }
+    }
+
+    /// Whether it is one for so many cells.
+    pub(crate) fn fits(&self, cells: usize) -> bool {
+        self.per_cell.len() == cells && self.basis.fits(cells, self.t)
     }
 
     /// Σ ((aμ)² + b²)/d: the size of the terms whose difference the gradient is.
@@ -227,6 +275,43 @@ impl Scorer {
             }
             return (square.sqrt() * (1.0 + 1e-6)).min(f64::MAX);
         }
+        let [up, down, more] = self.sums_over_rows(rows, response, cells, (&leaning, class));
+        square += more;
+        let bound = if self.gradient_only { f64::max(up, down) } else { square.sqrt() };
+        (bound * (1.0 + 1e-6)).min(f64::MAX)
+    }
+
+    /// Sums over all rows of what each is for a bound: how far its gradient is above 0, how far below, and g²/d.
+    fn sums_over_rows(
+        &self,
+        rows: &Rows,
+        response: &Response,
+        cells: &Cells,
+        (leaning, class): (&[f64], Option<u32>),
+    ) -> [f64; 3] {
+        if let Some(elsewhere) = &rows.elsewhere {
+            let ask = |largest: Option<[f64; 3]>| {
+                let asks = vec![Ask::Bound(leaning.to_vec(), class, largest)];
+                let (history, scorer) = (cells.history().to_vec(), Some(self.bytes()));
+                let answers = elsewhere.ask(&Request { history, scorer, by_norm: self.by_norm, asks });
+                answers.and_then(|mut answers| elsewhere.read(&answers.pop()?))
+            };
+            return ask(None).and_then(|largest| ask(Some(largest))).unwrap_or_default();
+        }
+        let largest = self.parts_of_rows(rows, response, cells, (leaning, class), None);
+        self.parts_of_rows(rows, response, cells, (leaning, class), Some(largest))
+    }
+
+    /// The largest part of a row; or, once that is known, the sums of parts that were rounded, so that they do not depend on how the
+    /// rows are divided.
+    pub(crate) fn parts_of_rows(
+        &self,
+        rows: &Rows,
+        response: &Response,
+        cells: &Cells,
+        (leaning, class): (&[f64], Option<u32>),
+        largest: Option<[f64; 3]>,
+    ) -> [f64; 3] {
         let each = |part: usize, r: usize| {
             let (targets, cell) = (&rows.parts[part].targets, cells.cell_of(cells.keys(part)[r]));
             let [mean, curvature] = self.cell(cell);
@@ -249,10 +334,18 @@ impl Scorer {
             let d = weight * curvature;
             [g.max(0.0), -g.min(0.0), if d > 0.0 { g * g / d } else { 0.0 }]
         };
-        let [up, down, more] = sums_of_rows(rows, each);
-        square += more;
-        let bound = if self.gradient_only { f64::max(up, down) } else { square.sqrt() };
-        (bound * (1.0 + 1e-6)).min(f64::MAX)
+        let all = || rows.parts.iter().enumerate().flat_map(|(k, part)| (0..part.rows()).map(move |r| (k, r)));
+        let Some(largest) = largest else {
+            return all().fold([0.0; 3], |most, (part, r)| {
+                let parts = each(part, r);
+                std::array::from_fn(|k| f64::max(most[k], parts[k]))
+            });
+        };
+        let roundings = largest.map(|most| Rounding::new(response.rows() as f64, most));
+        all().fold([0.0; 3], |sum, (part, r)| {
+            let parts = each(part, r);
+            std::array::from_fn(|k| sum[k] + roundings[k].round(parts[k]))
+        })
     }
 
     /// The largest |g| and d that a row may have.
@@ -394,20 +487,6 @@ impl Scorer {
         let rest = if self.gradient_only { 1.0 } else { stats.curvature() + self.rho - along };
         stats.gradient() * stats.gradient() * (1.0 + 1e-8) >= least * rest
     }
-}
-
-/// Sums over all rows of what `value` says of a partition's rows, none of it below 0: rounded first, so that they do not depend on
-/// how the rows are divided.
-fn sums_of_rows<const K: usize>(rows: &Rows, value: impl Fn(usize, usize) -> [f64; K]) -> [f64; K] {
-    let each = || rows.parts.iter().enumerate().flat_map(|(k, part)| (0..part.rows()).map(move |r| (k, r)));
-    let both = |mut a: [f64; K], b: [f64; K], op: fn(f64, f64) -> f64| {
-        (0..K).for_each(|k| a[k] = op(a[k], b[k]));
-        a
-    };
-    let largest = each().fold([0.0; K], |most, (part, r)| both(most, value(part, r), f64::max));
-    let roundings = largest.map(|most| Rounding::new(rows.len() as f64, most));
-    let rounded = |x: [f64; K]| std::array::from_fn(|k| roundings[k].round(x[k]));
-    each().fold([0.0; K], |sum, (part, r)| both(sum, rounded(value(part, r)), |a, b| a + b))
 }
 
 /// ‖n‖², in four sums side by side: one after another each addition would wait for the last.

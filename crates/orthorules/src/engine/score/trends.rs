@@ -82,7 +82,7 @@ impl Working {
             columns: Cow::Borrowed(&*part.columns),
             targets: Cow::Borrowed(self.targets.get(number).unwrap_or(&self.response.targets)),
         };
-        Rows { parts: rows.parts.iter().enumerate().map(part).collect(), sets: rows.sets.clone() }
+        Rows { parts: rows.parts.iter().enumerate().map(part).collect(), sets: rows.sets.clone(), elsewhere: None }
     }
 
     /// The objective.

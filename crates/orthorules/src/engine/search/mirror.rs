@@ -47,7 +47,11 @@ impl Searcher<'_> {
             return None;
         }
         let opposite = Candidate { atom: Atom { selection: atom.selection.opposite(), ..atom }, ..*candidate };
-        let rows = self.rows.select(&parent.rows, opposite.atom, true);
+        let known = || {
+            let on_neither_side = if atom.selection.op().is_presence() { 0 } else { column.missing() };
+            self.number_of_rows(candidate.rows).map(|_| self.rows.len() - selected.len() - on_neither_side)
+        };
+        let rows = self.rows.select_known(&parent.rows, opposite.atom, true, known);
         let there = self.response.rows_total - candidate.rows;
         // Where values are missing, rows are on neither side.
         if rows.len() + selected.len() != self.rows.len() || there < self.params.min_coverage as f64 {

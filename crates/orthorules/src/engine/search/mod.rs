@@ -24,7 +24,9 @@ use crate::engine::count::by_row::ByRow;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::count::root::{RootCounts, Tables};
+use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
+use crate::engine::rows::ask::Ask;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::statistics::Statistics;
 use crate::engine::score::{ClassScorers, Scorer};
@@ -247,7 +249,10 @@ impl Searcher<'_> {
         let fewer = tables.is_some() && 2 * count > above;
         let of = (fewer && (forced || self.columns.iter().all(by_cells))).then_some(number);
         if of.is_some() || (forced && above == all) {
-            return Some(Complement { rows: self.rows.select(&parent.rows, atom, false), of });
+            return Some(Complement {
+                rows: self.rows.select_known(&parent.rows, atom, false, || Some(above - count)),
+                of,
+            });
         }
         self.rows.others(rows).map(|rows| Complement { rows, of: None })
     }
@@ -275,8 +280,9 @@ impl Searcher<'_> {
             if next.iter().any(|(_, n)| n.query == query) {
                 continue;
             }
-            let rows = self.rows.select(&parent.rows, candidate.atom, true);
-            let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && n.rows == rows);
+            let rows =
+                self.rows.select_known(&parent.rows, candidate.atom, true, || self.number_of_rows(candidate.rows));
+            let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && self.rows.are_same(&n.rows, &rows));
             if !twin {
                 let number = candidate.parent;
                 let complement = self.complement(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
@@ -286,6 +292,11 @@ impl Searcher<'_> {
             }
         }
         (next, tables)
+    }
+
+    /// How many rows a candidate of this coverage has, if that tells.
+    fn number_of_rows(&self, covered: f64) -> Option<usize> {
+        matches!(self.response.targets.stands_for, PerRow::Same(_)).then_some(covered as usize)
     }
 
     /// A candidate that is taken. If it is a set, its number names it in its list no longer, but among all sets.
@@ -338,6 +349,9 @@ impl Searcher<'_> {
         let gathered: Vec<NodeCounter> =
             if at_once { nodes.iter().map(gathered).collect() } else { nodes.par_iter().map(gathered).collect() };
         let (groups, floor) = (self.groups(), Floor::new(self.params.beam_width));
+        if self.rows.elsewhere.is_some() {
+            NodeCounter::ask_together(&gathered, &groups, self.columns, &self.likely(nodes));
+        }
         let tasks: Vec<(usize, usize)> =
             (0..nodes.len()).flat_map(|n| (0..groups.len()).map(move |g| (n, g))).collect();
         let best = |&(n, g): &(usize, usize)| {
@@ -351,6 +365,17 @@ impl Searcher<'_> {
             lists.extend(sets);
         }
         (candidates, gathered.into_iter().map(NodeCounter::into_tables).collect(), lists)
+    }
+
+    /// What will be asked of these nodes if one of them becomes the rule.
+    fn likely(&self, nodes: &[BeamNode]) -> Vec<Ask> {
+        let some = nodes.iter().filter(|node| !node.is_root());
+        let of = |node: &BeamNode| {
+            let sums = node.rows.elsewhere.as_ref().map(|(rows, _)| Ask::Sums(rows.clone()));
+            let needed = (node.query.len() > 1).then(|| Ask::Needed(self.rows.clauses(&node.query)));
+            sums.into_iter().chain(needed)
+        };
+        some.flat_map(of).collect()
     }
 
     /// The columns in groups that are counted together.

@@ -1,5 +1,6 @@
 //! The rows of a fit divided among partitions: the same ensemble, to the last bit, however they are divided.
 
+use super::elsewhere;
 use crate::base::random::SplitMix64;
 use crate::codes::binning;
 use crate::data::problem::{Problem, Roles, Task};
@@ -101,6 +102,18 @@ fn partitions_do_not_matter() {
             assert!(whole.rules.len() > 2, "{task}: {} rules", whole.rules.len());
             for ends in [&[rows / 2][..], &sevenths, &many, &odd] {
                 assert_eq!(learned(&problem, params, ends), whole, "{task} {weighted} {exposed} {params:?} {ends:?}");
+            }
+            if params.terms != Terms::Rules {
+                // Trends read rows, which must be here.
+                continue;
+            }
+            let (found, trips) = elsewhere::learned(&problem, params, false, &odd);
+            assert_eq!(found, std::slice::from_ref(&whole), "elsewhere: {task} {weighted} {exposed} {params:?}");
+            let nodes: u64 = whole.rules.iter().map(|rule| rule.nodes - 1).sum();
+            if params == &nested && !weighted {
+                // One for each node but the first of a search; one more where few rows have no tables of counts.
+                let most = 5 + nodes as usize + whole.rules.len();
+                assert!(trips <= most, "{task}: {trips} trips, {nodes} nodes");
             }
         }
     }

@@ -101,6 +101,7 @@ fn partitions_do_not_matter() {
             for ends in [&[rows / 2][..], &[100, 200, 300, 400, 700], &odd] {
                 assert_eq!(learned(&problem, &params, true, ends), whole, "{weighted} {params:?} {ends:?}");
             }
+            assert_eq!(super::elsewhere::learned(&problem, &params, true, &odd).0, whole, "{weighted} {params:?}");
         }
     }
 }

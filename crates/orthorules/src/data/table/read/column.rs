@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::part::ColumnPart;
+use crate::base::wire::wire;
 use crate::data::dates::DateSource;
 use crate::data::dates::DatesFound;
 use crate::data::table::levels::{ColumnRequest, Levels, Outcome, missing};
@@ -24,6 +25,7 @@ pub(crate) struct Head {
     /// The date that it is a part of.
     pub(crate) date: Option<DateSource>,
 }
+wire!(Head { name, place, request, untyped, notation, order, date });
 
 /// A column while its parts come in.
 pub(crate) struct Builder<'h> {

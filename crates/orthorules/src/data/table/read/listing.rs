@@ -52,6 +52,17 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     })
 }
 
+/// The same, where every file is to be a partition by itself. Columns that folders give are refused: a file alone does not have them.
+pub fn partition_files(path: &Path) -> Result<Vec<PathBuf>> {
+    if let Named::Several(files, _) = named(path)?
+        && let Some((column, _)) = files.iter().find_map(|file| file.columns.first())
+    {
+        let what = format!("folders give the column {column:?}, which partitions cannot have: write it into the files");
+        return Err(Error::file(path, what));
+    }
+    files(path)
+}
+
 /// What `path` names.
 pub(super) fn named(path: &Path) -> Result<Named> {
     let mut found = match fs::metadata(path) {

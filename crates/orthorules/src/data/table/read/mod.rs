@@ -46,6 +46,7 @@ use rayon::prelude::*;
 use super::notation::Remarks;
 use super::{DateForm, DatePart, Notation, Table, Values};
 use crate::base::error::Result;
+use crate::base::wire::wire;
 use crate::data::dates::DatesFound;
 use crate::data::table::levels::{Outcome, assemble};
 use crate::data::warning::Warning;
@@ -53,7 +54,7 @@ pub use arrow::panics_are_caught;
 pub use batches::{BatchRemarks, Batches};
 pub(crate) use column::{Builder, Head};
 pub(crate) use file::CHANGED;
-pub use listing::files;
+pub use listing::{files, partition_files};
 pub(crate) use part::ColumnPart;
 pub(crate) use scan::Scan;
 pub(crate) use source::{Complaint, Source};
@@ -102,6 +103,7 @@ pub struct KnownDates {
     /// The parts that are wanted.
     pub parts: Vec<DatePart>,
 }
+wire!(KnownDates { form, parts });
 
 impl KnownDates {
     /// No part so far.

@@ -9,6 +9,7 @@ use arrow_schema::DataType;
 use super::one_line;
 use super::text::Split;
 use crate::base::decimal;
+use crate::base::wire::wire_enum;
 use crate::data::table::Numbers;
 use crate::data::table::levels::{ColumnRequest, Levels, dates};
 use crate::data::table::notation::Notation;
@@ -22,6 +23,7 @@ pub(crate) enum ColumnPart {
     Booleans(Vec<Option<bool>>),
     Text(Levels),
 }
+wire_enum!(ColumnPart { 0 => Missing(rows), 1 => Numbers(numbers), 2 => Booleans(values), 3 => Text(levels) });
 
 /// The cells of the `wanted` columns of CSV text: numbers where all are, else text.
 pub(super) fn untyped(split: &Split, wanted: &Wanted, notation: &Notation) -> Vec<ColumnPart> {

@@ -87,7 +87,7 @@ impl NodeCounter<'_> {
             Source::AllBut(whole, some) => vec![counted(some[index].clone().left_of(&whole[index]))],
             Source::SubtractedFrom(whole) => vec![counted(self.count(group).left_of(&whole[index]))],
             Source::Own | Source::LeftOutOf(_) => {
-                let fits = |column: &BinnedColumn| (column.bins + 1) * self.cells.len() <= MOST_COUNTS as usize;
+                let fits = |column: &BinnedColumn| self.counts_classes(column);
                 let way =
                     |group: Group, counts: bool| if counts { counted(self.count(&group)) } else { Way::Rows(group) };
                 let methods: Vec<bool> = group.of(all).map(|(column, _)| fits(column)).collect();
@@ -98,6 +98,19 @@ impl NodeCounter<'_> {
                 group.columns().zip(methods).map(|(c, counts)| way(Group::new(c..c + 1, all), counts)).collect()
             }
         }
+    }
+
+    /// Whether rows are counted by bin and cell.
+    pub(super) fn counts_classes(&self, column: &BinnedColumn) -> bool {
+        let fits = (column.bins + 1) * self.cells.len() <= MOST_COUNTS as usize;
+        if let (false, Some(asked)) = (fits, &self.asked) {
+            asked.refuse(format!(
+                "column {:?} has too many levels for one list of rules for all classes on several machines: \
+                 choose multiclass one-vs-rest, or leave the column out",
+                column.name
+            ));
+        }
+        fits || self.asked.is_some()
     }
 
     /// The statistics of one class, row by row.

@@ -1,0 +1,355 @@
+//! Values as bytes, for machines that work on one fit together.
+//!
+//! Whole numbers take as many bytes as they need, seven bits in each; numbers with a fraction take eight. Reading never trusts what it
+//! reads: a length that the bytes cannot hold is an error.
+
+use crate::base::error::{Error, Result};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// What can be written to bytes and read back.
+pub(crate) trait Wire: Sized {
+    fn put(&self, to: &mut Vec<u8>);
+    fn take(from: &mut Reader) -> Result<Self>;
+
+    /// All of it as bytes.
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.put(&mut bytes);
+        bytes
+    }
+
+    /// From bytes that hold nothing else.
+    fn of_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut reader = Reader { left: bytes };
+        let value = Self::take(&mut reader)?;
+        if reader.left.is_empty() { Ok(value) } else { Err(damaged()) }
+    }
+}
+
+/// Bytes that are still to be read.
+pub(crate) struct Reader<'b> {
+    left: &'b [u8],
+}
+
+impl<'b> Reader<'b> {
+    fn some(&mut self, count: usize) -> Result<&'b [u8]> {
+        let (some, left) = self.left.split_at_checked(count).ok_or_else(damaged)?;
+        self.left = left;
+        Ok(some)
+    }
+}
+
+/// That bytes are none of these messages.
+pub(crate) fn damaged() -> Error {
+    Error::Conflict("a message between machines is damaged, or from another version of orthorules".into())
+}
+
+impl Wire for u8 {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.push(*self);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        Ok(from.some(1)?[0])
+    }
+}
+
+impl Wire for bool {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.push(u8::from(*self));
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        match u8::take(from)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(damaged()),
+        }
+    }
+}
+
+impl Wire for u128 {
+    fn put(&self, to: &mut Vec<u8>) {
+        let mut left = *self;
+        while left >= 0x80 {
+            to.push(left as u8 | 0x80);
+            left >>= 7;
+        }
+        to.push(left as u8);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let (mut value, mut shift) = (0u128, 0);
+        loop {
+            let byte = u8::take(from)?;
+            let part = u128::from(byte & 0x7f);
+            if shift >= 128 || (part << shift) >> shift != part {
+                return Err(damaged());
+            }
+            value |= part << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+            shift += 7;
+        }
+    }
+}
+
+macro_rules! whole {
+    ($($kind:ty),*) => {
+        $(impl Wire for $kind {
+            fn put(&self, to: &mut Vec<u8>) {
+                let mut left = *self as u64;
+                while left >= 0x80 {
+                    to.push(left as u8 | 0x80);
+                    left >>= 7;
+                }
+                to.push(left as u8);
+            }
+
+            fn take(from: &mut Reader) -> Result<Self> {
+                Self::try_from(u128::take(from)?).map_err(|_| damaged())
+            }
+        })*
+    };
+}
+whole!(u32, u64, usize);
+
+impl Wire for i128 {
+    fn put(&self, to: &mut Vec<u8>) {
+        // The sign goes to the lowest bit, so that small numbers are short.
+        ((self << 1) ^ (self >> 127)).cast_unsigned().put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let folded = u128::take(from)?;
+        Ok((folded >> 1).cast_signed() ^ -(folded & 1).cast_signed())
+    }
+}
+
+impl Wire for i64 {
+    fn put(&self, to: &mut Vec<u8>) {
+        i128::from(*self).put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        Self::try_from(i128::take(from)?).map_err(|_| damaged())
+    }
+}
+
+impl Wire for f64 {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend(self.to_bits().to_le_bytes());
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(from.some(8)?);
+        Ok(Self::from_bits(u64::from_le_bytes(bytes)))
+    }
+}
+
+impl Wire for String {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.len().put(to);
+        to.extend(self.as_bytes());
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let length = usize::take(from)?;
+        Self::from_utf8(from.some(length)?.to_vec()).map_err(|_| damaged())
+    }
+}
+
+/// Every value takes a byte at least, so that a length beyond what is left is found before memory is asked for.
+impl<T: Wire> Wire for Vec<T> {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.len().put(to);
+        self.iter().for_each(|value| value.put(to));
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let length = usize::take(from)?;
+        if length > from.left.len() {
+            return Err(damaged());
+        }
+        (0..length).map(|_| T::take(from)).collect()
+    }
+}
+
+impl<T: Wire> Wire for Arc<T> {
+    fn put(&self, to: &mut Vec<u8>) {
+        (**self).put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        T::take(from).map(Self::new)
+    }
+}
+
+impl<T: Wire> Wire for Arc<[T]> {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.len().put(to);
+        self.iter().for_each(|value| value.put(to));
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        Ok(Vec::take(from)?.into())
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.is_some().put(to);
+        self.iter().for_each(|value| value.put(to));
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        bool::take(from)?.then(|| T::take(from)).transpose()
+    }
+}
+
+impl<A: Wire, B: Wire> Wire for (A, B) {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.0.put(to);
+        self.1.put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        Ok((A::take(from)?, B::take(from)?))
+    }
+}
+
+impl<T: Wire, const K: usize> Wire for [T; K] {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.iter().for_each(|value| value.put(to));
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        let values: Vec<T> = (0..K).map(|_| T::take(from)).collect::<Result<_>>()?;
+        Self::try_from(values).map_err(|_| damaged())
+    }
+}
+
+impl<K: Wire + Ord, V: Wire> Wire for BTreeMap<K, V> {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.len().put(to);
+        self.iter().for_each(|(key, value)| {
+            key.put(to);
+            value.put(to);
+        });
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        Ok(Vec::<(K, V)>::take(from)?.into_iter().collect())
+    }
+}
+
+/// In the order of keys, so that equal maps have equal bytes.
+impl Wire for HashMap<String, u32> {
+    fn put(&self, to: &mut Vec<u8>) {
+        let sorted: BTreeMap<String, u32> = self.iter().map(|(key, &value)| (key.clone(), value)).collect();
+        sorted.put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        Ok(BTreeMap::take(from)?.into_iter().collect())
+    }
+}
+
+/// In order, so that equal sets have equal bytes.
+impl Wire for HashSet<String> {
+    fn put(&self, to: &mut Vec<u8>) {
+        let mut sorted: Vec<String> = self.iter().cloned().collect();
+        sorted.sort_unstable();
+        sorted.put(to);
+    }
+
+    fn take(from: &mut Reader) -> Result<Self> {
+        Ok(Vec::take(from)?.into_iter().collect())
+    }
+}
+
+/// A structure as its fields, one after the other.
+macro_rules! wire {
+    ($kind:ty { $($field:ident),* $(,)? }) => {
+        impl $crate::base::wire::Wire for $kind {
+            fn put(&self, to: &mut Vec<u8>) {
+                $($crate::base::wire::Wire::put(&self.$field, to);)*
+            }
+
+            fn take(from: &mut $crate::base::wire::Reader) -> $crate::base::error::Result<Self> {
+                Ok(Self { $($field: $crate::base::wire::Wire::take(from)?),* })
+            }
+        }
+    };
+}
+pub(crate) use wire;
+
+/// One of several forms: its number, then what it holds.
+macro_rules! wire_enum {
+    ($kind:ty { $($number:literal => $form:ident $(($($field:ident),*))?),* $(,)? }) => {
+        impl $crate::base::wire::Wire for $kind {
+            fn put(&self, to: &mut Vec<u8>) {
+                match self {
+                    $(Self::$form $(($($field),*))? => {
+                        to.push($number);
+                        $($($crate::base::wire::Wire::put($field, to);)*)?
+                    })*
+                }
+            }
+
+            fn take(from: &mut $crate::base::wire::Reader) -> $crate::base::error::Result<Self> {
+                match <u8 as $crate::base::wire::Wire>::take(from)? {
+                    $($number => {
+                        $($(let $field = $crate::base::wire::Wire::take(from)?;)*)?
+                        Ok(Self::$form $(($($field),*))?)
+                    })*
+                    _ => Err($crate::base::wire::damaged()),
+                }
+            }
+        }
+    };
+}
+pub(crate) use wire_enum;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Everything = (Vec<(i128, u64)>, (Option<String>, (Vec<Vec<u32>>, [f64; 2])));
+
+    proptest! {
+        /// What was written is read, and no shorter message is one.
+        #[test]
+        fn values_come_back(
+            pairs in prop::collection::vec((any::<i128>(), any::<u64>()), 0..9),
+            text in prop::option::of(".{0,9}"),
+            lists in prop::collection::vec(prop::collection::vec(any::<u32>(), 0..5), 0..5),
+            numbers in prop::array::uniform2(-1e300..1e300f64),
+        ) {
+            let value: Everything = (pairs, (text, (lists, numbers)));
+            let bytes = value.bytes();
+            prop_assert_eq!(&Everything::of_bytes(&bytes).unwrap(), &value);
+            for end in 0..bytes.len() {
+                prop_assert!(Everything::of_bytes(&bytes[..end]).is_err());
+            }
+        }
+
+        /// Bytes of any kind are a value or an error.
+        #[test]
+        fn noise_is_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Everything::of_bytes(&bytes);
+            let _ = Vec::<Vec<f64>>::of_bytes(&bytes);
+        }
+    }
+
+    #[test]
+    fn short_numbers_are_short() {
+        let lengths = [0i128, -1, 63, -64, 64].map(|x| x.bytes().len());
+        assert_eq!((lengths, 127u32.bytes().len(), 128u32.bytes().len()), ([1, 1, 1, 1, 2], 1, 2));
+        assert!(Vec::<u32>::of_bytes(&u64::MAX.bytes()).is_err());
+    }
+}

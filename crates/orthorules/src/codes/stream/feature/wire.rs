@@ -1,0 +1,124 @@
+//! What a partition tells of a feature, and how the next partition adds to it.
+
+use super::{ColumnSummary, FeatureEncoder, Seen, Way};
+use crate::base::wire::{wire, wire_enum};
+use crate::codes::column::BinnedColumn;
+use crate::codes::packed::CodeBuilder;
+use crate::codes::quantiles::Sketch;
+use crate::codes::scale::Scale;
+use crate::data::table::Occurrences;
+use crate::params::Cutting;
+
+/// Which values of a column of numbers are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sampling {
+    /// As many as there is room for.
+    All,
+    /// None: they are counted.
+    Count,
+    /// One in so many, after so many in the partitions before.
+    Part(usize, usize),
+}
+wire_enum!(Sampling { 0 => All, 1 => Count, 2 => Part(before, stride) });
+
+impl Sampling {
+    pub(super) fn sketch(self, cutting: Cutting) -> Sketch {
+        match self {
+            Self::All => Sketch::new(cutting),
+            Self::Count => Sketch::counting(cutting),
+            Self::Part(before, stride) => Sketch::part(cutting, before, stride),
+        }
+    }
+}
+
+wire_enum!(Seen { 0 => Missing, 1 => Numbers(sketch), 2 => Distinct(sketch), 3 => Booleans, 4 => Text(levels, tally) });
+wire!(ColumnSummary { seen, cutting, sampling, categorical, numeric, notation, mixed, rows, order, unlisted });
+wire_enum!(Way { 0 => Numbers(notation), 1 => Distinct(values), 2 => Booleans, 3 => Text(codes) });
+wire!(FeatureEncoder { coder, kind, levels, date, ranks, way });
+
+impl ColumnSummary {
+    /// The same, of which so many values are kept.
+    pub(crate) fn sampled(self, sampling: Sampling) -> Self {
+        Self { sampling, ..self }
+    }
+
+    /// How many values of a column of numbers there are whose sample decides its bins.
+    pub(crate) fn values(&self) -> Option<usize> {
+        match &self.seen {
+            Seen::Numbers(sketch) => Some(sketch.seen()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self.seen, Seen::Missing)
+    }
+
+    /// Adds what was seen of the next rows.
+    pub(crate) fn append(&mut self, next: Self) {
+        if self.unlisted.is_none() {
+            self.unlisted = next.unlisted.map(|(row, level)| (self.rows + row, level));
+        }
+        match (&mut self.seen, next.seen) {
+            (_, Seen::Missing) | (Seen::Booleans, Seen::Booleans) => {}
+            (seen @ Seen::Missing, Seen::Text(levels, tally)) => {
+                let later = |x: Occurrences| Occurrences { first: self.rows + x.first, ..x };
+                *seen = Seen::Text(levels, tally.into_iter().map(later).collect());
+            }
+            (seen @ Seen::Missing, other) => *seen = other,
+            (Seen::Numbers(all), Seen::Numbers(more)) | (Seen::Distinct(all), Seen::Distinct(more)) => all.append(more),
+            (Seen::Text(all, tally), Seen::Text(more, counts)) => all.learn_counted(&more, &counts, tally, self.rows),
+            _ => self.mixed = true,
+        }
+        self.mixed |= next.mixed;
+        self.rows += next.rows;
+    }
+}
+
+/// What is known of the codes of a partition.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CodedFacts {
+    /// The smallest number of each bin.
+    lowest: Vec<f64>,
+    range: Option<(f64, f64)>,
+    /// How many rows each code has.
+    counts: Vec<u64>,
+}
+wire!(CodedFacts { lowest, range, counts });
+
+impl CodedFacts {
+    pub(crate) fn of(column: &BinnedColumn) -> Self {
+        let lowest = match &column.scale {
+            Scale::Ordered { lowest, .. } => lowest.clone(),
+            _ => Vec::new(),
+        };
+        Self { lowest, range: column.range, counts: column.counts() }
+    }
+
+    /// Adds those of the next rows; false if they are of another column.
+    pub(crate) fn append(&mut self, next: &Self) -> bool {
+        self.lowest.iter_mut().zip(&next.lowest).for_each(|(low, &x)| *low = if x < *low { x } else { *low });
+        self.range = match (self.range, next.range) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        self.counts.iter_mut().zip(&next.counts).for_each(|(all, more)| *all += more);
+        (self.lowest.len(), self.counts.len()) == (next.lowest.len(), next.counts.len())
+    }
+}
+
+impl FeatureEncoder {
+    /// The column whose codes lie elsewhere.
+    pub(crate) fn finish_elsewhere(self, facts: CodedFacts) -> BinnedColumn {
+        let codes = CodeBuilder::new(self.bins(), 0).finish();
+        let mut column = self.finish(codes);
+        if let Scale::Ordered { lowest, .. } = &mut column.scale
+            && lowest.len() == facts.lowest.len()
+        {
+            *lowest = facts.lowest;
+        }
+        column.range = facts.range;
+        column.elsewhere = Some(facts.counts);
+        column
+    }
+}

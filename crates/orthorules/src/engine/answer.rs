@@ -1,0 +1,274 @@
+//! What a partition answers, and how answers are added up.
+//!
+//! Every answer follows from the question and the rows. What is kept between questions, the cells of rows and lists of rows, only saves
+//! time: it may vanish, and is found out again.
+
+use crate::base::error::Result;
+use crate::base::wire::{Wire, damaged, wire};
+use crate::codes::column::BinnedColumn;
+use crate::engine::cells::{CellSums, Cells};
+use crate::engine::count::group::Group;
+use crate::engine::count::histogram::NodeCounter;
+use crate::engine::count::tally::NodeCounts;
+use crate::engine::response::Response;
+use crate::engine::row_list::RowList;
+use crate::engine::rows::ask::{Ask, Clause, Job, Node, Request, Split};
+use crate::engine::rows::{Rows, Selected};
+use crate::engine::score::Scorer;
+use crate::engine::target_plan::{KnownRows, TargetPlan};
+use std::sync::Arc;
+
+/// Points of a fit whose cells are kept.
+const POINTS_KEPT: usize = 2;
+/// Lists of rows that are kept, of twice as many rows as there are at most.
+const LISTS_KEPT: usize = 16;
+
+/// The answer to one question: its kind, and what it holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    kind: u8,
+    pub(crate) bytes: Vec<u8>,
+}
+wire!(Answer { kind, bytes });
+
+type Sums = (Vec<CellSums>, Vec<u64>);
+
+/// Kinds of answers.
+const ROWS: u8 = 0;
+const SUMS: u8 = 1;
+const NEEDED: u8 = 2;
+const ALL_IN: u8 = 3;
+const COUNTS: u8 = 4;
+const LARGEST: u8 = 5;
+const TOTALS: u8 = 6;
+
+impl Answer {
+    fn new(kind: u8, value: &impl Wire) -> Self {
+        Self { kind, bytes: value.bytes() }
+    }
+
+    /// The answer of the rows of both.
+    pub(crate) fn with(self, other: &Self) -> Result<Self> {
+        if self.kind != other.kind {
+            return Err(damaged());
+        }
+        let (a, b) = (&self.bytes, &other.bytes);
+        let added = match self.kind {
+            ROWS => (usize::of_bytes(a)? + usize::of_bytes(b)?).bytes(),
+            SUMS => {
+                let ((mut sums, mut units), (more, more_units)) = (Sums::of_bytes(a)?, Sums::of_bytes(b)?);
+                each(&mut sums, &more, |a, b| *a += *b)?;
+                each(&mut units, &more_units, |a, b| *a += *b)?;
+                (sums, units).bytes()
+            }
+            NEEDED => {
+                let mut needed = Vec::<bool>::of_bytes(a)?;
+                each(&mut needed, &Vec::of_bytes(b)?, |a, b| *a |= *b)?;
+                needed.bytes()
+            }
+            ALL_IN => (bool::of_bytes(a)? && bool::of_bytes(b)?).bytes(),
+            COUNTS => {
+                let mut counts = Vec::<NodeCounts>::of_bytes(a)?;
+                let mut fits = true;
+                each(&mut counts, &Vec::of_bytes(b)?, |a, b| fits &= a.add(b))?;
+                if !fits {
+                    return Err(damaged());
+                }
+                counts.bytes()
+            }
+            LARGEST | TOTALS => {
+                let largest = self.kind == LARGEST;
+                let mut parts = <[f64; 3]>::of_bytes(a)?;
+                each(&mut parts, &<[f64; 3]>::of_bytes(b)?, |a, b| *a = if largest { a.max(*b) } else { *a + *b })?;
+                parts.bytes()
+            }
+            _ => return Err(damaged()),
+        };
+        Ok(Self { kind: self.kind, bytes: added })
+    }
+}
+
+/// Combines two lists of one length, place by place.
+fn each<T>(all: &mut [T], more: &[T], mut combine: impl FnMut(&mut T, &T)) -> Result<()> {
+    if all.len() != more.len() {
+        return Err(damaged());
+    }
+    all.iter_mut().zip(more).for_each(|(a, b)| combine(a, b));
+    Ok(())
+}
+
+/// The rows of one partition.
+#[derive(Debug)]
+pub(crate) struct Held {
+    columns: Vec<BinnedColumn>,
+    known: KnownRows,
+    /// What is fitted to, as far as it is known.
+    aim: Option<Aim>,
+}
+
+/// The rows with what is to be fitted.
+#[derive(Debug)]
+struct Aim {
+    plan: TargetPlan,
+    response: Response,
+    /// Cells at some points of the fit.
+    points: Vec<(Vec<Arc<Split>>, Cells)>,
+    /// The rows that satisfy some clauses.
+    lists: Vec<(Vec<Clause>, RowList)>,
+}
+
+impl Held {
+    pub(crate) fn new(columns: Vec<BinnedColumn>, known: KnownRows) -> Self {
+        Self { columns, known, aim: None }
+    }
+
+    pub(crate) fn columns(&self) -> &[BinnedColumn] {
+        &self.columns
+    }
+
+    /// The answers to all questions of a request.
+    pub(crate) fn answers(&mut self, plan: &TargetPlan, request: &Request) -> Result<Vec<Answer>> {
+        let mut aim = match self.aim.take() {
+            Some(aim) if aim.plan == *plan => aim,
+            _ => {
+                let response = plan.response_of(&self.known)?;
+                Aim { plan: plan.clone(), response, points: Vec::new(), lists: Vec::new() }
+            }
+        };
+        let answers = aim.answers(&self.columns, request);
+        self.aim = Some(aim);
+        answers
+    }
+}
+
+impl Aim {
+    fn answers(&mut self, columns: &[BinnedColumn], request: &Request) -> Result<Vec<Answer>> {
+        self.reach(columns, &request.history)?;
+        let point = self.points.pop().ok_or_else(damaged)?;
+        let answers = self.answers_at(columns, request, &point.1);
+        self.points.push(point);
+        answers
+    }
+
+    /// The same at the point where these are the cells.
+    fn answers_at(&mut self, columns: &[BinnedColumn], request: &Request, cells: &Cells) -> Result<Vec<Answer>> {
+        let scorer = match &request.scorer {
+            Some(bytes) => Scorer::of_bytes(bytes)?,
+            None => Scorer::bare(0, 0.0).by_norm(request.by_norm),
+        };
+        if request.scorer.is_some() && !scorer.fits(cells.len()) {
+            return Err(damaged());
+        }
+        request.asks.iter().map(|ask| self.answer(columns, cells, &scorer, ask)).collect()
+    }
+
+    /// Makes the last point that of `history`.
+    fn reach(&mut self, columns: &[BinnedColumn], history: &[Arc<Split>]) -> Result<()> {
+        let nearest = (0..self.points.len())
+            .filter(|&k| history.starts_with(&self.points[k].0))
+            .max_by_key(|&k| self.points[k].0.len());
+        let (mut before, mut cells) = match nearest {
+            Some(nearest) if self.points[nearest].0.len() == history.len() => {
+                let point = self.points.remove(nearest);
+                self.points.push(point);
+                return Ok(());
+            }
+            Some(nearest) => self.points[nearest].clone(),
+            None => (Vec::new(), Cells::empty(&Rows::whole(columns, &self.response), &self.response)),
+        };
+        for split in &history[before.len()..] {
+            let old = cells.len();
+            let fits = split.moved_to.len() == old && split.moved_to.iter().all(|&to| (to as usize) < split.cells);
+            if !fits || split.cells < old || split.cells > 2 * old {
+                return Err(damaged());
+            }
+            let selected = self.selected(columns, &split.node)?;
+            cells.follow_split(&selected, split);
+            before.push(Arc::clone(split));
+        }
+        if self.points.len() >= POINTS_KEPT {
+            self.points.remove(0);
+        }
+        self.points.push((before, cells));
+        Ok(())
+    }
+
+    /// The rows of a node.
+    fn selected(&mut self, columns: &[BinnedColumn], node: &Node) -> Result<Selected> {
+        let has =
+            |clause: &Clause| columns.get(clause.column as usize).is_some_and(|column| clause.wanted.fits(column.bins));
+        if !node.clauses.iter().all(has) {
+            return Err(damaged());
+        }
+        let total = self.response.targets.b.len();
+        let nearest = (0..self.lists.len())
+            .filter(|&k| node.clauses.starts_with(&self.lists[k].0))
+            .max_by_key(|&k| self.lists[k].0.len());
+        let (known, mut list) = match nearest {
+            Some(nearest) => (self.lists[nearest].0.len(), self.lists[nearest].1.clone()),
+            None => (0, RowList::All(total)),
+        };
+        for clause in &node.clauses[known..] {
+            let rows = list.select_where(&columns[clause.column as usize], &clause.wanted, clause.holds);
+            list = RowList::Some(rows);
+        }
+        if known < node.clauses.len() {
+            self.lists.push((node.clauses.clone(), list.clone()));
+            while self.lists.len() > LISTS_KEPT
+                || self.lists.iter().map(|(_, list)| list.len()).sum::<usize>() > 2 * total
+            {
+                self.lists.remove(0);
+            }
+        }
+        let list = if node.outside { list.others(total) } else { list };
+        Ok(Selected { parts: vec![list], elsewhere: None })
+    }
+
+    fn answer(&mut self, columns: &[BinnedColumn], cells: &Cells, scorer: &Scorer, ask: &Ask) -> Result<Answer> {
+        let answer = match ask {
+            Ask::Rows(node) => Answer::new(ROWS, &self.selected(columns, node)?.len()),
+            Ask::Sums(node) => {
+                let selected = self.selected(columns, node)?;
+                let rows = Rows::whole(columns, &self.response);
+                Answer::new(SUMS, &cells.all_sums_of(&selected, &rows, &self.response))
+            }
+            Ask::Needed(clauses) => {
+                // That there are these columns and codes.
+                self.selected(columns, &Node { clauses: clauses.clone(), outside: false })?;
+                let mut needed = vec![false; clauses.len()];
+                let rows = Rows::whole(columns, &self.response);
+                rows.parts.iter().for_each(|part| part.note_needed(clauses, &mut needed));
+                Answer::new(NEEDED, &needed)
+            }
+            Ask::AllIn(node, good) => {
+                if good.len() != cells.len() {
+                    return Err(damaged());
+                }
+                let selected = self.selected(columns, node)?;
+                let keys = selected.parts[0].gather(cells.keys(0));
+                Answer::new(ALL_IN, &keys.iter().all(|&key| good[cells.cell_of(key)]))
+            }
+            Ask::Count(node, total, jobs) => {
+                let selected = self.selected(columns, node)?;
+                let rows = Rows::whole(columns, &self.response);
+                let counter = NodeCounter::new(&selected, &rows, &self.response, cells, scorer).among(*total);
+                let count = |&Job { method, columns: (first, end) }: &Job| {
+                    if first >= end || end > columns.len() {
+                        return Err(damaged());
+                    }
+                    Ok(counter.answer(method, &Group::new(first..end, columns)))
+                };
+                Answer::new(COUNTS, &jobs.iter().map(count).collect::<Result<Vec<NodeCounts>>>()?)
+            }
+            Ask::Bound(leaning, class, largest) => {
+                if leaning.len() != cells.len() {
+                    return Err(damaged());
+                }
+                let rows = Rows::whole(columns, &self.response);
+                let parts = scorer.parts_of_rows(&rows, &self.response, cells, (leaning, *class), *largest);
+                Answer::new(if largest.is_some() { TOTALS } else { LARGEST }, &parts)
+            }
+        };
+        Ok(answer)
+    }
+}

@@ -1,0 +1,169 @@
+//! What is asked of rows that lie elsewhere, by whoever would read them if they were here.
+//!
+//! A question says all that its answer depends on: the rules so far, with where their rows moved, and the rows that are meant, as the
+//! codes that they have. So whoever answers need not remember anything. The answers of all partitions are added up on their way.
+
+use crate::base::wire::{Wire, wire, wire_enum};
+use crate::codes::column::BinnedColumn;
+use crate::codes::wanted::Wanted;
+use crate::engine::target_plan::TargetPlan;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Answers that came with others and are kept until somebody asks.
+const MOST_KEPT: usize = 512;
+
+/// How the statistics of a column are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Method {
+    Cells,
+    Vectors,
+    Rules,
+}
+wire_enum!(Method { 0 => Cells, 1 => Vectors, 2 => Rules });
+
+/// Rows that have some codes of a column, or that do not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Clause {
+    pub(crate) column: u32,
+    pub(crate) wanted: Wanted,
+    pub(crate) holds: bool,
+}
+wire!(Clause { column, wanted, holds });
+
+/// Rows that satisfy all clauses, or all others.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Node {
+    pub(crate) clauses: Vec<Clause>,
+    pub(crate) outside: bool,
+}
+wire!(Node { clauses, outside });
+
+/// A rule that was added: its rows, where those of each cell went, and how many cells there are then.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Split {
+    pub(crate) node: Node,
+    pub(crate) moved_to: Vec<u32>,
+    pub(crate) cells: usize,
+}
+wire!(Split { node, moved_to, cells });
+
+/// Columns, by their first and the one after the last, and what is wanted of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Job {
+    pub(crate) method: Method,
+    pub(crate) columns: (usize, usize),
+}
+wire!(Job { method, columns });
+
+/// One question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Ask {
+    /// How many rows a node has.
+    Rows(Node),
+    /// What the rows of a node have in every cell.
+    Sums(Node),
+    /// Which of these clauses some row violates alone.
+    Needed(Vec<Clause>),
+    /// Whether all rows of a node lie in the cells that are marked.
+    AllIn(Node, Vec<bool>),
+    /// What is counted of a node, which has so many rows in all partitions.
+    Count(Node, usize, Vec<Job>),
+    /// What the rows may add to a bound, where cells do not tell: the largest parts of a row, or with those their sums. `leaning` is
+    /// of every cell; a class if several share their rules.
+    Bound(Vec<f64>, Option<u32>, Option<[f64; 3]>),
+}
+wire_enum!(Ask {
+    0 => Rows(node),
+    1 => Sums(node),
+    2 => Needed(clauses),
+    3 => AllIn(node, cells),
+    4 => Count(node, rows, jobs),
+    5 => Bound(leaning, class, largest),
+});
+
+/// Questions at one point of a fit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Request {
+    /// The rules so far.
+    pub(crate) history: Vec<Arc<Split>>,
+    /// What every cell has at the current weights, if an answer depends on it.
+    pub(crate) scorer: Option<Vec<u8>>,
+    /// Whether the norm's own weights are counted.
+    pub(crate) by_norm: bool,
+    pub(crate) asks: Vec<Ask>,
+}
+wire!(Request { history, scorer, by_norm, asks });
+
+/// Those who have the rows.
+pub(crate) trait Cluster: Sync + Debug {
+    /// The answers of all partitions together, one for each question; none once something went wrong, which the cluster remembers.
+    fn ask(&self, request: &Request) -> Option<Vec<Vec<u8>>>;
+
+    /// Says what is fitted, before anything is asked.
+    fn aim(&self, plan: TargetPlan);
+
+    /// Ends the fit, for this reason.
+    fn refuse(&self, why: String);
+}
+
+/// Where rows lie that are not here.
+#[derive(Debug, Clone)]
+pub(crate) struct Elsewhere<'a> {
+    cluster: &'a dyn Cluster,
+    pub(super) columns: &'a [BinnedColumn],
+    /// How many rows there are.
+    pub(super) rows: usize,
+    /// By the last rule of the history and the question: that rule, which is thereby kept, and the answer.
+    known: Arc<Mutex<HashMap<Key, Kept>>>,
+}
+
+type Key = (usize, Vec<u8>);
+type Kept = (Option<Arc<Split>>, Vec<u8>);
+
+impl<'a> Elsewhere<'a> {
+    pub(crate) fn new(cluster: &'a dyn Cluster, columns: &'a [BinnedColumn], rows: usize) -> Self {
+        Self { cluster, columns, rows, known: Arc::default() }
+    }
+
+    /// The answers; none once something went wrong.
+    pub(crate) fn ask(&self, request: &Request) -> Option<Vec<Vec<u8>>> {
+        self.cluster.ask(request)
+    }
+
+    /// The answer to a single question that no scorer has a part in.
+    pub(crate) fn answer<T: Wire>(&self, history: &[Arc<Split>], ask: Ask) -> Option<T> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(history, &ask));
+        let bytes = if let Some((_, bytes)) = known {
+            bytes
+        } else {
+            let request = Request { history: history.to_vec(), scorer: None, by_norm: false, asks: vec![ask] };
+            self.ask(&request)?.pop()?
+        };
+        self.read(&bytes)
+    }
+
+    /// An answer as what it should be; if it is not, the fit ends.
+    pub(crate) fn read<T: Wire>(&self, bytes: &[u8]) -> Option<T> {
+        T::of_bytes(bytes).map_err(|error| self.refuse(error.to_string())).ok()
+    }
+
+    /// Keeps an answer to a question that is likely to come.
+    pub(crate) fn keep(&self, history: &[Arc<Split>], ask: &Ask, answer: Vec<u8>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KEPT {
+            known.clear();
+        }
+        known.insert(key(history, ask), (history.last().cloned(), answer));
+    }
+
+    pub(crate) fn refuse(&self, why: String) {
+        self.cluster.refuse(why);
+    }
+}
+
+/// A rule that is kept has a place of its own in memory.
+fn key(history: &[Arc<Split>], ask: &Ask) -> Key {
+    (history.last().map_or(0, |last| Arc::as_ptr(last) as usize), ask.bytes())
+}

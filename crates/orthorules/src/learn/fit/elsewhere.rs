@@ -1,0 +1,109 @@
+//! Rows that lie elsewhere: partitions answer questions and forget what they know again and again.
+
+use crate::base::wire::Wire;
+use crate::codes::binning;
+use crate::codes::column::BinnedColumn;
+use crate::codes::packed::Codes;
+use crate::data::columns::Target;
+use crate::data::problem::Problem;
+use crate::engine::answer::{Answer, Held};
+use crate::engine::response::Response;
+use crate::engine::rows::Rows;
+use crate::engine::rows::ask::{Cluster, Elsewhere, Request};
+use crate::engine::target_plan::{KnownRows, TargetPlan};
+use crate::learn::boosting::Boosting;
+use crate::learn::one::along_its_path;
+use crate::learn::seconds::Seconds;
+use crate::model::Ensemble;
+use crate::model::observer::Silent;
+use crate::params::Params;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// Partitions that answer questions, each of which may forget all that it knows at any time.
+#[derive(Debug)]
+struct Answering {
+    plan: TargetPlan,
+    parts: Mutex<Vec<(Range<usize>, Option<Held>)>>,
+    columns: Vec<BinnedColumn>,
+    known: KnownRows,
+    trips: Mutex<usize>,
+}
+
+impl Answering {
+    fn new(problem: &Problem, columns: &[BinnedColumn], plan: TargetPlan, ends: &[usize]) -> Self {
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        let ends = ends.iter().copied().chain([problem.rows]);
+        let known = KnownRows {
+            target: problem.target.clone(),
+            weight: problem.weight.clone(),
+            exposure: problem.exposure.clone(),
+        };
+        let parts = Mutex::new(starts.zip(ends).map(|(start, end)| (start..end, None)).collect());
+        Self { plan, parts, columns: columns.to_vec(), known, trips: Mutex::new(0) }
+    }
+
+    /// The partition of some rows, as if it was read.
+    fn held(&self, rows: Range<usize>) -> Held {
+        let pick = |values: &Vec<f64>| values[rows.clone()].to_vec();
+        let known = KnownRows {
+            target: match &self.known.target {
+                Target::Numbers(y) => Target::Numbers(pick(y)),
+                Target::Classes(classes) => Target::Classes(classes[rows.clone()].to_vec()),
+            },
+            weight: self.known.weight.as_ref().map(pick),
+            exposure: self.known.exposure.as_ref().map(pick),
+        };
+        Held::new(self.columns.iter().map(|column| column.slice(rows.clone())).collect(), known)
+    }
+}
+
+impl Cluster for Answering {
+    fn ask(&self, request: &Request) -> Option<Vec<Vec<u8>>> {
+        *self.trips.lock().unwrap() += 1;
+        let request = Request::of_bytes(&request.bytes()).unwrap();
+        let (mut parts, trips) = (self.parts.lock().unwrap(), *self.trips.lock().unwrap());
+        let mut all: Option<Vec<Answer>> = None;
+        for (number, (rows, held)) in parts.iter_mut().enumerate() {
+            if (trips + number).is_multiple_of(5) {
+                *held = None;
+            }
+            let held = held.get_or_insert_with(|| self.held(rows.clone()));
+            let answers = held.answers(&self.plan, &request).unwrap();
+            let answers = Vec::<Answer>::of_bytes(&answers.bytes()).unwrap();
+            all = Some(match all {
+                None => answers,
+                Some(all) => all.into_iter().zip(&answers).map(|(a, b)| a.with(b).unwrap()).collect(),
+            });
+        }
+        all.map(|answers| answers.into_iter().map(|answer| answer.bytes).collect())
+    }
+
+    fn aim(&self, _plan: TargetPlan) {}
+
+    fn refuse(&self, why: String) {
+        panic!("{why}");
+    }
+}
+
+/// What is learned where partitions that end before the rows `ends` are asked; and how often they were asked.
+pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> (Vec<Ensemble>, usize) {
+    let checked = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
+    let whole = if shared { Response::shared(problem) } else { Response::new(problem, 1) };
+    let plan = TargetPlan::of(&whole, 1, problem.weight.is_some(), problem.exposure.is_some());
+    let params = checked.for_target(|| whole.mean_target());
+    let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
+    let cluster = Answering::new(problem, &columns, plan.clone(), ends);
+    let columns: Vec<BinnedColumn> = columns
+        .into_iter()
+        .map(|column| BinnedColumn { elsewhere: Some(column.counts()), codes: Codes::U8(Vec::new().into()), ..column })
+        .collect();
+    let response = plan.response_elsewhere();
+    let rows = Rows::of_cluster(Elsewhere::new(&cluster, &columns, problem.rows));
+    let classes: &[String] = if shared { &problem.classes } else { &[] };
+    let boosting = Boosting { rows, classes, ..Boosting::new(&response, &columns, &params, &Silent) };
+    let ensembles = along_its_path(&boosting, &mut Seconds::default());
+    drop(boosting);
+    (ensembles, cluster.trips.into_inner().unwrap())
+}

@@ -1,0 +1,507 @@
+"""Rules from tables that are spread over a Dask cluster: the model of one machine, to the last byte.
+
+>>> from orthorules.dask import RuleRegressor  # doctest: +SKIP
+>>> model = RuleRegressor(max_rules=9, client=client).fit("data/*.parquet", "target")  # doctest: +SKIP
+>>> model.predict(frame)  # doctest: +SKIP
+
+The rows stay on the workers as small codes. The fit runs here and asks the workers for counts, one task for each worker
+and question. Workers keep nothing that cannot be made again from the data, so any of them may be lost.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from . import _native
+from ._classifier import RuleClassifier as LocalClassifier
+from ._files import from_json
+from ._frame import free_name
+from ._progress import Progress
+from ._regressor import _TASKS
+from ._regressor import RuleRegressor as LocalRegressor
+from .exceptions import tell
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["RuleClassifier", "RuleRegressor"]
+
+# Replies that are merged in one place.
+_ARITY = 8
+# Seconds without any worker after which a fit gives up.
+_PATIENCE = 30.0
+# Rounds in a row that may end with partitions that nobody has.
+_ATTEMPTS = 20
+
+# ---- on the workers ----
+
+# Partitions by fit and number. Whatever is here can be made again.
+_held: dict[tuple[str, int], _native.Partition] = {}
+_lock = threading.Lock()
+_folder: str | None = None
+
+# A partition as tasks know it: its number, the file that it is in if it is one, and what that file looked like.
+_Part = tuple[int, str | None, str]
+
+
+class _Missing(list):  # type: ignore[type-arg]
+    """The numbers of partitions that a worker was asked for and does not have."""
+
+
+def _scratch() -> str:
+    global _folder
+    with _lock:
+        if _folder is None or not os.path.isdir(_folder):
+            _folder = tempfile.mkdtemp(prefix="orthorules-")
+            atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+        return _folder
+
+
+def _stamp(path: str) -> str:
+    """What tells whether a file is the one that it was."""
+    about = os.stat(path)
+    return f"{about.st_size} {about.st_mtime_ns}"
+
+
+def _answer(fit: str, message: bytes, parts: list[_Part], threads: int) -> bytes | _Missing:
+    """The merged reply of some neighbouring partitions, or those of them that are not here."""
+    missing = _Missing()
+    replies: list[bytes] = []
+    for number, path, _ in parts:
+        held = _held.get((fit, number))
+        if held is None and path is not None:
+            # The file is looked at again, whoever looks: a fit ends if it has changed.
+            held = _native.Partition(path, number, _stamp(path), threads)
+            _held[fit, number] = held
+        if held is None:
+            missing.append(number)
+        elif not missing:
+            replies.append(held.answer(message))
+            if path is None and held.coded:
+                _discard(fit, number)
+    return missing or _merged(replies)
+
+
+def _discard(fit: str, number: int) -> None:
+    """Removes what a partition was read from, once there are codes."""
+    path = os.path.join(_scratch(), f"{fit}-{number}.arrow")
+    if os.path.exists(path):
+        os.unlink(path)
+
+
+def _merged(replies: list[Any]) -> Any:
+    """Replies of neighbours, in order, as one."""
+    missing = [number for reply in replies if isinstance(reply, _Missing) for number in reply]
+    if missing:
+        return _Missing(missing)
+    while len(replies) > 1:
+        pairs = [replies[i : i + 2] for i in range(0, len(replies), 2)]
+        replies = [_native.merge(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return replies[0]
+
+
+def _load(fit: str, number: int, threads: int, names: list[Any], blocks: list[Any]) -> int:
+    """Takes the rows of a partition over, in a file beside the worker until there are codes."""
+    import pyarrow as pa
+    from pyarrow import feather
+
+    table = pa.Table.from_pandas(_frame(names, blocks), preserve_index=False)
+    path = os.path.join(_scratch(), f"{fit}-{number}.arrow")
+    feather.write_feather(table, path, compression="uncompressed")
+    _held[fit, number] = _native.Partition(path, number, "rows of a collection", threads)
+    return number
+
+
+def _frame(names: list[Any], blocks: list[Any]) -> pd.DataFrame:
+    """Features and the other columns side by side."""
+    features, *others = blocks
+    if not isinstance(features, pd.DataFrame):
+        features = pd.DataFrame(np.asarray(features))
+    frame = features.reset_index(drop=True)
+    frame.columns = pd.Index(names[0])
+    for name, values in zip(names[1:], others, strict=True):
+        column = values.reset_index(drop=True) if hasattr(values, "reset_index") else pd.Series(np.asarray(values))
+        if isinstance(column, pd.DataFrame):
+            column = column.iloc[:, 0]
+        if len(column) != len(frame):
+            raise ValueError(f"{name} has {len(column)} rows in a partition where X has {len(frame)}")
+        frame[name] = column
+    return frame
+
+
+async def _forget(fit: str) -> None:
+    """Frees the partitions of a fit. Nobody waits for it."""
+    for key in [key for key in _held if key[0] == fit]:
+        _held.pop(key, None)
+        _discard(*key)
+
+
+# ---- here ----
+
+
+class _Cluster:
+    """The partitions of a table and the workers that have them."""
+
+    def __init__(self, client: Any, parts: list[_Part], load: Callable[[int], list[Any]] | None, names: list[Any]):
+        self.fit = uuid.uuid4().hex
+        self.client = client
+        self.parts = parts
+        self.names = names
+        self._load = load
+        self._owner: dict[int, str] = {}
+        self._open: list[Any] = []
+        # Rounds, and bytes that were sent and came back.
+        self.rounds: list[tuple[int, int, float]] = []
+
+    def _workers(self) -> dict[str, int]:
+        """Threads of every worker. Waits a while if there is none."""
+        since = time.monotonic()
+        while True:
+            workers = dict(self.client.nthreads())
+            if workers:
+                return workers
+            if time.monotonic() - since > _PATIENCE:
+                raise RuntimeError("no worker is left: the fit cannot go on")
+            time.sleep(0.2)
+
+    def _runs(self, workers: dict[str, int]) -> list[tuple[str, list[_Part]]]:
+        """Neighbouring partitions of one worker. What a worker has it keeps; what was lost goes to those with the least."""
+        if not self._owner:
+            order = sorted(workers)
+            for i, (number, *_) in enumerate(self.parts):
+                self._owner[number] = order[i * len(order) // len(self.parts)]
+        load = dict.fromkeys(workers, 0)
+        for owner in self._owner.values():
+            if owner in load:
+                load[owner] += 1
+        for number, owner in self._owner.items():
+            if owner not in load:
+                self._owner[number] = min(load, key=lambda worker: (load[worker], worker))
+                load[self._owner[number]] += 1
+        runs: list[tuple[str, list[_Part]]] = []
+        for part in self.parts:
+            owner = self._owner[part[0]]
+            if runs and runs[-1][0] == owner:
+                runs[-1][1].append(part)
+            else:
+                runs.append((owner, [part]))
+        return runs
+
+    def _submit(self, function: Any, *arguments: Any, worker: str | None = None) -> Any:
+        place = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        future = self.client.submit(function, *arguments, pure=False, **place)
+        self._open.append(future)
+        return future
+
+    def _wait(self, futures: list[Any]) -> list[Any]:
+        """The results, however many workers are lost on the way; an error if none is left."""
+        import distributed
+
+        waiting = list(futures)
+        while waiting:
+            try:
+                distributed.wait(waiting, timeout=1.0, return_when="FIRST_COMPLETED")
+            except TimeoutError:
+                self._workers()
+            waiting = [future for future in waiting if not future.done()]
+        return list(self.client.gather(futures))
+
+    def ask(self, message: bytes) -> bytes:
+        """What all partitions reply together."""
+        started = time.monotonic()
+        for _ in range(_ATTEMPTS):
+            workers = self._workers()
+            runs = self._runs(workers)
+            futures = [
+                self._submit(_answer, self.fit, message, parts, workers[owner], worker=owner) for owner, parts in runs
+            ]
+            while len(futures) > _ARITY:
+                step = max(_ARITY, 2)
+                groups = [futures[i : i + step] for i in range(0, len(futures), step)]
+                futures = [self._submit(_merged, group) for group in groups]
+            reply = _merged(self._wait(futures))
+            self._open.clear()
+            if not isinstance(reply, _Missing):
+                self.rounds.append((len(message), len(reply), time.monotonic() - started))
+                return bytes(reply)
+            self._fetch(reply)
+        raise RuntimeError("partitions are lost faster than they are read: the fit cannot go on")
+
+    def _fetch(self, missing: list[int]) -> None:
+        """Brings rows to the workers that are to have them."""
+        load = self._load
+        if load is None:
+            raise RuntimeError("a partition is gone and nothing tells where it came from")
+        workers = self._workers()
+        futures = []
+        for number in missing:
+            owner = self._owner[number]
+            threads = workers.get(owner, 1)
+            blocks = self.client.compute(load(number), workers=[owner], allow_other_workers=True)
+            self._open.extend(blocks)
+            futures.append(self._submit(_load, self.fit, number, threads, self.names, blocks, worker=owner))
+        self._wait(futures)
+        self._open.clear()
+
+    def close(self) -> None:
+        """Leaves nothing behind: no task, and no partition."""
+        import contextlib
+
+        with contextlib.suppress(Exception):
+            self.client.cancel(self._open, force=True)
+        with contextlib.suppress(Exception):
+            self.client.run(_forget, self.fit, wait=False)
+
+
+def _client(client: Any) -> Any:
+    if client is not None:
+        return client
+    import distributed
+
+    try:
+        return distributed.get_client()
+    except ValueError:
+        raise ValueError("there is no Dask client: start one, or pass client=distributed.Client(...)") from None
+
+
+def _blocks(collection: Any, what: str) -> list[Any]:
+    """The partitions of a collection, in order, each still to be computed."""
+    if not hasattr(collection, "to_delayed"):
+        raise TypeError(f"{what} must be a Dask collection, got {type(collection).__name__}: use orthorules for others")
+    if hasattr(collection, "rechunk") and getattr(collection, "ndim", 1) == 2:
+        collection = collection.rechunk({1: -1})
+    return list(np.ravel(collection.to_delayed()))
+
+
+def _predicted(X: Any, text: str, method: str) -> Any:
+    """What a model says of some rows."""
+    if len(X) == 0:
+        # There is nothing to ask an estimator.
+        model = from_json(text)
+        classes = getattr(model, "classes_", None)
+        shape = (0, len(classes)) if method == "predict_proba" and classes is not None else (0,)
+        return np.empty(shape, dtype=classes.dtype if method == "predict" and classes is not None else np.float64)
+    return getattr(from_json(text), method)(X)
+
+
+class _DistributedRules:
+    """An estimator whose rows are on a Dask cluster."""
+
+    _kind: ClassVar[Any]
+
+    def __init__(self, *, client: Any = None, **parameters: Any) -> None:
+        self.client = client
+        self._parameters = parameters
+        self._local = self._kind(**parameters)
+        self._fitted = False
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._parameters.items())
+        return f"orthorules.dask.{type(self).__name__}({given})"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+        return {"client": self.client, **self._local.get_params(deep)}
+
+    def _task(self) -> str:
+        raise NotImplementedError
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, *, categorical: list[str] | None = None
+    ) -> Self:
+        """Learns rules.
+
+        Parameters
+        ----------
+        X : Dask DataFrame or array, or text
+            Text names Parquet, Arrow or CSV files that every worker can read: one file, a folder or a pattern. Each file is
+            a partition. The order of partitions is the order of rows.
+        y : Dask Series or array in the partitions of X; with files, the name of the column
+        sample_weight, exposure : as y, optional
+        categorical : list of text, optional
+            With files: columns of numbers that are categories.
+        """
+        local = self._local
+        if getattr(local, "class_weight", None) is not None:
+            raise ValueError("class_weight cannot be had on several machines: pass sample_weight")
+        client = _client(self.client)
+        if isinstance(X, str | os.PathLike):
+            files = [os.path.abspath(path) for path in _native.partition_files(os.fspath(X))]
+            names = {"target": y, "weight": sample_weight, "exposure": exposure}
+            for role, name in names.items():
+                if name is not None and not isinstance(name, str):
+                    raise TypeError(f"with files, {role} must be the name of a column, got {type(name).__name__}")
+            if not isinstance(y, str):
+                raise TypeError("with files, y must be the name of the target")
+            listed = categorical if categorical is not None else _listed(local.categorical_features)
+            cluster = _Cluster(client, [(i, path, "") for i, path in enumerate(files)], None, [])
+        else:
+            cluster, names, listed = self._of_collections(client, X, y, sample_weight, exposure)
+        self._learn(cluster, names, listed)
+        return self
+
+    def _of_collections(self, client: Any, X: Any, y: Any, weight: Any, exposure: Any) -> Any:
+        local = self._local
+        blocks = [_blocks(X, "X")]
+        if hasattr(X, "columns"):
+            columns = [str(name) for name in X.columns]
+            typed = [str(name) for name, dtype in X.dtypes.items() if str(dtype) == "category"]
+        else:
+            columns, typed = [f"x{i}" for i in range(X.shape[1])], []
+        by_dtype = isinstance(local.categorical_features, str)
+        listed = typed if by_dtype else local._categorical(columns)
+        taken, names, order = set(columns), {}, [columns]
+        for role, values, default in (
+            ("target", y, "y"),
+            ("weight", weight, "sample_weight"),
+            ("exposure", exposure, "exposure"),
+        ):
+            if values is None:
+                names[role] = None
+                continue
+            parts = _blocks(values, default)
+            if len(parts) != len(blocks[0]):
+                raise ValueError(f"{default} has {len(parts)} partitions, X has {len(blocks[0])}: make them alike")
+            # The name of an array is none that a person gave it.
+            name = getattr(values, "name", None) if hasattr(values, "dtypes") or hasattr(values, "to_frame") else None
+            names[role] = free_name(name, default, taken)
+            taken.add(names[role])
+            order.append(names[role])
+            blocks.append(parts)
+        if names["target"] is None:
+            raise ValueError("y is missing")
+        parts = [(i, None, "") for i in range(len(blocks[0]))]
+        return _Cluster(client, parts, lambda number: [part[number] for part in blocks], order), names, listed
+
+    def _learn(self, cluster: _Cluster, names: dict[str, Any], categorical: list[str]) -> None:
+        local = self._local
+        monotone = local.monotonic_cst
+        if monotone is not None and not isinstance(monotone, dict):
+            raise ValueError("monotonic_cst must be a dict of column names to -1, 0 or 1 here")
+        positive = getattr(local, "positive", None)
+        fit = _native.Fit(
+            target=names["target"],
+            task=self._task(),
+            weight=names["weight"],
+            exposure=names["exposure"],
+            positive=None if positive is None else str(positive),
+            categorical=categorical,
+            preset=local.preset,
+            cuts=local._cuts(),
+            monotone={str(name): int(d) for name, d in (monotone or {}).items() if d},
+            **local._options(None),
+        )
+        progress = Progress(int(local.verbose)) if local.verbose else None
+        try:
+            while (message := fit.ask()) is not None:
+                fit.answer(cluster.ask(message))
+                for step in fit.news():
+                    if progress is not None:
+                        progress(*step)
+            model, seconds, notes = fit.result()
+        finally:
+            fit.stop()
+            cluster.close()
+            if progress is not None:
+                progress.close()
+        fitted = self._kind._of(model)
+        fitted.set_params(**self._parameters)
+        fitted.seconds_ = dict(seconds)
+        self._local, self._fitted = fitted, True
+        # Bytes of every message and reply, and the seconds until the reply was there.
+        self.rounds_ = cluster.rounds
+        for note in notes:
+            tell(note)
+
+    def to_local(self) -> Any:
+        """The ordinary estimator with the model that was learned."""
+        if not self._fitted:
+            raise ValueError("this estimator is not fitted yet: call fit first")
+        return self._local
+
+    def __getattr__(self, name: str) -> Any:
+        # Whatever an ordinary estimator knows of its model.
+        if name.startswith("_") or not self.__dict__.get("_fitted", False):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._local, name)
+
+    def _map(self, X: Any, method: str, width: int | None) -> Any:
+        local = self.to_local()
+        text = local.to_json()
+        if hasattr(X, "map_partitions"):
+            dtype = local.classes_.dtype if method == "predict" and hasattr(local, "classes_") else np.float64
+            if width is not None:
+                meta = pd.DataFrame({label: pd.Series(dtype=np.float64) for label in local.classes_})
+                return X.map_partitions(_labelled, text, method, list(local.classes_), meta=meta)
+            return X.map_partitions(_series, text, method, meta=pd.Series(dtype=dtype, name=local._model.target))
+        if hasattr(X, "map_blocks"):
+            X = X.rechunk({1: -1})
+            dtype = local.classes_.dtype if method == "predict" and hasattr(local, "classes_") else np.float64
+            if width is not None:
+                chunks = (X.chunks[0], (width,))
+                return X.map_blocks(_predicted, text, method, dtype=dtype, chunks=chunks)
+            return X.map_blocks(_predicted, text, method, dtype=dtype, drop_axis=1)
+        return getattr(local, method)(X)
+
+    def predict(self, X: Any) -> Any:
+        """Predictions in the partitions of X, still to be computed."""
+        return self._map(X, "predict", None)
+
+
+def _series(X: Any, text: str, method: str) -> pd.Series:
+    return pd.Series(_predicted(X, text, method), index=X.index)
+
+
+def _labelled(X: Any, text: str, method: str, labels: list[Any]) -> pd.DataFrame:
+    return pd.DataFrame(_predicted(X, text, method), index=X.index, columns=labels)
+
+
+def _listed(given: Any) -> list[str]:
+    if given is None or isinstance(given, str):
+        return []
+    listed = list(given)
+    if not all(isinstance(name, str) for name in listed):
+        raise ValueError("with files, categorical_features must be names of columns")
+    return listed
+
+
+class RuleRegressor(_DistributedRules):
+    """`orthorules.RuleRegressor` on a Dask cluster: the same parameters, and `client`.
+
+    Cross-validation, the bootstrap, exact search, SIRUS and trends are refused: they need all rows in one place.
+    """
+
+    _kind = LocalRegressor
+
+    def _task(self) -> str:
+        loss = self._local.loss
+        if loss not in _TASKS:
+            raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {loss!r}")
+        return _TASKS[loss]
+
+
+class RuleClassifier(_DistributedRules):
+    """`orthorules.RuleClassifier` on a Dask cluster: the same parameters but `class_weight`, and `client`.
+
+    Cross-validation, the bootstrap, exact search, SIRUS and trends are refused: they need all rows in one place.
+    """
+
+    _kind = LocalClassifier
+
+    def _task(self) -> str:
+        return "classification"
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of all classes in the partitions of X, still to be computed."""
+        return self._map(X, "predict_proba", len(self.to_local().classes_))

@@ -1,0 +1,305 @@
+"""Fits on a Dask cluster: the bytes of the command line, whatever the partitions, and whoever dies."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+distributed = pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe")
+da = pytest.importorskip("dask.array")
+
+import orthorules.dask as rules  # noqa: E402
+
+ROWS = 1200
+
+
+def table(rows=ROWS, seed=3):
+    """Numbers, missing values, categories, flags, weights and exposures, and a target of every kind."""
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame({f"x{i}": np.round(random.normal(size=rows) * 40) / 4 for i in range(4)})
+    frame["big"] = random.normal(size=rows)
+    frame["level"] = random.choice(["north", "south", "east", "west", "7"], size=rows)
+    frame["flag"] = random.random(rows) < 0.3
+    score = frame["x0"] / 8 + (frame["x1"] > 2) * 1.5 - (frame["level"] == "east") * frame["big"] + frame["flag"]
+    frame.loc[random.random(rows) < 0.1, "x2"] = np.nan
+    frame.loc[random.random(rows) < 0.1, "level"] = None
+    frame["w"] = np.round(random.random(rows) * 3, 2) + 0.05
+    frame["whole"] = random.integers(0, 4, rows).astype(float)
+    frame["e"] = random.random(rows) + 0.5
+    noisy = score + random.normal(size=rows)
+    frame["number"] = noisy * 1000
+    frame["count"] = np.floor(np.exp(np.clip(noisy, 0, 3)))
+    frame["amount"] = np.exp(noisy / 2)
+    frame["two"] = np.where(noisy > 0.5, "yes", "no")
+    frame["three"] = np.select([noisy > 1, noisy > 0], ["high", "mid"], "low")
+    return frame
+
+
+ROLES = ["w", "whole", "e", "number", "count", "amount", "two", "three"]
+# Target, weight, exposure, options of the command line, and those of the estimator.
+CASES = {
+    "regression": ("number", None, None, [], rules.RuleRegressor, {}),
+    "weights": ("number", "w", None, [], rules.RuleRegressor, {}),
+    "whole weights": ("number", "whole", None, [], rules.RuleRegressor, {}),
+    "two classes": ("two", None, None, [], rules.RuleClassifier, {}),
+    "three classes": ("three", "w", None, [], rules.RuleClassifier, {}),
+    "one against the rest": (
+        "three", None, None, ["--multiclass", "one-vs-rest"], rules.RuleClassifier, {"multiclass": "one-vs-rest"},
+    ),
+    "counts": ("count", "w", "e", ["--task", "poisson"], rules.RuleRegressor, {"loss": "poisson"}),
+    "amounts": ("amount", None, "e", ["--task", "gamma"], rules.RuleRegressor, {"loss": "gamma"}),
+    "nested": ("number", None, None, ["--path", "nested"], rules.RuleRegressor, {"path": "nested"}),
+    "beam": (
+        "two", None, None, ["--search", "beam", "--beam-width", "3"], rules.RuleClassifier,
+        {"search": "beam", "beam_width": 3},
+    ),
+    "monotone": (
+        "number", None, None, ["--monotone", "x0=+1"], rules.RuleRegressor, {"monotonic_cst": {"x0": 1}},
+    ),
+    "paper": ("count", None, "e", ["--task", "poisson", "--preset", "cob"], rules.RuleRegressor,
+              {"loss": "poisson", "preset": "cob"}),
+}  # fmt: skip
+
+
+@contextlib.contextmanager
+def started(workers):
+    """A cluster on this machine, and its client."""
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "memory_limit": 0}
+    with distributed.LocalCluster(n_workers=workers, **options) as cluster, distributed.Client(cluster) as client:
+        yield cluster, client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with started(2) as (_, client):
+        yield client
+
+
+@pytest.fixture
+def mortal():
+    """The client of a cluster whose workers may be killed."""
+    with started(2) as (_, client):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """The bytes that the command line writes, by case."""
+    folder = tmp_path_factory.mktemp("expected")
+    known = {}
+
+    def of(name, frame=None):
+        if name not in known or frame is not None:
+            target, weight, exposure, options, *_ = CASES[name]
+            roles = [*(["--weight", weight] if weight else []), *(["--exposure", exposure] if exposure else [])]
+            source = folder / "table.parquet"
+            frame = table() if frame is None else frame
+            frame.drop(columns=[c for c in ROLES if c not in (target, weight, exposure)]).to_parquet(source, index=False)
+            command = [sys.executable, "-m", "orthorules", "fit", str(source), "--target", target, "--cv", "none"]
+            limits = ["--max-complexity", "14", "-o", str(folder / "model.json"), "--quiet"]
+            subprocess.run([*command, *roles, *options, *limits], check=True, capture_output=True)
+            known[name] = (folder / "model.json").read_text()
+        return known[name]
+
+    return of
+
+
+def estimator(name, client, **more):
+    *_, kind, options = CASES[name]
+    return kind(client=client, max_complexity=14, **options, **more)
+
+
+def cut(frame, ends):
+    """A Dask frame whose partitions end before these rows."""
+    bounds = [0, *ends, len(frame)]
+    parts = [frame.iloc[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return dd.from_delayed([delayed(part) for part in parts], meta=frame.iloc[:0], verify_meta=False)
+
+
+def delayed(part):
+    import dask
+
+    return dask.delayed(lambda x: x, pure=False)(part)
+
+
+def fitted(name, client, frame, ends, **more):
+    target, weight, exposure, *_ = CASES[name]
+    whole = cut(frame, ends)
+    features = [c for c in frame.columns if c not in ROLES]
+    arguments = {"sample_weight": weight, "exposure": exposure}
+    given = {role: whole[column] for role, column in arguments.items() if column}
+    return estimator(name, client, **more).fit(whole[features], whole[target], **given)
+
+
+EVEN = [k * ROWS // 16 for k in range(1, 16)]
+# Empty ones at both ends, of one row, and one with nearly all rows.
+ODD = [0, 0, 1, 2, 9, ROWS - 3, ROWS - 3, ROWS]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_bytes_of_the_command_line(client, expected, name):
+    for ends in [ODD] if name != "regression" else [[], [400, 800], EVEN, ODD]:
+        assert fitted(name, client, table(), ends).to_json() == expected(name), (name, ends)
+
+
+def test_files_are_partitions(client, expected, tmp_path):
+    frame = table()
+    target, weight, exposure, *_ = CASES["counts"]
+    frame = frame.drop(columns=[c for c in ROLES if c not in (target, weight, exposure)])
+    for i, (a, b) in enumerate([(0, 500), (500, 500), (500, 501), (501, ROWS)]):
+        frame.iloc[a:b].to_parquet(tmp_path / f"part-{i}.parquet", index=False)
+    model = estimator("counts", client).fit(str(tmp_path / "*.parquet"), target, weight, exposure)
+    assert model.to_json() == expected("counts")
+    assert estimator("counts", client).fit(str(tmp_path), target, weight, exposure).to_json() == expected("counts")
+    predicted = model.predict(dd.read_parquet(str(tmp_path))).compute()
+    np.testing.assert_array_equal(predicted, model.to_local().predict(frame))
+
+
+def test_arrays_have_partitions_too(client):
+    from orthorules import RuleRegressor
+
+    random = np.random.default_rng(1)
+    X = np.round(random.normal(size=(500, 3)), 1)
+    y = X[:, 0] + (X[:, 1] > 0.3) + 0.1 * random.normal(size=500)
+    chunked = da.from_array(X, chunks=(120, 2))
+    model = rules.RuleRegressor(client=client, max_rules=4).fit(chunked, da.from_array(y, chunks=120))
+    local = RuleRegressor(max_rules=4).fit(X, y)
+    assert model.to_json() == local.to_json()
+    np.testing.assert_array_equal(model.predict(chunked).compute(), local.predict(X))
+
+
+def test_predictions_stay_in_their_partitions(client):
+    frame = table(300)
+    model = fitted("three classes", client, frame, [100, 100])
+    whole = cut(frame, [100, 100])
+    local = model.to_local()
+    assert (model.predict(whole).compute().to_numpy() == local.predict(frame)).all()
+    found = model.predict_proba(whole).compute()
+    assert list(found.columns) == list(local.classes_)
+    np.testing.assert_array_equal(found, local.predict_proba(frame))
+
+
+def killed_in(client, monkeypatch, name, round_, when=0.0, **more):
+    """A fit during whose n-th round a worker is killed; and its longest round in seconds."""
+    ask, count, seconds = rules._Cluster.ask, [0], []
+
+    def killing(self, message):
+        count[0] += 1
+        if count[0] == round_:
+            pid = next(iter(client.run(os.getpid).values()))
+            threading.Timer(when, os.kill, (pid, signal.SIGKILL)).start()
+        started = time.monotonic()
+        try:
+            return ask(self, message)
+        finally:
+            seconds.append(time.monotonic() - started)
+
+    monkeypatch.setattr(rules._Cluster, "ask", killing)
+    return fitted(name, client, table(), ODD, **more), max(seconds)
+
+
+# The survey, the sample, the codes, and counts.
+@pytest.mark.parametrize("round_", [1, 2, 3, 4, 9])
+def test_a_worker_may_be_killed(mortal, expected, monkeypatch, round_):
+    model, slowest = killed_in(mortal, monkeypatch, "regression", round_, 0.01)
+    assert model.to_json() == expected("regression")
+    assert slowest < 10
+
+
+def test_a_worker_may_be_killed_while_replies_are_merged(mortal, expected, monkeypatch):
+    monkeypatch.setattr(rules, "_ARITY", 1)
+    model, slowest = killed_in(mortal, monkeypatch, "regression", 6, 0.03)
+    assert model.to_json() == expected("regression")
+    assert slowest < 10
+
+
+def test_a_source_that_changes_ends_the_fit(client, monkeypatch, tmp_path):
+    frame = table()[["x0", "x1", "number"]]
+    path = tmp_path / "a.parquet"
+    frame.to_parquet(path, index=False)
+    ask, count = rules._Cluster.ask, [0]
+
+    def changing(self, message):
+        count[0] += 1
+        if count[0] == 3:
+            time.sleep(0.02)
+            frame.iloc[::-1].to_parquet(path, index=False)
+        return ask(self, message)
+
+    monkeypatch.setattr(rules._Cluster, "ask", changing)
+    with pytest.raises(ValueError, match="changed"):
+        rules.RuleRegressor(client=client).fit(str(path), "number")
+
+
+def test_what_needs_all_rows_is_refused(client):
+    frame = table(50)
+    whole = cut(frame, [20])
+    for options in ({"cv": 3}, {"bootstrap": 20}, {"search": "exact"}, {"preset": "sirus"}, {"terms": "linear"}):
+        with pytest.raises(ValueError, match="several machines"):
+            rules.RuleRegressor(client=client, **options).fit(whole[["x0", "x1"]], whole["number"])
+    with pytest.raises(ValueError, match="class_weight"):
+        rules.RuleClassifier(client=client, class_weight="balanced").fit(whole[["x0"]], whole["two"])
+    with pytest.raises(TypeError, match="Dask collection"):
+        rules.RuleRegressor(client=client).fit(frame[["x0"]], whole["number"])
+    with pytest.raises(ValueError, match="partitions"):
+        rules.RuleRegressor(client=client).fit(whole[["x0"]], cut(frame, [])["number"])
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        rules.RuleRegressor(client=client, no_such_parameter=1)
+    with pytest.raises(ValueError, match="not fitted"):
+        rules.RuleRegressor(client=client).predict(whole)
+
+
+def test_bad_data_is_told_in_a_line(client):
+    frame = table(60)
+    frame.loc[40, "number"] = np.nan
+    with pytest.raises(ValueError, match="row 41: the value is missing"):
+        fitted("regression", client, frame, [20])
+
+
+def test_without_workers_a_fit_ends_with_an_error(monkeypatch):
+    monkeypatch.setattr(rules, "_PATIENCE", 3.0)
+    with started(1) as (cluster, client):
+        ask, count = rules._Cluster.ask, [0]
+
+        def leaving(self, message):
+            count[0] += 1
+            if count[0] == 4:
+                cluster.scale(0)
+            return ask(self, message)
+
+        monkeypatch.setattr(rules._Cluster, "ask", leaving)
+        started = time.monotonic()
+        with pytest.raises(RuntimeError, match="no worker is left"):
+            fitted("regression", client, table(), [500])
+        assert time.monotonic() - started < 60
+
+
+def test_an_interrupt_ends_the_fit_and_its_tasks(client, monkeypatch):
+    ask, count, when = rules._Cluster.ask, [0], []
+
+    def slow(fit, message, parts, threads):
+        time.sleep(3)
+        return b""
+
+    def interrupted(self, message):
+        count[0] += 1
+        if count[0] == 4:
+            monkeypatch.setattr(rules, "_answer", slow)
+            when.append(time.monotonic())
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return ask(self, message)
+
+    monkeypatch.setattr(rules._Cluster, "ask", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fitted("regression", client, table(), [500])
+    assert time.monotonic() - when[0] < 0.3 + 2
+    time.sleep(5 - 0.3)
+    assert not any(client.processing().values())
