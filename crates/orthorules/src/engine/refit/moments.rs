@@ -15,7 +15,6 @@ use crate::engine::trend::{TrendRows, TrendTerm, TrendTerms, products};
 use crate::model::Status;
 use crate::model::signs::Signs;
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// More steps than any set of signs needs.
 const MAX_STEPS: usize = 100;
@@ -41,14 +40,16 @@ impl TrendMoments {
     /// Adds the newest of `terms`.
     pub(crate) fn add(&mut self, terms: &TrendTerms, cells: &Cells, rows: &Rows, response: &Response) {
         let Some(TrendTerm { place, values, .. }) = terms.iter().last() else { return };
-        let sum = |weight: &(dyn Fn(usize) -> f64 + Sync), other: &[f64]| exact_sum(weight, other);
+        let (most, [mass, _, b]) = (terms.largest(), response.largest);
+        let newest = most[terms.len() - 1];
         let own = |row: usize| response.mass(row) * values[row];
-        self.pairs.push(terms.iter().map(|term| sum(&own, &term.values)).collect());
-        self.targets.push(sum(&|row| response.b(row), values));
+        let pair = |(term, most): (&TrendTerm, f64)| exact_sum(own, &term.values, mass * newest * most);
+        self.pairs.push(terms.iter().zip(most.iter().copied()).map(pair).collect());
+        self.targets.push(exact_sum(|row| response.b(row), values, b * newest));
         self.rows.starts = rows.starts();
         self.rows.places.push(*place);
         self.rows.slopes.push(0.0);
-        self.rows.values.push(Arc::new(products(|row| response.mass(row), values)));
+        self.rows.push(products(|row| response.mass(row), values));
         let newest = self.rows.count() - 1;
         let mut by_cell = vec![0.0; cells.len()];
         for (number, part) in rows.parts.iter().enumerate() {
@@ -101,16 +102,17 @@ impl TrendMoments {
 
     /// What rows add along trends, with the weights of these.
     pub(crate) fn rows_at(&self, weights: &Weights) -> TrendRows {
-        let slopes = self.rows.places.iter().map(|&place| weights.rules[place]).collect();
-        TrendRows { slopes, ..self.rows.clone() }
+        let mut rows = self.rows.clone();
+        rows.slopes = rows.places.iter().map(|&place| weights.rules[place]).collect();
+        rows
     }
 }
 
-/// Σ of products, rounded so that it does not depend on how the rows are divided among threads.
-fn exact_sum(weight: &(dyn Fn(usize) -> f64 + Sync), values: &[f64]) -> f64 {
-    let rows = || (0..values.len()).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| weight(row) * values[row]);
-    let rounding = Rounding::new(values.len() as f64, rows().map(f64::abs).reduce(|| 0.0, f64::max).min(f64::MAX));
-    rows().map(|x| rounding.round(x)).sum()
+/// Σ of products of at most this size, rounded so that it does not depend on how the rows are divided among threads.
+fn exact_sum(weight: impl Fn(usize) -> f64 + Sync, values: &[f64], largest: f64) -> f64 {
+    let rounding = Rounding::new(values.len() as f64, largest.min(f64::MAX));
+    let rows = (0..values.len()).into_par_iter().with_min_len(ROWS_IN_A_TASK);
+    rows.map(|row| rounding.round(weight(row) * values[row])).sum()
 }
 
 /// The weights after the newest term, whose weight may have certain `signs`.

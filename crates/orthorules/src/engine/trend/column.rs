@@ -11,7 +11,7 @@ const CLIPPED: f64 = 0.025;
 /// How far a round number may be from such a share.
 const ROUND: f64 = 0.005;
 /// Most numbers that these are taken from: an evenly spaced sample.
-const SAMPLE: usize = 1 << 17;
+const SAMPLE: usize = 1 << 15;
 /// What is 0 may be so far from the mean, in parts of the scale, to be a round number.
 const NEAR: f64 = 0.05;
 /// A column of fewer distinct bins is told by a rule.

@@ -7,4 +7,4 @@ mod column;
 mod term;
 
 pub(crate) use column::{Shape, TrendColumn, trend_columns};
-pub(crate) use term::{TrendRows, TrendTerm, TrendTerms, largest, products};
+pub(crate) use term::{LANES, TrendRows, TrendTerm, TrendTerms, largest, products};

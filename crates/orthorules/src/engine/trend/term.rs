@@ -4,6 +4,8 @@ use crate::engine::mass::Rounding;
 use rayon::prelude::*;
 use std::sync::Arc;
 
+/// Trends that are added side by side.
+pub(crate) const LANES: usize = 4;
 /// Rows that a thread takes at once.
 const ROWS_IN_A_TASK: usize = 1 << 14;
 
@@ -74,6 +76,8 @@ pub(crate) struct TrendRows {
     pub(crate) places: Vec<usize>,
     /// Of each trend, what every row adds.
     pub(crate) values: Vec<Arc<Vec<f64>>>,
+    /// The same of up to four trends side by side, row by row.
+    blocks: Vec<Arc<Vec<[f64; LANES]>>>,
     /// Of each trend, how much of what is along it is part of the gradient: its weight, where rows of a cell would share a
     /// gradient but for trends.
     pub(crate) slopes: Vec<f64>,
@@ -84,13 +88,28 @@ pub(crate) struct TrendRows {
 impl TrendRows {
     /// For rows whose d is `weight`, in partitions that begin at `starts`.
     pub(crate) fn new(terms: &TrendTerms, weight: &[f64], starts: Vec<usize>) -> Self {
-        let values = |term: &TrendTerm| Arc::new(products(|row| weight[row], &term.values));
-        Self {
-            places: terms.iter().map(|term| term.place).collect(),
-            values: terms.iter().map(values).collect(),
-            slopes: vec![0.0; terms.len()],
-            starts,
-        }
+        let (places, slopes) = (terms.iter().map(|term| term.place).collect(), vec![0.0; terms.len()]);
+        let mut rows = Self { places, slopes, starts, ..Self::default() };
+        terms.iter().for_each(|term| rows.push(products(|row| weight[row], &term.values)));
+        rows
+    }
+
+    /// Adds what every row adds along a new trend.
+    pub(crate) fn push(&mut self, values: Vec<f64>) {
+        let lane = self.values.len() % LANES;
+        let mut block = match self.blocks.pop_if(|_| lane > 0) {
+            Some(shared) => Arc::unwrap_or_clone(shared),
+            None => vec![[0.0; LANES]; values.len()],
+        };
+        let both = block.par_iter_mut().zip(&values).with_min_len(ROWS_IN_A_TASK);
+        both.for_each(|(row, value)| row[lane] = *value);
+        self.blocks.push(Arc::new(block));
+        self.values.push(Arc::new(values));
+    }
+
+    /// What the rows of a partition, and those after it, add along up to four trends, block by block.
+    pub(crate) fn blocks_of_part(&self, part: usize) -> impl Iterator<Item = &[[f64; LANES]]> {
+        self.blocks.iter().map(move |block| &block[self.starts[part]..])
     }
 
     /// How many trends there are.

@@ -8,14 +8,25 @@ use crate::engine::count::group::Group;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::Rows;
 use crate::engine::score::statistics::StatisticsMut;
-use crate::engine::trend::TrendRows;
+use crate::engine::trend::{LANES, TrendRows};
 
 impl NodeCounter<'_> {
     /// Σ d·v of every trend and every bin of a group, over the rows of a part; nothing where there are no trends.
     pub(super) fn count_trends(&self, part: &PartitionReads, group: &Group) -> Vec<f64> {
         let Some(trends) = &self.scorer.trends else { return Vec::new() };
-        let sums = |trend: usize| trend_sums(part.rows, trends.of_part(part.number, trend), part.columns, group);
-        (0..trends.count()).flat_map(sums).collect()
+        if trends.count() == 1 {
+            return trend_sums(part.rows, trends.of_part(part.number, 0), part.columns, group);
+        }
+        let mut all = Vec::with_capacity(trends.count() * group.bins());
+        for block in trends.blocks_of_part(part.number) {
+            let mut sums = vec![[0.0; LANES]; group.bins()];
+            for (column, first) in group.of(part.columns) {
+                add_blocks(part.rows, &column.codes, block, &mut sums[first..]);
+            }
+            let lanes = LANES.min(trends.count() - all.len() / group.bins().max(1));
+            (0..lanes).for_each(|lane| all.extend(sums.iter().map(|sum| sum[lane])));
+        }
+        all
     }
 
     /// Adds what the i-th row of a part has along trends to the sums of its bin.
@@ -96,6 +107,22 @@ fn add_side_by_side<const K: usize>(
     for (k, table) in tables.iter().enumerate() {
         let end = starts.get(k + 1).copied().unwrap_or(sums.len());
         sums[starts[k]..end].iter_mut().zip(table).for_each(|(sum, x)| *sum = *x);
+    }
+}
+
+vectorised! {
+    /// Adds what every row has of several trends to its bin.
+    fn add_blocks(rows: &RowList, codes: &Codes, values: &[[f64; LANES]], sums: &mut [[f64; LANES]]) {
+        let mut add = |bin: usize, row: &[f64; LANES]| {
+            let sum = &mut sums[bin];
+            (0..LANES).for_each(|lane| sum[lane] += row[lane]);
+        };
+        with_codes!(codes, codes => match rows {
+            RowList::All(_) => codes.iter().zip(values).for_each(|(code, row)| add(code.index(), row)),
+            RowList::Some(rows) => {
+                rows.iter().for_each(|&r| add(codes[r as usize].index(), &values[r as usize]));
+            }
+        });
     }
 }
 
