@@ -47,6 +47,7 @@ ENGINE = (
     "memory_limit",
     "multiclass",
     "path",
+    "polish",
     "length_penalty",
     "reg_lambda",
     "epsilon",

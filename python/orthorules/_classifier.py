@@ -73,6 +73,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         memory_limit: int | None = None,
         multiclass: str | None = None,
         path: str | None = None,
+        polish: str | None = None,
         length_penalty: float = 1.0,
         reg_lambda: float | None = None,
         epsilon: float | None = None,
@@ -113,6 +114,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         self.memory_limit = memory_limit
         self.multiclass = multiclass
         self.path = path
+        self.polish = polish
         self.length_penalty = length_penalty
         self.reg_lambda = reg_lambda
         self.epsilon = epsilon

@@ -30,7 +30,11 @@ PARAMETERS = """\
     memory_limit : int, optional
         Bytes for the row sets that exact search keeps, at least 16 MB. Default: 1 GB.
 {multiclass}    path : {"best", "nested"}, optional
-        Whether a size extends the one before it. Default: `best` up to 100,000 rows and with γ = 1, else `nested`.
+        Whether a size extends the one before it. Default: `best` up to 4,000,000 rows and with γ = 1, else
+        `nested`.
+    polish : {"off", "light", "full"}, optional
+        Whether rules of an ensemble are given up for better ones; with path `best`. `light` tries the five least useful
+        rules of each size, `full` all of them, again and again. Default: off.
     length_penalty : float, default=1.0
         γ: on a nested path the search maximises value² / (1 + length)^γ.
     reg_lambda : float, optional

@@ -63,6 +63,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         time_limit: float | None = None,
         memory_limit: int | None = None,
         path: str | None = None,
+        polish: str | None = None,
         length_penalty: float = 1.0,
         reg_lambda: float | None = None,
         epsilon: float | None = None,
@@ -101,6 +102,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.path = path
+        self.polish = polish
         self.length_penalty = length_penalty
         self.reg_lambda = reg_lambda
         self.epsilon = epsilon

@@ -1,7 +1,7 @@
 //! The same bytes on any number of threads, on tables that are large enough to be shared out among them.
 
 use orthorules::generate::SplitMix64;
-use orthorules::params::{Cv, Params, PathKind, Preset, Search};
+use orthorules::params::{Cv, Params, PathKind, Polish, Preset, Search};
 use orthorules::{Column, Problem, Roles, Silent, Table, Task, Values, fit};
 
 /// More than the rows that one thread looks at by itself anywhere.
@@ -60,7 +60,9 @@ fn nested(rules: usize) -> Params {
 #[test]
 fn squared_loss() {
     same_on_all(ROWS, "y", &Roles::default(), &nested(4));
-    same_on_all(ROWS, "y", &Roles::default(), &Params { max_complexity: Some(6), ..Params::default() });
+    let best = Params { max_complexity: Some(6), ..Params::default() };
+    same_on_all(ROWS, "y", &Roles::default(), &best);
+    same_on_all(ROWS, "y", &Roles::default(), &Params { polish: Some(Polish::Full), ..best });
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::odd;
 use crate::rng::Rng;
 use crate::settings::Settings;
 use orthorules::params::{
-    Bound, Intercept, Learner, Objective, PathKind, Preset, Search, Select, Sets, Terms, Update, described,
+    Bound, Intercept, Learner, Objective, PathKind, Polish, Preset, Search, Select, Sets, Terms, Update, described,
 };
 
 /// A few parameters with which small tables take milliseconds.
@@ -91,6 +91,7 @@ fn value(rng: &mut Rng, name: &str) -> String {
         "search" => named(rng, Search::NAMES),
         "bound" => named(rng, Bound::NAMES),
         "path" => named(rng, PathKind::NAMES),
+        "polish" => named(rng, Polish::NAMES),
         "select" => named(rng, Select::NAMES),
         "sets" => named(rng, Sets::NAMES),
         "terms" => named(rng, Terms::NAMES),

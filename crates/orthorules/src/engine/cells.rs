@@ -5,6 +5,8 @@
 //! covered rows are taken from the cells that they leave, and nobody looks at the others. With one list of rules for several
 //! classes a cell has the mass of each class in place of B.
 
+mod without;
+
 use crate::base::wire::wire;
 use crate::codes::wanted::Wanted;
 use crate::engine::response::{Response, Targets};

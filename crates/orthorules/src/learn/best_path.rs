@@ -9,7 +9,8 @@ use crate::engine::count::root::RootCounts;
 use crate::engine::search::{Found, rounded};
 use crate::learn::boosting::{Boosting, Path, State, certificate};
 use crate::learn::enough::Grown;
-use crate::learn::round::searched;
+use crate::learn::known::Known;
+use crate::learn::polish;
 use crate::learn::seconds::Seconds;
 use crate::model::Size;
 use std::collections::BTreeMap;
@@ -19,9 +20,6 @@ use std::time::Instant;
 /// How many extensions, by their predicted risk, are refitted for one complexity. The prediction is exact for squared
 /// loss and good to second order for others.
 const REFITTED: usize = 3;
-
-/// Bytes that the counts of all rows may take, of each of the states that are waiting.
-const LARGEST_WAITING_BYTES: usize = 1 << 20;
 
 /// A path of best ensembles.
 pub(crate) struct BestPath {
@@ -35,16 +33,9 @@ pub(crate) struct BestPath {
     train_risk: f64,
 }
 
-/// An ensemble that is extended.
-struct Extended {
-    state: State,
-    /// What is known of all rows.
-    root: Option<RootCounts>,
-}
-
 /// An ensemble and a rule to add to it.
 struct Extension {
-    from: Rc<Extended>,
+    from: Rc<Known>,
     found: Found,
     /// Seconds of the search that found the rule.
     searched: f64,
@@ -62,8 +53,7 @@ impl BestPath {
     /// From the constant model on.
     pub(crate) fn new(boosting: &Boosting, constant: &State) -> Self {
         let train_risk = constant.size(boosting.response).train_risk;
-        // What will not be kept with the first rule is not worth counting.
-        let root = Some(boosting.root_counts(constant)).filter(|root| root.bytes(2) <= LARGEST_WAITING_BYTES);
+        let root = Known::root_of_constant(boosting, constant);
         Self { waiting: BTreeMap::new(), root, constant: constant.risk, train_risk }
     }
 
@@ -78,12 +68,12 @@ impl BestPath {
     }
 
     /// Looks for the best rule of each length to add to an ensemble.
-    fn extend(&mut self, boosting: &Boosting, from: &Rc<Extended>, seconds: &mut Seconds) {
+    fn extend(&mut self, boosting: &Boosting, from: &Rc<Known>, seconds: &mut Seconds) {
         if boosting.observer.stop() {
             return;
         }
         let started = Instant::now();
-        let rules = rules_for(boosting, from);
+        let rules = from.rules_up_to(boosting, boosting.params.max_complexity).rules;
         let searched = started.elapsed().as_secs_f64();
         seconds.search += searched;
         for found in rules.into_iter().filter(|_| !boosting.observer.stop()) {
@@ -98,8 +88,7 @@ impl BestPath {
         extensions.sort_by(|a, b| self.promise(b).total_cmp(&self.promise(a)));
         let mut best: Option<Refitted> = None;
         for by in extensions.iter().take(REFITTED) {
-            let mut state = by.from.state.clone();
-            let moved_to = state.try_adding(&by.found, boosting.rule_of(&by.found), boosting);
+            let (state, moved_to) = by.from.state_trying(&by.found, boosting);
             if best.as_ref().is_none_or(|b| rounded(self.gain(&state)) > rounded(self.gain(&b.state))) {
                 best = Some(Refitted { state, moved_to, by });
             }
@@ -111,17 +100,19 @@ impl BestPath {
     }
 
     /// The best ensemble of the least complexity at which there is a better one than `now`.
-    fn next_better(&mut self, boosting: &Boosting, now: &State) -> Option<(State, Size)> {
+    fn next_better(&mut self, boosting: &Boosting, now: &State, polishing: &mut f64) -> Option<(State, Size)> {
         loop {
             let (_, mut extensions) = self.waiting.pop_first()?;
             let Some(best) = self.least_risk(boosting, &mut extensions) else { continue };
             let size = best.state.size(boosting.response);
             if self.pays(boosting, (&best.state, &size), now) {
-                self.root = best.followed(boosting);
-                self.train_risk = size.train_risk;
                 let certificate = certificate(&best.by.found, boosting.response, best.by.searched);
                 boosting.observer.searched(boosting.class, &certificate);
-                return Some((best.state, size));
+                let Known { state, root } = polish::polished(boosting, best.known(boosting), now.complexity, polishing);
+                let size = state.size(boosting.response);
+                self.root = root;
+                self.train_risk = size.train_risk;
+                return Some((state, size));
             }
         }
     }
@@ -145,36 +136,20 @@ impl BestPath {
 
 impl Path for BestPath {
     fn next(&mut self, boosting: &Boosting, now: State, seconds: &mut Seconds) -> Option<(State, Size)> {
-        let now = Rc::new(Extended { state: now, root: self.root.take() });
+        let now = Rc::new(Known { state: now, root: self.root.take() });
         self.extend(boosting, &now, seconds);
-        let started = Instant::now();
-        let next = self.next_better(boosting, &now.state);
-        seconds.refit += started.elapsed().as_secs_f64();
+        let (started, mut polishing) = (Instant::now(), 0.0);
+        let next = self.next_better(boosting, &now.state, &mut polishing);
+        seconds.search += polishing;
+        seconds.refit += (started.elapsed().as_secs_f64() - polishing).max(0.0);
         next
     }
 }
 
 impl Refitted<'_> {
-    /// What is known of all rows once the rule was added; nothing where it would take too much room.
-    fn followed(&self, boosting: &Boosting) -> Option<RootCounts> {
-        let (from, cells) = (self.by.from.root.as_ref()?, &self.state.cells);
-        let small = (from.bytes(cells.len()) <= LARGEST_WAITING_BYTES).then(|| from.clone())?;
-        let root = small.not_outgrown(cells.len(), boosting.response.rows())?;
-        boosting.follow(root, &self.state, &self.by.found, &self.moved_to)
+    /// The ensemble with what is known of all rows now that the rule was added.
+    fn known(self, boosting: &Boosting) -> Known {
+        let root = self.by.from.root_with(&self.by.found, (&self.state, &self.moved_to), boosting);
+        Known { state: self.state, root }
     }
-}
-
-/// The best rule of each length to add to an ensemble.
-fn rules_for(boosting: &Boosting, Extended { state, root }: &Extended) -> Vec<Found> {
-    let params = boosting.params;
-    let left = params.max_complexity.saturating_sub(state.complexity);
-    if state.rules.len() >= params.max_rules || left < 2 {
-        return Vec::new();
-    }
-    // The method itself has a lifetime that is not general enough.
-    #[allow(clippy::redundant_closure_for_method_calls)]
-    let (mut rules, trend) =
-        searched(boosting, state, root.as_ref(), left - 1, |searcher| searcher.best_of_each_length());
-    rules.extend(trend);
-    rules
 }

@@ -50,7 +50,7 @@ pub(crate) struct State {
     /// The terms that are no rules.
     pub(crate) trends: TrendTerms,
     /// The mean loss, where there are such terms, and the sum of losses.
-    mean_loss: f64,
+    pub(crate) mean_loss: f64,
     pub(crate) loss: f64,
     /// What squared loss needs of such terms.
     pub(crate) moments: Option<TrendMoments>,
@@ -158,7 +158,7 @@ impl State {
         }
     }
 
-    fn regularised_risk(&self, boosting: &Boosting) -> f64 {
+    pub(crate) fn regularised_risk(&self, boosting: &Boosting) -> f64 {
         let lambda = boosting.params.reg_lambda;
         if self.by_class.is_empty() {
             return self.weights.risk(boosting.response.loss, &self.cells, lambda);

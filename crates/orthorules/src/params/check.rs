@@ -1,16 +1,16 @@
 //! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
 
 use super::{
-    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Search, Select,
-    Sets, Terms, Thresholds, Update,
+    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Polish, Search,
+    Select, Sets, Terms, Thresholds, Update,
 };
 use crate::base::error::{Error, Result};
 use crate::base::threads::{MOST_THREADS, available_threads};
 use crate::data::loss::{DefaultLambda, Loss};
 use std::collections::BTreeMap;
 
-/// Above this many rows a nested path is the default: it takes a quarter of the time.
-const MANY_ROWS: usize = 100_000;
+/// Above this many rows a nested path is the default: every ensemble that waits to be extended keeps 4 bytes for each row.
+const MANY_ROWS: usize = 4_000_000;
 /// Rules plus conditions where no size is given.
 pub(crate) const DEFAULT_COMPLEXITY: usize = 50;
 /// Memory for exact search where no limit is given: about eight million row sets.
@@ -49,6 +49,7 @@ pub struct Checked {
     /// What a model is made of, if there are more than two classes.
     pub(crate) multiclass: Multiclass,
     pub(crate) path: PathKind,
+    pub(crate) polish: Polish,
     pub(crate) length_penalty: f64,
     pub(crate) reg_lambda: f64,
     /// Whether λ is still to be multiplied by the mean target.
@@ -165,6 +166,7 @@ impl Params {
             search_memory: self.memory_limit.unwrap_or(SEARCH_MEMORY).max(LEAST_MEMORY),
             multiclass: self.multiclass()?,
             path,
+            polish: self.polish(path)?,
             length_penalty,
             reg_lambda: number("reg_lambda", self.reg_lambda.unwrap_or(lambda), LARGE, "a number from 0 to 1e100")?,
             lambda_per_target: self.reg_lambda.is_none() && per_target,
@@ -290,6 +292,21 @@ impl Params {
         }
     }
 
+    /// A size of a nested path keeps the rules of the one before it.
+    fn polish(&self, path: PathKind) -> Result<Polish> {
+        match self.polish {
+            Some(polish) if polish != Polish::Off && (path != PathKind::Best || self.learner == Learner::Sirus) => {
+                Err(Error::Conflict(format!(
+                    "polish {polish} needs path best, without a preset and with search greedy or beam"
+                )))
+            }
+            Some(polish) if polish != Polish::Off && self.terms != Terms::Rules => {
+                Err(Error::Conflict(format!("polish {polish} is for rules alone: leave out terms {}", self.terms)))
+            }
+            polish => Ok(polish.unwrap_or(Polish::Off)),
+        }
+    }
+
     /// Sizes can only be compared by their risk when all weights are fitted together, and exact search finds one rule.
     fn path_kind(&self, rows: usize) -> Result<PathKind> {
         let possible = self.update == Update::Corrective && self.search != Search::Exact;
@@ -349,11 +366,30 @@ mod tests {
     fn paths_of_best_ensembles_need_comparable_risks() {
         let kind = |params: &Params, rows| params.check(Loss::Squared, rows).unwrap().path;
         let ok = Params::default();
-        assert_eq!((kind(&ok, 1000), kind(&ok, 1_000_000)), (PathKind::Best, PathKind::Nested));
+        assert_eq!((kind(&ok, 1_000_000), kind(&ok, 10_000_000)), (PathKind::Best, PathKind::Nested));
         assert_eq!(kind(&Params { search: Search::Exact, ..ok.clone() }, 1000), PathKind::Nested);
         assert_eq!(kind(&Params { path: Some(PathKind::Best), ..ok.clone() }, 1_000_000), PathKind::Best);
         let stagewise = Params { path: Some(PathKind::Best), update: Update::Stagewise, ..ok };
         assert!(stagewise.check(Loss::Squared, 1000).is_err());
+    }
+
+    #[test]
+    fn polish_needs_sizes_that_need_not_be_nested() {
+        let light = Params { polish: Some(Polish::Light), ..Params::default() };
+        let conflict = |params: Params| params.check(Loss::Squared, 1000).unwrap_err().to_string();
+        assert_eq!(light.check(Loss::Squared, 1000).unwrap().polish, Polish::Light);
+        for params in [
+            Params { path: Some(PathKind::Nested), ..light.clone() },
+            Params { search: Search::Exact, ..light.clone() },
+            Params { update: Update::Stagewise, ..light.clone() },
+            Params { learner: Learner::Sirus, ..light.clone() },
+        ] {
+            assert!(conflict(params).starts_with("polish light needs path best"));
+        }
+        let trends = Params { terms: Terms::Linear, ..light.clone() };
+        assert_eq!(conflict(trends), "polish light is for rules alone: leave out terms linear");
+        let off = Params { polish: Some(Polish::Off), path: Some(PathKind::Nested), ..light };
+        assert_eq!(off.check(Loss::Squared, 1000).unwrap().polish, Polish::Off);
     }
 
     #[test]

@@ -13,7 +13,8 @@
 //! | `time_limit` | none | > 0, at most 10⁹ | seconds for the search in a whole fit; after exact search the beam has half as long again |
 //! | `memory_limit` | 1 GB | ≥ 0 | bytes for the row sets that exact search keeps, at least 16 MB |
 //! | `multiclass` | `shared`; `one-vs-rest` with `sirus`, `exact`, trends and the paper's presets | `shared`, `one-vs-rest` | one list of rules for all classes, or one for each |
-//! | `path` | `best` up to 100,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
+//! | `path` | `best` up to 4,000,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
+//! | `polish` | `off` | `off`, `light`, `full` | whether rules of an ensemble are given up for better ones; with path `best` |
 //! | `length_penalty` | 1 | 0 to 100 | γ: on a nested path the search maximises value² / (1 + length)^γ |
 //! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson, 4 gamma | 0 to 10¹⁰⁰ | λ of the penalty ½ λ Σ βₖ² |
 //! | `epsilon` | 1e-4 for `ogb`, else 0 | 0 to 10¹⁰⁰ | ε in the objective's denominator |
@@ -46,8 +47,8 @@ pub use check::Checked;
 pub(crate) use check::DEFAULT_COMPLEXITY;
 pub(crate) use options::Cutting;
 pub use options::{
-    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Search, Select, Sets, Terms, Thresholds,
-    Update,
+    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Polish, Search, Select, Sets, Terms,
+    Thresholds, Update,
 };
 pub use presets::Preset;
 
@@ -85,6 +86,8 @@ pub struct Params {
     pub multiclass: Option<Multiclass>,
     /// Whether a size extends the one before it. `None`: `best` where it may be, the rows are not too many and γ is 1.
     pub path: Option<PathKind>,
+    /// Whether rules of an ensemble are given up for better ones. `None`: not.
+    pub polish: Option<Polish>,
     /// γ, the price of length.
     pub length_penalty: f64,
     /// λ of the penalty ½ λ Σ βₖ².
@@ -144,6 +147,7 @@ impl Default for Params {
             memory_limit: None,
             multiclass: None,
             path: None,
+            polish: None,
             length_penalty: 1.0,
             reg_lambda: None,
             epsilon: None,
@@ -209,6 +213,7 @@ impl Params {
             "memory_limit" => self.memory_limit = Some(number("memory_limit", value)?),
             "multiclass" => self.multiclass = Some(value.parse()?),
             "path" => self.path = Some(value.parse()?),
+            "polish" => self.polish = Some(value.parse()?),
             "length_penalty" => self.length_penalty = number("length_penalty", value)?,
             "reg_lambda" => self.reg_lambda = Some(number("reg_lambda", value)?),
             "epsilon" => self.epsilon = Some(number("epsilon", value)?),

@@ -2,8 +2,8 @@
 
 use crate::base::error::{Error, Result};
 use crate::params::{
-    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Preset, Search, Select, Sets, Terms,
-    Thresholds, Update,
+    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Polish, Preset, Search, Select, Sets,
+    Terms, Thresholds, Update,
 };
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
@@ -40,6 +40,7 @@ names!(PathKind, "path", Nested = "nested", Best = "best");
 names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles");
 names!(Sets, "sets", On = "on", Off = "off");
 names!(Terms, "terms", Rules = "rules", Linear = "linear", Hinge = "hinge");
+names!(Polish, "polish", Off = "off", Light = "light", Full = "full");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
 names!(Select, "select", Simple = "simple", Best = "best", OneSe = "1se");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");

@@ -117,6 +117,19 @@ pub enum Terms {
     Hinge,
 }
 
+/// Whether rules of an ensemble are given up for better ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Polish {
+    /// No rule is.
+    Off,
+    /// After each new ensemble the search looks for better rules in place of its five least useful ones.
+    Light,
+    /// In place of each of its rules, again and again until none is found.
+    Full,
+}
+
 /// How many bins a column has, and where they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cutting {

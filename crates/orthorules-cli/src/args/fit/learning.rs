@@ -3,8 +3,8 @@
 use super::values::{FoldsArg, bytes, cuts, folds, monotone, named};
 use clap::Args;
 use orthorules::params::{
-    Bound, Cv, Intercept, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Preset, Search, Select, Sets,
-    Terms, Thresholds, Update,
+    Bound, Cv, Intercept, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Polish, Preset, Search, Select,
+    Sets, Terms, Thresholds, Update,
 };
 
 /// How rules are found and weighted.
@@ -103,9 +103,18 @@ pub(crate) struct LearningArgs {
         value_parser = named::<PathKind>(PathKind::NAMES),
         help_heading = "Search",
         help = "Whether each size extends the one before it, or is the best found of its complexity \
-                (default: best, but nested above 100000 rows, with search exact, other updates or a --length-penalty)"
+                (default: best, but nested above 4000000 rows, with search exact, other updates or a --length-penalty)"
     )]
     path: Option<PathKind>,
+    #[arg(
+        long,
+        value_name = "off|light|full",
+        value_parser = named::<Polish>(Polish::NAMES),
+        help_heading = "Search",
+        help = "With path best: look for better rules in place of the five least useful ones of each size, or of all \
+                (default: off)"
+    )]
+    polish: Option<Polish>,
     #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",
           help = format!("Price of length: on a nested path the search maximises value² / (1 + conditions)^γ, γ from 0 to 100 (default: {})",
                          standard().length_penalty))]
@@ -270,6 +279,7 @@ impl LearningArgs {
             beam_width: self.beam_width.or(base.beam_width),
             multiclass: self.multiclass.or(base.multiclass),
             path: self.path.or(base.path),
+            polish: self.polish.or(base.polish),
             length_penalty: self.length_penalty.unwrap_or(base.length_penalty),
             reg_lambda: self.reg_lambda.or(base.reg_lambda),
             epsilon: self.epsilon.or(base.epsilon),

@@ -217,6 +217,38 @@ impl RootCounts {
         Some(self.groups.iter().zip(&self.tables).map(empty).collect())
     }
 
+    /// What is known of all rows without rule `k`: each cell is part of another one then, of which there are `new`.
+    pub(crate) fn without(&self, k: usize, part_of: &[u32], new: usize) -> Self {
+        let merge = |table: &Tally| {
+            let bins = table.sums.len();
+            let counts = |counts: &Counts| counts.merged(bins, part_of, new);
+            let (all, norms) = (counts(&table.counts), table.norms.as_ref().map(counts));
+            Tally {
+                counts: all,
+                norms,
+                rows: table.rows.clone(),
+                sums: table.sums.clone(),
+                classes: table.classes.clone(),
+                trends: table.trends.clone(),
+            }
+        };
+        let others = |counts: &Vec<u32>, group: &Group| {
+            let (bins, mut counts) = (group.bins(), counts.clone());
+            if !counts.is_empty() {
+                counts.drain((1 + k) * bins..(2 + k) * bins);
+            }
+            counts
+        };
+        Self {
+            groups: self.groups.clone(),
+            tables: self.tables.iter().map(merge).collect(),
+            counts_by_rule: self.counts_by_rule.iter().zip(&self.groups).map(|(c, g)| others(c, g)).collect(),
+            linear: self.linear,
+            tables_dropped: self.tables_dropped,
+            cells: new,
+        }
+    }
+
     /// The rows that a rule covers, with the cells that they come from.
     fn moved<'s>(&self, rows: &Rows, selected: &'s Selected, (cells, moved_to): (&Cells, &[u32])) -> Moved<'s> {
         let mut origin: Vec<u32> = (0..cells.len() as u32).collect();
@@ -247,6 +279,26 @@ impl Counts {
             _ => unreachable!("a fit counts rows or units, not both"),
         }
     }
+
+    /// What there is of `new` cells that each of these is part of; nothing where nothing is counted.
+    fn merged(&self, bins: usize, part_of: &[u32], new: usize) -> Self {
+        match self {
+            Self::Rows(counts) => Self::Rows(merged(counts, bins, part_of, new)),
+            Self::Units(counts) => Self::Units(merged(counts, bins, part_of, new)),
+        }
+    }
+}
+
+fn merged<T: Amount>(counts: &[T], bins: usize, part_of: &[u32], new: usize) -> Vec<T> {
+    if counts.is_empty() {
+        return Vec::new();
+    }
+    let mut all = vec![T::default(); new * bins];
+    for (counts, &place) in counts.chunks_exact(bins).zip(part_of) {
+        let all = &mut all[place as usize * bins..][..bins];
+        all.iter_mut().zip(counts).for_each(|(all, &count)| *all = all.plus(count));
+    }
+    all
 }
 
 /// Takes what is `moved` from the cells that rows leave to those that they move to, of which there are `new` in all then.
@@ -307,6 +359,8 @@ mod tests {
     use crate::codes::column::{Code, with_codes};
     use crate::engine::cases::{cases, constant, selected};
     use crate::engine::count::histogram::{Method, NodeCounter};
+    use crate::engine::refit;
+    use crate::model::signs::Signs;
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 
@@ -387,6 +441,42 @@ mod tests {
                     for (f, e) in found.iter().zip(&expected) {
                         prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{} {}", f, e);
                     }
+                }
+            }
+        }
+
+        /// Once a rule is dropped, the tables give what a pass over the rows gives.
+        #[test]
+        fn tables_follow_a_rule_that_goes(case in cases(5), pick in any::<prop::sample::Index>(), dropped in any::<bool>()) {
+            prop_assume!(!case.rules.is_empty());
+            let (response, columns, k) = (case.response(), case.binned(), pick.index(case.rules.len()));
+            let params = case.checked(Objective::Onb, Intercept::Corrected, 0.7);
+            let rows = Rows::whole(&columns, &response);
+            let (mut cells, mut weights) = (Cells::new(&rows, &response), None);
+            let first = Scorer::new(&rows, &response, &cells, &constant(&response, &cells, &params), &params);
+            let all = rows.all();
+            let mut root = NodeCounter::new(&all, &rows, &response, &cells, &first).root_counts(&columns);
+            for rule in &case.rules {
+                let covered = Selected::single(selected(rule));
+                let moved = cells.split(&covered, &rows, &response);
+                root.split(&rows, &covered, None, (&cells, &moved));
+                let before = weights.unwrap_or_else(|| constant(&response, &cells, &params));
+                weights = Some(refit::update(&before, Signs::Any, response.loss, &cells, &params));
+            }
+            if dropped && root.linear {
+                root.drop_tables();
+            }
+            let mut weights = weights.unwrap();
+            weights.rules.remove(k);
+            weights.signs.remove(k);
+            let (cells, part_of) = cells.without(k, &response);
+            let (root, weights) = (root.without(k, &part_of, cells.len()), refit::again(weights, response.loss, &cells, &params));
+            let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+            let counted = NodeCounter::new(&all, &rows, &response, &cells, &scorer);
+            for (index, group) in root.groups().iter().enumerate() {
+                let expected = counted.statistics_by(Method::Cells, group);
+                for (f, e) in root.statistics(index, &scorer, &response).iter().zip(&expected) {
+                    prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{} {}", f, e);
                 }
             }
         }

@@ -98,6 +98,44 @@ pub(crate) fn update(previous: &Weights, signs: Signs, loss: Loss, cells: &Cells
     weights
 }
 
+/// The best weights of the rules of `cells`, all free, from some others on.
+pub(crate) fn again(start: Weights, loss: Loss, cells: &Cells, params: &Checked) -> Weights {
+    let mut weights = start;
+    if loss.is_quadratic() || cells.rules() == 0 {
+        // One step away from anywhere, and the constant is where rounding does least harm: the best weights may be 0.
+        weights.rules.fill(0.0);
+        if params.intercept == Intercept::Corrected {
+            weights.intercept = loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum());
+        }
+    }
+    if cells.rules() > 0 {
+        all_free(loss, cells, params).minimise(&mut weights);
+    }
+    weights
+}
+
+/// By how much the regularised risk would rise without each of the rules, to second order, if all other weights are
+/// fitted again: ½ β² / (H⁻¹)ₖₖ.
+pub(crate) fn usefulness(weights: &Weights, loss: Loss, cells: &Cells, params: &Checked) -> Vec<f64> {
+    let problem = all_free(loss, cells, params);
+    let factor = problem.factor(&weights.scores(cells), &Slopes::new(&problem));
+    let first = problem.free.len() - weights.rules.len();
+    let useful = |(k, weight): (usize, &f64)| {
+        let mut unit = vec![0.0; problem.free.len()];
+        unit[first + k] = 1.0;
+        factor.solve(&mut unit);
+        0.5 * weight * weight / unit[first + k]
+    };
+    weights.rules.iter().enumerate().map(useful).collect()
+}
+
+/// The problem in which all rules of `cells` are free.
+fn all_free<'a>(loss: Loss, cells: &'a Cells, params: &Checked) -> Newton<'a> {
+    let constant = (params.intercept == Intercept::Corrected).then_some(Variable::Intercept);
+    let free = constant.into_iter().chain((0..cells.rules()).map(Variable::Rule)).collect();
+    Newton { loss, cells, lambda: params.reg_lambda, free }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Variable {
     Intercept,

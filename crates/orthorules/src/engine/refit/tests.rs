@@ -30,6 +30,29 @@ fn left(response: &Response, cells: &Cells, weights: &Weights, chosen: &dyn Fn(u
 }
 
 proptest! {
+    /// For squared loss, what a rule is useful for is exactly what the risk rises by without it.
+    #[test]
+    fn usefulness_is_what_dropping_costs(
+        mut case in cases(4),
+        pick in any::<prop::sample::Index>(),
+        lambda in 0.01..5.0f64,
+    ) {
+        (case.task, case.exposure) = (Task::Regression, None);
+        case.rules.push(case.query.clone());
+        let (response, params) = (case.response(), case.checked(Objective::Onb, Intercept::Corrected, lambda));
+        let (cells, weights) = case.fitted(&response, &params);
+        let k = pick.index(case.rules.len());
+        let useful = usefulness(&weights, response.loss, &cells, &params)[k];
+        let mut others = weights.clone();
+        others.rules.remove(k);
+        others.signs.remove(k);
+        let (fewer, _) = cells.without(k, &response);
+        let rest = again(others, response.loss, &fewer, &params);
+        let risen = rest.risk(response.loss, &fewer, lambda) - weights.risk(response.loss, &cells, lambda);
+        let size = cells.square.iter().sum::<f64>() + cells.mass.iter().sum::<f64>();
+        prop_assert!((risen - useful).abs() <= 1e-9 * (size + useful), "{risen} {useful}");
+    }
+
     /// Where the refit says `converged`, what is left of the gradient along the intercept and along every rule is rounding: with
     /// row weights and exposures of any size, for every loss, for all weights or the newest alone.
     #[test]
