@@ -361,7 +361,8 @@ class _DistributedRules:
             columns, typed = [f"x{i}" for i in range(X.shape[1])], []
         by_dtype = isinstance(local.categorical_features, str)
         listed = typed if by_dtype else local._categorical(columns)
-        taken, names, order = set(columns), {}, [columns]
+        taken, names = set(columns), dict[str, Any]()
+        order: list[Any] = [columns]
         for role, values, default in (
             ("target", y, "y"),
             ("weight", weight, "sample_weight"),

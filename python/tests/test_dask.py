@@ -276,10 +276,10 @@ def test_without_workers_a_fit_ends_with_an_error(monkeypatch):
             return ask(self, message)
 
         monkeypatch.setattr(rules._Cluster, "ask", leaving)
-        started = time.monotonic()
+        began = time.monotonic()
         with pytest.raises(RuntimeError, match="no worker is left"):
             fitted("regression", client, table(), [500])
-        assert time.monotonic() - started < 60
+        assert time.monotonic() - began < 60
 
 
 def test_an_interrupt_ends_the_fit_and_its_tasks(client, monkeypatch):
