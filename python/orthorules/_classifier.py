@@ -73,7 +73,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         memory_limit: int | None = None,
         multiclass: str | None = None,
         path: str | None = None,
-        polish: str | None = None,
+        polish: str = "off",
         length_penalty: float = 1.0,
         reg_lambda: float | None = None,
         epsilon: float | None = None,

@@ -32,7 +32,7 @@ PARAMETERS = """\
 {multiclass}    path : {"best", "nested"}, optional
         Whether a size extends the one before it. Default: `best` up to 4,000,000 rows and with γ = 1, else
         `nested`.
-    polish : {"off", "light", "full"}, optional
+    polish : {"off", "light", "full"}, default="off"
         Whether rules of an ensemble are given up for better ones; with path `best`. `light` tries the five least useful
         rules of each size, `full` all of them, again and again. Default: off.
     length_penalty : float, default=1.0
