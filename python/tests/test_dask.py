@@ -305,11 +305,14 @@ def test_an_interrupt_ends_the_fit_and_its_tasks(client, monkeypatch):
         return ask(self, message)
 
     monkeypatch.setattr(rules._Cluster, "ask", interrupted)
+    # A program in the background is started without Python's own handler.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
             fitted("regression", client, table(), [500])
     finally:
         over.set()
+        signal.signal(signal.SIGINT, before)
     # Mostly at once; never as late as the tasks.
     assert time.monotonic() - when[0] < 10
     until = time.monotonic() + 5
