@@ -10,7 +10,7 @@ use crate::data::table::MISSING;
 #[derive(Debug, Clone)]
 pub(crate) struct Coder {
     name: String,
-    way: Way,
+    scheme: Scheme,
     /// Number of bins; this is also the code of a missing value.
     bins: usize,
     /// The smallest and the largest number so far.
@@ -18,7 +18,7 @@ pub(crate) struct Coder {
 }
 
 #[derive(Debug, Clone)]
-enum Way {
+enum Scheme {
     /// With the smallest value of each bin so far.
     Ordered {
         finder: Finder,
@@ -38,11 +38,11 @@ enum Way {
 impl Wire for Coder {
     fn put(&self, to: &mut Vec<u8>) {
         self.name.put(to);
-        match &self.way {
-            Way::Ordered { finder, .. } => (0u8, finder.highest.clone()).put(to),
-            Way::Given { thresholds } => (1u8, thresholds.clone()).put(to),
-            Way::Ranked { levels } => (2u8, levels.clone()).put(to),
-            Way::Nominal { levels } => (3u8, levels.clone()).put(to),
+        match &self.scheme {
+            Scheme::Ordered { finder, .. } => (0u8, finder.highest.clone()).put(to),
+            Scheme::Given { thresholds } => (1u8, thresholds.clone()).put(to),
+            Scheme::Ranked { levels } => (2u8, levels.clone()).put(to),
+            Scheme::Nominal { levels } => (3u8, levels.clone()).put(to),
         }
     }
 
@@ -63,25 +63,25 @@ impl Coder {
     pub(crate) fn ordered(name: &str, cuts: Vec<f64>) -> Self {
         let cuts = with_finite_gaps(cuts);
         let (bins, lowest) = (cuts.len(), vec![f64::INFINITY; cuts.len()]);
-        Self { name: name.to_owned(), way: Way::Ordered { finder: Finder::new(cuts), lowest }, bins, range: None }
+        Self { name: name.to_owned(), scheme: Scheme::Ordered { finder: Finder::new(cuts), lowest }, bins, range: None }
     }
 
     /// Bins around `thresholds`, which must be finite and ascending.
     pub(crate) fn given(name: &str, thresholds: &[f64]) -> Self {
         let bins = 2 * thresholds.len() + 1;
-        Self { name: name.to_owned(), way: Way::Given { thresholds: thresholds.to_vec() }, bins, range: None }
+        Self { name: name.to_owned(), scheme: Scheme::Given { thresholds: thresholds.to_vec() }, bins, range: None }
     }
 
     /// One bin for each level, in order.
     pub(crate) fn ranked(name: &str, levels: Vec<String>) -> Self {
         let bins = levels.len();
-        Self { name: name.to_owned(), way: Way::Ranked { levels }, bins, range: None }
+        Self { name: name.to_owned(), scheme: Scheme::Ranked { levels }, bins, range: None }
     }
 
     /// One bin for each level.
     pub(crate) fn nominal(name: &str, levels: Vec<String>) -> Self {
         let bins = levels.len();
-        Self { name: name.to_owned(), way: Way::Nominal { levels }, bins, range: None }
+        Self { name: name.to_owned(), scheme: Scheme::Nominal { levels }, bins, range: None }
     }
 
     pub(crate) fn bins(&self) -> usize {
@@ -94,13 +94,13 @@ impl Coder {
             (Some(before), Some(now)) => Some((before.0.min(now.0), before.1.max(now.1))),
             (before, now) => now.or(before),
         };
-        match &mut self.way {
-            Way::Ordered { finder, lowest } => match to {
+        match &mut self.scheme {
+            Scheme::Ordered { finder, lowest } => match to {
                 CodeBuilder::U8(to) => finder.codes(values, lowest, to, |code| code as u8),
                 CodeBuilder::U16(to) => finder.codes(values, lowest, to, |code| code as u16),
                 CodeBuilder::U32(to) => finder.codes(values, lowest, to, |code| code as u32),
             },
-            Way::Given { thresholds } => {
+            Scheme::Given { thresholds } => {
                 let code = |&x: &f64| {
                     let below = thresholds.partition_point(|&t| t < x);
                     let at = thresholds.get(below) == Some(&x);
@@ -110,7 +110,7 @@ impl Coder {
                 self.levels(codes.into_iter(), to);
             }
             // Numbers do not come where levels are expected; a column without any value has no level.
-            Way::Nominal { .. } | Way::Ranked { .. } => self.levels(values.iter().map(|_| MISSING), to),
+            Scheme::Nominal { .. } | Scheme::Ranked { .. } => self.levels(values.iter().map(|_| MISSING), to),
         }
     }
 
@@ -127,12 +127,12 @@ impl Coder {
 
     /// The column whose codes these are.
     pub(crate) fn finish(self, codes: Codes) -> BinnedColumn {
-        let scale = match self.way {
+        let scale = match self.scheme {
             // A bin ends at a value of the data; only the last may hold larger ones, and no condition ends there.
-            Way::Ordered { finder, lowest } => Scale::Ordered { lowest, highest: finder.highest },
-            Way::Given { thresholds } => Scale::Given { thresholds },
-            Way::Ranked { levels } => Scale::Ranked { levels },
-            Way::Nominal { levels } => Scale::Nominal { levels },
+            Scheme::Ordered { finder, lowest } => Scale::Ordered { lowest, highest: finder.highest },
+            Scheme::Given { thresholds } => Scale::Given { thresholds },
+            Scheme::Ranked { levels } => Scale::Ranked { levels },
+            Scheme::Nominal { levels } => Scale::Nominal { levels },
         };
         BinnedColumn { name: self.name, scale, bins: self.bins, codes, range: self.range, elsewhere: None }
     }

@@ -16,14 +16,14 @@ const NAMED: usize = 3;
 /// Counts the rows of tables that have what the training rows had not, in the columns that rules of a size use.
 #[derive(Debug, Clone)]
 pub struct Unfamiliar<'m> {
-    columns: Vec<Tally<'m>>,
+    columns: Vec<ColumnTally<'m>>,
     rows: usize,
     /// Rows that the model was learned from, as far as known.
     learned: Option<u64>,
 }
 
 #[derive(Debug, Clone)]
-struct Tally<'m> {
+struct ColumnTally<'m> {
     spec: &'m ColumnSpec,
     /// Rows with a level that is none of the model's, and the first such levels.
     unseen: usize,
@@ -41,7 +41,7 @@ impl<'m> Unfamiliar<'m> {
             .flat_map(|(ensemble, step)| ensemble.terms(step))
             .flat_map(|(rule, _)| rule.columns())
             .collect();
-        let tally = |spec| Tally { spec, unseen: 0, levels: Vec::new(), outside: 0, missing: 0 };
+        let tally = |spec| ColumnTally { spec, unseen: 0, levels: Vec::new(), outside: 0, missing: 0 };
         let columns = model.columns.iter().filter(|spec| used.contains(spec.name.as_str())).map(tally).collect();
         Self { columns, rows: 0, learned: model.rows }
     }
@@ -73,7 +73,7 @@ impl<'m> Unfamiliar<'m> {
         (!columns.is_empty()).then_some(Warning::Unfamiliar { rows: self.rows, columns })
     }
 
-    fn remarks(&self, tally: &Tally) -> Vec<String> {
+    fn remarks(&self, tally: &ColumnTally) -> Vec<String> {
         let name = &tally.spec.name;
         let mut remarks = Vec::new();
         if tally.unseen > 0 {
@@ -94,7 +94,7 @@ impl<'m> Unfamiliar<'m> {
     }
 }
 
-impl Tally<'_> {
+impl ColumnTally<'_> {
     fn add(&mut self, values: &Values) {
         match values {
             Values::Numeric(numbers) if self.spec.kind == Kind::Numeric => {

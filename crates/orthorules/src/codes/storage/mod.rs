@@ -12,10 +12,10 @@ use std::ops::Deref;
 
 /// Numbers that do not change any more. Reads as a slice.
 #[derive(Clone)]
-pub(crate) struct Store<T: Code>(Place<T>);
+pub(crate) struct Store<T: Code>(StoredIn<T>);
 
 #[derive(Clone)]
-enum Place<T: Code> {
+enum StoredIn<T: Code> {
     Own(Vec<T>),
     #[cfg(feature = "files")]
     Mapped(mapped::Slice<T>),
@@ -26,23 +26,23 @@ impl<T: Code> Deref for Store<T> {
 
     fn deref(&self) -> &[T] {
         match &self.0 {
-            Place::Own(numbers) => numbers,
+            StoredIn::Own(numbers) => numbers,
             #[cfg(feature = "files")]
-            Place::Mapped(slice) => slice.numbers(),
+            StoredIn::Mapped(slice) => slice.numbers(),
         }
     }
 }
 
 impl<T: Code> From<Vec<T>> for Store<T> {
     fn from(numbers: Vec<T>) -> Self {
-        Self(Place::Own(numbers))
+        Self(StoredIn::Own(numbers))
     }
 }
 
 #[cfg(feature = "files")]
 impl<T: Code> From<mapped::Slice<T>> for Store<T> {
     fn from(slice: mapped::Slice<T>) -> Self {
-        Self(Place::Mapped(slice))
+        Self(StoredIn::Mapped(slice))
     }
 }
 

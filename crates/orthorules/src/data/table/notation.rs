@@ -55,13 +55,13 @@ pub(crate) enum Judged {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Remarks {
     /// Cells with separators of thousands.
-    grouped: Found,
+    grouped: FirstFound,
     /// Cells that count as missing.
-    strays: Found,
+    strays: FirstFound,
     /// Those of them that are not a usual way to write a missing value.
-    strange: Found,
+    strange: FirstFound,
     /// Those of them that are numbers with a decimal comma.
-    commas: Found,
+    commas: FirstFound,
 }
 
 impl Remarks {
@@ -241,12 +241,12 @@ fn is_token(cell: &str) -> bool {
 
 /// Rows with a value of some sort, and the first of them, counted from 0.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Found {
+struct FirstFound {
     count: usize,
     first: Option<(usize, String)>,
 }
 
-impl Found {
+impl FirstFound {
     fn add(&mut self, level: &str, tally: &Occurrences) {
         self.count += tally.count;
         if self.first.as_ref().is_none_or(|(row, _)| tally.first < *row) {

@@ -9,10 +9,10 @@ use std::sync::{Arc, OnceLock};
 /// Numbers that may be shared, so that a table over an array that exists already does not copy it. Reads as `[f64]`;
 /// NaN is missing.
 #[derive(Clone)]
-pub struct Numbers(Source);
+pub struct Numbers(Backing);
 
 #[derive(Clone)]
-enum Source {
+enum Backing {
     Own(Vec<f64>),
     Shared(Arc<dyn AsRef<[f64]> + Send + Sync>),
     Scattered(Arc<Scattered>),
@@ -59,13 +59,13 @@ impl Numbers {
     /// A column of a matrix that is read where it is, some rows at a time, and copied only for those who need all of it side by
     /// side. The matrix must stay the same while it lives.
     pub fn column_of(matrix: Arc<dyn Matrix>, column: usize) -> Self {
-        Self(Source::Scattered(Arc::new(Scattered { matrix, column, copy: OnceLock::new() })))
+        Self(Backing::Scattered(Arc::new(Scattered { matrix, column, copy: OnceLock::new() })))
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Source::Scattered(numbers) => numbers.matrix.rows(),
+            Backing::Scattered(numbers) => numbers.matrix.rows(),
             _ => (**self).len(),
         }
     }
@@ -78,22 +78,22 @@ impl Numbers {
     /// The matrix that they lie in and the column that they are, unless they lie side by side somewhere.
     pub(crate) fn place(&self) -> Option<(&Arc<dyn Matrix>, usize)> {
         match &self.0 {
-            Source::Scattered(numbers) if numbers.copy.get().is_none() => Some((&numbers.matrix, numbers.column)),
+            Backing::Scattered(numbers) if numbers.copy.get().is_none() => Some((&numbers.matrix, numbers.column)),
             _ => None,
         }
     }
 
     /// The numbers that `owner` keeps. They must stay the same while it lives.
     pub fn shared(owner: Arc<dyn AsRef<[f64]> + Send + Sync>) -> Self {
-        Self(Source::Shared(owner))
+        Self(Backing::Shared(owner))
     }
 
     /// The numbers as a vector; copied only if they are shared.
     pub fn into_vec(self) -> Vec<f64> {
         match self.0 {
-            Source::Own(numbers) => numbers,
-            Source::Shared(owner) => (*owner).as_ref().to_vec(),
-            Source::Scattered(numbers) => numbers.all().to_vec(),
+            Backing::Own(numbers) => numbers,
+            Backing::Shared(owner) => (*owner).as_ref().to_vec(),
+            Backing::Scattered(numbers) => numbers.all().to_vec(),
         }
     }
 }
@@ -103,16 +103,16 @@ impl Deref for Numbers {
 
     fn deref(&self) -> &[f64] {
         match &self.0 {
-            Source::Own(numbers) => numbers,
-            Source::Shared(owner) => (**owner).as_ref(),
-            Source::Scattered(numbers) => numbers.all(),
+            Backing::Own(numbers) => numbers,
+            Backing::Shared(owner) => (**owner).as_ref(),
+            Backing::Scattered(numbers) => numbers.all(),
         }
     }
 }
 
 impl From<Vec<f64>> for Numbers {
     fn from(numbers: Vec<f64>) -> Self {
-        Self(Source::Own(numbers))
+        Self(Backing::Own(numbers))
     }
 }
 

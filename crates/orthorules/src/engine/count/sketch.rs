@@ -53,12 +53,12 @@ pub(crate) struct Sketch<'a> {
     /// What `least` is multiplied by, since G and D are scaled.
     scale: f64,
     /// All but `least`.
-    test: Test,
+    test: SketchTest,
 }
 
 /// What a candidate must pass.
 #[derive(Clone, Copy)]
-struct Test {
+struct SketchTest {
     /// What the square of its value must reach,
     least: f32,
     /// and the mean of that with those around it.
@@ -122,7 +122,7 @@ impl<'a> Sketch<'a> {
         let unit = (node.rows() + 2 * PLACES) as f64 * f64::from(f32::EPSILON);
         let n = unit * sizes[N..].iter().map(|size| size * size).sum::<f64>().sqrt();
         let errors = [unit, unit * (1.0 + sizes[U]), 2.0 * unit + 2.0 * n + 3.0 * n * n].map(|x| x as f32 * SLACK);
-        let test = Test {
+        let test = SketchTest {
             least: 0.0,
             least_mean: 0.0,
             // Some, but not all.
@@ -181,13 +181,13 @@ impl<'a> Sketch<'a> {
         total.as_flattened_mut().copy_from_slice(&self.total);
         let least_mean = (least.1 * self.scale) as f32;
         // A mean is at most the value itself.
-        let test = Test { least: least_mean.max((least.0 * self.scale) as f32), least_mean, ..self.test };
+        let test = SketchTest { least: least_mean.max((least.0 * self.scale) as f32), least_mean, ..self.test };
         for ((c, bins), may) in columns.zip(table.chunks_exact_mut(PLACES)).zip(&mut may) {
             let ordered = !matches!(all[c].scale, Scale::Nominal { .. });
             if ordered && all[c].codes.bytes().is_some() {
                 // Bins at given thresholds belong to both sides.
                 let reach = if matches!(all[c].scale, Scale::Given { .. }) { 0.0 } else { test.reach };
-                let test = Test { reach, ..test };
+                let test = SketchTest { reach, ..test };
                 *may = test.column(&mut bins[..=all[c].bins], total, by_row.is_missing_somewhere(c), lists);
             }
         }
@@ -271,7 +271,7 @@ fn difference<const K: usize>(all: &Sums<K>, some: &Sums<K>) -> Sums<K> {
 
 // Booleans are combined without branches, so that several bins are tested at once.
 #[allow(clippy::inline_always, clippy::needless_bitwise_bool)]
-impl Test {
+impl SketchTest {
     /// Whether a comparison with a threshold may pass, or whether there is a value. Of each bin of the column, these are the sums; those
     /// of missing values come last.
     #[inline(always)]

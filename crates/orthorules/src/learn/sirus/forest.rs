@@ -52,7 +52,7 @@ struct Grower<'a> {
 type Drawn = (u32, f64);
 
 /// The best split of a node: the gain, and what either side satisfies.
-struct Split {
+struct TreeSplit {
     gain: f64,
     sides: [Atom; 2],
 }
@@ -98,9 +98,9 @@ impl<'a> Grower<'a> {
     }
 
     /// CART's best split over a random third of the columns.
-    fn best_split(&mut self, rows: &[Drawn]) -> Option<Split> {
+    fn best_split(&mut self, rows: &[Drawn]) -> Option<TreeSplit> {
         let mut order: Vec<usize> = (0..self.data.columns.len()).collect();
-        let mut best: Option<Split> = None;
+        let mut best: Option<TreeSplit> = None;
         for i in 0..self.tried {
             let j = i + self.below(order.len() - i);
             order.swap(i, j);
@@ -114,7 +114,7 @@ impl<'a> Grower<'a> {
 }
 
 /// The split of one column that lowers the sum of squares most. Rows without a value are on neither side.
-fn best_of_column(data: &Data, index: usize, rows: &[Drawn]) -> Option<Split> {
+fn best_of_column(data: &Data, index: usize, rows: &[Drawn]) -> Option<TreeSplit> {
     let column = &data.columns[index];
     // Weight and sum of targets in each bin.
     let mut bins = vec![(0.0, 0.0); column.bins + 1];
@@ -142,7 +142,7 @@ fn best_of_column(data: &Data, index: usize, rows: &[Drawn]) -> Option<Split> {
             best = Some((gain, bin));
         }
     }
-    best.map(|(gain, bin)| Split { gain, sides: sides(column, index, bin) })
+    best.map(|(gain, bin)| TreeSplit { gain, sides: sides(column, index, bin) })
 }
 
 fn sides(column: &BinnedColumn, index: usize, bin: usize) -> [Atom; 2] {

@@ -43,14 +43,14 @@ pub(super) fn average(data: &Data, rules: &[UnweightedRule]) -> Vec<Combined> {
 
 /// Weighted moments of the rules and the target: all that least squares needs.
 #[derive(Clone)]
-struct Moments {
+struct FoldMoments {
     total: f64,
     /// Σ w x and Σ w x x′ of x = (q₁, …, q_m, y).
     sum: Vec<f64>,
     product: Vec<f64>,
 }
 
-impl Moments {
+impl FoldMoments {
     fn new(size: usize) -> Self {
         Self { total: 0.0, sum: vec![0.0; size], product: vec![0.0; size * size] }
     }
@@ -106,18 +106,18 @@ pub(super) fn ridge(data: &Data, rules: &[UnweightedRule], seed: u64) -> Vec<Com
     }
     let mut random = SplitMix64::new(seed);
     let folds = FOLDS.min(data.rows());
-    let mut parts = vec![Moments::new(count + 1); folds];
+    let mut parts = vec![FoldMoments::new(count + 1); folds];
     for (row, active) in active.iter().enumerate() {
         let fold = (random.bits() % folds as u64) as usize;
         parts[fold].add(data.weight[row], active, data.y[row]);
     }
-    let whole = parts.iter().fold(Moments::new(count + 1), |sum, part| sum.combine(part, 1.0));
+    let whole = parts.iter().fold(FoldMoments::new(count + 1), |sum, part| sum.combine(part, 1.0));
     let signs: Vec<f64> = (0..count).map(|k| whole.covariance(k, count).signum()).collect();
-    let used: Vec<(Moments, &Moments)> =
+    let used: Vec<(FoldMoments, &FoldMoments)> =
         parts.iter().filter(|p| p.total > 0.0).map(|held_out| (whole.combine(held_out, -1.0), held_out)).collect();
     let size = |k: usize| {
         let error = |penalty: f64| -> f64 {
-            let fold = |(train, held_out): &(Moments, &Moments)| {
+            let fold = |(train, held_out): &(FoldMoments, &FoldMoments)| {
                 if train.total > 0.0 { squared_error(held_out, &solve(train, &signs[..k], penalty)) } else { 0.0 }
             };
             used.iter().map(fold).sum()
@@ -130,7 +130,7 @@ pub(super) fn ridge(data: &Data, rules: &[UnweightedRule], seed: u64) -> Vec<Com
 }
 
 /// Coordinate descent on standardised columns.
-fn solve(moments: &Moments, signs: &[f64], penalty: f64) -> Combined {
+fn solve(moments: &FoldMoments, signs: &[f64], penalty: f64) -> Combined {
     let (size, target) = (signs.len(), moments.target());
     let deviation: Vec<f64> = (0..size).map(|k| moments.covariance(k, k).max(0.0).sqrt()).collect();
     let spread = moments.covariance(target, target).max(0.0).sqrt();
@@ -159,7 +159,7 @@ fn solve(moments: &Moments, signs: &[f64], penalty: f64) -> Combined {
 }
 
 /// Σ w (y − f)² from moments.
-fn squared_error(moments: &Moments, model: &Combined) -> f64 {
+fn squared_error(moments: &FoldMoments, model: &Combined) -> f64 {
     let (target, size) = (moments.target(), moments.sum.len());
     let product = |i: usize, j: usize| moments.product[i * size + j];
     let b = model.intercept;
@@ -193,7 +193,7 @@ mod tests {
         /// At the solution no allowed move of a single weight lowers the penalised squares, and no weight has the wrong sign.
         #[test]
         fn ridge_weights_are_optimal((y, rules) in case(), penalty in 0.001..2.0f64) {
-            let mut moments = Moments::new(rules.len() + 1);
+            let mut moments = FoldMoments::new(rules.len() + 1);
             for (row, &y) in y.iter().enumerate() {
                 let active: Vec<usize> = (0..rules.len()).filter(|&k| rules[k][row]).collect();
                 moments.add(1.0, &active, y);

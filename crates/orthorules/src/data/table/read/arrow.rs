@@ -15,7 +15,7 @@ use super::file::{ReadSeek, TableFile};
 use super::groups::Groups;
 use super::ipc::{self, Stream};
 use super::{BATCH_ROWS, Format, one_line, pages};
-use crate::data::table::read::failure::{DAMAGED, Failure, Plain};
+use crate::data::table::read::failure::{DAMAGED, Failure, PlainMessage};
 
 /// What the file says of its columns.
 pub(super) fn schema(source: &TableFile) -> Result<Arc<Schema>, String> {
@@ -29,12 +29,12 @@ pub(super) fn schema(source: &TableFile) -> Result<Arc<Schema>, String> {
 /// The arrays of some columns, in pieces of at most [`BATCH_ROWS`] rows.
 pub(super) struct Reader {
     what: &'static str,
-    batches: Batches,
+    batches: ArrowBatches,
     /// A batch that is longer than that, and how much of it is done.
     current: Option<(RecordBatch, usize)>,
 }
 
-enum Batches {
+enum ArrowBatches {
     /// Readers of the same rows, each of some columns, so that threads share the work and the order is plain.
     Parquet(Vec<ParquetRecordBatchReader>),
     File(FileReader<Box<dyn ReadSeek>>),
@@ -51,10 +51,10 @@ impl Reader {
                 pages::check(&source.anywhere()?, metadata.metadata(), wanted)?;
                 let share = wanted.len().div_ceil(rayon::current_num_threads()).max(1);
                 let reader = |columns: &[usize]| parquet_reader(source, &metadata, columns);
-                Ok(Batches::Parquet(wanted.chunks(share).map(reader).collect::<Result<_, _>>()?))
+                Ok(ArrowBatches::Parquet(wanted.chunks(share).map(reader).collect::<Result<_, _>>()?))
             }
-            _ if ipc::is_file(source)? => Ok(Batches::File(ipc_file(source, Some(wanted.to_vec()))?)),
-            _ => Ok(Batches::Stream(Stream::new(source)?, wanted.to_vec())),
+            _ if ipc::is_file(source)? => Ok(ArrowBatches::File(ipc_file(source, Some(wanted.to_vec()))?)),
+            _ => Ok(ArrowBatches::Stream(Stream::new(source)?, wanted.to_vec())),
         })?;
         Ok(Self { what, batches, current: None })
     }
@@ -72,9 +72,9 @@ impl Reader {
             }
             let what = self.what;
             self.current = match &mut self.batches {
-                Batches::Parquet(readers) => return columns_side_by_side(readers, what),
-                Batches::File(reader) => guarded(what, || Ok(reader.next().transpose()?))?.map(|b| (b, 0)),
-                Batches::Stream(stream, wanted) => guarded(what, || match stream.next()? {
+                ArrowBatches::Parquet(readers) => return columns_side_by_side(readers, what),
+                ArrowBatches::File(reader) => guarded(what, || Ok(reader.next().transpose()?))?.map(|b| (b, 0)),
+                ArrowBatches::Stream(stream, wanted) => guarded(what, || match stream.next()? {
                     Some(batch) => Ok(Some((batch.project(wanted)?, 0))),
                     None => Ok(None),
                 })?,
@@ -160,7 +160,7 @@ fn guarded<T>(what: &str, read: impl FnOnce() -> Result<T, Failure>) -> Result<T
     READING.set(false);
     match outcome {
         Ok(Ok(found)) => Ok(found),
-        Ok(Err(failure)) if failure.is::<Plain>() => Err(failure.to_string()),
+        Ok(Err(failure)) if failure.is::<PlainMessage>() => Err(failure.to_string()),
         Ok(Err(failure)) => Err(one_line(what, &failure)),
         Err(_) => Err(one_line(what, &DAMAGED)),
     }

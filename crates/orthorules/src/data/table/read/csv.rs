@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::file::{EMPTY, TableFile};
 use super::part::{ColumnPart, untyped};
-use super::text::{Fault, Found, PIECE, Piece, Pieces, Split, WrongWidth, find_row, line_of};
+use super::text::{Fault, FoundRow, PIECE, Piece, Pieces, SplitText, WrongWidth, find_row, line_of};
 use super::{Format, one_line};
 use crate::data::table::notation::Notation;
 use crate::data::table::read::part::Wanted;
@@ -51,7 +51,7 @@ impl Reader {
             let group = self.pieces(source)?;
             let ended = group.is_empty();
             let (delimiter, width) = (self.delimiter, self.names.len());
-            let split = |Piece { text, lines }| match Split::new(text, delimiter, width) {
+            let split = |Piece { text, lines }| match SplitText::new(text, delimiter, width) {
                 Ok(split) => Ok((split.rows(), untyped(&split, wanted, notation))),
                 Err((wrong, text)) => Err((wrong, Piece { text, lines })),
             };
@@ -90,8 +90,8 @@ impl Reader {
     /// What to say of a row whose number of fields differs from the header's.
     fn wrong_width(&self, wrong: &WrongWidth, piece: &Piece) -> String {
         let bytes = piece.text.as_bytes();
-        let unknown = Found { start: 0, cells: 0, broken: false };
-        let Found { start, cells, broken } = find_row(bytes, self.delimiter, wrong.row).unwrap_or(unknown);
+        let unknown = FoundRow { start: 0, cells: 0, broken: false };
+        let FoundRow { start, cells, broken } = find_row(bytes, self.delimiter, wrong.row).unwrap_or(unknown);
         let (row, line) = (self.rows + wrong.row + 1, piece.lines + line_of(bytes, start));
         let (fields, expected) = (if cells == 1 { "field" } else { "fields" }, self.names.len());
         let quotes = if broken { ": check the quotes" } else { "" };

@@ -9,4 +9,4 @@ pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// What is wrong is told without the file's format in front.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Plain(pub(super) String);
+pub(super) struct PlainMessage(pub(super) String);

@@ -31,7 +31,7 @@ pub(super) struct TableFile {
     path: PathBuf,
     pub(super) format: Format,
     packing: Packing,
-    place: Place,
+    place: FilePlace,
 }
 
 /// How a file is packed as a whole.
@@ -42,7 +42,7 @@ enum Packing {
     Zstd,
 }
 
-enum Place {
+enum FilePlace {
     /// In the file, which must stay as it is.
     File(Stamp),
     /// Here, because the file can be read only once, or only from its start.
@@ -77,11 +77,11 @@ impl TableFile {
         let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
         let about = file.metadata().map_err(|e| Error::io(path, e))?;
         let place = if about.is_file() {
-            Place::File(Stamp::of(&about))
+            FilePlace::File(Stamp::of(&about))
         } else {
             let bytes = held(&mut file, MOST_HELD).map_err(|e| Error::io(path, e))?;
             let many = "comes from a pipe or a device and has more than 1 GiB: save it as a file first";
-            Place::Memory(bytes.ok_or_else(|| Error::file(path, many))?)
+            FilePlace::Memory(bytes.ok_or_else(|| Error::file(path, many))?)
         };
         Self { path: path.to_owned(), format: Format::Csv, packing: Packing::None, place }
             .recognised()
@@ -116,8 +116,8 @@ impl TableFile {
             return Ok(self);
         }
         let packed = match &self.place {
-            Place::File(stamp) => stamp.length,
-            Place::Memory(bytes) => bytes.len() as u64,
+            FilePlace::File(stamp) => stamp.length,
+            FilePlace::Memory(bytes) => bytes.len() as u64,
         };
         let most = MOST_HELD.max(packed.saturating_mul(MOST_GROWTH));
         let bytes = held(&mut self.stream()?, most).map_err(|e| self.fault(&e))?;
@@ -125,7 +125,7 @@ impl TableFile {
             format!("has {packed} bytes and unpacks to more than {} GiB: unpack it first", most >> 30)
         })?;
         self.check()?;
-        let (path, place) = (self.path.clone(), Place::Memory(bytes));
+        let (path, place) = (self.path.clone(), FilePlace::Memory(bytes));
         Ok(Arc::new(Self { path, format: self.format, packing: Packing::None, place }))
     }
 
@@ -150,14 +150,14 @@ impl TableFile {
     /// An error if the file is no longer the one it was: what was read may then be parts of different tables.
     pub(super) fn check(&self) -> Result<(), String> {
         match self.place {
-            Place::File(_) => self.check_stamp(&std::fs::metadata(&self.path).map_err(|_| CHANGED)?),
-            Place::Memory(_) => Ok(()),
+            FilePlace::File(_) => self.check_stamp(&std::fs::metadata(&self.path).map_err(|_| CHANGED)?),
+            FilePlace::Memory(_) => Ok(()),
         }
     }
 
     fn check_stamp(&self, about: &Metadata) -> Result<(), String> {
         match self.place {
-            Place::File(stamp) if stamp != Stamp::of(about) => Err(CHANGED.into()),
+            FilePlace::File(stamp) if stamp != Stamp::of(about) => Err(CHANGED.into()),
             _ => Ok(()),
         }
     }
@@ -165,8 +165,8 @@ impl TableFile {
     /// The bytes from the start, without their packing.
     pub(super) fn stream(&self) -> Result<Box<dyn Read + Send>, String> {
         let packed: Box<dyn Read + Send> = match &self.place {
-            Place::File(_) => Box::new(self.file()?),
-            Place::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
+            FilePlace::File(_) => Box::new(self.file()?),
+            FilePlace::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
         };
         Ok(match self.packing {
             Packing::None => packed,
@@ -187,8 +187,8 @@ impl TableFile {
     /// The bytes from anywhere, for formats that are not packed as a whole.
     pub(super) fn anywhere(&self) -> Result<Anywhere, String> {
         match &self.place {
-            Place::File(stamp) => Ok(Anywhere::File(self.file()?, stamp.length)),
-            Place::Memory(bytes) => Ok(Anywhere::Memory(bytes.clone())),
+            FilePlace::File(stamp) => Ok(Anywhere::File(self.file()?, stamp.length)),
+            FilePlace::Memory(bytes) => Ok(Anywhere::Memory(bytes.clone())),
         }
     }
 }

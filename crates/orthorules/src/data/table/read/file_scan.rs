@@ -51,7 +51,7 @@ enum Origin {
 }
 
 /// How the columns of a table are read.
-pub(super) struct Wanted<'w> {
+pub(super) struct WantedColumns<'w> {
     pub(super) heads: &'w [Head],
     /// What all files can be read as, of all columns of the table.
     pub(super) types: &'w [Option<DataType>],
@@ -62,7 +62,7 @@ pub(super) struct Wanted<'w> {
 
 impl FileScan {
     /// A pass over the columns that are wanted.
-    pub(super) fn new(source: &SourceFile, layout: &Layout, wanted: &Wanted) -> Result<Self, String> {
+    pub(super) fn new(source: &SourceFile, layout: &Layout, wanted: &WantedColumns) -> Result<Self, String> {
         let file = Arc::clone(&source.file).seekable()?;
         let whole = |head: &Head| wanted.types[head.place].clone();
         let is_text = |head: &Head| head.request.categorical || wanted.as_text.contains(&head.name);

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use parquet::file::reader::Length;
 
 use super::file::{Anywhere, TableFile};
-use crate::data::table::read::failure::{DAMAGED, Failure, Plain};
+use crate::data::table::read::failure::{DAMAGED, Failure, PlainMessage};
 
 const CUT_OFF: &str = "it is cut off";
 
@@ -22,7 +22,7 @@ pub(super) fn is_file(source: &TableFile) -> Result<bool, Failure> {
     let mut first = Vec::new();
     source.stream()?.take(6).read_to_end(&mut first)?;
     if first.starts_with(b"FEA1") {
-        return Err(Plain("is a Feather file of version 1: write it as version 2".into()).into());
+        return Err(PlainMessage("is a Feather file of version 1: write it as version 2".into()).into());
     }
     Ok(first == b"ARROW1")
 }

@@ -71,11 +71,11 @@ fn check_column(bytes: &Anywhere, column: &ColumnChunkMetaData, rows: i64) -> Re
 }
 
 /// The header at `at`, in the part of the file that ends at `end`.
-fn header_at(bytes: &Anywhere, at: u64, end: u64) -> Option<Header> {
+fn header_at(bytes: &Anywhere, at: u64, end: u64) -> Option<PageHeader> {
     let mut window = WINDOW.min(end - at);
     loop {
         let part = bytes.part(at, window).ok()?;
-        match Header::read(&part) {
+        match PageHeader::read(&part) {
             Some(header) => return Some(header),
             None if window == end - at => return None,
             None => window = (16 * window).min(end - at),
@@ -85,7 +85,7 @@ fn header_at(bytes: &Anywhere, at: u64, end: u64) -> Option<Header> {
 
 /// What the header of a page says.
 #[derive(Debug, Default, PartialEq)]
-struct Header {
+struct PageHeader {
     unpacked: i64,
     packed: i64,
     /// Values of a page of data; a dictionary has none.
@@ -94,7 +94,7 @@ struct Header {
     length: usize,
 }
 
-impl Header {
+impl PageHeader {
     /// The header at the start of `bytes`; nothing where it is cut off or damaged.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut header = Self::default();
@@ -184,10 +184,10 @@ mod tests {
         let head = [0x15, 0, 0x15, 0xd8, 0x04, 0x15, 40, 0x2c];
         let data = [0x15, 14, 0x19, 0x25, 2, 4, 0x18, 3, b'a', b'b', b'c', 0x11, 0];
         let bytes = [&head[..], &data, &[0, 9, 9]].concat();
-        let header = Header::read(&bytes).unwrap();
-        assert_eq!(header, Header { unpacked: 300, packed: 20, values: 7, length: bytes.len() - 2 });
+        let header = PageHeader::read(&bytes).unwrap();
+        assert_eq!(header, PageHeader { unpacked: 300, packed: 20, values: 7, length: bytes.len() - 2 });
         for end in 0..bytes.len() - 2 {
-            assert_eq!(Header::read(&bytes[..end]), None, "{end}");
+            assert_eq!(PageHeader::read(&bytes[..end]), None, "{end}");
         }
     }
 
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn endless_headers_end() {
-        assert_eq!(Header::read(&[0x1c; 4000]), None);
-        assert_eq!(Header::read(&[0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]), None);
-        assert_eq!(Header::read(&[0x15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), None);
+        assert_eq!(PageHeader::read(&[0x1c; 4000]), None);
+        assert_eq!(PageHeader::read(&[0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]), None);
+        assert_eq!(PageHeader::read(&[0x15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), None);
     }
 }

@@ -7,7 +7,7 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 
 use super::one_line;
-use super::text::Split;
+use super::text::SplitText;
 use crate::base::decimal;
 use crate::base::wire::wire_enum;
 use crate::data::table::Numbers;
@@ -26,7 +26,7 @@ pub(crate) enum ColumnPart {
 wire_enum!(ColumnPart { 0 => Missing(rows), 1 => Numbers(numbers), 2 => Booleans(values), 3 => Text(levels) });
 
 /// The cells of the `wanted` columns of CSV text: numbers where all are, else text.
-pub(super) fn untyped(split: &Split, wanted: &Wanted, notation: &Notation) -> Vec<ColumnPart> {
+pub(super) fn untyped(split: &SplitText, wanted: &Wanted, notation: &Notation) -> Vec<ColumnPart> {
     let missing = |cell: &str| is_missing(cell) || notation.is_na(cell);
     let part = |(&(column, _), numbers): (&(usize, bool), Option<Vec<f64>>)| {
         if let Some(numbers) = numbers {
@@ -44,7 +44,7 @@ pub(super) fn untyped(split: &Split, wanted: &Wanted, notation: &Notation) -> Ve
 
 /// For each column its cells as numbers, if it is not wanted as text and all are numbers or missing. Row by row, because
 /// that is how they lie in memory.
-fn numbers(split: &Split, wanted: &Wanted, notation: &Notation) -> Vec<Option<Vec<f64>>> {
+fn numbers(split: &SplitText, wanted: &Wanted, notation: &Notation) -> Vec<Option<Vec<f64>>> {
     let usual = *notation == Notation::default();
     let room = |&(_, as_text): &(usize, bool)| (!as_text).then(|| Vec::with_capacity(split.rows()));
     let mut all: Vec<Option<Vec<f64>>> = wanted.iter().map(room).collect();

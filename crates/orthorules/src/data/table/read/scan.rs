@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_schema::DataType;
 
 use super::column::Head;
-use super::file_scan::{FileScan, Wanted};
+use super::file_scan::{FileScan, WantedColumns};
 use super::layout::Columns;
 use super::part::{ColumnPart, unusable};
 use super::source::{Complaint, Source};
@@ -147,8 +147,12 @@ impl Scan {
         let layouts = self.source.layouts()?;
         while self.file.is_none() && self.next < layouts.len() && !self.heads.is_empty() {
             if let Some(layout) = &layouts[self.next] {
-                let wanted =
-                    Wanted { heads: &self.read, types: &self.types, as_text: &self.as_text, notation: &self.notation };
+                let wanted = WantedColumns {
+                    heads: &self.read,
+                    types: &self.types,
+                    as_text: &self.as_text,
+                    notation: &self.notation,
+                };
                 let file = FileScan::new(&self.source.files()[self.next], layout, &wanted);
                 self.file = Some(file.map_err(|what| self.source.complaint(self.next, what))?);
             }

@@ -166,7 +166,7 @@ fn last_row_end(bytes: &[u8], delimiter: u8) -> (usize, Option<usize>) {
 
 /// A row of text, found without keeping anything of it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundRow {
     /// Where it starts.
     pub(super) start: usize,
     pub(super) cells: usize,
@@ -175,9 +175,9 @@ pub(super) struct Found {
 }
 
 /// Row `row` of `text`; empty lines are no rows.
-pub(super) fn find_row(text: &[u8], delimiter: u8, row: usize) -> Option<Found> {
+pub(super) fn find_row(text: &[u8], delimiter: u8, row: usize) -> Option<FoundRow> {
     let (mut state, mut rows) = (At::Start, 0);
-    let mut found = Found { start: 0, cells: 1, broken: false };
+    let mut found = FoundRow { start: 0, cells: 1, broken: false };
     for (at, &byte) in text.iter().chain(b"\n").enumerate() {
         if matches!(state, At::Quoted) && at < text.len() {
             found.broken |= byte == b'\n';
@@ -190,7 +190,7 @@ pub(super) fn find_row(text: &[u8], delimiter: u8, row: usize) -> Option<Found> 
                 }
                 rows += 1;
             }
-            found = Found { start: at + 1, cells: 1, broken: false };
+            found = FoundRow { start: at + 1, cells: 1, broken: false };
         }
         state = state.after(byte, delimiter);
     }
@@ -198,7 +198,7 @@ pub(super) fn find_row(text: &[u8], delimiter: u8, row: usize) -> Option<Found> 
 }
 
 /// Where the cells of a piece are.
-pub(super) struct Split {
+pub(super) struct SplitText {
     text: String,
     /// For each row the start of each cell, then one more than the end of the last: cells are one byte apart.
     bounds: Vec<u32>,
@@ -212,10 +212,10 @@ pub(super) struct WrongWidth {
     pub(super) row: usize,
 }
 
-impl Split {
+impl SplitText {
     /// Splits rows of `width` cells; empty lines are no rows.
     pub(super) fn new(text: String, delimiter: u8, width: usize) -> Result<Self, (WrongWidth, String)> {
-        let mut rows = Bounds::new(width, text.len());
+        let mut rows = CellBounds::new(width, text.len());
         match rows.fill(text.as_bytes(), delimiter) {
             Ok(()) => Ok(Self { text, bounds: rows.places, width }),
             Err(wrong) => Err((wrong, text)),
@@ -266,13 +266,13 @@ fn unquoted(cell: &str) -> Cow<'_, str> {
 }
 
 /// Bounds of cells while they are found. What is known of the row that is not at its end starts at `row`.
-struct Bounds {
+struct CellBounds {
     places: Vec<u32>,
     row: usize,
     width: usize,
 }
 
-impl Bounds {
+impl CellBounds {
     fn new(width: usize, bytes: usize) -> Self {
         // Most cells take a few bytes each; a guess that is too low costs a copy.
         Self { places: Vec::with_capacity(bytes / 6 + 2), row: 0, width }
@@ -377,7 +377,7 @@ mod tests {
                 prop_assert_eq!(found.broken, record.iter().any(|cell| cell.contains('\n')));
             }
             prop_assert_eq!(find_row(text.as_bytes(), b',', expected.len()), None);
-            match Split::new(text.clone(), b',', width) {
+            match SplitText::new(text.clone(), b',', width) {
                 Err((found, _)) => prop_assert_eq!(Some(found.row), wrong),
                 Ok(split) => {
                     prop_assert_eq!(None, wrong);

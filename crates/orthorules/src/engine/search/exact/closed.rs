@@ -8,9 +8,9 @@
 //! price of length of zero; the shortest query is sought for what is found.
 
 use super::bits::{Bits, WordShares, intersect};
-use super::cover::Sets;
+use super::cover::UnitSets;
 use super::holding::Holding;
-use super::prefix::Packed;
+use super::prefix::PackedUnits;
 use super::units::{UnitStats, Units};
 use crate::codes::selection::Atom;
 use crate::engine::search::Searcher;
@@ -36,7 +36,7 @@ pub(crate) struct Closed<'a> {
     pub(super) sample: Vec<Item>,
     pub(super) shares: Vec<WordShares>,
     /// What the value needs to know of one unit of each word.
-    pub(super) packed: Packed,
+    pub(super) packed: PackedUnits,
     pub(super) holding: Holding,
     /// The unit at each bit.
     pub(super) unit_of: Vec<u32>,
@@ -82,7 +82,7 @@ impl<'a> Closed<'a> {
         let (vocabulary, bits) = vocabulary(searcher, units, &bit_of, words)?;
         let taken = searcher.taken_keys(units);
         let packed = stats.packed.times(&sample);
-        let holding = Holding::new(&Sets { bits: &bits, words }, vocabulary.len(), &unit_of, units.len());
+        let holding = Holding::new(&UnitSets { bits: &bits, words }, vocabulary.len(), &unit_of, units.len());
         Some(Self {
             searcher,
             units,
@@ -100,8 +100,8 @@ impl<'a> Closed<'a> {
         })
     }
 
-    pub(super) fn sets(&self) -> Sets<'_> {
-        Sets { bits: &self.bits, words: self.words }
+    pub(super) fn sets(&self) -> UnitSets<'_> {
+        UnitSets { bits: &self.bits, words: self.words }
     }
 
     /// The units that satisfy all conditions of a path.

@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 const LOOK: usize = 1 << 16;
 
 /// Sets of units as bits: a whole number of words for each condition.
-pub(super) struct Sets<'a> {
+pub(super) struct UnitSets<'a> {
     pub(super) bits: &'a [u64],
     pub(super) words: usize,
 }
 
-impl Sets<'_> {
+impl UnitSets<'_> {
     pub(super) fn get(&self, index: usize) -> &[u64] {
         &self.bits[index * self.words..(index + 1) * self.words]
     }
@@ -39,7 +39,7 @@ impl Sets<'_> {
 
 /// The search for conditions that exclude all others.
 struct Cover<'c> {
-    sets: &'c Sets<'c>,
+    sets: &'c UnitSets<'c>,
     holding: &'c [usize],
     chosen: Vec<usize>,
     /// Conditions looked at since the last look at the clock.
@@ -88,7 +88,7 @@ mod tests {
         fn no_shorter_query_exists(bits in prop::collection::vec(any::<u64>(), 1..9), limit in 1usize..6) {
             // Few units, so that conditions overlap: the low bit is the wanted unit and satisfies all.
             let bits: Vec<u64> = bits.iter().map(|b| (b | b >> 20) & 0xFFF | 1).collect();
-            let sets = Sets { bits: &bits, words: 1 };
+            let sets = UnitSets { bits: &bits, words: 1 };
             let holding: Vec<usize> = (0..bits.len()).collect();
             let all = |subset: u32| (0..bits.len()).filter(|i| subset >> i & 1 == 1).fold(0xFFFu64, |s, i| s & bits[i]);
             let naive = (1u32..1 << bits.len())

@@ -1,7 +1,7 @@
 //! The conditions that hold on each unit, and which of them a set of units has in common.
 
 use super::bits::Bits;
-use super::cover::Sets;
+use super::cover::UnitSets;
 
 /// For each unit the conditions that hold on it, as bits.
 pub(super) struct Holding {
@@ -45,7 +45,7 @@ impl Conditions {
 
 impl Holding {
     /// `unit_of` tells the unit at each bit of the sets of `size` conditions.
-    pub(super) fn new(sets: &Sets, size: usize, unit_of: &[u32], units: usize) -> Self {
+    pub(super) fn new(sets: &UnitSets, size: usize, unit_of: &[u32], units: usize) -> Self {
         let words = size.div_ceil(64);
         let mut of_unit = vec![0; units * words];
         for k in 0..size {
@@ -65,7 +65,7 @@ impl Holding {
     /// space. A few units settle it mostly: they have no such condition in common.
     pub(super) fn gained(
         &self,
-        sets: &Sets,
+        sets: &UnitSets,
         unit_of: &[u32],
         bits: &Bits,
         (known, j): (&Conditions, usize),
@@ -104,7 +104,7 @@ mod tests {
         ) {
             // Where conditions hold on most units, they are in common more often.
             let raw: Vec<u64> = raw.chunks(2).flat_map(|c| if dense { [c[0] | c[1], c[1] | c[0] >> 7] } else { [c[0], c[1]] }).collect();
-            let sets = Sets { bits: &raw, words: 2 };
+            let sets = UnitSets { bits: &raw, words: 2 };
             let unit_of: Vec<u32> = (0..128u32).map(|b| (b * 5 + 3) % 128).collect();
             let holding = Holding::new(&sets, 70, &unit_of, 128);
             let few = if dense { mine.map(|m| m & 0x8001_0000_0040_0000) } else { mine };

@@ -8,7 +8,7 @@ use crate::engine::search::exact::item::Item;
 
 /// G, D and rows, then N, of every unit in chunks of four numbers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Packed {
+pub(crate) struct PackedUnits {
     values: Vec<[f64; 4]>,
     chunks: usize,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Packed {
 /// So many chunks fit into registers; with more, sums are taken chunk by chunk in memory.
 const CHUNKS_IN_REGISTERS: usize = 6;
 
-impl Packed {
+impl PackedUnits {
     /// `vectors` hold `stride` numbers for each unit: statistics with t numbers N, and others.
     pub(crate) fn new(vectors: &[f64], stride: usize, t: usize) -> Self {
         let chunks = 1 + t.div_ceil(4);
@@ -57,8 +57,8 @@ pub(super) struct PrefixPart {
 
 vectorised! {
     /// Puts the units of `node` that are in `set` into `child` and looks at their value; `words` has what one unit of each
-    /// word adds, and [is short](Packed::is_short).
-    pub(super) fn part(words: &Packed, scorer: &Scorer, threshold: f64, node: &Bits, set: &[u64], child: &mut Bits) -> PrefixPart {
+    /// word adds, and [is short](PackedUnits::is_short).
+    pub(super) fn part(words: &PackedUnits, scorer: &Scorer, threshold: f64, node: &Bits, set: &[u64], child: &mut Bits) -> PrefixPart {
         match words.chunks {
             1 => part_of::<1>(words, scorer, threshold, node, set, child),
             2 => part_of::<2>(words, scorer, threshold, node, set, child),
@@ -73,7 +73,7 @@ vectorised! {
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn part_of<const K: usize>(
-    words: &Packed,
+    words: &PackedUnits,
     scorer: &Scorer,
     threshold: f64,
     node: &Bits,
@@ -85,14 +85,14 @@ fn part_of<const K: usize>(
 }
 
 /// Whether the objective's value of all `units` exceeds `threshold`, and how many rows they have.
-pub(super) fn whole(packed: &Packed, scorer: &Scorer, units: &[Item], threshold: f64) -> (bool, f64) {
+pub(super) fn whole(packed: &PackedUnits, scorer: &Scorer, units: &[Item], threshold: f64) -> (bool, f64) {
     let mut last = (false, 0.0);
     run(packed, scorer, units, threshold, Mode::Whole, &mut last);
     last
 }
 
 /// Whether the value of a prefix of `units`, from either end, exceeds `threshold`; `falling` says which to try first.
-pub(super) fn any_prefix(packed: &Packed, scorer: &Scorer, units: &[Item], threshold: f64, falling: bool) -> bool {
+pub(super) fn any_prefix(packed: &PackedUnits, scorer: &Scorer, units: &[Item], threshold: f64, falling: bool) -> bool {
     let mut last = (false, 0.0);
     let order = if falling { [Mode::Forward, Mode::Backward] } else { [Mode::Backward, Mode::Forward] };
     order.into_iter().any(|mode| {
@@ -110,7 +110,7 @@ enum Mode {
 }
 
 vectorised! {
-    fn run(packed: &Packed, scorer: &Scorer, units: &[Item], threshold: f64, mode: Mode, last: &mut (bool, f64)) {
+    fn run(packed: &PackedUnits, scorer: &Scorer, units: &[Item], threshold: f64, mode: Mode, last: &mut (bool, f64)) {
         *last = match packed.chunks {
             1 => sums::<1>(packed, scorer, units, threshold, mode),
             2 => sums::<2>(packed, scorer, units, threshold, mode),
@@ -125,7 +125,13 @@ vectorised! {
 
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn sums<const K: usize>(packed: &Packed, scorer: &Scorer, units: &[Item], threshold: f64, mode: Mode) -> (bool, f64) {
+fn sums<const K: usize>(
+    packed: &PackedUnits,
+    scorer: &Scorer,
+    units: &[Item],
+    threshold: f64,
+    mode: Mode,
+) -> (bool, f64) {
     let mut sum = [[0.0; 4]; K];
     for i in 0..units.len() {
         let (u, times) = units[if mode == Mode::Backward { units.len() - 1 - i } else { i }];
@@ -140,7 +146,7 @@ fn sums<const K: usize>(packed: &Packed, scorer: &Scorer, units: &[Item], thresh
     (mode == Mode::Whole && exceeds(&sum, scorer, threshold), sum[0][2])
 }
 
-fn long_sums(packed: &Packed, scorer: &Scorer, units: &[Item], threshold: f64, mode: Mode) -> (bool, f64) {
+fn long_sums(packed: &PackedUnits, scorer: &Scorer, units: &[Item], threshold: f64, mode: Mode) -> (bool, f64) {
     let mut sum = vec![[0.0; 4]; packed.chunks];
     for i in 0..units.len() {
         let (u, times) = units[if mode == Mode::Backward { units.len() - 1 - i } else { i }];
@@ -190,7 +196,7 @@ mod tests {
                 sums.along.iter_mut().for_each(|n| *n *= 0.2);
                 vector
             }).collect();
-            let packed = Packed::new(&vectors, stride, t);
+            let packed = PackedUnits::new(&vectors, stride, t);
             let units: Vec<Item> = times.iter().enumerate().map(|(u, &n)| (u as u32, f64::from(n))).collect();
             let value = |units: &mut dyn Iterator<Item = &Item>| {
                 let mut sum = vec![0.0; stride];

@@ -3,7 +3,7 @@
 //! No query can tell the rows of a unit apart, so exact search works on units: fewer things to sum, and tighter bounds,
 //! since a sub-selection takes whole units. The chosen rules are queries too, so a unit lies within one cell.
 
-use super::prefix::Packed;
+use super::prefix::PackedUnits;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::engine::cells::Cells;
 use crate::engine::response::Response;
@@ -101,7 +101,7 @@ pub(crate) struct UnitStats {
     /// D, G and 1/D, what the relaxation reads.
     pub(super) core: Vec<[f64; 3]>,
     /// Part of the same, to be summed quickly.
-    pub(crate) packed: Packed,
+    pub(crate) packed: PackedUnits,
     /// Cell of each unit.
     pub(crate) cell: Vec<u32>,
     /// z of each cell.
@@ -182,7 +182,7 @@ impl UnitStats {
             shares[2] = if d > 0.0 { length / d } else { 0.0 };
         }
         let cell = order.iter().map(|&u| cell[u as usize]).collect();
-        let packed = Packed::new(&vectors, stride, t);
+        let packed = PackedUnits::new(&vectors, stride, t);
         let core = vectors.chunks_exact(stride).map(Statistics::of);
         let core = core.map(|sums| [sums.curvature(), sums.gradient(), 1.0 / sums.curvature()]).collect();
         Self { stride, vectors, core, packed, cell, z, t, order }
