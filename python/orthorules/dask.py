@@ -25,10 +25,8 @@ import pandas as pd
 
 from . import _native
 from ._classifier import RuleClassifier as LocalClassifier
-from ._files import from_json
+from ._elsewhere import Missing, Round, learned, merged, predicted, refuse, started
 from ._frame import free_name
-from ._progress import Progress
-from ._regressor import _TASKS
 from ._regressor import RuleRegressor as LocalRegressor
 from .exceptions import tell
 
@@ -55,10 +53,6 @@ _folder: str | None = None
 _Part = tuple[int, str | None, str]
 
 
-class _Missing(list):  # type: ignore[type-arg]
-    """The numbers of partitions that a worker was asked for and does not have."""
-
-
 def _scratch() -> str:
     global _folder
     with _lock:
@@ -74,9 +68,9 @@ def _stamp(path: str) -> str:
     return f"{about.st_size} {about.st_mtime_ns}"
 
 
-def _answer(fit: str, message: bytes, parts: list[_Part], threads: int) -> bytes | _Missing:
+def _answer(fit: str, message: bytes, parts: list[_Part], threads: int) -> bytes | Missing:
     """The merged reply of some neighbouring partitions, or those of them that are not here."""
-    missing = _Missing()
+    missing = Missing()
     replies: list[bytes] = []
     for number, path, _ in parts:
         held = _held.get((fit, number))
@@ -90,7 +84,7 @@ def _answer(fit: str, message: bytes, parts: list[_Part], threads: int) -> bytes
             replies.append(held.answer(message))
             if path is None and held.coded:
                 _discard(fit, number)
-    return missing or _merged(replies)
+    return missing or merged(replies)
 
 
 def _discard(fit: str, number: int) -> None:
@@ -98,17 +92,6 @@ def _discard(fit: str, number: int) -> None:
     path = os.path.join(_scratch(), f"{fit}-{number}.arrow")
     if os.path.exists(path):
         os.unlink(path)
-
-
-def _merged(replies: list[Any]) -> Any:
-    """Replies of neighbours, in order, as one."""
-    missing = [number for reply in replies if isinstance(reply, _Missing) for number in reply]
-    if missing:
-        return _Missing(missing)
-    while len(replies) > 1:
-        pairs = [replies[i : i + 2] for i in range(0, len(replies), 2)]
-        replies = [_native.merge(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    return replies[0]
 
 
 def _load(fit: str, number: int, threads: int, names: list[Any], blocks: list[Any]) -> int:
@@ -161,8 +144,7 @@ class _Cluster:
         self._load = load
         self._owner: dict[int, str] = {}
         self._open: list[Any] = []
-        # Rounds, and bytes that were sent and came back.
-        self.rounds: list[tuple[int, int, float]] = []
+        self.rounds: list[Round] = []
 
     def _workers(self) -> dict[str, int]:
         """Threads of every worker. Waits a while if there is none."""
@@ -229,10 +211,10 @@ class _Cluster:
             while len(futures) > _ARITY:
                 step = max(_ARITY, 2)
                 groups = [futures[i : i + step] for i in range(0, len(futures), step)]
-                futures = [self._submit(_merged, group) for group in groups]
-            reply = _merged(self._wait(futures))
+                futures = [self._submit(merged, group) for group in groups]
+            reply = merged(self._wait(futures))
             self._open.clear()
-            if not isinstance(reply, _Missing):
+            if not isinstance(reply, Missing):
                 self.rounds.append((len(message), len(reply), time.monotonic() - started))
                 return bytes(reply)
             self._fetch(reply)
@@ -284,17 +266,6 @@ def _blocks(collection: Any, what: str) -> list[Any]:
     return list(np.ravel(collection.to_delayed()))
 
 
-def _predicted(X: Any, text: str, method: str) -> Any:
-    """What a model says of some rows."""
-    if len(X) == 0:
-        # There is nothing to ask an estimator.
-        model = from_json(text)
-        classes = getattr(model, "classes_", None)
-        shape = (0, len(classes)) if method == "predict_proba" and classes is not None else (0,)
-        return np.empty(shape, dtype=classes.dtype if method == "predict" and classes is not None else np.float64)
-    return getattr(from_json(text), method)(X)
-
-
 class _DistributedRules:
     """An estimator whose rows are on a Dask cluster."""
 
@@ -314,9 +285,6 @@ class _DistributedRules:
         """The parameters by name."""
         return {"client": self.client, **self._local.get_params(deep)}
 
-    def _task(self) -> str:
-        raise NotImplementedError
-
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, *, categorical: list[str] | None = None
     ) -> Self:
@@ -333,8 +301,7 @@ class _DistributedRules:
             With files: columns of numbers that are categories.
         """
         local = self._local
-        if getattr(local, "class_weight", None) is not None:
-            raise ValueError("class_weight cannot be had on several machines: pass sample_weight")
+        refuse(local, "sample_weight")
         client = _client(self.client)
         if isinstance(X, str | os.PathLike):
             files = [os.path.abspath(path) for path in _native.partition_files(os.fspath(X))]
@@ -386,40 +353,11 @@ class _DistributedRules:
         return _Cluster(client, parts, lambda number: [part[number] for part in blocks], order), names, listed
 
     def _learn(self, cluster: _Cluster, names: dict[str, Any], categorical: list[str]) -> None:
-        local = self._local
-        monotone = local.monotonic_cst
-        if monotone is not None and not isinstance(monotone, dict):
-            raise ValueError("monotonic_cst must be a dict of column names to -1, 0 or 1 here")
-        positive = getattr(local, "positive", None)
-        fit = _native.Fit(
-            target=names["target"],
-            task=self._task(),
-            weight=names["weight"],
-            exposure=names["exposure"],
-            positive=None if positive is None else str(positive),
-            categorical=categorical,
-            preset=local.preset,
-            cuts=local._cuts(),
-            monotone={str(name): int(d) for name, d in (monotone or {}).items() if d},
-            **local._options(None),
-        )
-        progress = Progress(int(local.verbose)) if local.verbose else None
         try:
-            while (message := fit.ask()) is not None:
-                fit.answer(cluster.ask(message))
-                for step in fit.news():
-                    if progress is not None:
-                        progress(*step)
-            model, seconds, notes = fit.result()
+            self._local, notes = learned(self._local, started(self._local, names, categorical), cluster.ask)
         finally:
-            fit.stop()
             cluster.close()
-            if progress is not None:
-                progress.close()
-        fitted = self._kind._of(model)
-        fitted.set_params(**self._parameters)
-        fitted.seconds_ = dict(seconds)
-        self._local, self._fitted = fitted, True
+        self._fitted = True
         # Bytes of every message and reply, and the seconds until the reply was there.
         self.rounds_ = cluster.rounds
         for note in notes:
@@ -451,8 +389,8 @@ class _DistributedRules:
             dtype = local.classes_.dtype if method == "predict" and hasattr(local, "classes_") else np.float64
             if width is not None:
                 chunks = (X.chunks[0], (width,))
-                return X.map_blocks(_predicted, text, method, dtype=dtype, chunks=chunks)
-            return X.map_blocks(_predicted, text, method, dtype=dtype, drop_axis=1)
+                return X.map_blocks(predicted, text, method, dtype=dtype, chunks=chunks)
+            return X.map_blocks(predicted, text, method, dtype=dtype, drop_axis=1)
         return getattr(local, method)(X)
 
     def predict(self, X: Any) -> Any:
@@ -461,11 +399,11 @@ class _DistributedRules:
 
 
 def _series(X: Any, text: str, method: str) -> pd.Series:
-    return pd.Series(_predicted(X, text, method), index=X.index)
+    return pd.Series(predicted(X, text, method), index=X.index)
 
 
 def _labelled(X: Any, text: str, method: str, labels: list[Any]) -> pd.DataFrame:
-    return pd.DataFrame(_predicted(X, text, method), index=X.index, columns=labels)
+    return pd.DataFrame(predicted(X, text, method), index=X.index, columns=labels)
 
 
 def _listed(given: Any) -> list[str]:
@@ -485,12 +423,6 @@ class RuleRegressor(_DistributedRules):
 
     _kind = LocalRegressor
 
-    def _task(self) -> str:
-        loss = self._local.loss
-        if loss not in _TASKS:
-            raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {loss!r}")
-        return _TASKS[loss]
-
 
 class RuleClassifier(_DistributedRules):
     """`orthorules.RuleClassifier` on a Dask cluster: the same parameters but `class_weight`, and `client`.
@@ -499,9 +431,6 @@ class RuleClassifier(_DistributedRules):
     """
 
     _kind = LocalClassifier
-
-    def _task(self) -> str:
-        return "classification"
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of all classes in the partitions of X, still to be computed."""
