@@ -65,7 +65,7 @@ fn paper_setting(args: &Certify, entry: &Entry, data: &data::DataSet) -> Result<
         bound: args.bound,
         time_limit: Some(args.seconds),
         length_penalty: args.length_penalty,
-        reg_lambda: Some(lambda),
+        reg_lambda: Some(orthorules::params::RegLambda::Value(lambda)),
         max_complexity: Some(50),
         threads: Some(args.threads),
         cuts,

@@ -102,7 +102,7 @@ impl Variant {
     fn params(&self, loss: Loss) -> Params {
         let mut params = self.params.clone();
         if let Some(lambda) = self.lambda[usize::from(loss != Loss::Squared)] {
-            params.reg_lambda = Some(lambda);
+            params.reg_lambda = Some(orthorules::params::RegLambda::Value(lambda));
         }
         params
     }

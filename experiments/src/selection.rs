@@ -61,7 +61,8 @@ impl Selection {
         // All rules see the same curves: the model of least risk is the plain fit with that λ, at that size.
         let grid = one_se.cv.as_ref().map_or(&[][..], |cv| &cv.grid);
         let Some(best) = grid.iter().min_by(|a, b| a.cv_risk.total_cmp(&b.cv_risk)) else { bail!("no grid") };
-        let model = fit(&Params { reg_lambda: Some(best.reg_lambda), ..plain.clone() })?;
+        let model =
+            fit(&Params { reg_lambda: Some(orthorules::params::RegLambda::Value(best.reg_lambda)), ..plain.clone() })?;
         Ok([
             Choice::new(&largest, largest.chosen(), &split.test)?,
             Choice::new(&model, SizeName::Complexity(best.complexity), &split.test)?,

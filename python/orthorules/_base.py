@@ -503,7 +503,7 @@ def _text(name: str, value: Any) -> str:
     if name == "sets" and isinstance(value, bool | np.bool_):
         return "on" if value else "off"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number{' or text' if name == 'max_bins' else ''}, got {value!r}")
+        raise TypeError(f"{name} must be a number{' or text' if name in ('max_bins', 'reg_lambda') else ''}, got {value!r}")
     return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
 
 

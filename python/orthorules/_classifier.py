@@ -75,7 +75,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         path: str | None = None,
         polish: str = "off",
         length_penalty: float = 1.0,
-        reg_lambda: float | None = None,
+        reg_lambda: float | str | None = None,
         epsilon: float | None = None,
         max_rules: int | None = None,
         max_complexity: int | None = None,

@@ -37,9 +37,9 @@ PARAMETERS = """\
         rules of each size, `full` all of them, again and again. Default: off.
     length_penalty : float, default=1.0
         γ: on a nested path the search maximises value² / (1 + length)^γ.
-    reg_lambda : float, optional
-        λ of the penalty ½ λ Σ βₖ². Default: 8 squared, 1 logistic, mean target poisson, 4
-        gamma.
+    reg_lambda : float or "cv", optional
+        λ of the penalty ½ λ Σ βₖ²; `cv`: by folds, for the risk of all complexities. Default: 8 squared, 1
+        logistic, mean target poisson, 4 gamma.
     epsilon : float, optional
         ε in the objective's denominator. Default: 1e-4 for `ogb`, else 0.
     max_rules : int, optional

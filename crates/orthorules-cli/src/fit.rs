@@ -12,7 +12,7 @@ use crate::input::{self, Failure, in_table};
 use crate::{sizes, text};
 use document::{HeldOut, Timings, entries};
 use orthorules::evaluate::Evaluation;
-use orthorules::params::{Cv, Terms};
+use orthorules::params::{Cv, RegLambda, Terms};
 use orthorules::table::read;
 use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads};
 use std::fmt::Write;
@@ -27,8 +27,10 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     if let Some(path) = &args.output.model {
         input::check_output(path, &source.files)?;
     }
-    if roles.groups.is_some() && params.cv.is_none() && params.bootstrap.is_none() {
-        let what = "--cv-groups needs --cv or --bootstrap: groups are kept together in folds and draws";
+    let lambda_by_folds = params.reg_lambda == Some(RegLambda::Cv);
+    if roles.groups.is_some() && params.cv.is_none() && params.bootstrap.is_none() && !lambda_by_folds {
+        let what =
+            "--cv-groups needs --cv, --bootstrap or --reg-lambda cv: groups are kept together in folds and draws";
         return Err(Failure::Input(what.into()));
     }
     if let Some(name) = args.learning.torn_column() {
@@ -46,9 +48,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     }
     // Every range is the same for every loss and table: bad parameters are told before a large table is read.
     params.check(Loss::Squared, 1)?;
-    let resampled = matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some();
+    // Groups are not among the codes of a table.
+    let grouped = lambda_by_folds && roles.groups.is_some();
+    let resampled = matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some() || grouped;
     if resampled && args.learning.memory_limit.is_some() {
-        let what = "--memory-limit cannot be kept with --cv or --bootstrap: they need the table in memory";
+        let what = "--memory-limit cannot be kept with --cv, --bootstrap or groups: they need the table in memory";
         return Err(Failure::Input(what.into()));
     }
     let trends = params.terms != Terms::Rules;
@@ -174,6 +178,8 @@ pub(crate) struct Fitted {
     quality: Option<String>,
     /// What was learned from, column by column.
     table: Vec<columns::Line>,
+    /// λ, where folds chose it for all complexities.
+    reg_lambda: Option<f64>,
     seconds: Timings,
 }
 
@@ -206,7 +212,7 @@ impl Fitted {
         ));
         keep_rules_on_interrupt();
         let progress = Progress::new(notes);
-        let orthorules::Fitted { model, seconds: spent, warnings, .. } = problem.fit(params, &progress)?;
+        let orthorules::Fitted { model, seconds: spent, reg_lambda, warnings, .. } = problem.fit(params, &progress)?;
         let searches = progress.seconds();
         drop(progress);
         for warning in &warnings {
@@ -241,17 +247,21 @@ impl Fitted {
             milliseconds(seconds.refit),
             milliseconds(seconds.total)
         ));
-        Ok(Self { model, rows, columns, path, quality, table, seconds })
+        Ok(Self { model, rows, columns, path, quality, table, reg_lambda, seconds })
     }
 
     /// What it learned from, the path, and last, where eyes are, the rules and what a weight means.
     fn describe(&self, order: Order, all: bool) -> String {
         let (rows, columns) = (text::count(self.rows, "row"), text::count(self.columns, "column"));
         format!(
-            "{}, from {rows} and {columns}\n\n{}\n{}\n{}{}{}\n{}{}\n",
+            "{}, from {rows} and {columns}\n\n{}\n{}\n{}{}{}{}\n{}{}\n",
             text::subject(&self.model),
             columns::shown(&self.table, all),
             self.path_table(None, (!all).then_some("-v shows all")),
+            self.reg_lambda.map_or(String::new(), |lambda| format!(
+                "Folds chose the penalty λ = {} for all complexities.\n\n",
+                decimal::rounded(lambda, 3)
+            )),
             self.model.cv.as_ref().map_or(String::new(), |cv| format!(
                 "{}\n",
                 sizes::cross_validation(cv, SizeLabel::of(&self.model, self.model.chosen()))

@@ -28,7 +28,7 @@
 //! let roles = Roles { target: "minutes".into(), ..Roles::default() };
 //! let problem = Problem::new(table.clone(), &roles)?;
 //!
-//! let params = Params { reg_lambda: Some(0.0), ..Params::default() };
+//! let params = Params { reg_lambda: Some(orthorules::params::RegLambda::Value(0.0)), ..Params::default() };
 //! let model = fit(&problem, &params, &Silent)?.model;
 //!
 //! let ensemble = &model.ensembles[0];

@@ -193,7 +193,13 @@ fn write_models() {
     let sure = Params { cv: Some(Cv::Folds(4)), select: Some(Select::OneSe), bootstrap: Some(20), ..base() };
     write("classes", "late", true, false, sure);
     write("stagewise", "late", false, false, Preset::Sxb.params());
-    write("separated", "late", false, false, Params { reg_lambda: Some(0.0), max_complexity: Some(40), ..nested() });
+    write(
+        "separated",
+        "late",
+        false,
+        false,
+        Params { reg_lambda: Some(orthorules::params::RegLambda::Value(0.0)), max_complexity: Some(40), ..nested() },
+    );
     write("probabilities", "late", false, false, Params { num_trees: 60, ..Preset::Sirus.params() });
     write("counts", "claims", true, true, base());
     write("amounts", "minutes", true, true, base());

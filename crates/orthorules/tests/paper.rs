@@ -18,7 +18,7 @@ fn exact(objective: Objective, rules: usize) -> Params {
         objective,
         intercept: Intercept::None,
         length_penalty: 0.0,
-        reg_lambda: Some(0.0),
+        reg_lambda: Some(orthorules::params::RegLambda::Value(0.0)),
         max_rules: Some(rules),
         max_bins: MaxBins::Exact,
         ..Params::default()

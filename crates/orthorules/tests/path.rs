@@ -17,7 +17,12 @@ fn conjunction() -> Table {
 
 fn model(path: PathKind) -> Model {
     let roles = Roles { target: "y".into(), task: Some(orthorules::Task::Regression), ..Roles::default() };
-    let params = Params { path: Some(path), reg_lambda: Some(0.0), length_penalty: 1.0, ..Params::default() };
+    let params = Params {
+        path: Some(path),
+        reg_lambda: Some(orthorules::params::RegLambda::Value(0.0)),
+        length_penalty: 1.0,
+        ..Params::default()
+    };
     fit(&Problem::new(conjunction(), &roles).unwrap(), &params, &Silent).unwrap().model
 }
 

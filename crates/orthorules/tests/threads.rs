@@ -97,7 +97,12 @@ fn exact_search() {
 
 #[test]
 fn cross_validation_and_bootstrap() {
-    let params = Params { cv: Some(Cv::Folds(3)), reg_lambda: Some(1.0), bootstrap: Some(20), ..nested(2) };
+    let params = Params {
+        cv: Some(Cv::Folds(3)),
+        reg_lambda: Some(orthorules::params::RegLambda::Value(1.0)),
+        bootstrap: Some(20),
+        ..nested(2)
+    };
     same_on_all(ROWS, "y", &Roles::default(), &params);
 }
 

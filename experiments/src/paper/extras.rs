@@ -139,7 +139,7 @@ impl Extra {
 
 fn base(entry: &Entry, train: &orthorules::Table, preset: Preset, lambda: f64) -> Params {
     Params {
-        reg_lambda: Some(lambda),
+        reg_lambda: Some(orthorules::params::RegLambda::Value(lambda)),
         max_complexity: Some(10_000),
         threads: Some(1),
         cuts: entry.paper_cuts(train),

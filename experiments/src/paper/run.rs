@@ -193,7 +193,7 @@ impl Fits<'_> {
         let mut paths: Vec<(Model, f64)> = Vec::new();
         for &lambda in lambdas {
             let params = Params {
-                reg_lambda: Some(lambda),
+                reg_lambda: Some(orthorules::params::RegLambda::Value(lambda)),
                 max_complexity: Some(10_000),
                 cuts: cuts.clone(),
                 ..self.params.clone()

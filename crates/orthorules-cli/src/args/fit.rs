@@ -57,7 +57,7 @@ mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
     use orthorules::params::{
-        Bound, Cv, Intercept, MaxBins, Monotone, Objective, Params, Preset, Search, Select, Update,
+        Bound, Cv, Intercept, MaxBins, Monotone, Objective, Params, Preset, RegLambda, Search, Select, Update,
     };
     use orthorules::{Roles, Task};
 
@@ -122,7 +122,10 @@ mod tests {
         assert_eq!(params.intercept, Intercept::None);
         assert_eq!((params.search, params.beam_width), (Search::Beam, Some(3)));
         assert_eq!((params.bound, params.node_limit, params.time_limit), (Bound::Heuristic, Some(12), Some(2.5)));
-        assert_eq!((params.length_penalty, params.reg_lambda, params.epsilon), (2.0, Some(0.25), Some(0.5)));
+        assert_eq!(
+            (params.length_penalty, params.reg_lambda, params.epsilon),
+            (2.0, Some(RegLambda::Value(0.25)), Some(0.5))
+        );
         assert_eq!((params.max_rules, params.max_complexity, params.max_conditions), (Some(4), Some(9), Some(2)));
         assert_eq!((params.min_coverage, params.max_bins), (Some(7), MaxBins::AtMost(16)));
         assert_eq!(params.smoothing, Some(2.5));

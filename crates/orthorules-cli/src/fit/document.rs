@@ -99,6 +99,9 @@ pub(crate) struct Document<'f> {
     cv: Option<Chosen<'f>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bootstrap: Option<&'f Bootstrap>,
+    /// λ, where folds chose it for all complexities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reg_lambda: Option<f64>,
     seconds: Timings,
 }
 
@@ -149,6 +152,7 @@ impl Fitted {
                 grid: &cv.grid,
             }),
             bootstrap: self.model.bootstrap.as_ref(),
+            reg_lambda: self.reg_lambda,
             seconds: self.seconds,
         }
     }

@@ -36,6 +36,24 @@ fn cross_validation_is_told_and_stored() {
 }
 
 #[test]
+fn folds_choose_the_penalty_of_all_complexities() {
+    let sandbox = Sandbox::with(&[("t.csv", &people())]);
+    let fit = ["fit", "t.csv", "--target", "survived", "--cv", "none", "--reg-lambda", "cv", "-o", "m.json"];
+    let chosen = sandbox.json(&fit)["reg_lambda"].as_f64().unwrap();
+    let text = sandbox.ok(&fit).stdout;
+    assert!(text.contains(&format!("Folds chose the penalty λ = {chosen} for all complexities.")), "{text}");
+    let by_folds = sandbox.read("m.json");
+    let lambda = chosen.to_string();
+    let given = ["fit", "t.csv", "--target", "survived", "--cv", "none", "--reg-lambda", &lambda, "-o", "m.json"];
+    assert_eq!(sandbox.json(&given)["reg_lambda"], Value::Null);
+    assert_eq!(sandbox.read("m.json"), by_folds);
+    // Folds that choose the size have one λ then.
+    let sized = ["fit", "t.csv", "--target", "survived", "--cv", "3", "--reg-lambda", "cv"];
+    let sized = sandbox.json(&sized);
+    assert_eq!((sized["cv"]["reg_lambda"].as_f64(), sized["cv"]["grid"].as_array().unwrap().len()), (Some(chosen), 1));
+}
+
+#[test]
 fn every_task_and_preset_can_be_cross_validated() {
     let tables = [("p.csv", people()), ("h.csv", houses()), ("c.csv", claims()), ("f.csv", flowers())];
     let sandbox = Sandbox::new();

@@ -9,6 +9,8 @@ pub(crate) use crate::codes::packed::with_codes;
 pub(crate) use crate::codes::scale::Scale;
 use crate::codes::selection::{CodeSet, Selection};
 use crate::codes::wanted::{LevelSets, Wanted, with_wanted};
+use crate::data::problem::pick;
+use crate::data::table::{Kind, MISSING, Values};
 use crate::model::rule::{Condition, Operand};
 use std::ops::Range;
 
@@ -30,6 +32,34 @@ pub(crate) struct BinnedColumn {
 }
 
 impl BinnedColumn {
+    /// The column with the codes of `rows`, in that order.
+    pub(crate) fn take(&self, rows: &[u32]) -> Self {
+        let codes = match &self.codes {
+            Codes::U8(codes) => Codes::U8(pick(codes, rows).into()),
+            Codes::U16(codes) => Codes::U16(pick(codes, rows).into()),
+            Codes::U32(codes) => Codes::U32(pick(codes, rows).into()),
+        };
+        Self { codes, name: self.name.clone(), scale: self.scale.clone(), elsewhere: None, ..*self }
+    }
+
+    /// Values that satisfy what those of the rows satisfy, one for each row.
+    pub(crate) fn decoded(&self, kind: Kind) -> Values {
+        let all: Vec<usize> = with_codes!(&self.codes, codes => codes.iter().map(|code| code.index()).collect());
+        let (bins, number): (usize, &dyn Fn(usize) -> f64) = match &self.scale {
+            Scale::Ranked { levels } | Scale::Nominal { levels } => {
+                let code = |&code: &usize| if code == self.bins { MISSING } else { code as u32 };
+                return Values::Categorical { codes: all.iter().map(code).collect(), levels: levels.clone(), kind };
+            }
+            Scale::Ordered { lowest, .. } => (self.bins, &|code| lowest[code]),
+            Scale::Given { thresholds } => (self.bins, &|code| match (code % 2, code / 2) {
+                (1, place) => thresholds[place],
+                (_, 0) => thresholds.first().map_or(0.0, |first| first.next_down()),
+                (_, place) => thresholds[place - 1].next_up(),
+            }),
+        };
+        Values::numbers(all.into_iter().map(|code| if code == bins { f64::NAN } else { number(code) }))
+    }
+
     /// The column with the codes of some rows.
     #[cfg(test)]
     pub(crate) fn slice(&self, rows: Range<usize>) -> Self {

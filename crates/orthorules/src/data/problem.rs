@@ -144,12 +144,22 @@ impl Problem {
 
     /// The rows `rows` of the problem, in that order.
     pub(crate) fn take(&self, rows: &[u32]) -> Self {
+        let features = self.features.iter().map(|c| c.take(rows)).collect();
+        self.with_rows(rows, features, self.coded.clone())
+    }
+
+    /// The same without the values of the features, which codes stand for.
+    pub(crate) fn take_coded(&self, rows: &[u32]) -> Self {
+        self.with_rows(rows, Vec::new(), Some(self.specs()))
+    }
+
+    fn with_rows(&self, rows: &[u32], features: Vec<Column>, coded: Option<Vec<ColumnSpec>>) -> Self {
         Self {
             task: self.task,
             roles: self.roles.clone(),
             classes: self.classes.clone(),
-            features: self.features.iter().map(|c| c.take(rows)).collect(),
-            coded: None,
+            features,
+            coded,
             target: match &self.target {
                 Target::Numbers(y) => Target::Numbers(pick(y, rows)),
                 Target::Classes(c) => Target::Classes(pick(c, rows)),

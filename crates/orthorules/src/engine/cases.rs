@@ -131,8 +131,13 @@ impl Case {
     }
 
     pub(crate) fn checked(&self, objective: Objective, intercept: Intercept, lambda: f64) -> Checked {
-        let params =
-            Params { objective, intercept, reg_lambda: Some(lambda), smoothing: Some(0.0), ..Params::default() };
+        let params = Params {
+            objective,
+            intercept,
+            reg_lambda: Some(crate::params::RegLambda::Value(lambda)),
+            smoothing: Some(0.0),
+            ..Params::default()
+        };
         params.check(self.loss(), self.rows()).unwrap()
     }
 

@@ -18,6 +18,7 @@ use crate::data::problem::Problem;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::data::warning::{NoFolds, Unfinished, Warning};
+use crate::engine::response::Response;
 use crate::learn::bootstrap;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
@@ -37,20 +38,34 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
     let start = Instant::now();
     let checked = checked(problem, params)?;
     let fitted = on_threads(Some(checked.threads), || {
+        let binned = Binned::new(problem, &checked);
+        let (checked, reg_lambda) = &with_lambda(&binned, &checked, observer)?;
         let mut fitted = match checked.cv {
-            Some((Cv::Folds(folds), select)) => cv::fit(problem, &checked, folds, select, observer)?,
-            Some((Cv::Auto, select)) => match cv::too_much(problem, &checked) {
-                None => cv::fit(problem, &checked, cv::USUAL_FOLDS, select, observer)?,
-                Some(why) => Binned::new(problem, &checked).fit(&checked, observer).with(Warning::NoFolds(why)),
+            Some((Cv::Folds(folds), select)) => cv::fit(problem, checked, folds, select, observer)?,
+            Some((Cv::Auto, select)) => match cv::too_much(problem, checked) {
+                None => cv::fit(problem, checked, cv::USUAL_FOLDS, select, observer)?,
+                Some(why) => binned.fit(checked, observer).with(Warning::NoFolds(why)),
             },
-            None => Binned::new(problem, &checked).fit(&checked, observer),
+            None => binned.fit(checked, observer),
         };
         if let Some(draws) = checked.bootstrap {
-            bootstrap::run(problem, &checked, draws, &mut fitted.model, observer)?;
+            bootstrap::run(problem, checked, draws, &mut fitted.model, observer)?;
         }
-        Ok::<_, Error>(fitted)
+        Ok::<_, Error>(Fitted { reg_lambda: *reg_lambda, ..fitted })
     })??;
     finished(fitted, &checked, observer, start)
+}
+
+/// The parameters with the λ that folds choose, if they are to; and this λ.
+fn with_lambda(binned: &Binned, params: &Checked, observer: &dyn Observer) -> Result<(Checked, Option<f64>)> {
+    if !params.lambda_by_folds {
+        return Ok((params.clone(), None));
+    }
+    let problem = binned.problem();
+    let chosen = cv::lambda::chosen(problem, binned.columns(), params, observer)?;
+    let reg_lambda = chosen.for_target(|| Response::new(problem, 1).mean_target()).reg_lambda;
+    let found = !chosen.lambda_by_folds;
+    Ok((chosen, found.then_some(reg_lambda)))
 }
 
 /// What a fit that began at `start` returns, if the model can be written and read back.
@@ -76,7 +91,11 @@ impl Coded {
     pub fn fit(&self, observer: &dyn Observer) -> Result<Fitted> {
         let start = Instant::now();
         let checked = checked(&self.problem, &self.params)?;
-        let fitted = on_threads(Some(checked.threads), || Binned::of_codes(self).fit(&checked, observer))?;
+        let fitted = on_threads(Some(checked.threads), || {
+            let binned = Binned::of_codes(self);
+            let (checked, reg_lambda) = with_lambda(&binned, &checked, observer)?;
+            Ok::<_, Error>(Fitted { reg_lambda, ..binned.fit(&checked, observer) })
+        })??;
         let fitted = match checked.cv {
             // Whoever streams a table does not hold it in memory, which folds need.
             Some((Cv::Auto, _)) => {

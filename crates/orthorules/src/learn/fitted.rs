@@ -12,6 +12,8 @@ pub struct Fitted {
     pub model: Model,
     /// Where the time went.
     pub seconds: Seconds,
+    /// λ, where folds chose it for all complexities ([`RegLambda::Cv`](crate::params::RegLambda::Cv)).
+    pub reg_lambda: Option<f64>,
     /// What the user should know of it.
     pub warnings: Vec<Warning>,
 }

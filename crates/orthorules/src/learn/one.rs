@@ -50,6 +50,21 @@ impl<'p> Binned<'p> {
         Self { problem, columns: Cow::Owned(columns), trends, seconds, cluster: None }
     }
 
+    /// Codes of the rows of a problem, which has no features of its own.
+    pub(crate) fn of_columns(problem: &'p Problem, columns: &'p [BinnedColumn]) -> Self {
+        Self { problem, columns: Cow::Borrowed(columns), trends: Vec::new(), seconds: 0.0, cluster: None }
+    }
+
+    /// What is to be learned.
+    pub(crate) fn problem(&self) -> &Problem {
+        self.problem
+    }
+
+    /// The columns as codes.
+    pub(crate) fn columns(&self) -> &[BinnedColumn] {
+        &self.columns
+    }
+
     /// Codes that were made while a file was read.
     pub(crate) fn of_codes(coded: &'p Coded) -> Self {
         Self {
@@ -124,7 +139,7 @@ impl<'p> Binned<'p> {
         seconds.total = start.elapsed().as_secs_f64();
         let model = model(problem, columns, ensembles, checked);
         let warnings = columns.iter().zip(&model.columns).filter_map(|(column, spec)| remark(column, spec)).collect();
-        Fitted { model, seconds, warnings }
+        Fitted { model, seconds, reg_lambda: None, warnings }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where parameters are checked, once, and completed by what depends on the loss and the number of rows.
 
 use super::{
-    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Polish, Search,
-    Select, Sets, Terms, Thresholds, Update,
+    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Polish,
+    RegLambda, Search, Select, Sets, Terms, Thresholds, Update,
 };
 use crate::base::error::{Error, Result};
 use crate::base::threads::{MOST_THREADS, available_threads};
@@ -74,6 +74,8 @@ pub struct Checked {
     pub(crate) bootstrap: Option<usize>,
     /// Whether λ was given, and is not to be chosen.
     pub(crate) lambda_is_given: bool,
+    /// Whether folds are to choose λ before anything else.
+    pub(crate) lambda_by_folds: bool,
     pub(crate) threads: usize,
     pub(crate) seed: u64,
 }
@@ -137,6 +139,10 @@ impl Params {
             DefaultLambda::Fixed(lambda) => (lambda, false),
             DefaultLambda::MeanTarget => (1.0, true),
         };
+        let given = match self.reg_lambda {
+            Some(RegLambda::Value(lambda)) => Some(lambda),
+            Some(RegLambda::Cv) | None => None,
+        };
         let epsilon = if self.objective == Objective::Ogb { 1e-4 } else { 0.0 };
         let complexity = if self.max_rules.is_some() { usize::MAX } else { DEFAULT_COMPLEXITY };
         let path = self.path_kind(rows)?;
@@ -168,8 +174,8 @@ impl Params {
             path,
             polish: self.polish(path)?,
             length_penalty,
-            reg_lambda: number("reg_lambda", self.reg_lambda.unwrap_or(lambda), LARGE, "a number from 0 to 1e100")?,
-            lambda_per_target: self.reg_lambda.is_none() && per_target,
+            reg_lambda: number("reg_lambda", given.unwrap_or(lambda), LARGE, "a number from 0 to 1e100")?,
+            lambda_per_target: given.is_none() && per_target,
             epsilon: number("epsilon", self.epsilon.unwrap_or(epsilon), LARGE, "a number from 0 to 1e100")?,
             max_rules: self.max_rules.unwrap_or(usize::MAX),
             max_complexity: self.max_complexity.unwrap_or(complexity),
@@ -191,7 +197,8 @@ impl Params {
             p0: self.p0,
             cv: self.cross_validation()?,
             bootstrap: self.draws()?,
-            lambda_is_given: self.reg_lambda.is_some(),
+            lambda_is_given: given.is_some(),
+            lambda_by_folds: self.lambda_by_folds()?,
             threads: whole("threads", self.threads.unwrap_or_else(available_threads), MOST_THREADS, "from 1 to 1024")?,
             seed: self.seed,
         })
@@ -245,6 +252,27 @@ impl Params {
             return conflict("need objective onb and update corrective, which are the defaults");
         }
         Ok(self.terms)
+    }
+
+    /// Whether folds choose λ: whole fits again and again, of rules whose weights know of λ.
+    fn lambda_by_folds(&self) -> Result<bool> {
+        if self.reg_lambda != Some(RegLambda::Cv) {
+            return Ok(false);
+        }
+        let conflict = |why: &str| Err(Error::Conflict(format!("reg_lambda cv {why}")));
+        if self.learner == Learner::Sirus {
+            return conflict("cannot be had with sirus, whose weights are not fitted: leave out one of them");
+        }
+        if self.search == Search::Exact {
+            return conflict("is for greedy and beam search: give a number, or search otherwise");
+        }
+        if self.terms != Terms::Rules {
+            return conflict(&format!("is for rules alone: give a number, or leave out terms {}", self.terms));
+        }
+        if self.time_limit.is_some() {
+            return conflict("takes as long as its folds take: give a number, or leave out the time limit");
+        }
+        Ok(true)
     }
 
     /// Folds, and which size they choose.
@@ -355,7 +383,7 @@ mod tests {
         let params = Params::default();
         assert_eq!(params.check(Loss::Squared, 1000).unwrap().reg_lambda, 8.0);
         assert_eq!(params.check(Loss::Poisson, 1000).unwrap().for_target(|| 7.5).reg_lambda, 7.5);
-        let given = Params { reg_lambda: Some(2.0), ..params.clone() };
+        let given = Params { reg_lambda: Some(crate::params::RegLambda::Value(2.0)), ..params.clone() };
         assert_eq!(given.check(Loss::Poisson, 1000).unwrap().for_target(|| 7.5).reg_lambda, 2.0);
         assert_eq!(params.check(Loss::Logistic, 1000).unwrap().max_complexity, 50);
         let sized = Params { max_rules: Some(3), ..params };
@@ -397,7 +425,7 @@ mod tests {
         let ok = Params::default();
         let bad = [
             Params { length_penalty: f64::NAN, ..ok.clone() },
-            Params { reg_lambda: Some(-1.0), ..ok.clone() },
+            Params { reg_lambda: Some(crate::params::RegLambda::Value(-1.0)), ..ok.clone() },
             Params { epsilon: Some(f64::INFINITY), ..ok.clone() },
             Params { beam_width: Some(0), search: Search::Beam, ..ok.clone() },
             Params { beam_width: Some(4), ..ok.clone() },

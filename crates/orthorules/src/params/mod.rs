@@ -16,7 +16,7 @@
 //! | `path` | `best` up to 4,000,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
 //! | `polish` | `off` | `off`, `light`, `full` | whether rules of an ensemble are given up for better ones; with path `best` |
 //! | `length_penalty` | 1 | 0 to 100 | γ: on a nested path the search maximises value² / (1 + length)^γ |
-//! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson, 4 gamma | 0 to 10¹⁰⁰ | λ of the penalty ½ λ Σ βₖ² |
+//! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson, 4 gamma | 0 to 10¹⁰⁰, or `cv` | λ of the penalty ½ λ Σ βₖ²; `cv`: by folds, for the risk of all complexities |
 //! | `epsilon` | 1e-4 for `ogb`, else 0 | 0 to 10¹⁰⁰ | ε in the objective's denominator |
 //! | `max_rules` | none | ≥ 0 | size limit |
 //! | `max_complexity` | 50 unless `max_rules` is given | ≥ 0 | limit on rules + conditions |
@@ -47,8 +47,8 @@ pub use check::Checked;
 pub(crate) use check::DEFAULT_COMPLEXITY;
 pub(crate) use options::Cutting;
 pub use options::{
-    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Polish, Search, Select, Sets, Terms,
-    Thresholds, Update,
+    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Polish, RegLambda, Search, Select, Sets,
+    Terms, Thresholds, Update,
 };
 pub use presets::Preset;
 
@@ -91,7 +91,7 @@ pub struct Params {
     /// γ, the price of length.
     pub length_penalty: f64,
     /// λ of the penalty ½ λ Σ βₖ².
-    pub reg_lambda: Option<f64>,
+    pub reg_lambda: Option<RegLambda>,
     /// ε of the objective's denominator.
     pub epsilon: Option<f64>,
     /// Largest number of rules.
@@ -215,7 +215,7 @@ impl Params {
             "path" => self.path = Some(value.parse()?),
             "polish" => self.polish = Some(value.parse()?),
             "length_penalty" => self.length_penalty = number("length_penalty", value)?,
-            "reg_lambda" => self.reg_lambda = Some(number("reg_lambda", value)?),
+            "reg_lambda" => self.reg_lambda = Some(value.parse()?),
             "epsilon" => self.epsilon = Some(number("epsilon", value)?),
             "max_rules" => self.max_rules = Some(number("max_rules", value)?),
             "max_complexity" => self.max_complexity = Some(number("max_complexity", value)?),

@@ -2,8 +2,8 @@
 
 use crate::base::error::{Error, Result};
 use crate::params::{
-    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Polish, Preset, Search, Select, Sets,
-    Terms, Thresholds, Update,
+    Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Polish, Preset, RegLambda, Search, Select,
+    Sets, Terms, Thresholds, Update,
 };
 
 /// Text forms: one table per enum, so that flags, files and messages spell every option alike.
@@ -63,6 +63,29 @@ impl std::str::FromStr for Cv {
         text.parse().map(Self::Folds).map_err(|_| Error::Param {
             name: "cv",
             want: "a number of folds, or auto",
+            got: text.into(),
+        })
+    }
+}
+
+impl std::fmt::Display for RegLambda {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Value(lambda) => write!(f, "{lambda}"),
+            Self::Cv => f.write_str("cv"),
+        }
+    }
+}
+
+impl std::str::FromStr for RegLambda {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "cv" {
+            return Ok(Self::Cv);
+        }
+        text.parse().map(Self::Value).map_err(|_| Error::Param {
+            name: "reg_lambda",
+            want: "a number from 0 to 1e100, or cv",
             got: text.into(),
         })
     }

@@ -130,6 +130,16 @@ pub enum Polish {
     Full,
 }
 
+/// How λ of the penalty ½ λ Σ βₖ² is found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum RegLambda {
+    /// It is given.
+    Value(f64),
+    /// By folds: of several λ, the one whose ensembles of all complexities have the least risk on rows that were held out.
+    Cv,
+}
+
 /// How many bins a column has, and where they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cutting {

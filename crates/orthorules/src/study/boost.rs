@@ -130,8 +130,12 @@ mod tests {
     #[test]
     fn with_squared_loss_the_rules_of_cob_do_not_depend_on_lambda() {
         let problem = friedman(0.0);
-        let with =
-            |lambda| Params { max_rules: Some(8), reg_lambda: Some(lambda), threads: Some(1), ..Preset::Cob.params() };
+        let with = |lambda| Params {
+            max_rules: Some(8),
+            reg_lambda: Some(crate::params::RegLambda::Value(lambda)),
+            threads: Some(1),
+            ..Preset::Cob.params()
+        };
         let small = fit(&problem, &with(0.01), &Silent).unwrap().model;
         let large = fit(&problem, &with(100.0), &Silent).unwrap().model;
         let given = &small.ensembles[0].rules;

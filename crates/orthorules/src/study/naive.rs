@@ -223,7 +223,11 @@ mod tests {
     fn naive_boosting_finds_the_same_rules() {
         let table = generate::friedman1(300, 4);
         let problem = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() }).unwrap();
-        let params = Params { max_complexity: Some(40), reg_lambda: Some(0.1), ..Preset::Cob.params() };
+        let params = Params {
+            max_complexity: Some(40),
+            reg_lambda: Some(crate::params::RegLambda::Value(0.1)),
+            ..Preset::Cob.params()
+        };
         let naive = naive_cob(&problem, &params, &Silent).unwrap();
         let model = fit(&problem, &params, &Silent).unwrap().model;
         // Conditions on different columns may select the same rows, so coverage is compared and not text.

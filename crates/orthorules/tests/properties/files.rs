@@ -80,7 +80,7 @@ fn settings() -> impl Strategy<Value = Params> {
                     let preset = name.parse::<Preset>().unwrap().params();
                     Params {
                         max_complexity: Some(12),
-                        reg_lambda,
+                        reg_lambda: reg_lambda.map(orthorules::params::RegLambda::Value),
                         cv,
                         bootstrap,
                         num_trees: 20,
@@ -93,7 +93,7 @@ fn settings() -> impl Strategy<Value = Params> {
                     update,
                     intercept,
                     search,
-                    reg_lambda,
+                    reg_lambda: reg_lambda.map(orthorules::params::RegLambda::Value),
                     path,
                     node_limit: (search == Search::Exact).then_some(500),
                     ..size

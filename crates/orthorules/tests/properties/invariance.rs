@@ -50,7 +50,7 @@ fn settings() -> impl Strategy<Value = Params> {
             intercept,
             search,
             beam_width,
-            reg_lambda,
+            reg_lambda: reg_lambda.map(orthorules::params::RegLambda::Value),
             length_penalty: [0.0, 0.5, 1.0][gamma],
             max_rules: Some(5),
             min_coverage: Some(1),
@@ -68,7 +68,11 @@ fn rounding_noise_is_worth_no_rule() {
     let mut data = Data::computed(Task::Classification, 40, |r| (number(r, 0), number(r * r, 3), y(r)));
     for objective in [Preset::Cob.params(), Params { objective: Objective::Ogb, ..Params::default() }] {
         for reg_lambda in [None, Some(0.01), Some(3.0)] {
-            let params = Params { reg_lambda, max_rules: Some(50), ..objective.clone() };
+            let params = Params {
+                reg_lambda: reg_lambda.map(orthorules::params::RegLambda::Value),
+                max_rules: Some(50),
+                ..objective.clone()
+            };
             data.weight = None;
             let model = data.fit(&params);
             let values: Vec<f64> = model.ensembles[0].rules.iter().map(|r| r.value).collect();
@@ -222,12 +226,13 @@ proptest! {
         let table = data.table();
         let ensemble = &model.ensembles[0];
         let mean = data.y.iter().sum::<f64>().max(0.5) / data.rows() as f64;
-        let lambda = params.reg_lambda.unwrap_or(match data.task {
-            Task::Regression => 8.0,
-            Task::Classification => 1.0,
-            Task::Gamma => 4.0,
+        let lambda = match (params.reg_lambda, data.task) {
+            (Some(orthorules::params::RegLambda::Value(lambda)), _) => lambda,
+            (_, Task::Regression) => 8.0,
+            (_, Task::Classification) => 1.0,
+            (_, Task::Gamma) => 4.0,
             _ => mean,
-        });
+        };
         let risk = |s: &orthorules::model::Size| {
             s.train_risk * data.rows() as f64 + 0.5 * lambda * s.weights.iter().map(|w| w * w).sum::<f64>()
         };

@@ -72,7 +72,7 @@ fn settings() -> impl Strategy<Value = Params> {
                 search,
                 intercept,
                 length_penalty,
-                reg_lambda,
+                reg_lambda: reg_lambda.map(orthorules::params::RegLambda::Value),
                 monotone,
                 node_limit: (search == Search::Exact).then_some(2000),
                 max_complexity: Some(24),

@@ -18,7 +18,11 @@ fn mostly_true(rows: usize) -> Problem {
 /// The best first condition is `b <= 2`, the smaller side, and nothing tightens it. Its other side leads to the rule.
 #[test]
 fn both_sides_of_a_first_condition_are_tightened() {
-    let params = Params { max_complexity: Some(3), reg_lambda: Some(0.0), ..Params::default() };
+    let params = Params {
+        max_complexity: Some(3),
+        reg_lambda: Some(orthorules::params::RegLambda::Value(0.0)),
+        ..Params::default()
+    };
     let model = fit(&mostly_true(500), &params, &Silent).unwrap().model;
     let ensemble = &model.ensembles[0];
     let best = ensemble.path.last().unwrap();

@@ -340,6 +340,16 @@ fn the_index_of_a_data_frame_is_no_feature() {
     }
 }
 
+/// Folds are rows of the codes, however these were made.
+#[test]
+fn folds_choose_the_same_penalty() {
+    let params =
+        Params { reg_lambda: Some(orthorules::params::RegLambda::Cv), max_complexity: Some(9), ..Params::default() };
+    for (name, bytes) in files(&rows(120, 4)) {
+        same(name, &bytes, &roles(), &params).unwrap();
+    }
+}
+
 #[test]
 fn codes_do_not_serve_resampling() {
     let folder = tempfile::tempdir().unwrap();

@@ -54,7 +54,8 @@ fn what_needs_all_rows_is_refused_in_a_line() {
     let folds = Params { cv: Some(Cv::Folds(3)), ..Params::default() };
     let draws = Params { bootstrap: Some(20), ..Params::default() };
     let trends = Params { terms: orthorules::params::Terms::Linear, ..Params::default() };
-    for params in [exact, folds, draws, trends, orthorules::params::Preset::Sirus.params()] {
+    let lambda = Params { reg_lambda: Some(orthorules::params::RegLambda::Cv), ..Params::default() };
+    for params in [exact, folds, draws, trends, lambda, orthorules::params::Preset::Sirus.params()] {
         let message = partitioned(Vec::new(), &roles(), &params).unwrap_err();
         assert!(message.contains("several machines") && !message.contains('\n'), "{message}");
     }

@@ -3,8 +3,8 @@
 use super::values::{FoldsArg, bytes, cuts, folds, monotone, named};
 use clap::Args;
 use orthorules::params::{
-    Bound, Cv, Intercept, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Polish, Preset, Search, Select,
-    Sets, Terms, Thresholds, Update,
+    Bound, Cv, Intercept, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Polish, Preset, RegLambda,
+    Search, Select, Sets, Terms, Thresholds, Update,
 };
 
 /// How rules are found and weighted.
@@ -25,12 +25,12 @@ pub(crate) struct LearningArgs {
     intercept: Option<Intercept>,
     #[arg(
         long,
-        value_name = "λ",
+        value_name = "λ|cv",
         allow_hyphen_values = true,
         help_heading = "Learning",
-        help = "Penalty ½ λ Σ weight² that keeps weights small, 0 to 1e100 (default: 8 for regression, 1 for classes, the mean count for counts)"
+        help = "Penalty ½ λ Σ weight² that keeps weights small, 0 to 1e100, or cv: by folds, for the risk of all complexities (default: 8 for regression, 1 for classes, the mean count for counts)"
     )]
-    reg_lambda: Option<f64>,
+    reg_lambda: Option<RegLambda>,
     #[arg(
         long,
         value_name = "ε",

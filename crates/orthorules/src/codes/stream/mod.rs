@@ -29,7 +29,7 @@ use crate::data::table::{
 use crate::data::warning::Warning;
 use crate::model::Model;
 use crate::model::evaluate::Evaluation;
-use crate::params::{Checked, Cv, Params, Terms};
+use crate::params::{Checked, Cv, Params, RegLambda, Terms};
 use feature::{ColumnSummary, FeatureEncoder};
 
 impl Coded {
@@ -48,9 +48,10 @@ impl Coded {
         params: &Params,
         memory_limit: Option<u64>,
     ) -> Result<(Self, Vec<Warning>)> {
-        if matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some() {
+        let grouped = params.reg_lambda == Some(RegLambda::Cv) && roles.groups.is_some();
+        if matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some() || grouped {
             return Err(Error::Conflict(
-                "cross-validation and the bootstrap need the table in memory, not its codes".into(),
+                "cross-validation, the bootstrap and groups of rows need the table in memory, not its codes".into(),
             ));
         }
         if params.terms != Terms::Rules {

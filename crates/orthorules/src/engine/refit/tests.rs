@@ -150,7 +150,7 @@ proptest! {
 fn separable_classes_end_finite() {
     let y: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i >= 10))).collect();
     let response = response(Task::Classification, &y);
-    let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
+    let params = crate::Params { reg_lambda: Some(crate::params::RegLambda::Value(0.0)), ..crate::Params::default() };
     let params = params.check(Loss::Logistic, 20).unwrap();
     let mut cells = one_cell(&response);
     let start = constant(Loss::Logistic, &cells, 0.0, &params);
@@ -164,7 +164,7 @@ fn separable_classes_end_finite() {
 fn empty_poisson_cells_end_finite() {
     let y: Vec<f64> = (0..20).map(|i| if i < 10 { 0.0 } else { f64::from(i) }).collect();
     let response = response(Task::Poisson, &y);
-    let params = crate::Params { reg_lambda: Some(0.0), ..crate::Params::default() };
+    let params = crate::Params { reg_lambda: Some(crate::params::RegLambda::Value(0.0)), ..crate::Params::default() };
     let params = params.check(Loss::Poisson, 20).unwrap();
     let mut cells = one_cell(&response);
     let start = constant(Loss::Poisson, &cells, 0.0, &params);
@@ -180,7 +180,11 @@ fn empty_poisson_cells_end_finite() {
 fn a_step_that_is_no_number_is_not_taken() {
     let y: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let response = response(Task::Classification, &y);
-    let params = crate::Params { reg_lambda: Some(5e-324), update: Update::Newton, ..crate::Params::default() };
+    let params = crate::Params {
+        reg_lambda: Some(crate::params::RegLambda::Value(5e-324)),
+        update: Update::Newton,
+        ..crate::Params::default()
+    };
     let params = params.check(Loss::Logistic, 20).unwrap();
     let mut cells = one_cell(&response);
     let start = Weights { intercept: 1e10, ..constant(Loss::Logistic, &cells, 0.0, &params) };
@@ -198,7 +202,8 @@ fn a_risk_without_digits_does_not_end_the_refit() {
         split(&mut cells, vec![0, 1], &response(task, &[0.0, 1.0, 1.0, 0.0]));
         cells.mass = vec![266_633.0, 133_367.0];
         cells.b = vec![counts[0] - counts[1], counts[1]];
-        let params = crate::Params { reg_lambda: Some(1.0), ..crate::Params::default() };
+        let params =
+            crate::Params { reg_lambda: Some(crate::params::RegLambda::Value(1.0)), ..crate::Params::default() };
         let params = params.check(task.loss(), 400_000).unwrap();
         let mut whole = cells.clone();
         (whole.mass, whole.b) = (vec![400_000.0], vec![counts[0]]);

@@ -156,7 +156,10 @@ mod tests {
     #[test]
     fn a_clear_rule_is_found_again_and_its_interval_is_that_of_theory() {
         let problem = problem(400, Task::Regression, false);
-        let model = bootstrapped(&problem, &Params { reg_lambda: Some(0.0), bootstrap: Some(400), ..params(1) });
+        let model = bootstrapped(
+            &problem,
+            &Params { reg_lambda: Some(crate::params::RegLambda::Value(0.0)), bootstrap: Some(400), ..params(1) },
+        );
         let found = &model.bootstrap.as_ref().unwrap().ensembles[0];
         assert_eq!((found.rules[0].frequency, found.rules[0].conditions.as_slice()), (1.0, &[1.0][..]));
         let (low, high) = found.rules[0].interval;
@@ -212,7 +215,8 @@ mod tests {
         for preset in [None, Some(Preset::Sgb), Some(Preset::Sxb)] {
             let problem = problem(100, Task::Poisson, false);
             let base = preset.map_or_else(Params::default, Preset::params);
-            let params = Params { max_complexity: Some(9), reg_lambda: Some(1.0), ..base };
+            let params =
+                Params { max_complexity: Some(9), reg_lambda: Some(crate::params::RegLambda::Value(1.0)), ..base };
             let model = crate::fit(&problem, &params, &Silent).unwrap().model;
             let checked = params.check(problem.task.loss(), problem.rows).unwrap();
             let chosen: Vec<(&Ensemble, &Size)> = model.steps(model.chosen()).collect();

@@ -35,7 +35,7 @@ pub(super) struct SizeCandidate {
 }
 
 /// The losses of a fold's rows, size by size of one model.
-struct Losses<'a> {
+pub(super) struct Losses<'a> {
     truth: &'a Truth,
     model: &'a Model,
     activations: Activations,
@@ -44,10 +44,25 @@ struct Losses<'a> {
 }
 
 impl<'a> Losses<'a> {
-    fn new(model: &'a Model, table: &Table, truth: &'a Truth) -> Result<Self> {
+    pub(super) fn new(model: &'a Model, table: &Table, truth: &'a Truth) -> Result<Self> {
         let sizes = sizes(model);
         let complexities = sizes.iter().map(|s| s.complexity).collect();
         Ok(Self { truth, model, activations: Activations::new(model, table)?, sizes, complexities })
+    }
+
+    /// What `of` makes of those at each complexity from 0 to `most`.
+    pub(super) fn at_each<T: Copy>(&self, most: usize, of: impl Fn(&[f64]) -> T) -> Vec<T> {
+        let mut current: Option<(usize, T)> = None;
+        let mut each = |complexity: usize| {
+            let step = up_to(&self.complexities, complexity);
+            let value = match current {
+                Some((at, value)) if at == step => value,
+                _ => of(&self.at(complexity)),
+            };
+            current = Some((step, value));
+            value
+        };
+        (0..=most).map(&mut each).collect()
     }
 
     /// Those of the largest size up to `complexity`.

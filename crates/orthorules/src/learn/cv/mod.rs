@@ -7,6 +7,7 @@
 
 mod curve;
 mod folds;
+pub(crate) mod lambda;
 #[cfg(test)]
 mod tests;
 
@@ -120,7 +121,7 @@ pub(crate) fn fit(
         grid: lambdas.iter().enumerate().filter_map(best_of).collect(),
         path: of_lambda(chosen.lambda).into_iter().map(CvStep::from).collect(),
     });
-    Ok(Fitted { model, seconds, warnings })
+    Ok(Fitted { model, seconds, reg_lambda: None, warnings })
 }
 
 /// The folds of [`Cv::Auto`](crate::params::Cv::Auto).

@@ -96,7 +96,7 @@ proptest! {
         task in tasks(), rows in 30usize..60, seed in any::<u64>(), weighted in any::<bool>(), setting in 0usize..5
     ) {
         let (table, roles) = (table(task, rows, seed), roles(task, weighted));
-        let params = Params { reg_lambda: Some(0.7), ..settings()[setting].clone() };
+        let params = Params { reg_lambda: Some(crate::params::RegLambda::Value(0.7)), ..settings()[setting].clone() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
         let Ok(Fitted { model, .. }) = crate::fit(&problem, &Params { cv: Some(Cv::Folds(3)), ..params.clone() }, &Silent) else {
             return Err(TestCaseError::reject("a class of fewer rows than folds"));
@@ -141,8 +141,12 @@ proptest! {
 #[test]
 fn a_given_lambda_is_the_only_one() {
     let problem = Problem::new(table(Task::Poisson, 60, 1), &roles(Task::Poisson, true)).unwrap();
-    let cv = |reg_lambda| {
-        let params = Params { cv: Some(Cv::Folds(3)), reg_lambda, ..Params::default() };
+    let cv = |reg_lambda: Option<f64>| {
+        let params = Params {
+            cv: Some(Cv::Folds(3)),
+            reg_lambda: reg_lambda.map(crate::params::RegLambda::Value),
+            ..Params::default()
+        };
         crate::fit(&problem, &params, &Silent).unwrap().model.cv.unwrap()
     };
     let given = cv(Some(2.5));
@@ -260,4 +264,94 @@ fn the_standard_error_is_that_of_a_mean() {
     assert!((step.cv_risk - risk).abs() < 1e-9 * risk);
     assert!((step.cv_se - (variance / 6.0).sqrt()).abs() < 1e-9 * risk);
     assert_eq!(step.cv_difference_se, 0.0);
+}
+
+/// λ by folds is the best of those around the default by separate fits on the same folds, and does not depend on how the table
+/// is held or on threads.
+mod lambda_by_folds {
+    use super::*;
+    use crate::codes::coded::Coded;
+    use crate::params::RegLambda;
+
+    fn lambda_of(problem: &Problem, params: &Params) -> f64 {
+        let checked = params.check(problem.task().loss(), problem.counted_rows()).unwrap();
+        let binned = Binned::new(problem, &checked);
+        let chosen = lambda::chosen(problem, binned.columns(), &checked, &Silent).unwrap();
+        let mean = || Response::new(problem, 1).mean_target();
+        chosen.for_target(mean).reg_lambda
+    }
+
+    fn by_folds() -> Params {
+        Params { reg_lambda: Some(RegLambda::Cv), max_complexity: Some(12), threads: Some(1), ..Params::default() }
+    }
+
+    /// Targets that a rule tells exactly, and others that no rule tells anything of.
+    fn clean_and_noisy() -> [Problem; 2] {
+        let mut random = crate::base::random::SplitMix64::new(3);
+        let x: Vec<f64> = (0..200).map(|_| random.uniform()).collect();
+        let noise: Vec<f64> = (0..200).map(|_| random.normal()).collect();
+        let of = |y: &dyn Fn(usize) -> f64| {
+            let column =
+                |name: &str, value: &dyn Fn(usize) -> f64| Column::new(name, Values::numbers((0..200).map(value)));
+            let columns = vec![column("x", &|r| x[r]), column("y", y)];
+            let roles = Roles { target: "y".into(), task: Some(Task::Regression), ..Roles::default() };
+            Problem::new(Table::new(columns).unwrap(), &roles).unwrap()
+        };
+        [of(&|r| (8.0 * x[r]).floor()), of(&|r| noise[r])]
+    }
+
+    #[test]
+    fn clean_tables_have_less_of_it_than_noisy_ones() {
+        let [clean, noisy] = clean_and_noisy().map(|problem| lambda_of(&problem, &by_folds()));
+        assert!(clean < 8.0 && noisy > 8.0, "{clean} {noisy}");
+    }
+
+    #[test]
+    fn the_fit_is_that_with_the_lambda_given() {
+        for task in [Task::Regression, Task::Classification, Task::Poisson] {
+            let problem = Problem::new(table(task, 150, 5), &roles(task, true)).unwrap();
+            let model = |params: &Params| crate::fit(&problem, params, &Silent).unwrap().model;
+            let chosen = RegLambda::Value(lambda_of(&problem, &by_folds()));
+            let given = Params { reg_lambda: Some(chosen), ..by_folds() };
+            let found = model(&by_folds());
+            assert_eq!(found.to_json(), model(&given).to_json());
+            assert_eq!(found.to_json(), model(&Params { threads: Some(3), ..by_folds() }).to_json());
+            // Folds that choose a size take the λ that was chosen before.
+            let sized = model(&Params { cv: Some(Cv::Folds(3)), ..by_folds() });
+            assert_eq!(RegLambda::Value(sized.cv.unwrap().reg_lambda), chosen);
+        }
+    }
+
+    #[test]
+    fn codes_alone_have_the_same_folds() {
+        let problem = Problem::new(table(Task::Poisson, 150, 8), &roles(Task::Poisson, true)).unwrap();
+        let all: Vec<u32> = (0..150).collect();
+        let checked = by_folds().check(problem.task().loss(), problem.counted_rows()).unwrap();
+        let columns = Binned::new(&problem, &checked).columns().to_vec();
+        let coded = Coded {
+            problem: problem.take_coded(&all),
+            columns,
+            params: by_folds(),
+            #[cfg(feature = "files")]
+            path: std::path::PathBuf::new(),
+            seconds: 0.0,
+        };
+        let whole = crate::fit(&problem, &by_folds(), &Silent).unwrap().model;
+        assert_eq!(coded.fit(&Silent).unwrap().model.to_json(), whole.to_json());
+    }
+
+    #[test]
+    fn what_it_cannot_be_had_with_is_refused() {
+        let refused = |params: Params| {
+            let message = params.check(crate::Loss::Squared, 100).unwrap_err().to_string();
+            assert!(message.starts_with("reg_lambda cv ") && !message.contains('\n'), "{message}");
+        };
+        refused(Params { search: Search::Exact, ..by_folds() });
+        refused(Params { time_limit: Some(1.0), ..by_folds() });
+        refused(Params { terms: crate::params::Terms::Linear, ..by_folds() });
+        refused(Params { reg_lambda: Some(RegLambda::Cv), ..Preset::Sirus.params() });
+        let few = Problem::new(table(Task::Regression, 4, 1), &roles(Task::Regression, false)).unwrap();
+        let message = crate::fit(&few, &by_folds(), &Silent).unwrap_err().to_string();
+        assert!(message.contains("4 rows are too few for 5 folds"), "{message}");
+    }
 }

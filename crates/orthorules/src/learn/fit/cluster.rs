@@ -24,7 +24,7 @@ use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::params::{Cv, Learner, MaxBins, Params, Polish, Search, Terms};
+use crate::params::{Cv, Learner, MaxBins, Params, Polish, RegLambda, Search, Terms};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -259,6 +259,7 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
         Params { search: Search::Exact, .. } => "exact search",
         Params { cv: Some(Cv::Folds(_)), .. } => "cross-validation",
         Params { bootstrap: Some(_), .. } => "the bootstrap",
+        Params { reg_lambda: Some(RegLambda::Cv), .. } => "a penalty by folds",
         Params { terms: Terms::Linear | Terms::Hinge, .. } => "a trend",
         Params { polish: Some(Polish::Light | Polish::Full), .. } => "polish",
         _ if roles.groups.is_some() => "groups, which are for cross-validation and the bootstrap,",
