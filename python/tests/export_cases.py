@@ -80,10 +80,44 @@ SETS = [
     rule((FLAG, "not in", ["true"]), (UNICODE, "not in", ["never seen", LEVELS[2]])),
 ]
 
+
+
+def trend(column, low, high, zero, per):
+    return {"conditions": [], "trend": {"column": column, "from": low, "to": high, "zero": zero, "per": per}}
+
+
+# The step of a trend, which stands nowhere else either.
+STEP = 12.85
+
+# Lines through a point between their ends, and hinges that begin or end at one; two on the same column.
+LINES_OF = [
+    trend(QUOTE, -3.7, 61.3, 20.5, STEP),
+    trend(LINES, -1e6, 1e6, 0.0, 1e4),
+    trend(DERIVED, 0.1 + 0.2, 11.9, 6.1, 1 / 3),
+]
+HINGES = [
+    trend(COMMENT, 0.1 + 0.2, 44.5, 0.1 + 0.2, 1.0),
+    trend(QUOTE, -31.3, 1 / 3, 1 / 3, STEP),
+    trend(QUOTE, 1 / 3, 66.6, 1 / 3, 10.0),
+    trend(KEYWORD, -200.0, 0.0, 0.0, 0.7),
+    trend(TICKS, 5.0, 5.5, 5.0, 100.0),
+]
+
+
+# Models in which one number, changed to another, must be noticed: a threshold, and the slopes of a line and of a hinge.
+CHANGES = [("regression", SPOILED, 31.95), ("lines", STEP, 12.95), ("hinges", STEP, 12.95)]
+
+
+def numbers_of(rule, column):
+    """The numbers of a rule that decide what it says of a column."""
+    found = [c["value"] for c in rule["conditions"] if c["column"] == column and "value" in c]
+    if rule.get("trend", {}).get("column") == column:
+        found += [rule["trend"][end] for end in ("from", "to", "zero")]
+    return found
+
+
 THRESHOLDS = {
-    column["name"]: sorted(
-        {c["value"] for r in RULES for c in r["conditions"] if c["column"] == column["name"] and "value" in c}
-    )
+    column["name"]: sorted({t for r in RULES + LINES_OF + HINGES for t in numbers_of(r, column["name"])})
     for column in COLUMNS
     if column["kind"] == "numeric"
 }
@@ -115,13 +149,20 @@ def with_sets(**fields):
     return document(version=2, rules=rules, path=sizes, chosen=sizes[-1]["rules"], **fields)
 
 
-def several(scale=1.0, **fields):
+def with_trends(terms, scale=1.0, **fields):
+    """Trends between rules."""
+    rules = [term for pair in zip(terms, RULES, strict=False) for term in pair]
+    sizes = path(rules, 4, scale)
+    return document(version=2, rules=rules, path=sizes, chosen=sizes[-1]["rules"], **fields)
+
+
+def several(scale=1.0, terms=(), **fields):
     """Three classes, which share some rules and add them in different orders."""
     labels = ["a\"b'", "select", "日本 */"]
     ensembles = []
     for k, label in enumerate(labels):
         rules = [RULES[i] for i in np.random.default_rng(k).permutation(len(RULES))[:9]]
-        rules.append(RULES[0])
+        rules += [RULES[0], *terms[k:]]
         rules = list({json.dumps(r): r for r in rules}.values())
         chosen = path(rules, k, scale)[-1]
         ensembles.append({"class": label, "rules": rules, "path": [chosen], "chosen": len(rules)})
@@ -155,6 +196,13 @@ MODELS = {
     "several": several(),
     "several_identity": several(scale=0.4, link="identity"),
     "several_extreme": several(scale=400.0),
+    "lines": with_trends(LINES_OF, task="regression", loss="squared", target="y"),
+    "hinges": with_trends(HINGES, task="regression", loss="squared", target="y"),
+    "line_classes": with_trends(LINES_OF, 0.2, task="classification", loss="logistic", target="y", classes=["0", "1"]),
+    "hinge_classes": with_trends(HINGES, 0.2, task="classification", loss="logistic", target="y", classes=["0", "1"]),
+    "line_counts": with_trends(LINES_OF, 0.05, task="poisson", loss="poisson", target="claims", exposure=YEARS),
+    "hinge_counts": with_trends(HINGES, 0.05, task="poisson", loss="poisson", target="claims", exposure=YEARS),
+    "several_trends": several(scale=0.2, terms=HINGES + LINES_OF, version=2),
     "shared": shared(),
     "shared_extreme": shared(scale=400.0),
 }
@@ -226,6 +274,8 @@ class Case:
     scores: np.ndarray  # rows × scores
     predictions: np.ndarray  # rows × classes, or rows × 1
     reasons: list  # for each row, {(text, label or None): contribution}
+    weights: dict  # {(text, label or None): weight}
+    sizes: dict  # {text: how far it may move a score}
     used: list  # the columns that are read, in order
 
     @property
@@ -248,17 +298,26 @@ def judged(name, frame):
     scores = np.array(applied.scores(engine.chosen)).T
     predictions = applied.predict(engine.chosen).reshape(count, -1)
     reasons = [{} for _ in range(count)]
-    used = set()
+    used, weights, sizes = set(), {}, {}
     for e, part in enumerate(engine.parts(engine.chosen)):
         for k, weight in zip(part.size.members, part.size.weights, strict=True):
             text = part.rules[k].text
             label = part.label if len(engine.parts(engine.chosen)) > 1 else None
+            amounts = applied.amounts(e, k)
             for i in np.flatnonzero(applied.fires(e, k)):
-                reasons[i][text, label] = weight
+                reasons[i][text, label] = weight * amounts[i]
             described = MODELS[name]["one_vs_rest"][e] if "one_vs_rest" in MODELS[name] else MODELS[name]
-            used.update(c["column"] for c in described["rules"][k]["conditions"])
+            described = described["rules"][k]
+            used.update(c["column"] for c in described["conditions"])
+            largest = 1.0
+            if "trend" in described:
+                low, high, zero, per = (described["trend"][key] for key in ("from", "to", "zero", "per"))
+                used.add(described["trend"]["column"])
+                largest = max(abs(low - zero), abs(high - zero)) / per
+            weights[text, label] = weight
+            sizes[text] = max(abs(weight) * largest, sizes.get(text, 0.0))
     names = [c["name"] for c in COLUMNS if c["name"] in used] + ([YEARS] if engine.exposure else [])
-    return Case(name, model, list(engine.classes), scores, predictions, reasons, names)
+    return Case(name, model, list(engine.classes), scores, predictions, reasons, weights, sizes, names)
 
 
 def same_bits(found, wanted):

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from export_cases import KINDS, MODELS, ROWS, SPOILED, case, close, rows, same_bits
+from export_cases import CHANGES, KINDS, MODELS, ROWS, case, close, rows, same_bits
 from export_tools import program, run
 
 FLAGS = "-std=c99 -O2 -Wall -Wextra -Werror -Wpedantic -Wno-overlength-strings -g -fsanitize=address,undefined".split()
@@ -126,10 +126,11 @@ def test_numbers_and_reasons_are_those_of_the_engine(name, tmp_path):
         assert {texts[k] for k in fired} == {text for text, _ in expected}
 
 
-def test_a_changed_threshold_is_noticed(tmp_path):
-    wanted = case("regression")
+@pytest.mark.parametrize(("name", "number", "other"), CHANGES)
+def test_a_changed_number_is_noticed(name, number, other, tmp_path):
+    wanted = case(name)
     text = wanted.model.export("c")
-    spoiled = text.replace(f">= {SPOILED};", ">= 31.95;")
+    spoiled = text.replace(str(number), str(other))
     assert spoiled != text
     found, _ = evaluate(tmp_path, wanted, spoiled)
     assert not same_bits([f[0] for f in found], wanted.scores)
@@ -137,10 +138,10 @@ def test_a_changed_threshold_is_noticed(tmp_path):
 
 def test_weights_are_told_beside_the_rules(tmp_path):
     """The tables of texts and weights add up to the score, so that reasons need no second look at the model."""
-    for name in ("regression", "several"):
+    for name in ("regression", "several", "hinges"):
         text = case(name).model.export("c")
         weights = text.split("const double orthorules_weights[")[-1].split("{")[1].split("}")[0]
         numbers = [float(w) for w in weights.replace("\n", " ").split(",")]
         table = np.array(numbers).reshape(-1, case(name).scores.shape[1])
-        told = {w for row in case(name).reasons for w in row.values()}
+        told = set(case(name).weights.values())
         assert told <= set(table.ravel())

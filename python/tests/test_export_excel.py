@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 import pytest
-from export_cases import MODELS, ROWS, SPOILED, THRESHOLDS, case, close, judged, plain, table
+from export_cases import CHANGES, MODELS, ROWS, THRESHOLDS, case, close, judged, plain, table
 from export_tools import program, run
 
 openpyxl = pytest.importorskip("openpyxl", reason="SKIPPED: the workbook was not run: openpyxl is not installed")
@@ -98,6 +98,7 @@ def evaluate(folder, wanted, frame, data):
 
 # One model on all rows, and one for each other way to a prediction on some.
 SIZES = {"logistic": ROWS, "regression": 300, "identity": 300, "exposure": 300, "several": 300, "several_identity": 300}
+SIZES |= {"lines": 300, "hinges": 300, "hinge_classes": 300, "line_counts": 300, "several_trends": 300}
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -109,18 +110,17 @@ def test_numbers_and_reasons_are_those_of_the_engine(name, tmp_path):
     assert close(scores, wanted.scores, 1e-12)
     assert close(means, wanted.predictions if wanted.several else wanted.predictions[:, -1:], 1e-12)
     for found, expected in zip(reasons, wanted.reasons, strict=True):
-        sizes = {}
-        for (text, _), weight in expected.items():
-            sizes[text] = max(abs(weight), sizes.get(text, 0.0))
-        assert found == "; ".join(sorted(sizes, key=sizes.get, reverse=True))
+        texts = {text for text, _ in expected}
+        assert found == "; ".join(sorted(texts, key=wanted.sizes.get, reverse=True))
 
 
-def test_a_changed_threshold_is_noticed(tmp_path):
+@pytest.mark.parametrize(("name", "number", "other"), CHANGES)
+def test_a_changed_number_is_noticed(name, number, other, tmp_path):
     frame = cases(300)
-    wanted = judged("regression", frame)
+    wanted = judged(name, frame)
     book = openpyxl.load_workbook(io.BytesIO(wanted.model.export("excel", cases=len(frame))))
-    (changed,) = [c for row in book["Conditions"].iter_rows() for c in row if c.value == SPOILED]
-    changed.value = 31.95
+    (changed,) = [c for row in book["Conditions"].iter_rows() for c in row if c.value == number]
+    changed.value = other
     spoiled = io.BytesIO()
     book.save(spoiled)
     scores, _, _ = evaluate(tmp_path, wanted, frame, spoiled.getvalue())
@@ -136,6 +136,9 @@ def test_numbers_stand_in_cells(name):
     parts = wanted.model._model.parts(wanted.model._model.chosen)
     for part in parts:
         assert {part.size.intercept, *part.size.weights} <= numbers
+    described = MODELS[name].get("one_vs_rest", [MODELS[name]])
+    for trend in (r["trend"] for part in described for r in part["rules"] if "trend" in r):
+        assert {trend[key] for key in ("from", "to", "zero", "per")} <= numbers
     formulas = [c.value for sheet in book for row in sheet.iter_rows() for c in row if c.data_type == "f"]
     assert formulas and not any(re.search(r"\d\.\d", text) for text in formulas)
     assert len({len(row) for row in book["Cases"].iter_rows()}) == 1

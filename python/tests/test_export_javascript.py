@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 import pytest
-from export_cases import MODELS, SPOILED, case, close, ordered, rows, same_bits
+from export_cases import CHANGES, MODELS, case, close, ordered, rows, same_bits
 from export_tools import program, run
 
 # Numbers that JSON does not have arrive as text, and results leave as bits.
@@ -76,13 +76,14 @@ def test_numbers_and_reasons_are_those_of_the_engine(name, tmp_path):
         assert found == expected and ordered(sizes)
 
 
-def test_a_changed_threshold_is_noticed(tmp_path):
-    wanted = case("regression")
+@pytest.mark.parametrize(("name", "number", "other"), CHANGES)
+def test_a_changed_number_is_noticed(name, number, other, tmp_path):
+    wanted = case(name)
     text = wanted.model.export("javascript")
-    spoiled = text.replace(f">= {SPOILED},", ">= 31.95,")
+    spoiled = text.replace(str(number), str(other))
     assert spoiled != text
     told = evaluate(tmp_path, spoiled)
-    assert not same_bits([[number(t[0])] for t in told], wanted.scores)
+    assert not same_bits([values(wanted, t[0], []) for t in told], wanted.scores)
 
 
 def test_null_is_no_zero_and_text_no_number(tmp_path):

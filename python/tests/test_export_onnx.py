@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from export_cases import COLUMNS, MODELS, ROWS, SPOILED, case, close, plain, table
+from export_cases import CHANGES, COLUMNS, MODELS, ROWS, case, close, plain, table
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="SKIPPED: ONNX was not run: onnxruntime is not installed")
 
@@ -44,13 +44,15 @@ def test_numbers_and_reasons_are_those_of_the_engine(name):
     for row, expected in zip(contributions, wanted.reasons, strict=True):
         labels = wanted.labels if wanted.several else [None]
         told = {(texts[r], labels[k]): row[r, k] for r, k in zip(*np.nonzero(row), strict=True)}
-        assert told == expected
+        # A product may be too small for a number other than 0.
+        assert told == {key: adds for key, adds in expected.items() if adds != 0}
 
 
-def test_a_changed_threshold_is_noticed():
-    wanted = case("regression")
+@pytest.mark.parametrize(("name", "number", "other"), CHANGES)
+def test_a_changed_number_is_noticed(name, number, other):
+    wanted = case(name)
     data = wanted.model.export("onnx")
-    spoiled = data.replace(struct.pack("<d", SPOILED), struct.pack("<d", 31.95))
+    spoiled = data.replace(struct.pack("<d", number), struct.pack("<d", other))
     assert spoiled != data
     assert not close(evaluate(spoiled)[0]["score"], wanted.scores, 1e-12)
 

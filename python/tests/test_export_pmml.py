@@ -4,7 +4,7 @@ import json
 import xml.etree.ElementTree as xml
 
 import pytest
-from export_cases import MODELS, ROWS, SPOILED, case, close, judged, plain, table
+from export_cases import CHANGES, MODELS, ROWS, case, close, judged, plain, table
 from export_tools import program
 
 SPACE = {"p": "http://www.dmg.org/PMML-4_4"}
@@ -65,10 +65,11 @@ def test_numbers_and_reasons_are_those_of_the_engine(name, evaluator):
             assert [reasons[code, None] for code in codes[: len(raising)]] == raising
 
 
-def test_a_changed_threshold_is_noticed(evaluator):
-    wanted = judged("regression", table().iloc[:FRONT])
+@pytest.mark.parametrize(("name", "number", "other"), CHANGES)
+def test_a_changed_number_is_noticed(name, number, other, evaluator):
+    wanted = judged(name, table().iloc[:FRONT])
     text = wanted.model.export("pmml")
-    spoiled = text.replace(f">{SPOILED}</Constant>", ">31.95</Constant>")
+    spoiled = text.replace(f">{number}</Constant>", f">{other}</Constant>")
     assert spoiled != text
     assert not close([[row["score"]] for row in evaluate(evaluator, spoiled, FRONT)], wanted.scores, 1e-12)
 

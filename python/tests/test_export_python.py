@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from export_cases import KINDS, MODELS, SPOILED, case, close, ordered, rows, same_bits
+from export_cases import CHANGES, KINDS, MODELS, case, close, ordered, rows, same_bits
 
 
 def module(text):
@@ -43,10 +43,11 @@ def test_numbers_and_reasons_are_those_of_the_engine(name):
         assert told == expected and len(told) >= len(reasons) and ordered(sizes)
 
 
-def test_a_changed_threshold_is_noticed():
-    wanted = case("regression")
+@pytest.mark.parametrize(("name", "number", "other"), CHANGES)
+def test_a_changed_number_is_noticed(name, number, other):
+    wanted = case(name)
     text = wanted.model.export("python")
-    spoiled = text.replace(f">= {SPOILED},", ">= 31.95,")
+    spoiled = text.replace(str(number), str(other))
     assert spoiled != text
     assert not same_bits(scores(wanted, module(spoiled)), wanted.scores)
 

@@ -175,17 +175,6 @@ impl<'m> Plan<'m> {
         self.rules.iter().any(|rule| rule.growth.is_some())
     }
 
-    /// Nothing, or the error that says that `target` has no trends.
-    pub(crate) fn refuse_trends(&self, target: &str) -> Result<()> {
-        match self.rules.iter().find(|rule| rule.growth.is_some()) {
-            Some(rule) => Err(Error::Conflict(format!(
-                "{target} cannot hold the trend \"{}\" yet: python, javascript, c, sql and excel can",
-                rule.text
-            ))),
-            None => Ok(()),
-        }
-    }
-
     /// A condition as a test.
     fn test(&self, condition: &'m Condition) -> Result<Test<'m>> {
         let unknown = || Error::Model(format!("there is no export of the condition \"{condition}\" yet"));

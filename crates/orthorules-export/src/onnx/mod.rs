@@ -6,7 +6,7 @@ mod graph;
 mod protobuf;
 
 use crate::header::Blanks;
-use crate::plan::{Holds, Mean, Plan, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, Test, spellings};
 use crate::text::literal;
 use graph::{Element, Graph, int};
 use orthorules::{Error, Kind, Result};
@@ -18,7 +18,6 @@ const DOUBLE: i64 = Element::Double as i64;
 
 /// The file.
 pub(crate) fn write(plan: &Plan) -> Result<Vec<u8>> {
-    plan.refuse_trends("onnx")?;
     let cannot = |name: &str, why: &str| Err(Error::Conflict(format!("onnx cannot hold the name {name:?}: {why}")));
     // A constant model needs some input all the same, which tells how many rows there are.
     let columns = if plan.columns.is_empty() {
@@ -40,8 +39,12 @@ pub(crate) fn write(plan: &Plan) -> Result<Vec<u8>> {
     let inputs: Vec<(&str, Element)> = columns.iter().map(|&(name, kind)| (name, element(kind))).collect();
     let mut graph = Graph::new(&inputs);
     let always = always(&mut graph, inputs[0]);
-    let holding: Vec<String> =
-        plan.rules.iter().map(|rule| conjunction(plan, &mut graph, &rule.tests, &always)).collect();
+    // Trends do not hold or not: they get their nodes beside those of the scores.
+    let holding = |rule: &crate::plan::Rule| match rule.growth {
+        Some(_) => String::new(),
+        None => conjunction(plan, &mut graph, &rule.tests, &always),
+    };
+    let holding: Vec<String> = plan.rules.iter().map(holding).collect();
     scores(plan, &mut graph, &holding, &always);
     predictions(plan, &mut graph);
     let header = plan.header("NaN in numbers, \"\" in text", Blanks::Kept).join("\n");
@@ -126,6 +129,18 @@ fn written<'l>(kind: Kind, levels: &[&'l str]) -> Vec<&'l str> {
     spellings(kind, levels).into_iter().chain(capitals.iter().copied()).collect()
 }
 
+/// What a trend is: 0 where its column is missing.
+fn trend(plan: &Plan, graph: &mut Graph, Growth { column, from, to, zero, per }: Growth) -> String {
+    let x = plan.columns[column].name;
+    let [from, to, zero, per, none] = [from, to, zero, per, 0.0].map(|x| graph.doubles(&[1, 1], &[x]));
+    let above = graph.node("Max", &[x, &from], &[]);
+    let clipped = graph.node("Min", &[&above, &to], &[]);
+    let from_zero = graph.node("Sub", &[&clipped, &zero], &[]);
+    let value = graph.node("Div", &[&from_zero, &per], &[]);
+    let missing = graph.node("IsNaN", &[x], &[]);
+    graph.node("Where", &[&missing, &none, &value], &[])
+}
+
 /// The outputs `contributions` (rows × rules, with several classes × classes) and `score` (rows × scores).
 fn scores(plan: &Plan, graph: &mut Graph, holding: &[String], always: &str) {
     let (rules, scores) = (plan.rules.len(), plan.scores.len());
@@ -152,9 +167,19 @@ fn scores(plan: &Plan, graph: &mut Graph, holding: &[String], always: &str) {
         }
         return;
     }
-    let holding: Vec<&str> = holding.iter().map(String::as_str).collect();
-    let fired = graph.node("Concat", &holding, &[int("axis", 1)]);
-    let fired = to_double(graph, &fired);
+    let fired = if plan.has_trends() {
+        let amount = |(rule, holds): (&crate::plan::Rule, &String)| match rule.growth {
+            Some(growth) => trend(plan, graph, growth),
+            None => to_double(graph, holds),
+        };
+        let amounts: Vec<String> = plan.rules.iter().zip(holding).map(amount).collect();
+        let amounts: Vec<&str> = amounts.iter().map(String::as_str).collect();
+        graph.node("Concat", &amounts, &[int("axis", 1)])
+    } else {
+        let holding: Vec<&str> = holding.iter().map(String::as_str).collect();
+        let fired = graph.node("Concat", &holding, &[int("axis", 1)]);
+        to_double(graph, &fired)
+    };
     let weight = |rule: usize, score: &crate::plan::Score| {
         score.terms.iter().find(|term| term.0 == rule).map_or(0.0, |term| term.1)
     };

@@ -1,11 +1,11 @@
-//! A Scorecard: one characteristic a rule, each with its reason code. Several classes are a chain of Scorecards
-//! (`chain.rs`).
+//! A Scorecard: one characteristic a rule, each with its reason code. That of a trend computes what it adds. Several classes
+//! are a chain of Scorecards (`chain.rs`).
 
 mod chain;
 mod xml;
 
 use crate::header::Blanks;
-use crate::plan::{Holds, Mean, Plan, Score, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, Score, Test, spellings};
 use crate::text::number;
 use orthorules::{Kind, Result};
 use xml::Xml;
@@ -20,9 +20,8 @@ struct Document<'p> {
 
 /// The document.
 pub(crate) fn write(plan: &Plan) -> Result<String> {
-    plan.refuse_trends("pmml")?;
     let mut prefix = String::new();
-    let own = ["rule_", "text_", "score", "prediction", "probability_", "reason_", "sum_", "mean_", "share_"];
+    let own = ["rule_", "trend_", "text_", "score", "prediction", "probability_", "reason_", "sum_", "mean_", "share_"];
     while plan.columns.iter().any(|c| own.iter().any(|name| c.name.starts_with(&format!("{prefix}{name}")))) {
         prefix.push('_');
     }
@@ -53,7 +52,7 @@ impl Document<'_> {
         xml.close();
     }
 
-    /// The columns, what is made of text, and a field of 0 or 1 for each rule.
+    /// The columns, what is made of text, what trends are, and a field of 0 or 1 for each rule.
     fn fields(&mut self) {
         let plan = self.plan;
         self.xml.open("DataDictionary", &[("numberOfFields", &plan.columns.len().to_string())]);
@@ -81,12 +80,20 @@ impl Document<'_> {
             });
             self.xml.close();
         }
+        for (place, growth) in plan.rules.iter().enumerate().filter_map(|(place, rule)| Some((place, rule.growth?))) {
+            self.trend(place, growth);
+        }
         for (place, rule) in plan.rules.iter().enumerate() {
             let name = self.rule_name(place);
             let field = [("name", name.as_str()), ("displayName", rule.text.as_str())];
             self.xml.open("DerivedField", &[field[0], field[1], ("optype", "categorical"), ("dataType", "integer")]);
             self.apply("if", |d| {
                 match rule.tests.as_slice() {
+                    _ if rule.growth.is_some() => d.apply("notEqual", |d| {
+                        let trend = d.trend_name(place);
+                        d.xml.empty("FieldRef", &[("field", &trend)]);
+                        d.constant(0.0);
+                    }),
                     [] => d.truth(true),
                     [test] => d.condition(test),
                     several => d.apply("and", |d| several.iter().for_each(|test| d.condition(test))),
@@ -97,6 +104,39 @@ impl Document<'_> {
             self.xml.close();
         }
         self.xml.close();
+    }
+
+    /// What a trend is: 0 where its column is missing.
+    fn trend(&mut self, rule: usize, Growth { column, from, to, zero, per }: Growth) {
+        let (name, column) = (self.trend_name(rule), self.plan.columns[column].name);
+        self.xml.open("DerivedField", &[("name", &name), ("optype", "continuous"), ("dataType", "double")]);
+        let value = |d: &mut Self| d.xml.empty("FieldRef", &[("field", column)]);
+        let end = |d: &mut Self, function: &str, end: f64, other: &dyn Fn(&mut Self)| {
+            d.apply("if", |d| {
+                d.apply(function, |d| {
+                    value(d);
+                    d.constant(end);
+                });
+                d.constant(end);
+                other(d);
+            });
+        };
+        self.apply("if", |d| {
+            d.apply("isMissing", value);
+            d.constant(0.0);
+            d.apply("/", |d| {
+                d.apply("-", |d| {
+                    end(d, "lessThan", from, &|d| end(d, "greaterThan", to, &value));
+                    d.constant(zero);
+                });
+                d.constant(per);
+            });
+        });
+        self.xml.close();
+    }
+
+    fn trend_name(&self, rule: usize) -> String {
+        format!("{}trend_{}", self.prefix, rule + 1)
     }
 
     fn rule_name(&self, rule: usize) -> String {
@@ -233,7 +273,8 @@ impl Document<'_> {
 
     /// The codes of the rules that hold and raise the score, those that raise it most first.
     fn reasons(&mut self, score: &Score) {
-        let raising = score.terms.iter().filter(|term| term.1 > 0.0).count();
+        let raises = |&&(rule, weight): &&(usize, f64)| weight > 0.0 || self.plan.rules[rule].growth.is_some();
+        let raising = score.terms.iter().filter(raises).count();
         for rank in 1..=raising {
             let (name, rank) = (format!("{}reason_{rank}", self.prefix), rank.to_string());
             self.xml.empty(
@@ -279,9 +320,22 @@ impl Document<'_> {
     fn characteristic(&mut self, name: &str, term: Option<(usize, f64)>) {
         self.xml.open("Characteristic", &[("name", name), ("baselineScore", "0")]);
         if let Some((rule, weight)) = term {
-            let (text, weight) = (&self.plan.rules[rule].text, number(weight));
-            self.xml.open("Attribute", &[("reasonCode", text), ("partialScore", &weight)]);
-            self.xml.empty("SimplePredicate", &[("field", name), ("operator", "equal"), ("value", "1")]);
+            let (text, grows) = (&self.plan.rules[rule].text, self.plan.rules[rule].growth.is_some());
+            let holds = [("field", name), ("operator", "equal"), ("value", "1")];
+            if grows {
+                self.xml.open("Attribute", &[("reasonCode", text)]);
+                self.xml.empty("SimplePredicate", &holds);
+                self.xml.open("ComplexPartialScore", &[]);
+                self.apply("*", |d| {
+                    let trend = d.trend_name(rule);
+                    d.constant(weight);
+                    d.xml.empty("FieldRef", &[("field", &trend)]);
+                });
+                self.xml.close();
+            } else {
+                self.xml.open("Attribute", &[("reasonCode", text), ("partialScore", &number(weight))]);
+                self.xml.empty("SimplePredicate", &holds);
+            }
             self.xml.close();
         }
         self.xml.open("Attribute", &[("reasonCode", "none"), ("partialScore", "0")]);

@@ -8,13 +8,16 @@ mod dialect;
 
 use crate::header::Blanks;
 use crate::options::{Dialect, Form, Options};
-use crate::plan::{Growth, Holds, Mean, Plan, Score, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, Rule, Score, Test, spellings};
 use orthorules::{Error, Kind, Result};
 use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Terms that are added in one go. Engines limit how deep an expression may be, and each addition is one level.
 const IN_ONE_GO: usize = 64;
+
+/// A distance that makes no difference to any score.
+const NEAR: f64 = 1e-150;
 
 /// A plan, and how one dialect spells it.
 struct Query<'p> {
@@ -36,7 +39,7 @@ pub(crate) fn write(plan: &Plan, options: &Options) -> Result<String> {
     }
     let columns = plan.columns.iter().map(|column| dialect.quoted(column.name)).collect::<Result<Vec<String>>>()?;
     let mut query = Query { plan, dialect, columns, rules: Vec::new() };
-    query.rules = plan.rules.iter().map(|rule| query.conjunction(&rule.tests)).collect::<Result<_>>()?;
+    query.rules = plan.rules.iter().map(|rule| query.rule(rule)).collect::<Result<_>>()?;
     let table = table(dialect, &options.table, "")?;
     let missing = if dialect.nan().is_some() { "NULL and NaN" } else { "NULL" };
     let header = plan.header(missing, Blanks::TakenOff);
@@ -177,6 +180,20 @@ impl Query<'_> {
         format!(
             "{weight} * ((CASE WHEN {x} < {from} THEN {from} WHEN {x} > {to} THEN {to} ELSE {x} END - {zero}) / {per})"
         )
+    }
+
+    /// When a rule holds. A line adds nothing at its zero, nor does any trend so near to it that PostgreSQL would refuse a product
+    /// that becomes 0.
+    fn rule(&self, rule: &Rule) -> Result<String> {
+        let holds = self.conjunction(&rule.tests)?;
+        Ok(match rule.growth {
+            Some(Growth { column, from, to, zero, .. }) if (from < zero && zero < to) || zero.abs() < NEAR => {
+                let x = self.dialect.as_number(&self.columns[column]);
+                let [zero, near] = [self.dialect.threshold(zero), self.dialect.number(NEAR)];
+                format!("{holds} AND ABS({x} - {zero}) >= {near}")
+            }
+            _ => holds,
+        })
     }
 
     fn conjunction(&self, tests: &[Test]) -> Result<String> {
