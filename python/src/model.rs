@@ -335,7 +335,6 @@ impl Model {
         let columns = table.map(|table| table.columns.clone());
         py.detach(|| {
             guarded(|| {
-                orthorules_report::check(&self.model)?;
                 let mut report = Report { start, ..Report::new(&self.model) };
                 if let Some(columns) = columns {
                     let mut rows = Summarizer::new(&self.model);

@@ -174,6 +174,32 @@ def _amounts(n, seed):
     return frame.assign(cost=(300 * np.exp(0.7 * _score(frame)) * random.gamma(2, 0.5, n)).round(2) + 0.01)
 
 
+def _level(frame):
+    """What grows with age and bends with income, beside steps."""
+    age, income = frame["age"].fillna(40), frame["income"]
+    return 0.05 * (age - 40) + 0.06 * np.maximum(0, income - 30) + 0.8 * (frame["region"] == "south")
+
+
+def _slopes(n, seed):
+    random = np.random.default_rng(seed)
+    frame = _columns(random, n)
+    return frame.assign(cost=(20 + 8 * _level(frame) + random.normal(0, 2, n)).round(2))
+
+
+def _sloping_chances(n, seed):
+    random = np.random.default_rng(seed)
+    frame = _columns(random, n)
+    yes = random.random(n) < 1 / (1 + np.exp(1.5 - 1.5 * _level(frame)))
+    return frame.assign(returned=np.where(yes, "yes", "no"))
+
+
+def _sloping_counts(n, seed):
+    random = np.random.default_rng(seed)
+    frame = _columns(random, n)
+    years = random.uniform(0.2, 3, n).round(2)
+    return frame.assign(years=years, claims=random.poisson(years * 0.4 * np.exp(0.6 * _level(frame))))
+
+
 # Name of the case: how its table is made, its target, and further options of the fit.
 CASES = {
     "regression": (_regression, "cost", []),
@@ -182,7 +208,20 @@ CASES = {
     "a list for each class": (_several, "care", ["--multiclass", "one-vs-rest"]),
     "amounts": (_amounts, "cost", ["--task", "gamma"]),
     "counts": (_counts, "claims", ["--task", "poisson", "--exposure", "years"]),
+    "slopes": (_slopes, "cost", ["--terms", "hinge"]),
+    "sloping chances": (_sloping_chances, "returned", ["--positive", "yes", "--terms", "linear"]),
+    "sloping counts": (_sloping_counts, "claims", ["--task", "poisson", "--exposure", "years", "--terms", "hinge"]),
 }
+
+# Cases by what they predict: counts have exposures.
+COUNTS = ("counts", "sloping counts")
+NUMBERS = ("regression", "amounts", "slopes")
+SLOPING = ("slopes", "sloping chances", "sloping counts")
+
+
+def columns_of(rule):
+    """The names of the columns that a rule or a trend of a model file looks at."""
+    return {rule["trend"]["column"]} if "trend" in rule else {c["column"] for c in rule["conditions"]}
 
 
 def table(case, n=600, seed=1):
@@ -205,7 +244,7 @@ def random_rows(case, n, seed=9):
     )
     for name in frame.columns:
         frame.loc[random.random(n) < 0.1, name] = None
-    if case == "counts":
+    if case in COUNTS:
         frame["years"] = random.uniform(0.2, 3, n)
     return frame
 

@@ -67,9 +67,9 @@ def test_a_thousand_typed_rows_get_the_engine_s_predictions_and_rules(made, chro
     for start in range(0, len(rows), 50):
         typed += chromium.execute_script(TYPE, [pages.values(rows, i) for i in range(start, start + 50)])
     features = rows.drop(columns="years", errors="ignore")
-    if case == "counts":
+    if case in pages.COUNTS:
         expected = model.predict(features, exposure=rows["years"])[:, None]
-    elif case in ("regression", "amounts"):
+    elif case in pages.NUMBERS:
         expected = model.predict(features)[:, None]
     else:
         # The page has the classes in the model's order, the estimator in its own.
@@ -115,14 +115,60 @@ def test_the_slider_changes_table_and_form(made, chromium, case):
     seen = []
     for _ in range(int(slider.get_attribute("max")) + 1):
         lines, fields, text, label = chromium.execute_script(SHOWN)
-        conditions = {c["column"] for e, k in lines for c in ensembles[e]["rules"][k]["conditions"]}
-        assert set(fields) - {document.get("exposure")} == conditions
+        used = {column for e, k in lines for column in pages.columns_of(ensembles[e]["rules"][k])}
+        assert set(fields) - {document.get("exposure")} == used
         most = max(sum(e == line[0] for line in lines) for e in range(len(ensembles)))
         assert re.match(rf"(up to )?{most} rules?\b", label), (label, most)
         seen.append((len(lines), text))
         slider.send_keys(Keys.ARROW_RIGHT)
     assert seen[0][0] == 0 and seen[-1][0] > 3 and len({count for count, _ in seen}) >= 3
     assert len({text for _, text in seen}) == len(seen), "the curve says what is shown"
+
+
+# What a form shows of one row: the contributions of its terms, in the list that adds up to the score.
+ADDED = """
+const told = {};
+document.querySelectorAll('table.waterfall tr[data-rule]').forEach((tr) => {
+  told[tr.dataset.rule] = Number(tr.dataset.adds);
+});
+return told;
+"""
+
+
+@pytest.mark.parametrize("case", pages.SLOPING)
+def test_trends_are_told_with_their_lines(made, chromium, case):
+    rows = pages.random_rows(case, 20, seed=3)
+    model = orthorules.load(made[case].model)
+    pages.opened(chromium, made[case].page)
+    texts = chromium.execute_script("return orthorules.view.terms(0).map((t) => [t.text, Boolean(t.rule.trend)])")
+    trends = [text for text, is_trend in texts if is_trend]
+    assert trends and len(trends) < len(texts), "there should be both"
+    # Each has a line where rules have a bar; and its own view has a picture of it.
+    assert chromium.execute_script("return document.querySelectorAll('table.rules .slope').length") == len(trends)
+    shown = "return [...document.querySelectorAll('tr.line')].map((tr) => [tr.dataset.rule, tr.querySelector('.rule').textContent])"
+    assert {rule for rule, said in chromium.execute_script(shown) if said.startswith("per ")} == set(trends)
+    for rule, said in chromium.execute_script(shown):
+        assert rule == said or rule not in trends
+    chromium.execute_script("document.querySelectorAll('button.rule').forEach((b) => b.click())")
+    assert chromium.execute_script("return document.querySelectorAll('.panel polyline.step').length") == len(trends)
+    # A column that has trends alone is drawn as a slope.
+    slanted = "return [...document.querySelectorAll('#columns line.step')].filter((l) => l.y1.baseVal.value !== l.y2.baseVal.value).length"
+    assert chromium.execute_script(slanted) >= 1
+    features = rows.drop(columns="years", errors="ignore")
+    explained = model.explain(features)
+    for i in range(len(rows)):
+        chromium.execute_script(TYPE, [pages.values(rows, i)])
+        part = explained[(explained["row"] == i) & explained["fired"] & (explained["rule"] != "always (intercept)")]
+        told = chromium.execute_script(ADDED)
+        assert set(told) == set(part["rule"])
+        for rule, adds in zip(part["rule"], part["contribution"], strict=True):
+            assert told[rule] == pytest.approx(adds, rel=1e-12, abs=1e-12)
+    # Importance is what Python says.
+    found = chromium.execute_script("return orthorules.view.terms(0).map((t) => t.importance)")
+    from orthorules._look import importance
+
+    assert found == pytest.approx(importance(model), rel=1e-9)
+    assert chromium.get_log("browser") == []
 
 
 def test_the_page_has_the_figures_of_evaluate(made, chromium, command):
@@ -155,9 +201,9 @@ def test_coverage_and_means_are_those_of_the_table(made, chromium):
         explained = largest.explain(features)
         parts = explained.groupby("class", sort=False) if "class" in explained else [(None, explained)]
         for e, (label, part) in enumerate(parts):
-            if case == "counts":
+            if case in pages.COUNTS:
                 y, mass = data["claims"], data["years"]
-            elif case in ("regression", "amounts"):
+            elif case in pages.NUMBERS:
                 y, mass = data[made[case].target], pd.Series(1.0, data.index)
             else:
                 y = (data[made[case].target] == (label or "yes")).astype(float)
@@ -171,7 +217,9 @@ def test_coverage_and_means_are_those_of_the_table(made, chromium):
                     figures = told["rules"][e][k]
                     assert figures["rows"] == on.sum()
                     assert figures["inside"] == pytest.approx(y[on].sum() / mass[on].sum(), rel=1e-7)
-                    assert figures["outside"] == pytest.approx(y[~on].sum() / mass[~on].sum(), rel=1e-7)
+                    # A trend may say something of every row.
+                    outside = y[~on].sum() / mass[~on].sum() if not on.all() else None
+                    assert figures["outside"] == pytest.approx(outside, rel=1e-7)
 
 
 RECOURSE = """
@@ -183,9 +231,9 @@ return arguments[0].map(([row, goal, locked, exposure]) =>
 
 def goals(made, case, prediction):
     """A goal that the row has not reached, as the page, the command line and Python have it."""
-    if case == "regression":
+    if case in ("regression", "slopes"):
         return {"below": prediction - 3}, ["--below", str(prediction - 3)], {"below": prediction - 3}
-    if case in ("counts", "amounts"):
+    if case in (*pages.COUNTS, "amounts"):
         return {"above": prediction * 1.5}, ["--above", str(prediction * 1.5)], {"above": prediction * 1.5}
     classes = made[case].document()["classes"]
     other = classes[(classes.index(prediction) + 1) % len(classes)]
@@ -198,8 +246,8 @@ def test_page_command_and_python_find_the_same_changes(made, chromium, command, 
     rows.to_csv(made[case].folder / "rows.csv", index=False)
     model = orthorules.load(made[case].model)
     features = rows.drop(columns="years", errors="ignore")
-    exposure = rows["years"] if case == "counts" else None
-    predicted = model.predict(features, exposure=exposure) if case == "counts" else model.predict(features)
+    exposure = rows["years"] if case in pages.COUNTS else None
+    predicted = model.predict(features, exposure=exposure) if case in pages.COUNTS else model.predict(features)
     asked, lines = [], []
     for i in range(len(rows)):
         locked = ["region"] if i % 3 == 0 else []

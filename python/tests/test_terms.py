@@ -65,7 +65,22 @@ def test_what_cannot_be_is_said_in_one_line(fitted, tmp_path):
         RuleRegressor(terms="curves").fit(X, y)
     with pytest.raises(ValueError, match="search exact"):
         RuleRegressor(terms="linear", search="exact").fit(X, y)
-    with pytest.raises(ValueError, match="trend"):
-        model.report(tmp_path / "r.html")
-    with pytest.raises(ValueError, match="rules alone"):
-        model.recourse(X[:1], above=30)
+    labels = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
+    several = RuleClassifier(terms="linear", cv=None, max_complexity=24).fit(X, labels)
+    with pytest.raises(ValueError, match="more than two classes"):
+        several.recourse(X[:1], change_to=1)
+
+
+def test_recourse_moves_along_a_trend(fitted, tmp_path):
+    X, _, model = fitted
+    before = model.predict(X[:1])[0]
+    found = model.recourse(X[:1], above=before + 1)
+    assert len(found)
+    for _, answer in found.groupby("answer"):
+        row = X[:1].copy()
+        for column, example in zip(answer["column"], answer["example"], strict=True):
+            row[column] = float(example)
+        after = model.predict(row)[0]
+        assert after > before + 1
+    model.report(tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size > 10_000

@@ -19,7 +19,6 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Output, Failure> {
     let inputs = sources.iter().flat_map(|source| &source.files).chain([&args.model]);
     input::check_output(&args.output, inputs)?;
     let model = input::model(&args.model)?;
-    orthorules_report::check(&model)?;
     let start = Some(places(&model, input::size(&model, &args.size)?));
     keep_rules_on_interrupt();
     let notes = Notes { quiet: args.quiet, verbose: false };

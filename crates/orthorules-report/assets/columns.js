@@ -1,23 +1,38 @@
-// What the model does with each column: the rules that name only it, as a step function; the others listed.
+// What the model does with each column: the rules that name only it and its trends, as one function; the others listed.
 
 function columnEffect(view, e, column) {
-  const terms = view.terms(e).filter((t) => t.rule.conditions.some((c) => c.column === column.name));
-  const only = terms.filter((t) => t.rule.conditions.every((c) => c.column === column.name));
+  const terms = view.terms(e).filter((t) => columnsOf(t.rule).includes(column.name));
+  const only = terms.filter((t) => columnsOf(t.rule).length === 1);
+  const trends = only.filter((t) => t.rule.trend);
   const states = new States(
     column,
     only.flatMap((t) => t.rule.conditions),
     null,
   );
-  const effect = (value) =>
-    only.reduce((sum, t) => (view.model.fires(t.rule, { [column.name]: value }) ? sum + t.weight : sum), 0);
+  const row = (value) => ({ [column.name]: value });
+  const effect = (value) => only.reduce((sum, t) => sum + t.weight * view.model.amount(t.rule, row(value)), 0);
+  // Inside a step rules add the same everywhere, and trends what they are.
+  const rulesAt = (value) =>
+    only.reduce((sum, t) => (!t.rule.trend && view.model.fires(t.rule, row(value)) ? sum + t.weight : sum), 0);
+  const trendsAt = (x) => trends.reduce((sum, t) => sum + t.weight * trendValue(t.rule.trend, x), 0);
+  const kinks = [...new Set(trends.flatMap((t) => [t.rule.trend.from, t.rule.trend.to]))].sort((a, b) => a - b);
   const steps = states.states
     .map((state, i) => ({ state, value: states.example(i), text: states.text(i) }))
     .filter((s) => s.value !== undefined)
-    .map((s) => ({ ...s, effect: effect(s.value) }));
+    .map((s) => {
+      const level = rulesAt(s.value);
+      const { low, high } = s.state;
+      // Where the line bends between two places.
+      const bends = (from, to) => [from, ...kinks.filter((x) => x > from && x < to), to];
+      const line = (from, to) => bends(from, to).map((x) => [x, level + trendsAt(x)]);
+      const ends = line(low ? low.at : -Infinity, high ? high.at : Infinity).map((point) => point[1]);
+      return { ...s, line, ends };
+    });
   return {
     column,
     only,
     steps,
+    kinks,
     missing: effect(null),
     together: terms.filter((t) => !only.includes(t)),
     importance: terms.reduce((sum, t) => sum + t.importance, 0),
@@ -31,7 +46,8 @@ function numberSteps(view, found, range) {
   const cuts = steps
     .flatMap((s) => [s.state.low, s.state.high])
     .filter(Boolean)
-    .map((end) => end.at);
+    .map((end) => end.at)
+    .concat(found.kinks);
   const seen = (summary && (summary.edges || summary.numbers)) || column.range || [];
   const ends = [...cuts, ...(seen.length > 0 ? [seen[0], seen[seen.length - 1]] : [])];
   let [from, to] = [Math.min(...ends), Math.max(...ends)];
@@ -46,7 +62,7 @@ function numberSteps(view, found, range) {
     y: range,
     bottom: 24,
     label:
-      `What ${column.name} adds: ${steps.map((s) => `${s.text}: ${signed([s.effect])[0]}`).join('; ')}; ` +
+      `What ${column.name} adds: ${steps.map((s) => `${s.text}: ${fromTo(s.ends)}`).join('; ')}; ` +
       `missing: ${signed([found.missing])[0]}`,
   });
   const zero = c.y(0);
@@ -70,17 +86,25 @@ function numberSteps(view, found, range) {
   }
   c.plot.append(svg('line', { class: 'zero', x1: c.left, x2: c.width - 8, y1: zero, y2: zero }));
   steps.forEach((s, i) => {
-    const [x1, x2] = [c.x(s.state.low ? s.state.low.at : from), c.x(s.state.high ? s.state.high.at : to)];
-    const wide = x2 - x1 < 2 ? [x1 - 2, x2 + 2] : [x1, x2];
-    c.plot.append(
-      svg(
-        'line',
-        { class: 'step', x1: wide[0], x2: wide[1], y1: c.y(s.effect), y2: c.y(s.effect) },
-        tip(`${s.text}: ${signed([s.effect])[0]}`),
-      ),
-    );
-    if (i > 0)
-      c.plot.append(svg('line', { class: 'riser', x1, x2: x1, y1: c.y(steps[i - 1].effect), y2: c.y(s.effect) }));
+    const line = s.line(s.state.low ? s.state.low.at : from, s.state.high ? s.state.high.at : to);
+    line.slice(1).forEach(([x, y], k) => {
+      const [x1, x2] = [c.x(line[k][0]), c.x(x)];
+      const wide = x2 - x1 < 2 && line.length === 2 ? [x1 - 2, x2 + 2] : [x1, x2];
+      const text =
+        line[k][1] === y && line.length === 2
+          ? s.text
+          : `${rounded(line[k][0], 4)} to ${rounded(x, 4)} of ${column.name}`;
+      c.plot.append(
+        svg(
+          'line',
+          { class: 'step', x1: wide[0], x2: wide[1], y1: c.y(line[k][1]), y2: c.y(y) },
+          tip(`${text}: ${fromTo([line[k][1], y])}`),
+        ),
+      );
+    });
+    const x = c.x(line[0][0]);
+    const before = i > 0 ? steps[i - 1].line(line[0][0], line[0][0])[0][1] : null;
+    if (i > 0) c.plot.append(svg('line', { class: 'riser', x1: x, x2: x, y1: c.y(before), y2: c.y(line[0][1]) }));
   });
   const x = c.width - 34;
   c.plot.append(
@@ -94,13 +118,19 @@ function numberSteps(view, found, range) {
   return c.svg;
 }
 
+// An effect, or the first and the last of several.
+function fromTo(effects) {
+  const texts = signed([effects[0], effects[effects.length - 1]]);
+  return effects.every((x) => x === effects[0]) ? texts[0] : `${texts[0]} to ${texts[1]}`;
+}
+
 function levelBars(found) {
   const lines = [
     ...found.steps.map((s) => [
       s.state.levels.length > 4
         ? `${s.state.levels.slice(0, 3).join(', ')} and ${s.state.levels.length - 3} others`
         : s.state.levels.join(', '),
-      s.effect,
+      s.ends[0],
     ]),
     ['missing', found.missing],
   ];
@@ -144,7 +174,7 @@ function columnsSection(view) {
       .map((column) => columnEffect(view, e, column))
       .filter((f) => f.only.length + f.together.length > 0)
       .sort((a, b) => b.importance - a.importance);
-    const all = found.flatMap((f) => [f.missing, ...f.steps.map((s) => s.effect)]).concat(0);
+    const all = found.flatMap((f) => [f.missing, ...f.steps.flatMap((s) => s.ends)]).concat(0);
     const [low, high] = [Math.min(...all), Math.max(...all)];
     const pad = (high - low || 1) * 0.08;
     const range = {
@@ -184,7 +214,7 @@ function columnsSection(view) {
   };
   view.listen(draw);
   const idle = [...view.model.columns.values()].filter(
-    (c) => !view.model.ensembles.some((en) => en.rules.some((r) => r.conditions.some((k) => k.column === c.name))),
+    (c) => !view.model.ensembles.some((en) => en.rules.some((r) => columnsOf(r).includes(c.name))),
   );
   return {
     id: 'columns',

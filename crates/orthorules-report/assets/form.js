@@ -4,12 +4,10 @@
 function plausible(view) {
   const values = {};
   for (const column of view.model.columns.values()) {
-    const conditions = view.model.ensembles
-      .flatMap((e) => e.rules)
-      .flatMap((r) => r.conditions)
-      .filter((c) => c.column === column.name);
-    const cuts = conditions
-      .map((c) => c.value)
+    const rules = view.model.ensembles.flatMap((e) => e.rules);
+    const conditions = rules.flatMap((r) => r.conditions).filter((c) => c.column === column.name);
+    const trends = rules.flatMap((r) => (r.trend && r.trend.column === column.name ? [r.trend] : []));
+    const cuts = [...conditions.map((c) => c.value), ...trends.flatMap((t) => [t.from, t.zero, t.to])]
       .filter((v) => typeof v === 'number')
       .sort((a, b) => a - b);
     values[column.name] =
@@ -106,9 +104,10 @@ function waterfall(view, e, row) {
   const all = view.terms(e);
   const held = all
     .filter((t) => view.model.fires(t.rule, row))
-    .sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight));
-  const sums = held.reduce((list, t) => [...list, list[list.length - 1] + t.weight], [intercept]);
-  const texts = signed([...held.map((t) => t.weight), intercept, ...sums]);
+    .map((t) => ({ ...t, adds: t.weight * view.model.amount(t.rule, row) }))
+    .sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
+  const sums = held.reduce((list, t) => [...list, list[list.length - 1] + t.adds], [intercept]);
+  const texts = signed([...held.map((t) => t.adds), intercept, ...sums]);
   const from = Math.min(0, ...sums);
   const to = Math.max(0, ...sums);
   const x = linear(from, to === from ? from + 1 : to, 2, 198);
@@ -156,11 +155,11 @@ function waterfall(view, e, row) {
       line('always', strip(0, intercept, 'start'), texts[held.length], texts[held.length + 1], {}),
       held.map((t, i) =>
         line(
-          ruleText(t.rule),
-          strip(sums[i], sums[i + 1], t.weight < 0 ? 'down' : 'up'),
+          t.rule.trend ? ['by the trend ', ruleText(t.rule)] : ruleText(t.rule),
+          strip(sums[i], sums[i + 1], t.adds < 0 ? 'down' : 'up'),
           texts[i],
           texts[held.length + 2 + i],
-          { 'data-rule': t.text },
+          { 'data-rule': t.text, 'data-adds': t.adds },
         ),
       ),
     ),

@@ -1,7 +1,7 @@
 // Rows in groups that satisfy the same rules, and single rows of the sample.
 
-// Rows that satisfy the same rules, as {rows, weight, mass, target, classes, fired(e, k)}: all rows of a table,
-// or where their groups are too many, the sampled rows one by one.
+// Rows that satisfy the same rules, as {rows, weight, mass, target, classes, fired(e, k), amount(e, k)}: all rows of a
+// table, or where their groups are too many or trends tell their rows apart, the sampled rows one by one.
 function groupsOf(view, data) {
   if (data.cells) return data.cells;
   const counts = view.model.ensembles.map((e) => e.rules.length);
@@ -19,13 +19,16 @@ function groupsOf(view, data) {
         target: groups.target[g],
         classes: groups.classes ? groups.classes[g] : [],
         fired: (e, k) => ((bits[(start[e] + k) >> 3] >> ((start[e] + k) & 7)) & 1) === 1,
+        amount(e, k) {
+          return Number(this.fired(e, k));
+        },
       };
     });
   } else {
     data.cells = sample.numbers.map((_, i) => {
       const row = rowOf(data, i);
-      const fired = view.model.ensembles.map((ensemble) =>
-        ensemble.rules.map((rule) => view.model.fires(rule, row.values)),
+      const amounts = view.model.ensembles.map((ensemble) =>
+        ensemble.rules.map((rule) => view.model.amount(rule, row.values)),
       );
       const classes = view.model.classes.map((_c, k) => (row.y === k ? row.weight : 0));
       return {
@@ -34,7 +37,8 @@ function groupsOf(view, data) {
         mass: row.weight * row.exposure,
         target: row.weight * (row.y || 0),
         classes,
-        fired: (e, k) => fired[e][k],
+        fired: (e, k) => amounts[e][k] !== 0,
+        amount: (e, k) => amounts[e][k],
       };
     });
   }
@@ -70,7 +74,7 @@ const targetText = (view, y) => (y === null ? '–' : view.isClasses ? view.mode
 function predictedGroups(view, data) {
   const { model, places } = view;
   return groupsOf(view, data).map((g) => {
-    const scores = places.map((place, e) => model.sum(e, place, (k) => g.fired(e, k)));
+    const scores = places.map((place, e) => model.sum(e, place, (k) => g.amount(e, k)));
     return { ...g, scores, prediction: model.predict(scores, 1) };
   });
 }

@@ -14,7 +14,7 @@ function example(view) {
       'p',
       { class: 'lineexample' },
       el('b', { class: first.weight < 0 ? 'minus' : 'plus' }, first.shown),
-      ' if ',
+      first.rule.trend ? ' ' : ' if ',
       ruleText(first.rule),
     ),
     sentence(view, first),

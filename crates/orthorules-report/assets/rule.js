@@ -121,7 +121,7 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
       const x = scale(value, op);
       node.append(
         svg('line', { class: 'cut', x1: x, x2: x, y1: top, y2: base }),
-        svg('text', { class: 'cuttext', x, y: base + 28, 'text-anchor': 'middle' }, `${SIGNS[op]} ${plain(value)}`),
+        svg('text', { class: 'cuttext', x, y: base + 28, 'text-anchor': 'middle' }, `${SIGNS[op] || op} ${plain(value)}`),
       );
     });
   }
@@ -165,7 +165,10 @@ function overlap(view, data, e, first, second) {
 }
 
 function overlapMatrix(view, e) {
-  const terms = view.terms(e).sort(ORDERS.importance);
+  const terms = view
+    .terms(e)
+    .filter((t) => !t.rule.trend)
+    .sort(ORDERS.importance);
   const data = view.table && view.table.labelled ? view.table : view.judged;
   const cell = (a, b) => {
     const part = a === b ? 1 : overlap(view, data, e, a.index, b.index);
@@ -216,7 +219,9 @@ function movedRows(view, term) {
       const scores = model.scores(places, row.values);
       const without = scores.map((s, e) =>
         e === term.e
-          ? model.sum(e, places[e], (k) => k !== term.index && model.fires(model.ensembles[e].rules[k], row.values))
+          ? model.sum(e, places[e], (k) =>
+              k === term.index ? 0 : model.amount(model.ensembles[e].rules[k], row.values),
+            )
           : s,
       );
       const [after, before] = [model.predict(scores, row.exposure), model.predict(without, row.exposure)];
@@ -226,7 +231,7 @@ function movedRows(view, term) {
     .sort((a, b) => b.by - a.by || a.row.number - b.row.number)
     .slice(0, 5);
   if (moved.length === 0) return el('p', { class: 'dim' }, 'It holds for none of the sampled rows.');
-  const columns = [...new Set(term.rule.conditions.map((c) => c.column))];
+  const columns = columnsOf(term.rule);
   const shown = (v) =>
     v === null ? el('span', { class: 'none' }, 'missing') : typeof v === 'number' ? plain(v) : name(v);
   return el(
@@ -268,6 +273,7 @@ function movedRows(view, term) {
 }
 
 function sentence(view, term) {
+  if (term.rule.trend) return trendSentence(view, term);
   const { weight } = term;
   const amount = term.shown.slice(1);
   const target = view.isClasses ? `${view.model.target} = ${view.className(term.e)}` : view.model.target;
@@ -286,8 +292,28 @@ function sentence(view, term) {
   return el('p', {}, 'If ', ruleText(term.rule), ', ', effect, '. Otherwise the rule adds nothing.');
 }
 
+// The line of a trend, and the rows along its column.
+function trendPictures(view, term) {
+  const { trend } = term.rule;
+  const column = view.model.columns.get(trend.column);
+  const ends = [
+    { op: 'from', value: trend.from },
+    { op: 'to', value: trend.to },
+  ];
+  const selected = (value) => trendValue(trend, value) !== 0;
+  return [
+    el('figure', {}, el('figcaption', { class: 'title' }, trendText(trend)), trendPicture(view, term)),
+    el(
+      'figure',
+      {},
+      el('figcaption', { class: 'title' }, name(trend.column)),
+      columnPicture(view, column, { selected, cuts: ends, e: term.e }),
+    ),
+  ];
+}
+
 function rulePanel(view, term) {
-  const columns = [...new Set(term.rule.conditions.map((c) => c.column))].map((n) => view.model.columns.get(n));
+  const columns = term.rule.trend ? [] : columnsOf(term.rule).map((n) => view.model.columns.get(n));
   const pictures = columns.map((column) => {
     const own = term.rule.conditions.filter((c) => c.column === column.name);
     const cuts = own.filter((c) => typeof c.value === 'number');
@@ -307,21 +333,23 @@ function rulePanel(view, term) {
     );
   });
   const proof = view.terms(term.e).some((t) => t.rule.proven) ? certificate(term.rule) : null;
-  const others = view.judged
-    ? view
-        .terms(term.e)
-        .filter((t) => t.index !== term.index)
-        .map((t) => ({ t, part: overlap(view, view.judged, term.e, term.index, t.index) }))
-        .filter((o) => o.part > 0)
-        .sort((a, b) => b.part - a.part)
-        .slice(0, 5)
-    : [];
+  // A trend holds nearly everywhere, which says nothing of rules.
+  const others =
+    view.judged && !term.rule.trend
+      ? view
+          .terms(term.e)
+          .filter((t) => t.index !== term.index && !t.rule.trend)
+          .map((t) => ({ t, part: overlap(view, view.judged, term.e, term.index, t.index) }))
+          .filter((o) => o.part > 0)
+          .sort((a, b) => b.part - a.part)
+          .slice(0, 5)
+      : [];
   return el(
     'div',
     { class: 'inside' },
     sentence(view, term),
     proof && el('p', { class: 'dim' }, proof.long),
-    el('div', { class: 'pictures' }, pictures),
+    el('div', { class: 'pictures' }, term.rule.trend ? trendPictures(view, term) : pictures),
     others.length > 0 && [
       el('h4', {}, 'Rules that hold for the same rows'),
       el(

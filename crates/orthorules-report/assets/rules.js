@@ -23,7 +23,7 @@ function certificate(rule) {
 
 // How many rows lack a value of a rule's columns: whether the rule holds there depends on what it asks.
 function missingText(view, term) {
-  const texts = [...new Set(term.rule.conditions.map((c) => c.column))].flatMap((column) => {
+  const texts = columnsOf(term.rule).flatMap((column) => {
     const summary = view.table && view.table.columns.find((c) => c.name === column);
     // Without a table, the model file knows how it was in training.
     const [missing, of] = summary
@@ -35,13 +35,16 @@ function missingText(view, term) {
           [
             name(column),
             ` missing in ${share(missing, of)} of rows: `,
-            asks ? 'the rule can hold' : 'the rule does not hold',
+            term.rule.trend ? 'it adds nothing' : asks ? 'the rule can hold' : 'the rule does not hold',
           ],
         ]
       : [];
   });
   return texts.map((text) => el('span', { class: 'missing' }, text));
 }
+
+// Whether any size of a model may have trends.
+const hasTrends = (model) => model.ensembles.some((e) => e.rules.some((rule) => rule.trend));
 
 function rulesSection(view) {
   const holder = el('div', {});
@@ -114,6 +117,8 @@ function rulesSection(view) {
       ruleText(term.rule),
     );
     const largest = Math.max(...all.map((t) => t.importance), Number.MIN_VALUE);
+    const widest = Math.max(...all.map((t) => (t.rule.trend ? 0 : Math.abs(t.weight))));
+    const target = term.rule.trend ? null : term.target;
     const row = el(
       'tr',
       { class: 'line', 'data-rule': term.text, 'data-index': term.index, 'data-ensemble': term.e },
@@ -123,7 +128,7 @@ function rulesSection(view) {
         texts.weight,
         view.factorOf && el('span', { class: 'note' }, `${view.factorOf} × ${texts.factor}`),
       ),
-      el('td', { class: 'barcell' }, weightBar(term.weight, Math.max(...all.map((t) => Math.abs(t.weight))))),
+      el('td', { class: 'barcell' }, term.rule.trend ? trendBar(term) : weightBar(term.weight, widest)),
       el(
         'th',
         { scope: 'row', class: 'what' },
@@ -144,9 +149,9 @@ function rulesSection(view) {
         el(
           'td',
           { class: 'n', 'data-head': `${view.meanWord} if it holds` },
-          view.mean(term.target && term.target.inside),
+          view.mean(target && target.inside),
         ),
-      hasTarget && el('td', { class: 'n', 'data-head': 'if not' }, view.mean(term.target && term.target.outside)),
+      hasTarget && el('td', { class: 'n', 'data-head': 'if not' }, view.mean(target && target.outside)),
       el(
         'td',
         { class: 'meters', 'data-head': 'importance' },
@@ -163,10 +168,10 @@ function rulesSection(view) {
     const { intercept } = view.model.ensembles[e].path[view.places[e]];
     const values = [...terms.map((t) => t.weight), intercept];
     const [weights, factors] = [signed(values), aligned(values.map(Math.exp), 3)];
-    const hasTarget = terms.some((t) => t.target && t.target.inside !== null);
+    const hasTarget = terms.some((t) => !t.rule.trend && t.target && t.target.inside !== null);
     const wanted = search.value.trim().toLowerCase();
     const shown = terms.filter(
-      (t) => wanted === '' || t.rule.conditions.some((c) => c.column.toLowerCase().includes(wanted)),
+      (t) => wanted === '' || columnsOf(t.rule).some((column) => column.toLowerCase().includes(wanted)),
     );
     shown.sort(ORDERS[order.value]);
     const titles = head(hasTarget);
@@ -215,7 +220,7 @@ function rulesSection(view) {
 
   const draw = () => {
     refill(holder, ...view.model.ensembles.map((_, e) => list(e)));
-    overlaps.hidden = !view.judged || view.several || view.terms(0).length < 2;
+    overlaps.hidden = !view.judged || view.several || view.terms(0).filter((t) => !t.rule.trend).length < 2;
     drawOverlaps();
     if (view.light) view.light();
   };
@@ -241,7 +246,11 @@ function rulesSection(view) {
         { class: 'dim' },
         el('i', { class: 'swatch' }),
         ' holds for the row that is tried further down. Importance is |weight| · 2p(1 − p), p the share of ' +
-          'rows for which the rule holds: how far the rule moves a row from the average, on average.',
+          'rows for which the rule holds: how far the rule moves a row from the average, on average.' +
+          (hasTrends(view.model)
+            ? ' A trend says how much each step adds. Its rows are those for which it adds anything, and its ' +
+              'importance is what it would be if numbers were spread evenly between its ends.'
+            : ''),
       ),
     ],
   };

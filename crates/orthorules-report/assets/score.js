@@ -33,6 +33,15 @@ function holds(condition, column, value) {
   }
 }
 
+// What a trend is for a number: 0 where it is missing.
+function trendValue({ from, to, zero, per }, x) {
+  if (typeof x !== 'number' || Number.isNaN(x)) return 0;
+  return ((x < from ? from : x > to ? to : x) - zero) / per;
+}
+
+// The names of the columns that a rule looks at.
+const columnsOf = (rule) => (rule.trend ? [rule.trend.column] : [...new Set(rule.conditions.map((c) => c.column))]);
+
 const sigmoid = (f) => 1 / (1 + Math.exp(-f));
 
 // What class `k` has of a list of rules that several share.
@@ -80,22 +89,29 @@ class Model {
     });
   }
 
+  // What a weight is multiplied by: 1 where a rule holds, else 0; what a trend is.
+  amount(rule, row) {
+    return rule.trend ? trendValue(rule.trend, row[rule.trend.column]) : Number(this.fires(rule, row));
+  }
+
+  // Whether a rule holds; of a trend, whether it says anything.
   fires(rule, row) {
+    if (rule.trend) return this.amount(rule, row) !== 0;
     return rule.conditions.every((condition, i) => {
       const value = row[condition.column];
       return holds(condition, rule.places[i], value === undefined ? null : value);
     });
   }
 
-  // Score of ensemble `e`: `fired(index)` says whether a rule holds.
-  sum(e, place, fired) {
+  // Score of ensemble `e`: `amount(index)` says what the weight of a rule is multiplied by.
+  sum(e, place, amount) {
     const step = this.ensembles[e].path[place];
-    return this.terms(e, place).reduce((score, t) => (fired(t.index) ? score + t.weight : score), step.intercept);
+    return this.terms(e, place).reduce((score, t) => score + t.weight * amount(t.index), step.intercept);
   }
 
   // All scores of a row at one size.
   scores(places, row) {
-    return places.map((place, e) => this.sum(e, place, (k) => this.fires(this.ensembles[e].rules[k], row)));
+    return places.map((place, e) => this.sum(e, place, (k) => this.amount(this.ensembles[e].rules[k], row)));
   }
 
   // Probabilities of the other class and of the class with this score.
@@ -137,11 +153,16 @@ class Model {
       : prediction.value;
   }
 
+  // Whether some term of a size is a trend.
+  hasTrends(places) {
+    return places.some((place, e) => this.terms(e, place).some((t) => t.rule.trend));
+  }
+
   // The columns that rules of a size use, in the model's order.
   used(places) {
     const names = new Set();
     places.forEach((place, e) => {
-      for (const t of this.terms(e, place)) t.rule.conditions.forEach((c) => names.add(c.column));
+      for (const t of this.terms(e, place)) columnsOf(t.rule).forEach((column) => names.add(column));
     });
     return [...this.columns.values()].filter((column) => names.has(column.name));
   }

@@ -241,6 +241,12 @@ function whatIfSection(view) {
 
   const drawChange = () => {
     const goal = goalOf();
+    goalForm.hidden = view.several && model.hasTrends(view.places);
+    if (goalForm.hidden) {
+      const why = 'With trends and more than two classes, what would change it is not known.';
+      refill(answers, el('p', { class: 'dim' }, why));
+      return;
+    }
     if (goal.class !== undefined) goalClass.value = String(goal.class);
     else if (document.activeElement !== goalField && state.goal.value === undefined)
       goalField.value = plain(Object.values(goal)[0]);

@@ -37,10 +37,19 @@ function clauses(rule) {
 }
 
 const ruleText = (rule) =>
-  clauses(rule).map((clause, i) => [
+  rule.trend
+    ? [el('span', { class: 'clause' }, trendText(rule.trend))]
+    : clauses(rule).map((clause, i) => [
     i > 0 && el('span', { class: 'and' }, ' and '),
     el('span', { class: 'clause' }, clause),
   ]);
+
+// How far a weight of 1 moves a row from the average, on average, where a rule holds for the share `p` of rows. A trend does
+// so as if the numbers were spread evenly between its ends.
+function moved(rule, p) {
+  if (rule.trend) return 0.25 * ((rule.trend.to - rule.trend.from) / rule.trend.per) * (p === null ? 1 : p);
+  return p === null ? 1 : 2 * p * (1 - p);
+}
 
 // A report at one size, and who wants to hear of another.
 class View {
@@ -126,7 +135,7 @@ class View {
         shown: shown[order],
         text: this.words.rules[e][term.index],
         covered,
-        importance: p === null ? Math.abs(term.weight) : Math.abs(term.weight) * 2 * p * (1 - p),
+        importance: Math.abs(term.weight) * moved(term.rule, p),
         target:
           this.table && this.table.labelled
             ? this.table.rules[e][term.index]

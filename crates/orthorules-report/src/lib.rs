@@ -36,7 +36,7 @@ pub use digest::{Sha256, hex};
 pub use page::page;
 pub use summary::{Summarizer, Summary};
 
-use orthorules::{Error, Model, Result};
+use orthorules::Model;
 
 /// A model and what the page is to tell of it.
 #[derive(Debug)]
@@ -53,18 +53,6 @@ pub struct Report<'m> {
     pub table: Option<Summary>,
     /// Rows that it has not seen.
     pub test: Option<Summary>,
-}
-
-/// Whether there can be a report of `model`, or the error that says why not.
-pub fn check(model: &Model) -> Result<()> {
-    let mut rules = model.ensembles.iter().flat_map(|ensemble| &ensemble.rules);
-    match rules.find_map(|rule| rule.trend.as_ref()) {
-        Some(trend) => Err(Error::Conflict(format!(
-            "a report cannot show trends yet, and the model has one in {:?}: use show and explain",
-            trend.column
-        ))),
-        None => Ok(()),
-    }
 }
 
 impl<'m> Report<'m> {

@@ -11,12 +11,13 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// The script's parts, each of which may use those before it.
-const SCRIPT: [&str; 16] = [
+const SCRIPT: [&str; 17] = [
     include_str!("../assets/number.js"),
     include_str!("../assets/score.js"),
     include_str!("../assets/recourse.js"),
     include_str!("../assets/draw.js"),
     include_str!("../assets/words.js"),
+    include_str!("../assets/trend.js"),
     include_str!("../assets/groups.js"),
     include_str!("../assets/curve.js"),
     include_str!("../assets/rules.js"),

@@ -100,13 +100,17 @@ fn exports_give_the_same_numbers() {
     }
     sandbox.write("new.csv", &table);
     sandbox.write("p.csv", &sandbox.ok(&["predict", "m.json", "new.csv", "-q"]).stdout);
-    for (target, file) in
-        [("python", "m.py"), ("javascript", "m.mjs"), ("c", "m.c"), ("sql", "m.sql"), ("excel", "m.xlsx")]
-    {
+    let files = [
+        ("python", "m.py"),
+        ("javascript", "m.mjs"),
+        ("c", "m.c"),
+        ("sql", "m.sql"),
+        ("excel", "m.xlsx"),
+        ("pmml", "m.pmml"),
+        ("onnx", "m.onnx"),
+    ];
+    for (target, file) in files {
         sandbox.ok(&["export", "m.json", "--to", target, "-o", file]);
-    }
-    for target in ["pmml", "onnx"] {
-        refused(&sandbox, &["export", "m.json", "--to", target, "-o", "no"], &[target, "cannot hold the trend"]);
     }
     let has =
         |program: &str| std::process::Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
@@ -133,6 +137,20 @@ fn exports_give_the_same_numbers() {
     }
 }
 
+/// The page has the trend, and a change of the prediction is one along its line.
+#[test]
+fn reports_and_recourse_know_trends() {
+    let sandbox = Sandbox::with(&[("t.csv", &trips())]);
+    sandbox.ok(&[&FIT[..], &["--terms", "linear", "-q", "-o", "m.json"]].concat());
+    sandbox.ok(&["report", "m.json", "t.csv", "-o", "r.html", "-q"]);
+    assert!(sandbox.read("r.html").contains("\"trend\":{\"column\":\"km\""));
+    sandbox.write("one.csv", "km,weather\n20,dry\n");
+    let minutes = numbers(&sandbox.ok(&["predict", "m.json", "one.csv", "-q"]).stdout)[0];
+    let goal = format!("{}", minutes + 0.5);
+    let told = sandbox.ok(&["explain", "m.json", "one.csv", "--row", "1", "--above", &goal, "-q"]).stdout;
+    assert!(told.contains("<= km"), "{told}");
+}
+
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
     let sandbox = Sandbox::with(&[("t.csv", &trips()), ("people.csv", &people())]);
@@ -148,8 +166,6 @@ fn what_cannot_be_is_refused_in_one_line() {
     refused(&sandbox, &fit(&["--terms", "linear", "--memory-limit", "1MB"]), &["--memory-limit", "in memory"]);
     refused(&sandbox, &fit(&["--terms", "curves"]), &["curves"]);
     sandbox.ok(&fit(&["--terms", "linear", "-q", "-o", "m.json"]));
-    refused(&sandbox, &["explain", "m.json", "t.csv", "--row", "1", "--below", "5"], &["rules alone", "km"]);
-    refused(&sandbox, &["report", "m.json", "t.csv", "-o", "r.html"], &["trends", "km"]);
     let hostile = sandbox.read("m.json");
     for (from, to) in
         [("\"per\": 10.0", "\"per\": 0.0"), ("\"column\": \"km\"", "\"column\": \"weather\""), ("\"per\"", "\"step\"")]

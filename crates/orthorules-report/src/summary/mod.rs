@@ -84,7 +84,9 @@ impl<'m> Summarizer<'m> {
         let used = model.columns.iter().map(|c| c.name.as_str()).filter(|name| names.contains(name)).collect();
         let sample = Sample::new(DRAWN, model);
         let (counted, digest) = (Counted::default(), Some(Sha256::default()));
-        let (inside, groups) = (InsideSums::new(model), Some(Groups::new(model)));
+        // Rows that satisfy the same rules differ where there are trends.
+        let has_trends = model.ensembles.iter().flat_map(|e| &e.rules).any(|rule| rule.trend.is_some());
+        let (inside, groups) = (InsideSums::new(model), (!has_trends).then(|| Groups::new(model)));
         Self { model, sizes, used, needs_target: false, counted, measures, inside, groups, sample, digest }
     }
 

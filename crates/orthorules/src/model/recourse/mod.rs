@@ -4,13 +4,17 @@
 //! |---|---|
 //! | values that no condition tells apart, as states of a column | `states.rs` |
 //! | what is wanted of the prediction, and whether scores within some range could give it | `goal.rs` |
+//! | numbers of an interval where trends slope, and the point at which the goal is reached | `slide.rs` |
 //! | sets of columns by size, states by cost | `search.rs` |
 //!
-//! The search is exact. Thresholds cut a column into few intervals, so that the sets of changes can be counted out, and
-//! what no change within a set can reach is left out by a bound on the score.
+//! The search is exact. Thresholds and ends of trends cut a column into few intervals, so that the sets of changes can be
+//! counted out, and what no change within a set can reach is left out by a bound on the score. Inside an interval a score is a
+//! straight line of each column. So an interval can reach the goal if its best end can, and the least change is at the nearest
+//! end or at the point where the goal is reached. Where several columns slope, all go the same part of their way.
 
 mod goal;
 mod search;
+mod slide;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -22,6 +26,7 @@ use crate::base::error::{Error, Result};
 use crate::data::problem::exposures;
 use crate::data::table::{Kind, Table, Values};
 use crate::model::predict::Activations;
+use crate::model::rule::Rule;
 use crate::model::{Model, Size};
 use search::{Search, Sum, Term};
 use states::States;
@@ -49,6 +54,13 @@ pub enum Given {
     Missing,
 }
 
+impl Given {
+    /// The number, where it is one.
+    fn number(&self) -> Option<f64> {
+        if let Self::Number(x) = self { Some(*x) } else { None }
+    }
+}
+
 /// One column's change.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -61,7 +73,8 @@ pub struct Change {
     pub to: To,
     /// One of them.
     pub example: Given,
-    /// What the change costs: how many intervals between thresholds it moves; 1 for levels, and for what was missing.
+    /// What the change costs: how many intervals between thresholds it moves; 1 for levels, and for what was missing. In a column
+    /// with trends, their ends cut intervals, too, and a change costs 1 inside of its own interval and 1 more for each other.
     pub steps: usize,
 }
 
@@ -111,8 +124,10 @@ impl Model {
             .iter()
             .map(|&c| {
                 let spec = &self.columns[c];
-                let own = self.conditions_of(steps).filter(|condition| condition.column == spec.name);
-                States::new(spec, &own.collect::<Vec<_>>(), &given(&one, &spec.name, spec.kind))
+                let own = self.rules_of(steps).flat_map(|rule| &rule.conditions).filter(|c| c.column == spec.name);
+                let trends = self.rules_of(steps).filter_map(|rule| rule.trend.as_ref());
+                let trends: Vec<_> = trends.filter(|trend| trend.column == spec.name).collect();
+                States::new(spec, &own.collect::<Vec<_>>(), &trends, &given(&one, &spec.name, spec.kind))
             })
             .collect();
         let sums = self.ensembles.iter().zip(steps).map(|(ensemble, step)| Sum {
@@ -120,15 +135,15 @@ impl Model {
             terms: ensemble.terms(step).map(|(rule, weight)| Term::new(weight, rule, &columns)).collect(),
         });
         let locked: Vec<bool> = columns.iter().map(|c| wish.locked.contains(&c.name)).collect();
-        Ok(Search::new(self, &columns, sums.collect(), &locked, exposure).run(wish))
+        Ok(Search::new(self, &columns, sums.collect(), &locked, exposure, wish.goal).run(wish))
     }
 
-    /// A trend has no few values that could be counted out.
+    /// With several scores, no one end of an interval is best for all of them.
     fn check_terms(&self, steps: &[&Size]) -> Result<()> {
-        let mut terms = self.ensembles.iter().zip(steps).flat_map(|(ensemble, step)| ensemble.terms(step));
-        match terms.find_map(|(rule, _)| rule.trend.as_ref()) {
+        match self.rules_of(steps).find_map(|rule| rule.trend.as_ref()).filter(|_| steps.len() > 1) {
             Some(trend) => Err(Error::Conflict(format!(
-                "what would change a prediction is known for models of rules alone, but this one has a trend in {:?}",
+                "with more than two classes, what would change a prediction is known for models of rules alone, \
+                 but this one has a trend in {:?}",
                 trend.column
             ))),
             None => Ok(()),
@@ -161,15 +176,14 @@ impl Model {
         }
     }
 
-    /// The conditions of the rules of these steps.
-    fn conditions_of<'m>(&'m self, steps: &[&'m Size]) -> impl Iterator<Item = &'m crate::model::rule::Condition> {
-        let rules = self.ensembles.iter().zip(steps.to_vec()).flat_map(|(e, step)| e.terms(step).map(|(rule, _)| rule));
-        rules.flat_map(|rule| &rule.conditions)
+    /// The rules and trends of these steps.
+    fn rules_of<'m>(&'m self, steps: &[&'m Size]) -> impl Iterator<Item = &'m Rule> {
+        self.ensembles.iter().zip(steps.to_vec()).flat_map(|(e, step)| e.terms(step).map(|(rule, _)| rule))
     }
 
     /// The places of the columns that the rules of these steps use, in order.
     fn columns_of(&self, steps: &[&Size]) -> Vec<usize> {
-        let used: std::collections::HashSet<&str> = self.conditions_of(steps).map(|c| c.column.as_str()).collect();
+        let used: std::collections::HashSet<&str> = self.rules_of(steps).flat_map(Rule::columns).collect();
         (0..self.columns.len()).filter(|&c| used.contains(self.columns[c].name.as_str())).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! Sets of columns by size; of each set the cheapest states that reach the goal.
 
+use super::slide::{Reach, Slope, least_part};
 use super::states::States;
-use super::{Answer, Change, Goal, Recourse, Wish};
+use super::{Answer, Change, Given, Goal, Recourse, Wish};
 use crate::model::Model;
 use crate::model::predict::mean_of;
 use crate::model::rule::Rule;
@@ -17,13 +18,13 @@ pub(super) struct Sum {
     pub(super) terms: Vec<Term>,
 }
 
-/// A rule: what it adds, and for each of its columns in which states its conditions hold.
-pub(super) struct Term {
-    weight: f64,
-    parts: Vec<Part>,
+/// A rule: what it adds, and for each of its columns in which states its conditions hold; or a trend.
+pub(super) enum Term {
+    Rule { weight: f64, parts: Vec<Part> },
+    Trend(Slope),
 }
 
-struct Part {
+pub(super) struct Part {
     column: usize,
     /// One entry for each state, and one for the row's own value.
     holds: Vec<bool>,
@@ -34,6 +35,10 @@ struct Part {
 
 impl Term {
     pub(super) fn new(weight: f64, rule: &Rule, columns: &[States]) -> Self {
+        if let Some(trend) = &rule.trend {
+            let column = columns.iter().position(|states| states.name == trend.column).unwrap_or(0);
+            return Self::Trend(Slope { column, trend: trend.clone(), weight });
+        }
         let part = |(column, states): (usize, &States)| {
             let own: Vec<Vec<bool>> =
                 rule.conditions.iter().filter(|c| c.column == states.name).map(|c| states.holds(c)).collect();
@@ -41,25 +46,55 @@ impl Term {
                 return None;
             }
             let holds: Vec<bool> = (0..=states.choices.len()).map(|s| own.iter().all(|truth| truth[s])).collect();
-            let others = || (0..states.choices.len()).filter(|&s| s != states.now && states.example(s).is_some());
+            let others = || (0..states.choices.len()).filter(|&s| states.is_open(s));
             let can_hold = others().any(|s| holds[s]);
             let can_fail = others().any(|s| !holds[s]);
             Some(Part { column, holds, can_hold, can_fail })
         };
-        Self { weight, parts: columns.iter().enumerate().filter_map(part).collect() }
+        Self::Rule { weight, parts: columns.iter().enumerate().filter_map(part).collect() }
     }
 
-    /// Whether it holds where every column has the state that `at` says.
-    fn holds(&self, at: &[usize]) -> bool {
-        self.parts.iter().all(|part| part.holds[at[part.column]])
+    fn slope(&self) -> Option<&Slope> {
+        if let Self::Trend(slope) = self { Some(slope) } else { None }
+    }
+
+    /// The most that it adds, whatever its sign.
+    fn size(&self) -> f64 {
+        match self {
+            Self::Rule { weight, .. } => weight.abs(),
+            Self::Trend(slope) => slope.extremes().into_iter().fold(0.0, |most, adds| most.max(adds.abs())),
+        }
     }
 }
 
 impl Sum {
-    /// The score where every column has the state that `at` says, added up as a prediction adds it.
-    fn score(&self, at: &[usize]) -> f64 {
-        let holding = self.terms.iter().filter(|term| term.holds(at));
-        holding.fold(self.intercept, |score, term| score + term.weight)
+    /// The score where every column has the state that `row` says, added up as a prediction adds it.
+    fn score(&self, row: &Row) -> f64 {
+        self.terms.iter().fold(self.intercept, |score, term| match term {
+            Term::Rule { weight, parts } if parts.iter().all(|part| part.holds[row.at[part.column]]) => score + weight,
+            Term::Rule { .. } => score,
+            Term::Trend(slope) => score + slope.adds(row.numbers[slope.column]),
+        })
+    }
+
+    /// The trends in a column.
+    fn slopes(&self, column: usize) -> impl Iterator<Item = &Slope> {
+        self.terms.iter().filter_map(Term::slope).filter(move |slope| slope.column == column)
+    }
+}
+
+/// A row in the making: the state of every column, and its number where trends need it.
+#[derive(Debug, Clone)]
+struct Row {
+    at: Vec<usize>,
+    numbers: Vec<f64>,
+}
+
+impl Row {
+    /// The row as it is.
+    fn now(columns: &[States]) -> Self {
+        let number = |states: &States| states.from.number().unwrap_or(f64::NAN);
+        Self { at: columns.iter().map(|c| c.now).collect(), numbers: columns.iter().map(number).collect() }
     }
 }
 
@@ -78,6 +113,8 @@ pub(super) struct Search<'s> {
     columns: &'s [States],
     sums: Vec<Sum>,
     exposure: f64,
+    /// What each state of each column offers; nothing where the column cannot change to it.
+    reaches: Vec<Vec<Option<Reach>>>,
     /// The columns that may change.
     free: Vec<usize>,
     gains: Gains,
@@ -94,8 +131,21 @@ pub(super) struct Search<'s> {
 type Found = (usize, Vec<usize>, Vec<usize>);
 
 impl<'s> Search<'s> {
-    pub(super) fn new(model: &'s Model, columns: &'s [States], sums: Vec<Sum>, locked: &[bool], exposure: f64) -> Self {
-        let now = now(columns);
+    pub(super) fn new(
+        model: &'s Model,
+        columns: &'s [States],
+        sums: Vec<Sum>,
+        locked: &[bool],
+        exposure: f64,
+        goal: Goal,
+    ) -> Self {
+        let now = Row::now(columns);
+        let up = matches!(goal, Goal::Above(_) | Goal::Class(1..));
+        let reaches = columns.iter().enumerate().map(|(c, states)| {
+            let slopes: Vec<&Slope> = sums.iter().flat_map(|sum| sum.slopes(c)).collect();
+            (0..states.choices.len()).map(|to| Reach::new(states, to, &slopes, up)).collect()
+        });
+        let reaches = reaches.collect();
         let zeros = || vec![vec![0.0; columns.len()]; sums.len()];
         let mut gains = Gains { up: zeros(), down: zeros(), most_up: Vec::new(), most_down: Vec::new() };
         for (e, sum) in sums.iter().enumerate() {
@@ -107,10 +157,10 @@ impl<'s> Search<'s> {
         let free: Vec<usize> = (0..columns.len()).filter(|&c| !locked[c]).collect();
         gains.most_up = gains.up.iter().map(|gains| most(gains, &free)).collect();
         gains.most_down = gains.down.iter().map(|gains| most(gains, &free)).collect();
-        let total = |sum: &Sum| sum.terms.iter().fold(sum.intercept.abs(), |total, t| total + t.weight.abs());
+        let total = |sum: &Sum| sum.terms.iter().fold(sum.intercept.abs(), |total, t| total + t.size());
         let slack = sums.iter().map(|sum| ROUNDING * total(sum)).collect();
         let scores = sums.iter().map(|sum| sum.score(&now)).collect();
-        Self { model, columns, sums, exposure, free, gains, scores, slack, nodes: 0, open: true }
+        Self { model, columns, sums, exposure, reaches, free, gains, scores, slack, nodes: 0, open: true }
     }
 
     pub(super) fn run(mut self, wish: &Wish) -> Recourse {
@@ -130,7 +180,7 @@ impl<'s> Search<'s> {
         }
         found.truncate(wish.most);
         let complete = self.nodes <= MOST_NODES;
-        Recourse { met, answers: found.iter().map(|found| self.answer(found)).collect(), complete }
+        Recourse { met, answers: found.iter().map(|found| self.answer(wish.goal, found)).collect(), complete }
     }
 
     /// Adds sets of `more` further columns from place `from` of the free ones on, beside the `chosen`.
@@ -178,9 +228,9 @@ impl<'s> Search<'s> {
 
     /// The states of all columns of `set` that reach the goal at the fewest steps, the first of them in order.
     fn cheapest(&mut self, goal: Goal, set: &[usize]) -> Option<(usize, Vec<usize>)> {
-        let mut at = now(self.columns);
+        let mut row = Row::now(self.columns);
         let mut best = None;
-        self.states(goal, set, 0, 0, &mut at, &mut best);
+        self.states(goal, set, 0, 0, &mut row, &mut best);
         best
     }
 
@@ -191,7 +241,7 @@ impl<'s> Search<'s> {
         set: &[usize],
         next: usize,
         steps: usize,
-        at: &mut [usize],
+        row: &mut Row,
         best: &mut Option<(usize, Vec<usize>)>,
     ) {
         self.nodes += 1;
@@ -200,43 +250,57 @@ impl<'s> Search<'s> {
             return;
         }
         let Some(&column) = set.get(next) else {
-            if goal.is_met(self.model, &self.scores(at), self.exposure) {
-                *best = Some((steps, set.iter().map(|&c| at[c]).collect()));
+            if self.is_met(goal, row) {
+                *best = Some((steps, set.iter().map(|&c| row.at[c]).collect()));
             }
             return;
         };
-        let (low, high) = self.range(at, &set[next..]);
+        let (low, high) = self.range(row, &set[next..]);
         if !goal.is_possible(self.model, &low, &high, self.exposure) {
             return;
         }
-        let states = &self.columns[column];
-        for state in (0..states.choices.len()).filter(|&s| s != states.now) {
-            if states.example(state).is_some() {
-                at[column] = state;
-                self.states(goal, set, next + 1, steps + states.steps(state), at, best);
+        let (states, own) = (&self.columns[column], row.numbers[column]);
+        for state in 0..states.choices.len() {
+            if let Some(reach) = self.reaches[column][state] {
+                (row.at[column], row.numbers[column]) = (state, reach.best);
+                self.states(goal, set, next + 1, steps + states.steps(state), row, best);
             }
         }
-        at[column] = states.now;
+        (row.at[column], row.numbers[column]) = (states.now, own);
     }
 
-    fn scores(&self, at: &[usize]) -> Vec<f64> {
-        self.sums.iter().map(|sum| sum.score(at)).collect()
+    fn scores(&self, row: &Row) -> Vec<f64> {
+        self.sums.iter().map(|sum| sum.score(row)).collect()
+    }
+
+    fn is_met(&self, goal: Goal, row: &Row) -> bool {
+        goal.is_met(self.model, &self.scores(row), self.exposure)
     }
 
     /// Bounds of the scores where the `open` columns may take any other state.
-    fn range(&self, at: &[usize], open: &[usize]) -> (Vec<f64>, Vec<f64>) {
+    fn range(&self, row: &Row, open: &[usize]) -> (Vec<f64>, Vec<f64>) {
         let bounds = |(sum, slack): (&Sum, &f64)| {
             let (mut low, mut high) = (sum.intercept - slack, sum.intercept + slack);
             for term in &sum.terms {
+                let (weight, parts) = match term {
+                    Term::Rule { weight, parts } => (weight, parts),
+                    Term::Trend(slope) => {
+                        let own = slope.adds(row.numbers[slope.column]);
+                        let [least, most] = if open.contains(&slope.column) { slope.extremes() } else { [own, own] };
+                        low += least;
+                        high += most;
+                        continue;
+                    }
+                };
                 let (mut holds, mut sure) = (true, true);
-                for part in &term.parts {
+                for part in parts {
                     let is_open = open.contains(&part.column);
-                    holds &= if is_open { part.can_hold } else { part.holds[at[part.column]] };
+                    holds &= if is_open { part.can_hold } else { part.holds[row.at[part.column]] };
                     sure &= !(is_open && part.can_fail);
                 }
                 if holds {
-                    low += if sure { term.weight } else { term.weight.min(0.0) };
-                    high += if sure { term.weight } else { term.weight.max(0.0) };
+                    low += if sure { *weight } else { weight.min(0.0) };
+                    high += if sure { *weight } else { weight.max(0.0) };
                 }
             }
             (low, high)
@@ -244,21 +308,48 @@ impl<'s> Search<'s> {
         self.sums.iter().zip(&self.slack).map(bounds).unzip()
     }
 
-    fn answer(&self, (steps, set, states): &Found) -> Answer {
-        let mut at = now(self.columns);
-        let change = |(&c, &state): (&usize, &usize)| {
+    fn answer(&self, goal: Goal, (steps, set, states): &Found) -> Answer {
+        let mut start = Row::now(self.columns);
+        let places: Vec<(usize, usize, Reach)> = set
+            .iter()
+            .zip(states)
+            .filter_map(|(&c, &state)| self.reaches[c][state].map(|reach| (c, state, reach)))
+            .collect();
+        places.iter().for_each(|&(c, state, _)| start.at[c] = state);
+        let with = |number: &dyn Fn(&Reach) -> f64| {
+            let mut row = start.clone();
+            places.iter().for_each(|(c, _, reach)| row.numbers[*c] = number(reach));
+            row
+        };
+        let slides = places.iter().any(|(_, _, reach)| reach.slides());
+        // Where any number of the intervals does, there is no more to say.
+        let anywhere = !slides || self.is_met(goal, &with(&|reach| reach.worst));
+        let part = if slides { least_part(|part| self.is_met(goal, &with(&|reach| reach.at(part)))) } else { 0.0 };
+        let mut row = with(&|reach| reach.at(part));
+        for &(c, _, reach) in &places {
+            row.numbers[c] = reach.readable(row.numbers[c], self.columns[c].whole);
+        }
+        if !self.is_met(goal, &row) {
+            row = with(&|reach| reach.best);
+        }
+        let change = |&(c, state, reach): &(usize, usize, Reach)| {
             let column = &self.columns[c];
-            at[c] = state;
+            let x = row.numbers[c];
+            let to = &column.choices[state];
             Change {
                 column: column.name.clone(),
                 from: column.from.clone(),
-                to: column.choices[state].clone(),
-                example: column.example(state).unwrap_or(super::Given::Missing),
+                to: if reach.slides() && !anywhere { to.onward(x, reach.best) } else { to.clone() },
+                example: if reach.slides() {
+                    Given::Number(x)
+                } else {
+                    column.example(state).unwrap_or(Given::Missing)
+                },
                 steps: column.steps(state),
             }
         };
-        let changes = set.iter().zip(states).map(change).collect();
-        let scores = self.scores(&at);
+        let changes = places.iter().map(change).collect();
+        let scores = self.scores(&row);
         let prediction = mean_of(self.model, &scores, self.exposure).into_values();
         Answer { changes, steps: *steps, scores, prediction }
     }
@@ -266,8 +357,19 @@ impl<'s> Search<'s> {
 
 impl Gains {
     /// What changes of single columns could do by way of one rule.
-    fn add(&mut self, e: usize, term: &Term, now: &[usize], locked: &[bool]) {
-        let failing: Vec<&Part> = term.parts.iter().filter(|part| !part.holds[now[part.column]]).collect();
+    fn add(&mut self, e: usize, term: &Term, now: &Row, locked: &[bool]) {
+        let (weight, parts) = match term {
+            Term::Rule { weight, parts } => (*weight, parts),
+            Term::Trend(slope) => {
+                if !locked[slope.column] {
+                    let (own, [least, most]) = (slope.adds(now.numbers[slope.column]), slope.extremes());
+                    self.up[e][slope.column] += (most - own).max(0.0);
+                    self.down[e][slope.column] += (own - least).max(0.0);
+                }
+                return;
+            }
+        };
+        let failing: Vec<&Part> = parts.iter().filter(|part| !part.holds[now.at[part.column]]).collect();
         let mut credit = |column: usize, gain: f64| {
             if gain > 0.0 {
                 self.up[e][column] += gain;
@@ -277,13 +379,13 @@ impl Gains {
         };
         if failing.is_empty() {
             // Any of its columns may end it.
-            for part in term.parts.iter().filter(|part| part.can_fail && !locked[part.column]) {
-                credit(part.column, -term.weight);
+            for part in parts.iter().filter(|part| part.can_fail && !locked[part.column]) {
+                credit(part.column, -weight);
             }
         } else if failing.iter().all(|part| part.can_hold && !locked[part.column]) {
             // All of these must change before it holds, so that each has its share of the merit.
             for part in &failing {
-                credit(part.column, term.weight / failing.len() as f64);
+                credit(part.column, weight / failing.len() as f64);
             }
         }
     }
@@ -302,9 +404,4 @@ fn most(gains: &[f64], free: &[usize]) -> Vec<Vec<f64>> {
         [0.0].into_iter().chain(grown).collect()
     };
     (0..=free.len()).map(sums).collect()
-}
-
-/// The states of the row as it is.
-fn now(columns: &[States]) -> Vec<usize> {
-    columns.iter().map(|c| c.now).collect()
 }

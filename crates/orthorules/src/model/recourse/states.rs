@@ -5,6 +5,7 @@ use crate::base::decimal::plain;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::model::rule::{Condition, Op, Operand};
+use crate::model::trend::Trend;
 
 /// One end of an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,6 +53,15 @@ impl To {
     }
 }
 
+impl To {
+    /// The part of an interval from `x` on to `best`, which is one of its ends; that number alone where it is `x`.
+    pub(super) fn onward(&self, x: f64, best: f64) -> Self {
+        let Self::Interval { low, high } = self else { return self.clone() };
+        let here = Some(End { at: x, included: true });
+        Self::Interval { low: if best < x { *low } else { here }, high: if best > x { *high } else { here } }
+    }
+}
+
 /// A column with its states.
 #[derive(Debug)]
 pub(super) struct States {
@@ -66,27 +76,41 @@ pub(super) struct States {
     /// All levels that the model knows, in order where they have one.
     levels: Vec<String>,
     /// Whether its values are whole numbers, as far as can be told: all thresholds are, and so is the row's own value.
-    whole: bool,
-    /// Where numbers are cut: before the threshold of `>=` (false), or after that of `<=` (true).
+    pub(super) whole: bool,
+    /// Where numbers are cut: before the threshold of `>=` (false), or after that of `<=` (true). Trends bend there, too.
     cuts: Vec<(f64, bool)>,
+    /// Whether trends tell numbers of one state apart.
+    pub(super) slopes: bool,
 }
 
 impl States {
-    pub(super) fn new(spec: &ColumnSpec, conditions: &[&Condition], from: &Given) -> Self {
+    pub(super) fn new(spec: &ColumnSpec, conditions: &[&Condition], trends: &[&Trend], from: &Given) -> Self {
+        let slopes = !trends.is_empty();
         let (name, from, levels) = (spec.name.clone(), from.clone(), spec.levels.clone());
         if spec.kind != Kind::Numeric {
             let states = joined(spec, conditions);
             let own = |state: &To| matches!((state, &from), (To::Levels(all), Given::Level(l)) if all.contains(l));
             let now = states.iter().position(own).unwrap_or(states.len());
-            return Self { name, from, choices: states, now, numeric: false, levels, whole: false, cuts: Vec::new() };
+            return Self {
+                name,
+                from,
+                choices: states,
+                now,
+                numeric: false,
+                levels,
+                whole: false,
+                cuts: Vec::new(),
+                slopes,
+            };
         }
-        let mut cuts: Vec<(f64, bool)> = conditions.iter().filter_map(|c| cut(c)).collect();
+        let bends = trends.iter().flat_map(|trend| [(trend.from + 0.0, false), (trend.to + 0.0, true)]);
+        let mut cuts: Vec<(f64, bool)> = conditions.iter().filter_map(|c| cut(c)).chain(bends).collect();
         cuts.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         cuts.dedup();
         let low = |i: usize| i.checked_sub(1).map(|i| End { at: cuts[i].0, included: !cuts[i].1 });
         let high = |i: usize| cuts.get(i).map(|&(at, after)| End { at, included: after });
         let mut states: Vec<To> = (0..=cuts.len()).map(|i| To::Interval { low: low(i), high: high(i) }).collect();
-        if let ([_, _], true) = (states.as_slice(), spec.flag) {
+        if let ([_, _], true) = (states.as_slice(), spec.flag && !slopes) {
             // What is not 1 is 0, where there is nothing else.
             let bit = |at: f64| Some(End { at, included: true });
             states = [0.0, 1.0].map(|at| To::Interval { low: bit(at), high: bit(at) }).to_vec();
@@ -98,7 +122,7 @@ impl States {
         let is_whole = |x: f64| x.fract() == 0.0;
         let own = if let Given::Number(x) = from { is_whole(x) } else { true };
         let whole = own && !cuts.is_empty() && cuts.iter().all(|cut| is_whole(cut.0));
-        Self { name, from, choices: states, now, numeric: true, levels, whole, cuts }
+        Self { name, from, choices: states, now, numeric: true, levels, whole, cuts, slopes }
     }
 
     /// Whether a condition on this column holds, for every state and last for the row's own value.
@@ -128,7 +152,38 @@ impl States {
 
     /// What it costs to change to the state at place `to`.
     pub(super) fn steps(&self, to: usize) -> usize {
-        if self.numeric && self.now < self.choices.len() { self.now.abs_diff(to) } else { 1 }
+        // Where trends slope, a change inside of its own interval is one already.
+        let own = usize::from(self.slopes);
+        if self.numeric && self.now < self.choices.len() { self.now.abs_diff(to) + own } else { 1 }
+    }
+
+    /// Whether a change to the state at place `to` lowers a number.
+    pub(super) fn falls(&self, to: usize) -> bool {
+        to < self.now && self.now < self.choices.len()
+    }
+
+    /// Whether the column may change to the state at place `to`, which may be its own where trends tell its numbers apart.
+    pub(super) fn is_open(&self, to: usize) -> bool {
+        if to == self.now { self.slopes } else { self.example(to).is_some() }
+    }
+
+    /// The least and the largest number of an interval that has both ends, where it has any.
+    pub(super) fn ends(&self, to: usize) -> Option<[f64; 2]> {
+        let To::Interval { low: Some(low), high: Some(high) } = &self.choices[to] else { return None };
+        let from = if low.included { low.at } else { self.beside(low.at, 1.0) };
+        let to = if high.included { high.at } else { self.beside(high.at, -1.0) };
+        (from <= to).then_some([from, to])
+    }
+
+    /// The next number up or down.
+    fn beside(&self, x: f64, way: f64) -> f64 {
+        if self.whole {
+            x + way
+        } else if way > 0.0 {
+            x.next_up()
+        } else {
+            x.next_down()
+        }
     }
 
     /// A value of the state at place `to`: the nearest end where it belongs to the interval. Nothing where no number lies
@@ -138,7 +193,7 @@ impl States {
             To::Levels(levels) => return levels.first().cloned().map(Given::Level),
             To::Interval { low, high } => (low, high),
         };
-        let falls = to < self.now && self.now < self.choices.len();
+        let falls = self.falls(to);
         let (near, far) = if falls { (high, low) } else { (low, high) };
         let away = |at: f64| if self.whole { 1.0 } else { (at.abs() / 10.0).max(1.0) };
         // Which way leads from the near end into the interval.

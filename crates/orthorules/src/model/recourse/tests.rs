@@ -6,6 +6,7 @@ use crate::data::loss::Link;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Column;
 use crate::model::rule::{Condition, Op, Operand, Rule};
+use crate::model::trend::Trend;
 use crate::model::{Ensemble, Status};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,16 +39,22 @@ fn condition() -> impl Strategy<Value = Condition> {
     })
 }
 
-fn ensemble(class: Option<String>) -> impl Strategy<Value = Ensemble> {
-    let rule = prop::collection::vec(condition(), 1..4).prop_map(|conditions| Rule {
-        trend: None,
-        conditions,
-        covered: 0,
-        value: 0.0,
-        bound: None,
-        proven: false,
-        nodes: 0,
-    });
+/// A line or a hinge of one of the first two columns.
+fn trend() -> impl Strategy<Value = Trend> {
+    (0usize..2, -2i8..2, 1i8..4, 0u8..3, 1u8..4).prop_map(|(column, from, length, kind, per)| {
+        let (from, to) = (f64::from(from) / 2.0, f64::from((from + length).min(2)) / 2.0);
+        let zero = [from, to, (from + to) / 2.0][usize::from(kind)];
+        Trend { column: NAMES[column].into(), from, to, zero, per: f64::from(per) / 4.0 }
+    })
+}
+
+/// Terms of a score; some of them trends, where there may be any.
+fn ensemble(class: Option<String>, trends: bool) -> impl Strategy<Value = Ensemble> {
+    let rule =
+        |conditions, trend| Rule { trend, conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
+    let rules = prop::collection::vec(condition(), 1..4).prop_map(move |conditions| rule(conditions, None));
+    let slopes = trend().prop_map(move |trend| rule(Vec::new(), Some(trend)));
+    let rule = prop_oneof![2 => rules, u32::from(trends) => slopes];
     let rules = prop::collection::vec((rule, -4i8..5), 0..6);
     (rules, -3i8..4).prop_map(move |(rules, intercept)| {
         let weights: Vec<f64> = rules.iter().map(|(_, w)| f64::from(*w) / 3.0).collect();
@@ -66,16 +73,16 @@ fn ensemble(class: Option<String>) -> impl Strategy<Value = Ensemble> {
 }
 
 fn model() -> impl Strategy<Value = Model> {
-    let single = || ensemble(None).prop_map(|e| vec![e]);
-    let several = (ensemble(Some("p".into())), ensemble(Some("q".into())), ensemble(Some("r".into())))
-        .prop_map(|(p, q, r)| vec![p, q, r]);
+    let single = || any::<bool>().prop_flat_map(|trends| ensemble(None, trends)).prop_map(|e| vec![e]);
+    let of_class = |class: &str| ensemble(Some(class.into()), false);
+    let several = (of_class("p"), of_class("q"), of_class("r")).prop_map(|(p, q, r)| vec![p, q, r]);
     let shapes = prop_oneof![
         single().prop_map(|e| (Task::Regression, Link::Canonical, vec![], e)),
         single().prop_map(|e| (Task::Poisson, Link::Canonical, vec![], e)),
         single().prop_map(|e| (Task::Gamma, Link::Canonical, vec![], e)),
         (single(), any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["n", "y"], e)),
         (several, any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["p", "q", "r"], e)),
-        ensemble(None).prop_map(|e| (Task::Classification, Link::Softmax, vec!["p", "q", "r"], sharing(&e))),
+        ensemble(None, false).prop_map(|e| (Task::Classification, Link::Softmax, vec!["p", "q", "r"], sharing(&e))),
     ];
     shapes.prop_map(|(task, link, classes, ensembles)| {
         let column = |name: &str, kind, levels: &[&str]| {
@@ -120,6 +127,20 @@ fn link(identity: bool) -> Link {
     if identity { Link::Identity } else { Link::Canonical }
 }
 
+impl To {
+    /// Whether a value is one of these.
+    fn has(&self, value: &Given) -> bool {
+        match (self, value) {
+            (Self::Interval { low, high }, Given::Number(x)) => {
+                let above = low.is_none_or(|end| *x > end.at || end.included && *x == end.at);
+                above && high.is_none_or(|end| *x < end.at || end.included && *x == end.at)
+            }
+            (Self::Levels(levels), Given::Level(level)) => levels.contains(level),
+            _ => false,
+        }
+    }
+}
+
 /// What the columns of a row hold.
 type Row = [Given; 4];
 
@@ -160,19 +181,38 @@ fn is_met(model: &Model, row: &Row, goal: Goal) -> bool {
     }
 }
 
-/// Values on, beside and between all thresholds that models have here, and every level. Where all thresholds of a column are
-/// whole numbers, and the row's value is none other, so are these.
+/// Where thresholds and ends of trends cut a column: the number, and whether it belongs below.
+fn cuts(model: &Model, column: usize) -> Vec<(f64, bool)> {
+    let rules = || model.ensembles.iter().flat_map(|e| &e.rules);
+    let conditions = rules().flat_map(|r| &r.conditions).filter(|c| c.column == NAMES[column]);
+    let thresholds = conditions.filter_map(|c| match (c.op, &c.value) {
+        (Op::Le, Some(Operand::Number(t))) => Some((*t, true)),
+        (Op::Ge, Some(Operand::Number(t))) => Some((*t, false)),
+        _ => None,
+    });
+    let trends = rules().filter_map(|r| r.trend.as_ref()).filter(|t| t.column == NAMES[column]);
+    let mut cuts: Vec<(f64, bool)> = thresholds.chain(trends.flat_map(|t| [(t.from, false), (t.to, true)])).collect();
+    cuts.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    cuts.dedup();
+    cuts
+}
+
+/// Whether all thresholds of a column are whole numbers, and the row's value is none other.
+fn is_whole(model: &Model, row: &Row, column: usize) -> bool {
+    let value = row[column].number();
+    let cuts = cuts(model, column);
+    !cuts.is_empty() && cuts.iter().map(|cut| cut.0).chain(value).all(|x| x.fract() == 0.0)
+}
+
+/// Values on, beside and between all thresholds and ends that models have here, and every level. Between two of them a score is
+/// a straight line, so that more values would not reach further. They are whole numbers where a column has no others.
 fn values(model: &Model, row: &Row, column: usize) -> Vec<Given> {
     match column {
+        0 | 1 if is_whole(model, row, column) => (-2..3).map(|x| Given::Number(f64::from(x))).collect(),
         0 | 1 => {
-            let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
-            let own = conditions.filter(|c| c.column == NAMES[column]);
-            let thresholds = own.filter_map(|c| if let Some(Operand::Number(t)) = c.value { Some(t) } else { None });
-            let value = if let Given::Number(x) = row[column] { Some(x) } else { None };
-            let thresholds: Vec<f64> = thresholds.collect();
-            let whole = !thresholds.is_empty() && thresholds.iter().chain(&value).all(|x| x.fract() == 0.0);
-            let eighths = (-16..17).filter(|eighth| !whole || eighth % 8 == 0);
-            eighths.map(|eighth| Given::Number(f64::from(eighth) / 8.0)).collect()
+            let quarters = (-8..9).map(|quarter| f64::from(quarter) / 4.0);
+            let beside = cuts(model, column).into_iter().flat_map(|(t, _)| [t.next_down(), t.next_up()]);
+            quarters.chain(beside).map(Given::Number).collect()
         }
         2 => LEVELS.iter().chain(&["never"]).map(|l| Given::Level((*l).into())).collect(),
         _ => ["false", "true"].map(|l| Given::Level(l.into())).to_vec(),
@@ -182,13 +222,11 @@ fn values(model: &Model, row: &Row, column: usize) -> Vec<Given> {
 /// How many cuts of the model lie between two values of a column.
 fn steps(model: &Model, column: usize, from: &Given, to: &Given) -> usize {
     let (Given::Number(a), Given::Number(b)) = (from, to) else { return 1 };
-    let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
-    let between = |c: &&Condition| match (c.op, &c.value) {
-        (Op::Le, Some(Operand::Number(t))) if c.column == NAMES[column] => (a <= t) != (b <= t),
-        (Op::Ge, Some(Operand::Number(t))) if c.column == NAMES[column] => (a >= t) != (b >= t),
-        _ => false,
-    };
-    conditions.filter(between).map(|c| format!("{c}")).collect::<BTreeSet<_>>().len()
+    let between = |&(t, below): &(f64, bool)| if below { (*a <= t) != (*b <= t) } else { (*a >= t) != (*b >= t) };
+    // Where there are trends, a change inside of an interval is one, too.
+    let mut trends = model.ensembles.iter().flat_map(|e| &e.rules).filter_map(|r| r.trend.as_ref());
+    let own = usize::from(trends.any(|t| t.column == NAMES[column]));
+    cuts(model, column).into_iter().filter(between).count() + own
 }
 
 /// Every inclusion-minimal set of columns by which the goal can be met, with the fewest steps.
@@ -263,6 +301,29 @@ proptest! {
             prop_assert!(is_met(&model, &changed, goal));
             let predicted = model.predict(&table(&changed)).unwrap();
             prop_assert_eq!(predicted.values(), &answer.prediction[..]);
+            // All other values that are told would do as well, and a single number could not have stayed nearer.
+            for change in &answer.changes {
+                for value in values(&model, &row, place(&change.column)).iter().filter(|value| change.to.has(value)) {
+                    let mut other = changed.clone();
+                    other[place(&change.column)] = value.clone();
+                    prop_assert!(is_met(&model, &other, goal), "{} at {:?}", change.to.text(&change.column), value);
+                }
+            }
+            if let ([change], Some(from)) = (&answer.changes[..], answer.changes[0].from.number()) {
+                let (column, to) = (place(&change.column), change.example.number().unwrap());
+                for part in (0..200).map(|k| f64::from(k) / 200.0) {
+                    let x = Given::Number(from + part * (to - from));
+                    // Numbers are rounded to a thousandth of their way, which here is 2 at most.
+                    let is_nearer = (1.0 - part) * (to - from).abs() > 0.002;
+                    let nearer = is_nearer && steps(&model, column, &row[column], &x) == change.steps;
+                    if nearer && !is_whole(&model, &row, column) {
+                        changed[column] = x.clone();
+                        // Where nothing slopes, all numbers of the interval are the same.
+                        let same = model.predict(&table(&changed)).unwrap().values() == &answer.prediction[..];
+                        prop_assert!(same || !is_met(&model, &changed, goal), "{x:?} does, too");
+                    }
+                }
+            }
         }
         // Fewer answers are the first of all.
         let few = model.recourse(&table(&row), 0, &steps_of, &Wish { most: 2, ..wish }).unwrap();
@@ -342,4 +403,19 @@ fn a_search_that_is_too_long_ends() {
     assert!(!found.complete);
     let pairs = model.recourse(&table, 0, &steps, &wish(1.5)).unwrap();
     assert!(pairs.complete && pairs.answers.len() == 60 * 59 / 2);
+}
+
+/// A trend moves as far as it must, rounded on to a readable number, and no further.
+#[test]
+fn a_trend_moves_to_where_the_goal_is_reached() {
+    let text = r#"{"format":"orthorules-model","version":2,"task":"regression","loss":"squared","target":"y",
+        "columns":[{"name":"x","kind":"numeric"}],
+        "rules":[{"conditions":[],"trend":{"column":"x","from":-0.5,"to":0.5,"zero":0.5,"per":0.25}}],
+        "path":[{"rules":1,"intercept":0,"weights":[0.3333333333333333],"train_risk":0}],"chosen":1}"#;
+    let model = Model::from_json(text).unwrap();
+    let score = |u: f64| (u - 0.5) / 0.25 / 3.0;
+    assert_eq!(texts(&model, 0.25, Goal::Below(score(0.06051))), ["-0.5 <= x <= 0.0605"]);
+    assert_eq!(texts(&model, 7.0, Goal::Below(score(0.4))), ["-0.5 <= x <= 0.399"]);
+    assert_eq!(texts(&model, -7.0, Goal::Above(score(0.25))), ["0.251 <= x <= 0.5"]);
+    assert_eq!(texts(&model, 0.25, Goal::Above(0.1)), [""; 0]);
 }
