@@ -3,7 +3,9 @@
 import contextlib
 import os
 import pickle
+import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -12,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cluster_cases import CASES, EVEN, ODD, ROLES, Expected, table
-from export_tools import program
 
 sql = pytest.importorskip("pyspark.sql", reason="SKIPPED: fits on Spark were not run: pyspark is not installed")
-program("java", "fits on Spark")
+if shutil.which("java") is None:
+    pytest.skip("SKIPPED: fits on Spark were not run, since java is not installed (make test-tools)", allow_module_level=True)
 
 import orthorules._spark_rows as inside  # noqa: E402
 import orthorules.spark as rules  # noqa: E402
@@ -332,8 +334,6 @@ def test_the_process_that_holds_rows_may_be_killed(session, expected, round_):
 
 
 def test_files_that_are_lost_are_written_again(session, expected):
-    import shutil
-
     losing = at_round(5, lambda rows: [shutil.rmtree(folder) for folder, _ in places(rows)])
     with losing.patched():
         assert fitted("regression", session, [300, 600]).to_json() == expected("regression")
@@ -341,8 +341,6 @@ def test_files_that_are_lost_are_written_again(session, expected):
 
 
 def test_a_source_that_changes_ends_the_fit(session, tmp_path):
-    import shutil
-
     source = tmp_path / "factor"
     source.write_text("1")
     path = str(source)
@@ -399,6 +397,54 @@ def test_without_executors_a_fit_ends_with_an_error(session, monkeypatch):
     with pytest.raises(RuntimeError, match="no executor is left"):
         fitted("regression", session, [500])
     assert time.monotonic() - began + rest < 60
+
+
+# Executors that are processes of their own: one of two is killed, and then all go.
+CLUSTER = """
+import os, signal, sys, time
+import test_spark as tests
+
+session = tests.session_on("local-cluster[2,1,1024]")
+context = session.sparkContext
+kill = lambda _: [os.kill(p, signal.SIGKILL) for p, _ in list(tests.processes("CoarseGrainedExecutorBackend"))[:1]]
+killing = tests.at_round(4, kill, 0.02)
+with killing.patched():
+    model = tests.fitted("regression", session, [400, 800])
+assert killing.found
+with open(sys.argv[1], "w") as file:
+    file.write(model.to_json())
+# The first rounds are those in which executors start.
+print("slowest", max(killing.seconds[3:]))
+assert max(killing.seconds[3:]) < 30
+
+def leave(_):
+    executors = context._jsc.sc().getExecutorIds()
+    assert executors.size() > 0
+    for i in range(executors.size()):
+        context._jsc.sc().killExecutor(executors.apply(i))
+    return time.monotonic()
+
+leaving = tests.at_round(3, leave)
+try:
+    with leaving.patched():
+        tests.fitted("regression", session, [500])
+except RuntimeError as error:
+    took = time.monotonic() - leaving.found
+    print(error, took)
+    assert "no executor is left" in str(error) and took < 60
+    sys.exit(7)
+"""
+
+
+def test_executors_may_be_killed(expected, tmp_path):
+    here = os.path.dirname(__file__)
+    script, model = tmp_path / "cluster.py", tmp_path / "model.json"
+    script.write_text(CLUSTER)
+    environment = {**os.environ, "PYTHONPATH": here}
+    command = [sys.executable, str(script), str(model)]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=480)
+    assert done.returncode == 7, (done.stdout[-2000:], done.stderr[-4000:])
+    assert model.read_text() == expected("regression")
 
 
 # ---- what is refused ----
