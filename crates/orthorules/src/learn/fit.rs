@@ -25,7 +25,7 @@ use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::signs;
-use crate::params::{Checked, Cv, Multiclass, Params, Sets, Terms};
+use crate::params::{Checked, Cv, LambdaFrom, Multiclass, Params, Sets, Terms};
 use std::time::Instant;
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
@@ -58,13 +58,13 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
 
 /// The parameters with the λ that folds choose, if they are to; and this λ.
 fn with_lambda(binned: &Binned, params: &Checked, observer: &dyn Observer) -> Result<(Checked, Option<f64>)> {
-    if !params.lambda_by_folds {
+    if params.lambda_from != LambdaFrom::Folds {
         return Ok((params.clone(), None));
     }
     let problem = binned.problem();
     let chosen = cv::lambda::chosen(problem, binned.columns(), params, observer)?;
     let reg_lambda = chosen.for_target(|| Response::new(problem, 1).mean_target()).reg_lambda;
-    let found = !chosen.lambda_by_folds;
+    let found = chosen.lambda_from != LambdaFrom::Folds;
     Ok((chosen, found.then_some(reg_lambda)))
 }
 

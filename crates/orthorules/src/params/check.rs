@@ -72,12 +72,21 @@ pub struct Checked {
     /// Folds, and which size they choose.
     pub(crate) cv: Option<(Cv, Select)>,
     pub(crate) bootstrap: Option<usize>,
-    /// Whether λ was given, and is not to be chosen.
-    pub(crate) lambda_is_given: bool,
-    /// Whether folds are to choose λ before anything else.
-    pub(crate) lambda_by_folds: bool,
+    /// Who says what λ is.
+    pub(crate) lambda_from: LambdaFrom,
     pub(crate) threads: usize,
     pub(crate) seed: u64,
+}
+
+/// Who says what λ is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LambdaFrom {
+    /// It is the default of the loss; folds that choose a size may choose another.
+    Loss,
+    /// It was given, or has been chosen.
+    User,
+    /// Folds are to choose it before anything else.
+    Folds,
 }
 
 impl Checked {
@@ -197,8 +206,7 @@ impl Params {
             p0: self.p0,
             cv: self.cross_validation()?,
             bootstrap: self.draws()?,
-            lambda_is_given: given.is_some(),
-            lambda_by_folds: self.lambda_by_folds()?,
+            lambda_from: self.lambda_from()?,
             threads: whole("threads", self.threads.unwrap_or_else(available_threads), MOST_THREADS, "from 1 to 1024")?,
             seed: self.seed,
         })
@@ -254,10 +262,12 @@ impl Params {
         Ok(self.terms)
     }
 
-    /// Whether folds choose λ: whole fits again and again, of rules whose weights know of λ.
-    fn lambda_by_folds(&self) -> Result<bool> {
-        if self.reg_lambda != Some(RegLambda::Cv) {
-            return Ok(false);
+    /// Folds are whole fits again and again, of rules whose weights know of λ.
+    fn lambda_from(&self) -> Result<LambdaFrom> {
+        match self.reg_lambda {
+            None => return Ok(LambdaFrom::Loss),
+            Some(RegLambda::Value(_)) => return Ok(LambdaFrom::User),
+            Some(RegLambda::Cv) => {}
         }
         let conflict = |why: &str| Err(Error::Conflict(format!("reg_lambda cv {why}")));
         if self.learner == Learner::Sirus {
@@ -272,7 +282,7 @@ impl Params {
         if self.time_limit.is_some() {
             return conflict("takes as long as its folds take: give a number, or leave out the time limit");
         }
-        Ok(true)
+        Ok(LambdaFrom::Folds)
     }
 
     /// Folds, and which size they choose.

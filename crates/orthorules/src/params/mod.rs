@@ -44,7 +44,7 @@ mod presets;
 
 pub use crate::data::schema::Monotone;
 pub use check::Checked;
-pub(crate) use check::DEFAULT_COMPLEXITY;
+pub(crate) use check::{DEFAULT_COMPLEXITY, LambdaFrom};
 pub(crate) use options::Cutting;
 pub use options::{
     Bound, Cv, Intercept, Learner, MaxBins, Multiclass, Objective, PathKind, Polish, RegLambda, Search, Select, Sets,

@@ -19,7 +19,7 @@ use crate::data::table::{Column, Table, Values};
 use crate::learn::one::Binned;
 use crate::model::evaluate::Truth;
 use crate::model::observer::Observer;
-use crate::params::{Checked, DEFAULT_COMPLEXITY, Polish};
+use crate::params::{Checked, DEFAULT_COMPLEXITY, LambdaFrom, Polish};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ pub(crate) fn chosen(
         }
     }
     let mut params = of_power(best);
-    (params.lambda_is_given, params.lambda_by_folds) = (true, false);
+    params.lambda_from = LambdaFrom::User;
     Ok(params)
 }
 

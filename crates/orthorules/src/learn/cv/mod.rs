@@ -21,7 +21,7 @@ use crate::learn::seconds::Seconds;
 use crate::model::observer::Observer;
 use crate::model::report::{CrossValidation, CvStep, GridPoint};
 use crate::model::{Model, report};
-use crate::params::{Checked, Learner, Select};
+use crate::params::{Checked, LambdaFrom, Learner, Select};
 use curve::{HeldOutFold, SizeCandidate};
 use folds::Folds;
 use rayon::prelude::*;
@@ -157,7 +157,7 @@ pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
 
 /// The parameters with every λ of the grid, or with the one that was given. The stable rules of a forest know no λ.
 fn grid(params: &Checked) -> Vec<Checked> {
-    if params.lambda_is_given || params.learner == Learner::Sirus {
+    if params.lambda_from == LambdaFrom::User || params.learner == Learner::Sirus {
         return vec![params.clone()];
     }
     let with = |part: f64| {
