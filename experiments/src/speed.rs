@@ -24,6 +24,9 @@ pub(crate) struct Speed {
     /// Give every generated row a weight between 0.5 and 2.
     #[arg(long, conflicts_with = "table")]
     weighted: bool,
+    /// Turn the generated target into classes, counts or amounts above 0.
+    #[arg(long, conflicts_with = "table", default_value = "regression")]
+    task: Task,
     /// Learn from this table instead; it needs --target.
     #[arg(long, value_name = "FILE", requires = "target")]
     table: Option<PathBuf>,
@@ -59,7 +62,7 @@ impl Observer for Clock {
 }
 
 /// Normal columns and a target with interactions, from a fixed seed; weights, if asked for, are those of another column.
-pub(crate) fn generate(rows: usize, columns: usize, weighted: bool) -> Result<Problem> {
+pub(crate) fn generate(rows: usize, columns: usize, weighted: bool, task: Task) -> Result<Problem> {
     let mut random = SplitMix64::new(0);
     let mut uniform = || random.uniform();
     let x: Vec<Vec<f64>> = (0..columns.max(6))
@@ -71,7 +74,10 @@ pub(crate) fn generate(rows: usize, columns: usize, weighted: bool) -> Result<Pr
             + 10.0 * x[3][r]
             + if x[5][r] > 0.0 { 5.0 * x[4][r] } else { 0.0 }
     };
-    let y: Vec<f64> = (0..rows).map(|r| target(r) + uniform()).collect();
+    let mut y: Vec<f64> = (0..rows).map(|r| target(r) + uniform()).collect();
+    if task != Task::Regression {
+        drawn(&mut y, task, &mut uniform);
+    }
     let mut table: Vec<Column> =
         x.into_iter().enumerate().map(|(i, v)| Column::new(format!("x{i}"), Values::Numeric(v.into()))).collect();
     table.push(Column::new("y", Values::Numeric(y.into())));
@@ -80,7 +86,33 @@ pub(crate) fn generate(rows: usize, columns: usize, weighted: bool) -> Result<Pr
         table.push(Column::new("weight", Values::Numeric(weights.into())));
     }
     let weight = weighted.then(|| "weight".into());
-    Ok(Problem::new(Table::new(table)?, &Roles { target: "y".into(), weight, ..Roles::default() })?)
+    let roles = Roles { target: "y".into(), weight, task: Some(task), ..Roles::default() };
+    Ok(Problem::new(Table::new(table)?, &roles)?)
+}
+
+/// Targets of another task, drawn from scores of mean 0 and a standard deviation of 1.
+fn drawn(y: &mut [f64], task: Task, uniform: &mut impl FnMut() -> f64) {
+    let count = y.len().max(1) as f64;
+    let mean = y.iter().sum::<f64>() / count;
+    let deviation = (y.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / count).sqrt().max(f64::MIN_POSITIVE);
+    for y in y {
+        let score = (*y - mean) / deviation;
+        *y = match task {
+            Task::Classification => f64::from(uniform() * (1.0 + (-2.0 * score).exp()) < 1.0),
+            Task::Poisson => poisson((0.5 * score).exp().min(100.0), uniform),
+            _ => (0.5 * score).exp() * -(1.0 - uniform()).max(1e-9).ln().min(-1e-9),
+        };
+    }
+}
+
+/// A count with this mean, as many draws as fit before their product falls below exp(−mean).
+fn poisson(mean: f64, uniform: &mut impl FnMut() -> f64) -> f64 {
+    let (least, mut product, mut count) = ((-mean).exp(), uniform(), 0.0);
+    while product > least {
+        product *= uniform();
+        count += 1.0;
+    }
+    count
 }
 
 /// Fits once and prints where the time went.
@@ -102,7 +134,7 @@ pub(crate) fn run(args: &Speed) -> Result<()> {
             let roles = Roles { target: target.clone(), task, ..Roles::default() };
             Problem::new(table::read(path, &ReadOptions::default())?, &roles)?
         }
-        _ => generate(args.rows, args.columns, args.weighted)?,
+        _ => generate(args.rows, args.columns, args.weighted, args.task)?,
     };
     let mut best: Option<(Model, Seconds, Vec<f64>)> = None;
     for _ in 0..args.repeats.max(1) {
