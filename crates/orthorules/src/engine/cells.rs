@@ -265,10 +265,19 @@ impl Cells {
 
     /// The same cells with the sums of another response to the same rows, whose targets are not counted.
     pub(crate) fn with_response(&self, rows: &Rows, response: &Response) -> Self {
+        self.with_all_keys(self.keys.clone(), rows, response)
+    }
+
+    /// The same cells with some of the rows, of which these are the keys, in one partition.
+    pub(crate) fn with_keys(&self, keys: Vec<u32>, rows: &Rows, response: &Response) -> Self {
+        self.with_all_keys(vec![keys], rows, response)
+    }
+
+    fn with_all_keys(&self, mut keys: Vec<Vec<u32>>, rows: &Rows, response: &Response) -> Self {
         let shift = u32::from(self.counted);
-        let keys =
-            self.keys.iter().map(|keys| keys.par_iter().with_min_len(ROWS_IN_A_TASK).map(|k| k >> shift).collect());
-        let mut cells = Self { keys: keys.collect(), counted: false, ..self.clone_without_keys() };
+        let each = |keys: &mut Vec<u32>| keys.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|k| *k >>= shift);
+        keys.iter_mut().for_each(each);
+        let mut cells = Self { keys, counted: false, ..self.clone_without_keys() };
         cells.sums = cells.sums_of(&rows.all(), rows, response);
         cells.follow(response);
         cells

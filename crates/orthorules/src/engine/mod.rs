@@ -11,6 +11,7 @@ pub(crate) mod response;
 pub(crate) mod risk;
 pub(crate) mod row_list;
 pub(crate) mod rows;
+pub(crate) mod sample;
 pub(crate) mod score;
 pub(crate) mod search;
 pub(crate) mod target_plan;

@@ -14,10 +14,11 @@ use crate::engine::refit::trends::{self, Trended};
 use crate::engine::refit::{Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
+use crate::engine::sample::Sample;
 use crate::engine::score::{self, ClassScorers, Scorer};
 use crate::engine::search::directions::Directions;
 use crate::engine::search::{Found, Searcher, TrendCandidate, Units};
-use crate::engine::trend::{TrendColumn, TrendTerm, TrendTerms};
+use crate::engine::trend::{Shape, TrendColumn, TrendTerm, TrendTerms};
 use crate::learn::seconds::Seconds;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
@@ -26,8 +27,11 @@ use crate::model::signs::Signs;
 use crate::model::{Ensemble, Size};
 use crate::params::Checked;
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
+
+/// How many trends are remembered that were tried.
+const MOST_TRIED: usize = 8;
 
 /// From one ensemble to the next.
 pub(crate) trait Path {
@@ -54,6 +58,8 @@ pub(crate) struct State {
     pub(crate) loss: f64,
     /// What squared loss needs of such terms.
     pub(crate) moments: Option<TrendMoments>,
+    /// Whether its weights are those of a sample of the rows.
+    pub(crate) is_rough: bool,
 }
 
 impl State {
@@ -77,6 +83,7 @@ impl State {
             mean_loss: 0.0,
             loss: 0.0,
             moments: None,
+            is_rough: false,
         };
         state.risk = state.regularised_risk(boosting);
         state
@@ -93,16 +100,12 @@ impl State {
         }
     }
 
-    /// Adds a term to an ensemble that has trends, or has them from now on, and fits the weights again.
+    /// Adds a term to an ensemble that has trends, or has them from now on. Weights are fitted again: to a sample, if there is one.
     fn add_beside_trends(&mut self, found: &Found, boosting: &Boosting) -> Vec<u32> {
         let term = found.trend.and_then(|candidate| boosting.trend_term(candidate, self.rules.len()));
         let moved_to = if let Some(term) = term {
             self.cells.add_trend();
             self.trends.push(term);
-            if boosting.response.loss.is_quadratic() {
-                let moments = self.moments.get_or_insert_default();
-                moments.add(&self.trends, &self.cells, &boosting.rows, boosting.response);
-            }
             (0..self.cells.len() as u32).collect()
         } else {
             let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
@@ -111,14 +114,36 @@ impl State {
             }
             moved_to
         };
-        let (signs, problem) = (boosting.signs_of(found), self.trended(boosting));
-        let fitted = match &self.moments {
-            Some(moments) => moments::update(&self.weights, signs, problem, moments),
-            None => trends::update(&self.weights, signs, problem),
-        };
-        (self.weights, self.risk) = (fitted.weights, fitted.risk);
-        (self.mean_loss, self.loss) = (fitted.mean_loss, fitted.loss);
+        let signs = boosting.signs_of(found);
+        if let Some(sample) = boosting.sample() {
+            let (cells, terms) = sample.part_of(&self.cells, &self.trends, &boosting.rows);
+            let (rows, response) = (&sample.rows(&boosting.rows.sets), &sample.response);
+            let problem = Trended { rows, response, cells: &cells, terms: &terms, params: boosting.params };
+            let (weights, gain) = trends::rough(&self.weights, signs, problem);
+            (self.weights, self.risk, self.is_rough) = (weights, self.risk - gain, true);
+            return moved_to;
+        }
+        self.weights.rules.push(0.0);
+        self.weights.signs.push(signs);
+        self.fit_beside_trends(boosting);
         moved_to
+    }
+
+    /// Finds the best weights of an ensemble with trends.
+    fn fit_beside_trends(&mut self, boosting: &Boosting) {
+        if boosting.response.loss.is_quadratic() {
+            let moments = self.moments.get_or_insert_default();
+            if moments.count() < self.trends.len() {
+                moments.add(&self.trends, &self.cells, &boosting.rows, boosting.response);
+            }
+        }
+        let problem = self.trended(boosting);
+        let fitted = match &self.moments {
+            Some(moments) => moments::settle(&self.weights, problem, moments),
+            None => trends::settle(&self.weights, problem),
+        };
+        (self.weights, self.risk, self.is_rough) = (fitted.weights, fitted.risk, false);
+        (self.mean_loss, self.loss) = (fitted.mean_loss, fitted.loss);
     }
 
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
@@ -128,7 +153,8 @@ impl State {
         moved_to
     }
 
-    /// The same, but where classes share their rules the weights are only so near to the best ones that ensembles can be compared.
+    /// The same, but where classes share their rules, or on large tables beside trends, the weights are only so near to the best ones
+    /// that ensembles can be compared.
     pub(crate) fn try_adding(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
         self.complexity += rule.complexity();
         if found.trend.is_some() || !self.trends.is_empty() {
@@ -155,6 +181,9 @@ impl State {
             softmax::settle(&mut self.by_class, &self.cells, boosting.params);
             self.weights = self.by_class[0].clone();
             self.risk = self.regularised_risk(boosting);
+        }
+        if self.is_rough {
+            self.fit_beside_trends(boosting);
         }
     }
 
@@ -215,6 +244,10 @@ pub(crate) struct Boosting<'a> {
     pub(crate) by_row: OnceLock<Option<ByRow>>,
     /// The columns that terms may grow with; none unless such terms are wanted.
     pub(crate) trends: Vec<TrendColumn<'a>>,
+    /// Some of the rows, where they are many; made when it is first asked for.
+    pub(crate) sample: OnceLock<Option<Sample>>,
+    /// The values of the trends that were tried last.
+    pub(crate) tried: Mutex<Vec<((usize, Shape), Arc<Vec<f64>>)>>,
 }
 
 impl<'a> Boosting<'a> {
@@ -243,7 +276,14 @@ impl<'a> Boosting<'a> {
             units,
             by_row: OnceLock::new(),
             trends: Vec::new(),
+            sample: OnceLock::new(),
+            tried: Mutex::default(),
         }
+    }
+
+    /// The sample that is looked at beside trends, where rows are many.
+    pub(crate) fn sample(&self) -> Option<&Sample> {
+        self.sample.get_or_init(|| Sample::of(&self.rows, self.response)).as_ref()
     }
 
     /// The loop of every fit: from the constant model on, one ensemble leads to the next, until `path` ends. One ensemble
@@ -354,7 +394,18 @@ impl<'a> Boosting<'a> {
     fn trend_term(&self, candidate: TrendCandidate, place: usize) -> Option<TrendTerm> {
         let column = self.trends.get(candidate.column)?;
         let (trend, outside) = column.trend(candidate.shape)?;
-        Some(TrendTerm { place, values: Arc::new(column.values(&trend)), outside })
+        Some(TrendTerm::new(place, self.values_of(candidate, || column.values(&trend)), outside))
+    }
+
+    /// The values of a trend. Those that were tried last are remembered, since many are tried again.
+    fn values_of(&self, candidate: TrendCandidate, values: impl FnOnce() -> Vec<f64>) -> Arc<Vec<f64>> {
+        let key = (candidate.column, candidate.shape);
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = tried.iter().position(|(known, _)| *known == key).map(|place| tried.remove(place).1);
+        let values = known.unwrap_or_else(|| Arc::new(values()));
+        tried.truncate(MOST_TRIED - 1);
+        tried.insert(0, (key, Arc::clone(&values)));
+        values
     }
 
     /// The rule that the search found, or the trend.

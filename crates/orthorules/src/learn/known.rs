@@ -47,6 +47,7 @@ impl Known {
         let search =
             |searcher: &Searcher| (searcher.best_of_each_length(), searcher.scorer.noise(searcher.response.rows_total));
         let ((mut rules, noise), trend) = searched(boosting, &self.state, self.root.as_ref(), left - 1, search);
+        rules.iter_mut().for_each(|found| boosting.select_all(&self.state, found));
         rules.extend(trend);
         Searched { rules, noise }
     }
@@ -112,6 +113,7 @@ impl State {
             mean_loss: 0.0,
             loss: 0.0,
             moments: None,
+            is_rough: false,
         };
         state.risk = state.regularised_risk(boosting);
         (state, part_of)

@@ -115,12 +115,13 @@ impl Candidates for FromSearch {
     fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
         // The method itself has a lifetime that is not general enough.
         #[allow(clippy::redundant_closure_for_method_calls)]
-        let (query, trend) =
+        let (mut query, trend) =
             searched(boosting, state, self.root.as_ref(), max_length, |searcher| searcher.best_query());
         // A search that was told to stop has not seen every column. An exact one says by its gap what it missed.
         if boosting.units.is_none() && boosting.observer.stop() {
             return None;
         }
+        query.iter_mut().for_each(|found| boosting.select_all(state, found));
         let score = |found: &Found| score(found.value, found.complexity() - 1, boosting.params.length_penalty);
         let mut found: Vec<Found> = query.into_iter().chain(trend).collect();
         // Of equal ones the rule comes first.

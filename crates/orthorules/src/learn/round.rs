@@ -1,7 +1,10 @@
 //! One search at an ensemble: for rules, and for terms that grow with a column where these are wanted.
 
+use crate::codes::selection::Atom;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::root::RootCounts;
+use crate::engine::refit::trends::Trended;
+use crate::engine::rows::Selected;
 use crate::engine::score::{Scorer, Working};
 use crate::engine::search::{Found, Searcher, TrendSearch};
 use crate::learn::boosting::{Boosting, State};
@@ -36,9 +39,16 @@ fn with_trends<T>(
     max_length: usize,
     search: impl FnOnce(&Searcher) -> T,
 ) -> (T, Option<Found>) {
-    let problem = state.trended(boosting);
+    let sample = boosting.sample().map(|sample| {
+        let (cells, terms) = sample.part_of(&state.cells, &state.trends, &boosting.rows);
+        (sample.rows(&boosting.rows.sets), &sample.response, cells, terms)
+    });
+    let problem = match &sample {
+        Some((rows, response, cells, terms)) => Trended { rows, response, cells, terms, params: boosting.params },
+        None => state.trended(boosting),
+    };
     let working = Working::new(problem, &state.weights);
-    let (rows, cells) = (working.rows(&boosting.rows), &working.cells);
+    let (rows, cells) = (working.rows(problem.rows), &working.cells);
     let scorer = working.scorer(&rows, problem, &state.weights);
     let all = rows.all();
     let root = RootCounts::fits(boosting.columns, cells.len(), rows.len())
@@ -72,6 +82,18 @@ fn best_trend(searcher: Searcher) -> Option<Found> {
 }
 
 impl Boosting<'_> {
+    /// Lets a query that was found among the rows of a sample select out of all rows.
+    pub(crate) fn select_all(&self, state: &State, found: &mut Found) {
+        if state.trends.is_empty() || state.moments.is_some() || self.sample().is_none() {
+            return;
+        }
+        let all = self.rows.all();
+        let narrower = |rows: Selected, atom: &Atom| self.rows.select_known(&rows, *atom, true, || None);
+        let rows = found.query.atoms.iter().fold(all, narrower);
+        std::mem::replace(&mut found.rows, rows).give();
+        found.tables = None;
+    }
+
     /// The term that the search found, as a model has it.
     pub(crate) fn term_of(&self, found: &Found) -> Option<Rule> {
         let candidate = found.trend?;

@@ -31,6 +31,7 @@ use crate::engine::row_list::RowList;
 use crate::engine::rows::{Partition, Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::StatisticsMut;
+use crate::engine::trend::LANES;
 use elsewhere::Asked;
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -113,6 +114,8 @@ struct PartitionReads<'a> {
     vectors: OnceLock<Vec<f64>>,
     /// g and d of the rows, made when they are first asked for.
     sides: OnceLock<Vec<f64>>,
+    /// What the rows add along trends, up to four side by side, made when it is first asked for.
+    trends: OnceLock<Vec<Vec<[f64; LANES]>>>,
 }
 
 impl<'a> PartitionReads<'a> {
@@ -132,6 +135,7 @@ impl<'a> PartitionReads<'a> {
             class,
             vectors: OnceLock::new(),
             sides: OnceLock::new(),
+            trends: OnceLock::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Minimises `F(β) = Σ_c A_c ψ(f_c) − B_c f_c + ½ λ Σ_{k≥1} βₖ²` over the weights that are free, at a cost of
 //! O(p t²) a step, whatever the number of rows. Weights that must keep a sign are the matter of `signed`.
 
+mod curves;
 pub(crate) mod moments;
 mod signed;
 mod slope;

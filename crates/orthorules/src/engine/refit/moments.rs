@@ -13,7 +13,6 @@ use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::trend::{TrendRows, TrendTerm, TrendTerms, products};
 use crate::model::Status;
-use crate::model::signs::Signs;
 use rayon::prelude::*;
 
 /// More steps than any set of signs needs.
@@ -37,6 +36,11 @@ pub(crate) struct TrendMoments {
 }
 
 impl TrendMoments {
+    /// How many trends it has the sums of.
+    pub(crate) fn count(&self) -> usize {
+        self.rows.count()
+    }
+
     /// Adds the newest of `terms`.
     pub(crate) fn add(&mut self, terms: &TrendTerms, cells: &Cells, rows: &Rows, response: &Response) {
         let Some(TrendTerm { place, values, .. }) = terms.iter().last() else { return };
@@ -115,12 +119,9 @@ fn exact_sum(weight: impl Fn(usize) -> f64 + Sync, values: &[f64], largest: f64)
     rows.map(|row| rounding.round(weight(row) * values[row])).sum()
 }
 
-/// The weights after the newest term, whose weight may have certain `signs`.
-pub(crate) fn update(previous: &Weights, signs: Signs, problem: Trended, moments: &TrendMoments) -> Fitted {
-    let cells = problem.cells;
-    let mut weights = previous.clone();
-    weights.rules.push(0.0);
-    weights.signs.push(signs);
+/// The best weights, from some others.
+pub(crate) fn settle(others: &Weights, problem: Trended, moments: &TrendMoments) -> Fitted {
+    let (cells, mut weights) = (problem.cells, others.clone());
     // At scores of 0, or at the intercept where that stays.
     let start = if problem.has_intercept() { 0.0 } else { weights.intercept };
     let (by_cell, pairs) = moments.gram();

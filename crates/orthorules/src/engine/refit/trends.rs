@@ -8,12 +8,14 @@
 mod tests;
 
 use super::Weights;
+use super::curves::{add_scaled, add_to_cells, curves, most, rounded_products, rounded_sum, spread};
 use crate::base::linalg::Cholesky;
+use crate::base::scratch;
 use crate::engine::cells::Cells;
 use crate::engine::mass::Rounding;
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
-use crate::engine::trend::{TrendTerms, largest};
+use crate::engine::trend::TrendTerms;
 use crate::model::Status;
 use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
@@ -29,8 +31,14 @@ const UNSEEN: f64 = 1e-13;
 const AT_ZERO: f64 = 1e-12;
 /// Scores beyond this distance from the best constant say nothing about the data.
 const FAR: f64 = 30.0;
+/// The same where ensembles are only compared.
+const COMPARABLE: f64 = 1e-9;
+/// Scores that move by more are not where a step of Newton's method squares what is left.
+const NEAR: f64 = 0.1;
 /// Rows that a thread takes at once.
-const ROWS_IN_A_TASK: usize = 1 << 14;
+const ROWS_IN_A_TASK: usize = 1 << 16;
+/// Rows whose numbers stay in the nearer caches while they are worked with.
+const ROWS_IN_A_BLOCK: usize = 1 << 10;
 
 /// What is fitted: rows in cells, with trends.
 #[derive(Clone, Copy)]
@@ -49,10 +57,20 @@ pub(crate) struct Derivatives {
     pub(crate) gradients: Vec<f64>,
     /// h of every row.
     pub(crate) curvatures: Vec<f64>,
+    /// The largest |g| and h.
+    most: [f64; 2],
     /// Σ of the losses of rows, up to a constant for counts.
     loss: f64,
-    /// Whether some score has left the range where the loss says anything about the data.
+    /// Whether some score has left the range where the loss says anything about the data, and no penalty holds it.
     far: bool,
+}
+
+/// Others may have the memory.
+impl Drop for Derivatives {
+    fn drop(&mut self) {
+        scratch::give(std::mem::take(&mut self.gradients));
+        scratch::give(std::mem::take(&mut self.curvatures));
+    }
 }
 
 /// Sums over the rows: by cell, by trend and by both.
@@ -70,23 +88,24 @@ pub(crate) struct TrendSums {
     pub(crate) pairs: Vec<f64>,
 }
 
-impl TrendSums {
+/// The same while they are added up.
+struct RowSums {
+    /// Σ g, h and h v of every trend, cell by cell.
+    cells: Vec<f64>,
+    along: Vec<f64>,
+    /// Of every trend, with itself and those before it.
+    pairs: Vec<f64>,
+}
+
+impl RowSums {
     fn zeros(cells: usize, trends: usize) -> Self {
-        Self {
-            gradient: vec![0.0; cells],
-            curvature: vec![0.0; cells],
-            along: vec![0.0; trends],
-            by_cell: vec![0.0; cells * trends],
-            pairs: vec![0.0; trends * trends],
-        }
+        Self { cells: vec![0.0; cells * (2 + trends)], along: vec![0.0; trends], pairs: vec![0.0; trends * trends] }
     }
 
     fn add(mut self, other: &Self) -> Self {
         let each = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        each(&mut self.gradient, &other.gradient);
-        each(&mut self.curvature, &other.curvature);
+        each(&mut self.cells, &other.cells);
         each(&mut self.along, &other.along);
-        each(&mut self.by_cell, &other.by_cell);
         each(&mut self.pairs, &other.pairs);
         self
     }
@@ -105,11 +124,30 @@ pub(crate) struct Fitted {
 
 /// The weights after the newest term, a rule or a trend, whose weight may have certain `signs`.
 pub(crate) fn update(previous: &Weights, signs: Signs, problem: Trended) -> Fitted {
+    settle(&with_newest(previous, signs), problem)
+}
+
+/// The best weights, from some that are near.
+pub(crate) fn settle(near: &Weights, problem: Trended) -> Fitted {
+    let mut weights = near.clone();
+    let [_, risk, loss] = problem.minimise(&mut weights, LAST);
+    Fitted { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss) }
+}
+
+/// The weights after the newest term, near enough that ensembles can be compared; and by how much they lower F. `problem` may have
+/// some of the rows, each of which stands for several.
+pub(crate) fn rough(previous: &Weights, signs: Signs, problem: Trended) -> (Weights, f64) {
+    let mut weights = with_newest(previous, signs);
+    let [before, after, _] = problem.minimise(&mut weights, COMPARABLE);
+    (weights, before - after)
+}
+
+/// The same weights, and one of 0.
+fn with_newest(previous: &Weights, signs: Signs) -> Weights {
     let mut weights = previous.clone();
     weights.rules.push(0.0);
     weights.signs.push(signs);
-    let (risk, loss) = problem.minimise(&mut weights);
-    Fitted { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss) }
+    weights
 }
 
 impl Trended<'_> {
@@ -125,38 +163,40 @@ impl Trended<'_> {
         let slopes: Vec<(f64, &[f64])> =
             terms.iter().map(|term| (weights.rules[term.place], term.values.as_slice())).collect();
         let center = loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum());
-        let mut rows = vec![[0.0; 3]; count];
-        let far = std::sync::atomic::AtomicBool::new(false);
+        let may_be_far = self.params.reg_lambda == 0.0 && !loss.is_quadratic();
+        let (mut gradients, mut curvatures, mut losses) =
+            (scratch::any(count), scratch::any(count), scratch::any(count));
+        let mut largest = [0.0; 4];
         for (number, (part, start)) in self.rows.parts.iter().zip(self.rows.starts()).enumerate() {
-            let (keys, targets) = (cells.keys(number), &part.targets);
-            let some = rows[start..start + part.rows()].par_chunks_mut(ROWS_IN_A_TASK).enumerate();
-            some.for_each(|(block, to)| {
-                let mut any_far = false;
-                for (r, to) in (block * ROWS_IN_A_TASK..).zip(to) {
-                    let f = slopes.iter().fold(base[cells.cell_of(keys[r])], |f, (w, v)| f + w * v[start + r]);
-                    let a = targets.mass.at(r) as f64 * response.mass_unit;
-                    let b = targets.b[r] as f64 * response.b_unit;
-                    let mean = loss.slope(f);
-                    let lost =
-                        if loss.is_quadratic() { 0.5 * a * (f - b / a).powi(2) } else { a * loss.psi(f) - b * f };
-                    *to = [a * mean - b, a * loss.curvature_at(mean), lost];
-                    any_far |= (f - center).abs() > FAR;
+            let (keys, targets, range) = (cells.keys(number), &part.targets, start..start + part.rows());
+            let (f, b) = (&mut losses[range.clone()], &mut gradients[range.clone()]);
+            let blocks = f
+                .par_chunks_mut(ROWS_IN_A_BLOCK)
+                .zip(b.par_chunks_mut(ROWS_IN_A_BLOCK))
+                .zip(curvatures[range].par_chunks_mut(ROWS_IN_A_BLOCK))
+                .enumerate()
+                .with_min_len(ROWS_IN_A_TASK / ROWS_IN_A_BLOCK);
+            let curve = |(block, ((f, b), a)): (usize, ((&mut [f64], &mut [f64]), &mut [f64]))| {
+                let first = block * ROWS_IN_A_BLOCK;
+                for (i, r) in (first..first + f.len()).enumerate() {
+                    f[i] = base[cells.cell_of(keys[r])];
+                    b[i] = targets.b[r] as f64 * response.b_unit;
+                    a[i] = targets.mass.at(r) as i64 as f64 * response.mass_unit;
                 }
-                if any_far {
-                    far.store(true, std::sync::atomic::Ordering::Relaxed);
-                }
-            });
+                slopes.iter().for_each(|(w, v)| add_scaled(f, *w, &v[start + first..][..b.len()]));
+                let away =
+                    if may_be_far { f.iter().fold(0.0, |most: f64, f| most.max((f - center).abs())) } else { 0.0 };
+                curves(loss, f, b, a);
+                [most(b), most(a), most(f), away]
+            };
+            let larger = |a: [f64; 4], b: [f64; 4]| std::array::from_fn(|k| a[k].max(b[k]));
+            largest = larger(largest, blocks.map(curve).reduce(|| [0.0; 4], larger));
         }
-        let most =
-            |i: usize| rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| row[i].abs()).reduce(|| 0.0, f64::max);
-        let rounding = Rounding::new(count as f64, most(2));
-        let lost = rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| rounding.round(row[2])).sum();
-        Derivatives {
-            gradients: rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| row[0]).collect(),
-            curvatures: rows.par_iter().with_min_len(ROWS_IN_A_TASK).map(|row| row[1]).collect(),
-            loss: lost,
-            far: far.into_inner(),
-        }
+        let [g, h, most_lost, away] = largest;
+        let rounding = Rounding::new(count as f64, most_lost.min(f64::MAX));
+        let lost = losses.par_chunks(ROWS_IN_A_TASK).map(|some| rounded_sum(some, rounding)).sum();
+        scratch::give(losses);
+        Derivatives { gradients, curvatures, most: [g, h], loss: lost, far: away > FAR }
     }
 
     /// Σ a ψ(f) − b f, of which the risk is made.
@@ -172,46 +212,58 @@ impl Trended<'_> {
     /// The sums that Newton's step, and the basis of the next search, are made of.
     pub(crate) fn sums(&self, at: &Derivatives) -> TrendSums {
         let Self { cells, terms, .. } = *self;
-        let (count, trends) = (at.gradients.len() as f64, terms.len());
-        let (g, h, v) = (largest(&at.gradients), largest(&at.curvatures), terms.largest());
+        let (count, trends, width) = (at.gradients.len() as f64, terms.len(), 2 + terms.len());
+        let ([g, h], v) = (at.most, terms.largest());
         let for_size = |largest: f64| Rounding::new(count, largest.min(f64::MAX));
-        let (for_g, for_h) = (for_size(g), for_size(h));
         let for_gv: Vec<Rounding> = v.iter().map(|v| for_size(g * v)).collect();
         let for_hv: Vec<Rounding> = v.iter().map(|v| for_size(h * v)).collect();
         let for_pair = |i: usize, j: usize| for_size(h * v[i] * v[j]);
         let for_pairs: Vec<Rounding> = (0..trends * trends).map(|at| for_pair(at / trends, at % trends)).collect();
         let values: Vec<&[f64]> = terms.iter().map(|term| term.values.as_slice()).collect();
-        let mut all = TrendSums::zeros(cells.len(), trends);
+        let mut all = RowSums::zeros(cells.len(), trends);
         for (number, (part, start)) in self.rows.parts.iter().zip(self.rows.starts()).enumerate() {
             let keys = cells.keys(number);
-            let blocks: Vec<usize> = (0..part.rows()).step_by(4 * ROWS_IN_A_TASK).collect();
-            let sum = |&block: &usize| {
-                let mut sums = TrendSums::zeros(cells.len(), trends);
-                let mut row = vec![0.0; trends];
-                for (r, &key) in keys.iter().enumerate().skip(block).take(4 * ROWS_IN_A_TASK) {
-                    let (cell, i) = (cells.cell_of(key), start + r);
-                    let (g, h) = (at.gradients[i], at.curvatures[i]);
-                    sums.gradient[cell] += for_g.round(g);
-                    sums.curvature[cell] += for_h.round(h);
-                    row.iter_mut().zip(&values).for_each(|(x, v)| *x = v[i]);
-                    for (j, &x) in row.iter().enumerate() {
-                        sums.along[j] += for_gv[j].round(g * x);
-                        let hx = h * x;
-                        sums.by_cell[cell * trends + j] += for_hv[j].round(hx);
-                        for (k, &y) in row[..=j].iter().enumerate() {
-                            sums.pairs[j * trends + k] += for_pairs[j * trends + k].round(hx * y);
+            let tasks: Vec<usize> = (0..part.rows()).step_by(ROWS_IN_A_TASK).collect();
+            let sum = |&task: &usize| {
+                let mut sums = RowSums::zeros(cells.len(), trends);
+                let mut vectors = vec![0.0; width * ROWS_IN_A_BLOCK];
+                let (mut along, mut cell) = (vec![0.0; ROWS_IN_A_BLOCK], vec![0; ROWS_IN_A_BLOCK]);
+                let end = part.rows().min(task + ROWS_IN_A_TASK);
+                for first in (task..end).step_by(ROWS_IN_A_BLOCK) {
+                    let rows = end.min(first + ROWS_IN_A_BLOCK) - first;
+                    let here = start + first..start + first + rows;
+                    let (g, h) = (&at.gradients[here.clone()], &at.curvatures[here.clone()]);
+                    cell[..rows].iter_mut().zip(&keys[first..]).for_each(|(c, &key)| *c = cells.cell_of(key) as u32);
+                    let vectors = &mut vectors[..rows * width];
+                    spread(g, for_size(at.most[0]), vectors, 0, width);
+                    spread(h, for_size(at.most[1]), vectors, 1, width);
+                    for (j, x) in values.iter().map(|x| &x[here.clone()]).enumerate() {
+                        sums.along[j] += rounded_products(g, x, for_gv[j]);
+                        let along = &mut along[..rows];
+                        along.iter_mut().zip(h).zip(x).for_each(|((along, h), x)| *along = h * x);
+                        spread(along, for_hv[j], vectors, 2 + j, width);
+                        for (k, y) in values[..=j].iter().map(|y| &y[here.clone()]).enumerate() {
+                            sums.pairs[j * trends + k] += rounded_products(along, y, for_pairs[j * trends + k]);
                         }
                     }
+                    add_to_cells(&cell[..rows], vectors, width, &mut sums.cells);
                 }
                 sums
             };
-            let sums: Vec<TrendSums> = blocks.par_iter().map(sum).collect();
-            all = sums.iter().fold(all, TrendSums::add);
+            let sums: Vec<RowSums> = tasks.par_iter().map(sum).collect();
+            all = sums.iter().fold(all, RowSums::add);
         }
         for j in 0..trends {
             (0..j).for_each(|k| all.pairs[k * trends + j] = all.pairs[j * trends + k]);
         }
-        all
+        let of_cells = |place: usize| all.cells.iter().skip(place).step_by(width).copied().collect::<Vec<f64>>();
+        TrendSums {
+            gradient: of_cells(0),
+            curvature: of_cells(1),
+            along: all.along,
+            by_cell: all.cells.chunks_exact(width).flat_map(|cell| &cell[2..]).copied().collect(),
+            pairs: all.pairs,
+        }
     }
 
     /// ∂F/∂β and the Hessian over β₀, if it is free, and all terms.
@@ -298,12 +350,23 @@ impl Trended<'_> {
         stops.fold(1.0, f64::min)
     }
 
-    /// Steps until the promise of the next one is nothing. Returns F there, and the sum of losses.
-    fn minimise(&self, weights: &mut Weights) -> (f64, f64) {
+    /// How far the score of a row may move along `direction`.
+    fn farthest(&self, direction: &[f64]) -> f64 {
+        let first = usize::from(self.has_intercept());
+        let mut most = vec![1.0; direction.len()];
+        self.terms.iter().for_each(|term| most[first + term.place] = term.most);
+        direction.iter().zip(&most).map(|(d, most)| d.abs() * most).sum()
+    }
+
+    /// Steps until the promise of the next one is nothing beside this part of F's size. Returns F before and after, and the sum of
+    /// losses.
+    fn minimise(&self, weights: &mut Weights, enough: f64) -> [f64; 3] {
         let mut at = self.derivatives(weights);
         let mut risk = self.risk(&at, weights);
+        let before = risk;
         let size = self.cells.mass.iter().sum::<f64>() + self.cells.b.iter().map(|b| b.abs()).sum::<f64>();
         weights.status = Status::Stalled;
+        let mut promised = f64::INFINITY;
         for _ in 0..MAX_STEPS {
             let (gradient, hessian) = self.system(&self.sums(&at), weights);
             let direction = self.direction(weights, &gradient, &hessian);
@@ -312,8 +375,15 @@ impl Trended<'_> {
                 break;
             }
             let mut step = self.reach(weights, &direction);
-            let at_once = self.response.loss.is_quadratic() && weights.signs.iter().all(|&signs| signs == Signs::Any);
-            let last = step == 1.0 && (decrement <= LAST * size || at_once);
+            let free = weights.signs.iter().all(|&signs| signs == Signs::Any);
+            let at_once = self.response.loss.is_quadratic() && free;
+            // Curvatures change by no larger a part than scores move, and the next promise is smaller by its square.
+            let farthest = self.farthest(&direction);
+            let next_is_nothing = free && farthest <= NEAR && decrement * farthest * farthest <= enough * size;
+            // Where promises are too small for F to tell and no longer shrink, they are made of rounding alone.
+            let is_noise = decrement <= UNSEEN * size && decrement > 0.1 * promised;
+            let last = step == 1.0 && (decrement <= enough * size || at_once || next_is_nothing || is_noise);
+            promised = decrement;
             let mut taken = None;
             for _ in 0..60 {
                 let next = self.moved(weights, &direction, step);
@@ -333,11 +403,11 @@ impl Trended<'_> {
                 weights.status = Status::Converged;
                 break;
             }
-            if at.far && self.params.reg_lambda == 0.0 && !self.response.loss.is_quadratic() {
+            if at.far {
                 weights.status = Status::Unbounded;
                 break;
             }
         }
-        (risk, at.loss)
+        [before, risk, at.loss]
     }
 }

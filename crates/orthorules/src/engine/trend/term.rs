@@ -1,6 +1,7 @@
 //! The trends that an ensemble has, row by row.
 
 use crate::engine::mass::Rounding;
+use crate::engine::row_list::RowList;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -16,8 +17,17 @@ pub(crate) struct TrendTerm {
     pub(crate) place: usize,
     /// What it is of every row.
     pub(crate) values: Arc<Vec<f64>>,
+    /// The largest size of these.
+    pub(crate) most: f64,
     /// What its weight outside is for a weight of 1 inside.
     pub(crate) outside: f64,
+}
+
+impl TrendTerm {
+    pub(crate) fn new(place: usize, values: Arc<Vec<f64>>, outside: f64) -> Self {
+        let most = largest(&values);
+        Self { place, values, most, outside }
+    }
 }
 
 /// The trends of an ensemble, in the order in which they came.
@@ -50,7 +60,16 @@ impl TrendTerms {
 
     /// The largest size of each.
     pub(crate) fn largest(&self) -> Vec<f64> {
-        self.terms.iter().map(|term| largest(&term.values)).collect()
+        self.terms.iter().map(|term| term.most).collect()
+    }
+
+    /// The same for every so-manieth row.
+    pub(crate) fn sampled(&self, stride: usize) -> Self {
+        let every = |term: &TrendTerm| {
+            let values = Arc::new(term.values.iter().step_by(stride).copied().collect());
+            TrendTerm { values, ..term.clone() }
+        };
+        Self { terms: self.terms.iter().map(every).collect() }
     }
 }
 
@@ -76,8 +95,6 @@ pub(crate) struct TrendRows {
     pub(crate) places: Vec<usize>,
     /// Of each trend, what every row adds.
     pub(crate) values: Vec<Arc<Vec<f64>>>,
-    /// The same of up to four trends side by side, row by row.
-    blocks: Vec<Arc<Vec<[f64; LANES]>>>,
     /// Of each trend, how much of what is along it is part of the gradient: its weight, where rows of a cell would share a
     /// gradient but for trends.
     pub(crate) slopes: Vec<f64>,
@@ -96,20 +113,25 @@ impl TrendRows {
 
     /// Adds what every row adds along a new trend.
     pub(crate) fn push(&mut self, values: Vec<f64>) {
-        let lane = self.values.len() % LANES;
-        let mut block = match self.blocks.pop_if(|_| lane > 0) {
-            Some(shared) => Arc::unwrap_or_clone(shared),
-            None => vec![[0.0; LANES]; values.len()],
-        };
-        let both = block.par_iter_mut().zip(&values).with_min_len(ROWS_IN_A_TASK);
-        both.for_each(|(row, value)| row[lane] = *value);
-        self.blocks.push(Arc::new(block));
         self.values.push(Arc::new(values));
     }
 
-    /// What the rows of a partition, and those after it, add along up to four trends, block by block.
-    pub(crate) fn blocks_of_part(&self, part: usize) -> impl Iterator<Item = &[[f64; LANES]]> {
-        self.blocks.iter().map(move |block| &block[self.starts[part]..])
+    /// What some rows of a partition add along up to four trends side by side, block by block.
+    pub(crate) fn blocks_of(&self, part: usize, rows: &RowList) -> Vec<Vec<[f64; LANES]>> {
+        let block = |first: usize| {
+            let mut block = vec![[0.0; LANES]; rows.len()];
+            for (lane, trend) in (first..self.count().min(first + LANES)).enumerate() {
+                let values = self.of_part(part, trend);
+                match rows {
+                    RowList::All(_) => block.iter_mut().zip(values).for_each(|(row, x)| row[lane] = *x),
+                    RowList::Some(rows) => {
+                        block.iter_mut().zip(rows).for_each(|(row, &r)| row[lane] = values[r as usize]);
+                    }
+                }
+            }
+            block
+        };
+        (0..self.count()).step_by(LANES).map(block).collect()
     }
 
     /// How many trends there are.

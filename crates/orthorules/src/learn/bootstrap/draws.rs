@@ -133,7 +133,7 @@ impl Draws<'_> {
             if let Some((trend, (numbers, scale))) = own {
                 let outside = trend.per / scale;
                 let value = |&row: &u32| trend.value(numbers[row as usize]) * outside;
-                terms.push(TrendTerm { place, values: Arc::new(rows.iter().map(value).collect()), outside });
+                terms.push(TrendTerm::new(place, Arc::new(rows.iter().map(value).collect()), outside));
                 cells.add_trend();
             } else {
                 let fires = |&j: &u32| self.fired[e][k][rows[j as usize] as usize];

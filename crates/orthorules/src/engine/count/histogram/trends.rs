@@ -18,7 +18,7 @@ impl NodeCounter<'_> {
             return trend_sums(part.rows, trends.of_part(part.number, 0), part.columns, group);
         }
         let mut all = Vec::with_capacity(trends.count() * group.bins());
-        for block in trends.blocks_of_part(part.number) {
+        for block in part.trends.get_or_init(|| trends.blocks_of(part.number, part.rows)) {
             let mut sums = vec![[0.0; LANES]; group.bins()];
             for (column, first) in group.of(part.columns) {
                 add_blocks(part.rows, &column.codes, block, &mut sums[first..]);
@@ -111,7 +111,7 @@ fn add_side_by_side<const K: usize>(
 }
 
 vectorised! {
-    /// Adds what every row has of several trends to its bin.
+    /// Adds what every row of a list has of several trends to its bin.
     fn add_blocks(rows: &RowList, codes: &Codes, values: &[[f64; LANES]], sums: &mut [[f64; LANES]]) {
         let mut add = |bin: usize, row: &[f64; LANES]| {
             let sum = &mut sums[bin];
@@ -120,7 +120,7 @@ vectorised! {
         with_codes!(codes, codes => match rows {
             RowList::All(_) => codes.iter().zip(values).for_each(|(code, row)| add(code.index(), row)),
             RowList::Some(rows) => {
-                rows.iter().for_each(|&r| add(codes[r as usize].index(), &values[r as usize]));
+                rows.iter().zip(values).for_each(|(&r, row)| add(codes[r as usize].index(), row));
             }
         });
     }

@@ -80,7 +80,7 @@ fn fitted(case: &Case, values: &[Vec<f64>], response: &Response, params: &Checke
         weights.signs.push(Signs::Any);
     }
     for values in values {
-        terms.push(TrendTerm { place: weights.rules.len(), values: Arc::new(values.clone()), outside: 1.0 });
+        terms.push(TrendTerm::new(weights.rules.len(), Arc::new(values.clone()), 1.0));
         cells.add_trend();
         let problem = Trended { rows: &rows, response, cells: &cells, terms: &terms, params };
         weights = update(&weights, signs, problem).weights;
@@ -161,7 +161,7 @@ proptest! {
             let is_trend = if trends_first { step < trends } else { step >= rules };
             if is_trend {
                 let values = values[if trends_first { step } else { step - rules }].clone();
-                terms.push(TrendTerm { place: step, values: Arc::new(values), outside: 1.0 });
+                terms.push(TrendTerm::new(step, Arc::new(values), 1.0));
                 cells.add_trend();
                 moments.add(&terms, &cells, &rows, &response);
             } else {
@@ -177,7 +177,7 @@ proptest! {
             }
             let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
             let expected = update(&weights, signs, problem);
-            let found = moments::update(&weights, signs, problem, &moments);
+            let found = moments::settle(&with_newest(&weights, signs), problem, &moments);
             let size = 1.0 + cells.square.iter().sum::<f64>();
             prop_assert!((found.risk - expected.risk).abs() <= 1e-9 * size, "{} {}", found.risk, expected.risk);
             prop_assert!((found.loss - expected.loss).abs() <= 1e-9 * size, "{} {}", found.loss, expected.loss);
@@ -205,7 +205,7 @@ fn trends_of_nothing_change_nothing() {
         let risk = weights.risk(loss, &cells, 1.0);
         let mean = response.mean_loss(&cells, &weights.scores(&cells));
         let mut terms = TrendTerms::default();
-        terms.push(TrendTerm { place: weights.rules.len(), values: Arc::new(vec![0.0; case.rows()]), outside: 1.0 });
+        terms.push(TrendTerm::new(weights.rules.len(), Arc::new(vec![0.0; case.rows()]), 1.0));
         cells.add_trend();
         let rows = Rows::whole(&[], &response);
         let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };

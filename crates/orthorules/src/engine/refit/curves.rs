@@ -1,0 +1,215 @@
+//! Gradients, curvatures and losses of many rows at once.
+//!
+//! Beside trends every row has a score of its own, so that exponentials and logarithms are what a pass over the rows takes most
+//! time for. These are made of sums, products and one division, in loops that processors run for several rows side by side.
+
+use crate::base::simd::vectorised;
+use crate::data::loss::Loss;
+use crate::engine::mass::Rounding;
+
+/// Sums that are taken side by side.
+const LANES: usize = 4;
+/// Adding it leaves a whole number in the last places.
+const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
+/// The first digits of ln 2, so few that products with small whole numbers are exact, and the others.
+const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+/// 1/13!, 1/12!, … 1/0!
+const EXPONENTIAL: [f64; 14] = [
+    1.0 / 6_227_020_800.0,
+    1.0 / 479_001_600.0,
+    1.0 / 39_916_800.0,
+    1.0 / 3_628_800.0,
+    1.0 / 362_880.0,
+    1.0 / 40_320.0,
+    1.0 / 5_040.0,
+    1.0 / 720.0,
+    1.0 / 120.0,
+    1.0 / 24.0,
+    1.0 / 6.0,
+    0.5,
+    1.0,
+    1.0,
+];
+/// Terms of the series of a logarithm beside the first.
+const LOGARITHM_TERMS: u32 = 16;
+
+/// exp(x), to the last digits; what would overflow, or vanish, is cut off before.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn exp(x: f64) -> f64 {
+    let x = x.clamp(-708.0, 709.0);
+    let shifted = x * std::f64::consts::LOG2_E + MAGIC;
+    let power = shifted - MAGIC;
+    let rest = (x - power * LN_2_HIGH) - power * LN_2_LOW;
+    let mut sum = 0.0;
+    for term in EXPONENTIAL {
+        sum = sum * rest + term;
+    }
+    f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
+}
+
+/// log(1 + x) for x from 0 to 1: the series of 2 artanh(x / (2 + x)).
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn ln_1p(x: f64) -> f64 {
+    let s = x / (2.0 + x);
+    let z = s * s;
+    let mut sum = 0.0;
+    for k in 0..LOGARITHM_TERMS {
+        sum = sum * z + 1.0 / f64::from(2 * (LOGARITHM_TERMS - k) + 1);
+    }
+    2.0 * s * (sum * z + 1.0)
+}
+
+/// Turns scores f, weighted targets b and masses a of rows into their losses, gradients and curvatures.
+pub(super) fn curves(loss: Loss, f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
+    match loss {
+        Loss::Squared => squared(f, b, a),
+        Loss::Logistic => logistic(f, b, a),
+        Loss::Poisson => poisson(f, b, a),
+        Loss::Gamma => gamma(f, b, a),
+    }
+}
+
+vectorised! {
+    fn squared(f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
+        for ((f, b), a) in f.iter_mut().zip(b).zip(a) {
+            let away = *f - *b / *a;
+            (*f, *b) = (0.5 * *a * away * away, *a * *f - *b);
+        }
+    }
+}
+
+vectorised! {
+    fn logistic(f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
+        for ((f, b), a) in f.iter_mut().zip(b).zip(a) {
+            let e = exp(-f.abs());
+            let inverse = 1.0 / (1.0 + e);
+            let mean = if *f >= 0.0 { inverse } else { e * inverse };
+            let lost = *a * (if *f > 0.0 { *f } else { 0.0 } + ln_1p(e)) - *b * *f;
+            (*f, *b, *a) = (lost, *a * mean - *b, *a * (e * inverse * inverse));
+        }
+    }
+}
+
+vectorised! {
+    fn poisson(f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
+        for ((f, b), a) in f.iter_mut().zip(b).zip(a) {
+            let mean = *a * exp(*f);
+            (*f, *b, *a) = (mean - *b * *f, mean - *b, mean);
+        }
+    }
+}
+
+vectorised! {
+    fn gamma(f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
+        for ((f, b), a) in f.iter_mut().zip(b).zip(a) {
+            let inverse = *a * exp(-*f);
+            (*f, *b, *a) = (inverse - *b * *f, -inverse - *b, inverse);
+        }
+    }
+}
+
+vectorised! {
+    /// Adds a multiple of what each row has.
+    pub(super) fn add_scaled(to: &mut [f64], by: f64, values: &[f64]) {
+        to.iter_mut().zip(values).for_each(|(to, value)| *to += by * value);
+    }
+}
+
+vectorised! {
+    /// The largest size of some numbers; not that of what is no number.
+    pub(super) fn most(numbers: &[f64]) -> f64 {
+        let (fours, rest) = numbers.as_chunks::<LANES>();
+        let mut most = [0.0f64; LANES];
+        for four in fours {
+            (0..LANES).for_each(|k| most[k] = if four[k].abs() > most[k] { four[k].abs() } else { most[k] });
+        }
+        rest.iter().chain(&most).fold(0.0, |most: f64, x| most.max(x.abs()))
+    }
+}
+
+vectorised! {
+    /// Σ of numbers that are rounded, so that it is the same in any order.
+    pub(super) fn rounded_sum(numbers: &[f64], rounding: Rounding) -> f64 {
+        let (fours, rest) = numbers.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for four in fours {
+            (0..LANES).for_each(|k| sums[k] += rounding.round(four[k]));
+        }
+        sums.iter().sum::<f64>() + rest.iter().map(|x| rounding.round(*x)).sum::<f64>()
+    }
+}
+
+vectorised! {
+    /// Σ of products that are rounded, so that it is the same in any order.
+    pub(super) fn rounded_products(a: &[f64], b: &[f64], rounding: Rounding) -> f64 {
+        let (fours, rest) = a.as_chunks::<LANES>();
+        let (others, other_rest) = b.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for (four, other) in fours.iter().zip(others) {
+            (0..LANES).for_each(|k| sums[k] += rounding.round(four[k] * other[k]));
+        }
+        sums.iter().sum::<f64>() + rest.iter().zip(other_rest).map(|(a, b)| rounding.round(a * b)).sum::<f64>()
+    }
+}
+
+vectorised! {
+    /// Writes rounded numbers to one place of vectors of so many numbers.
+    pub(super) fn spread(numbers: &[f64], rounding: Rounding, to: &mut [f64], place: usize, width: usize) {
+        to[place..].iter_mut().step_by(width).zip(numbers).for_each(|(to, x)| *to = rounding.round(*x));
+    }
+}
+
+vectorised! {
+    /// Adds the vector of each row, of so many numbers, to that of its cell.
+    pub(super) fn add_to_cells(cells: &[u32], vectors: &[f64], width: usize, sums: &mut [f64]) {
+        for (&cell, vector) in cells.iter().zip(vectors.chunks_exact(width)) {
+            let sums = &mut sums[cell as usize * width..][..width];
+            sums.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn is_close(found: f64, expected: f64) -> bool {
+        (found - expected).abs() <= 1e-14 * (1.0 + expected.abs())
+    }
+
+    proptest! {
+        /// What the loss itself says of a row.
+        #[test]
+        fn rows_have_the_curves_of_their_loss(f in -30.0..30.0f64, b in 0.0..3.0f64, a in 0.1..3.0f64) {
+            for loss in [Loss::Squared, Loss::Logistic, Loss::Poisson, Loss::Gamma] {
+                let b = if loss == Loss::Gamma { -b } else { b };
+                let (mut losses, mut gradients, mut curvatures) = ([f; 5], [b; 5], [a; 5]);
+                curves(loss, &mut losses, &mut gradients, &mut curvatures);
+                let lost = if loss.is_quadratic() { 0.5 * a * (f - b / a).powi(2) } else { a * loss.psi(f) - b * f };
+                for row in 0..5 {
+                    prop_assert!(is_close(losses[row], lost), "{:?} {} {}", loss, losses[row], lost);
+                    prop_assert!(is_close(gradients[row], a * loss.slope(f) - b), "{:?}", loss);
+                    let curvature = a * loss.curvature(f);
+                    prop_assert!((curvatures[row] - curvature).abs() <= 1e-14 * curvature, "{:?}", loss);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ends_are_no_numbers_that_do_harm() {
+        for f in [-1e300, -800.0, -0.0, 0.0, 800.0, 1e300] {
+            let (mut losses, mut gradients, mut curvatures) = ([f], [1.0], [1.0]);
+            logistic(&mut losses, &mut gradients, &mut curvatures);
+            assert!(losses[0].is_finite() && (-1.0..=0.0).contains(&gradients[0]), "{f} {losses:?} {gradients:?}");
+            assert!((0.0..=0.25).contains(&curvatures[0]));
+        }
+        assert_eq!(exp(0.0), 1.0);
+        assert_eq!(ln_1p(0.0), 0.0);
+        assert!((exp(-700.0) / (-700f64).exp() - 1.0).abs() < 1e-14);
+    }
+}
