@@ -12,7 +12,7 @@ use crate::input::{self, Failure, in_table};
 use crate::{sizes, text};
 use document::{HeldOut, Timings, entries};
 use orthorules::evaluate::Evaluation;
-use orthorules::params::{Cv, RegLambda, Terms};
+use orthorules::params::{Cv, RegLambda};
 use orthorules::table::read;
 use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads};
 use std::fmt::Write;
@@ -55,12 +55,6 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         let what = "--memory-limit cannot be kept with --cv, --bootstrap or groups: they need the table in memory";
         return Err(Failure::Input(what.into()));
     }
-    let trends = params.terms != Terms::Rules;
-    if trends && args.learning.memory_limit.is_some() {
-        let what =
-            format!("--memory-limit cannot be kept with --terms {}: trends need the table in memory", params.terms);
-        return Err(Failure::Input(what));
-    }
     expect_interrupt();
     let start = Instant::now();
     let fitted = on_threads(params.threads, || {
@@ -68,7 +62,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         // What comes from a pipe can be read only once, and folds need the table in memory.
         let held = (!source.is_lasting() || params.cv.is_some() && is_small(&source.files))
             && args.learning.memory_limit.is_none();
-        let data = if resampled || trends || held {
+        let data = if resampled || held {
             Data::Table(read(&source.path, &roles.read_options()).map_err(&in_table)?)
         } else {
             let limit = args.learning.memory_limit;

@@ -3,7 +3,6 @@
 use super::{Outcome, Verdict, refused, values};
 use crate::case::Case;
 use crate::settings::Understood;
-use orthorules::params::Terms;
 use orthorules::table::{Batches, ReadOptions, read};
 use orthorules::{Coded, Error, Loss, Model, Observer, Predictions, Predictor, Problem, Result as Engine, Table, fit};
 use std::path::Path;
@@ -52,8 +51,8 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
         return refused(&error);
     }
     let held = whole.and_then(|table| Ok((Problem::new(table.clone(), roles)?, table)));
-    // Folds, draws and trends need the table in memory.
-    let held_whole = params.cv.is_some() || params.bootstrap.is_some() || params.terms != Terms::Rules;
+    // Folds and draws need the table in memory.
+    let held_whole = params.cv.is_some() || params.bootstrap.is_some();
     let patience = Patience::new();
     let in_memory = |problem: &Problem| fit(problem, params, &patience).map(|fitted| fitted.model);
     let (model, table) = if held_whole {

@@ -163,7 +163,6 @@ fn what_cannot_be_is_refused_in_one_line() {
     refused(&sandbox, &fit(&["--terms", "linear", "--preset", "cob"]), &["terms linear", "objective onb"]);
     refused(&sandbox, &fit(&["--terms", "linear", "--preset", "sirus"]), &["terms linear", "sirus"]);
     refused(&sandbox, &fit(&["--terms", "linear", "--multiclass", "shared"]), &["terms linear", "multiclass shared"]);
-    refused(&sandbox, &fit(&["--terms", "linear", "--memory-limit", "1MB"]), &["--memory-limit", "in memory"]);
     refused(&sandbox, &fit(&["--terms", "curves"]), &["curves"]);
     sandbox.ok(&fit(&["--terms", "linear", "-q", "-o", "m.json"]));
     let hostile = sandbox.read("m.json");
@@ -174,4 +173,15 @@ fn what_cannot_be_is_refused_in_one_line() {
         sandbox.write("h.json", hostile.replace(from, to));
         refused(&sandbox, &["show", "h.json"], &["h.json"]);
     }
+}
+
+#[test]
+fn a_streamed_file_may_have_trends() {
+    let sandbox = Sandbox::with(&[("t.csv", &trips())]);
+    let model = |name: &str, more: &[&str]| {
+        let printed = sandbox.ok(&[&FIT[..], &["--terms", "hinge", "-o", name], more].concat()).stdout;
+        assert!(printed.contains("per 10 of km"), "{printed}");
+        std::fs::read_to_string(sandbox.path(name)).unwrap()
+    };
+    assert_eq!(model("a.json", &[]), model("b.json", &["--memory-limit", "0"]));
 }

@@ -1,17 +1,26 @@
-//! The integers that are codes.
+//! The integers that are codes, and numbers that are kept as these are.
+
+/// Numbers that memory of a file may be read as.
+pub(crate) trait Stored: Copy + Send + Sync + PartialEq + sealed::Plain + 'static {}
 
 /// A code type of the kernels.
-pub(crate) trait Code: Copy + Send + Sync + PartialEq + sealed::Unsigned + 'static {
+pub(crate) trait Code: Stored {
     fn index(self) -> usize;
 }
 
-/// Only the integers below are codes: memory of a file may be read as them.
+/// Only the numbers below: every pattern of bytes is one of them.
 mod sealed {
-    pub(crate) trait Unsigned {}
-    impl Unsigned for u8 {}
-    impl Unsigned for u16 {}
-    impl Unsigned for u32 {}
+    pub(crate) trait Plain {}
+    impl Plain for u8 {}
+    impl Plain for u16 {}
+    impl Plain for u32 {}
+    impl Plain for f64 {}
 }
+
+impl Stored for u8 {}
+impl Stored for u16 {}
+impl Stored for u32 {}
+impl Stored for f64 {}
 
 impl Code for u8 {
     fn index(self) -> usize {

@@ -1,6 +1,7 @@
 //! A problem whose columns are codes.
 
 use crate::codes::column::BinnedColumn;
+use crate::codes::storage::Store;
 use crate::data::problem::{Problem, Task};
 use crate::data::warning::Warning;
 use crate::params::Params;
@@ -11,6 +12,8 @@ pub struct Coded {
     /// Without features.
     pub(crate) problem: Problem,
     pub(crate) columns: Vec<BinnedColumn>,
+    /// The numbers of the columns that have some, where terms may grow with them.
+    pub(crate) numbers: Vec<Store<f64>>,
     pub(crate) params: Params,
     /// The file that it was read from.
     #[cfg(feature = "files")]

@@ -1,10 +1,10 @@
-//! Codes that may not take memory: a temporary file, mapped for reading once it is complete.
+//! Codes, and numbers beside them, that may not take memory: a temporary file, mapped for reading once it is complete.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
 use crate::base::error::{Error, Result};
-use crate::codes::code::Code;
+use crate::codes::code::Stored;
 use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::storage::{Map, Store};
 
@@ -33,16 +33,32 @@ impl Spill {
 
     /// Moves codes to the ends of their columns in the file.
     pub(crate) fn append(&mut self, codes: &mut [CodeBuilder]) -> Result<()> {
-        for (codes, (start, written)) in codes.iter_mut().zip(&mut self.columns) {
-            let bytes = match codes {
+        for (column, codes) in codes.iter_mut().enumerate() {
+            let bytes: Vec<u8> = match codes {
                 CodeBuilder::U8(codes) => std::mem::take(codes),
                 CodeBuilder::U16(codes) => codes.drain(..).flat_map(u16::to_ne_bytes).collect(),
                 CodeBuilder::U32(codes) => codes.drain(..).flat_map(u32::to_ne_bytes).collect(),
             };
-            self.file.seek(SeekFrom::Start(*start + *written)).map_err(|e| Error::temporary(&e))?;
-            self.file.write_all(&bytes).map_err(|e| Error::temporary(&e))?;
-            *written += bytes.len() as u64;
+            self.write(column, &bytes)?;
         }
+        Ok(())
+    }
+
+    /// Moves numbers to the ends of their columns in the file.
+    pub(crate) fn append_numbers(&mut self, numbers: &mut [Vec<f64>]) -> Result<()> {
+        for (column, numbers) in numbers.iter_mut().enumerate() {
+            let bytes: Vec<u8> = numbers.drain(..).flat_map(f64::to_ne_bytes).collect();
+            self.write(column, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Writes bytes to the end of a column.
+    fn write(&mut self, column: usize, bytes: &[u8]) -> Result<()> {
+        let (start, written) = &mut self.columns[column];
+        self.file.seek(SeekFrom::Start(*start + *written)).map_err(|e| Error::temporary(&e))?;
+        self.file.write_all(bytes).map_err(|e| Error::temporary(&e))?;
+        *written += bytes.len() as u64;
         Ok(())
     }
 
@@ -57,9 +73,20 @@ impl Spill {
         let all: Option<Vec<Codes>> = like.iter().zip(&self.columns).map(codes).collect();
         all.ok_or_else(|| Error::temporary(&io::ErrorKind::UnexpectedEof.into()))
     }
+
+    /// All numbers, mapped.
+    pub(crate) fn finish_numbers(self) -> Result<Vec<Store<f64>>> {
+        let map = Map::unnamed(&self.file).map_err(|e| Error::temporary(&e))?;
+        let all: Option<Vec<Store<f64>>> = self
+            .columns
+            .iter()
+            .map(|&(start, bytes)| if bytes == 0 { Some(Vec::new().into()) } else { mapped(&map, start, bytes) })
+            .collect();
+        all.ok_or_else(|| Error::temporary(&io::ErrorKind::UnexpectedEof.into()))
+    }
 }
 
-fn mapped<T: Code>(map: &Map, start: u64, bytes: u64) -> Option<Store<T>> {
+fn mapped<T: Stored>(map: &Map, start: u64, bytes: u64) -> Option<Store<T>> {
     map.slice(start as usize, bytes as usize / size_of::<T>()).map(Store::from)
 }
 
@@ -91,6 +118,22 @@ mod tests {
                 Codes::U32(rows.iter().map(|r| r.2).collect::<Vec<_>>().into()),
             ];
             prop_assert_eq!(spill.finish(&codes).unwrap(), expected);
+        }
+
+        /// So do numbers, also where a column has none.
+        #[test]
+        fn numbers_come_back(pieces in prop::collection::vec(prop::collection::vec(-9.0..9.0f64, 1..50), 1..6)) {
+            let all: Vec<f64> = pieces.iter().flatten().copied().collect();
+            let bytes = 8 * all.len() as u64;
+            let mut spill = Spill::new([bytes, 0, bytes].into_iter()).unwrap();
+            for piece in &pieces {
+                let doubled = piece.iter().map(|x| 2.0 * x).collect();
+                spill.append_numbers(&mut [piece.clone(), Vec::new(), doubled]).unwrap();
+            }
+            let found = spill.finish_numbers().unwrap();
+            prop_assert_eq!(&found[0][..], &all[..]);
+            prop_assert!(found[1].is_empty());
+            prop_assert_eq!(found[2].iter().map(|x| 0.5 * x).collect::<Vec<_>>(), all);
         }
     }
 }

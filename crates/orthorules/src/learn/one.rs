@@ -13,7 +13,7 @@ use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::engine::rows::ask::{Cluster, Elsewhere};
 use crate::engine::target_plan::TargetPlan;
-use crate::engine::trend::{TrendColumn, trend_columns};
+use crate::engine::trend::{TrendColumn, numbers_of, trend_columns};
 use crate::learn::best_path::BestPath;
 use crate::learn::boosting::{Boosting, State};
 use crate::learn::fitted::Fitted;
@@ -44,7 +44,9 @@ impl<'p> Binned<'p> {
         let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &params.cuts);
         let trends = match params.terms {
             Terms::Rules => Vec::new(),
-            Terms::Linear | Terms::Hinge => trend_columns(&problem.features, &columns, problem.weight.as_deref()),
+            Terms::Linear | Terms::Hinge => {
+                trend_columns(problem.features.iter().map(numbers_of), &columns, problem.weight.as_deref())
+            }
         };
         let seconds = start.elapsed().as_secs_f64();
         Self { problem, columns: Cow::Owned(columns), trends, seconds, cluster: None }
@@ -67,11 +69,15 @@ impl<'p> Binned<'p> {
 
     /// Codes that were made while a file was read.
     pub(crate) fn of_codes(coded: &'p Coded) -> Self {
+        let start = Instant::now();
+        let numbers = coded.numbers.iter().map(|numbers| Some(&numbers[..]).filter(|numbers| !numbers.is_empty()));
+        let columns = coded.columns.iter().map(|column| column.name.as_str()).zip(numbers);
+        let trends = trend_columns(columns, &coded.columns, coded.problem.weight.as_deref());
         Self {
             problem: &coded.problem,
             columns: Cow::Borrowed(&coded.columns),
-            trends: Vec::new(),
-            seconds: coded.seconds,
+            trends,
+            seconds: coded.seconds + start.elapsed().as_secs_f64(),
             cluster: None,
         }
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use orthorules::generate::SplitMix64;
-use orthorules::params::{Cv, MaxBins, PathKind};
+use orthorules::params::{Cv, MaxBins, PathKind, Terms};
 use orthorules::table::read;
 use orthorules::{Coded, Loss, Params, Problem, Roles, Silent, Task, fit};
 use proptest::prelude::*;
@@ -347,6 +347,23 @@ fn folds_choose_the_same_penalty() {
         Params { reg_lambda: Some(orthorules::params::RegLambda::Cv), max_complexity: Some(9), ..Params::default() };
     for (name, bytes) in files(&rows(120, 4)) {
         same(name, &bytes, &roles(), &params).unwrap();
+    }
+}
+
+/// Trends look at numbers, which are kept beside the codes: with gaps, weights and rows of weight 0, for several losses.
+#[test]
+fn trends_are_those_of_the_table() {
+    let mut rows = rows(400, 5);
+    rows.retain(|row| row.flag.is_some() && row.y > 0.0);
+    let weighted = Roles { weight: Some("w".into()), ..roles() };
+    let classes = Roles { target: "flag".into(), task: Some(Task::Classification), ..roles() };
+    let counts = Roles { target: "w".into(), task: Some(Task::Poisson), exposure: Some("y".into()), ..roles() };
+    for terms in [Terms::Linear, Terms::Hinge] {
+        let params = Params { terms, max_complexity: Some(12), ..Params::default() };
+        for (name, bytes) in files(&rows) {
+            let found = [&weighted, &classes, &counts].map(|roles| same(name, &bytes, roles, &params).unwrap().0);
+            assert!(found[0].contains("\"trend\""), "{name} {terms}: {found:?}");
+        }
     }
 }
 

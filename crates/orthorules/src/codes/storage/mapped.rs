@@ -5,7 +5,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::codes::code::Code;
+use crate::codes::code::Stored;
 use memmap2::Mmap;
 
 /// A file that only this process can reach, mapped for reading.
@@ -21,15 +21,15 @@ impl Map {
         Ok(Self(Arc::new(unsafe { Mmap::map(file) }?)))
     }
 
-    /// `count` integers from byte `start` on; `None` if they do not lie in the file or not on a boundary of their size.
-    pub(crate) fn slice<T: Code>(&self, start: usize, count: usize) -> Option<Slice<T>> {
+    /// `count` numbers from byte `start` on; `None` if they do not lie in the file or not on a boundary of their size.
+    pub(crate) fn slice<T: Stored>(&self, start: usize, count: usize) -> Option<Slice<T>> {
         let bytes = self.0.get(start..)?.get(..count.checked_mul(size_of::<T>())?)?;
-        let whole = integers::<T>(bytes).len() == count;
+        let whole = aligned::<T>(bytes).len() == count;
         whole.then(|| Slice { map: self.clone(), start, bytes: bytes.len(), of: PhantomData })
     }
 }
 
-/// A part of a mapped file, as integers.
+/// A part of a mapped file, as numbers.
 #[derive(Clone)]
 pub(crate) struct Slice<T> {
     map: Map,
@@ -38,16 +38,16 @@ pub(crate) struct Slice<T> {
     of: PhantomData<T>,
 }
 
-impl<T: Code> Slice<T> {
+impl<T: Stored> Slice<T> {
     pub(super) fn numbers(&self) -> &[T] {
-        integers(&self.map.0[self.start..self.start + self.bytes])
+        aligned(&self.map.0[self.start..self.start + self.bytes])
     }
 }
 
-/// The integers in `bytes`; none if these do not start at a boundary.
+/// The numbers in `bytes`; none if these do not start at a boundary.
 #[allow(unsafe_code)]
-fn integers<T: Code>(bytes: &[u8]) -> &[T] {
-    // SAFETY: codes are unsigned integers, of which every pattern of bytes is one.
-    let (before, integers, _) = unsafe { bytes.align_to::<T>() };
-    if before.is_empty() { integers } else { &[] }
+fn aligned<T: Stored>(bytes: &[u8]) -> &[T] {
+    // SAFETY: these are integers or floating-point numbers, of which every pattern of bytes is one.
+    let (before, numbers, _) = unsafe { bytes.align_to::<T>() };
+    if before.is_empty() { numbers } else { &[] }
 }

@@ -1,4 +1,4 @@
-//! Where codes are: in memory, or in a temporary file that is mapped into memory.
+//! Where codes, and numbers beside them, are: in memory, or in a temporary file that is mapped into memory.
 
 #[cfg(feature = "files")]
 mod mapped;
@@ -6,22 +6,22 @@ mod mapped;
 #[cfg(feature = "files")]
 pub(crate) use mapped::Map;
 
-use crate::codes::code::Code;
+use crate::codes::code::Stored;
 use std::fmt;
 use std::ops::Deref;
 
 /// Numbers that do not change any more. Reads as a slice.
 #[derive(Clone)]
-pub(crate) struct Store<T: Code>(StoredIn<T>);
+pub(crate) struct Store<T: Stored>(StoredIn<T>);
 
 #[derive(Clone)]
-enum StoredIn<T: Code> {
+enum StoredIn<T: Stored> {
     Own(Vec<T>),
     #[cfg(feature = "files")]
     Mapped(mapped::Slice<T>),
 }
 
-impl<T: Code> Deref for Store<T> {
+impl<T: Stored> Deref for Store<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -33,26 +33,26 @@ impl<T: Code> Deref for Store<T> {
     }
 }
 
-impl<T: Code> From<Vec<T>> for Store<T> {
+impl<T: Stored> From<Vec<T>> for Store<T> {
     fn from(numbers: Vec<T>) -> Self {
         Self(StoredIn::Own(numbers))
     }
 }
 
 #[cfg(feature = "files")]
-impl<T: Code> From<mapped::Slice<T>> for Store<T> {
+impl<T: Stored> From<mapped::Slice<T>> for Store<T> {
     fn from(slice: mapped::Slice<T>) -> Self {
         Self(StoredIn::Mapped(slice))
     }
 }
 
-impl<T: Code + fmt::Debug> fmt::Debug for Store<T> {
+impl<T: Stored + fmt::Debug> fmt::Debug for Store<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: Code> PartialEq for Store<T> {
+impl<T: Stored> PartialEq for Store<T> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }

@@ -315,6 +315,23 @@ impl FeatureEncoder {
         true
     }
 
+    /// Whether it is a column of numbers.
+    pub(super) fn is_numeric(&self) -> bool {
+        self.kind == Kind::Numeric
+    }
+
+    /// Appends the numbers of the rows that count, if it is a column of numbers; what is missing is none.
+    pub(super) fn append_numbers(&self, part: &ColumnPart, rows: &BatchRows, to: &mut Vec<f64>) {
+        match (&self.way, part) {
+            _ if !self.is_numeric() => {}
+            (Way::Numbers(_), ColumnPart::Numbers(values)) => to.extend_from_slice(&rows.of_values(values)),
+            (Way::Numbers(notation), ColumnPart::Text(cells)) => {
+                to.extend_from_slice(&rows.of_values(&notation.numbers(&cells.names, &cells.codes)));
+            }
+            (_, part) => to.extend(std::iter::repeat_n(f64::NAN, rows.count(part.rows()))),
+        }
+    }
+
     /// Appends the codes of text whose levels have these codes.
     fn levels(&self, cells: &Levels, codes: &[u32], rows: &BatchRows, to: &mut CodeBuilder) {
         let code = |&cell: &u32| codes.get(cell as usize).copied().unwrap_or(MISSING);

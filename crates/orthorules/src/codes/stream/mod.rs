@@ -20,6 +20,7 @@ use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
 use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::codes::spill::Spill;
+use crate::codes::storage::Store;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, is_exposed, pick, rows_to_learn_from, weights};
 use crate::data::table::{
@@ -38,10 +39,10 @@ impl Coded {
     /// bytes as with [`Problem::new`] and the table that [`read`](crate::data::table::read()) gives, and what is wrong is told in
     /// the same words. Parameters outside their range are told before the file is read.
     ///
-    /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory.
+    /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory. Trends look at
+    /// numbers, so these are kept beside the codes, in such a file if both do not keep to the limit.
     ///
-    /// Cross-validation and the bootstrap make new bins for other rows, and trends look at numbers, so they need the table itself. [`Cv::Auto`] does
-    /// without.
+    /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself. [`Cv::Auto`] does without.
     pub fn read(
         path: &Path,
         roles: &Roles,
@@ -53,9 +54,6 @@ impl Coded {
             return Err(Error::Conflict(
                 "cross-validation, the bootstrap and groups of rows need the table in memory, not its codes".into(),
             ));
-        }
-        if params.terms != Terms::Rules {
-            return Err(Error::Conflict(format!("terms {} need the table in memory, not its codes", params.terms)));
         }
         let asked = params;
         // Every range is the same for every loss and table.
@@ -128,13 +126,14 @@ fn coded(
     let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect::<Result<_>>()?;
     seconds += started.elapsed().as_secs_f64();
     options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(roles.deciding()).collect());
-    let mut second = Second { features, roles, text_target, rows, kept: problem.rows, seconds };
-    let columns = second.pass(source, &options, memory_limit)?;
+    let keeps_numbers = params.terms != Terms::Rules;
+    let mut second = Second { features, roles, text_target, rows, kept: problem.rows, keeps_numbers, seconds };
+    let (columns, numbers) = second.pass(source, &options, memory_limit)?;
     let specs = second.features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
     let columns = second.features.into_iter().zip(columns).map(|((_, encoder), codes)| encoder.finish(codes));
     problem.coded = Some(specs);
     let (params, path) = (asked.clone(), path.to_owned());
-    let coded = Coded { problem, columns: columns.collect(), params, path, seconds: second.seconds };
+    let coded = Coded { problem, columns: columns.collect(), numbers, params, path, seconds: second.seconds };
     Ok((coded, warnings))
 }
 
@@ -359,17 +358,29 @@ struct Second<'r> {
     /// Rows of the file, and those that count.
     rows: usize,
     kept: usize,
+    /// Whether numbers are kept beside the codes.
+    keeps_numbers: bool,
     seconds: f64,
 }
 
 impl Second<'_> {
-    /// The codes of all features; in a temporary file if they take more memory than they may.
-    fn pass(&mut self, source: &Arc<Source>, options: &ReadOptions, limit: Option<u64>) -> Result<Vec<Codes>> {
-        let bytes = self.features.iter().map(|(_, f)| (bytes_each(f.bins()) * self.kept) as u64);
-        let mut spill = match limit {
-            Some(limit) if bytes.clone().sum::<u64>() > limit => Some(Spill::new(bytes)?),
-            _ => None,
-        };
+    /// The codes of all features, and the numbers that are kept; in temporary files if they take more memory than they may.
+    fn pass(
+        &mut self,
+        source: &Arc<Source>,
+        options: &ReadOptions,
+        limit: Option<u64>,
+    ) -> Result<(Vec<Codes>, Vec<Store<f64>>)> {
+        let bytes: Vec<u64> = self.features.iter().map(|(_, f)| (bytes_each(f.bins()) * self.kept) as u64).collect();
+        let keeps = |f: &FeatureEncoder| self.keeps_numbers && f.is_numeric();
+        let number_bytes: Vec<u64> =
+            self.features.iter().map(|(_, f)| (usize::from(keeps(f)) * self.kept * size_of::<f64>()) as u64).collect();
+        let (all, numbers) = (bytes.iter().sum::<u64>(), number_bytes.iter().sum::<u64>());
+        let mut spill = limit.filter(|&limit| all > limit).map(|_| Spill::new(bytes.into_iter())).transpose()?;
+        let in_memory = if spill.is_some() { 0 } else { all };
+        let too_many = |&limit: &u64| numbers > 0 && in_memory.saturating_add(numbers) > limit;
+        let mut number_spill = limit.filter(too_many).map(|_| Spill::new(number_bytes.into_iter())).transpose()?;
+        let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); self.features.len()];
         let room = if spill.is_some() { 0 } else { self.kept };
         let mut codes: Vec<CodeBuilder> = self.features.iter().map(|(_, f)| CodeBuilder::new(f.bins(), room)).collect();
         let error = |what: Complaint| source.error(what);
@@ -385,24 +396,38 @@ impl Second<'_> {
             let started = Instant::now();
             let kept = deciding.rows(&parts, &options.notation);
             rows += parts.first().map_or(0, ColumnPart::rows);
-            let whole =
-                (&mut self.features, &mut codes, &places).into_par_iter().all(|((_, feature), codes, place)| {
-                    place.is_some_and(|place| feature.encode(&parts[place], &kept, codes))
-                });
+            let keeps_numbers = self.keeps_numbers;
+            let whole = (&mut self.features, &mut codes, &mut numbers, &places).into_par_iter().all(
+                |((_, feature), codes, numbers, place)| {
+                    let Some(place) = *place else { return false };
+                    if keeps_numbers {
+                        feature.append_numbers(&parts[place], &kept, numbers);
+                    }
+                    feature.encode(&parts[place], &kept, codes)
+                },
+            );
             if !whole {
                 return Err(error(CHANGED.into()));
             }
             if let Some(spill) = &mut spill {
                 spill.append(&mut codes)?;
             }
+            if let Some(spill) = &mut number_spill {
+                spill.append_numbers(&mut numbers)?;
+            }
             self.seconds += started.elapsed().as_secs_f64();
         }
         if rows != self.rows && !self.features.is_empty() {
             return Err(error(CHANGED.into()));
         }
-        match spill {
-            Some(spill) => spill.finish(&codes),
-            None => Ok(codes.into_iter().map(CodeBuilder::finish).collect()),
-        }
+        let codes = match spill {
+            Some(spill) => spill.finish(&codes)?,
+            None => codes.into_iter().map(CodeBuilder::finish).collect(),
+        };
+        let numbers = match number_spill {
+            Some(spill) => spill.finish_numbers()?,
+            None => numbers.into_iter().map(Store::from).collect(),
+        };
+        Ok((codes, numbers))
     }
 }

@@ -48,18 +48,25 @@ pub(crate) enum Shape {
     Below(u32),
 }
 
-/// The columns out of `columns`, coded as `binned`, that terms may grow with.
+/// The columns, coded as `binned`, that terms may grow with. `columns` are their names, and the numbers of those that have some.
 pub(crate) fn trend_columns<'a>(
-    columns: &'a [Column],
+    columns: impl Iterator<Item = (&'a str, Option<&'a [f64]>)>,
     binned: &[BinnedColumn],
     weight: Option<&[f64]>,
 ) -> Vec<TrendColumn<'a>> {
-    let of = |(number, (column, binned)): (usize, (&'a Column, &BinnedColumn))| {
-        let Values::Numeric(numbers) = &column.values else { return None };
-        TrendColumn::new((number as u32, &column.name), numbers, binned, weight)
+    let all: Vec<_> = columns.zip(binned).enumerate().collect();
+    let of = |(number, ((name, numbers), binned)): (usize, ((&'a str, Option<&'a [f64]>), &BinnedColumn))| {
+        TrendColumn::new((number as u32, name), numbers?, binned, weight)
     };
-    let all: Vec<_> = columns.iter().zip(binned).enumerate().collect();
     all.into_par_iter().filter_map(of).collect()
+}
+
+/// The name of a column, and its numbers if it has some.
+pub(crate) fn numbers_of(column: &Column) -> (&str, Option<&[f64]>) {
+    match &column.values {
+        Values::Numeric(numbers) => (&column.name, Some(numbers)),
+        Values::Categorical { .. } => (&column.name, None),
+    }
 }
 
 impl<'a> TrendColumn<'a> {

@@ -6,5 +6,5 @@
 mod column;
 mod term;
 
-pub(crate) use column::{Shape, TrendColumn, trend_columns};
+pub(crate) use column::{Shape, TrendColumn, numbers_of, trend_columns};
 pub(crate) use term::{LANES, TrendRows, TrendTerm, TrendTerms, largest, products};

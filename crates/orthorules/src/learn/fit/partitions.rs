@@ -7,7 +7,7 @@ use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
-use crate::engine::trend::trend_columns;
+use crate::engine::trend::{numbers_of, trend_columns};
 use crate::learn::boosting::Boosting;
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
@@ -63,7 +63,7 @@ fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ensemble {
     let rows = Rows::divided(&columns, &response, ends);
     let trends = match params.terms {
         Terms::Rules => Vec::new(),
-        _ => trend_columns(&problem.features, &columns, problem.weight.as_deref()),
+        _ => trend_columns(problem.features.iter().map(numbers_of), &columns, problem.weight.as_deref()),
     };
     let boosting = Boosting { rows, trends, ..Boosting::new(&response, &columns, &params, &Silent) };
     along_its_path(&boosting, &mut Seconds::default()).swap_remove(0)

@@ -5,7 +5,7 @@ use crate::codes::binning;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
-use crate::engine::trend::trend_columns;
+use crate::engine::trend::{numbers_of, trend_columns};
 use crate::learn::boosting::{Boosting, State};
 use crate::learn::fit::fit;
 use crate::learn::round::searched;
@@ -62,7 +62,7 @@ fn values_keep_their_promise() {
     let checked = params.check(problem.task.loss(), 300).unwrap();
     let response = Response::new(&problem, 1);
     let columns = binning::bin(&problem.features, None, checked.cutting(), &BTreeMap::new());
-    let trends = trend_columns(&problem.features, &columns, None);
+    let trends = trend_columns(problem.features.iter().map(numbers_of), &columns, None);
     assert_eq!(trends.len(), 2);
     let boosting = Boosting { trends, ..Boosting::new(&response, &columns, &checked, &Silent) };
     let mut state = State::constant(&boosting);
