@@ -8,7 +8,7 @@
 mod tests;
 
 use super::Weights;
-use super::curves::{add_scaled, add_to_cells, curves, most, rounded_products, rounded_sum, spread};
+use super::curves::{add_scaled, add_to_cells, curves, most, rounded_products, rounded_sums, roundings, spread};
 use crate::base::linalg::Cholesky;
 use crate::base::scratch;
 use crate::engine::cells::Cells;
@@ -193,8 +193,9 @@ impl Trended<'_> {
             largest = larger(largest, blocks.map(curve).reduce(|| [0.0; 4], larger));
         }
         let [g, h, most_lost, away] = largest;
-        let rounding = Rounding::new(count as f64, most_lost.min(f64::MAX));
-        let lost = losses.par_chunks(ROWS_IN_A_TASK).map(|some| rounded_sum(some, rounding)).sum();
+        let [rounding, finer] = roundings(count as f64, most_lost);
+        let sums = losses.par_chunks(ROWS_IN_A_TASK).map(|some| rounded_sums(some, rounding, finer));
+        let lost = sums.reduce(|| [0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]).iter().sum();
         scratch::give(losses);
         Derivatives { gradients, curvatures, most: [g, h], loss: lost, far: away > FAR }
     }
