@@ -85,6 +85,14 @@ fn each_part(rows: &Rows, stride: usize, mut visit: impl FnMut(usize, usize)) {
     }
 }
 
+/// What rows have, if these are `some` of those that have `all`.
+fn per_row<T: Copy>(all: &PerRow<T>, some: Vec<T>) -> PerRow<T> {
+    match all {
+        PerRow::Same(x) => PerRow::Same(*x),
+        PerRow::Each(_) => PerRow::Each(some),
+    }
+}
+
 /// The targets of a sample.
 fn sampled(rows: &Rows, response: &Response, stride: usize) -> Response {
     let (mut masses, mut norms, mut b, mut stands_for) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -97,12 +105,6 @@ fn sampled(rows: &Rows, response: &Response, stride: usize) -> Response {
             stands_for.push(targets.stands_for.at(row));
         }
     });
-    fn per_row<T: Copy>(all: &PerRow<T>, some: Vec<T>) -> PerRow<T> {
-        match all {
-            PerRow::Same(x) => PerRow::Same(*x),
-            PerRow::Each(_) => PerRow::Each(some),
-        }
-    }
     let (count, scale) = (b.len(), stride as f64);
     let rows_total = stands_for.iter().map(|&n| f64::from(n)).sum();
     let all = &response.targets;

@@ -30,6 +30,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+/// A trend by its column and shape, and its values.
+type TriedTrend = ((usize, Shape), Arc<Vec<f64>>);
+
 /// How many trends are remembered that were tried.
 const MOST_TRIED: usize = 8;
 
@@ -247,7 +250,7 @@ pub(crate) struct Boosting<'a> {
     /// Some of the rows, where they are many; made when it is first asked for.
     pub(crate) sample: OnceLock<Option<Sample>>,
     /// The values of the trends that were tried last.
-    pub(crate) tried: Mutex<Vec<((usize, Shape), Arc<Vec<f64>>)>>,
+    pub(crate) tried: Mutex<Vec<TriedTrend>>,
 }
 
 impl<'a> Boosting<'a> {

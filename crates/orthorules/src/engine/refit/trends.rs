@@ -142,6 +142,11 @@ pub(crate) fn rough(previous: &Weights, signs: Signs, problem: Trended) -> (Weig
     (weights, before - after)
 }
 
+/// Number by number, the larger one.
+fn larger(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+    std::array::from_fn(|k| a[k].max(b[k]))
+}
+
 /// The same weights, and one of 0.
 fn with_newest(previous: &Weights, signs: Signs) -> Weights {
     let mut weights = previous.clone();
@@ -174,9 +179,10 @@ impl Trended<'_> {
                 .par_chunks_mut(ROWS_IN_A_BLOCK)
                 .zip(b.par_chunks_mut(ROWS_IN_A_BLOCK))
                 .zip(curvatures[range].par_chunks_mut(ROWS_IN_A_BLOCK))
+                .map(|((f, b), a)| [f, b, a])
                 .enumerate()
                 .with_min_len(ROWS_IN_A_TASK / ROWS_IN_A_BLOCK);
-            let curve = |(block, ((f, b), a)): (usize, ((&mut [f64], &mut [f64]), &mut [f64]))| {
+            let curve = |(block, [f, b, a]): (usize, [&mut [f64]; 3])| {
                 let first = block * ROWS_IN_A_BLOCK;
                 for (i, r) in (first..first + f.len()).enumerate() {
                     f[i] = base[cells.cell_of(keys[r])];
@@ -189,8 +195,8 @@ impl Trended<'_> {
                 curves(loss, f, b, a);
                 [most(b), most(a), most(f), away]
             };
-            let larger = |a: [f64; 4], b: [f64; 4]| std::array::from_fn(|k| a[k].max(b[k]));
-            largest = larger(largest, blocks.map(curve).reduce(|| [0.0; 4], larger));
+            let of_part = blocks.map(curve).reduce(|| [0.0; 4], larger);
+            largest = larger(largest, of_part);
         }
         let [g, h, most_lost, away] = largest;
         let [rounding, finer] = roundings(count as f64, most_lost);

@@ -48,21 +48,24 @@ pub(crate) enum Shape {
     Below(u32),
 }
 
+/// The name of a column, and its numbers if it has some.
+type NamedNumbers<'a> = (&'a str, Option<&'a [f64]>);
+
 /// The columns, coded as `binned`, that terms may grow with. `columns` are their names, and the numbers of those that have some.
 pub(crate) fn trend_columns<'a>(
-    columns: impl Iterator<Item = (&'a str, Option<&'a [f64]>)>,
+    columns: impl Iterator<Item = NamedNumbers<'a>>,
     binned: &[BinnedColumn],
     weight: Option<&[f64]>,
 ) -> Vec<TrendColumn<'a>> {
     let all: Vec<_> = columns.zip(binned).enumerate().collect();
-    let of = |(number, ((name, numbers), binned)): (usize, ((&'a str, Option<&'a [f64]>), &BinnedColumn))| {
+    let of = |(number, ((name, numbers), binned)): (usize, (NamedNumbers<'a>, &BinnedColumn))| {
         TrendColumn::new((number as u32, name), numbers?, binned, weight)
     };
     all.into_par_iter().filter_map(of).collect()
 }
 
-/// The name of a column, and its numbers if it has some.
-pub(crate) fn numbers_of(column: &Column) -> (&str, Option<&[f64]>) {
+/// The name and the numbers of a column in memory.
+pub(crate) fn numbers_of(column: &Column) -> NamedNumbers<'_> {
     match &column.values {
         Values::Numeric(numbers) => (&column.name, Some(numbers)),
         Values::Categorical { .. } => (&column.name, None),
