@@ -331,6 +331,7 @@ mod lambda_by_folds {
         let coded = Coded {
             problem: problem.take_coded(&all),
             columns,
+            numbers: Vec::new(),
             params: by_folds(),
             #[cfg(feature = "files")]
             path: std::path::PathBuf::new(),
