@@ -25,6 +25,14 @@ impl Wanted {
         }
     }
 
+    /// Whether a code is one of these.
+    pub(crate) fn has(&self, code: usize) -> bool {
+        match self {
+            Self::Range(codes) => codes.contains(code),
+            Self::Table(wanted) => wanted.get(code) == Some(&true),
+        }
+    }
+
     /// Those of some levels of a column of so many bins, or of all others.
     pub(crate) fn levels(levels: &[u32], inside: bool, bins: usize) -> Self {
         let mut wanted = vec![!inside; bins + 1];

@@ -60,11 +60,18 @@ pub(crate) fn number_target(column: &Column, task: Task) -> Result<Vec<f64>> {
     checked_numbers("target", column, need, good)
 }
 
+pub(crate) fn is_weight(x: f64) -> bool {
+    (0.0..=1e100).contains(&x)
+}
+
+pub(crate) fn is_exposure(x: f64) -> bool {
+    (1e-100..=1e100).contains(&x)
+}
+
 /// Row weights, checked.
 pub(crate) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = table.require("weight", name)?;
-    let good = |x: f64| (0.0..=1e100).contains(&x);
-    let weight = checked_numbers("weight", column, "a weight must be a number from 0 to 1e100", good)?;
+    let weight = checked_numbers("weight", column, "a weight must be a number from 0 to 1e100", is_weight)?;
     if weight.iter().all(|&w| w == 0.0) {
         return Err(column_error("weight", column, None, "all weights are 0: at least one row must count"));
     }
@@ -110,13 +117,23 @@ pub(crate) fn is_exposed(exposure: f64) -> bool {
 /// An error if a target of text, which nobody called classes, is none.
 pub(super) fn refuse_names(column: &Column, notation: &Notation) -> Result<()> {
     let Values::Categorical { codes, levels, kind: Kind::Categorical } = &column.values else { return Ok(()) };
-    let mut counts = vec![0usize; levels.len()];
+    let mut counts = vec![0; levels.len()];
     codes.iter().filter(|&&code| code != MISSING).for_each(|&code| counts[code as usize] += 1);
-    let refused = |what| Err(Error::NotClasses { column: column.name.clone(), what });
+    refuse_names_of(&column.name, (levels, &counts), codes.len(), notation)
+}
+
+/// The same of levels that occur so often, in so many rows.
+pub(crate) fn refuse_names_of(
+    column: &str,
+    (levels, counts): (&[String], &[u64]),
+    rows: usize,
+    notation: &Notation,
+) -> Result<()> {
+    let refused = |what| Err(Error::NotClasses { column: column.to_owned(), what });
     if let Some(value) = notation.decimal_commas(levels) {
         return refused(NotClasses::DecimalCommas(value));
     }
-    let (classes, rows) = (counts.iter().filter(|&&n| n > 0).count(), codes.len());
+    let classes = counts.iter().filter(|&&n| n > 0).count();
     let single = counts.iter().filter(|&&n| n == 1).count();
     if classes > MANY_CLASSES && (2 * classes > rows || 10 * single >= 9 * classes) {
         return refused(NotClasses::Names { classes, rows });
@@ -138,8 +155,7 @@ pub(crate) fn among_all(error: Error, kept: &[u32]) -> Error {
 /// Exposures, checked.
 pub(crate) fn exposures(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = table.require("exposure", name)?;
-    let good = |x: f64| (1e-100..=1e100).contains(&x);
-    checked_numbers("exposure", column, "an exposure must be a positive number (at most 1e100)", good)
+    checked_numbers("exposure", column, "an exposure must be a positive number (at most 1e100)", is_exposure)
 }
 
 /// The group of each row.
@@ -200,7 +216,12 @@ pub(super) fn class_target(column: &Column, positive: Option<&str>) -> Result<(V
 
 /// Whether weights are counts of rows: whole numbers.
 pub(crate) fn count_rows(weights: &[f64]) -> bool {
-    weights.iter().all(|w| w.fract() == 0.0 && *w < 1e9)
+    weights.iter().all(|&w| counts_rows(w))
+}
+
+/// Whether a weight may be a number of rows.
+pub(crate) fn counts_rows(weight: f64) -> bool {
+    weight.fract() == 0.0 && weight < 1e9
 }
 
 /// The target of every row.

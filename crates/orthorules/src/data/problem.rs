@@ -11,13 +11,11 @@ pub use crate::data::task::Task;
 use crate::base::error::{Error, Result};
 pub use crate::data::columns::Target;
 use crate::data::columns::{class_target, count_rows, group_indices, refuse_names};
+use crate::data::outline::{Outline, Remarkable};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Table, Values};
 use crate::data::task::guess_task;
 use crate::data::warning::Warning;
-
-/// More classes than this are worth a remark.
-const MANY_CLASSES: usize = 50;
 
 /// A learning problem whose every number has been checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,23 +51,27 @@ impl Problem {
 
     /// What a user should know of rows, weights and classes before the fit.
     pub fn warnings(&self) -> Vec<Warning> {
-        let total = self.rows + self.weightless + self.dropped;
-        let dropped = (self.dropped > 0).then_some(Warning::Dropped { rows: self.dropped, total });
-        let weightless = (self.weightless > 0).then_some(Warning::ZeroWeights { rows: self.weightless, total });
-        let light = self.weight.as_ref().and_then(|w| Warning::of_weights(w.iter().sum(), self.rows));
-        let many = (self.classes.len() > MANY_CLASSES).then_some(Warning::ManyClasses { classes: self.classes.len() });
-        let notes = [dropped, weightless, light, many, self.single_rows()];
-        notes.into_iter().flatten().collect()
+        let mut counts = vec![0; self.classes.len()];
+        if let Target::Classes(codes) = &self.target {
+            codes.iter().for_each(|&class| counts[class as usize] += 1);
+        }
+        let (rows, weightless, dropped) = (self.rows, self.weightless, self.dropped);
+        let weight = self.weight.as_ref().map(|w| w.iter().sum());
+        Remarkable { rows, weightless, dropped, weight, classes: &self.classes, counts }.warnings()
     }
 
-    /// What to say of classes with a single row.
-    fn single_rows(&self) -> Option<Warning> {
-        let Target::Classes(codes) = &self.target else { return None };
-        let mut counts = vec![0usize; self.classes.len()];
-        codes.iter().for_each(|&class| counts[class as usize] += 1);
-        let mut single = (0..counts.len()).filter(|&class| counts[class] == 1);
-        let class = self.classes[single.next()?].clone();
-        Some(Warning::SingleRows { classes: 1 + single.count(), class })
+    /// All but the rows.
+    pub(crate) fn outline(&self) -> Outline {
+        Outline {
+            task: self.task,
+            classes: self.classes.clone(),
+            specs: self.specs(),
+            target: self.roles.target.clone(),
+            target_kind: self.target_kind,
+            weight: self.roles.weight.clone(),
+            exposure: self.roles.exposure.clone(),
+            rows: self.rows,
+        }
     }
 
     /// Splits `table` into features, target, weights and exposures; rows of weight 0 are dropped.
@@ -197,20 +199,6 @@ impl Problem {
     /// How many columns conditions may use.
     pub fn width(&self) -> usize {
         self.features.len()
-    }
-
-    /// An error unless `name` is a numeric column that conditions may use; `role` is what it was named for.
-    pub(crate) fn require_numeric(&self, role: &'static str, name: &str) -> Result<()> {
-        let specs = self.specs();
-        match specs.iter().find(|c| c.name == *name).map(|c| c.kind) {
-            Some(Kind::Numeric) => Ok(()),
-            Some(_) => {
-                let verb = if role.ends_with('s') { "are" } else { "is" };
-                let what = format!("{role} {verb} for numeric columns, but this one holds categories");
-                Err(Error::Column { role, column: name.to_owned(), row: None, what })
-            }
-            None => Err(Error::no_column(role, name, specs.iter().map(|c| c.name.as_str()))),
-        }
     }
 
     /// What a model keeps of the columns that conditions may use.

@@ -12,15 +12,16 @@ use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::tally::NodeCounts;
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
-use crate::engine::rows::ask::{Ask, Clause, Job, Node, Request, Split};
+use crate::engine::row_numbers::KnownRows;
+use crate::engine::rows::ask::{Ask, Clause, Job, Method, Node, Request, Split};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
-use crate::engine::target_plan::{KnownRows, TargetPlan};
+use crate::engine::target_plan::TargetPlan;
 use std::sync::Arc;
 
 /// Points of a fit whose cells are kept.
 const POINTS_KEPT: usize = 2;
-/// Lists of rows that are kept, of twice as many rows as there are at most.
+/// Lists of rows that are kept, of as many rows as there are at most.
 const LISTS_KEPT: usize = 16;
 
 /// The answer to one question: its kind, and what it holds.
@@ -54,11 +55,18 @@ impl Answer {
         }
         let (a, b) = (&self.bytes, &other.bytes);
         let added = match self.kind {
-            ROWS => (usize::of_bytes(a)? + usize::of_bytes(b)?).bytes(),
+            ROWS => usize::of_bytes(a)?.checked_add(usize::of_bytes(b)?).ok_or_else(damaged)?.bytes(),
             SUMS => {
                 let ((mut sums, mut units), (more, more_units)) = (Sums::of_bytes(a)?, Sums::of_bytes(b)?);
-                each(&mut sums, &more, |a, b| *a += *b)?;
-                each(&mut units, &more_units, |a, b| *a += *b)?;
+                let mut fits = true;
+                each(&mut sums, &more, |a, b| fits &= a.checked_add(b))?;
+                each(&mut units, &more_units, |a, b| {
+                    fits &= a.checked_add(*b).is_some();
+                    *a = a.wrapping_add(*b);
+                })?;
+                if !fits {
+                    return Err(damaged());
+                }
                 (sums, units).bytes()
             }
             NEEDED => {
@@ -101,7 +109,6 @@ fn each<T>(all: &mut [T], more: &[T], mut combine: impl FnMut(&mut T, &T)) -> Re
 #[derive(Debug)]
 pub(crate) struct Held {
     columns: Vec<BinnedColumn>,
-    known: KnownRows,
     /// What is fitted to, as far as it is known.
     aim: Option<Aim>,
 }
@@ -118,26 +125,31 @@ struct Aim {
 }
 
 impl Held {
-    pub(crate) fn new(columns: Vec<BinnedColumn>, known: KnownRows) -> Self {
-        Self { columns, known, aim: None }
+    pub(crate) fn new(columns: Vec<BinnedColumn>) -> Self {
+        Self { columns, aim: None }
     }
 
     pub(crate) fn columns(&self) -> &[BinnedColumn] {
         &self.columns
     }
 
+    /// Whether it is ready for questions about what this plan fits.
+    pub(crate) fn aims_at(&self, plan: &TargetPlan) -> bool {
+        self.aim.as_ref().is_some_and(|aim| aim.plan == *plan)
+    }
+
+    /// Makes it ready, from what is known of its rows.
+    pub(crate) fn aim(&mut self, plan: &TargetPlan, known: &KnownRows) -> Result<()> {
+        self.aim = None;
+        let response = plan.response_of(known)?;
+        let (points, lists) = (Vec::new(), Vec::new());
+        self.aim = Some(Aim { plan: plan.clone(), response, points, lists });
+        Ok(())
+    }
+
     /// The answers to all questions of a request.
-    pub(crate) fn answers(&mut self, plan: &TargetPlan, request: &Request) -> Result<Vec<Answer>> {
-        let mut aim = match self.aim.take() {
-            Some(aim) if aim.plan == *plan => aim,
-            _ => {
-                let response = plan.response_of(&self.known)?;
-                Aim { plan: plan.clone(), response, points: Vec::new(), lists: Vec::new() }
-            }
-        };
-        let answers = aim.answers(&self.columns, request);
-        self.aim = Some(aim);
-        answers
+    pub(crate) fn answers(&mut self, request: &Request) -> Result<Vec<Answer>> {
+        self.aim.as_mut().ok_or_else(damaged)?.answers(&self.columns, request)
     }
 }
 
@@ -204,24 +216,30 @@ impl Aim {
         let nearest = (0..self.lists.len())
             .filter(|&k| node.clauses.starts_with(&self.lists[k].0))
             .max_by_key(|&k| self.lists[k].0.len());
-        let (known, mut list) = match nearest {
-            Some(nearest) => (self.lists[nearest].0.len(), self.lists[nearest].1.clone()),
-            None => (0, RowList::All(total)),
-        };
+        let known = nearest.map_or(0, |nearest| self.lists[nearest].0.len());
+        let mut list = None;
         for clause in &node.clauses[known..] {
-            let rows = list.select_where(&columns[clause.column as usize], &clause.wanted, clause.holds);
-            list = RowList::Some(rows);
+            let all = RowList::All(total);
+            let from = list.as_ref().or_else(|| nearest.map(|nearest| &self.lists[nearest].1)).unwrap_or(&all);
+            let rows = from.select_where(&columns[clause.column as usize], &clause.wanted, clause.holds);
+            list = Some(RowList::Some(rows));
         }
-        if known < node.clauses.len() {
-            self.lists.push((node.clauses.clone(), list.clone()));
-            while self.lists.len() > LISTS_KEPT
-                || self.lists.iter().map(|(_, list)| list.len()).sum::<usize>() > 2 * total
+        // A long list is copied only where the rows themselves are wanted.
+        let found = list.as_ref().or_else(|| nearest.map(|nearest| &self.lists[nearest].1));
+        let selected = match found {
+            Some(list) if node.outside => list.others(total),
+            Some(list) => list.clone(),
+            None if node.outside => RowList::Some(Vec::new()),
+            None => RowList::All(total),
+        };
+        if let Some(list) = list {
+            self.lists.push((node.clauses.clone(), list));
+            while self.lists.len() > LISTS_KEPT || self.lists.iter().map(|(_, list)| list.len()).sum::<usize>() > total
             {
                 self.lists.remove(0);
             }
         }
-        let list = if node.outside { list.others(total) } else { list };
-        Ok(Selected { parts: vec![list], elsewhere: None })
+        Ok(Selected { parts: vec![selected], elsewhere: None })
     }
 
     fn answer(&mut self, columns: &[BinnedColumn], cells: &Cells, scorer: &Scorer, ask: &Ask) -> Result<Answer> {
@@ -250,15 +268,15 @@ impl Aim {
             }
             Ask::Count(node, total, jobs) => {
                 let selected = self.selected(columns, node)?;
-                let rows = Rows::whole(columns, &self.response);
-                let counter = NodeCounter::new(&selected, &rows, &self.response, cells, scorer).among(*total);
-                let count = |&Job { method, columns: (first, end) }: &Job| {
-                    if first >= end || end > columns.len() {
-                        return Err(damaged());
-                    }
-                    Ok(counter.answer(method, &Group::new(first..end, columns)))
-                };
-                Answer::new(COUNTS, &jobs.iter().map(count).collect::<Result<Vec<NodeCounts>>>()?)
+                Answer::new(COUNTS, &self.counts(columns, &selected, (cells, scorer), (*total, jobs))?)
+            }
+            Ask::Bins(node, total, jobs) => {
+                let selected = self.selected(columns, node)?;
+                let one = Cells::empty(&Rows::whole(columns, &self.response), &self.response);
+                if jobs.iter().any(|job| job.method != Method::Cells) {
+                    return Err(damaged());
+                }
+                Answer::new(COUNTS, &self.counts(columns, &selected, (&one, scorer), (*total, jobs))?)
             }
             Ask::Bound(leaning, class, largest) => {
                 if leaning.len() != cells.len() {
@@ -270,5 +288,24 @@ impl Aim {
             }
         };
         Ok(answer)
+    }
+
+    /// What is counted of some rows.
+    fn counts(
+        &self,
+        columns: &[BinnedColumn],
+        selected: &Selected,
+        (cells, scorer): (&Cells, &Scorer),
+        (total, jobs): (usize, &[Job]),
+    ) -> Result<Vec<NodeCounts>> {
+        let rows = Rows::whole(columns, &self.response);
+        let counter = NodeCounter::new(selected, &rows, &self.response, cells, scorer).among(total);
+        let count = |&Job { method, columns: (first, end) }: &Job| {
+            if first >= end || end > columns.len() {
+                return Err(damaged());
+            }
+            Ok(counter.answer(method, &Group::new(first..end, columns)))
+        };
+        jobs.iter().map(count).collect()
     }
 }

@@ -38,6 +38,23 @@ pub(crate) struct CellSums {
 }
 wire!(CellSums { rows, stands_for, mass, norm, b, square });
 
+impl CellSums {
+    /// Adds other rows; false if there are too many of them.
+    pub(crate) fn checked_add(&mut self, other: &Self) -> bool {
+        let sums = || {
+            Some(Self {
+                rows: self.rows.checked_add(other.rows)?,
+                stands_for: self.stands_for.checked_add(other.stands_for)?,
+                mass: self.mass.checked_add(other.mass)?,
+                norm: self.norm.checked_add(other.norm)?,
+                b: self.b.checked_add(other.b)?,
+                square: self.square.checked_add(other.square)?,
+            })
+        };
+        sums().map(|sums| *self = sums).is_some()
+    }
+}
+
 impl AddAssign for CellSums {
     fn add_assign(&mut self, other: Self) {
         self.rows += other.rows;

@@ -15,9 +15,9 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Bits of the largest |b|, and of the largest b²/a.
-pub(super) const TARGET_BITS: i32 = 61;
+pub(crate) const TARGET_BITS: i32 = 61;
 
-/// Bits that are cut off b², so that a sum of 2³² of them fits.
+/// Bits that are cut off b², so that a sum of 2⁴⁸ of them fits.
 const SQUARE_SHIFT: i32 = 44;
 
 /// What is to be fitted, row by row, in whole units.
@@ -237,6 +237,11 @@ impl Response {
 
     pub(crate) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Whether there are more rows than 32 bits count. They lie elsewhere then, in partitions of fewer.
+    pub(crate) fn is_vast(&self) -> bool {
+        self.rows > u32::MAX as usize
     }
 
     /// All that is not about single rows.

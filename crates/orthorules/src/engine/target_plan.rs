@@ -1,44 +1,43 @@
 //! The targets of some rows, from what is known of all: how partitions come to the units that one table would have.
 
 use crate::base::error::Result;
-use crate::base::wire::{damaged, wire};
+use crate::base::wire::wire;
 use crate::data::columns::Target;
-use crate::data::loss::Loss;
 use crate::engine::mass::{PerRow, Unit};
 use crate::engine::response::{Response, Targets};
+use crate::engine::row_numbers::{Frame, KnownRows};
 
 /// All of a [`Response`] but its rows.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "what rows have is told one by one")]
 pub(crate) struct TargetPlan {
-    loss: Loss,
+    frame: Frame,
     /// How many classes share their rules, and else the class that is told from all others.
     classes: usize,
     class: u32,
-    weighted: bool,
-    exposed: bool,
-    /// Whether weights are numbers of rows.
-    weights_count: bool,
-    units: [f64; 3],
-    square: Unit,
-    largest: [f64; 3],
-    rows_total: f64,
-    total_weight: f64,
-    counted: bool,
-    total: f64,
-    saturated: f64,
-    scale: f64,
-    shift: f64,
-    rows: usize,
+    shares: Shares,
 }
-wire!(TargetPlan {
-    loss,
-    classes,
-    class,
-    weighted,
-    exposed,
+wire!(TargetPlan { frame, classes, class, shares });
+
+/// What all rows share once it is known how they become numbers: units, largest values and totals, as [`Response`] has them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shares {
+    /// Whether weights are numbers of rows.
+    pub(crate) weights_count: bool,
+    pub(crate) mass_unit: f64,
+    pub(crate) b_unit: f64,
+    pub(crate) square: Unit,
+    pub(crate) largest: [f64; 3],
+    pub(crate) rows_total: f64,
+    pub(crate) total_weight: f64,
+    pub(crate) counted: bool,
+    pub(crate) total: f64,
+    pub(crate) saturated: f64,
+    pub(crate) rows: usize,
+}
+wire!(Shares {
     weights_count,
-    units,
+    mass_unit,
+    b_unit,
     square,
     largest,
     rows_total,
@@ -46,30 +45,37 @@ wire!(TargetPlan {
     counted,
     total,
     saturated,
-    scale,
-    shift,
     rows,
 });
 
-/// What is known of some rows.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct KnownRows {
-    pub(crate) target: Target,
-    pub(crate) weight: Option<Vec<f64>>,
-    pub(crate) exposure: Option<Vec<f64>>,
-}
-
 impl TargetPlan {
+    /// For one class, or for the only score.
+    pub(crate) fn new(frame: Frame, class: u32, shares: Shares) -> Self {
+        Self { frame, classes: 0, class, shares }
+    }
+
+    /// The same for all classes together, of which the first is meant else.
+    pub(crate) fn shared_by(mut self, classes: usize) -> Self {
+        let shares = &mut self.shares;
+        (shares.counted, shares.b_unit, shares.square) = (false, shares.mass_unit, Unit::new(0));
+        Self { classes, ..self }
+    }
+
     /// That of a response for one class, or for all; with whether rows have weights and exposures.
+    #[cfg(test)]
     pub(crate) fn of(response: &Response, class: u32, weighted: bool, exposed: bool) -> Self {
-        Self {
+        let frame = Frame {
             loss: response.loss,
-            classes: response.classes,
-            class,
             weighted,
             exposed,
+            weight_unit: response.norm_unit,
+            scale: response.scale,
+            shift: response.shift,
+        };
+        let shares = Shares {
             weights_count: matches!(response.targets.stands_for, PerRow::Each(_)),
-            units: [response.mass_unit, response.norm_unit, response.b_unit],
+            mass_unit: response.mass_unit,
+            b_unit: response.b_unit,
             square: response.square,
             largest: response.largest,
             rows_total: response.rows_total,
@@ -77,37 +83,32 @@ impl TargetPlan {
             counted: response.counted,
             total: response.total,
             saturated: response.saturated,
-            scale: response.scale,
-            shift: response.shift,
             rows: response.rows,
-        }
+        };
+        Self { frame, classes: response.classes, class, shares }
     }
 
     /// The response with these rows, which may be all or some; the totals are those of all.
     fn with(&self, targets: Targets) -> Response {
+        let (frame, shares) = (&self.frame, &self.shares);
         Response {
-            loss: self.loss,
+            loss: frame.loss,
             classes: self.classes,
             targets,
-            mass_unit: self.units[0],
-            norm_unit: self.units[1],
-            b_unit: self.units[2],
-            square: self.square,
-            largest: self.largest,
-            rows_total: self.rows_total,
-            total_weight: self.total_weight,
-            counted: self.counted,
-            total: self.total,
-            saturated: self.saturated,
-            scale: self.scale,
-            shift: self.shift,
-            rows: self.rows,
+            mass_unit: shares.mass_unit,
+            norm_unit: frame.weight_unit,
+            b_unit: shares.b_unit,
+            square: shares.square,
+            largest: shares.largest,
+            rows_total: shares.rows_total,
+            total_weight: shares.total_weight,
+            counted: shares.counted,
+            total: shares.total,
+            saturated: shares.saturated,
+            scale: frame.scale,
+            shift: frame.shift,
+            rows: shares.rows,
         }
-    }
-
-    /// Whether masses are not the weights.
-    fn has_norm(&self) -> bool {
-        self.exposed || self.loss == Loss::Gamma
     }
 
     /// The response where all rows lie elsewhere.
@@ -115,67 +116,38 @@ impl TargetPlan {
         fn none<T>(each: bool, same: T) -> PerRow<T> {
             if each { PerRow::Each(Vec::new()) } else { PerRow::Same(same) }
         }
+        let Frame { weighted, .. } = self.frame;
         self.with(Targets {
-            mass: none(self.weighted || self.has_norm(), 1),
-            norm: self.has_norm().then(|| none(self.weighted, 1)),
+            mass: none(weighted || self.frame.has_norm(), 1),
+            norm: self.frame.has_norm().then(|| none(weighted, 1)),
             b: Vec::new(),
-            stands_for: none(self.weights_count, 1),
+            stands_for: none(self.shares.weights_count, 1),
         })
     }
 
-    /// The response with some rows.
+    /// The response with some rows: what [`Response::new`] makes of each, once units and totals are known.
     pub(crate) fn response_of(&self, known: &KnownRows) -> Result<Response> {
-        let count = match &known.target {
-            Target::Numbers(y) => y.len(),
-            Target::Classes(classes) => classes.len(),
-        };
-        let fits = |values: &Option<Vec<f64>>, wanted| match values {
-            Some(values) => wanted && values.len() == count,
-            None => !wanted,
-        };
-        if !fits(&known.weight, self.weighted) || !fits(&known.exposure, self.exposed) {
-            return Err(damaged());
-        }
-        Ok(self.with(self.targets(known, count)))
-    }
-
-    /// What [`Response::new`] makes of each row, once units and totals are known.
-    fn targets(&self, known: &KnownRows, count: usize) -> Targets {
-        let [mass_unit, weight_unit, b_unit] = self.units;
-        let (factor, is_gamma) = (self.loss.factor(), self.loss == Loss::Gamma);
-        let unit = Unit::of_size(weight_unit);
+        let (rows, all) = (self.frame.rows(known)?, 0..known.len());
         let weight = match &known.weight {
-            Some(weight) => PerRow::Each(weight.iter().map(|&w| unit.units(w).max(1) as u64).collect()),
+            Some(_) => PerRow::Each(all.clone().map(|r| rows.units(r)).collect()),
             None => PerRow::Same(1),
         };
-        let exposure = |r: usize| known.exposure.as_ref().map_or(1.0, |e| e[r]);
-        // The logarithm of a power of two was added to all scores.
-        let power = if is_gamma { 2f64.powi((self.shift / std::f64::consts::LN_2).round() as i32) } else { 1.0 };
-        let y = |r: usize| match &known.target {
-            Target::Classes(classes) => f64::from(u8::from(classes[r] == self.class)),
-            Target::Numbers(y) if self.loss.is_quadratic() => y[r] / self.scale - self.shift,
-            Target::Numbers(y) if is_gamma => (y[r] / exposure(r)).clamp(f64::MIN_POSITIVE, f64::MAX) / power,
-            Target::Numbers(y) => y[r],
-        };
-        let row_weight = |r: usize| weight.at(r) as f64 * weight_unit;
-        let unit = if self.counted { Unit::new(0) } else { Unit::of_size(b_unit) };
+        let unit = if self.shares.counted { Unit::new(0) } else { Unit::of_size(self.shares.b_unit) };
         let b = |r: usize| match &known.target {
             Target::Classes(classes) if self.classes > 0 => i64::from(classes[r]),
-            _ if is_gamma => unit.units(-(factor * row_weight(r))),
-            _ => unit.units(factor * row_weight(r) * y(r)),
+            _ => unit.units(rows.b(r, self.class)),
         };
-        let b = (0..count).map(b).collect();
+        let b = all.clone().map(b).collect();
         let stands_for = match &known.weight {
-            Some(weight) if self.weights_count => PerRow::Each(weight.iter().map(|&w| w as u32).collect()),
+            Some(weight) if self.shares.weights_count => PerRow::Each(weight.iter().map(|&w| w as u32).collect()),
             _ => PerRow::Same(1),
         };
-        if !self.has_norm() {
-            return Targets { mass: weight, norm: None, b, stands_for };
+        if !self.frame.has_norm() {
+            return Ok(self.with(Targets { mass: weight, norm: None, b, stands_for }));
         }
-        let unit = Unit::of_size(mass_unit);
-        let share = |r: usize| if is_gamma { y(r) } else { exposure(r) };
-        let mass = |r: usize| unit.units(factor * row_weight(r) * share(r)).max(1) as u64;
-        Targets { mass: PerRow::Each((0..count).map(mass).collect()), norm: Some(weight), b, stands_for }
+        let unit = Unit::of_size(self.shares.mass_unit);
+        let mass = all.map(|r| unit.units(rows.mass(r)).max(1) as u64).collect();
+        Ok(self.with(Targets { mass: PerRow::Each(mass), norm: Some(weight), b, stands_for }))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::engine::refit::trends::{self, Trended};
 use crate::engine::refit::{Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
+use crate::engine::rows::ask::{Ask, Node};
 use crate::engine::sample::Sample;
 use crate::engine::score::{self, ClassScorers, Scorer};
 use crate::engine::search::directions::Directions;
@@ -69,6 +70,7 @@ impl State {
     /// The model without rules.
     pub(crate) fn constant(boosting: &Boosting) -> Self {
         let (response, params) = (boosting.response, boosting.params);
+        boosting.ask_ahead();
         let cells = Cells::new(&boosting.rows, response);
         let by_class = if response.classes > 0 { softmax::constant(&cells, params) } else { Vec::new() };
         let weights = match by_class.first() {
@@ -366,6 +368,15 @@ impl<'a> Boosting<'a> {
             _ => root.split(&self.rows, &found.rows, found.tables.as_ref(), (&state.cells, moved_to)),
         }
         Some(root)
+    }
+
+    /// Asks for all that is needed before there is a rule, if rows lie elsewhere.
+    fn ask_ahead(&self) {
+        if let Some(elsewhere) = &self.rows.elsewhere {
+            let jobs = RootCounts::jobs_elsewhere(self.columns);
+            let asks = vec![Ask::Sums(Node::default()), Ask::Count(Node::default(), self.rows.len(), jobs)];
+            elsewhere.ask_ahead(score::goes_by_norm(self.params.objective, self.response), asks);
+        }
     }
 
     /// The counts of all rows before there is a rule.

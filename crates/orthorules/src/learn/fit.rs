@@ -10,10 +10,13 @@ mod partitions;
 mod shared;
 #[cfg(test)]
 mod trends;
+#[cfg(test)]
+mod vast;
 
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
+use crate::data::outline::Outline;
 use crate::data::problem::Problem;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
@@ -36,10 +39,10 @@ use std::time::Instant;
 /// [`Model::bootstrap`](crate::Model::bootstrap)).
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Fitted> {
     let start = Instant::now();
-    let checked = checked(problem, params)?;
+    let checked = checked(&problem.outline(), problem.counted_rows(), params)?;
     let fitted = on_threads(Some(checked.threads), || {
         let binned = Binned::new(problem, &checked);
-        let (checked, reg_lambda) = &with_lambda(&binned, &checked, observer)?;
+        let (checked, reg_lambda) = &with_lambda(problem, &binned, &checked, observer)?;
         let mut fitted = match checked.cv {
             Some((Cv::Folds(folds), select)) => cv::fit(problem, checked, folds, select, observer)?,
             Some((Cv::Auto, select)) => match cv::too_much(problem, checked) {
@@ -57,11 +60,15 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
 }
 
 /// The parameters with the λ that folds choose, if they are to; and this λ.
-fn with_lambda(binned: &Binned, params: &Checked, observer: &dyn Observer) -> Result<(Checked, Option<f64>)> {
+fn with_lambda(
+    problem: &Problem,
+    binned: &Binned,
+    params: &Checked,
+    observer: &dyn Observer,
+) -> Result<(Checked, Option<f64>)> {
     if params.lambda_from != LambdaFrom::Folds {
         return Ok((params.clone(), None));
     }
-    let problem = binned.problem();
     let chosen = cv::lambda::chosen(problem, binned.columns(), params, observer)?;
     let reg_lambda = chosen.for_target(|| Response::new(problem, 1).mean_target()).reg_lambda;
     let found = chosen.lambda_from != LambdaFrom::Folds;
@@ -90,10 +97,10 @@ impl Coded {
     /// Learns a model, with the parameters that the codes were made for.
     pub fn fit(&self, observer: &dyn Observer) -> Result<Fitted> {
         let start = Instant::now();
-        let checked = checked(&self.problem, &self.params)?;
+        let checked = checked(&self.problem.outline(), self.problem.counted_rows(), &self.params)?;
         let fitted = on_threads(Some(checked.threads), || {
             let binned = Binned::of_codes(self);
-            let (checked, reg_lambda) = with_lambda(&binned, &checked, observer)?;
+            let (checked, reg_lambda) = with_lambda(&self.problem, &binned, &checked, observer)?;
             Ok::<_, Error>(Fitted { reg_lambda, ..binned.fit(&checked, observer) })
         })??;
         let fitted = match checked.cv {
@@ -112,9 +119,9 @@ impl Coded {
 const FEWEST_LEVELS: usize = 4;
 
 /// Whoever asks for sets of levels has a column with some.
-fn require_levels(problem: &Problem) -> Result<()> {
+fn require_levels(problem: &Outline) -> Result<()> {
     let has_levels = |column: &ColumnSpec| column.kind == Kind::Categorical && column.levels.len() >= FEWEST_LEVELS;
-    if problem.specs().iter().any(has_levels) {
+    if problem.specs.iter().any(has_levels) {
         return Ok(());
     }
     Err(Error::Conflict(format!(
@@ -123,16 +130,16 @@ fn require_levels(problem: &Problem) -> Result<()> {
 }
 
 /// Whoever asks for trends has a column of numbers.
-fn require_numbers(problem: &Problem, terms: Terms) -> Result<()> {
-    if problem.specs().iter().any(|column| column.kind == Kind::Numeric) {
+fn require_numbers(problem: &Outline, terms: Terms) -> Result<()> {
+    if problem.specs.iter().any(|column| column.kind == Kind::Numeric) {
         return Ok(());
     }
     Err(Error::Conflict(format!("terms {terms} are for columns of numbers, but there is none: leave out terms")))
 }
 
-/// The parameters, if they suit the problem.
-fn checked(problem: &Problem, params: &Params) -> Result<Checked> {
-    let checked = params.check(problem.task.loss(), problem.counted_rows())?;
+/// The parameters, if they suit the problem, which counts as so many rows.
+fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Checked> {
+    let checked = params.check(problem.task.loss(), counted_rows)?;
     checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
     signs::check(problem, &checked.monotone)?;
     if params.terms != Terms::Rules {

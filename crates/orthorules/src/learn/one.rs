@@ -5,6 +5,7 @@ use crate::codes::binning;
 use crate::codes::coded::Coded;
 use crate::codes::column::BinnedColumn;
 use crate::data::loss::Link;
+use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Task};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
@@ -12,7 +13,7 @@ use crate::data::warning::Warning;
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::engine::rows::ask::{Cluster, Elsewhere};
-use crate::engine::target_plan::TargetPlan;
+use crate::engine::target_facts::TargetFacts;
 use crate::engine::trend::{TrendColumn, numbers_of, trend_columns};
 use crate::learn::best_path::BestPath;
 use crate::learn::boosting::{Boosting, State};
@@ -29,13 +30,19 @@ use std::time::Instant;
 
 /// A problem with its columns as codes: fits that differ in λ alone share it.
 pub(crate) struct Binned<'p> {
-    problem: &'p Problem,
+    outline: Outline,
     columns: Cow<'p, [BinnedColumn]>,
     /// The columns that terms may grow with; none unless such terms are wanted.
     trends: Vec<TrendColumn<'p>>,
     seconds: f64,
-    /// Those who have the rows, if these are not here.
-    cluster: Option<&'p dyn Cluster>,
+    place: Place<'p>,
+}
+
+/// Where targets and weights are.
+enum Place<'p> {
+    Here(&'p Problem),
+    /// With others, who have told what all rows share.
+    Elsewhere(&'p dyn Cluster, &'p TargetFacts),
 }
 
 impl<'p> Binned<'p> {
@@ -49,17 +56,13 @@ impl<'p> Binned<'p> {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        Self { problem, columns: Cow::Owned(columns), trends, seconds, cluster: None }
+        Self { outline: problem.outline(), columns: Cow::Owned(columns), trends, seconds, place: Place::Here(problem) }
     }
 
     /// Codes of the rows of a problem, which has no features of its own.
     pub(crate) fn of_columns(problem: &'p Problem, columns: &'p [BinnedColumn]) -> Self {
-        Self { problem, columns: Cow::Borrowed(columns), trends: Vec::new(), seconds: 0.0, cluster: None }
-    }
-
-    /// What is to be learned.
-    pub(crate) fn problem(&self) -> &Problem {
-        self.problem
+        let (outline, place) = (problem.outline(), Place::Here(problem));
+        Self { outline, columns: Cow::Borrowed(columns), trends: Vec::new(), seconds: 0.0, place }
     }
 
     /// The columns as codes.
@@ -74,11 +77,11 @@ impl<'p> Binned<'p> {
         let columns = coded.columns.iter().map(|column| column.name.as_str()).zip(numbers);
         let trends = trend_columns(columns, &coded.columns, coded.problem.weight.as_deref());
         Self {
-            problem: &coded.problem,
+            outline: coded.problem.outline(),
             columns: Cow::Borrowed(&coded.columns),
             trends,
             seconds: coded.seconds + start.elapsed().as_secs_f64(),
-            cluster: None,
+            place: Place::Here(&coded.problem),
         }
     }
 
@@ -87,27 +90,35 @@ impl<'p> Binned<'p> {
         self.trends.iter().map(|column| (column.column, column.scale())).collect()
     }
 
-    /// Codes that others have.
+    /// Codes, targets and weights that others have.
     #[cfg(feature = "files")]
-    pub(crate) fn elsewhere(problem: &'p Problem, columns: &'p [BinnedColumn], cluster: &'p dyn Cluster) -> Self {
-        let (columns, cluster) = (Cow::Borrowed(columns), Some(cluster));
-        Self { problem, columns, trends: Vec::new(), seconds: 0.0, cluster }
+    pub(crate) fn elsewhere(
+        outline: Outline,
+        columns: &'p [BinnedColumn],
+        cluster: &'p dyn Cluster,
+        facts: &'p TargetFacts,
+    ) -> Self {
+        let place = Place::Elsewhere(cluster, facts);
+        Self { outline, columns: Cow::Borrowed(columns), trends: Vec::new(), seconds: 0.0, place }
     }
 
-    /// The response of a class, or of all that share their rules; and the rows, if they lie elsewhere.
-    fn response(&self, class: u32, shared: bool) -> (Response, Option<Rows<'_>>) {
-        let problem = self.problem;
-        let response = if shared { Response::shared(problem) } else { Response::new(problem, class) };
-        let Some(cluster) = self.cluster else { return (response, None) };
-        let plan = TargetPlan::of(&response, class, problem.weight.is_some(), problem.exposure.is_some());
+    /// The response of a class, or of all that share their rules; and the rows, if they lie elsewhere. Nothing if too little is known
+    /// of these, and then the fit ends.
+    fn response(&self, class: u32, shared: bool) -> Option<(Response, Option<Rows<'_>>)> {
+        let (cluster, facts) = match self.place {
+            Place::Here(problem) if shared => return Some((Response::shared(problem), None)),
+            Place::Here(problem) => return Some((Response::new(problem, class), None)),
+            Place::Elsewhere(cluster, facts) => (cluster, facts),
+        };
+        let plan = facts.plan(class, shared).map_err(|error| cluster.refuse(error.to_string())).ok()?;
         let response = plan.response_elsewhere();
         cluster.aim(plan);
-        (response, Some(Rows::of_cluster(Elsewhere::new(cluster, &self.columns, problem.rows))))
+        Some((response, Some(Rows::of_cluster(Elsewhere::new(cluster, &self.columns, self.outline.rows)))))
     }
 
     /// One fit, on the threads of the caller.
     pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> Fitted {
-        let (problem, columns) = (self.problem, &*self.columns);
+        let (problem, columns) = (&self.outline, &*self.columns);
         let start = Instant::now();
         let limits = checked.time_limit.map(|seconds| TimeLimits::new(start, seconds, checked.exact));
         let mut seconds = Seconds { bin: self.seconds, ..Seconds::default() };
@@ -119,7 +130,7 @@ impl<'p> Binned<'p> {
         };
         let ensembles_of = |class: u32, seconds: &mut Seconds| {
             let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-            let (response, elsewhere) = &self.response(class, shared);
+            let Some((response, elsewhere)) = &self.response(class, shared) else { return Vec::new() };
             let params = &checked.for_target(|| response.mean_target());
             if params.learner == Learner::Sirus {
                 return vec![sirus::ensemble(columns, response, params, name, observer)];
@@ -149,7 +160,7 @@ impl<'p> Binned<'p> {
     }
 }
 
-impl Problem {
+impl Outline {
     /// Whether one list of rules is to serve several classes.
     pub(crate) fn is_shared(&self, params: &Checked) -> bool {
         self.classes.len() > 2 && params.multiclass == Multiclass::Shared
@@ -180,8 +191,8 @@ pub(crate) fn along_its_path(boosting: &Boosting, seconds: &mut Seconds) -> Vec<
     }
 }
 
-pub(crate) fn model(problem: &Problem, binned: &[BinnedColumn], ensembles: Vec<Ensemble>, params: &Checked) -> Model {
-    let mut columns = problem.specs();
+pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], ensembles: Vec<Ensemble>, params: &Checked) -> Model {
+    let mut columns = problem.specs.clone();
     for (column, binned) in columns.iter_mut().zip(binned) {
         column.monotone = params.monotone.get(&column.name).copied();
         // Files hold finite numbers.
@@ -197,12 +208,12 @@ pub(crate) fn model(problem: &Problem, binned: &[BinnedColumn], ensembles: Vec<E
             _ if problem.is_shared(params) => Link::Softmax,
             _ => Link::Canonical,
         },
-        target: problem.roles.target.clone(),
+        target: problem.target.clone(),
         target_kind: Some(problem.target_kind),
         rows: Some(problem.rows as u64),
         classes: problem.classes.clone(),
-        weight: problem.roles.weight.clone(),
-        exposure: problem.roles.exposure.clone(),
+        weight: problem.weight.clone(),
+        exposure: problem.exposure.clone(),
         columns,
         ensembles,
         cv: None,

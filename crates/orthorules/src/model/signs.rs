@@ -5,7 +5,7 @@
 //! every weight on its side of 0.
 
 use crate::base::error::{Error, Result};
-use crate::data::problem::Problem;
+use crate::data::outline::Outline;
 use crate::data::table::Kind;
 use crate::model::Model;
 use crate::model::rule::{Op, Rule, Sense};
@@ -75,7 +75,7 @@ impl Signs {
 }
 
 /// Only numbers rise and fall, and only a single score can be promised to.
-pub(crate) fn check(problem: &Problem, monotone: &BTreeMap<String, Monotone>) -> Result<()> {
+pub(crate) fn check(problem: &Outline, monotone: &BTreeMap<String, Monotone>) -> Result<()> {
     if !monotone.is_empty() && problem.classes.len() > 2 {
         let classes = problem.classes.len();
         return Err(Error::Conflict(format!(

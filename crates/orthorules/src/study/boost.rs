@@ -41,7 +41,7 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
         let varied = Varied { variant, features: &problem.features };
         boosting.along(Nested::new(varied, &constant), constant, &mut Seconds::default())
     })?;
-    Ok(model(problem, columns, ensembles, params))
+    Ok(model(&problem.outline(), columns, ensembles, params))
 }
 
 /// Candidates of a variant.

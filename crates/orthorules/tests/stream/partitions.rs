@@ -96,16 +96,208 @@ fn a_cluster_that_fails_in_the_middle_ends_the_fit_with_its_error() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.parquet");
     std::fs::write(&file, parquet_of(&batches(&rows(300, 3)))).unwrap();
+    let mut refusals = 0;
     for last in 1..12 {
-        let partitions = Partitions::new(vec![file.clone()]);
+        let (partitions, refused) = (Partitions::new(vec![file.clone()]), Mutex::new(false));
         let trip = |message: &[u8]| {
             if *partitions.trips.lock().unwrap() >= last {
+                *refused.lock().unwrap() = true;
                 return Err(Error::Table("all workers are gone".into()));
             }
             partitions.trip(message)
         };
         let outcome = fit_partitions(&roles(), &small(), &Silent, &trip).map(|_| ());
-        let used = *partitions.trips.lock().unwrap();
-        assert!(used < last || outcome.is_err_and(|e| e.to_string() == "all workers are gone"), "{last}");
+        let refused = *refused.lock().unwrap();
+        assert_eq!(outcome.err().map(|e| e.to_string()), refused.then(|| "all workers are gone".to_owned()), "{last}");
+        refusals += usize::from(refused);
     }
+    assert!(refusals > 5);
+}
+
+/// A table with a target of numbers and one of names, weights and exposures.
+struct Odd {
+    y: Vec<Option<f64>>,
+    label: Vec<Option<String>>,
+    w: Vec<f64>,
+    e: Vec<f64>,
+}
+
+impl Odd {
+    fn new(rows: usize) -> Self {
+        Self {
+            y: (0..rows).map(|r| Some((r % 7) as f64 + 0.5)).collect(),
+            label: (0..rows).map(|r| Some(["a", "b", "c"][r % 5 % 3].to_owned())).collect(),
+            w: (0..rows).map(|r| (r % 4) as f64).collect(),
+            e: (0..rows).map(|r| 0.5 + (r % 3) as f64).collect(),
+        }
+    }
+
+    fn batch(&self, rows: std::ops::Range<usize>) -> RecordBatch {
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("x", Arc::new(Float64Array::from_iter_values(rows.clone().map(|r| (r * r % 11) as f64)))),
+            ("y", Arc::new(self.y[rows.clone()].iter().copied().collect::<Float64Array>())),
+            ("label", Arc::new(self.label[rows.clone()].iter().cloned().collect::<StringArray>())),
+            ("w", Arc::new(Float64Array::from_iter_values(self.w[rows.clone()].iter().copied()))),
+            ("e", Arc::new(Float64Array::from_iter_values(self.e[rows].iter().copied()))),
+        ];
+        let fields: Vec<_> = columns.iter().map(|(n, a)| Field::new(*n, a.data_type().clone(), true)).collect();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|c| c.1).collect()).unwrap()
+    }
+
+    /// What the table in one piece says, and the same in partitions: the model and remarks, or what is wrong.
+    fn both_ways(&self, roles: &Roles) -> [Result<(String, Vec<String>), String>; 2] {
+        let (folder, rows) = (tempfile::tempdir().unwrap(), self.y.len());
+        let whole = folder.path().join("whole.parquet");
+        std::fs::write(&whole, parquet_of(&[self.batch(0..rows)])).unwrap();
+        let ends = [0, 0, 1, rows / 3, rows / 3, rows - 2, rows];
+        let file = |(number, pair): (usize, &[usize])| {
+            let path = folder.path().join(format!("part-{number}.parquet"));
+            std::fs::write(&path, parquet_of(&[self.batch(pair[0]..pair[1])])).unwrap();
+            path
+        };
+        let files = ends.windows(2).enumerate().map(file).collect();
+        let params = Params { max_rules: Some(3), cv: None, ..Params::default() };
+        let told = |fitted: orthorules::Fitted| {
+            (fitted.model.to_json(), fitted.warnings.iter().map(ToString::to_string).collect())
+        };
+        let table = read(&whole, &roles.read_options()).unwrap();
+        let problem = Problem::new(table, roles);
+        let expected = problem.and_then(|problem| {
+            let mut fitted = fit(&problem, &params, &Silent)?;
+            fitted.warnings.splice(..0, problem.warnings());
+            Ok(told(fitted))
+        });
+        let partitions = Partitions::new(files);
+        let found = fit_partitions(roles, &params, &Silent, &|message| partitions.trip(message));
+        let found = found.map(|(fitted, _)| told(fitted));
+        [expected, found].map(|outcome| outcome.map_err(|error| error.to_string()))
+    }
+}
+
+/// What is wrong is told in the words of one table, with the row that it has there; and so is what a user should know.
+#[test]
+fn partitions_say_what_one_table_says() {
+    let labels =
+        |task| Roles { target: "label".into(), task, ignore: vec!["y".into(), "w".into(), "e".into()], ..roles() };
+    let plain = |task| Roles { task, ignore: vec!["label".into(), "w".into(), "e".into()], ..roles() };
+    let weighted = Roles { weight: Some("w".into()), ignore: vec!["label".into(), "e".into()], ..roles() };
+    let exposed =
+        |task| Roles { exposure: Some("e".into()), task, ignore: vec!["label".into(), "w".into()], ..roles() };
+    let dropping = |roles: Roles| Roles { drop_missing_target: true, ..roles };
+    let positive = |label: &str| Roles { positive: Some(label.into()), ..labels(None) };
+    let all: [(&str, fn(&mut Odd), Roles); 28] = [
+        ("as it is", |_| (), plain(None)),
+        ("classes", |_| (), labels(None)),
+        ("weights with zeros", |_| (), weighted.clone()),
+        ("exposures", |_| (), exposed(Some(Task::Poisson))),
+        ("amounts", |_| (), exposed(Some(Task::Gamma))),
+        ("a target is missing", |t| t.y[37] = None, plain(None)),
+        ("it is dropped", |t| t.y[37] = None, dropping(plain(None))),
+        ("all are missing", |t| t.y.fill(None), plain(None)),
+        ("all are dropped", |t| t.y.fill(None), dropping(plain(None))),
+        ("a target is infinite", |t| t.y[41] = Some(f64::INFINITY), plain(None)),
+        ("a count is negative", |t| t.y[58] = Some(-1.0), plain(Some(Task::Poisson))),
+        ("an amount is 0", |t| t.y[1] = Some(0.0), plain(Some(Task::Gamma))),
+        ("a bad target has weight 0", |t| t.y[8] = None, weighted.clone()),
+        ("a bad target after rows of weight 0", |t| t.y[39] = None, weighted.clone()),
+        ("a weight is negative", |t| t.w[33] = -1.0, weighted.clone()),
+        ("all weights are 0", |t| t.w.fill(0.0), weighted.clone()),
+        ("weights are shares", |t| t.w.iter_mut().for_each(|w| *w = *w / 1024.0 + 0.001), weighted.clone()),
+        ("an exposure is 0", |t| t.e[44] = 0.0, exposed(Some(Task::Poisson))),
+        ("it is dropped, too", |t| t.e[44] = 0.0, dropping(exposed(Some(Task::Poisson)))),
+        ("exposures of no rate", |_| (), exposed(None)),
+        ("a label is missing", |t| t.label[30] = None, labels(None)),
+        ("a label is dropped", |t| t.label[30] = None, dropping(labels(None))),
+        ("labels are names", |t| (0..60).for_each(|r| t.label[r] = Some(format!("n{r}"))), labels(None)),
+        ("one class", |t| t.label.fill(Some("a".into())), labels(None)),
+        ("a class has one row", |t| t.label[50] = Some("z".into()), labels(None)),
+        (
+            "no such label",
+            |t| t.label.iter_mut().for_each(|l| *l = l.take().filter(|l| l != "c").or(Some("a".into()))),
+            positive("q"),
+        ),
+        (
+            "a label to be positive",
+            |t| t.label.iter_mut().for_each(|l| *l = l.take().filter(|l| l != "c").or(Some("a".into()))),
+            positive("a"),
+        ),
+        ("text is no number", |_| (), labels(Some(Task::Regression))),
+    ];
+    let (mut good, mut bad) = (0, 0);
+    for (what, change, roles) in all {
+        let mut table = Odd::new(60);
+        change(&mut table);
+        let [expected, found] = table.both_ways(&roles);
+        assert_eq!(found, expected, "{what}");
+        *(if found.is_ok() { &mut good } else { &mut bad }) += 1;
+    }
+    assert_eq!((good, bad), (12, 16));
+}
+
+/// Two numbers are classes, and three are not, wherever they are.
+#[test]
+fn tasks_are_guessed_from_all_partitions() {
+    for values in [&[0.0, 1.0][..], &[3.0], &[0.0, 0.5], &[0.0, 1.0, 2.0], &[-0.0, 0.0, 1.0]] {
+        for zeros in [0, 30, 58] {
+            let mut table = Odd::new(60);
+            (0..60).for_each(|r| table.y[r] = Some(if r < zeros { values[0] } else { values[r % values.len()] }));
+            let roles = Roles { ignore: vec!["label".into(), "w".into(), "e".into()], ..roles() };
+            let [expected, found] = table.both_ways(&roles);
+            assert_eq!(found, expected, "{values:?} {zeros}");
+        }
+    }
+}
+
+/// The number of kilobytes that a line of what Linux says of this process names.
+fn kilobytes(what: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with(what))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// What a partition of ROWS rows and the fit that asks it take together, beside the codes. Run alone, with `--ignored --nocapture`.
+#[test]
+#[ignore = "takes a minute and 500 MB"]
+fn memory_of_a_partition() {
+    let rows: usize = std::env::var("ROWS").map_or(4_000_000, |rows| rows.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let columns = 8;
+    let mut random = SplitMix64::new(5);
+    let mut names: Vec<String> = (0..columns).map(|c| format!("x{c}")).collect();
+    names.push("y".into());
+    let fields: Vec<Field> = names.iter().map(|name| Field::new(name, arrow_schema::DataType::Float64, true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, Arc::clone(&schema), None).unwrap();
+    for start in (0..rows).step_by(100_000) {
+        let count = 100_000.min(rows - start);
+        let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..count).map(|_| random.normal()).collect()).collect();
+        let y = |r: usize| x[0][r] + f64::from(u8::from(x[1][r] > 0.0 && x[2][r] > 0.5)) * 3.0 - x[3][r].abs();
+        x.push((0..count).map(y).collect());
+        let arrays = x.into_iter().map(|x| Arc::new(Float64Array::from(x)) as ArrayRef).collect();
+        writer.write(&RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap()).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.close().unwrap();
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = kilobytes("VmRSS:").unwrap();
+    let partition = Mutex::new(Partition::new(&path, 0, "", Some(1)));
+    let (trips, largest) = (Mutex::new(0), Mutex::new((0, 0)));
+    let trip = |message: &[u8]| {
+        let reply = partition.lock().unwrap().answer(message)?;
+        *trips.lock().unwrap() += 1;
+        let mut largest = largest.lock().unwrap();
+        *largest = (largest.0.max(message.len()), largest.1.max(reply.len()));
+        Ok(reply)
+    };
+    let params = Params { max_rules: Some(8), path: Some(PathKind::Nested), threads: Some(1), ..Params::default() };
+    let (fitted, _) = fit_partitions(&roles(), &params, &Silent, &trip).unwrap();
+    let peak = kilobytes("VmHWM:").unwrap() - before;
+    let nodes: u64 = fitted.model.ensembles[0].rules.iter().map(|rule| rule.nodes - 1).sum();
+    let beside = (peak << 10) as f64 / rows as f64 - columns as f64;
+    let (message, reply) = *largest.lock().unwrap();
+    println!("{rows} rows, {columns} columns: {peak} kB, {beside:.1} bytes a row beside the codes");
+    println!("{} trips, {nodes} nodes; messages up to {message} bytes, replies {reply}", trips.lock().unwrap());
+    assert!((peak << 10) as f64 <= rows as f64 * (columns as f64 + 30.0) + (256 << 20) as f64);
 }

@@ -115,6 +115,21 @@ impl ColumnSummary {
         }
     }
 
+    /// What kind of column it is.
+    pub(super) fn kind(&self, head: &Head) -> Kind {
+        let either = |kind| if head.request.categorical { Kind::Categorical } else { kind };
+        match &self.seen {
+            Seen::Text(levels, _) if !levels.names.is_empty() => match self.judged(head) {
+                Some(Judged::Numbers(_)) => Kind::Numeric,
+                _ if self.is_open(head) && levels.are_boolean() => Kind::Boolean,
+                _ => Kind::Categorical,
+            },
+            Seen::Missing | Seen::Numbers(_) | Seen::Text(..) => either(Kind::Numeric),
+            Seen::Distinct(_) => Kind::Categorical,
+            Seen::Booleans => either(Kind::Boolean),
+        }
+    }
+
     /// What its text is, if it is dates that nobody wants as they are.
     pub(super) fn dates(&self, head: &Head) -> Option<DatesFound> {
         match &self.seen {

@@ -4,8 +4,10 @@
 //! bins: a sketch of its numbers, or its levels. The second pass turns the features into codes. What comes out is what
 //! reading the whole table would give, to the last bit.
 
+mod digest;
 mod feature;
 pub(crate) mod partition;
+pub(crate) mod role_plan;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -2,23 +2,26 @@
 //!
 //! What comes out is what reading the partitions one after the other as one table would give, to the last bit.
 
+use super::digest::Digest;
 pub(crate) use super::feature::CodedFacts;
 use super::feature::{ColumnSummary, FeatureEncoder, Sampling};
-use super::{BatchRows, Deciding, Known, numbers};
-use crate::base::decimal;
+use super::role_plan::{PartitionFacts, RolePlan, changed};
+use super::{Deciding, Known, numbers};
 use crate::base::error::{Error, Result};
-use crate::base::wire::{Reader, Wire, damaged, wire};
+use crate::base::wire::{Wire, damaged, wire};
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::CodeBuilder;
 use crate::codes::quantiles::Sketch;
-use crate::data::columns::Target;
+use crate::data::columns::refuse_names_of;
+use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
+use crate::data::row_facts::RowFacts;
 use crate::data::table::{
-    Builder, CHANGED, Column, ColumnPart, Complaint, Head, Kind, Notation, ReadOptions, Scan, Source, Table,
-    as_boolean, nothing_left,
+    Builder, Column, ColumnPart, Complaint, Head, Judged, Kind, ReadOptions, Scan, Source, Table, nothing_left,
 };
+use crate::data::task::Task;
 use crate::data::warning::Warning;
-use crate::params::{Checked, Cutting};
+use crate::params::{Checked, Cutting, MaxBins};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,62 +48,44 @@ pub(crate) struct Place {
 }
 wire!(Place { name, stride, before });
 
-/// Of what is known, remarks stay where they are.
-impl Wire for Known {
-    fn put(&self, to: &mut Vec<u8>) {
-        self.as_text.put(to);
-        let mut numeric: Vec<String> = self.numeric.keys().cloned().collect();
-        numeric.sort_unstable();
-        numeric.put(to);
-        self.text_target.put(to);
-        self.dates.put(to);
-    }
-
-    fn take(from: &mut Reader) -> Result<Self> {
-        let (as_text, numeric) = (Wire::take(from)?, Vec::<String>::take(from)?);
-        let numeric = numeric.into_iter().map(|name| (name, Vec::new())).collect();
-        Ok(Self { as_text, numeric, text_target: bool::take(from)?, dates: Wire::take(from)?, ambiguous: Vec::new() })
-    }
-}
-
-/// One partition, as far as others need to know it.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PartitionFacts {
-    pub(crate) number: usize,
-    /// What its source looked like.
-    pub(crate) stamp: String,
-    /// Its rows, and those that count.
-    rows: usize,
-    kept: usize,
-    /// How many values each feature has.
-    values: Vec<Option<usize>>,
-}
-wire!(PartitionFacts { number, stamp, rows, kept, values });
-
 /// What partitions tell before there are codes.
 pub(crate) struct Survey {
     parts: Vec<PartitionFacts>,
     features: Vec<(Head, ColumnSummary)>,
-    /// The columns that are not features, in parts.
-    others: Vec<(Head, Vec<ColumnPart>)>,
+    /// The columns that are not features, in short.
+    others: Vec<(Head, ColumnSummary)>,
+    /// What of them tells whether they are good, and of which size their numbers are.
+    digest: Digest,
+    facts: RowFacts,
+    /// Names of columns that have no part to play.
+    ignored: Vec<String>,
     /// Names of columns that are not used, and why.
     notes: Vec<String>,
 }
-wire!(Survey { parts, features, others, notes });
+wire!(Survey { parts, features, others, digest, facts, ignored, notes });
+
+/// What a survey says of a problem.
+pub(crate) struct Subject {
+    /// Without the columns that conditions may use.
+    pub(crate) outline: Outline,
+    pub(crate) plan: RolePlan,
+    pub(crate) facts: RowFacts,
+    /// Rows that are not learned from for want of a target or an exposure.
+    pub(crate) dropped: usize,
+    /// What there is to say of the columns that are no features, by their place; and the names of these columns.
+    remarks: Vec<(usize, Warning)>,
+    names: Vec<String>,
+}
 
 /// How to make codes of all partitions.
 pub(crate) struct Plan {
-    roles: Roles,
-    known: Known,
+    pub(crate) roles: RolePlan,
     features: Vec<(Head, FeatureEncoder)>,
-    classes: Vec<String>,
-    target_kind: Kind,
-    parts: Vec<PartitionFacts>,
 }
-wire!(Plan { roles, known, features, classes, target_kind, parts });
+wire!(Plan { roles, features });
 
-/// What is known of the rows of a partition beside their codes: targets, weights and exposures.
-pub(crate) type RoleValues = (Target, Option<Vec<f64>>, Option<Vec<f64>>);
+/// The most rows of all partitions together: sums over so many are exact, whatever is summed.
+const MOST_ROWS: usize = 1 << 48;
 
 impl SurveyRequest {
     fn options(&self) -> ReadOptions {
@@ -131,33 +116,58 @@ impl SurveyRequest {
             roles.is_feature(&head.name).then(|| sampling(head).map(|sampling| summary().sampled(sampling))).flatten()
         };
         let mut summaries: Vec<Option<ColumnSummary>> = heads.iter().map(feature).collect();
-        let mut others: Vec<Vec<ColumnPart>> = heads.iter().map(|_| Vec::new()).collect();
+        let singled: Vec<usize> = (0..heads.len()).filter(|&place| roles.is_singled_out(&heads[place].name)).collect();
+        let plain = Cutting { max_bins: MaxBins::AtMost(2), ..self.cutting };
+        let other = |&place: &usize| ColumnSummary::new(&heads[place], plain, false).sampled(Sampling::Count);
+        let mut others: Vec<ColumnSummary> = singled.iter().map(other).collect();
+        let mut digest = Digest::new(&singled.iter().map(|&place| &heads[place]).collect::<Vec<_>>(), roles);
+        let mut facts = RowFacts::default();
         let deciding = Deciding::new(&heads, roles, self.known.text_target);
+        let place_of = |name: Option<&String>| heads.iter().position(|head| Some(&head.name) == name);
+        let [target, weight, exposure] =
+            [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref()].map(place_of);
         let (mut rows, mut kept) = (0, 0);
         while let Some(parts) = scan.next().map_err(error)? {
             let count = parts.first().map_or(0, ColumnPart::rows);
             let counting = deciding.rows(&parts, &options.notation);
             rows += count;
             kept += counting.count(count);
+            if rows >= u32::MAX as usize {
+                let many = "has more than the 4,294,967,294 rows that one may have: divide the table into more";
+                return Err(Error::Table(format!("partition {number} {many}")));
+            }
             summaries.par_iter_mut().zip(&parts).for_each(|(summary, part)| {
                 if let Some(summary) = summary {
                     summary.add(part, &counting);
                 }
             });
-            for ((head, part), others) in heads.iter().zip(parts).zip(&mut others) {
-                if roles.is_singled_out(&head.name) && self.places.is_none() {
-                    others.push(part);
-                }
+            if self.places.is_some() {
+                continue;
             }
+            let chosen: Vec<&ColumnPart> = singled.iter().map(|&place| &parts[place]).collect();
+            others.iter_mut().zip(&chosen).for_each(|(summary, part)| summary.add(part, &counting));
+            digest.add(&chosen, &counting, count);
+            let of = |place: Option<usize>| place.and_then(|place| numbers(&parts[place], &options.notation));
+            let [target, exposure] =
+                [target, exposure].map(|place| of(place).map(|all| counting.of_values(&all).into_owned()));
+            let more = RowFacts::of(
+                counting.count(count),
+                target.as_deref(),
+                counting.weights.as_deref(),
+                exposure.as_deref(),
+            );
+            facts.append(&more);
+            facts.weightless += of(weight).map_or(0, |weights| weights.iter().filter(|w| **w == 0.0).count());
         }
-        let is_other = |head: &Head| roles.is_singled_out(&head.name);
+        let others = singled.iter().map(|&place| heads[place].clone()).zip(others).collect();
+        let has_no_part = |head: &&Head| !roles.is_singled_out(&head.name) && !roles.is_feature(&head.name);
+        let ignored = heads.iter().filter(has_no_part).map(|head| head.name.clone()).collect();
         let notes = scan.left_out.iter().map(|(_, why)| why.to_string()).collect();
-        let others = heads.iter().cloned().zip(others).filter(|(head, _)| is_other(head)).collect();
         let features: Vec<(Head, ColumnSummary)> =
             heads.into_iter().zip(summaries).filter_map(|(head, summary)| Some((head, summary?))).collect();
         let values = features.iter().map(|(_, summary)| summary.values()).collect();
-        let facts = PartitionFacts { number, stamp: stamp.to_owned(), rows, kept, values };
-        Ok(Survey { parts: vec![facts], features, others, notes })
+        let part = PartitionFacts { number, stamp: stamp.to_owned(), rows, kept, values };
+        Ok(Survey { parts: vec![part], features, others, digest, facts, ignored, notes })
     }
 }
 
@@ -177,33 +187,28 @@ impl Survey {
                 next.parts.first().map_or(0, |part| part.number),
             )));
         }
-        for ((head, summary), (other, more)) in self.features.iter_mut().zip(next.features) {
+        let columns = self.features.iter_mut().chain(&mut self.others);
+        for ((head, summary), (other, more)) in columns.zip(next.features.into_iter().chain(next.others)) {
             // A partition without a value does not know what kind of column it is.
             if summary.is_missing() && !more.is_missing() {
                 *head = other;
             }
             summary.append(more);
         }
-        for ((head, parts), (other, more)) in self.others.iter_mut().zip(next.others) {
-            if parts.iter().all(|part| matches!(part, ColumnPart::Missing(_)) || part.rows() == 0) {
-                *head = other;
-            }
-            parts.extend(more);
-        }
+        self.digest.append(next.digest);
+        self.facts.append(&next.facts);
         self.parts.extend(next.parts);
         Ok(())
     }
 
     /// Adds to what is known of the columns. If nothing is new, it is known.
-    pub(crate) fn teach(&self, known: &mut Known, roles: &Roles) -> Result<()> {
+    pub(crate) fn teach(&self, known: &mut Known, roles: &Roles) {
         self.features.iter().for_each(|(head, summary)| known.learn(head, summary, !roles.without_dates));
         if roles.drop_missing_target
-            && let Some((head, parts)) = self.others.iter().find(|(head, _)| head.name == roles.target)
+            && let Some((head, summary)) = self.others.iter().find(|(head, _)| head.name == roles.target)
         {
-            let column = built(head, parts)?;
-            known.text_target |= column.is_some_and(|(column, _)| column.values.kind() != Kind::Numeric);
+            known.text_target |= summary.kind(head) != Kind::Numeric;
         }
-        Ok(())
     }
 
     /// Which values of which features decide their bins.
@@ -222,49 +227,118 @@ impl Survey {
         self.features.iter().enumerate().filter_map(place).collect()
     }
 
-    /// The problem without features, how to make codes of these, and what there is to say. `sample` has the values that were asked for.
+    /// What is learned, if target, weights and exposures are good.
+    pub(crate) fn subject(&self, known: &Known, roles: &Roles) -> Result<Subject> {
+        let rows = self.parts.iter().try_fold(0usize, |sum, part| sum.checked_add(part.rows)).unwrap_or(usize::MAX);
+        if rows >= MOST_ROWS {
+            return Err(Error::Table(format!("the table has more than the {} rows that it may have", MOST_ROWS - 1)));
+        }
+        if self.facts.weights.as_ref().is_some_and(|weights| weights.whole && weights.counted >= 1 << 62) {
+            let what = "the weights count more rows than can be counted: divide all of them by a number".into();
+            let column = roles.weight.clone().unwrap_or_default();
+            return Err(Error::Column { role: "weight", column, row: None, what });
+        }
+        let left_out = |(head, summary): &&(Head, ColumnSummary)| summary.remark(head).1;
+        let features = self.features.iter().filter(|feature| !left_out(feature)).map(|(head, _)| head.name.clone());
+        let mut names: Vec<String> = features.chain(self.ignored.clone()).collect();
+        let (mut columns, mut remarks) = (Vec::new(), Vec::new());
+        for (place, (head, summary)) in self.others.iter().enumerate() {
+            names.push(head.name.clone());
+            columns.push(self.listed(place)?);
+            let more = match summary.judged(head) {
+                Some(Judged::Numbers(found)) => found.warnings(&head.name),
+                Some(Judged::Text(remark)) => remark.into_iter().collect(),
+                None => Vec::new(),
+            };
+            remarks.extend(more.into_iter().map(|remark| (head.place, remark)));
+        }
+        if names.is_empty() {
+            return Err(Error::Table(nothing_left(&self.warnings(known, remarks))));
+        }
+        roles.check(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        if rows == 0 {
+            return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
+        }
+        let problem = self.problem(columns, roles)?;
+        let (classes, target_kind) = (problem.classes.clone(), problem.target_kind);
+        let outline = Outline { rows: self.facts.rows, ..problem.outline() };
+        let (roles, known, parts) = (roles.clone(), known.clone(), self.parts.clone());
+        Ok(Subject {
+            outline,
+            plan: RolePlan { roles, known, classes, target_kind, parts },
+            facts: self.facts.clone(),
+            dropped: rows - self.facts.rows - self.facts.weightless,
+            remarks,
+            names,
+        })
+    }
+
+    /// A column that is no feature, of the rows that are listed.
+    fn listed(&self, place: usize) -> Result<Column> {
+        let (head, summary) = &self.others[place];
+        let part = self.digest.part(place).filter(|_| !summary.is_mixed()).ok_or_else(|| mixed(&head.name))?;
+        let mut head = head.clone();
+        // What text holds was judged by all rows.
+        match summary.kind(&head) {
+            Kind::Numeric => head.request.numeric = true,
+            Kind::Categorical => head.request.categorical = true,
+            Kind::Boolean | Kind::Ordered => {}
+        }
+        let mut builder = Builder::new(&head);
+        builder.push(part).map_err(|_| mixed(&head.name))?;
+        let column = builder.finish().map_err(Error::Table)?.kept();
+        column.map(|(column, _)| column).ok_or_else(damaged)
+    }
+
+    /// The problem of the rows that are listed: what is wrong with all is wrong with these.
+    fn problem(&self, columns: Vec<Column>, roles: &Roles) -> Result<Problem> {
+        let target = columns.iter().find(|column| column.name == roles.target);
+        let is_text = target.is_some_and(|target| target.values.kind() == Kind::Categorical);
+        let guessed = if roles.task.is_none() && is_text {
+            let (levels, counts) = self.digest.labels();
+            refuse_names_of(&roles.target, (&levels, &counts), self.digest.kept(), &roles.notation)?;
+            Some(Task::Classification)
+        } else {
+            roles.task
+        };
+        let problem = Problem::with_roles(Table::new(columns)?, &Roles { task: guessed, ..roles.clone() });
+        let problem = problem.map_err(|error| self.digest.among_all(error))?;
+        if self.digest.is_cut() && problem.task().is_classification() {
+            let what = "there are more classes than the 1000 supported; is this a number or an identifier?".into();
+            return Err(Error::Column { role: "target", column: roles.target.clone(), row: None, what });
+        }
+        Ok(problem)
+    }
+
+    /// What there is to say of all columns, in their order.
+    fn warnings(&self, known: &Known, more: Vec<(usize, Warning)>) -> Vec<Warning> {
+        let heads: Vec<Head> = self.features.iter().map(|(head, _)| head.clone()).collect();
+        let mut remarks = known.remarks(&heads);
+        for (head, summary) in &self.features {
+            remarks.extend(summary.remark(head).0.map(|remark| (head.place, remark)));
+        }
+        remarks.extend(more);
+        remarks.sort_by_key(|(place, _)| *place);
+        remarks.into_iter().map(|(_, why)| why).collect()
+    }
+
+    /// How to make codes, and what there is to say. `sample` has the values that were asked for. Completes what is known of the problem.
     pub(crate) fn plan(
         self,
         sample: Option<Self>,
-        known: Known,
-        roles: &Roles,
+        subject: &mut Subject,
         params: &Checked,
-    ) -> Result<(Problem, Plan, Vec<Warning>, Vec<String>)> {
-        if self.parts.iter().map(|part| part.rows).sum::<usize>() >= u32::MAX as usize {
-            return Err(Error::Table("the table has more than the 4,294,967,294 rows that one may have".into()));
-        }
-        let heads: Vec<Head> = self.features.iter().map(|(head, _)| head.clone()).collect();
-        let mut remarks = known.remarks(&heads);
+    ) -> Result<(Plan, Vec<Warning>, Vec<String>)> {
+        let warnings = self.warnings(&subject.plan.known, std::mem::take(&mut subject.remarks));
         let mut sampled: HashMap<String, ColumnSummary> =
             sample.into_iter().flat_map(|sample| sample.features).map(|(head, s)| (head.name, s)).collect();
-        let (mut names, mut features) = (Vec::new(), Vec::new());
+        let mut features = Vec::new();
         for (head, summary) in self.features {
-            let (remark, is_left_out) = summary.remark(&head);
-            remarks.extend(remark.map(|remark| (head.place, remark)));
-            if !is_left_out {
-                names.push(head.name.clone());
+            if subject.names.contains(&head.name) {
                 let summary = sampled.remove(&head.name).unwrap_or(summary);
                 features.push((head, summary));
             }
         }
-        let mut columns = Vec::new();
-        for (head, parts) in &self.others {
-            if let Some((column, more)) = built(head, parts)? {
-                names.push(column.name.clone());
-                columns.push(column);
-                remarks.extend(more.into_iter().map(|remark| (head.place, remark)));
-            }
-        }
-        remarks.sort_by_key(|(place, _)| *place);
-        let warnings: Vec<Warning> = remarks.into_iter().map(|(_, why)| why).collect();
-        if names.is_empty() {
-            return Err(Error::Table(nothing_left(&warnings)));
-        }
-        roles.check(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
-        if columns.first().is_none_or(|column| column.values.is_empty()) {
-            return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
-        }
-        let mut problem = Problem::with_roles(Table::new(columns)?, roles)?;
         let encoder = |(head, summary): (Head, ColumnSummary)| {
             if summary.is_mixed() {
                 return Err(mixed(&head.name));
@@ -273,20 +347,9 @@ impl Survey {
             Ok((head, encoder))
         };
         let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect::<Result<_>>()?;
-        problem.coded = Some(features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect());
-        let (classes, target_kind) = (problem.classes.clone(), problem.target_kind);
-        let plan = Plan { roles: roles.clone(), known, features, classes, target_kind, parts: self.parts };
-        Ok((problem, plan, warnings, self.notes))
+        subject.outline.specs = features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
+        Ok((Plan { roles: subject.plan.clone(), features }, warnings, self.notes))
     }
-}
-
-/// A column from its parts, with what there is to say of it.
-fn built(head: &Head, parts: &[ColumnPart]) -> Result<Option<(Column, Vec<Warning>)>> {
-    let mut builder = Builder::new(head);
-    for part in parts {
-        builder.push(ColumnPart::of_bytes(&part.bytes())?).map_err(|_| mixed(&head.name))?;
-    }
-    Ok(builder.finish().map_err(Error::Table)?.kept())
 }
 
 fn mixed(column: &str) -> Error {
@@ -295,27 +358,12 @@ fn mixed(column: &str) -> Error {
 }
 
 impl Plan {
-    /// The partition with this number must be what it was.
-    fn facts(&self, number: usize, stamp: &str) -> Result<&PartitionFacts> {
-        let facts = self.parts.iter().find(|part| part.number == number).ok_or_else(damaged)?;
-        if facts.stamp == stamp { Ok(facts) } else { Err(changed(number)) }
-    }
-
-    /// The codes of a partition, and what else is known of its rows.
-    pub(crate) fn encode(
-        &self,
-        source: &Arc<Source>,
-        number: usize,
-        stamp: &str,
-    ) -> Result<(Vec<BinnedColumn>, RoleValues)> {
-        let facts = self.facts(number, stamp)?;
+    /// The codes of a partition.
+    pub(crate) fn encode(&self, source: &Arc<Source>, number: usize, stamp: &str) -> Result<Vec<BinnedColumn>> {
+        let facts = self.roles.facts(number, stamp)?;
         let error = |what: Complaint| source.error(what);
-        let (roles, notation) = (&self.roles, &self.roles.notation);
-        let mut options = roles.read_options();
-        options.dates.known.extend(self.known.dates.clone());
-        let singled = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref()];
-        let names = self.features.iter().map(|(head, _)| &head.name).chain(singled.into_iter().flatten());
-        options.only = Some(names.cloned().collect());
+        let (mut options, roles) = (self.roles.options(), &self.roles.roles);
+        options.only = Some(self.features.iter().map(|(head, _)| head.name.clone()).chain(roles.deciding()).collect());
         let mut features: Vec<FeatureEncoder> = Vec::<(Head, FeatureEncoder)>::of_bytes(&self.features.bytes())?
             .into_iter()
             .map(|(_, encoder)| encoder)
@@ -323,75 +371,25 @@ impl Plan {
         let as_text =
             self.features.iter().filter(|(_, encoder)| encoder.is_text()).map(|(head, _)| head.name.clone()).collect();
         let mut scan = Scan::new(source, &options, &as_text).map_err(error)?;
-        let deciding = Deciding::new(&scan.heads, roles, self.known.text_target);
+        let deciding = Deciding::new(&scan.heads, roles, self.roles.known.text_target);
         let place_of = |name: &str| scan.heads.iter().position(|head| head.name == *name);
         let places: Vec<Option<usize>> = self.features.iter().map(|(head, _)| place_of(&head.name)).collect();
-        let target = place_of(&roles.target).ok_or_else(|| changed(number))?;
-        let [weight, exposure] = [&roles.weight, &roles.exposure].map(|name| name.as_deref().and_then(place_of));
         let mut codes: Vec<CodeBuilder> = features.iter().map(|f| CodeBuilder::new(f.bins(), facts.kept)).collect();
-        let mut values: RoleValues = (
-            if self.classes.is_empty() { Target::Numbers(Vec::new()) } else { Target::Classes(Vec::new()) },
-            weight.map(|_| Vec::new()),
-            exposure.map(|_| Vec::new()),
-        );
         let mut rows = 0;
-        while let Some(parts) = scan.next().map_err(error)? {
+        while let Some(parts) = if features.is_empty() { None } else { scan.next().map_err(error)? } {
             rows += parts.first().map_or(0, ColumnPart::rows);
-            let kept = deciding.rows(&parts, notation);
+            let kept = deciding.rows(&parts, &options.notation);
             let whole = (&mut features, &mut codes, &places)
                 .into_par_iter()
                 .all(|(feature, codes, place)| place.is_some_and(|place| feature.encode(&parts[place], &kept, codes)));
-            let told = self.tell(&parts[target], &kept, &mut values.0);
-            let told = told && add(weight.map(|w| &parts[w]), notation, &kept, &mut values.1);
-            if !whole || !told || !add(exposure.map(|e| &parts[e]), notation, &kept, &mut values.2) {
+            if !whole {
                 return Err(changed(number));
             }
         }
-        if rows != facts.rows {
+        if rows != facts.rows && !features.is_empty() {
             return Err(changed(number));
         }
-        let columns = features.into_iter().zip(codes).map(|(feature, codes)| feature.finish(codes.finish())).collect();
-        Ok((columns, values))
-    }
-
-    /// Adds the targets of a batch; false if one of them is not among those that are known.
-    fn tell(&self, part: &ColumnPart, kept: &BatchRows, to: &mut Target) -> bool {
-        let notation = &self.roles.notation;
-        match to {
-            Target::Numbers(to) => {
-                let Some(values) = numbers(part, notation) else { return false };
-                to.extend(kept.of_values(&values).iter());
-                true
-            }
-            Target::Classes(to) => {
-                let class = |label: &str| self.classes.iter().position(|known| known == label).map(|c| c as u32);
-                let labels: Vec<Option<u32>> = match part {
-                    ColumnPart::Missing(rows) => vec![None; *rows],
-                    ColumnPart::Booleans(values) => {
-                        let both = [false, true].map(|value| class(&value.to_string()));
-                        values.iter().map(|value| value.and_then(|value| both[usize::from(value)])).collect()
-                    }
-                    ColumnPart::Text(cells) if self.target_kind != Kind::Numeric => {
-                        let label = |name: &String| match (self.target_kind, as_boolean(name)) {
-                            (Kind::Boolean, Some(value)) => class(&value.to_string()),
-                            _ => class(name),
-                        };
-                        let known: Vec<Option<u32>> = cells.names.iter().map(label).collect();
-                        cells.codes.iter().map(|&code| known.get(code as usize).copied().flatten()).collect()
-                    }
-                    part => {
-                        let mut known: HashMap<u64, Option<u32>> = HashMap::new();
-                        let Some(values) = numbers(part, notation) else { return false };
-                        let mut label = |x: f64| *known.entry(x.to_bits()).or_insert_with(|| class(&decimal::plain(x)));
-                        values.iter().map(|x| label(x + 0.0)).collect()
-                    }
-                };
-                let before = to.len();
-                let labels = kept.of_values(&labels);
-                to.extend(labels.iter().flatten());
-                to.len() - before == labels.len()
-            }
-        }
+        Ok(features.into_iter().zip(codes).map(|(feature, codes)| feature.finish(codes.finish())).collect())
     }
 
     /// The columns whose codes lie elsewhere.
@@ -402,16 +400,4 @@ impl Plan {
         }
         Ok(features.into_iter().zip(facts).map(|((_, encoder), facts)| encoder.finish_elsewhere(facts)).collect())
     }
-}
-
-/// Adds the numbers of a batch, if they are wanted; false if they are none.
-fn add(part: Option<&ColumnPart>, notation: &Notation, kept: &BatchRows, to: &mut Option<Vec<f64>>) -> bool {
-    let (Some(part), Some(to)) = (part, to) else { return true };
-    let Some(values) = numbers(part, notation) else { return false };
-    to.extend(kept.of_values(&values).iter());
-    true
-}
-
-fn changed(number: usize) -> Error {
-    Error::Table(format!("partition {number} {CHANGED}"))
 }

@@ -246,6 +246,16 @@ impl Levels {
         levels
     }
 
+    /// Rows with these cells.
+    #[cfg(feature = "files")]
+    pub(crate) fn of_cells(cells: &[Option<&str>]) -> Self {
+        let mut levels = Self::with_capacity(cells.len());
+        cells.iter().for_each(|&cell| {
+            levels.push(cell, |_| false);
+        });
+        levels
+    }
+
     /// Why the column is left out: it holds dates or has nearly a level a row, and nobody wants it.
     pub(crate) fn left_out(&self, name: &str, request: ColumnRequest) -> Option<Warning> {
         let (levels, present) = (self.names.len(), self.present);

@@ -5,6 +5,7 @@
 //! of rows or of units of mass: nothing is lost to rounding.
 
 use crate::codes::column::BinnedColumn;
+use crate::codes::wanted::Wanted;
 use crate::engine::cells::Cells;
 use crate::engine::count::amount::Amount;
 use crate::engine::count::group::Group;
@@ -13,10 +14,11 @@ use crate::engine::count::tally::{self, Counts, NodeCounts, Tally};
 use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
-use crate::engine::rows::ask::{Ask, Job, Request};
+use crate::engine::rows::ask::{Ask, Job, Node, Request};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Bytes that the tables of all rows may take.
 const LARGEST_TABLES_BYTES: usize = 128 << 20;
@@ -36,7 +38,7 @@ pub(crate) struct RootCounts {
     /// If so, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
     /// when the tables are too large. Else nothing.
     counts_by_rule: Vec<Vec<u32>>,
-    /// Whether the loss is squared and rows have one mass.
+    /// Whether the loss is squared and rows have one mass, and are not too many for these counts.
     linear: bool,
     /// Whether the tables are gone.
     tables_dropped: bool,
@@ -51,7 +53,7 @@ impl RootCounts {
             let tables = count(&groups);
             (groups, tables)
         };
-        let (mut groups, mut tables) = count(&[]);
+        let (mut groups, mut tables) = count(&constant_elsewhere(columns));
         let constant: Vec<bool> = groups
             .iter()
             .zip(&tables)
@@ -61,10 +63,16 @@ impl RootCounts {
         if constant.contains(&true) {
             (groups, tables) = count(&constant);
         }
-        let linear = response.loss.is_quadratic() && response.has_one_mass();
+        let linear = response.loss.is_quadratic() && response.has_one_mass() && !response.is_vast();
         let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
         let counts_by_rule = tables.iter().map(counts).collect();
         Self { groups, tables, counts_by_rule, linear, tables_dropped: false, cells: 1 }
+    }
+
+    /// What will be counted before there is a rule, of columns whose codes lie elsewhere.
+    pub(crate) fn jobs_elsewhere(columns: &[BinnedColumn]) -> Vec<Job> {
+        let groups = Group::all(columns, &constant_elsewhere(columns), rayon::current_num_threads());
+        groups.iter().map(Group::counted).collect()
     }
 
     /// Whether tables of so many cells are worth being made anew, of units of mass.
@@ -202,19 +210,47 @@ impl RootCounts {
     fn moved_elsewhere(&self, rows: &Rows, selected: &Selected, cells: &Cells) -> Option<Tables> {
         let (elsewhere, (node, count)) = (rows.elsewhere.as_ref()?, selected.elsewhere.as_ref()?);
         let before = cells.history().len().saturating_sub(1);
-        let history = if self.tables_dropped { Vec::new() } else { cells.history()[..before].to_vec() };
+        let history = cells.history()[..before].to_vec();
         let of = if self.tables_dropped { 1 } else { self.cells };
-        let jobs: Vec<Job> = self.groups.iter().map(Group::counted).collect();
         let by_norm = self.tables.iter().any(|table| table.norms.is_some());
-        let ask = Ask::Count(node.clone(), *count, jobs);
-        let answer = elsewhere.ask(&Request { history, scorer: None, by_norm, asks: vec![ask] });
-        let answer = answer.and_then(|mut answers| elsewhere.read::<Vec<NodeCounts>>(&answers.pop()?));
+        let ask = self.ask_for_moved(node, *count);
+        let answer = elsewhere
+            .kept(&history, &ask)
+            .or_else(|| elsewhere.ask(&Request { history, scorer: None, by_norm, asks: vec![ask] })?.pop());
+        let answer = answer.and_then(|answer| elsewhere.read::<Vec<NodeCounts>>(&answer));
         let mut counted = answer.unwrap_or_default().into_iter();
         let empty = |(group, table): (&Group, &Tally)| match counted.next() {
             Some(NodeCounts::Tally(tally)) if tally.is_like(&table.nothing(group.bins(), of)) => tally,
             _ => table.nothing(group.bins(), of),
         };
         Some(self.groups.iter().zip(&self.tables).map(empty).collect())
+    }
+
+    /// What is asked of the rows of a node, so many, if it becomes a rule.
+    pub(crate) fn ask_for_moved(&self, node: &Node, rows: usize) -> Ask {
+        let jobs = self.groups.iter().map(Group::counted).collect();
+        let node = node.clone();
+        if self.tables_dropped { Ask::Bins(node, rows, jobs) } else { Ask::Count(node, rows, jobs) }
+    }
+
+    /// Whether all rows with the codes `wanted` of a column, which is in group `index`, are in rule k, or none is; nothing if the
+    /// counts do not tell.
+    pub(crate) fn all_in(
+        &self,
+        index: usize,
+        bins: Range<usize>,
+        wanted: &Wanted,
+        (k, inside): (usize, bool),
+    ) -> Option<bool> {
+        let counts = self.counts_by_rule.get(index).filter(|_| self.linear)?;
+        let width = self.groups[index].bins();
+        let of = |place: usize| -> Option<u64> {
+            let counts = counts.get(place * width..(place + 1) * width)?;
+            let chosen = counts[bins.clone()].iter().enumerate().filter(|(code, _)| wanted.has(*code));
+            Some(chosen.map(|(_, &count)| u64::from(count)).sum())
+        };
+        let (all, covered) = (of(0)?, of(1 + k)?);
+        Some(covered == if inside { all } else { 0 })
     }
 
     /// What is known of all rows without rule `k`: each cell is part of another one then, of which there are `new`.
@@ -268,6 +304,13 @@ impl RootCounts {
             cells: if self.tables_dropped { 1 } else { self.cells },
         }
     }
+}
+
+/// Which columns are the same in all rows, where that is known before anything is counted.
+fn constant_elsewhere(columns: &[BinnedColumn]) -> Vec<bool> {
+    let constant =
+        |column: &BinnedColumn| Some(column.elsewhere.as_ref()?.iter().filter(|&&rows| rows > 0).count() < 2);
+    columns.iter().map(constant).collect::<Option<_>>().unwrap_or_default()
 }
 
 impl Counts {

@@ -66,10 +66,10 @@ pub(crate) enum NodeCounts {
     Sums(Vec<f64>),
 }
 impl NodeCounts {
-    /// Adds what was counted of other rows; false if these are not the same columns and cells.
+    /// Adds what was counted of other rows; false if these are not the same columns and cells, or too many.
     pub(crate) fn add(&mut self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Tally(all), Self::Tally(more)) if all.is_like(more) => all.add(more),
+            (Self::Tally(all), Self::Tally(more)) if all.is_like(more) && all.has_room_for(more) => all.add(more),
             (Self::Sums(all), Self::Sums(more)) if all.len() == more.len() => {
                 all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
             }
@@ -134,6 +134,23 @@ impl Counts {
         self.zip(other, Amount::plus, Amount::plus);
     }
 
+    /// Whether no sum of two counts is too large.
+    fn has_room_for(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Rows(a), Self::Rows(b)) => a.iter().zip(b).all(|(a, b)| a.checked_add(*b).is_some()),
+            (Self::Units(a), Self::Units(b)) => a.iter().zip(b).all(|(a, b)| a.checked_add(*b).is_some()),
+            _ => false,
+        }
+    }
+
+    /// The same in 64 bits.
+    fn widened(self) -> Self {
+        match self {
+            Self::Rows(counts) => Self::Units(counts.into_iter().map(u64::from).collect()),
+            units @ Self::Units(_) => units,
+        }
+    }
+
     /// Combines two counts of the same kind, place by place.
     fn zip(&mut self, other: &Self, rows: impl Fn(u32, u32) -> u32, units: impl Fn(u64, u64) -> u64) {
         match (self, other) {
@@ -176,6 +193,48 @@ impl Tally {
             && size(self.classes.as_ref()) == size(other.classes.as_ref())
             && [self.rows.len(), self.sums.len(), self.trends.len()]
                 == [other.rows.len(), other.sums.len(), other.trends.len()]
+    }
+
+    /// Whether no sum of the counts of both is too large.
+    fn has_room_for(&self, other: &Self) -> bool {
+        let both = |all: &Option<Counts>, more: &Option<Counts>| match (all, more) {
+            (Some(all), Some(more)) => all.has_room_for(more),
+            _ => true,
+        };
+        let rows = self.rows.iter().zip(&other.rows).all(|(all, more)| all.checked_add(*more).is_some());
+        let sums = self.sums.iter().zip(&other.sums).all(|(all, more)| all.checked_add(*more).is_some());
+        let counts = self.counts.has_room_for(&other.counts) && both(&self.norms, &other.norms);
+        counts && both(&self.classes, &other.classes) && rows && sums
+    }
+
+    /// Whether all rows of some of its bins lie in cells that are `good`.
+    pub(crate) fn lies_in(&self, wanted: impl Fn(usize) -> bool, good: &[bool]) -> bool {
+        fn none<T: Amount>(counts: &[T], bins: usize, wanted: impl Fn(usize) -> bool, good: &[bool]) -> bool {
+            let bad = counts.chunks_exact(bins.max(1)).zip(good).filter(|(_, good)| !**good);
+            bad.flat_map(|(counts, _)| counts.iter().enumerate())
+                .all(|(bin, count)| *count == T::default() || !wanted(bin))
+        }
+        match &self.counts {
+            Counts::Rows(counts) => none(counts, self.sums.len(), wanted, good),
+            Counts::Units(counts) => none(counts, self.sums.len(), wanted, good),
+        }
+    }
+
+    /// The same with counts of 64 bits, and the rows of every bin beside them.
+    pub(crate) fn widened(self) -> Self {
+        let bins = self.sums.len();
+        let rows = match &self.counts {
+            Counts::Rows(counts) => {
+                let mut rows = vec![0; bins];
+                for cell in counts.chunks_exact(bins.max(1)) {
+                    rows.iter_mut().zip(cell).for_each(|(rows, &count)| *rows += u64::from(count));
+                }
+                rows
+            }
+            Counts::Units(_) => self.rows,
+        };
+        let (norms, classes) = (self.norms.map(Counts::widened), self.classes.map(Counts::widened));
+        Self { counts: self.counts.widened(), norms, rows, sums: self.sums, classes, trends: self.trends }
     }
 
     /// The same of no rows, for so many bins and cells.

@@ -9,7 +9,7 @@ use crate::codes::wanted::Wanted;
 use crate::engine::target_plan::TargetPlan;
 use std::collections::HashMap;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Answers that came with others and are kept until somebody asks.
 const MOST_KEPT: usize = 512;
@@ -70,6 +70,8 @@ pub(crate) enum Ask {
     AllIn(Node, Vec<bool>),
     /// What is counted of a node, which has so many rows in all partitions.
     Count(Node, usize, Vec<Job>),
+    /// The same as if there were no rules.
+    Bins(Node, usize, Vec<Job>),
     /// What the rows may add to a bound, where cells do not tell: the largest parts of a row, or with those their sums. `leaning` is
     /// of every cell; a class if several share their rules.
     Bound(Vec<f64>, Option<u32>, Option<[f64; 3]>),
@@ -81,6 +83,7 @@ wire_enum!(Ask {
     3 => AllIn(node, cells),
     4 => Count(node, rows, jobs),
     5 => Bound(leaning, class, largest),
+    6 => Bins(node, rows, jobs),
 });
 
 /// Questions at one point of a fit.
@@ -117,6 +120,8 @@ pub(crate) struct Elsewhere<'a> {
     pub(super) rows: usize,
     /// By the last rule of the history and the question: that rule, which is thereby kept, and the answer.
     known: Arc<Mutex<HashMap<Key, Kept>>>,
+    /// The same of large answers: those that came with the last ones.
+    tables: Arc<Mutex<HashMap<Key, Kept>>>,
 }
 
 type Key = (usize, Vec<u8>);
@@ -124,7 +129,7 @@ type Kept = (Option<Arc<Split>>, Vec<u8>);
 
 impl<'a> Elsewhere<'a> {
     pub(crate) fn new(cluster: &'a dyn Cluster, columns: &'a [BinnedColumn], rows: usize) -> Self {
-        Self { cluster, columns, rows, known: Arc::default() }
+        Self { cluster, columns, rows, known: Arc::default(), tables: Arc::default() }
     }
 
     /// The answers; none once something went wrong.
@@ -134,8 +139,7 @@ impl<'a> Elsewhere<'a> {
 
     /// The answer to a single question that no scorer has a part in.
     pub(crate) fn answer<T: Wire>(&self, history: &[Arc<Split>], ask: Ask) -> Option<T> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(history, &ask));
-        let bytes = if let Some((_, bytes)) = known {
+        let bytes = if let Some(bytes) = self.kept(history, &ask) {
             bytes
         } else {
             let request = Request { history: history.to_vec(), scorer: None, by_norm: false, asks: vec![ask] };
@@ -149,9 +153,38 @@ impl<'a> Elsewhere<'a> {
         T::of_bytes(bytes).map_err(|error| self.refuse(error.to_string())).ok()
     }
 
+    /// Where answers to such a question are kept.
+    fn place(&self, ask: &Ask) -> MutexGuard<'_, HashMap<Key, Kept>> {
+        let place = if matches!(ask, Ask::Count(..) | Ask::Bins(..)) { &self.tables } else { &self.known };
+        place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer to a question that came before it was asked.
+    pub(crate) fn kept(&self, history: &[Arc<Split>], ask: &Ask) -> Option<Vec<u8>> {
+        self.place(ask).remove(&key(history, ask)).map(|(_, bytes)| bytes)
+    }
+
+    /// The same, which may be asked again.
+    pub(crate) fn peek(&self, history: &[Arc<Split>], ask: &Ask) -> Option<Vec<u8>> {
+        self.place(ask).get(&key(history, ask)).map(|(_, bytes)| bytes.clone())
+    }
+
+    /// Forgets large answers: others come.
+    pub(crate) fn forget_tables(&self) {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Asks some questions before there is a rule and keeps the answers: they will be asked one by one.
+    pub(crate) fn ask_ahead(&self, by_norm: bool, asks: Vec<Ask>) {
+        let request = Request { history: Vec::new(), scorer: None, by_norm, asks };
+        for (ask, answer) in request.asks.iter().zip(self.ask(&request).into_iter().flatten()) {
+            self.keep(&[], ask, answer);
+        }
+    }
+
     /// Keeps an answer to a question that is likely to come.
     pub(crate) fn keep(&self, history: &[Arc<Split>], ask: &Ask, answer: Vec<u8>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.place(ask);
         if known.len() >= MOST_KEPT {
             known.clear();
         }

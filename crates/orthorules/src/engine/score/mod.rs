@@ -154,7 +154,7 @@ impl Scorer {
     fn at(rows: &Rows, response: &Response, cells: &Cells, point: Point, params: &Checked) -> Self {
         let objective = params.objective;
         let second_order = objective.is_second_order();
-        let by_norm = !second_order && response.targets.norm.is_some();
+        let by_norm = goes_by_norm(objective, response);
         let loss = response.loss;
         let delta: Vec<f64> = match (second_order, by_norm) {
             (true, _) => point.curvatures,
@@ -487,6 +487,11 @@ impl Scorer {
         let rest = if self.gradient_only { 1.0 } else { stats.curvature() + self.rho - along };
         stats.gradient() * stats.gradient() * (1.0 + 1e-8) >= least * rest
     }
+}
+
+/// Whether d comes from the norm's weights.
+pub(crate) fn goes_by_norm(objective: Objective, response: &Response) -> bool {
+    !objective.is_second_order() && response.targets.norm.is_some()
 }
 
 /// ‖n‖², in four sums side by side: one after another each addition would wait for the last.

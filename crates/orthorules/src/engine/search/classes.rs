@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Floor, Kept, children, score};
 use super::mirror::Mirror;
-use super::{BeamNode, Searcher, smooth};
+use super::{BeamNode, Counted, Searcher, smooth};
 use crate::codes::selection::Atom;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
@@ -62,7 +62,9 @@ impl Searcher<'_> {
         });
         let mut best = Vec::new();
         for (c, column) in group.columns().zip(columns) {
-            self.offer_children((node, n), c, &column, scorers, Kept::new(&mut best, self.params.beam_width, floor));
+            let kept = Kept::new(&mut best, self.params.beam_width, floor);
+            let counted = Counted { by: gathered, index, group };
+            self.offer_children((node, n, counted), c, &column, scorers, kept);
         }
         best
     }
@@ -70,7 +72,7 @@ impl Searcher<'_> {
     /// Adds the best of the children along column `c` to those that are kept.
     fn offer_children(
         &self,
-        (node, n): (&BeamNode, usize),
+        (node, n, counted): (&BeamNode, usize, Counted),
         c: usize,
         column: &ColumnChildren,
         scorers: &ClassScorers,
@@ -97,6 +99,6 @@ impl Searcher<'_> {
             smooth::smooth(&mut all, column.rows, self.params.smoothing);
         }
         all.retain(|c| !column.mirror.has_better(c.atom.selection, c.rows, c.raises));
-        all.into_iter().for_each(|candidate| kept.offer(candidate, |c| self.is_chosen(node, c, None)));
+        all.into_iter().for_each(|candidate| kept.offer(candidate, |c| self.is_chosen((node, Some(counted)), c, None)));
     }
 }

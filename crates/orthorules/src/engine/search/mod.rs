@@ -104,6 +104,14 @@ struct ListedSets {
     sets: SetList,
 }
 
+/// Where some columns of a node were counted.
+#[derive(Clone, Copy)]
+struct Counted<'c> {
+    by: &'c NodeCounter<'c>,
+    index: usize,
+    group: &'c Group,
+}
+
 /// A query with its rows, to be extended.
 struct BeamNode {
     query: Query,
@@ -373,9 +381,19 @@ impl Searcher<'_> {
         let of = |node: &BeamNode| {
             let sums = node.rows.elsewhere.as_ref().map(|(rows, _)| Ask::Sums(rows.clone()));
             let needed = (node.query.len() > 1).then(|| Ask::Needed(self.rows.clauses(&node.query)));
-            sums.into_iter().chain(needed)
+            sums.into_iter().chain(needed).chain(self.moved(node))
         };
         some.flat_map(of).collect()
+    }
+
+    /// What else will be asked of a node that becomes the rule, where statistics are not made from tables of its counts.
+    fn moved(&self, node: &BeamNode) -> Option<Ask> {
+        let (root, (rows, count)) = (self.root?, node.rows.elsewhere.as_ref()?);
+        let cheaper = |column| Method::cheaper(*count, column, self.cells, self.scorer);
+        let by_cells = node.complement.is_some() || self.classes.is_some();
+        let has_tables =
+            root.tables().is_some() && (by_cells || self.columns.iter().all(|c| cheaper(c) == Method::Cells));
+        (!has_tables).then(|| root.ask_for_moved(rows, *count))
     }
 
     /// The columns in groups that are counted together.
@@ -409,7 +427,8 @@ impl Searcher<'_> {
                 self.note_trends(c, stats);
             }
             let column = Kept::new(&mut best, self.params.beam_width, floor);
-            let sets = self.column_candidates(node, stats, (n, c), column);
+            let counted = Counted { by: gathered, index, group };
+            let sets = self.column_candidates((node, Some(counted)), stats, (n, c), column);
             lists.extend(sets.map(|sets| ListedSets { node: n, column: c as u32, sets }));
         }
         scratch::give(stats);
@@ -419,7 +438,7 @@ impl Searcher<'_> {
     /// Adds the best children of node number `n` along column `c` to those that are kept. Returns the sets that they may name.
     fn column_candidates(
         &self,
-        node: &BeamNode,
+        (node, counted): (&BeamNode, Option<Counted>),
         stats: &[f64],
         (n, c): (usize, usize),
         mut column: Kept,
@@ -445,7 +464,7 @@ impl Searcher<'_> {
             }
         };
         let mirror = self.mirror(node, binned, stats);
-        let is_chosen = |candidate: &Candidate| self.is_chosen(node, candidate, sets.as_ref());
+        let is_chosen = |candidate: &Candidate| self.is_chosen((node, counted), candidate, sets.as_ref());
         if smoothing <= 0.0 {
             with_sets(sets.as_ref(), (index, binned), (stats, stride), |atom, stats| {
                 let Some(length) = length(atom, stats) else { return };
@@ -493,7 +512,12 @@ impl Searcher<'_> {
 
     /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which
     /// says the same when the intercept is free.
-    fn is_chosen(&self, node: &BeamNode, candidate: &Candidate, sets: Option<&SetList>) -> bool {
+    fn is_chosen(
+        &self,
+        (node, counted): (&BeamNode, Option<Counted>),
+        candidate: &Candidate,
+        sets: Option<&SetList>,
+    ) -> bool {
         let opposite = self.params.intercept == Intercept::Corrected;
         let total = self.response.rows_total;
         let same = |k: &usize| self.covered[*k] == candidate.rows;
@@ -503,7 +527,10 @@ impl Searcher<'_> {
         let bins = self.columns[column as usize].bins;
         let all = |k: usize, inside: bool| {
             let wanted = sets.map_or_else(|| Wanted::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
-            self.cells.all_in(self.rows, &node.rows, (column, &wanted), (k, inside))
+            let known = counted.filter(|_| self.rows.elsewhere.is_some()).and_then(|Counted { by, index, group }| {
+                by.all_in((index, group), (column as usize, &wanted), (k, inside), self.root)
+            });
+            known.unwrap_or_else(|| self.cells.all_in(self.rows, &node.rows, (column, &wanted), (k, inside)))
         };
         (0..self.covered.len()).any(|k| (same(&k) && all(k, true)) || (other(&k) && all(k, false)))
     }

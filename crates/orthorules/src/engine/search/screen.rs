@@ -99,7 +99,8 @@ impl Searcher<'_> {
         for (c, may) in by_row.columns(block).zip(may) {
             if may || node.query.atoms.iter().any(|atom| atom.column as usize == c) {
                 let stats = counter.statistics(0, &Group::new(c..c + 1, self.columns), self.columns);
-                self.column_candidates(node, &stats, (n, c), Kept::new(&mut best, self.params.beam_width, floor));
+                let kept = Kept::new(&mut best, self.params.beam_width, floor);
+                self.column_candidates((node, None), &stats, (n, c), kept);
                 scratch::give(stats);
             }
         }

@@ -12,6 +12,7 @@ pub(crate) mod lambda;
 mod tests;
 
 use crate::base::error::{Error, Result};
+use crate::data::outline::Outline;
 use crate::data::problem::Problem;
 use crate::data::warning::NoFolds;
 use crate::engine::response::Response;
@@ -138,6 +139,12 @@ const COLUMN: u64 = 5_000;
 
 /// Why [`Cv::Auto`](crate::params::Cv::Auto) does without folds, if it does. The answer depends on the problem alone, not on the machine.
 pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
+    too_long(&problem.outline(), params)
+        .or_else(|| Folds::new(problem, USUAL_FOLDS, params.seed).err().map(|error| NoFolds::Rows(error.to_string())))
+}
+
+/// The same, of all reasons but the rows themselves.
+pub(crate) fn too_long(problem: &Outline, params: &Checked) -> Option<NoFolds> {
     if params.exact || params.learner == Learner::Sirus {
         return Some(NoFolds::Search);
     }
@@ -145,14 +152,14 @@ pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
         return Some(NoFolds::TimeLimit);
     }
     let scores = if problem.classes.len() > 2 { problem.classes.len() as u64 } else { 1 };
-    let (rows, columns) = (problem.rows as u64, problem.specs().len() as u64);
+    let (rows, columns) = (problem.rows as u64, problem.specs.len() as u64);
     // Twice the usual size takes about four times as long.
     let larger = (params.max_complexity.min(params.max_rules.saturating_mul(4)) / USUAL_SIZE).max(1) as u64;
     let cost = (rows + COLUMN).saturating_mul(columns).saturating_mul(scores).saturating_mul(larger.saturating_pow(2));
     if cost > AFFORDABLE {
         return Some(NoFolds::Long { rows: problem.rows, columns: columns as usize });
     }
-    Folds::new(problem, USUAL_FOLDS, params.seed).err().map(|error| NoFolds::Rows(error.to_string()))
+    None
 }
 
 /// The parameters with every λ of the grid, or with the one that was given. The stable rules of a forest know no λ.

@@ -10,13 +10,17 @@ use crate::base::threads::on_threads;
 use crate::base::wire::{Wire, damaged, wire_enum};
 use crate::codes::stream::Known;
 use crate::codes::stream::partition::{CodedFacts, Plan, Survey, SurveyRequest};
+use crate::codes::stream::role_plan::RolePlan;
 use crate::data::loss::Loss;
+use crate::data::outline::Remarkable;
 use crate::data::problem::Roles;
 use crate::data::table::Source;
 use crate::data::warning::{NoFolds, Warning};
 use crate::engine::answer::{Answer, Held};
+use crate::engine::row_numbers::KnownRows;
 use crate::engine::rows::ask::{Cluster, Request};
-use crate::engine::target_plan::{KnownRows, TargetPlan};
+use crate::engine::target_facts::{Question, TargetAnswer, TargetFacts};
+use crate::engine::target_plan::TargetPlan;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
@@ -32,26 +36,44 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The first bytes of every message and reply: whose they are, and of which version.
-const MARK: [u8; 3] = [b'O', b'R', 1];
+const MARK: [u8; 3] = [b'O', b'R', 2];
 
 /// What partitions are asked.
+#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 enum Message {
     /// What there is, before there are codes.
-    Survey(SurveyRequest),
+    Survey(SurveyRequest, Option<TargetQuestion>),
     /// To make codes, and what is known of them.
-    Encode(Vec<u8>),
+    Encode(Vec<u8>, Option<TargetQuestion>),
+    /// About targets alone.
+    Targets(TargetQuestion),
     /// Questions of the search, with how codes are made and what is fitted.
     Ask(Vec<u8>, TargetPlan, Request),
 }
-wire_enum!(Message { 0 => Survey(request), 1 => Encode(plan), 2 => Ask(plan, aim, request) });
+wire_enum!(Message {
+    0 => Survey(request, question),
+    1 => Encode(plan, question),
+    2 => Targets(question),
+    3 => Ask(plan, aim, request),
+});
+
+/// How targets, weights and exposures are read, and a question about them.
+type TargetQuestion = (Vec<u8>, Question);
 
 /// What partitions reply.
+#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 enum Reply {
-    Survey(Survey),
-    Encoded(Vec<CodedFacts>),
+    Survey(Survey, Option<TargetAnswer>),
+    Encoded(Vec<CodedFacts>, Option<TargetAnswer>),
+    Targets(TargetAnswer),
     Answers(Vec<Answer>),
 }
-wire_enum!(Reply { 0 => Survey(survey), 1 => Encoded(facts), 2 => Answers(answers) });
+wire_enum!(Reply {
+    0 => Survey(survey, answer),
+    1 => Encoded(facts, answer),
+    2 => Targets(answer),
+    3 => Answers(answers),
+});
 
 fn marked(value: &impl Wire) -> Vec<u8> {
     let mut bytes = MARK.to_vec();
@@ -66,15 +88,19 @@ fn unmarked<T: Wire>(bytes: &[u8]) -> Result<T> {
 /// The reply of the partitions of both, of which those of `next` come after the others.
 pub fn merge(first: &[u8], next: &[u8]) -> Result<Vec<u8>> {
     let both = match (unmarked(first)?, unmarked(next)?) {
-        (Reply::Survey(mut all), Reply::Survey(more)) => {
+        (Reply::Survey(mut all, answer), Reply::Survey(more, next)) => {
             all.append(more)?;
-            Reply::Survey(all)
+            Reply::Survey(all, of_both(answer, next)?)
         }
-        (Reply::Encoded(mut all), Reply::Encoded(more)) => {
+        (Reply::Encoded(mut all, answer), Reply::Encoded(more, next)) => {
             if all.len() != more.len() || !all.iter_mut().zip(&more).all(|(all, more)| all.append(more)) {
                 return Err(damaged());
             }
-            Reply::Encoded(all)
+            Reply::Encoded(all, of_both(answer, next)?)
+        }
+        (Reply::Targets(mut all), Reply::Targets(more)) => {
+            all.append(&more)?;
+            Reply::Targets(all)
         }
         (Reply::Answers(all), Reply::Answers(more)) => {
             if all.len() != more.len() {
@@ -87,6 +113,18 @@ pub fn merge(first: &[u8], next: &[u8]) -> Result<Vec<u8>> {
     Ok(marked(&both))
 }
 
+/// The answer of both, if there was a question.
+fn of_both(answer: Option<TargetAnswer>, next: Option<TargetAnswer>) -> Result<Option<TargetAnswer>> {
+    match (answer, next) {
+        (Some(mut all), Some(more)) => {
+            all.append(&more)?;
+            Ok(Some(all))
+        }
+        (None, None) => Ok(None),
+        _ => Err(damaged()),
+    }
+}
+
 /// Some rows of a table, in a file, which answer what a fit asks.
 ///
 /// What it keeps between questions, codes above all, saves time and nothing else.
@@ -97,8 +135,20 @@ pub struct Partition {
     stamp: String,
     threads: Option<usize>,
     source: Option<OpenSource>,
-    /// How codes were made, and what was made.
-    held: Option<(Vec<u8>, Held)>,
+    /// How targets were read, and these, until it is known what is fitted to them.
+    targets: Option<(Vec<u8>, KnownRows)>,
+    held: Option<Coded>,
+}
+
+/// Rows as codes.
+#[derive(Debug)]
+struct Coded {
+    /// How they were made, and how targets are read.
+    plan: Vec<u8>,
+    roles: Vec<u8>,
+    /// Whether something else may be fitted to the same targets.
+    several: bool,
+    rows: Held,
 }
 
 struct OpenSource(Arc<Source>);
@@ -113,7 +163,15 @@ impl Partition {
     /// The rows of the file at `path`, which is the partition with this number, counted from 0. A `stamp` tells whether its source is
     /// what it was when the fit began: it must be the same whoever opens it. Works on so many threads.
     pub fn new(path: &Path, number: usize, stamp: &str, threads: Option<usize>) -> Self {
-        Self { path: path.to_owned(), number, stamp: stamp.to_owned(), threads, source: None, held: None }
+        Self {
+            path: path.to_owned(),
+            number,
+            stamp: stamp.to_owned(),
+            threads,
+            source: None,
+            targets: None,
+            held: None,
+        }
     }
 
     /// The reply to a message.
@@ -130,15 +188,41 @@ impl Partition {
 
     fn reply(&mut self, message: &Message) -> Result<Reply> {
         match message {
-            Message::Survey(request) => {
+            Message::Survey(request, question) => {
                 let source = self.source()?;
-                Ok(Reply::Survey(request.answer(&source, self.number, &self.stamp)?))
+                let survey = request.answer(&source, self.number, &self.stamp)?;
+                Ok(Reply::Survey(survey, self.told(question.as_ref())?))
             }
-            Message::Encode(plan) => {
-                Ok(Reply::Encoded(self.held(plan)?.columns().iter().map(CodedFacts::of).collect()))
+            Message::Encode(plan, question) => {
+                let coded = self.coded(plan)?;
+                let facts = coded.rows.columns().iter().map(CodedFacts::of).collect();
+                self.held = Some(coded);
+                Ok(Reply::Encoded(facts, self.told(question.as_ref())?))
             }
-            Message::Ask(plan, aim, request) => Ok(Reply::Answers(self.held(plan)?.answers(aim, request)?)),
+            Message::Targets(question) => Ok(Reply::Targets(self.told(Some(question))?.ok_or_else(damaged)?)),
+            Message::Ask(plan, aim, request) => {
+                let mut coded = self.coded(plan)?;
+                let answers = self.aimed(&mut coded, aim).and_then(|()| coded.rows.answers(request));
+                self.held = Some(coded);
+                Ok(Reply::Answers(answers?))
+            }
         }
+    }
+
+    /// The answer to a question about targets, if there is one.
+    fn told(&mut self, question: Option<&TargetQuestion>) -> Result<Option<TargetAnswer>> {
+        let Some((plan, question)) = question else { return Ok(None) };
+        Ok(Some(question.answer(self.targets(plan)?)?))
+    }
+
+    /// Targets, weights and exposures.
+    fn targets(&mut self, plan: &[u8]) -> Result<&KnownRows> {
+        if self.targets.as_ref().is_none_or(|(known, _)| known != plan) {
+            let source = self.source()?;
+            let (target, weight, exposure) = RolePlan::of_bytes(plan)?.read(&source, self.number, &self.stamp)?;
+            self.targets = Some((plan.to_vec(), KnownRows { target, weight, exposure }));
+        }
+        self.targets.as_ref().map(|(_, known)| known).ok_or_else(damaged)
     }
 
     fn source(&mut self) -> Result<Arc<Source>> {
@@ -150,17 +234,31 @@ impl Partition {
         Ok(source)
     }
 
-    /// The rows as codes.
-    fn held(&mut self, plan: &[u8]) -> Result<&mut Held> {
-        if self.held.as_ref().is_none_or(|(known, _)| known != plan) {
-            self.held = None;
-            let source = self.source()?;
-            let (columns, (target, weight, exposure)) =
-                Plan::of_bytes(plan)?.encode(&source, self.number, &self.stamp)?;
-            self.source = None;
-            self.held = Some((plan.to_vec(), Held::new(columns, KnownRows { target, weight, exposure })));
+    /// The rows as codes, to be put back.
+    fn coded(&mut self, plan: &[u8]) -> Result<Coded> {
+        if let Some(coded) = self.held.take_if(|coded| coded.plan == plan) {
+            return Ok(coded);
         }
-        self.held.as_mut().map(|(_, held)| held).ok_or_else(damaged)
+        self.held = None;
+        let source = self.source()?;
+        let codes = Plan::of_bytes(plan)?;
+        let roles = codes.roles.bytes();
+        // While there is a source.
+        self.targets(&roles)?;
+        let rows = Held::new(codes.encode(&source, self.number, &self.stamp)?);
+        self.source = None;
+        Ok(Coded { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, rows })
+    }
+
+    /// Makes rows ready for what is fitted. Targets are of no more use then, unless there are several classes.
+    fn aimed(&mut self, coded: &mut Coded, aim: &TargetPlan) -> Result<()> {
+        if !coded.rows.aims_at(aim) {
+            coded.rows.aim(aim, self.targets(&coded.roles)?)?;
+            if !coded.several {
+                self.targets = None;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -245,13 +343,6 @@ fn sent(trip: Trip, message: &Message) -> Result<Reply> {
     unmarked(&trip(&marked(message))?)
 }
 
-fn surveyed(trip: Trip, request: SurveyRequest) -> Result<Survey> {
-    match sent(trip, &Message::Survey(request))? {
-        Reply::Survey(survey) => Ok(survey),
-        _ => Err(damaged()),
-    }
-}
-
 /// What needs all rows in one place is refused.
 fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
     let what = match params {
@@ -271,8 +362,8 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
 /// Learns a model from a table in partitions, which are reached by `trip`: to the last bit the model of [`Coded::fit`] to the
 /// partitions as one table, one after the other. Also returns notes about columns that were not read.
 ///
-/// Target, weights and exposures of all rows are held here, 8 bytes a row each; features stay where they are. Cross-validation, the
-/// bootstrap, exact search and SIRUS are refused.
+/// Nothing of single rows comes here, but a few that show what is wrong with the target, or what classes there are. Cross-validation,
+/// the bootstrap, exact search and SIRUS are refused.
 ///
 /// [`Coded::fit`]: crate::Coded::fit
 pub fn fit_partitions(
@@ -283,26 +374,47 @@ pub fn fit_partitions(
 ) -> Result<(Fitted, Vec<String>)> {
     let start = Instant::now();
     refuse_local(roles, params)?;
-    let cutting = params.check(Loss::Squared, 1)?.cutting();
-    let mut known = Known::default();
+    let ranges = params.check(Loss::Squared, 1)?;
+    let cutting = ranges.cutting();
     let request = |known: &Known, places| SurveyRequest { roles: roles.clone(), known: known.clone(), cutting, places };
+    let mut known = Known::default();
     let survey = loop {
         let before = known.clone();
-        let survey = surveyed(trip, request(&known, None))?;
-        survey.teach(&mut known, roles)?;
+        let Reply::Survey(survey, _) = sent(trip, &Message::Survey(request(&known, None), None))? else {
+            return Err(damaged());
+        };
+        survey.teach(&mut known, roles);
         if known == before {
             break survey;
         }
     };
+    let mut subject = survey.subject(&known, roles)?;
+    let (loss, classes) = (subject.outline.task.loss(), subject.outline.classes.len());
+    let facts = TargetFacts::new(loss, classes, subject.facts.clone(), subject.outline.exposure.is_some());
+    let mut targets = Targets { facts, plan: subject.plan.bytes() };
     let places = survey.places(cutting.max_bins == MaxBins::Exact);
-    let sample = (!places.is_empty()).then(|| surveyed(trip, request(&known, Some(places)))).transpose()?;
-    let (problem, plan, warnings, notes) = survey.plan(sample, known, roles, &params.check(Loss::Squared, 1)?)?;
-    let checked = checked(&problem, params)?;
-    let bytes = plan.bytes();
-    let columns = match sent(trip, &Message::Encode(bytes.clone()))? {
-        Reply::Encoded(facts) => plan.columns(facts)?,
-        _ => return Err(damaged()),
+    let sample = if places.is_empty() {
+        None
+    } else {
+        let question = targets.question();
+        let message = Message::Survey(request(&known, Some(places)), question.clone());
+        let Reply::Survey(sample, answer) = sent(trip, &message)? else { return Err(damaged()) };
+        targets.learn(question, answer)?;
+        Some(sample)
     };
+    let (plan, warnings, notes) = survey.plan(sample, &mut subject, &ranges)?;
+    let checked = checked(&subject.outline, subject.facts.counted_rows(), params)?;
+    let (bytes, question) = (plan.bytes(), targets.question());
+    let Reply::Encoded(coded, answer) = sent(trip, &Message::Encode(bytes.clone(), question.clone()))? else {
+        return Err(damaged());
+    };
+    let columns = plan.columns(coded)?;
+    targets.learn(question, answer)?;
+    while let Some(question) = targets.question() {
+        let Reply::Targets(answer) = sent(trip, &Message::Targets(question.clone()))? else { return Err(damaged()) };
+        targets.learn(Some(question), Some(answer))?;
+    }
+    let facts = targets.facts;
     let partitions = Partitions {
         trip,
         plan: bytes,
@@ -312,18 +424,46 @@ pub fn fit_partitions(
     };
     let listening = Listening { observer, failed: &partitions.failed };
     let fitted = on_threads(Some(checked.threads), || {
-        Binned::elsewhere(&problem, &columns, &partitions).fit(&checked, &listening)
+        Binned::elsewhere(subject.outline.clone(), &columns, &partitions, &facts).fit(&checked, &listening)
     })?;
     if let Some(error) = partitions.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
     let mut fitted = match checked.cv {
         Some((Cv::Auto, _)) => {
-            let why = cv::too_much(&problem, &checked).unwrap_or(NoFolds::Streamed);
+            let why = cv::too_long(&subject.outline, &checked).unwrap_or(NoFolds::Streamed);
             fitted.with(Warning::NoFolds(why))
         }
         _ => fitted,
     };
-    fitted.warnings.splice(..0, warnings.into_iter().chain(problem.warnings()));
+    let about = Remarkable {
+        rows: subject.outline.rows,
+        weightless: subject.facts.weightless,
+        dropped: subject.dropped,
+        weight: facts.total_weight(),
+        classes: &subject.outline.classes,
+        counts: facts.counts(),
+    };
+    fitted.warnings.splice(..0, warnings.into_iter().chain(about.warnings()));
     Ok((finished(fitted, &checked, observer, start)?, notes))
+}
+
+/// What is found out about targets, with how they are read.
+struct Targets {
+    facts: TargetFacts,
+    plan: Vec<u8>,
+}
+
+impl Targets {
+    fn question(&self) -> Option<TargetQuestion> {
+        self.facts.question().map(|question| (self.plan.clone(), question))
+    }
+
+    fn learn(&mut self, question: Option<TargetQuestion>, answer: Option<TargetAnswer>) -> Result<()> {
+        match (question, answer) {
+            (Some((_, question)), Some(answer)) => self.facts.learn(&question, answer),
+            (None, _) => Ok(()),
+            (Some(_), None) => Err(damaged()),
+        }
+    }
 }

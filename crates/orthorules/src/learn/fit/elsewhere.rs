@@ -6,11 +6,14 @@ use crate::codes::column::BinnedColumn;
 use crate::codes::packed::Codes;
 use crate::data::columns::Target;
 use crate::data::problem::Problem;
+use crate::data::row_facts::RowFacts;
 use crate::engine::answer::{Answer, Held};
 use crate::engine::response::Response;
+use crate::engine::row_numbers::KnownRows;
 use crate::engine::rows::Rows;
 use crate::engine::rows::ask::{Cluster, Elsewhere, Request};
-use crate::engine::target_plan::{KnownRows, TargetPlan};
+use crate::engine::target_facts::TargetFacts;
+use crate::engine::target_plan::TargetPlan;
 use crate::learn::boosting::Boosting;
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
@@ -29,6 +32,8 @@ struct Answering {
     columns: Vec<BinnedColumn>,
     known: KnownRows,
     trips: Mutex<usize>,
+    /// How often the answers of all are added to themselves.
+    doublings: u32,
 }
 
 impl Answering {
@@ -41,7 +46,7 @@ impl Answering {
             exposure: problem.exposure.clone(),
         };
         let parts = Mutex::new(starts.zip(ends).map(|(start, end)| (start..end, None)).collect());
-        Self { plan, parts, columns: columns.to_vec(), known, trips: Mutex::new(0) }
+        Self { plan, parts, columns: columns.to_vec(), known, trips: Mutex::new(0), doublings: 0 }
     }
 
     /// The partition of some rows, as if it was read.
@@ -55,7 +60,9 @@ impl Answering {
             weight: self.known.weight.as_ref().map(pick),
             exposure: self.known.exposure.as_ref().map(pick),
         };
-        Held::new(self.columns.iter().map(|column| column.slice(rows.clone())).collect(), known)
+        let mut held = Held::new(self.columns.iter().map(|column| column.slice(rows.clone())).collect());
+        held.aim(&self.plan, &known).unwrap();
+        held
     }
 }
 
@@ -70,12 +77,15 @@ impl Cluster for Answering {
                 *held = None;
             }
             let held = held.get_or_insert_with(|| self.held(rows.clone()));
-            let answers = held.answers(&self.plan, &request).unwrap();
+            let answers = held.answers(&request).unwrap();
             let answers = Vec::<Answer>::of_bytes(&answers.bytes()).unwrap();
             all = Some(match all {
                 None => answers,
                 Some(all) => all.into_iter().zip(&answers).map(|(a, b)| a.with(b).unwrap()).collect(),
             });
+        }
+        for _ in 0..self.doublings {
+            all = all.map(|all| all.into_iter().map(|answer| answer.clone().with(&answer).unwrap()).collect());
         }
         all.map(|answers| answers.into_iter().map(|answer| answer.bytes).collect())
     }
@@ -89,21 +99,57 @@ impl Cluster for Answering {
 
 /// What is learned where partitions that end before the rows `ends` are asked; and how often they were asked.
 pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> (Vec<Ensemble>, usize) {
-    let checked = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
     let whole = if shared { Response::shared(problem) } else { Response::new(problem, 1) };
-    let plan = TargetPlan::of(&whole, 1, problem.weight.is_some(), problem.exposure.is_some());
-    let params = checked.for_target(|| whole.mean_target());
-    let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
-    let cluster = Answering::new(problem, &columns, plan.clone(), ends);
-    let columns: Vec<BinnedColumn> = columns
-        .into_iter()
-        .map(|column| BinnedColumn { elsewhere: Some(column.counts()), codes: Codes::U8(Vec::new().into()), ..column })
-        .collect();
+    let class = u32::from(!shared);
+    let plan = TargetPlan::of(&whole, class, problem.weight.is_some(), problem.exposure.is_some());
+    learned_by(problem, params, shared, (plan, ends, 0))
+}
+
+/// The same with this plan, where every row is there 2^`doublings` times.
+pub(super) fn learned_by(
+    problem: &Problem,
+    params: &Params,
+    shared: bool,
+    (plan, ends, doublings): (TargetPlan, &[usize], u32),
+) -> (Vec<Ensemble>, usize) {
+    let checked = params.check(problem.task.loss(), problem.counted_rows() << doublings).unwrap();
     let response = plan.response_elsewhere();
-    let rows = Rows::of_cluster(Elsewhere::new(&cluster, &columns, problem.rows));
+    let params = checked.for_target(|| response.mean_target());
+    let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
+    let cluster = Answering { doublings, ..Answering::new(problem, &columns, plan, ends) };
+    let elsewhere = |column: BinnedColumn| {
+        let counts = column.counts().into_iter().map(|count| count << doublings).collect();
+        BinnedColumn { elsewhere: Some(counts), codes: Codes::U8(Vec::new().into()), ..column }
+    };
+    let columns: Vec<BinnedColumn> = columns.into_iter().map(elsewhere).collect();
+    let rows = Rows::of_cluster(Elsewhere::new(&cluster, &columns, problem.rows << doublings));
     let classes: &[String] = if shared { &problem.classes } else { &[] };
     let boosting = Boosting { rows, classes, ..Boosting::new(&response, &columns, &params, &Silent) };
     let ensembles = along_its_path(&boosting, &mut Seconds::default());
     drop(boosting);
     (ensembles, cluster.trips.into_inner().unwrap())
+}
+
+/// What all rows share where every row is there 2^`doublings` times, found out by asking.
+pub(super) fn plan_of_many(problem: &Problem, shared: bool, doublings: u32) -> TargetPlan {
+    let known = KnownRows {
+        target: problem.target.clone(),
+        weight: problem.weight.clone(),
+        exposure: problem.exposure.clone(),
+    };
+    let y = match &known.target {
+        Target::Numbers(y) => Some(&y[..]),
+        Target::Classes(_) => None,
+    };
+    let mut first = RowFacts::of(problem.rows, y, known.weight.as_deref(), known.exposure.as_deref());
+    (0..doublings).for_each(|_| first.append(&first.clone()));
+    assert_eq!(first.rows, problem.rows << doublings);
+    let (loss, classes) = (problem.task.loss(), problem.classes.len());
+    let mut facts = TargetFacts::new(loss, classes, first, problem.exposure.is_some());
+    while let Some(question) = facts.question() {
+        let mut answer = question.answer(&known).unwrap();
+        (0..doublings).for_each(|_| answer.append(&answer.clone()).unwrap());
+        facts.learn(&question, answer).unwrap();
+    }
+    facts.plan(u32::from(!shared), shared).unwrap()
 }

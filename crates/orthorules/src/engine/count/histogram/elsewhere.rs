@@ -3,13 +3,15 @@
 use super::{Method, NodeCounter, Source};
 use crate::base::wire::Wire;
 use crate::codes::column::BinnedColumn;
+use crate::codes::wanted::Wanted;
 use crate::engine::count::group::Group;
+use crate::engine::count::root::RootCounts;
 use crate::engine::count::tally::{Counts, NodeCounts, Tally};
 use crate::engine::mass::PerRow;
 use crate::engine::rows::ask::{Ask, Elsewhere, Job, Node, Request};
 use crate::engine::rows::{Rows, Selected};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A node whose rows lie elsewhere, with what is known of it.
 pub(super) struct Asked<'a> {
@@ -53,6 +55,8 @@ impl NodeCounter<'_> {
     /// What one partition answers.
     pub(crate) fn answer(&self, method: Method, group: &Group) -> NodeCounts {
         match method {
+            // Counts of some rows have 32 bits, those of all may need more.
+            Method::Cells if self.response.is_vast() => NodeCounts::Tally(self.count(group).widened()),
             Method::Cells => NodeCounts::Tally(self.count(group)),
             Method::Vectors => NodeCounts::Sums(self.sums_of_vectors(group)),
             Method::Rules => NodeCounts::Sums(self.sums_by_rule(group)),
@@ -103,9 +107,42 @@ impl NodeCounter<'_> {
         for ((asked, _, jobs), answer) in asked.into_iter().zip(&mut answers) {
             asked.keep(jobs, &answer);
         }
+        door.forget_tables();
         for (ask, answer) in also.iter().zip(answers) {
             let history = if matches!(ask, Ask::Needed(_)) { &[][..] } else { &request.history };
             door.keep(history, ask, answer);
+        }
+    }
+
+    /// Whether all rows with the codes `wanted` of a column, which is in group `index`, are in rule k, or none is, if the rows lie
+    /// elsewhere and what was counted tells.
+    pub(crate) fn all_in(
+        &self,
+        (index, group): (usize, &Group),
+        (column, wanted): (usize, &Wanted),
+        (k, inside): (usize, bool),
+        root: Option<&RootCounts>,
+    ) -> Option<bool> {
+        let place = group.columns().position(|c| c == column)?;
+        let bins = group.starts()[place]..group.starts()[place + 1];
+        let good: Vec<bool> = self.cells.are_in_rule(k).into_iter().map(|in_rule| in_rule == inside).collect();
+        let chosen = |bin: usize| bins.contains(&bin) && wanted.has(bin - bins.start);
+        if let Source::Root(root) = self.source {
+            return match root.tables() {
+                Some(tables) => Some(tables[index].lies_in(chosen, &good)),
+                None => root.all_in(index, bins.clone(), wanted, (k, inside)),
+            };
+        }
+        if let Some(table) = self.tables.get(index).and_then(OnceLock::get) {
+            return Some(table.lies_in(chosen, &good));
+        }
+        let (Source::Own, Some(asked)) = (self.source, &self.asked) else { return None };
+        let answer = asked.door.peek(self.cells.history(), &root?.ask_for_moved(asked.node, asked.rows))?;
+        match asked.door.read::<Vec<NodeCounts>>(&answer)?.get(index)? {
+            NodeCounts::Tally(tally) if tally.is_like(&self.nothing(group.bins())) => {
+                Some(tally.lies_in(chosen, &good))
+            }
+            _ => None,
         }
     }
 
@@ -119,6 +156,9 @@ impl NodeCounter<'_> {
     fn ask_for(&self, asked: &Asked, jobs: Vec<Job>) {
         let scorer = jobs.iter().any(|job| job.method != Method::Cells).then(|| self.scorer.bytes());
         let (history, by_norm) = (self.cells.history().to_vec(), self.scorer.by_norm);
+        if let Some(answer) = asked.door.kept(&history, &asked.ask(jobs.clone())) {
+            return asked.keep(jobs, &answer);
+        }
         let request = Request { history, scorer, by_norm, asks: vec![asked.ask(jobs.clone())] };
         if let Some(answer) = asked.door.ask(&request).and_then(|mut answers| answers.pop()) {
             asked.keep(jobs, &answer);
@@ -153,16 +193,16 @@ impl NodeCounter<'_> {
 
     /// A table of no rows.
     fn nothing(&self, bins: usize) -> Tally {
-        let targets = &self.response.targets;
+        let (targets, vast) = (&self.response.targets, self.response.is_vast());
         let counts = |amounts: &PerRow<u64>, count: usize| match amounts {
-            PerRow::Same(_) => Counts::Rows(vec![0; count]),
-            PerRow::Each(_) => Counts::Units(vec![0; count]),
+            PerRow::Same(_) if !vast => Counts::Rows(vec![0; count]),
+            PerRow::Same(_) | PerRow::Each(_) => Counts::Units(vec![0; count]),
         };
         let (cells, classes) = (self.cells.len(), self.cells.classes());
         Tally {
             counts: counts(&targets.mass, bins * cells),
             norms: targets.norm.as_ref().filter(|_| self.scorer.by_norm).map(|norm| counts(norm, bins * cells)),
-            rows: vec![0; if self.response.has_one_mass() { 0 } else { bins }],
+            rows: vec![0; if self.response.has_one_mass() && !vast { 0 } else { bins }],
             sums: vec![0; bins],
             classes: (classes > 0).then(|| counts(&targets.mass, bins * classes)),
             trends: Vec::new(),

@@ -1,0 +1,123 @@
+//! The target and the weight of a row as numbers, from what is known of all rows.
+
+use crate::base::error::Result;
+use crate::base::wire::{damaged, wire};
+use crate::data::columns::Target;
+use crate::data::loss::Loss;
+use crate::data::row_facts::amount;
+use crate::engine::mass::Unit;
+
+/// What is known of some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct KnownRows {
+    pub(crate) target: Target,
+    pub(crate) weight: Option<Vec<f64>>,
+    pub(crate) exposure: Option<Vec<f64>>,
+}
+
+impl KnownRows {
+    pub(crate) fn len(&self) -> usize {
+        match &self.target {
+            Target::Numbers(y) => y.len(),
+            Target::Classes(classes) => classes.len(),
+        }
+    }
+}
+
+/// How targets and weights of rows become numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) loss: Loss,
+    pub(crate) weighted: bool,
+    pub(crate) exposed: bool,
+    pub(crate) weight_unit: f64,
+    /// Targets of squared loss are divided by the first and then less by the second. The shift of gamma is the logarithm of the power
+    /// of two by which its targets are divided.
+    pub(crate) scale: f64,
+    pub(crate) shift: f64,
+}
+wire!(Frame { loss, weighted, exposed, weight_unit, scale, shift });
+
+impl Frame {
+    pub(crate) fn is_gamma(&self) -> bool {
+        self.loss == Loss::Gamma
+    }
+
+    /// Whether masses are not the weights.
+    pub(crate) fn has_norm(&self) -> bool {
+        self.exposed || self.is_gamma()
+    }
+
+    /// The numbers of some rows, if they have what all have.
+    pub(crate) fn rows<'k>(&self, known: &'k KnownRows) -> Result<RowNumbers<'_, 'k>> {
+        let fits = |values: &Option<Vec<f64>>, wanted| match values {
+            Some(values) => wanted && values.len() == known.len(),
+            None => !wanted,
+        };
+        if !fits(&known.weight, self.weighted) || !fits(&known.exposure, self.exposed) {
+            return Err(damaged());
+        }
+        let log = (self.shift / std::f64::consts::LN_2).round() as i32;
+        let power = if self.is_gamma() { 2f64.powi(log) } else { 1.0 };
+        Ok(RowNumbers { frame: self, known, unit: Unit::of_size(self.weight_unit), power })
+    }
+}
+
+/// Some rows as numbers.
+#[derive(Clone, Copy)]
+pub(crate) struct RowNumbers<'f, 'k> {
+    frame: &'f Frame,
+    known: &'k KnownRows,
+    unit: Unit,
+    power: f64,
+}
+
+impl RowNumbers<'_, '_> {
+    /// The weight in units.
+    #[inline]
+    pub(crate) fn units(&self, row: usize) -> u64 {
+        self.known.weight.as_ref().map_or(1, |weight| self.unit.units(weight[row]).max(1) as u64)
+    }
+
+    /// The weight.
+    #[inline]
+    pub(crate) fn weight(&self, row: usize) -> f64 {
+        self.units(row) as f64 * self.frame.weight_unit
+    }
+
+    pub(crate) fn exposure(&self, row: usize) -> f64 {
+        self.known.exposure.as_ref().map_or(1.0, |exposure| exposure[row])
+    }
+
+    /// The target as it is; of classes, the number of the row's class.
+    pub(crate) fn target(&self, row: usize) -> f64 {
+        match &self.known.target {
+            Target::Numbers(y) => y[row],
+            Target::Classes(classes) => f64::from(classes[row]),
+        }
+    }
+
+    /// The target as it is fitted: of classes, whether it is this one.
+    #[inline]
+    pub(crate) fn fitted(&self, row: usize, class: u32) -> f64 {
+        match &self.known.target {
+            Target::Classes(classes) => f64::from(u8::from(classes[row] == class)),
+            Target::Numbers(y) if self.frame.loss.is_quadratic() => y[row] / self.frame.scale - self.frame.shift,
+            Target::Numbers(y) if self.frame.is_gamma() => amount(y[row], self.exposure(row)) / self.power,
+            Target::Numbers(y) => y[row],
+        }
+    }
+
+    /// b of a row.
+    #[inline]
+    pub(crate) fn b(&self, row: usize, class: u32) -> f64 {
+        let weight = self.frame.loss.factor() * self.weight(row);
+        if self.frame.is_gamma() { -weight } else { weight * self.fitted(row, class) }
+    }
+
+    /// a of a row, where that is not its weight.
+    pub(crate) fn mass(&self, row: usize) -> f64 {
+        let share = if self.frame.is_gamma() { self.fitted(row, 0) } else { self.exposure(row) };
+        self.frame.loss.factor() * self.weight(row) * share
+    }
+}
