@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Points of a fit whose cells are kept.
 const POINTS_KEPT: usize = 2;
-/// Lists of rows that are kept, of as many rows as there are at most.
+/// Lists of rows that are kept, of half as many rows as there are at most.
 const LISTS_KEPT: usize = 16;
 
 /// The answer to one question: its kind, and what it holds.
@@ -185,7 +185,17 @@ impl Aim {
                 self.points.push(point);
                 return Ok(());
             }
-            Some(nearest) => self.points[nearest].clone(),
+            Some(nearest) => {
+                // One copy at a time: what is the oldest then goes first, or goes on as the new one.
+                if self.points.len() < POINTS_KEPT {
+                    self.points[nearest].clone()
+                } else if nearest == 0 {
+                    self.points.remove(0)
+                } else {
+                    self.points.remove(0);
+                    self.points[nearest - 1].clone()
+                }
+            }
             None => (Vec::new(), Cells::empty(&Rows::whole(columns, &self.response), &self.response)),
         };
         for split in &history[before.len()..] {
@@ -224,18 +234,22 @@ impl Aim {
             let rows = from.select_where(&columns[clause.column as usize], &clause.wanted, clause.holds);
             list = Some(RowList::Some(rows));
         }
-        // A long list is copied only where the rows themselves are wanted.
-        let found = list.as_ref().or_else(|| nearest.map(|nearest| &self.lists[nearest].1));
-        let selected = match found {
-            Some(list) if node.outside => list.others(total),
-            Some(list) => list.clone(),
-            None if node.outside => RowList::Some(Vec::new()),
-            None => RowList::All(total),
+        // The rows of a long list are found again by one pass over a column: it is not worth its memory.
+        let long = list.take_if(|list| list.len() > total / 2);
+        let selected = match (long, node.outside) {
+            (Some(long), false) => long,
+            (Some(long), true) => long.others(total),
+            (None, outside) => match list.as_ref().or_else(|| nearest.map(|nearest| &self.lists[nearest].1)) {
+                Some(list) if outside => list.others(total),
+                Some(list) => list.clone(),
+                None if outside => RowList::Some(Vec::new()),
+                None => RowList::All(total),
+            },
         };
         if let Some(list) = list {
             self.lists.push((node.clauses.clone(), list));
-            while self.lists.len() > LISTS_KEPT || self.lists.iter().map(|(_, list)| list.len()).sum::<usize>() > total
-            {
+            let kept = |lists: &[(Vec<Clause>, RowList)]| lists.iter().map(|(_, list)| list.len()).sum::<usize>();
+            while self.lists.len() > LISTS_KEPT || kept(&self.lists) > total / 2 {
                 self.lists.remove(0);
             }
         }

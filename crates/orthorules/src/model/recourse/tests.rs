@@ -43,7 +43,7 @@ fn condition() -> impl Strategy<Value = Condition> {
 fn trend() -> impl Strategy<Value = Trend> {
     (0usize..2, -2i8..2, 1i8..4, 0u8..3, 1u8..4).prop_map(|(column, from, length, kind, per)| {
         let (from, to) = (f64::from(from) / 2.0, f64::from((from + length).min(2)) / 2.0);
-        let zero = [from, to, (from + to) / 2.0][usize::from(kind)];
+        let zero = [from, to, f64::midpoint(from, to)][usize::from(kind)];
         Trend { column: NAMES[column].into(), from, to, zero, per: f64::from(per) / 4.0 }
     })
 }
