@@ -1,8 +1,8 @@
 //! The same bytes on any number of threads, on tables that are large enough to be shared out among them.
 
 use orthorules::generate::SplitMix64;
-use orthorules::params::{Cv, Params, PathKind, Polish, Preset, Search};
-use orthorules::{Column, Problem, Roles, Silent, Table, Task, Values, fit};
+use orthorules::params::{Cv, Params, PathKind, Polish, Preset, Search, Terms};
+use orthorules::{Column, Model, Problem, Roles, Silent, Table, Task, Values, fit};
 
 /// More than the rows that one thread looks at by itself anywhere.
 const ROWS: usize = 70_000;
@@ -39,8 +39,8 @@ fn table(rows: usize) -> Table {
     Table::new(all).unwrap()
 }
 
-/// Learns `target` on several numbers of threads and compares the models.
-fn same_on_all(rows: usize, target: &str, roles: &Roles, params: &Params) {
+/// Learns `target` on several numbers of threads, compares the models and returns one of them.
+fn same_on_all(rows: usize, target: &str, roles: &Roles, params: &Params) -> Model {
     let others = ["y", "count", "class"].into_iter().filter(|name| *name != target);
     let unused = |name: &&str| roles.weight.as_deref() != Some(name) && roles.exposure.as_deref() != Some(name);
     let ignore = others.chain(["weight", "years"].into_iter().filter(unused)).map(str::to_owned).collect();
@@ -51,6 +51,7 @@ fn same_on_all(rows: usize, target: &str, roles: &Roles, params: &Params) {
     for threads in [2, 3, 8] {
         assert!(model(threads).to_json() == one.to_json(), "{target} on {threads} threads: {params:?}");
     }
+    one
 }
 
 fn nested(rules: usize) -> Params {
@@ -93,6 +94,24 @@ fn exact_search() {
     same_on_all(3000, "class", &Roles::default(), &Params { search: Search::Exact, ..closed });
     let small = Params { search: Search::Exact, memory_limit: Some(0), node_limit: None, ..nested(1) };
     same_on_all(3000, "y", &Roles::default(), &small);
+}
+
+/// So many rows that terms are chosen by a sample of them; what the model says is of all rows.
+#[test]
+fn trends_chosen_by_a_sample() {
+    let rows = 140_000;
+    let params = Params { terms: Terms::Linear, ..nested(3) };
+    let exposed = Roles { exposure: Some("years".into()), task: Some(Task::Poisson), ..Roles::default() };
+    for (target, roles) in [("y", Roles::default()), ("class", Roles::default()), ("count", exposed)] {
+        let model = same_on_all(rows, target, &roles, &params);
+        let rules = &model.ensembles[0].rules;
+        assert!(rules.iter().any(|rule| rule.trend.is_some()), "{target}: {rules:?}");
+        let evaluated = model.evaluate(&table(rows)).unwrap();
+        let risks = model.ensembles[0].path.iter().map(|size| size.train_risk);
+        for (size, train) in evaluated.iter().zip(risks) {
+            assert!((size.risk - train).abs() <= 1e-9 * train.abs(), "{target}: {} is not {train}", size.risk);
+        }
+    }
 }
 
 #[test]
