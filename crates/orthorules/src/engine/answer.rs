@@ -19,8 +19,9 @@ use crate::engine::score::Scorer;
 use crate::engine::target_plan::TargetPlan;
 use std::sync::Arc;
 
-/// Points of a fit whose cells are kept.
-const POINTS_KEPT: usize = 2;
+/// A partition of more rows keeps the cells of one point of a fit alone, since they take 4 bytes a row; others keep those of two. Paths
+/// of so many rows are nested by default, and never come back to an earlier point. Small in tests, so that both are met.
+const MANY_ROWS: usize = if cfg!(test) { 100 } else { 1 << 21 };
 /// Lists of rows that are kept, of half as many rows as there are at most.
 const LISTS_KEPT: usize = 16;
 
@@ -174,6 +175,11 @@ impl Aim {
         request.asks.iter().map(|ask| self.answer(columns, cells, &scorer, ask)).collect()
     }
 
+    /// Points of a fit whose cells are kept.
+    fn points_kept(&self) -> usize {
+        if self.response.targets.b.len() > MANY_ROWS { 1 } else { 2 }
+    }
+
     /// Makes the last point that of `history`.
     fn reach(&mut self, columns: &[BinnedColumn], history: &[Arc<Split>]) -> Result<()> {
         let nearest = (0..self.points.len())
@@ -187,7 +193,7 @@ impl Aim {
             }
             Some(nearest) => {
                 // One copy at a time: what is the oldest then goes first, or goes on as the new one.
-                if self.points.len() < POINTS_KEPT {
+                if self.points.len() < self.points_kept() {
                     self.points[nearest].clone()
                 } else if nearest == 0 {
                     self.points.remove(0)
@@ -208,7 +214,7 @@ impl Aim {
             cells.follow_split(&selected, split);
             before.push(Arc::clone(split));
         }
-        if self.points.len() >= POINTS_KEPT {
+        if self.points.len() >= self.points_kept() {
             self.points.remove(0);
         }
         self.points.push((before, cells));
