@@ -122,6 +122,9 @@ struct Odd {
     e: Vec<f64>,
 }
 
+/// What is tried, what it does to the table, and the roles of its columns.
+type OddCase = (&'static str, fn(&mut Odd), Roles);
+
 impl Odd {
     fn new(rows: usize) -> Self {
         Self {
@@ -185,7 +188,7 @@ fn partitions_say_what_one_table_says() {
         |task| Roles { exposure: Some("e".into()), task, ignore: vec!["label".into(), "w".into()], ..roles() };
     let dropping = |roles: Roles| Roles { drop_missing_target: true, ..roles };
     let positive = |label: &str| Roles { positive: Some(label.into()), ..labels(None) };
-    let all: [(&str, fn(&mut Odd), Roles); 28] = [
+    let all: [OddCase; 28] = [
         ("as it is", |_| (), plain(None)),
         ("classes", |_| (), labels(None)),
         ("weights with zeros", |_| (), weighted.clone()),
