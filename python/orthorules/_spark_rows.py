@@ -14,8 +14,6 @@ import math
 import os
 import queue
 import secrets
-import shutil
-import tempfile
 import threading
 import time
 import uuid
@@ -51,10 +49,20 @@ class Fit(NamedTuple):
 # ---- on the executors ----
 
 
-def _folder(fit: str) -> str:
-    """The folder of a fit on this executor. Spark removes it with the executor."""
-    place = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or tempfile.gettempdir()
-    return os.path.join(place, f"orthorules-{fit}")
+def _folders() -> Callable[[str], str]:
+    # A function within a function is sent to executors as it is, and not by the name of this module.
+    def folder(fit: str) -> str:
+        """The folder of a fit on this executor. Spark removes it with the executor."""
+        import os
+        import tempfile
+
+        place = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or tempfile.gettempdir()
+        return os.path.join(place, f"orthorules-{fit}")
+
+    return folder
+
+
+_folder = _folders()
 
 
 class _Stamp:
@@ -155,12 +163,22 @@ def _gathered(replies: Iterable[tuple[int, tuple[int, Any]]]) -> Iterator[tuple[
         yield listed[0][0], _in_order(pair for _, pair in listed)
 
 
-def _forget(fit: str, rows: Iterable[Any]) -> None:
-    """Removes the files of a fit. Its process sees that and ends."""
-    # A worker that leaves rows unread is not used again.
-    for _ in rows:
-        pass
-    shutil.rmtree(_folder(fit), ignore_errors=True)
+def _forgetting(fit: str) -> Callable[[Iterable[Any]], None]:
+    """What removes the files of a fit from an executor. Its process sees that and ends.
+
+    It needs nothing of this package: after an interrupt the workers are new, and would spend seconds on importing it.
+    """
+    folder = _folder
+
+    def forget(rows: Iterable[Any]) -> None:
+        import shutil
+
+        # A worker that leaves rows unread is not used again.
+        for _ in rows:
+            pass
+        shutil.rmtree(folder(fit), ignore_errors=True)
+
+    return forget
 
 
 def changed(number: int) -> str:
@@ -300,7 +318,7 @@ class Rows:
         def forget() -> None:
             # A row that Spark has lost would be computed again, and with it a partition.
             spread = loaded if whole else context.parallelize(range(2 * context.defaultParallelism))
-            spread.foreachPartition(partial(_forget, name))
+            spread.foreachPartition(_forgetting(name))
             loaded.unpersist()
 
         if not whole:
