@@ -224,6 +224,9 @@ impl Cells {
         if let (Some(elsewhere), Some((node, _))) = (&rows.elsewhere, &from.elsewhere) {
             let mut node = node.clone();
             node.clauses.push(Clause { column, wanted: wanted.clone(), holds: true });
+            if self.history.get(k).is_some_and(|rule| node.surely_lies(inside, &rule.node, elsewhere.columns)) {
+                return true;
+            }
             let good = in_rule.iter().map(|&in_rule| in_rule == inside).collect();
             return elsewhere.answer(&self.history, Ask::AllIn(node, good)).unwrap_or(true);
         }

@@ -115,12 +115,12 @@ pub(crate) trait Cluster: Sync + Debug {
 #[derive(Debug, Clone)]
 pub(crate) struct Elsewhere<'a> {
     cluster: &'a dyn Cluster,
-    pub(super) columns: &'a [BinnedColumn],
+    pub(crate) columns: &'a [BinnedColumn],
     /// How many rows there are.
     pub(super) rows: usize,
     /// By the last rule of the history and the question: that rule, which is thereby kept, and the answer.
     known: Arc<Mutex<HashMap<Key, Kept>>>,
-    /// The same of large answers: those that came with the last ones.
+    /// The same of large answers, about the nodes that are searched now.
     tables: Arc<Mutex<HashMap<Key, Kept>>>,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Elsewhere<'a> {
         self.place(ask).get(&key(history, ask)).map(|(_, bytes)| bytes.clone())
     }
 
-    /// Forgets large answers: others come.
+    /// Forgets large answers: other nodes are searched now.
     pub(crate) fn forget_tables(&self) {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

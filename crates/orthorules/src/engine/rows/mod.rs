@@ -6,6 +6,7 @@
 //! are named by the codes that they have, and whoever would read them asks ([`ask`]).
 
 pub(crate) mod ask;
+mod inside;
 mod needed;
 
 use crate::codes::column::BinnedColumn;

@@ -321,6 +321,9 @@ impl Searcher<'_> {
         beam: &[BeamNode],
         parents: &[Option<Tables>],
     ) -> (Vec<Candidate>, Vec<Option<Tables>>, Vec<ListedSets>) {
+        if let Some(elsewhere) = &self.rows.elsewhere {
+            elsewhere.forget_tables();
+        }
         let mirror = beam.iter().position(|node| node.mirrors).unwrap_or(beam.len());
         let (mut candidates, mut tables, mut lists) =
             self.children_of(beam, 0..mirror, |node| self.gathered(node, parents));

@@ -107,7 +107,6 @@ impl NodeCounter<'_> {
         for ((asked, _, jobs), answer) in asked.into_iter().zip(&mut answers) {
             asked.keep(jobs, &answer);
         }
-        door.forget_tables();
         for (ask, answer) in also.iter().zip(answers) {
             let history = if matches!(ask, Ask::Needed(_)) { &[][..] } else { &request.history };
             door.keep(history, ask, answer);
