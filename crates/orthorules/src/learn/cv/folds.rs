@@ -12,7 +12,7 @@ use crate::data::problem::Problem;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Folds {
     pub(crate) count: usize,
-    of_row: Vec<u32>,
+    pub(super) of_row: Vec<u32>,
 }
 
 impl Folds {
@@ -41,7 +41,7 @@ impl Folds {
     }
 
     /// Groups may take a whole class into one fold: nothing can be learned of it then.
-    fn check_classes(&self, problem: &Problem) -> Result<()> {
+    pub(super) fn check_classes(&self, problem: &Problem) -> Result<()> {
         let Target::Classes(class) = &problem.target else { return Ok(()) };
         for (index, name) in problem.classes.iter().enumerate() {
             let mut of_class = class.iter().zip(&self.of_row).filter(|(c, _)| **c as usize == index).map(|(_, f)| *f);
@@ -57,7 +57,7 @@ impl Folds {
 }
 
 /// Too few rows, groups or rows of a class for `count` folds.
-fn check(problem: &Problem, count: usize) -> Result<()> {
+pub(super) fn check(problem: &Problem, count: usize) -> Result<()> {
     if let Some(groups) = &problem.groups {
         let distinct = groups.iter().max().map_or(0, |&g| g as usize + 1);
         if distinct < count {

@@ -4,6 +4,9 @@
 //! all folds. λ is doubled or halved as long as that helps. On a few rows folds are mostly noise, so a λ far from the default
 //! must be better by more than that.
 //!
+//! Rules are looked for once for each fold, and fitted again for each λ: the best λ is much the same as with rules that are
+//! looked for again, and takes a tenth of the time. Several scores are the exception.
+//!
 //! Columns are cut once, with sight of all rows, and folds are rows of their codes: so a table that was streamed has the same folds
 //! as one in memory.
 
@@ -11,22 +14,26 @@ use super::curve::Losses;
 use super::folds::Folds;
 use crate::base::decimal::at_most_finite;
 use crate::base::error::Result;
-use crate::base::random::SplitMix64;
 use crate::codes::column::BinnedColumn;
 use crate::data::problem::Problem;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Table, Values};
+use crate::engine::cells::Cells;
+use crate::engine::refit;
+use crate::engine::response::Response;
+use crate::engine::rows::{Rows, Selected};
 use crate::learn::one::Binned;
 use crate::model::evaluate::Truth;
 use crate::model::observer::Observer;
-use crate::params::{Checked, DEFAULT_COMPLEXITY, LambdaFrom, Polish};
+use crate::model::predict::Activations;
+use crate::model::signs::Signs;
+use crate::model::{Model, Size};
+use crate::params::{Checked, DEFAULT_COMPLEXITY, LambdaFrom, PathKind, Polish};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// How many folds the rows are dealt out to, again and again.
+/// How many folds the rows are dealt out to.
 const FOLDS: usize = 5;
-/// How often: one dealing out says little of a small table.
-const TIMES: usize = 3;
 /// λ goes at most this many doublings away from the default.
 const FARTHEST: i32 = 3;
 /// How many rows' worth of the constant model's risk λ must gain for k² doublings: what folds of a few rows show by chance.
@@ -36,6 +43,8 @@ const ROWS_FOR_CHANCE: f64 = 0.15;
 struct Fold {
     others: Problem,
     codes: Vec<BinnedColumn>,
+    /// The same columns, as values.
+    seen: Table,
     held: Table,
     truth: Truth,
 }
@@ -47,27 +56,38 @@ pub(crate) fn chosen(
     params: &Checked,
     observer: &dyn Observer,
 ) -> Result<Checked> {
-    let mut random = SplitMix64::new(params.seed);
-    let seeds: Vec<u64> = (0..TIMES).map(|_| random.bits()).collect();
-    let dealt = seeds.into_iter().map(|seed| Folds::new(problem, FOLDS, seed)).collect::<Result<Vec<_>>>()?;
-    let places: Vec<(&Folds, usize)> = dealt.iter().flat_map(|folds| (0..FOLDS).map(move |f| (folds, f))).collect();
+    let dealt = match problem.groups {
+        Some(_) => Folds::new(problem, FOLDS, params.seed)?,
+        None => Folds::by_content(problem, columns, FOLDS)?,
+    };
     let folds =
-        places.par_iter().map(|(folds, f)| Fold::new(problem, columns, folds, *f)).collect::<Result<Vec<_>>>()?;
+        (0..FOLDS).into_par_iter().map(|fold| Fold::new(problem, columns, &dealt, fold)).collect::<Result<Vec<_>>>()?;
     let levels = params.max_complexity.min(params.max_rules.saturating_mul(4)).clamp(1, DEFAULT_COMPLEXITY);
-    let of_power = |power: i32| {
+    let of_power = |params: &Checked, power: i32| {
         let mut params = params.clone();
         params.reg_lambda = at_most_finite(params.reg_lambda * f64::from(power).exp2());
         params
+    };
+    // Polished ensembles, and the best ones of each complexity, are best with the same λ as others, and take several times as long.
+    let mut quick = params.clone();
+    (quick.polish, quick.path, quick.max_complexity) = (Polish::Off, PathKind::Nested, levels);
+    let one_score = problem.classes.len() <= 2;
+    let found = if one_score {
+        folds.par_iter().map(|fold| FoldRules::new(fold, &quick, observer)).collect::<Result<Vec<_>>>()?
+    } else {
+        Vec::new()
     };
     let mut known = BTreeMap::new();
     let mut risk = |power: i32| -> Result<Option<f64>> {
         if let Some(&risk) = known.get(&power) {
             return Ok(Some(risk));
         }
-        let mut params = of_power(power);
-        // Polished ensembles are the best with the same λ as others, and take several times as long.
-        (params.polish, params.max_complexity) = (Polish::Off, levels);
-        let held = folds.par_iter().map(|fold| fold.held_out(&params, levels, observer)).collect::<Result<Vec<_>>>()?;
+        let params = of_power(&quick, power);
+        let held = if one_score {
+            found.par_iter().map(|rules| rules.held_out(&params, levels)).collect()
+        } else {
+            folds.par_iter().map(|fold| fold.held_out(&params, levels, observer)).collect::<Result<Vec<_>>>()?
+        };
         if observer.stop() {
             return Ok(None);
         }
@@ -85,7 +105,7 @@ pub(crate) fn chosen(
             best = power;
         }
     }
-    let mut params = of_power(best);
+    let mut params = of_power(params, best);
     params.lambda_from = LambdaFrom::User;
     Ok(params)
 }
@@ -101,28 +121,86 @@ fn mean_risk(folds: &[Vec<f64>], levels: usize) -> f64 {
 impl Fold {
     fn new(problem: &Problem, columns: &[BinnedColumn], folds: &Folds, fold: usize) -> Result<Self> {
         let (inside, outside) = (folds.rows(fold, true), folds.rows(fold, false));
-        let values = |(spec, column): (ColumnSpec, &BinnedColumn)| Column {
-            date: spec.date,
-            ..Column::new(spec.name, column.take(&inside).decoded(spec.kind))
+        let table = |rows: &[u32]| {
+            let values = |(spec, column): (ColumnSpec, &BinnedColumn)| Column {
+                date: spec.date,
+                ..Column::new(spec.name, column.take(rows).decoded(spec.kind))
+            };
+            let mut columns: Vec<Column> = problem.specs().into_iter().zip(columns).map(values).collect();
+            if columns.is_empty() {
+                // A table without columns would have no rows either.
+                columns.push(Column::new("", Values::numbers(vec![0.0; rows.len()])));
+            }
+            Table::new(columns)
         };
-        let mut held: Vec<Column> = problem.specs().into_iter().zip(columns).map(values).collect();
-        if held.is_empty() {
-            // A table without columns would have no rows either.
-            held.push(Column::new("", Values::numbers(vec![0.0; inside.len()])));
-        }
         Ok(Self {
             others: problem.take_coded(&outside),
             codes: columns.iter().map(|column| column.take(&outside)).collect(),
-            held: Table::new(held)?,
+            seen: table(&outside)?,
+            held: table(&inside)?,
             truth: Truth::of(&problem.take_coded(&inside)),
         })
     }
 
-    /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`.
+    /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
     fn held_out(&self, params: &Checked, levels: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
         let model = Binned::of_columns(&self.others, &self.codes).fit(params, &super::Quiet(observer)).model;
         let losses = Losses::new(&model, &self.held, &self.truth)?;
-        let sum = |losses: &[f64]| losses.iter().zip(&self.truth.weight).map(|(l, w)| l * w).sum::<f64>();
-        Ok(losses.at_each(levels, sum))
+        Ok(losses.at_each(levels, |losses| self.sum(losses)))
+    }
+
+    fn sum(&self, losses: &[f64]) -> f64 {
+        losses.iter().zip(&self.truth.weight).map(|(l, w)| l * w).sum()
+    }
+}
+
+/// The rules that were found without a fold, with the default λ: for others, only their weights are fitted again.
+struct FoldRules<'f> {
+    fold: &'f Fold,
+    response: Response,
+    model: Model,
+    /// The rows that are not held out that satisfy each rule.
+    covered: Vec<Vec<u32>>,
+    held: Activations,
+}
+
+impl<'f> FoldRules<'f> {
+    fn new(fold: &'f Fold, params: &Checked, observer: &dyn Observer) -> Result<Self> {
+        let model = Binned::of_columns(&fold.others, &fold.codes).fit(params, &super::Quiet(observer)).model;
+        let seen = Activations::new(&model, &fold.seen)?;
+        let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
+        let covered = (0..model.ensembles[0].rules.len()).map(rows).collect();
+        let held = Activations::new(&model, &fold.held)?;
+        Ok(Self { fold, response: Response::new(&fold.others, 1), model, covered, held })
+    }
+
+    /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, with weights of this λ.
+    fn held_out(&self, params: &Checked, levels: usize) -> Vec<f64> {
+        let (response, ensemble) = (&self.response, &self.model.ensembles[0]);
+        let params = params.for_target(|| response.mean_target());
+        let all = Rows::whole(&[], response);
+        let mut cells = Cells::new(&all, response);
+        let mut weights = refit::constant(response.loss, &cells, response.zero(), &params);
+        let of_size = |size: &Size| self.fold.sum(&self.fold.truth.losses(&self.model, &self.held, &[size]));
+        let mut sums = Vec::new();
+        for (k, size) in ensemble.path.iter().enumerate() {
+            let refitted = if let Some(newest) = k.checked_sub(1) {
+                cells.split(&Selected::single(self.covered[newest].clone()), &all, response);
+                let signs = Signs::of_rule(&ensemble.rules[newest], &params.monotone);
+                weights = refit::update(&weights, signs, response.loss, &cells, &params);
+                Size {
+                    intercept: response.outside_intercept(weights.intercept),
+                    weights: weights.rules.iter().map(|&weight| response.outside_weight(weight)).collect(),
+                    ..size.clone()
+                }
+            } else {
+                size.clone()
+            };
+            // Up to here the size before is the largest one.
+            sums.resize(size.complexity.min(levels + 1), sums.last().copied().unwrap_or_default());
+            sums.push(of_size(&refitted));
+        }
+        sums.resize(levels + 1, sums.last().copied().unwrap_or_default());
+        sums
     }
 }

@@ -5,6 +5,7 @@
 //! row one loss for each λ and complexity by a model that has not seen it. The sizes of the fits to all rows are the
 //! candidates, and docs/quality.md says why they are compared as they are.
 
+mod by_content;
 mod curve;
 mod folds;
 pub(crate) mod lambda;
