@@ -110,9 +110,13 @@ def xgboost(folder: Path, count: int) -> None:
 
     with some(folder, count) as chosen, cluster() as workers, distributed.Client(workers) as client:
         start = time.perf_counter()
-        # `read_parquet` would put several files together where a single column is read.
-        frame = dd.from_map(lambda path: pq.read_table(path).to_pandas(), sorted(Path(chosen).iterdir()))
-        data = boosting.DaskQuantileDMatrix(client, frame.drop(columns="y"), frame["y"])
+        # `read_parquet` would put several files together where a single column is read. Features and target are read
+        # apart, since to drop a column from a frame is to copy it.
+        paths = sorted(Path(chosen).iterdir())
+        features = [name for name in pq.read_schema(paths[0]).names if name != "y"]
+        frame = dd.from_map(lambda path: pq.read_table(path, columns=features).to_pandas(self_destruct=True), paths)
+        target = dd.from_map(lambda path: pq.read_table(path, columns=["y"]).to_pandas()["y"], paths)
+        data = boosting.DaskQuantileDMatrix(client, frame, target)
         trees = {"tree_method": "hist", "max_depth": 3, "nthread": 1}
         boosting.train(client, trees, data, num_boost_round=RULES)
         told("XGBoost (workers, here)", time.perf_counter() - start, [*client.run(peak).values(), peak()])
