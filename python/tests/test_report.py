@@ -143,6 +143,10 @@ def test_trends_are_told_with_their_lines(made, chromium, case):
     texts = chromium.execute_script("return orthorules.view.terms(0).map((t) => [t.text, Boolean(t.rule.trend)])")
     trends = [text for text, is_trend in texts if is_trend]
     assert trends and len(trends) < len(texts), "there should be both"
+    lead = chromium.execute_script("return document.querySelector('p.lead').textContent")
+    counts = [(len(texts) - len(trends), "rule"), (len(trends), "trend")]
+    expected = " and ".join(f"one {what}" if n == 1 else f"{n} {what}s" for n, what in counts)
+    assert lead.lower().startswith(f"{expected} predict ")
     # Each has a line where rules have a bar; and its own view has a picture of it.
     assert chromium.execute_script("return document.querySelectorAll('table.rules .slope').length") == len(trends)
     shown = "return [...document.querySelectorAll('tr.line')].map((tr) => [tr.dataset.rule, tr.querySelector('.rule').textContent])"

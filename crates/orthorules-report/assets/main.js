@@ -37,12 +37,11 @@ function headOf(view) {
         ),
     );
     refill(shown, example(view));
-    const n = view.model.shared
-      ? view.terms(0).length
-      : view.model.ensembles.reduce((sum, _, e) => sum + view.terms(e).length, 0);
+    const terms = view.model.shared ? view.terms(0) : view.model.ensembles.flatMap((_, e) => view.terms(e));
+    const trends = terms.filter((t) => t.rule.trend).length;
     refill(
       size,
-      `${n === 1 ? 'One rule predicts ' : `${whole(n)} rules predict `}`,
+      `${termsCounted(terms.length - trends, trends)} ${terms.length === 1 ? 'predicts' : 'predict'} `,
       name(model.target),
       model.classes.length === 2
         ? [' (', name(model.classes[1]), ' or ', name(model.classes[0]), ')']
@@ -65,6 +64,16 @@ function headOf(view) {
     el('h2', { class: 'quiet' }, 'How to read a line'),
     shown,
   );
+}
+
+// How many rules and trends there are, at the begin of a sentence.
+function termsCounted(rules, trends) {
+  const some = (n, what) => (n === 1 ? `one ${what}` : counted(n, what));
+  const both = [
+    ...(rules > 0 || trends === 0 ? [some(rules, 'rule')] : []),
+    ...(trends > 0 ? [some(trends, 'trend')] : []),
+  ].join(' and ');
+  return both.charAt(0).toUpperCase() + both.slice(1);
 }
 
 // The bar that stays in sight: the slider and where the sections are.
