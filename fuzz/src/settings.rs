@@ -45,6 +45,7 @@ impl Settings {
                 "positive" => roles.positive = Some(text()),
                 "weight" => roles.weight = Some(text()),
                 "exposure" => roles.exposure = Some(text()),
+                "offset" => roles.offset = Some(text()),
                 "groups" => roles.groups = Some(text()),
                 "ignore" => roles.ignore.push(text()),
                 "categorical" => roles.categorical.push(text()),

@@ -66,6 +66,9 @@ struct Sum<'m> {
     class: Option<&'m str>,
     intercept: f64,
     rules: Vec<Term>,
+    /// What is added after all rules, where the model has an offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<f64>,
     score: f64,
 }
 
@@ -100,7 +103,8 @@ impl<'m> Sum<'m> {
             Term { rule: c.rule.to_string(), fires: c.fires, weight: c.weight, adds, score }
         };
         let rules = explanation.contributions.iter().map(term).collect();
-        Self { class: explanation.class, intercept: explanation.intercept, rules, score: explanation.score }
+        let Explanation { class, intercept, offset, score, .. } = *explanation;
+        Self { class, intercept, rules, offset, score }
     }
 }
 
@@ -210,15 +214,19 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
         // Weights and running scores are aligned together: one number of decimals for both.
         let weights = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.adds.unwrap_or(t.weight)));
         let scores = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.score));
+        let (weights, scores) = (weights.chain(sum.offset), scores.chain(sum.offset.map(|_| sum.score)));
         let mut weights = number::signed(&weights.chain(scores).collect::<Vec<f64>>(), 3);
-        let scores = weights.split_off(firing.len() + 1);
+        let scores = weights.split_off(weights.len() / 2);
         let mut grid = Grid::default();
         let class = sum.class.map_or(String::new(), |c| format!("{} = {c}", model.target));
         grid.line([Cell::right("weight"), Cell::left(class), Cell::right("score")].map(|cell| cell.styled(DIM)));
         for (line, weight) in weights.iter().enumerate() {
             let why = match line {
                 0 => "always (intercept)".to_owned(),
-                _ => firing[line - 1].why(),
+                _ => match firing.get(line - 1) {
+                    Some(term) => term.why(),
+                    None => format!("{} (offset)", model.offset.as_deref().unwrap_or_default()),
+                },
             };
             grid.line([Cell::signed(weight), Cell::left(why), Cell::right(&scores[line])]);
         }
@@ -277,8 +285,9 @@ fn sentence(model: &Model, row: &Row) -> String {
         }
         (Answer::Number { prediction }, sum) => {
             // Weights that cancel leave their rounding errors.
-            let terms =
-                sum.iter().flat_map(|s| s.rules.iter().map(|t| t.adds.unwrap_or(t.weight)).chain([s.intercept]));
+            let terms = sum
+                .iter()
+                .flat_map(|s| s.rules.iter().map(|t| t.adds.unwrap_or(t.weight)).chain([s.intercept]).chain(s.offset));
             let noise = terms.fold(0.0f64, |most, term| most.max(term.abs())) * 1e-12;
             let prediction = if prediction.abs() < noise { 0.0 } else { *prediction };
             format!("{target} is predicted to be {}", decimal::rounded(prediction, 6))

@@ -293,11 +293,14 @@ fn one_score(plan: &Plan, names: &[String], text: &mut String) {
         "double orthorules_score(const orthorules_row *row)\n{{\n    double score = {};",
         number(score.intercept)
     );
-    if score.terms.is_empty() {
+    if score.terms.is_empty() && plan.offset.is_none() {
         text.push_str("    (void)row;\n");
     }
     for (rule, weight) in &score.terms {
         let _ = writeln!(text, "    if (rule_{rule}(row)) score += {};", product(plan, *rule, *weight));
+    }
+    if let Some(place) = plan.offset {
+        let _ = writeln!(text, "    score += row->{};", names[place]);
     }
     text.push_str("    return score;\n}\n");
     let what = match plan.classes() {

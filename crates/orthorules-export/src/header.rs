@@ -30,6 +30,10 @@ impl Plan<'_> {
         let noun = if rules == 1 { "rule" } else { "rules" };
         lines.push(format!("Size: {rules} {noun}, complexity {}{several}.", self.complexity));
         lines.push(format!("The score adds up to {}.", model.sum_of_weights()));
+        if let Some(place) = self.offset {
+            let name = self.columns[place].name;
+            lines.push(format!("The score includes {name}, an offset; where that is missing, there is no score."));
+        }
         lines.push(self.prediction());
         lines.push(format!("Missing: {missing}. A missing value satisfies no condition but \"missing\"."));
         if self.columns.iter().any(|column| column.kind != Kind::Numeric) {

@@ -182,12 +182,19 @@ function scores(row) {
         .replace("WEIGHT", if plan.has_trends() { "weight * holds[rule]" } else { "weight" })
         .as_str(),
     );
-    text.push_str(if plan.has_several() {
-        "/** The score of a row, by label. */\n\
-         export function score(row) {\n  return Object.fromEntries(scores(row));\n}\n"
+    let offset =
+        plan.offset.map_or(String::new(), |place| format!(" + number(row, {})", quoted(plan.columns[place].name)));
+    let _ = if plan.has_several() {
+        writeln!(
+            text,
+            "/** The score of a row, by label. */\nexport function score(row) {{\n  return Object.fromEntries(scores(row));\n}}"
+        )
     } else {
-        "/** The score of a row. */\nexport function score(row) {\n  return scores(row)[0][1];\n}\n"
-    });
+        writeln!(
+            text,
+            "/** The score of a row. */\nexport function score(row) {{\n  return scores(row)[0][1]{offset};\n}}"
+        )
+    };
 }
 
 fn predictions(plan: &Plan, text: &mut String) {

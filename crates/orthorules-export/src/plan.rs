@@ -90,7 +90,7 @@ pub(crate) enum Mean {
 #[derive(Debug, Clone)]
 pub(crate) struct Plan<'m> {
     pub(crate) model: &'m Model,
-    /// The columns that rules use, in the order of the model; then that of the exposures.
+    /// The columns that rules use, in the order of the model; then those of the exposures and of the offsets.
     pub(crate) columns: Vec<Column<'m>>,
     /// Every rule once, although several classes may use it.
     pub(crate) rules: Vec<Rule<'m>>,
@@ -98,6 +98,8 @@ pub(crate) struct Plan<'m> {
     pub(crate) mean: Mean,
     /// The place of the column of exposures.
     pub(crate) exposure: Option<usize>,
+    /// The place of the column of offsets, which are added to the only score after all rules.
+    pub(crate) offset: Option<usize>,
     /// Rules and conditions, over all classes.
     pub(crate) complexity: usize,
 }
@@ -121,7 +123,9 @@ impl<'m> Plan<'m> {
             .map(|column| Column { name: &column.name, kind: column.kind })
             .collect();
         let exposure = model.exposure.as_deref().filter(|_| model.task.is_multiplied());
-        let exposure = exposure.map(|name| place_of_exposure(&mut columns, name)).transpose()?;
+        let exposure = exposure.map(|name| place_of(&mut columns, name, "exposures")).transpose()?;
+        let offset = model.offset.as_deref();
+        let offset = offset.map(|name| place_of(&mut columns, name, "offsets")).transpose()?;
         let mut plan = Self {
             model,
             columns,
@@ -135,6 +139,7 @@ impl<'m> Plan<'m> {
                 _ => Mean::Score,
             },
             exposure,
+            offset,
             complexity: model.complexity_of(steps.iter().copied()),
         };
         for (ensemble, step) in model.ensembles.iter().zip(steps) {
@@ -253,7 +258,7 @@ impl<'m> Plan<'m> {
         reasons.iter().map(|reason| self.effect(reason)).collect()
     }
 
-    /// Whether a column of this kind is read, other than by the exposure.
+    /// Whether a column of this kind is read.
     pub(crate) fn reads(&self, kind: Kind) -> bool {
         self.columns.iter().any(|column| column.kind == kind)
     }
@@ -302,8 +307,8 @@ fn readable<'m>(levels: impl IntoIterator<Item = &'m str>) -> Vec<&'m str> {
     levels.into_iter().filter(|level| !level.is_empty() && level.trim() == *level).collect()
 }
 
-/// The place of the exposures among the columns, to which they are added unless a rule uses them, too.
-fn place_of_exposure<'m>(columns: &mut Vec<Column<'m>>, name: &'m str) -> Result<usize> {
+/// The place of exposures or offsets among the columns, to which they are added unless they are there, too.
+fn place_of<'m>(columns: &mut Vec<Column<'m>>, name: &'m str, role: &str) -> Result<usize> {
     let place = columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
         columns.push(Column { name, kind: Kind::Numeric });
         columns.len() - 1
@@ -311,7 +316,7 @@ fn place_of_exposure<'m>(columns: &mut Vec<Column<'m>>, name: &'m str) -> Result
     if columns[place].kind == Kind::Numeric {
         Ok(place)
     } else {
-        Err(Error::Model(format!("the column {name:?} of exposures holds no numbers")))
+        Err(Error::Model(format!("the column {name:?} of {role} holds no numbers")))
     }
 }
 

@@ -209,11 +209,13 @@ def score(row):
             .replace("WEIGHT", if plan.has_trends() { "weight * fired[rule]" } else { "weight" })
             .as_str(),
     );
-    text.push_str(if plan.has_several() {
-        ", by label.\"\"\"\n    return _scores(row)\n"
+    let offset =
+        plan.offset.map_or(String::new(), |place| format!(" + _number(row, {})", literal(plan.columns[place].name)));
+    let _ = if plan.has_several() {
+        writeln!(text, ", by label.\"\"\"\n    return _scores(row)")
     } else {
-        ".\"\"\"\n    return _scores(row)[None]\n"
-    });
+        writeln!(text, ".\"\"\"\n    return _scores(row)[None]{offset}")
+    };
 }
 
 fn predictions(plan: &Plan, text: &mut String) {

@@ -106,6 +106,8 @@ function waterfall(view, e, row) {
     .filter((t) => view.model.fires(t.rule, row))
     .map((t) => ({ ...t, adds: t.weight * view.model.amount(t.rule, row) }))
     .sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
+  // The offset is the last of all, as in the score.
+  if (view.model.offset !== null) held.push({ adds: view.model.offsetOf(row), offset: view.model.offset });
   const sums = held.reduce((list, t) => [...list, list[list.length - 1] + t.adds], [intercept]);
   const texts = signed([...held.map((t) => t.adds), intercept, ...sums]);
   const from = Math.min(0, ...sums);
@@ -133,7 +135,11 @@ function waterfall(view, e, row) {
       el('td', { class: 'n' }, add),
       el('td', { class: 'n dim' }, sum),
     );
-  const silent = all.length - held.length;
+  const silent = all.length - held.filter((t) => t.rule).length;
+  const because = (t) => {
+    if (t.offset) return [name(t.offset), ' (offset)'];
+    return t.rule.trend ? ['by the trend ', ruleText(t.rule)] : ruleText(t.rule);
+  };
   return el(
     'table',
     { class: 'waterfall' },
@@ -155,11 +161,11 @@ function waterfall(view, e, row) {
       line('always', strip(0, intercept, 'start'), texts[held.length], texts[held.length + 1], {}),
       held.map((t, i) =>
         line(
-          t.rule.trend ? ['by the trend ', ruleText(t.rule)] : ruleText(t.rule),
+          because(t),
           strip(sums[i], sums[i + 1], t.adds < 0 ? 'down' : 'up'),
           texts[i],
           texts[held.length + 2 + i],
-          { 'data-rule': t.text, 'data-adds': t.adds },
+          { 'data-rule': t.offset ? null : t.text, 'data-adds': t.adds },
         ),
       ),
     ),

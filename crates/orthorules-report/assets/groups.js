@@ -1,7 +1,7 @@
 // Rows in groups that satisfy the same rules, and single rows of the sample.
 
 // Rows that satisfy the same rules, as {rows, weight, mass, target, classes, fired(e, k), amount(e, k)}: all rows of a
-// table, or where their groups are too many or trends tell their rows apart, the sampled rows one by one.
+// table, or where their groups are too many or trends and offsets tell their rows apart, the sampled rows one by one.
 function groupsOf(view, data) {
   if (data.cells) return data.cells;
   const counts = view.model.ensembles.map((e) => e.rules.length);
@@ -37,6 +37,7 @@ function groupsOf(view, data) {
         mass: row.weight * row.exposure,
         target: row.weight * (row.y || 0),
         classes,
+        offset: view.model.offsetOf(row.values),
         fired: (e, k) => amounts[e][k] !== 0,
         amount: (e, k) => amounts[e][k],
       };
@@ -74,7 +75,7 @@ const targetText = (view, y) => (y === null ? '–' : view.isClasses ? view.mode
 function predictedGroups(view, data) {
   const { model, places } = view;
   return groupsOf(view, data).map((g) => {
-    const scores = places.map((place, e) => model.sum(e, place, (k) => g.amount(e, k)));
+    const scores = places.map((place, e) => model.sum(e, place, (k) => g.amount(e, k), g.offset));
     return { ...g, scores, prediction: model.predict(scores, 1) };
   });
 }

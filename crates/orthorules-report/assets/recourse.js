@@ -186,7 +186,7 @@ function leastPart(isMet) {
 // A goal is {class: place}, {below: number} or {above: number}.
 class Recourse {
   constructor(model, places, row, goal, locked = [], exposure = 1) {
-    Object.assign(this, { model, goal, exposure, nodes: 0, open: true });
+    Object.assign(this, { model, goal, exposure, offset: model.offsetOf(row), nodes: 0, open: true });
     const terms = places.flatMap((place, e) => model.terms(e, place));
     const conditions = terms.flatMap((t) => t.rule.conditions);
     const trends = terms.flatMap((t) => (t.rule.trend ? [t.rule.trend] : []));
@@ -212,7 +212,7 @@ class Recourse {
     });
     this.scores = this.sums.map((sum) => this.score(sum, this.now));
     const size = (t) => Math.max(...(t.trend ? t.extremes : [t.weight]).map(Math.abs));
-    this.slack = this.sums.map((sum) => 1e-9 * sum.terms.reduce((s, t) => s + size(t), Math.abs(sum.intercept)));
+    this.slack = this.sums.map((sum) => 1e-9 * sum.terms.reduce((s, t) => s + size(t), Math.abs(sum.intercept) + Math.abs(this.offset)));
     this.weighGains();
   }
 
@@ -238,10 +238,11 @@ class Recourse {
   }
 
   score(sum, { at, numbers }) {
-    return sum.terms.reduce((score, t) => {
+    const rules = sum.terms.reduce((score, t) => {
       if (t.trend) return score + t.weight * trendValue(t.trend, numbers[t.column]);
       return t.parts.every((p) => p.truth[at[p.column]]) ? score + t.weight : score;
     }, sum.intercept);
+    return rules + this.offset;
   }
 
   // By how much the change of a column could raise and lower each score.
@@ -365,8 +366,8 @@ class Recourse {
   }
 
   range({ at, numbers }, open) {
-    const low = this.sums.map((sum, e) => sum.intercept - this.slack[e]);
-    const high = this.sums.map((sum, e) => sum.intercept + this.slack[e]);
+    const low = this.sums.map((sum, e) => sum.intercept + this.offset - this.slack[e]);
+    const high = this.sums.map((sum, e) => sum.intercept + this.offset + this.slack[e]);
     this.sums.forEach((sum, e) => {
       for (const { weight, parts, trend, column, extremes } of sum.terms) {
         if (trend) {

@@ -219,8 +219,11 @@ function movedRows(view, term) {
       const scores = model.scores(places, row.values);
       const without = scores.map((s, e) =>
         e === term.e
-          ? model.sum(e, places[e], (k) =>
-              k === term.index ? 0 : model.amount(model.ensembles[e].rules[k], row.values),
+          ? model.sum(
+              e,
+              places[e],
+              (k) => (k === term.index ? 0 : model.amount(model.ensembles[e].rules[k], row.values)),
+              model.offsetOf(row.values),
             )
           : s,
       );

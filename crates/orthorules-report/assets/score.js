@@ -61,6 +61,8 @@ class Model {
     this.target = document.target;
     this.classes = document.classes || [];
     this.exposure = document.exposure || null;
+    // The column that is added to the score as it is.
+    this.offset = document.offset || null;
     this.identity = document.link === 'identity';
     // One list of rules with a weight for each class: an ensemble for each, which share their rules.
     this.shared = document.multiclass === 'shared';
@@ -103,15 +105,22 @@ class Model {
     });
   }
 
-  // Score of ensemble `e`: `amount(index)` says what the weight of a rule is multiplied by.
-  sum(e, place, amount) {
+  // Score of ensemble `e`: `amount(index)` says what the weight of a rule is multiplied by. The offset comes last.
+  sum(e, place, amount, offset) {
     const step = this.ensembles[e].path[place];
-    return this.terms(e, place).reduce((score, t) => score + t.weight * amount(t.index), step.intercept);
+    const rules = this.terms(e, place).reduce((score, t) => score + t.weight * amount(t.index), step.intercept);
+    return this.offset === null ? rules : rules + offset;
+  }
+
+  // The offset of a row, 0 where there is none.
+  offsetOf(row) {
+    return (this.offset !== null && row[this.offset]) || 0;
   }
 
   // All scores of a row at one size.
   scores(places, row) {
-    return places.map((place, e) => this.sum(e, place, (k) => this.amount(this.ensembles[e].rules[k], row)));
+    const amount = (e) => (k) => this.amount(this.ensembles[e].rules[k], row);
+    return places.map((place, e) => this.sum(e, place, amount(e), this.offsetOf(row)));
   }
 
   // Probabilities of the other class and of the class with this score.

@@ -24,14 +24,14 @@ function whatIfSection(view) {
     write();
   };
   const write = () => {
-    fields.forEach((f) => f.write(f.column ? state.values[f.column.name] : state.exposure));
+    fields.forEach((f) => f.write(f.role === 'exposure' ? state.exposure : state.values[f.column.name]));
     update();
   };
   const edited = (f) => {
     const value = f.read();
     if (value === undefined) return;
-    if (f.column) state.values[f.column.name] = value;
-    else state.exposure = value === null || !(value > 0) ? 1 : value;
+    if (f.role === 'exposure') state.exposure = value === null || !(value > 0) ? 1 : value;
+    else state.values[f.column.name] = value;
     state.row = null;
     update();
   };
@@ -40,19 +40,16 @@ function whatIfSection(view) {
     fields = model
       .used(view.places)
       .map((column, i) => ({ column, ...field(column, `field-${i}`, () => edited(fields[i])) }));
-    if (model.exposure) {
-      const place = fields.length;
-      fields.push({
-        column: null,
-        ...field({ name: model.exposure, kind: 'numeric' }, 'field-exposure', () => edited(fields[place])),
-      });
+    for (const role of ['exposure', 'offset'].filter((key) => model[key])) {
+      const [place, column] = [fields.length, { name: model[role], kind: 'numeric' }];
+      fields.push({ role, column, ...field(column, `field-${role}`, () => edited(fields[place])) });
     }
     refill(
       form,
       ...fields.map((f, i) => {
-        const id = f.column ? `field-${i}` : 'field-exposure';
+        const id = `field-${f.role || i}`;
         const lock =
-          f.column &&
+          !f.role &&
           el('input', {
             type: 'checkbox',
             id: `lock-${i}`,
@@ -68,9 +65,9 @@ function whatIfSection(view) {
         return el(
           'div',
           { class: 'field' },
-          el('label', { for: id }, name(f.column ? f.column.name : model.exposure), !f.column && ' (exposure)'),
+          el('label', { for: id }, name(f.column.name), f.role && ` (${f.role})`),
           f.node,
-          f.column && el('label', { class: 'lock', for: `lock-${i}` }, lock, ' keep'),
+          !f.role && el('label', { class: 'lock', for: `lock-${i}` }, lock, ' keep'),
         );
       }),
     );

@@ -109,7 +109,7 @@ fn golden_models_have_it_all() {
     assert!(has(&|m| m.ensembles.len() > 2) && has(&|m| !m.classes.is_empty() && m.link == orthorules::Link::Identity));
     assert!(has(&Model::is_shared));
     assert!(has(&|m| m.cv.is_some()) && has(&|m| m.bootstrap.is_some()));
-    assert!(has(&|m| m.weight.is_some()) && has(&|m| m.exposure.is_some()));
+    assert!(has(&|m| m.weight.is_some()) && has(&|m| m.exposure.is_some()) && has(&|m| m.offset.is_some()));
     assert!(has(&|m| m.columns.iter().any(|c| c.monotone.is_some())));
     assert!(has(&|m| m.rules(m.chosen()) < m.ensembles[0].rules.len()), "a smaller size is chosen somewhere");
 }
@@ -166,7 +166,9 @@ fn write_models() {
         let mut ignore: Vec<String> = targets.iter().filter(|t| **t != target).map(|&t| t.to_owned()).collect();
         ignore.extend((!weighted).then(|| "w".to_owned()));
         let (weight, exposure) = (weighted.then(|| "w".to_owned()), exposure.then(|| "days".to_owned()));
-        let roles = Roles { target: target.into(), task: Some(task), weight, exposure, ignore, ..Roles::default() };
+        let offset = (name == "offset").then(|| "days".to_owned());
+        let roles =
+            Roles { target: target.into(), task: Some(task), weight, exposure, offset, ignore, ..Roles::default() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
         let params = Params { max_complexity: params.max_complexity.or(Some(14)), ..params };
         let model = fit(&problem, &params, &Silent).unwrap().model;
@@ -180,6 +182,7 @@ fn write_models() {
     let base = Params::default;
     let nested = || Params { path: Some(PathKind::Nested), ..base() };
     write("regression", "minutes", false, false, base());
+    write("offset", "minutes", true, false, base());
     write(
         "monotone",
         "minutes",

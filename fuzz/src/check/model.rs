@@ -45,7 +45,7 @@ fn table_for(model: &Model) -> orthorules::Result<Table> {
             columns.push(Column::new(name, values));
         }
     };
-    for name in [&model.weight, &model.exposure].into_iter().flatten() {
+    for name in [&model.weight, &model.exposure, &model.offset].into_iter().flatten() {
         add(name, Values::numbers((0..ROWS).map(|i| 0.5 + (i % 3) as f64)));
     }
     let class = |i: usize| model.classes.get(i % model.classes.len().max(1));

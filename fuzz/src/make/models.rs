@@ -8,11 +8,12 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Which plain table each model is learned from, and how.
-const RECIPES: [(usize, &[(&str, &str)]); 10] = [
+const RECIPES: [(usize, &[(&str, &str)]); 11] = [
     (0, &[]),
     (1, &[]),
     (2, &[]),
     (3, &[("task", "poisson"), ("exposure", "b")]),
+    (0, &[("offset", "w"), ("max_complexity", "6")]),
     (0, &[("cv", "3"), ("weight", "w"), ("max_complexity", "6")]),
     (1, &[("bootstrap", "20"), ("max_complexity", "6")]),
     (0, &[("monotone", "a=+1"), ("path", "nested")]),

@@ -68,9 +68,13 @@ pub(crate) fn sheet(rng: &mut Rng) -> (Sheet, Settings) {
         columns.push(("e".into(), Data::Numbers((0..rows).map(|_| Some(0.1 + rng.unit())).collect())));
         settings.set("exposure", "e");
     }
+    if rng.once_in(6) {
+        columns.push(("o".into(), Data::Numbers((0..rows).map(|_| Some(2.0 * rng.unit() - 1.0)).collect())));
+        settings.set("offset", "o");
+    }
     // A role for a column that may not suit it.
     if rng.once_in(8) {
-        let role = *rng.pick(&["ignore", "categorical", "weight", "exposure", "groups", "positive"]);
+        let role = *rng.pick(&["ignore", "categorical", "weight", "exposure", "offset", "groups", "positive"]);
         let column = rng.pick(&columns).0.clone();
         settings.set(role, column);
     }

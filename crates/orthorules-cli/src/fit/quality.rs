@@ -12,11 +12,13 @@ pub(super) fn told(model: &Model, params: &Params, evaluate: impl FnOnce() -> Op
             let [ensemble] = model.ensembles.as_slice() else { return None };
             let risks = ensemble.path.iter().map(|size| size.train_risk);
             let chosen = ensemble.path.iter().position(|size| std::ptr::eq(size, ensemble.chosen()))?;
-            let train = squared(params, &risks.collect::<Vec<_>>(), chosen)?;
+            // Beside an offset, the first size is not the mean of the target.
+            let has_r2 = params.intercept != Intercept::None && model.offset.is_none();
+            let train = squared(has_r2, &risks.collect::<Vec<_>>(), chosen)?;
             let held_out = model
                 .cv
                 .as_ref()
-                .and_then(|cv| squared(params, &cv.path.iter().map(|size| size.cv_risk).collect::<Vec<_>>(), chosen));
+                .and_then(|cv| squared(has_r2, &cv.path.iter().map(|size| size.cv_risk).collect::<Vec<_>>(), chosen));
             let held_out = held_out.map_or(String::new(), |measures| format!(" Cross-validated: {measures}."));
             Some(format!("On the training rows: {train}.{held_out}"))
         }
@@ -30,13 +32,12 @@ pub(super) fn told(model: &Model, params: &Params, evaluate: impl FnOnce() -> Op
     }
 }
 
-/// RMSE and R² of the size at `chosen`. The first size is the mean of the target unless there is no intercept.
-fn squared(params: &Params, risks: &[f64], chosen: usize) -> Option<String> {
+/// RMSE of the size at `chosen`, and R² where the first size is the mean of the target.
+fn squared(has_r2: bool, risks: &[f64], chosen: usize) -> Option<String> {
     let (constant, risk) = (*risks.first()?, *risks.get(chosen)?);
     let rmse = alone(risk.sqrt(), 4);
-    let has_r2 = params.intercept != Intercept::None && constant > 0.0;
     // Rounded first, so that nothing explained is not minus nothing.
     let r2 = ((1.0 - risk / constant) * 1000.0).round() / 1000.0 + 0.0;
-    let r2 = if has_r2 { format!(", R² {r2:.3}") } else { String::new() };
+    let r2 = if has_r2 && constant > 0.0 { format!(", R² {r2:.3}") } else { String::new() };
     Some(format!("RMSE {rmse}{r2}"))
 }

@@ -40,6 +40,7 @@ fn fit_has_the_options_of_the_interface() {
         "positive",
         "weight",
         "exposure",
+        "offset",
         "ignore",
         "categorical",
         "preset",

@@ -17,6 +17,7 @@ mod memory;
 mod messages;
 mod monotone;
 mod odd_input;
+mod offset;
 mod output;
 mod pages;
 mod report;

@@ -25,7 +25,7 @@ fn mixed() -> String {
 #[test]
 fn mistakes_are_told_alike() {
     let sandbox = Sandbox::with(&[("t.csv", &mixed()), ("none.csv", "a,n\n"), ("lone.csv", "a,n\n1,2\n")]);
-    let wrong: [&[&str]; 28] = [
+    let wrong: [&[&str]; 32] = [
         &["t.csv", "--target", "nothing"],
         &["t.csv", "--target", "y", "--ignore", "y"],
         &["t.csv", "--target", "y", "--ignore", "nothing"],
@@ -41,6 +41,10 @@ fn mistakes_are_told_alike() {
         &["t.csv", "--target", "n", "--exposure", "b"],
         &["t.csv", "--target", "n", "--exposure", "b", "--task", "poisson"],
         &["t.csv", "--target", "n", "--exposure", "w", "--weight", "w", "--task", "poisson"],
+        &["t.csv", "--target", "n", "--offset", "c", "--task", "regression"],
+        &["t.csv", "--target", "n", "--offset", "nothing", "--task", "regression"],
+        &["t.csv", "--target", "y", "--offset", "w"],
+        &["t.csv", "--target", "n", "--offset", "w", "--weight", "w", "--task", "poisson"],
         &["t.csv", "--target", "c", "--task", "regression"],
         &["t.csv", "--target", "day", "--task", "poisson"],
         &["t.csv", "--target", "n", "--cuts", "nothing=1"],

@@ -111,14 +111,18 @@ impl Layout<'_> {
         self.plan.rules.len().div_ceil(TOGETHER)
     }
 
-    /// The intercept, and the weights of the rules that hold.
+    /// The intercept, the weights of the rules that hold, and the offset, without which there is no score.
     fn sum(&self, score: usize, case: u32) -> String {
         let intercept = cell("Rules", self.weight_cell(score, None));
-        let Some(last) = self.plan.rules.len().checked_sub(1) else { return intercept };
+        let offset = self.plan.offset.map_or(String::new(), |place| {
+            let offset = Self::input(place, case).row_free();
+            format!("+IF(ISNUMBER({offset}),{offset},NA())")
+        });
+        let Some(last) = self.plan.rules.len().checked_sub(1) else { return intercept + &offset };
         let (from, to) = (self.holds(0, case).row_free(), self.holds(last, case).row_free());
         let weights = |rule: usize| Place::new(2 + score as u32, rule as u32);
         let weights = range("Working", weights(0), weights(last));
-        format!("{intercept}+SUMPRODUCT(Working!{from}:{to},{weights})")
+        format!("{intercept}+SUMPRODUCT(Working!{from}:{to},{weights}){offset}")
     }
 
     fn prediction(&self, score: usize, case: u32) -> String {

@@ -154,7 +154,7 @@ fn scores(plan: &Plan, graph: &mut Graph, holding: &[String], always: &str) {
     if rules == 0 {
         let ones = to_double(graph, always);
         let zeros = graph.node("Sub", &[&ones, &ones], &[]);
-        graph.named("Add", &[&zeros, &intercepts], "score", &[]);
+        total(plan, graph, &zeros, &intercepts);
         let (from, to, axis) = (graph.ints(&[0]), graph.ints(&[0]), graph.ints(&[1]));
         let none = graph.node("Slice", &[&zeros, &from, &to, &axis], &[]);
         if plan.has_several() {
@@ -196,7 +196,18 @@ fn scores(plan: &Plan, graph: &mut Graph, holding: &[String], always: &str) {
         graph.named("Mul", &[&fired, &weights], "contributions", &[]);
         graph.node("ReduceSum", &["contributions", &axis], &[int("keepdims", 1)])
     };
-    graph.named("Add", &[&intercepts, &sums], "score", &[]);
+    total(plan, graph, &intercepts, &sums);
+}
+
+/// The output `score`: the sum of two, and of the offset.
+fn total(plan: &Plan, graph: &mut Graph, a: &str, b: &str) {
+    match plan.offset.map(|place| plan.columns[place].name) {
+        Some(offset) => {
+            let sum = graph.node("Add", &[a, b], &[]);
+            graph.named("Add", &[&sum, offset], "score", &[]);
+        }
+        None => graph.named("Add", &[a, b], "score", &[]),
+    }
 }
 
 /// The output `prediction`, of classes `probabilities`.

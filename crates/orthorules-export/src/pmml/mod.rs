@@ -21,7 +21,19 @@ struct Document<'p> {
 /// The document.
 pub(crate) fn write(plan: &Plan) -> Result<String> {
     let mut prefix = String::new();
-    let own = ["rule_", "trend_", "text_", "score", "prediction", "probability_", "reason_", "sum_", "mean_", "share_"];
+    let own = [
+        "rule_",
+        "trend_",
+        "text_",
+        "score",
+        "prediction",
+        "probability_",
+        "reason_",
+        "sum_",
+        "mean_",
+        "share_",
+        "offset_",
+    ];
     while plan.columns.iter().any(|c| own.iter().any(|name| c.name.starts_with(&format!("{prefix}{name}")))) {
         prefix.push('_');
     }
@@ -261,6 +273,9 @@ impl Document<'_> {
             let name = self.rule_name(rule);
             self.characteristic(&name, Some((rule, weight)));
         }
+        if let Some(place) = plan.offset {
+            self.offset(plan.columns[place].name);
+        }
         self.xml.close();
         self.xml.close();
     }
@@ -342,6 +357,19 @@ impl Document<'_> {
         self.xml.empty("True", &[]);
         self.xml.close();
         self.xml.close();
+    }
+
+    /// The offset as a characteristic. Its baseline is so high that its code comes after those of all rules.
+    fn offset(&mut self, column: &str) {
+        let name = format!("{}offset_", self.prefix);
+        self.xml.open("Characteristic", &[("name", &name), ("baselineScore", "1e300")]);
+        self.xml.open("Attribute", &[("reasonCode", "offset")]);
+        self.xml.empty("True", &[]);
+        self.xml.open("ComplexPartialScore", &[]);
+        self.xml.empty("FieldRef", &[("field", column)]);
+        for _ in 0..3 {
+            self.xml.close();
+        }
     }
 
     /// An output that is computed.

@@ -119,14 +119,18 @@ impl Query<'_> {
             Mean::Exp => match self.plan.exposure {
                 None => dialect.exp(&format!("({score})")),
                 Some(place) => {
-                    let exposure = dialect.as_number(&self.columns[place]);
-                    let exposure = match dialect.nan() {
-                        Some(nan) => format!("NULLIF({exposure}, {nan})"),
-                        None => exposure,
-                    };
-                    format!("COALESCE({exposure}, {one}) * {}", dialect.exp(&format!("({score})")))
+                    format!("COALESCE({}, {one}) * {}", self.given(place), dialect.exp(&format!("({score})")))
                 }
             },
+        }
+    }
+
+    /// The number in a column, NULL where it is missing.
+    fn given(&self, place: usize) -> String {
+        let number = self.dialect.as_number(&self.columns[place]);
+        match self.dialect.nan() {
+            Some(nan) => format!("NULLIF({number}, {nan})"),
+            None => number,
         }
     }
 
@@ -169,6 +173,7 @@ impl Query<'_> {
             format!("CASE WHEN {holds} THEN {added} ELSE {zero} END")
         };
         let terms = std::iter::once(self.dialect.number(score.intercept)).chain(score.terms.iter().map(term));
+        let terms = terms.chain(self.plan.offset.map(|place| self.given(place)));
         joined(&terms.collect::<Vec<String>>(), " +", "    ")
     }
 
@@ -258,7 +263,7 @@ impl Query<'_> {
     /// The names of the new columns. None is that of a column which the model knows of.
     fn names(&self) -> Result<Names> {
         let model = self.plan.model;
-        let roles = [Some(&model.target), model.weight.as_ref(), model.exposure.as_ref()];
+        let roles = [Some(&model.target), model.weight.as_ref(), model.exposure.as_ref(), model.offset.as_ref()];
         let known = model.columns.iter().map(|column| &column.name).chain(roles.into_iter().flatten());
         let mut taken: HashSet<String> = known.map(|name| self.dialect.folded(name)).collect();
         let mut free = |name: String| {

@@ -84,9 +84,10 @@ impl<'m> Summarizer<'m> {
         let used = model.columns.iter().map(|c| c.name.as_str()).filter(|name| names.contains(name)).collect();
         let sample = Sample::new(DRAWN, model);
         let (counted, digest) = (Counted::default(), Some(Sha256::default()));
-        // Rows that satisfy the same rules differ where there are trends.
+        // Rows that satisfy the same rules differ where there are trends or offsets.
         let has_trends = model.ensembles.iter().flat_map(|e| &e.rules).any(|rule| rule.trend.is_some());
-        let (inside, groups) = (InsideSums::new(model), (!has_trends).then(|| Groups::new(model)));
+        let differ = has_trends || model.offset.is_some();
+        let (inside, groups) = (InsideSums::new(model), (!differ).then(|| Groups::new(model)));
         Self { model, sizes, used, needs_target: false, counted, measures, inside, groups, sample, digest }
     }
 
@@ -102,9 +103,9 @@ impl<'m> Summarizer<'m> {
         Self { digest: None, ..self }
     }
 
-    /// The columns that are looked at: those of rules, the target, the weight and the exposure.
+    /// The columns that are looked at: those of rules, the target, the weight, the exposure and the offset.
     pub fn needs(model: &Model) -> Vec<String> {
-        let roles = [Some(&model.target), model.weight.as_ref(), model.exposure.as_ref()];
+        let roles = [Some(&model.target), model.weight.as_ref(), model.exposure.as_ref(), model.offset.as_ref()];
         let used = model.used_columns().into_iter().map(str::to_owned);
         used.chain(roles.into_iter().flatten().cloned()).collect()
     }
@@ -138,7 +139,7 @@ impl<'m> Summarizer<'m> {
             // Too many of them say no more than the rows themselves.
             self.groups = groups.add(&rows, &activations).then_some(groups);
         }
-        self.sample.add(&rows, &self.used, first);
+        self.sample.add(&rows, &activations, &self.used, first);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Rows drawn at random, all with the same chance, from a table of unknown length.
 
 use super::rows::Rows;
+use orthorules::predict::Activations;
 use orthorules::{Kind, Model, Values};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
@@ -31,6 +32,7 @@ pub(super) struct Drawn {
     pub(super) class: u32,
     pub(super) weight: f64,
     pub(super) exposure: f64,
+    offset: Option<f64>,
 }
 
 /// Vitter's reservoir: of n rows so far, every set of as many as it holds is equally likely.
@@ -40,6 +42,8 @@ pub(super) struct Sample {
     seen: u64,
     random: u64,
     numeric: HashMap<String, bool>,
+    /// The name of the column of offsets.
+    offset: Option<String>,
     pub(super) rows: Vec<Drawn>,
     /// For each column, its levels by name.
     places: Vec<HashMap<String, u32>>,
@@ -51,7 +55,8 @@ impl Sample {
         let numeric = model.columns.iter().map(|c| (c.name.clone(), c.kind == Kind::Numeric)).collect();
         let columns = model.used_columns().len();
         let (places, levels) = (vec![HashMap::new(); columns], vec![Vec::new(); columns]);
-        Self { most, seen: 0, random: 0, numeric, rows: Vec::new(), places, levels }
+        let offset = model.offset.clone();
+        Self { most, seen: 0, random: 0, numeric, offset, rows: Vec::new(), places, levels }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -68,7 +73,7 @@ impl Sample {
     }
 
     /// Adds rows; `before` rows of the table came before them.
-    pub(super) fn add(&mut self, rows: &Rows, used: &[&str], before: u64) {
+    pub(super) fn add(&mut self, rows: &Rows, activations: &Activations, used: &[&str], before: u64) {
         let columns: Vec<Option<&Values>> = used.iter().map(|n| rows.table.column(n).map(|c| &c.values)).collect();
         for row in 0..rows.table.rows() {
             self.seen += 1;
@@ -89,6 +94,7 @@ impl Sample {
                 class: truth.map_or(0, |t| t.class[row]),
                 weight: truth.map_or(1.0, |t| t.weight[row]),
                 exposure: truth.map_or(1.0, |t| t.exposure[row]),
+                offset: activations.offset(row),
             };
             if place < self.rows.len() {
                 self.rows[place] = drawn;
@@ -136,9 +142,15 @@ impl Sample {
             let values = kept.iter().map(|row| Exact(narrow(row.cells[c]))).collect();
             SampledColumn { name: used[c].to_owned(), values, levels }
         };
+        let offset = |row: &&Drawn| Exact(row.offset.map_or(Cell::Missing, Cell::Number));
+        let offsets = self.offset.clone().map(|name| SampledColumn {
+            name,
+            values: kept.iter().map(offset).collect(),
+            levels: Vec::new(),
+        });
         SampledRows {
             numbers: kept.iter().map(|row| row.number).collect(),
-            columns: (0..used.len()).map(column).collect(),
+            columns: (0..used.len()).map(column).chain(offsets).collect(),
             y: if labelled { Some(list(|row| row.y)) } else { None },
             weight: (!is_one(|row| row.weight)).then(|| list(|row| row.weight)),
             exposure: (!is_one(|row| row.exposure)).then(|| list(|row| row.exposure)),

@@ -9,7 +9,7 @@ use crate::data::task::Task;
 /// With more classes than this, nearly all of few rows, text names rows.
 const MANY_CLASSES: usize = 20;
 
-fn column_error(role: &'static str, column: &Column, row: Option<usize>, what: impl Into<String>) -> Error {
+pub(super) fn column_error(role: &'static str, column: &Column, row: Option<usize>, what: impl Into<String>) -> Error {
     Error::Column { role, column: column.name.clone(), row: row.map(|r| r + 1), what: what.into() }
 }
 
@@ -46,7 +46,12 @@ fn numbers<'a>(role: &'static str, column: &'a Column, need: &str) -> Result<&'a
 }
 
 /// The numbers of a column if all satisfy `good`.
-fn checked_numbers(role: &'static str, column: &Column, need: &str, good: impl Fn(f64) -> bool) -> Result<Vec<f64>> {
+pub(super) fn checked_numbers(
+    role: &'static str,
+    column: &Column,
+    need: &str,
+    good: impl Fn(f64) -> bool,
+) -> Result<Vec<f64>> {
     let values = numbers(role, column, need)?;
     match values.iter().position(|&x| !good(x)) {
         Some(row) => Err(column_error(role, column, Some(row), format!("{need}, got {}", decimal::plain(values[row])))),

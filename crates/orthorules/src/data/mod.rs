@@ -4,6 +4,7 @@ pub(crate) mod columns;
 pub(crate) mod dates;
 pub mod generate;
 pub mod loss;
+pub(crate) mod offset;
 pub(crate) mod outline;
 pub mod problem;
 pub(crate) mod roles;

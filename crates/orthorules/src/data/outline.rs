@@ -20,6 +20,7 @@ pub(crate) struct Outline {
     pub(crate) target_kind: Kind,
     pub(crate) weight: Option<String>,
     pub(crate) exposure: Option<String>,
+    pub(crate) offset: Option<String>,
     /// How many rows are learned from.
     pub(crate) rows: usize,
 }

@@ -11,11 +11,13 @@ pub use crate::data::task::Task;
 use crate::base::error::{Error, Result};
 pub use crate::data::columns::Target;
 use crate::data::columns::{class_target, count_rows, group_indices, refuse_names};
+use crate::data::offset::{check_difference, offsets, whole_exposure};
 use crate::data::outline::{Outline, Remarkable};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, Table, Values};
 use crate::data::task::guess_task;
 use crate::data::warning::Warning;
+use std::borrow::Cow;
 
 /// A learning problem whose every number has been checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,7 @@ pub struct Problem {
     pub(crate) target_kind: Kind,
     pub(crate) weight: Option<Vec<f64>>,
     pub(crate) exposure: Option<Vec<f64>>,
+    pub(crate) offset: Option<Vec<f64>>,
     /// The group of each row, counted from 0.
     pub(crate) groups: Option<Vec<u32>>,
     pub(crate) rows: usize,
@@ -70,11 +73,12 @@ impl Problem {
             target_kind: self.target_kind,
             weight: self.roles.weight.clone(),
             exposure: self.roles.exposure.clone(),
+            offset: self.roles.offset.clone(),
             rows: self.rows,
         }
     }
 
-    /// Splits `table` into features, target, weights and exposures; rows of weight 0 are dropped.
+    /// Splits `table` into features, target, weights, exposures and offsets; rows of weight 0 are dropped.
     pub fn new(table: Table, roles: &Roles) -> Result<Self> {
         if table.rows() == 0 {
             return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
@@ -107,12 +111,19 @@ impl Problem {
         if !task.takes_exposure() && roles.exposure.is_some() {
             return Err(Error::Conflict(format!("exposure needs task poisson or gamma, but the task is {task}")));
         }
+        if !task.takes_offset() && roles.offset.is_some() {
+            return Err(Error::Conflict(format!(
+                "offset needs task regression, poisson or gamma, but the task is {task}"
+            )));
+        }
         if !task.is_classification()
             && let Some(label) = &roles.positive
         {
             return Err(Error::Conflict(format!("positive {label:?} needs task classification, not {task}")));
         }
         let exposure = roles.exposure.as_deref().map(|name| exposures(&table, name)).transpose()?;
+        let offset = roles.offset.as_deref();
+        let offset = offset.map(|name| offsets(&table, name, task, exposure.as_deref())).transpose()?;
         let target_kind = target.values.kind();
         if roles.task.is_none() {
             refuse_names(target, &roles.notation)?;
@@ -122,6 +133,11 @@ impl Problem {
         } else {
             (Vec::new(), Target::Numbers(number_target(target, task)?))
         };
+        if let (Some(name), Some(offset), Target::Numbers(y)) = (&roles.offset, &offset, &target)
+            && task.loss().is_quadratic()
+        {
+            check_difference(&table, name, y, offset)?;
+        }
         let groups = roles.groups.as_deref().map(|name| group_indices(&table, name)).transpose()?;
         let rows = table.rows();
         let features = table.into_columns().into_iter().filter(|c| roles.is_feature(&c.name)).collect();
@@ -137,6 +153,7 @@ impl Problem {
             target_kind,
             weight,
             exposure,
+            offset,
             groups,
             rows,
             weightless,
@@ -169,11 +186,37 @@ impl Problem {
             target_kind: self.target_kind,
             weight: self.weight.as_ref().map(|w| pick(w, rows)),
             exposure: self.exposure.as_ref().map(|e| pick(e, rows)),
+            offset: self.offset.as_ref().map(|o| pick(o, rows)),
             groups: self.groups.as_ref().map(|g| pick(g, rows)),
             rows: rows.len(),
             weightless: 0,
             dropped: 0,
         }
+    }
+
+    /// The exposures that a fit counts with: those of the rows, times exp(offset) where rules multiply.
+    pub(crate) fn whole_exposure(&self) -> Option<Cow<'_, [f64]>> {
+        whole_exposure(self.task, self.exposure.as_deref(), self.offset.as_deref())
+    }
+
+    /// What targets are compared with beside the score: offsets, where they are not factors of exposures.
+    pub(crate) fn subtracted(&self) -> Option<&[f64]> {
+        self.offset.as_deref().filter(|_| self.task.loss().is_quadratic())
+    }
+
+    /// A table of `columns`, together with what predictions for the rows of the problem take beside the features. It has their
+    /// number of rows even if there are no columns.
+    pub(crate) fn table_of(&self, mut columns: Vec<Column>) -> Result<Table> {
+        let known = [(&self.roles.exposure, &self.exposure), (&self.roles.offset, &self.offset)];
+        for (name, values) in known {
+            if let (Some(name), Some(values)) = (name, values) {
+                columns.push(Column::new(name, Values::Numeric(values.clone().into())));
+            }
+        }
+        if columns.is_empty() {
+            columns.push(Column::new("", Values::Numeric(vec![0.0; self.rows].into())));
+        }
+        Table::new(columns)
     }
 
     /// What is predicted.

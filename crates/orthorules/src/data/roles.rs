@@ -19,6 +19,8 @@ pub struct Roles {
     pub weight: Option<String>,
     /// Column of exposures, for Poisson and gamma.
     pub exposure: Option<String>,
+    /// Column of offsets, for numbers: what is known of the score of each row before any rule.
+    pub offset: Option<String>,
     /// Column of groups: rows of one group stay together when rows are split or resampled.
     pub groups: Option<String>,
     /// Columns to leave out.
@@ -40,6 +42,7 @@ wire!(Roles {
     positive,
     weight,
     exposure,
+    offset,
     groups,
     ignore,
     categorical,
@@ -58,7 +61,12 @@ impl Roles {
             known.then_some(()).ok_or_else(|| Error::no_column(role, name, names.iter().copied()))
         };
         require("target", &roles.target)?;
-        let single = [("weight", &roles.weight), ("exposure", &roles.exposure), ("groups", &roles.groups)];
+        let single = [
+            ("weight", &roles.weight),
+            ("exposure", &roles.exposure),
+            ("offset", &roles.offset),
+            ("groups", &roles.groups),
+        ];
         for (role, name) in single {
             if let Some(name) = name {
                 require(role, name)?;
@@ -67,13 +75,15 @@ impl Roles {
                 }
             }
         }
-        if roles.weight.is_some() && roles.weight == roles.exposure {
-            let name = roles.weight.as_deref().unwrap_or_default();
-            return Err(Error::Conflict(format!("column {name:?} cannot be both weight and exposure")));
-        }
-        if roles.groups.is_some() && (roles.groups == roles.weight || roles.groups == roles.exposure) {
-            let name = roles.groups.as_deref().unwrap_or_default();
-            return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also weights or exposures")));
+        for (i, (role, name)) in single[..3].iter().enumerate() {
+            let Some(name) = name else { continue };
+            if let Some((other, _)) = single[i + 1..3].iter().find(|(_, other)| other.as_ref() == Some(name)) {
+                return Err(Error::Conflict(format!("column {name:?} cannot be both {role} and {other}")));
+            }
+            if roles.groups.as_ref() == Some(name) {
+                let held = if *role == "offset" { "offsets" } else { "weights or exposures" };
+                return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also {held}")));
+            }
         }
         for (name, levels) in &roles.ordered {
             require("ordered", name)?;
@@ -93,7 +103,7 @@ impl Roles {
                 require(role, name)?;
             }
         }
-        for (role, name) in &single[..2] {
+        for (role, name) in &single[..3] {
             if let Some(name) = name.as_ref().filter(|name| roles.categorical.contains(name)) {
                 return Err(Error::Conflict(format!("column {name:?} cannot be both {role} and categorical")));
             }
@@ -106,7 +116,8 @@ impl Roles {
 
     /// The columns that are more than features.
     fn singled_out(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.target).chain(&self.weight).chain(&self.exposure).chain(&self.groups)
+        let numbers = self.weight.iter().chain(&self.exposure).chain(&self.offset);
+        std::iter::once(&self.target).chain(numbers).chain(&self.groups)
     }
 
     /// The columns that decide which rows count.
@@ -116,8 +127,8 @@ impl Roles {
         self.weight.iter().chain(dropping.into_iter().flatten()).cloned()
     }
 
-    /// Whether the column called `name` is the target, or weighs, exposes or groups rows. It may be ignored as well: rules do
-    /// not use it in any case.
+    /// Whether the column called `name` is the target, or weighs, exposes, offsets or groups rows. It may be ignored as
+    /// well: rules do not use it in any case.
     pub(crate) fn is_singled_out(&self, name: &str) -> bool {
         self.singled_out().any(|column| column == name)
     }

@@ -46,6 +46,11 @@ impl Task {
         self.is_multiplied()
     }
 
+    /// Whether a part of the score may be known beforehand. With classes every row would have a curvature of its own.
+    pub(crate) fn takes_offset(self) -> bool {
+        !self.is_classification()
+    }
+
     /// Whether rules multiply what is predicted: the score is the logarithm of the mean.
     pub fn is_multiplied(self) -> bool {
         matches!(self, Self::Poisson | Self::Gamma)

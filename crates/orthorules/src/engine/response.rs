@@ -1,4 +1,4 @@
-//! The target as the engine sees it: masses a, weighted targets b, and the scale they are on.
+//! The target as the engine sees it: masses a, weighted targets b, and the scale they are on. Offsets are folded into both.
 //!
 //! Row i has the gradient `aᵢ μ(f) − bᵢ` and the second derivative `aᵢ μ′(f)`. Squared loss is computed on targets
 //! that are centred and divided by a power of two, so that neither a large offset nor targets of 1e300 cost digits; gamma
@@ -121,13 +121,9 @@ impl Response {
     pub(crate) fn new(problem: &Problem, class: u32) -> Self {
         let loss = problem.task.loss();
         let factor = loss.factor();
-        let mut y: Vec<f64> = match &problem.target {
-            Target::Numbers(y) => y.par_iter().with_min_len(ROWS_IN_A_TASK).copied().collect(),
-            Target::Classes(c) => {
-                c.par_iter().with_min_len(ROWS_IN_A_TASK).map(|&c| f64::from(u8::from(c == class))).collect()
-            }
-        };
+        let mut y = fitted_targets(problem, class);
         let rows = y.len();
+        let whole_exposure = problem.whole_exposure();
         let weights = problem.weight.as_deref().map(Masses::new);
         let weight_unit = weights.as_ref().map_or(1.0, |w| w.unit.size());
         let units = |r: usize| weights.as_ref().map_or(1, |w| w.each[r]);
@@ -145,7 +141,7 @@ impl Response {
             shift = sum as f64 / total_units as f64 * unit.size();
             y.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|x| *x -= shift);
         }
-        let exposure = |r: usize| problem.exposure.as_ref().map_or(1.0, |e| e[r]);
+        let exposure = |r: usize| whole_exposure.as_ref().map_or(1.0, |e| e[r]);
         let each = |r: usize| units(r) as f64 * weight_unit * loss.saturated(y[r], exposure(r));
         let mut saturated = if loss.is_saturated() { exact_sum(rows, each) } else { 0.0 };
         let is_gamma = loss == Loss::Gamma;
@@ -154,7 +150,7 @@ impl Response {
             shift = scale_amounts(&mut y, exposure);
             saturated += shift * total_units as f64 * weight_unit;
         }
-        let plain = factor == 1.0 && weights.is_none() && problem.exposure.is_none() && !is_gamma;
+        let plain = factor == 1.0 && weights.is_none() && whole_exposure.is_none() && !is_gamma;
         let counted = plain && y.par_iter().with_min_len(ROWS_IN_A_TASK).all(|&y| y == 0.0 || y == 1.0);
         let weighted = |r: usize| {
             let weight = factor * (units(r) as f64 * weight_unit);
@@ -169,7 +165,7 @@ impl Response {
             _ => PerRow::Same(1),
         };
         let weight = weights.map_or(PerRow::Same(1), |w| PerRow::Each(w.each));
-        let (mass, mass_unit, norm) = if is_gamma || problem.exposure.is_some() {
+        let (mass, mass_unit, norm) = if is_gamma || whole_exposure.is_some() {
             let share = |r: usize| if is_gamma { y[r] } else { exposure(r) };
             let each: Vec<f64> = (0..rows).map(|r| factor * (weight.at(r) as f64 * weight_unit) * share(r)).collect();
             let masses = Masses::new(&each);
@@ -318,6 +314,20 @@ impl Response {
     pub(crate) fn outside_value(&self, value: f64) -> f64 {
         at_most_finite(value * self.scale)
     }
+}
+
+/// What the score is fitted to: numbers less their offsets, or whether a row is of the class.
+fn fitted_targets(problem: &Problem, class: u32) -> Vec<f64> {
+    let mut y: Vec<f64> = match &problem.target {
+        Target::Numbers(y) => y.par_iter().with_min_len(ROWS_IN_A_TASK).copied().collect(),
+        Target::Classes(c) => {
+            c.par_iter().with_min_len(ROWS_IN_A_TASK).map(|&c| f64::from(u8::from(c == class))).collect()
+        }
+    };
+    if let Some(offset) = problem.subtracted() {
+        y.par_iter_mut().zip(offset).with_min_len(ROWS_IN_A_TASK).for_each(|(y, offset)| *y -= offset);
+    }
+    y
 }
 
 /// Divides amounts by their exposures and by a power of two near the largest, whose logarithm is returned.

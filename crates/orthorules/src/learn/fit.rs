@@ -5,6 +5,8 @@ pub(crate) mod cluster;
 #[cfg(test)]
 mod elsewhere;
 #[cfg(test)]
+mod offsets;
+#[cfg(test)]
 mod partitions;
 #[cfg(test)]
 mod shared;
@@ -28,7 +30,7 @@ use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::signs;
-use crate::params::{Checked, Cv, LambdaFrom, Multiclass, Params, Sets, Terms};
+use crate::params::{Checked, Cv, LambdaFrom, Learner, Multiclass, Params, Sets, Terms};
 use std::time::Instant;
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
@@ -142,6 +144,9 @@ fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Ch
     let checked = params.check(problem.task.loss(), counted_rows)?;
     checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
     signs::check(problem, &checked.monotone)?;
+    if problem.offset.is_some() && checked.learner == Learner::Sirus {
+        return Err(Error::Conflict("sirus takes no offset: choose another preset, or leave out the offset".into()));
+    }
     if params.terms != Terms::Rules {
         require_numbers(problem, params.terms)?;
     }

@@ -214,6 +214,7 @@ pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], ensembles: Vec<E
         classes: problem.classes.clone(),
         weight: problem.weight.clone(),
         exposure: problem.exposure.clone(),
+        offset: problem.offset.clone(),
         columns,
         ensembles,
         cv: None,

@@ -4,8 +4,9 @@ use crate::base::decimal::at_most_finite;
 use crate::base::error::{Error, Result};
 use crate::data::columns::Target;
 use crate::data::loss::Link;
+use crate::data::offset::offsets;
 use crate::data::problem::{Problem, among_all, exposures, number_target, pick, rows_that_count, weights};
-use crate::data::table::{Column, Kind, Table, Values};
+use crate::data::table::{Column, Kind, Table};
 use crate::model::predict::{Activations, Predictions};
 use crate::model::report::{self, JointSize};
 use crate::model::{Model, Size};
@@ -26,8 +27,8 @@ pub struct Evaluation {
 }
 
 impl Model {
-    /// The quality of every size on `table`, which must hold the target (and the exposure, if the model has one). Rows of
-    /// weight 0 are left out, whatever they hold.
+    /// The quality of every size on `table`, which must hold the target (and exposure and offset, if the model has
+    /// them). Rows of weight 0 are left out, whatever they hold.
     pub fn evaluate(&self, table: &Table) -> Result<Vec<Evaluation>> {
         let weight = self.weights(table)?;
         match rows_that_count(&weight) {
@@ -65,10 +66,7 @@ impl Model {
 
     /// The same with the `columns` that rules use, which the problem need not hold.
     pub(crate) fn evaluate_coded(&self, problem: &Problem, columns: Vec<Column>) -> Result<Vec<Evaluation>> {
-        // A model without rules needs no column, but a table needs one to have rows.
-        let rows = || Column::new("", Values::Numeric(vec![0.0; problem.rows].into()));
-        let columns = if columns.is_empty() { vec![rows()] } else { columns };
-        let activations = Activations::new(self, &Table::new(columns)?)?;
+        let activations = Activations::new(self, &problem.table_of(columns)?)?;
         Ok(self.evaluate_truth(&Truth::of(problem), &activations))
     }
 
@@ -90,6 +88,8 @@ pub struct Truth {
     pub weight: Vec<f64>,
     /// The exposure, 1 without such a column.
     pub exposure: Vec<f64>,
+    /// The offset, where there are any.
+    pub offset: Option<Vec<f64>>,
 }
 
 impl Truth {
@@ -98,7 +98,10 @@ impl Truth {
         let rows = table.rows();
         let ones = || vec![1.0; rows];
         let exposure = model.exposure.as_deref().map_or_else(|| Ok(ones()), |name| exposures(table, name))?;
-        let mut truth = Self { y: ones(), class: vec![0; rows], weight, exposure };
+        let known = model.exposure.as_ref().map(|_| &exposure[..]);
+        let offset = model.offset.as_deref();
+        let offset = offset.map(|name| offsets(table, name, model.task, known)).transpose()?;
+        let mut truth = Self { y: ones(), class: vec![0; rows], weight, exposure, offset };
         if model.task.is_classification() {
             truth.class = class_indices(model, table)?;
             truth.y = truth.class.iter().map(|&c| f64::from(c)).collect();
@@ -116,15 +119,19 @@ impl Truth {
             Target::Classes(c) => (c.iter().map(|&c| f64::from(c)).collect(), c.clone()),
         };
         let weight = problem.weight.clone().unwrap_or_else(ones);
-        Self { y, class, weight, exposure: problem.exposure.clone().unwrap_or_else(ones) }
+        let exposure = problem.exposure.clone().unwrap_or_else(ones);
+        Self { y, class, weight, exposure, offset: problem.offset.clone() }
     }
 
-    /// The loss of every row with one step for each ensemble; the largest number in place of an overflow.
+    /// The loss of every row with one step for each ensemble, beside its own offset; the largest number in place of an overflow.
     pub fn losses(&self, model: &Model, activations: &Activations, steps: &[&Size]) -> Vec<f64> {
         if let [step] = steps
             && (!model.task.is_classification() || model.link == Link::Canonical)
         {
-            let scores = activations.scores(0, step);
+            let mut scores = activations.sums(0, step);
+            if let Some(offset) = &self.offset {
+                scores.iter_mut().zip(offset).for_each(|(score, offset)| *score += offset);
+            }
             let loss = |r: usize| bounded(model.loss.of_row(scores[r], self.y[r], self.exposure[r]));
             return (0..scores.len()).map(loss).collect();
         }

@@ -30,7 +30,9 @@ pub struct Explanation<'m> {
     pub intercept: f64,
     /// All rules of the chosen size, in the model's order.
     pub contributions: Vec<Contribution<'m>>,
-    /// β₀ plus what the rules that fire add.
+    /// What is added after all rules, where the model has an offset.
+    pub offset: Option<f64>,
+    /// β₀ plus what the rules that fire add, plus the offset.
     pub score: f64,
 }
 
@@ -66,7 +68,9 @@ impl Model {
                 })
                 .collect();
             let score = contributions.iter().filter(|c| c.fires).fold(step.intercept, |sum, c| sum + c.adds());
-            Explanation { class: ensemble.class.as_deref(), intercept: step.intercept, contributions, score }
+            let offset = activations.offset(row);
+            let score = offset.map_or(score, |offset| score + offset);
+            Explanation { class: ensemble.class.as_deref(), intercept: step.intercept, contributions, offset, score }
         };
         self.steps(size).enumerate().map(explain).collect()
     }

@@ -48,6 +48,8 @@ struct Document<S> {
     weight: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     exposure: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offset: Option<String>,
     columns: Vec<ColumnSpec>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<Vec<Rule>>,
@@ -113,6 +115,7 @@ impl Model {
             multiclass: None,
             weight: self.weight.clone(),
             exposure: self.exposure.clone(),
+            offset: self.offset.clone(),
             columns: self.columns.clone(),
             rules: None,
             path: None,
@@ -198,6 +201,7 @@ impl Model {
             classes: document.classes,
             weight: document.weight,
             exposure: document.exposure,
+            offset: document.offset,
             columns: document.columns,
             ensembles,
             cv: document.cv,
@@ -215,6 +219,7 @@ impl Model {
             .or(self.is_shared().then_some("one list of rules for several classes"))
             .or(has_sets.then_some("a condition on a set of levels"))
             .or(has_trends.then_some("a trend"))
+            .or(self.offset.as_ref().map(|_| "an offset"))
     }
 
     /// Lets conditions know which columns hold 0 and 1 alone.
@@ -293,6 +298,29 @@ mod tests {
     }
 
     #[test]
+    fn an_offset_needs_version_2_and_a_column_of_its_own() {
+        let numbers = SMALL.replace("classification", "regression").replace("logistic", "squared");
+        let numbers = numbers.replace("\"classes\":[\"no\",\"yes\"],", "");
+        let with = |version: u32, name: &str| {
+            numbers.replace("\"version\":1", &format!("\"version\":{version},\"offset\":{name:?}"))
+        };
+        let model = Model::from_json(&with(2, "o")).unwrap();
+        assert_eq!(model.offset.as_deref(), Some("o"));
+        assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
+        assert!(model.to_json().contains("\"version\": 2"));
+        for (text, wanted) in [
+            (with(1, "o"), "the file says version 1, but an offset needs version 2"),
+            (with(2, "age"), "column \"age\" cannot be an offset and used by rules"),
+            (
+                SMALL.replace("\"version\":1", "\"version\":2,\"offset\":\"o\""),
+                "an offset is for numbers, not for classification",
+            ),
+        ] {
+            assert!(Model::from_json(&text).unwrap_err().to_string().contains(wanted), "{wanted}");
+        }
+    }
+
+    #[test]
     fn hostile_files_are_refused() {
         let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         let changed = |from: &str, to: &str| SMALL.replace(from, to);
@@ -307,6 +335,7 @@ mod tests {
             changed("classification", "gamma")
                 .replace("logistic", "gamma")
                 .replace("\"classes\":[\"no\",\"yes\"],", ""),
+            changed("\"version\":1", "\"version\":2,\"offset\":\"o\""),
             changed("\"version\":1", "\"version\":0"),
             changed("\"version\":1", "\"version\":-1"),
             changed("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]"),

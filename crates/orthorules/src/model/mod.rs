@@ -136,6 +136,8 @@ pub struct Model {
     pub weight: Option<String>,
     /// Name of the exposure column, if there was one.
     pub exposure: Option<String>,
+    /// Name of the offset column, if there was one.
+    pub offset: Option<String>,
     /// The feature columns of the training table.
     pub columns: Vec<ColumnSpec>,
     /// One ensemble; with more than two classes one for each. Where classes share one list of rules

@@ -37,7 +37,7 @@ impl Model {
     /// it may need is left out.
     pub fn read_options(&self) -> ReadOptions {
         let target = (!target_is_inferred(&self.classes)).then(|| self.target.clone());
-        let roles = [Some(&self.target), self.weight.as_ref(), self.exposure.as_ref()];
+        let roles = [Some(&self.target), self.weight.as_ref(), self.exposure.as_ref(), self.offset.as_ref()];
         ReadOptions {
             categorical: self.categories().chain(target).collect(),
             keep: self.used().chain(roles.into_iter().flatten().cloned()).collect(),
@@ -49,7 +49,7 @@ impl Model {
 
     /// How to read what predictions need and nothing else.
     pub fn options_to_predict(&self) -> ReadOptions {
-        let needed: Vec<String> = self.used().chain(self.exposure.clone()).collect();
+        let needed: Vec<String> = self.used().chain(self.exposure.clone()).chain(self.offset.clone()).collect();
         ReadOptions {
             categorical: self.categories().collect(),
             keep: needed.clone(),

@@ -32,6 +32,13 @@ impl Model {
         if self.link == Link::Identity && !self.task.is_classification() {
             return bad(format!("link identity is for probabilities of classes, not for {}", self.task));
         }
+        if self.offset.is_some() && !self.task.takes_offset() {
+            return bad(format!("an offset is for numbers, not for {}", self.task));
+        }
+        if let Some(name) = self.offset.as_ref().filter(|name| self.columns.iter().any(|column| column.name == **name))
+        {
+            return bad(format!("column {name:?} cannot be an offset and used by rules"));
+        }
         let several = self.ensembles.len() > 1 || self.ensembles.iter().any(|e| e.class.is_some());
         let expected = match (self.task, several) {
             (Task::Classification, true) => self.ensembles.len(),

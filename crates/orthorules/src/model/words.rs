@@ -9,12 +9,13 @@ impl Model {
     /// What the model is about, in a few words.
     pub fn subject(&self) -> String {
         let target = &self.target;
+        let offset = self.offset.as_ref().map_or(String::new(), |offset| format!(", with offset {offset}"));
         match (self.task, self.classes.as_slice()) {
-            (Task::Regression, _) => format!("Regression of {target}"),
+            (Task::Regression, _) => format!("Regression of {target}{offset}"),
             (Task::Poisson | Task::Gamma, _) => {
                 let exposure = self.exposure.as_ref().map_or(String::new(), |e| format!(" per unit of {e}"));
                 let name = if self.task == Task::Gamma { "Gamma" } else { "Poisson" };
-                format!("{name} regression of {target}{exposure}")
+                format!("{name} regression of {target}{exposure}{offset}")
             }
             (Task::Classification, [negative, positive]) => {
                 format!("Classification of {target}: {positive} against {negative}")
@@ -65,10 +66,15 @@ impl Model {
         };
         match (self.task, self.classes.as_slice()) {
             (Task::Regression, _) => {
-                format!("A prediction of {target} is the sum of the weights of all lines that apply to a row.")
+                let offset = self.offset.as_ref().map_or(String::new(), |offset| format!(", plus {offset} (offset)"));
+                format!("A prediction of {target} is the sum of the weights of all lines that apply to a row{offset}.")
             }
             (Task::Poisson | Task::Gamma, _) => {
-                format!("A rule that applies to a row multiplies the expected {target} by its factor, exp(weight).")
+                let offset = self.offset.as_ref();
+                let offset = offset.map_or(String::new(), |name| format!(" So does exp({name}), the offset."));
+                format!(
+                    "A rule that applies to a row multiplies the expected {target} by its factor, exp(weight).{offset}"
+                )
             }
             (Task::Classification, [_, positive]) => {
                 format!("The weights of all lines that apply to a row add up to the {what} of {target} = {positive}.")

@@ -350,6 +350,44 @@ fn folds_choose_the_same_penalty() {
     }
 }
 
+/// Offsets are folded into what is read; rows of weight 0 may have any.
+#[test]
+fn offsets_are_those_of_the_table() {
+    let mut rows = rows(300, 6);
+    rows.retain(|row| row.y > 0.0);
+    let offset = |target: &str, task, offset: &str| Roles {
+        target: target.into(),
+        task: Some(task),
+        offset: Some(offset.into()),
+        ..roles()
+    };
+    for (name, bytes) in files(&rows) {
+        for roles in
+            [offset("y", Task::Regression, "w"), offset("y", Task::Gamma, "w"), offset("w", Task::Poisson, "y")]
+        {
+            let (model, _) = same(name, &bytes, &roles, &small()).unwrap();
+            assert!(model.contains("\"offset\""), "{model}");
+        }
+    }
+    let mut text = String::from("x,w,o,y\n");
+    (0..60).for_each(|i| writeln!(text, "{},1,{},{}", i % 7, (i % 5) as f64 / 4.0, i % 4).unwrap());
+    let roles = Roles { weight: Some("w".into()), ..offset("y", Task::Poisson, "o") };
+    let model = same("a.csv", text.as_bytes(), &roles, &small()).unwrap().0;
+    let weightless = format!("{text}1,0,,1\n2,0,inf,-1\n");
+    assert_eq!(same("a.csv", weightless.as_bytes(), &roles, &small()).unwrap().0, model);
+    let path = tempfile::tempdir().unwrap();
+    let path = path.path().join("a.csv");
+    std::fs::write(&path, &weightless).unwrap();
+    let (coded, _) = Coded::read(&path, &roles, &small(), None).unwrap();
+    let (model, table) = (coded.fit(&Silent).unwrap().model, read(&path, &roles.read_options()).unwrap());
+    assert_eq!(coded.evaluate(&model).unwrap(), model.evaluate(&table).unwrap());
+    for (cell, wanted) in [("", "row 63: the value is missing"), ("inf", "row 63"), ("far", "far"), ("900", "exp(900)")]
+    {
+        let message = same("a.csv", format!("{weightless}1,1,{cell},1\n").as_bytes(), &roles, &small()).unwrap_err();
+        assert!(message.contains("offset") && message.contains(wanted), "{message}");
+    }
+}
+
 /// Trends look at numbers, which are kept beside the codes: with gaps, weights and rows of weight 0, for several losses.
 #[test]
 fn trends_are_those_of_the_table() {

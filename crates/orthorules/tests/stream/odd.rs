@@ -175,12 +175,12 @@ fn roles() -> impl Strategy<Value = Roles> {
     ];
     let positive = prop_oneof![12 => Just(None), 1 => select(&["1", "a", "0", "true", "zz"][..]).prop_map(Some)];
     let list = || prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(name(), 1..3)];
-    (target, weight, rarely(), rarely(), task, positive, list(), list()).prop_map(
-        |(target, weight, exposure, groups, task, positive, ignore, categorical)| {
+    (target, weight, rarely(), rarely(), rarely(), task, positive, list(), list()).prop_map(
+        |(target, weight, exposure, offset, groups, task, positive, ignore, categorical)| {
             let positive = positive.map(str::to_owned);
             // Exposures go with counts: elsewhere they are a mistake like others, but not every time.
             let task = if exposure.is_some() { task.or(Some(Task::Poisson)) } else { task };
-            Roles { target, task, positive, weight, exposure, groups, ignore, categorical, ..Roles::default() }
+            Roles { target, task, positive, weight, exposure, offset, groups, ignore, categorical, ..Roles::default() }
         },
     )
 }

@@ -61,6 +61,10 @@ fn what_needs_all_rows_is_refused_in_a_line() {
     }
     let groups = Roles { groups: Some("x".into()), ..roles() };
     assert!(partitioned(Vec::new(), &groups, &Params::default()).unwrap_err().contains("groups"));
+    let offset = Roles { offset: Some("x".into()), ..roles() };
+    assert!(
+        partitioned(Vec::new(), &offset, &Params::default()).unwrap_err().starts_with("an offset cannot be had on")
+    );
 }
 
 #[test]

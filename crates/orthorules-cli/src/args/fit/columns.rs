@@ -25,6 +25,9 @@ pub(crate) struct ColumnArgs {
     /// Column of exposures, with task poisson or gamma: the target's mean is exposure × rate (default: 1)
     #[arg(long, value_name = "COL")]
     exposure: Option<String>,
+    /// Column of offsets, for numbers: added to the score of its row as it is, beside the rules; with task poisson or gamma its exponential is a factor (default: 0)
+    #[arg(long, value_name = "COL")]
+    offset: Option<String>,
     /// Column of groups whose rows stay together, with --cv and --bootstrap; rules do not use it (default: every row for itself)
     #[arg(long, value_name = "COL")]
     cv_groups: Option<String>,
@@ -63,6 +66,7 @@ impl ColumnArgs {
             positive: self.positive.clone(),
             weight: self.weight.clone(),
             exposure: self.exposure.clone(),
+            offset: self.offset.clone(),
             groups: self.cv_groups.clone(),
             ignore: self.ignore.iter().flat_map(|list| list.0.clone()).collect(),
             categorical: self.categorical.iter().flat_map(|list| list.0.clone()).collect(),

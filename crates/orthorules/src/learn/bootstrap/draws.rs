@@ -4,7 +4,7 @@ use super::alike::RuleMatcher;
 use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
-use crate::data::table::{Column, Table, Values};
+use crate::data::table::Values;
 use crate::engine::cells::Cells;
 use crate::engine::refit::trends::{self, Trended};
 use crate::engine::refit::{self, Weights, softmax};
@@ -29,11 +29,7 @@ pub(super) struct Draw {
 
 /// For every ensemble and rule of `model`, whether each row satisfies it.
 pub(super) fn fired(problem: &Problem, model: &Model) -> Result<Vec<Vec<Vec<bool>>>> {
-    let mut columns = problem.features.clone();
-    if columns.is_empty() {
-        columns.push(Column::new("", Values::numbers(vec![0.0; problem.rows])));
-    }
-    let activations = Activations::new(model, &Table::new(columns)?)?;
+    let activations = Activations::new(model, &problem.table_of(problem.features.clone())?)?;
     let rows = |e, k| (0..problem.rows).map(|r| activations.fires(e, k, r)).collect();
     let ensemble = |(e, ensemble): (usize, &Ensemble)| (0..ensemble.rules.len()).map(|k| rows(e, k)).collect();
     Ok(model.ensembles.iter().enumerate().map(ensemble).collect())

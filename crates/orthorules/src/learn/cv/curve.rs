@@ -3,7 +3,7 @@
 use crate::base::decimal::at_most_finite;
 use crate::base::error::Result;
 use crate::data::problem::Problem;
-use crate::data::table::{Column, Table, Values};
+use crate::data::table::Table;
 use crate::model::Model;
 use crate::model::evaluate::Truth;
 use crate::model::predict::Activations;
@@ -47,7 +47,7 @@ impl<'a> Losses<'a> {
     pub(super) fn new(model: &'a Model, table: &Table, truth: &'a Truth) -> Result<Self> {
         let sizes = sizes(model);
         let complexities = sizes.iter().map(|s| s.complexity).collect();
-        Ok(Self { truth, model, activations: Activations::new(model, table)?, sizes, complexities })
+        Ok(Self { truth, model, activations: Activations::of_rules(model, table)?, sizes, complexities })
     }
 
     /// What `of` makes of those at each complexity from 0 to `most`.
@@ -82,12 +82,8 @@ struct FoldData {
 impl FoldData {
     fn new(problem: &Problem, rows: &[u32]) -> Result<Self> {
         let mut part = problem.take(rows);
-        let truth = Truth::of(&part);
-        if part.features.is_empty() {
-            // A table without columns would have no rows either.
-            part.features.push(Column::new("", Values::numbers(vec![0.0; rows.len()])));
-        }
-        Ok(Self { table: Table::new(part.features)?, truth, groups: part.groups })
+        let features = std::mem::take(&mut part.features);
+        Ok(Self { table: part.table_of(features)?, truth: Truth::of(&part), groups: part.groups })
     }
 
     /// Σ over groups of (Σ over the group's rows of weight × deviation)²; a row alone is a group.

@@ -167,10 +167,10 @@ struct FoldRules<'f> {
 impl<'f> FoldRules<'f> {
     fn new(fold: &'f Fold, params: &Checked, observer: &dyn Observer) -> Result<Self> {
         let model = Binned::of_columns(&fold.others, &fold.codes).fit(params, &super::Quiet(observer)).model;
-        let seen = Activations::new(&model, &fold.seen)?;
+        let seen = Activations::of_rules(&model, &fold.seen)?;
         let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
         let covered = (0..model.ensembles[0].rules.len()).map(rows).collect();
-        let held = Activations::new(&model, &fold.held)?;
+        let held = Activations::of_rules(&model, &fold.held)?;
         Ok(Self { fold, response: Response::new(&fold.others, 1), model, covered, held })
     }
 

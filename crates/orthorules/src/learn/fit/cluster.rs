@@ -353,6 +353,7 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
         Params { reg_lambda: Some(RegLambda::Cv), .. } => "a penalty by folds",
         Params { terms: Terms::Linear | Terms::Hinge, .. } => "a trend",
         Params { polish: Some(Polish::Light | Polish::Full), .. } => "polish",
+        _ if roles.offset.is_some() => "an offset",
         _ if roles.groups.is_some() => "groups, which are for cross-validation and the bootstrap,",
         _ => return Ok(()),
     };

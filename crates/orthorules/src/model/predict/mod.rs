@@ -4,6 +4,7 @@
 //! |---|---|
 //! | conditions, each once, and the columns they are asked of | `plan.rs` |
 //! | conditions as bits, sums over bits | `bits.rs` |
+//! | exposures and offsets of rows | `role_numbers.rs` |
 //! | scores to means, probabilities and classes | `means.rs` |
 //! | what comes out | `predictions.rs` |
 //! | all of it, block by block, on several threads | here |
@@ -15,15 +16,16 @@ mod bits;
 mod means;
 mod plan;
 mod predictions;
+mod role_numbers;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use means::mean_of;
 pub use predictions::Predictions;
+pub(crate) use role_numbers::RoleNumbers;
 
 use crate::base::error::{Error, Result};
 use crate::base::threads::MOST_THREADS;
-use crate::data::problem::exposures;
 use crate::data::table::Table;
 use crate::model::{Model, Size, SizeName};
 use bits::{Bits, ROWS_IN_A_BLOCK};
@@ -71,15 +73,16 @@ impl<'m> Predictor<'m> {
         Ok(Self { pool: Some(pool), ..self })
     }
 
-    /// Whether a table with columns of these names has those that rules use; for tables that come batch by batch.
+    /// Whether a table with columns of these names has those that rules use, and the offset; for tables that come batch by batch.
     pub fn check_columns(&self, names: &[String]) -> Result<()> {
-        self.order.check(names)
+        self.order.check(names)?;
+        role_numbers::check_offset(self.model, names.iter().map(String::as_str))
     }
 
     /// Predictions for `table`. Columns are matched by name; those that no rule uses may be absent.
     pub fn predict(&self, table: &Table) -> Result<Predictions> {
         let bound = self.order.bind(table)?;
-        let exposure = exposure(self.model, table)?;
+        let beside = RoleNumbers::new(self.model, table)?;
         let rows = table.rows();
         Ok(if self.model.task.is_classification() {
             let classes = self.steps.len().max(2);
@@ -110,7 +113,8 @@ impl<'m> Predictor<'m> {
                 self.blocks(&bound, start..end, |place, scores| {
                     part[place..place + scores[0].len()].copy_from_slice(&scores[0]);
                 });
-                Means::default().counts(self.model.task, exposure.as_ref().map(|e| &e[start..end]), part);
+                beside.add_offsets(start..end, part);
+                Means::default().counts(self.model.task, beside.exposures(start..end), part);
             };
             match &self.pool {
                 Some(pool) => pool.install(|| numbers.par_chunks_mut(PART).enumerate().for_each(part)),
@@ -169,12 +173,17 @@ pub struct Activations {
     values: Vec<Vec<Vec<f64>>>,
     /// Whether all ensembles have one list.
     shared: bool,
-    exposure: Option<Vec<f64>>,
+    beside: RoleNumbers,
 }
 
 impl Activations {
-    /// Evaluates every rule of `model` on `table`. Only columns that rules use are needed.
+    /// Evaluates every rule of `model` on `table`. Only columns that rules use are needed, and the offset, if there was one.
     pub fn new(model: &Model, table: &Table) -> Result<Self> {
+        Ok(Self { beside: RoleNumbers::new(model, table)?, ..Self::of_rules(model, table)? })
+    }
+
+    /// The same of the rules alone: every exposure is 1, every offset 0.
+    pub(crate) fn of_rules(model: &Model, table: &Table) -> Result<Self> {
         let order = Order::new(model);
         let bound = order.bind(table)?;
         let rows = table.rows();
@@ -205,7 +214,7 @@ impl Activations {
                     .collect()
             })
             .collect();
-        Ok(Self { rows, fired, values, shared: model.is_shared(), exposure: exposure(model, table)? })
+        Ok(Self { rows, fired, values, shared: model.is_shared(), beside: RoleNumbers::default() })
     }
 
     /// Whether rule `rule` of ensemble `ensemble` holds for `row`; for a trend, whether it says anything of it.
@@ -227,8 +236,20 @@ impl Activations {
         &self.fired[if self.shared { 0 } else { ensemble }]
     }
 
-    /// Scores β₀ + Σ βₖ qₖ(x) of ensemble `ensemble` at one size.
+    /// The offset of `row`, where the model has any.
+    pub fn offset(&self, row: usize) -> Option<f64> {
+        self.beside.offset(row)
+    }
+
+    /// Scores β₀ + Σ βₖ qₖ(x), plus the offset, of ensemble `ensemble` at one size.
     pub fn scores(&self, ensemble: usize, step: &Size) -> Vec<f64> {
+        let mut scores = self.sums(ensemble, step);
+        self.beside.add_offsets(0..self.rows, &mut scores);
+        scores
+    }
+
+    /// The same without the offset.
+    pub(crate) fn sums(&self, ensemble: usize, step: &Size) -> Vec<f64> {
         let mut scores = vec![step.intercept; self.rows];
         for (k, &weight) in step.members().zip(&step.weights) {
             match self.values[if self.shared { 0 } else { ensemble }][k].as_slice() {
@@ -255,16 +276,10 @@ impl Activations {
             Predictions::Classes { labels, probabilities }
         } else {
             let mut numbers = if scores.is_empty() { Vec::new() } else { scores.swap_remove(0) };
-            means.counts(model.task, self.exposure.as_deref(), &mut numbers);
+            means.counts(model.task, self.beside.exposures(0..self.rows), &mut numbers);
             Predictions::Numbers(numbers)
         }
     }
-}
-
-/// The exposures of the table's rows, where the model knows of such a column and the table has it.
-fn exposure(model: &Model, table: &Table) -> Result<Option<Vec<f64>>> {
-    let present = model.exposure.as_deref().filter(|name| table.column(name).is_some());
-    present.map(|name| exposures(table, name)).transpose()
 }
 
 impl Model {

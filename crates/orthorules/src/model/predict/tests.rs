@@ -74,7 +74,12 @@ fn score(ensemble: &Ensemble, step: &Size, table: &Table, row: usize) -> f64 {
 
 /// The definition of a prediction: the numbers of one row, and its class.
 fn naive(model: &Model, rules: usize, table: &Table, row: usize) -> (Vec<f64>, u32) {
-    let scores: Vec<f64> = model.steps(rules).map(|(e, step)| score(e, step, table, row)).collect();
+    let offset = match table.column("offset").map(|c| &c.values) {
+        Some(Values::Numeric(v)) if model.offset.is_some() => v[row],
+        // Added to any number, even to -0, it leaves that number.
+        _ => -0.0,
+    };
+    let scores: Vec<f64> = model.steps(rules).map(|(e, step)| score(e, step, table, row) + offset).collect();
     let exposure = match table.column("exposure").map(|c| &c.values) {
         Some(Values::Numeric(v)) if model.exposure.is_some() => v[row],
         _ => 1.0,
@@ -182,7 +187,7 @@ fn sharing(first: &Ensemble) -> Vec<Ensemble> {
 
 fn models() -> impl Strategy<Value = Model> {
     let task = prop::sample::select(&Task::ALL[..]);
-    (task, any::<bool>(), 0usize..3, any::<bool>()).prop_flat_map(|(task, several, link, exposed)| {
+    (task, any::<bool>(), 0usize..3, any::<[bool; 2]>()).prop_flat_map(|(task, several, link, [exposed, offset])| {
         let count = if several && task == Task::Classification { 3 } else { 1 };
         let link = match (task, link) {
             (Task::Classification, 1) => Link::Identity,
@@ -203,6 +208,7 @@ fn models() -> impl Strategy<Value = Model> {
                 classes: (0..classes).map(|c| c.to_string()).collect(),
                 weight: None,
                 exposure: (exposed && task.takes_exposure()).then(|| "exposure".into()),
+                offset: (offset && task.takes_offset()).then(|| "offset".into()),
                 columns: kinds.map(|(name, kind)| ColumnSpec::new(name, kind, Vec::new())).to_vec(),
                 ensembles,
                 cv: None,
@@ -240,8 +246,10 @@ fn tables() -> impl Strategy<Value = Table> {
         };
         let flag = Values::booleans((0..rows).map(|_| [Some(true), Some(false), None][below(3)]));
         let exposure = Values::numbers((0..rows).map(|_| 0.5 + below(4) as f64));
+        let offset = Values::numbers((0..rows).map(|_| 0.5 * below(5) as f64 - 1.3));
         let columns = [
             ("exposure", exposure),
+            ("offset", offset),
             ("flag", flag),
             ("c", c),
             ("u", Values::Numeric(u.into())),

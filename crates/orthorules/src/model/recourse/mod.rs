@@ -23,9 +23,8 @@ pub use goal::Goal;
 pub use states::To;
 
 use crate::base::error::{Error, Result};
-use crate::data::problem::exposures;
 use crate::data::table::{Kind, Table, Values};
-use crate::model::predict::Activations;
+use crate::model::predict::{Activations, RoleNumbers};
 use crate::model::rule::Rule;
 use crate::model::{Model, Size};
 use search::{Search, Sum, Term};
@@ -108,17 +107,15 @@ pub struct Recourse {
 
 impl Model {
     /// The least changes of row `row` of `table` (counted from 0) after which the `steps`, one for each ensemble, predict what
-    /// is wished for. Columns that no rule of these steps uses play no part; target and exposure are not changed.
+    /// is wished for. Columns that no rule of these steps uses play no part; target, exposure and offset are not changed.
     pub fn recourse(&self, table: &Table, row: usize, steps: &[&Size], wish: &Wish) -> Result<Recourse> {
         self.check_wish(wish)?;
         self.check_terms(steps)?;
         let one = table.take(&[row as u32]);
         // Says what the table lacks, in the words of every other prediction.
         Activations::new(self, &one)?;
-        let exposure = match self.exposure.as_deref().filter(|name| one.column(name).is_some()) {
-            Some(name) => exposures(&one, name)?[0],
-            None => 1.0,
-        };
+        let beside = RoleNumbers::new(self, &one)?;
+        let offset = beside.offset(0).unwrap_or(0.0);
         let used = self.columns_of(steps);
         let columns: Vec<States> = used
             .iter()
@@ -132,10 +129,11 @@ impl Model {
             .collect();
         let sums = self.ensembles.iter().zip(steps).map(|(ensemble, step)| Sum {
             intercept: step.intercept,
+            offset,
             terms: ensemble.terms(step).map(|(rule, weight)| Term::new(weight, rule, &columns)).collect(),
         });
         let locked: Vec<bool> = columns.iter().map(|c| wish.locked.contains(&c.name)).collect();
-        Ok(Search::new(self, &columns, sums.collect(), &locked, exposure, wish.goal).run(wish))
+        Ok(Search::new(self, &columns, sums.collect(), &locked, beside.exposure(0), wish.goal).run(wish))
     }
 
     /// With several scores, no one end of an interval is best for all of them.

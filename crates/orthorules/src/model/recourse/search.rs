@@ -15,6 +15,8 @@ const ROUNDING: f64 = 1e-9;
 /// One score as a sum over rules.
 pub(super) struct Sum {
     pub(super) intercept: f64,
+    /// What is added after all terms.
+    pub(super) offset: f64,
     pub(super) terms: Vec<Term>,
 }
 
@@ -70,11 +72,12 @@ impl Term {
 impl Sum {
     /// The score where every column has the state that `row` says, added up as a prediction adds it.
     fn score(&self, row: &Row) -> f64 {
-        self.terms.iter().fold(self.intercept, |score, term| match term {
+        let rules = self.terms.iter().fold(self.intercept, |score, term| match term {
             Term::Rule { weight, parts } if parts.iter().all(|part| part.holds[row.at[part.column]]) => score + weight,
             Term::Rule { .. } => score,
             Term::Trend(slope) => score + slope.adds(row.numbers[slope.column]),
-        })
+        });
+        rules + self.offset
     }
 
     /// The trends in a column.
@@ -157,7 +160,8 @@ impl<'s> Search<'s> {
         let free: Vec<usize> = (0..columns.len()).filter(|&c| !locked[c]).collect();
         gains.most_up = gains.up.iter().map(|gains| most(gains, &free)).collect();
         gains.most_down = gains.down.iter().map(|gains| most(gains, &free)).collect();
-        let total = |sum: &Sum| sum.terms.iter().fold(sum.intercept.abs(), |total, t| total + t.size());
+        let total =
+            |sum: &Sum| sum.terms.iter().fold(sum.intercept.abs() + sum.offset.abs(), |total, t| total + t.size());
         let slack = sums.iter().map(|sum| ROUNDING * total(sum)).collect();
         let scores = sums.iter().map(|sum| sum.score(&now)).collect();
         Self { model, columns, sums, exposure, reaches, free, gains, scores, slack, nodes: 0, open: true }
@@ -280,7 +284,8 @@ impl<'s> Search<'s> {
     /// Bounds of the scores where the `open` columns may take any other state.
     fn range(&self, row: &Row, open: &[usize]) -> (Vec<f64>, Vec<f64>) {
         let bounds = |(sum, slack): (&Sum, &f64)| {
-            let (mut low, mut high) = (sum.intercept - slack, sum.intercept + slack);
+            let known = sum.intercept + sum.offset;
+            let (mut low, mut high) = (known - slack, known + slack);
             for term in &sum.terms {
                 let (weight, parts) = match term {
                     Term::Rule { weight, parts } => (weight, parts),

@@ -104,6 +104,7 @@ fn model() -> impl Strategy<Value = Model> {
             classes: classes.into_iter().map(String::from).collect(),
             weight: None,
             exposure: task.takes_exposure().then(|| "e".into()),
+            offset: task.takes_offset().then(|| "o".into()),
             columns,
             ensembles,
             cv: None,
@@ -167,6 +168,7 @@ fn table(row: &Row) -> Table {
         Column::new("c", text(&row[2])),
         Column::new("flag", text(&row[3])),
         Column::new("e", Values::numbers([2.5])),
+        Column::new("o", Values::numbers([0.7])),
     ])
     .unwrap()
 }
