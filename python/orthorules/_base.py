@@ -240,24 +240,21 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
         _frame.tell_of_columns(table)
         return table
 
-    def _apply(self, X: Any, exposure: Any = None) -> _native.Activations:
+    def _apply(self, X: Any, exposure: Any = None, offset: Any = None) -> _native.Activations:
         """Which rules hold for the rows of `X`."""
-        table, _ = self._used_table(X, exposure)
+        table, _ = self._used_table(X, exposure, offset)
         activations = self._model.apply(table)
         if activations.unfamiliar is not None:
             tell(activations.unfamiliar)
         return activations
 
-    def _used_table(self, X: Any, exposure: Any = None) -> tuple[_native.Table, int]:
-        """The columns of `X` that rules use, with the exposures, and how many rows there are."""
+    def _used_table(self, X: Any, exposure: Any = None, offset: Any = None) -> tuple[_native.Table, int]:
+        """The columns of `X` that rules use, with exposures and offsets, and how many rows there are."""
         check_is_fitted(self)
         X = self._validated(X, reset=False, by_name=self._by_name)
         table = self._table(X)
-        if exposure is not None:
-            name = self._model.exposure
-            if name is None:
-                raise ValueError("exposure was passed, but the model was fitted without exposure")
-            table.add(name, _validate.exposures(exposure, _frame.rows_of(X)))
+        for name, values in _validate.known(self._model, exposure, offset, _frame.rows_of(X)).items():
+            table.add(name, values)
         return table, _frame.rows_of(X)
 
     def _add_known(self, table: _native.Table, y: Any, rows: int) -> None:
@@ -298,6 +295,7 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
         exposure: Any,
         groups: Any,
         positive: str | None,
+        offset: Any = None,
     ) -> None:
         """Learns from `table`, to which the target `y` was added."""
         if groups is not None:
@@ -308,7 +306,8 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
             groups = given[1]
         taken = {*self._names(), target}
         names: dict[str, str | None] = {}
-        for name, values in (("sample_weight", weight), ("exposure", exposure), ("groups", groups)):
+        roles = {"sample_weight": weight, "exposure": exposure, "offset": offset, "groups": groups}
+        for name, values in roles.items():
             if values is None:
                 names[name] = None
                 continue
@@ -328,6 +327,7 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
                 target=target,
                 weight=names["sample_weight"],
                 exposure=names["exposure"],
+                offset=names["offset"],
                 groups=names["groups"],
                 positive=positive,
                 preset=self.preset,
@@ -418,8 +418,10 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
         other._size = found[-1]
         return other
 
-    def _staged(self, X: Any, exposure: Any = None) -> Iterator[tuple[_native.Activations, int]]:
-        activations = self._apply(X, exposure)
+    def _staged(
+        self, X: Any, exposure: Any = None, offset: Any = None
+    ) -> Iterator[tuple[_native.Activations, int]]:
+        activations = self._apply(X, exposure, offset)
         for size in range(len(self._model.sizes)):
             yield activations, size
 

@@ -178,7 +178,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         if self.monotonic_cst is not None and len(classes) > 2:
             raise ValueError("monotonic constraints are not supported for multiclass classification.")
         positive = self._positive(classes)
-        held = self._held_out(eval_set, False, partial(self._judged, classes))
+        held = self._held_out(eval_set, {}, partial(self._judged, classes))
         table = self._training_table(X)
         target = free_name(name, "y", set(self._names()))
         _add_labels(table, target, classes, y)

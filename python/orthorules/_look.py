@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INTERCEPT = "always (intercept)"
+OFFSET = "offset"
 # Risk and standard error where there was no cross-validation.
 UNKNOWN = [np.nan, np.nan]
 
@@ -110,15 +111,17 @@ class LookMixin:
         """What a bootstrap found of the rules, if it was about the size that is shown."""
         return self._model.uncertainty if self._size == self._model.chosen else []
 
-    def explain(self, X: Any) -> pd.DataFrame:
+    def explain(self, X: Any, offset: Any = None) -> pd.DataFrame:
         """Which rules hold for which rows, and what each adds to the score. A trend adds its weight for each step.
 
         A long frame with one line for each row and rule, the intercept first: `row` (counted from 0), `rule`, `fired` and
-        `contribution`; with more than two classes also `class`. The contributions of a row add up to its score.
+        `contribution`; with more than two classes also `class`. The contributions of a row add up to its score. A model
+        that was fitted with offsets needs them; the last line of each row is its `offset`.
         """
         import pandas as pd
 
-        activations = self._apply(X)  # type: ignore[attr-defined]
+        activations = self._apply(X, None, offset)  # type: ignore[attr-defined]
+        offsets = activations.offsets()
         pieces = []
         parts = self._parts()
         several = len(parts) > 1
@@ -129,10 +132,14 @@ class LookMixin:
             fired = [np.ones(rows, dtype=bool), *(activations.fires(e, k) for k in members)]
             amounts = [np.ones(rows), *(activations.amounts(e, k) for k in members)]
             weights = [size.intercept, *size.weights]
+            texts = [INTERCEPT, *(rules[k].text for k in members)]
+            if offsets is not None:
+                fired, amounts = [*fired, np.ones(rows, dtype=bool)], [*amounts, offsets]
+                weights, texts = [*weights, 1.0], [*texts, OFFSET]
             piece = pd.DataFrame(
                 {
                     "row": np.repeat(np.arange(rows), len(fired)),
-                    "rule": np.tile(np.array([INTERCEPT, *(rules[k].text for k in members)], dtype=object), rows),
+                    "rule": np.tile(np.array(texts, dtype=object), rows),
                     "fired": np.column_stack(fired).ravel(),
                     "contribution": np.column_stack([a * w for a, w in zip(amounts, weights, strict=True)]).ravel(),
                 }
@@ -142,25 +149,28 @@ class LookMixin:
             pieces.append(piece)
         return pieces[0] if not several else pd.concat(pieces, ignore_index=True)
 
-    def why(self, row: Any) -> str:
+    def why(self, row: Any, offset: float | None = None) -> str:
         """A sentence that says where the prediction for one row comes from. `row` is a frame or array with one row."""
         from ._why import sentence
 
-        return sentence(self, row)
+        return sentence(self, row, offset)
 
-    def report(self, path: str | PathLike[str], X: Any = None, y: Any = None, exposure: Any = None) -> None:
+    def report(
+        self, path: str | PathLike[str], X: Any = None, y: Any = None, exposure: Any = None, offset: Any = None
+    ) -> None:
         """Writes one HTML page on which the model can be read, tried and argued over: whole or not at all.
 
         The page needs no network. With `X` it shows histograms and rows to try, with `y` also how well the model fits
-        them. `X` and `y` should be what it was learned from; a model with exposures needs `exposure` beside `y`.
+        them. `X` and `y` should be what it was learned from; a model with exposures needs `exposure` beside `y`, one with
+        offsets `offset` beside `X`.
         """
         self._parts()  # Refuses what is not fitted.
         if X is None:
-            if y is not None or exposure is not None:
-                raise ValueError("y and exposure need X")
+            if y is not None or exposure is not None or offset is not None:
+                raise ValueError("y, exposure and offset need X")
             self._model.report(path, self._size)
             return
-        table, rows = self._used_table(X, exposure)  # type: ignore[attr-defined]
+        table, rows = self._used_table(X, exposure, offset)  # type: ignore[attr-defined]
         if y is not None:
             if self._model.exposure is not None and exposure is None:
                 raise ValueError("y needs exposure, since the model was fitted with it")
@@ -176,6 +186,7 @@ class LookMixin:
         above: float | None = None,
         lock: Sequence[str] = (),
         exposure: Any = None,
+        offset: Any = None,
         most: int = 5,
     ) -> pd.DataFrame:
         """What would change the prediction for one row: the least sets of changes, exactly.
@@ -191,7 +202,7 @@ class LookMixin:
         from ._recourse import frame
 
         goals = {"change_to": change_to, "below": below, "above": above}
-        return frame(self, row, {k: v for k, v in goals.items() if v is not None}, list(lock), exposure, most)
+        return frame(self, row, {k: v for k, v in goals.items() if v is not None}, list(lock), (exposure, offset), most)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
         """Risk against complexity: training, cross-validation with standard errors where there is one, the chosen size.
@@ -214,11 +225,11 @@ class LookMixin:
 
         return rules(self, ax, top)
 
-    def plot_contributions(self, row: Any, ax: Axes | None = None) -> Axes:
+    def plot_contributions(self, row: Any, ax: Axes | None = None, *, offset: float | None = None) -> Axes:
         """How the prediction for one row comes about, rule by rule. `row` is a frame or array with one row."""
         from ._plot import contributions
 
-        return contributions(self, row, ax)
+        return contributions(self, row, ax, offset)
 
 
 def _line(label: str | None, rules: int, complexity: int, risks: list[float], chosen: bool) -> dict[str, Any]:

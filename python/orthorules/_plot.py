@@ -301,9 +301,9 @@ def _plain_ticks(axis: Any) -> None:
 # ---- one row ----
 
 
-def contributions(model: Any, row: Any, ax: Axes | None = None) -> Axes:
+def contributions(model: Any, row: Any, ax: Axes | None = None, offset: Any = None) -> Axes:
     """A waterfall from the intercept to the score."""
-    frame = one_row(model, row)
+    frame = one_row(model, row, offset)
     scores = None
     if "class" in frame:
         scores = frame.groupby("class", sort=False)["contribution"].sum()

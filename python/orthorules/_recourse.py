@@ -9,15 +9,15 @@ from ._why import as_table
 COLUMNS = ["answer", "column", "now", "change", "example", "steps", "prediction"]
 
 
-def frame(model: Any, row: Any, goals: dict[str, Any], lock: list[str], exposure: Any, most: int) -> Any:
-    """The answers for one row as a data frame."""
+def frame(model: Any, row: Any, goals: dict[str, Any], lock: list[str], known: Any, most: int) -> Any:
+    """The answers for one row, whose exposure and offset are `known`, as a data frame."""
     import pandas as pd
 
     if len(goals) != 1:
         raise ValueError("name one of change_to, below and above")
     if "change_to" in goals:
         goals = {"change_to": _class(model, goals["change_to"])}
-    table, rows = model._used_table(as_table(row), exposure)
+    table, rows = model._used_table(as_table(row), *known)
     if rows != 1:
         raise ValueError(f"needs one row, got {rows}")
     met, complete, answers = model._model.recourse(table, model._size, **goals, lock=lock, most=most)

@@ -13,7 +13,7 @@ from . import _native
 from ._base import BaseRules
 from ._doc import documented
 from ._frame import free_name
-from ._validate import exposures, required, same_length, target, weights
+from ._validate import exposures, factors, offsets, required, same_length, target, weights
 
 _TASKS = {"squared": "regression", "poisson": "poisson", "gamma": "gamma"}
 # The power of the variance of each loss, by which scikit-learn names its deviance.
@@ -136,6 +136,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         exposure: Any = None,
         groups: Any = None,
         eval_set: Any = None,
+        offset: Any = None,
     ) -> RuleRegressor:
         """Learns rules.
 
@@ -153,7 +154,11 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
             Rows of one group stay together in cross-validation and bootstrap.
         eval_set : tuple (X, y), or list of tuples, optional
             Rows that take no part in the fit. `eval_risks_` is the risk of every size on them. A tuple may go on with
-            weights and exposures: (X, y, sample_weight, exposure). None stands for weights that are all 1.
+            weights, exposures and offsets: (X, y, sample_weight, exposure, offset). None stands for weights that are
+            all 1, and where fit had none for exposures.
+        offset : array of shape (n_samples,), optional
+            A part of the score that is known, with weight 1. With squared loss y is predicted as offset plus the sum of
+            weights; with Poisson and gamma loss exp(offset) multiplies the mean, as exposure does.
         """
         if self.loss not in _TASKS:
             raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}")
@@ -167,13 +172,22 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         weight = None if sample_weight is None else weights(sample_weight, y)
         if exposure is not None:
             exposures(exposure, len(y))
-        held = self._held_out(eval_set, exposure is not None, self._judged)
+        if offset is not None:
+            self._offsets(offset, len(y), exposure)
+        held = self._held_out(eval_set, {"exposure": exposure is not None, "offset": offset is not None}, self._judged)
         table = self._training_table(X)
         column = free_name(name, "y", set(self._names()))
         self._add_target(table, column, y)
-        self._learn(table, _TASKS[self.loss], y, column, weight, exposure, groups, None)
+        self._learn(table, _TASKS[self.loss], y, column, weight, exposure, groups, None, offset)
         self._judge(held)
         return self
+
+    def _offsets(self, values: Any, rows: int, exposure: Any) -> NDArray[np.float64]:
+        """One offset for each row, with which this loss can count."""
+        offset = offsets(values, rows)
+        if self.loss != "squared":
+            factors(offset, None if exposure is None else exposures(exposure, rows))
+        return offset
 
     def _judged(self, y: Any) -> NDArray[np.float64]:
         """Targets that predictions can be compared with."""
@@ -188,22 +202,24 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
     def _add_target(self, table: _native.Table, name: str, y: NDArray[np.float64]) -> None:
         table.add(name, np.ascontiguousarray(y))
 
-    def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: Any, exposure: Any = None, offset: Any = None) -> NDArray[np.float64]:
         """Predicted means. With Poisson or gamma loss per unit of exposure, unless exposures are
-        given."""
-        return self._apply(X, exposure).predict(self._size)
+        given. A model that was fitted with offsets needs them."""
+        return self._apply(X, exposure, offset).predict(self._size)
 
-    def staged_predict(self, X: Any, exposure: Any = None) -> Iterator[NDArray[np.float64]]:
+    def staged_predict(self, X: Any, exposure: Any = None, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Predictions of every size in `path_`, from the constant on."""
-        for activations, size in self._staged(X, exposure):
+        for activations, size in self._staged(X, exposure, offset):
             yield activations.predict(size)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, offset: Any = None
+    ) -> float:
         """R², or with Poisson and gamma loss D²: the part of the deviance of the mean that is explained."""
         # Not before it is needed: it takes longer to load than everything else.
         from sklearn.metrics import d2_tweedie_score
 
-        predicted = self.predict(X, exposure)
+        predicted = self.predict(X, exposure, offset)
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=_POWERS[self.loss]))
 
     def _add_known(self, table: _native.Table, y: Any, rows: int) -> None:

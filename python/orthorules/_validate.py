@@ -84,6 +84,51 @@ def exposures(values: Any, rows: int) -> NDArray[np.float64]:
     return array
 
 
+def offsets(values: Any, rows: int) -> NDArray[np.float64]:
+    """One finite number for each row."""
+    values = numbers(values, "offset")
+    try:
+        array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise _at_index(error, values, "offset", "offsets are finite numbers") from None
+    if array.shape != (rows,):
+        raise ValueError(f"offset.shape == {array.shape}, expected {(rows,)}!")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise ValueError(f"offset must be finite, got {array[bad[0]]:g} at index {bad[0]}: leave such rows out")
+    return array
+
+
+def factors(offset: NDArray[np.float64], exposure: NDArray[np.float64] | None) -> None:
+    """An error unless exposure × exp(offset) can be counted with."""
+    with np.errstate(over="ignore"):
+        found = np.exp(offset) * (1.0 if exposure is None else exposure)
+    bad = np.flatnonzero(~((found >= 1e-100) & (found <= 1e100)))
+    if len(bad):
+        what = "exp(offset)" if exposure is None else "exposure × exp(offset)"
+        raise ValueError(
+            f"{what} must be from 1e-100 to 1e100, got {found[bad[0]]:g} with offset {offset[bad[0]]:g} at index {bad[0]}"
+        )
+
+
+def known(model: Any, exposure: Any, offset: Any, rows: int) -> dict[str, NDArray[np.float64]]:
+    """Exposures and offsets of so many rows, by the names that a model has for them."""
+    found = {}
+    if exposure is not None:
+        if model.exposure is None:
+            raise ValueError("exposure was passed, but the model was fitted without exposure")
+        exposure = found[model.exposure] = exposures(exposure, rows)
+    if offset is None and model.offset is not None:
+        raise ValueError("the model was fitted with offset: pass one number for each row, as offset=…")
+    if offset is not None:
+        if model.offset is None:
+            raise ValueError("offset was passed, but the model was fitted without offset")
+        offset = found[model.offset] = offsets(offset, rows)
+        if model.task != "regression":
+            factors(offset, exposure)
+    return found
+
+
 def same_length(X: Any, y: Any) -> None:
     """An error unless there is a target for each row."""
     rows, targets = _num_samples(X), _num_samples(y)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._look import INTERCEPT, number, signed
+from ._look import INTERCEPT, OFFSET, number, signed
 
 
 def as_table(row: Any) -> Any:
@@ -19,18 +19,18 @@ def as_table(row: Any) -> Any:
     return row
 
 
-def one_row(model: Any, row: Any) -> Any:
+def one_row(model: Any, row: Any, offset: Any = None) -> Any:
     """The explanation of one row."""
-    frame = model.explain(as_table(row))
+    frame = model.explain(as_table(row), None if offset is None else np.ravel(offset))
     rows = frame["row"].max() + 1
     if rows != 1:
         raise ValueError(f"needs one row, got {rows}")
     return frame
 
 
-def sentence(model: Any, row: Any) -> str:
+def sentence(model: Any, row: Any, offset: Any = None) -> str:
     """What is predicted for `row` and which rules make it so."""
-    frame = one_row(model, row)
+    frame = one_row(model, row, offset)
     native = model._model
     if "class" not in frame:
         return _one(frame, native, native.task, native.classes, model._parts())
@@ -62,7 +62,9 @@ def _one(
         claim = f"the probability that {target} is {classes[-1]} is {number(chance(model, score, scores), 3)}{rest}"
         unit = {"identity": "", "softmax": " in its score"}.get(model.link, " in log-odds")
     base = float(frame.loc[frame["rule"] == INTERCEPT, "contribution"].iloc[0])
+    known = frame.loc[frame["rule"] == OFFSET, "contribution"] if model.offset is not None else []
     rules = frame[frame["rule"] != INTERCEPT]
+    rules = rules.iloc[: len(rules) - len(known)]
     fired = rules[rules["fired"]]
     # The largest reasons first.
     fired = fired.loc[fired["contribution"].abs().sort_values(ascending=False, kind="stable").index]
@@ -70,6 +72,7 @@ def _one(
     since = {rule: "by the trend" if rule in trends else "since" for rule in fired["rule"]}
     reasons = [f"{signed(c)} {since[r]} {r}" for r, c in zip(fired["rule"], fired["contribution"], strict=True)]
     text = f"{claim}: {number(base)} to start with{unit}"
+    text += "".join(f", {signed(float(c))} by the offset" for c in known)
     text += "".join(f", {reason}" for reason in reasons)
     idle = len(rules) - len(fired)
     if idle:

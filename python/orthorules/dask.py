@@ -286,7 +286,14 @@ class _DistributedRules:
         return {"client": self.client, **self._local.get_params(deep)}
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, *, categorical: list[str] | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        exposure: Any = None,
+        *,
+        categorical: list[str] | None = None,
+        offset: None = None,
     ) -> Self:
         """Learns rules.
 
@@ -299,8 +306,12 @@ class _DistributedRules:
         sample_weight, exposure : as y, optional
         categorical : list of text, optional
             With files: columns of numbers that are categories.
+        offset : refused
+            Fold it into y (squared loss) or exposure (Poisson and gamma loss) instead.
         """
         local = self._local
+        if offset is not None:
+            raise ValueError("offset cannot be had on several machines: pass y - offset as y, or exp(offset) as exposure")
         refuse(local, "sample_weight")
         client = _client(self.client)
         if isinstance(X, str | os.PathLike):

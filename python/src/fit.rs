@@ -110,8 +110,8 @@ pub(crate) fn parameters(
 /// rules found so far.
 #[pyfunction]
 #[pyo3(signature = (
-    table, *, task, target, weight = None, exposure = None, groups = None, positive = None, preset = None,
-    cuts = None, monotone = None, callback = None, keep = false, **options
+    table, *, task, target, weight = None, exposure = None, offset = None, groups = None, positive = None,
+    preset = None, cuts = None, monotone = None, callback = None, keep = false, **options
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
@@ -121,6 +121,7 @@ pub(crate) fn fit(
     target: String,
     weight: Option<String>,
     exposure: Option<String>,
+    offset: Option<String>,
     groups: Option<String>,
     positive: Option<String>,
     preset: Option<&str>,
@@ -133,7 +134,7 @@ pub(crate) fn fit(
     let task: Task = task.parse().map_err(exception)?;
     let params = parameters(preset, cuts, monotone, options)?;
     params.check(task.loss(), 1).map_err(exception)?;
-    let roles = Roles { target, task: Some(task), positive, weight, exposure, groups, ..Roles::default() };
+    let roles = Roles { target, task: Some(task), positive, weight, exposure, offset, groups, ..Roles::default() };
     let columns = std::mem::take(&mut table.borrow_mut().columns);
     let spelled_numbers = table.borrow().spelled_numbers;
 

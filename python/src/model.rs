@@ -211,6 +211,12 @@ impl Model {
         self.model.exposure.as_deref()
     }
 
+    /// The name of the offset column, if there was one.
+    #[getter]
+    fn offset(&self) -> Option<&str> {
+        self.model.offset.as_deref()
+    }
+
     /// What is predicted.
     #[getter]
     fn task(&self) -> String {
@@ -312,18 +318,19 @@ impl Model {
     }
 
     /// For every size its number of rules, its complexity and its mean loss on the rows of `table`. The table holds the
-    /// target and, where they are named, weights and exposures.
-    #[pyo3(signature = (table, weight = None, exposure = None))]
+    /// target and, where they are named, weights, exposures and offsets.
+    #[pyo3(signature = (table, weight = None, exposure = None, offset = None))]
     fn risks(
         &self,
         py: Python<'_>,
         table: &Table,
         weight: Option<String>,
         exposure: Option<String>,
+        offset: Option<String>,
     ) -> PyResult<Vec<(usize, usize, f64)>> {
         let columns = table.columns.clone();
         let mut model = (*self.model).clone();
-        (model.weight, model.exposure) = (weight, exposure);
+        (model.weight, model.exposure, model.offset) = (weight, exposure, offset);
         let evaluated = py.detach(|| guarded(|| model.evaluate(&orthorules::Table::new(columns)?)))?;
         Ok(evaluated.into_iter().map(|e| (e.rules, e.complexity, e.risk)).collect())
     }
@@ -436,6 +443,12 @@ impl Activations {
     fn scores<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
         let steps = steps(&self.model, &self.sizes, size)?;
         Ok(steps.iter().enumerate().map(|(e, step)| array(py, self.fired.scores(e, step))).collect())
+    }
+
+    /// The offset of every row, where the model has any.
+    fn offsets<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        let offsets: Vec<f64> = (0..self.rows).map_while(|row| self.fired.offset(row)).collect();
+        self.model.offset.as_ref().map(|_| array(py, offsets))
     }
 
     /// For which rows a rule holds.

@@ -19,6 +19,7 @@ QUOTE, COMMENT, UNICODE, LINES = 'a"b', "x;--", "größe 日本", "two\nlines*/"
 MARKUP, KEYWORD, TICKS, FLAG, DERIVED = "<![CDATA[ ]]>", "select", "it's `quoted` \\", "flag", "order_date.month"
 ORDERED = "size <= ?"
 YEARS = "years' \"exposure\""
+KNOWN = "known; -- */ 'part'"
 
 LEVELS = ["it's", 'say "x"', "x;--", "*/", "<![CDATA[", "new\nline", "back\\slash", "${home}"]
 LEVELS += ["日本", "??/", "a & b", "3"]
@@ -191,6 +192,11 @@ MODELS = {
     ),
     "poisson": single(task="poisson", loss="poisson", target="claims", scale=0.5),
     "exposure": single(task="poisson", loss="poisson", target="claims", exposure=YEARS, scale=0.5),
+    "offset": single(version=2, task="regression", loss="squared", target="y", offset=KNOWN),
+    "offset_constant": single(version=2, task="gamma", loss="gamma", target="y", offset=KNOWN, chosen=0),
+    "offset_counts": with_trends(
+        LINES_OF, 0.05, task="poisson", loss="poisson", target="claims", exposure=YEARS, offset=KNOWN
+    ),
     "sets": with_sets(task="regression", loss="squared", target="y"),
     "gamma": single(version=2, task="gamma", loss="gamma", target="amount", exposure=YEARS, scale=0.5),
     "several": several(),
@@ -237,6 +243,7 @@ def table():
         else:
             columns[name] = texts(random, column["levels"])
     columns[YEARS] = random.choice([0.25, 1.0, 2.0, 3.5], ROWS)
+    columns[KNOWN] = random.choice([-1.5, 0.1 + 0.2, -0.0, 2.0], ROWS)
     return pd.DataFrame(columns)
 
 
@@ -294,7 +301,8 @@ def judged(name, frame):
     model = orthorules.from_json(json.dumps(MODELS[name]))
     engine, count = model._model, len(frame)
     exposure = frame[YEARS].to_numpy() if engine.exposure else None
-    applied = model._apply(frame[[c["name"] for c in COLUMNS]], exposure)
+    offset = frame[KNOWN].to_numpy() if engine.offset else None
+    applied = model._apply(frame[[c["name"] for c in COLUMNS]], exposure, offset)
     scores = np.array(applied.scores(engine.chosen)).T
     predictions = applied.predict(engine.chosen).reshape(count, -1)
     reasons = [{} for _ in range(count)]
@@ -316,7 +324,8 @@ def judged(name, frame):
                 largest = max(abs(low - zero), abs(high - zero)) / per
             weights[text, label] = weight
             sizes[text] = max(abs(weight) * largest, sizes.get(text, 0.0))
-    names = [c["name"] for c in COLUMNS if c["name"] in used] + ([YEARS] if engine.exposure else [])
+    names = [c["name"] for c in COLUMNS if c["name"] in used]
+    names += ([YEARS] if engine.exposure else []) + ([KNOWN] if engine.offset else [])
     return Case(name, model, list(engine.classes), scores, predictions, reasons, weights, sizes, names)
 
 

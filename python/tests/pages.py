@@ -168,6 +168,19 @@ def _counts(n, seed):
     return frame.assign(years=years, claims=random.poisson(years * 0.4 * np.exp(0.7 * _score(frame))))
 
 
+def _known_costs(n, seed):
+    frame = _regression(n, seed)
+    known = np.random.default_rng(seed + 1).uniform(-50, 50, n).round(1)
+    return frame.assign(known=known, cost=frame["cost"] + known)
+
+
+def _known_counts(n, seed):
+    random = np.random.default_rng(seed)
+    frame = _columns(random, n)
+    years, known = random.uniform(0.2, 3, n).round(2), random.normal(0, 0.7, n).round(3)
+    return frame.assign(years=years, known=known, claims=random.poisson(years * np.exp(known - 1 + 0.7 * _score(frame))))
+
+
 def _amounts(n, seed):
     random = np.random.default_rng(seed)
     frame = _columns(random, n)
@@ -208,15 +221,23 @@ CASES = {
     "a list for each class": (_several, "care", ["--multiclass", "one-vs-rest"]),
     "amounts": (_amounts, "cost", ["--task", "gamma"]),
     "counts": (_counts, "claims", ["--task", "poisson", "--exposure", "years"]),
+    "known costs": (_known_costs, "cost", ["--offset", "known"]),
+    "known counts": (
+        _known_counts,
+        "claims",
+        ["--task", "poisson", "--exposure", "years", "--offset", "known", "--terms", "linear"],
+    ),
     "slopes": (_slopes, "cost", ["--terms", "hinge"]),
     "sloping chances": (_sloping_chances, "returned", ["--positive", "yes", "--terms", "linear"]),
     "sloping counts": (_sloping_counts, "claims", ["--task", "poisson", "--exposure", "years", "--terms", "hinge"]),
 }
 
 # Cases by what they predict: counts have exposures.
-COUNTS = ("counts", "sloping counts")
-NUMBERS = ("regression", "amounts", "slopes")
+COUNTS = ("counts", "sloping counts", "known counts")
+NUMBERS = ("regression", "amounts", "slopes", "known costs")
 SLOPING = ("slopes", "sloping chances", "sloping counts")
+# Cases with a part of the score that is known.
+OFFSET = ("known costs", "known counts")
 
 
 def columns_of(rule):
@@ -246,7 +267,16 @@ def random_rows(case, n, seed=9):
         frame.loc[random.random(n) < 0.1, name] = None
     if case in COUNTS:
         frame["years"] = random.uniform(0.2, 3, n)
+    if case in OFFSET:
+        frame["known"] = random.uniform(-1, 1, n)
     return frame
+
+
+def taken_apart(case, rows):
+    """The columns that rules may use; the exposures and offsets of a case as arguments; the offsets alone."""
+    exposure = {"exposure": rows["years"]} if case in COUNTS else {}
+    offset = {"offset": rows["known"]} if case in OFFSET else {}
+    return rows.drop(columns=["years", "known"], errors="ignore"), exposure | offset, offset
 
 
 class Made:

@@ -92,7 +92,7 @@ def test_the_attribute_is_there_only_if_rows_were_given(friedman):
         (lambda X, y: [X, y], r"eval_set must be \(X, y\)"),
         (lambda X, y: (X,), r"eval_set must be \(X, y\)"),
         (lambda X, y: X, r"eval_set must be \(X, y\)"),
-        (lambda X, y: (X, y, y, y, y), r"eval_set must be \(X, y\)"),
+        (lambda X, y: (X, y, y, y, y, y), r"eval_set must be \(X, y\)"),
         (lambda X, y: (X, y[:-1]), r"eval_set\[0\]: .*X has 200 rows, y has 199"),
         (lambda X, y: [(X, y), (X, y.where(y.index != 3))], r"eval_set\[1\]: .*index 3 is missing"),
         (lambda X, y: (X.iloc[:, 1:], y), r"eval_set\[0\]: .*feature names"),

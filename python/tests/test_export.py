@@ -58,7 +58,7 @@ def test_what_cannot_be_is_refused(tmp_path):
             orthorules.from_json(document).export(target)
 
 
-@pytest.mark.parametrize("name", ["exposure", "several", "members"])
+@pytest.mark.parametrize("name", ["exposure", "offset_counts", "several", "members"])
 def test_the_command_line_writes_the_same(name, command, tmp_path):
     model = case(name).model
     model.save(tmp_path / "m.json")

@@ -98,6 +98,7 @@ def evaluate(folder, wanted, frame, data):
 
 # One model on all rows, and one for each other way to a prediction on some.
 SIZES = {"logistic": ROWS, "regression": 300, "identity": 300, "exposure": 300, "several": 300, "several_identity": 300}
+SIZES |= {"offset": 300, "offset_constant": 300, "offset_counts": 300}
 SIZES |= {"lines": 300, "hinges": 300, "hinge_classes": 300, "line_counts": 300, "several_trends": 300}
 
 

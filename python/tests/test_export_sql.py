@@ -7,7 +7,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from export_cases import CHANGES, KINDS, MODELS, ROWS, YEARS, case, close, ordered, plain, table
+from export_cases import CHANGES, KINDS, KNOWN, MODELS, ROWS, YEARS, case, close, ordered, plain, table
 from export_tools import postgresql, program
 
 DIALECTS = ["sqlite", "duckdb", "postgresql", "spark"]
@@ -18,7 +18,7 @@ SAME = 1e-12
 
 def records():
     """The rows with a number each, None where a value is missing; NaN stays what it is."""
-    kinds = KINDS | {YEARS: "numeric"}
+    kinds = KINDS | {YEARS: "numeric", KNOWN: "numeric"}
     frame = table()
     odd = np.arange(ROWS) % 2 == 0
     columns = [range(ROWS)]

@@ -42,6 +42,11 @@ def score(ensemble, size, row):
     return total
 
 
+def beside(model, total, row):
+    """A score with the offset of the row, if the model has one."""
+    return total + row[model["offset"]] if "offset" in model else total
+
+
 def lists(model):
     """The ensembles of a document: one, or one for each class."""
     if model.get("multiclass") != "shared":
@@ -76,7 +81,7 @@ def logistic(x):
 def predict(model, row):
     """A number, or the probability of each of `classes`."""
     ensembles = lists(model)
-    scores = [score(e, size, row) for e, size in zip(ensembles, chosen(ensembles), strict=True)]
+    scores = [beside(model, score(e, size, row), row) for e, size in zip(ensembles, chosen(ensembles), strict=True)]
     if model["task"] == "regression":
         return scores[0]
     if model["task"] in ("poisson", "gamma"):
@@ -166,6 +171,8 @@ FITS = {
     "counts": ("claims", ["--task", "poisson", "--exposure", "days"]),
     "counts alone": ("claims", ["--task", "poisson"]),
     "amounts": ("minutes", ["--task", "gamma", "--exposure", "days"]),
+    "known part": ("minutes", ["--offset", "days"]),
+    "known factor": ("minutes", ["--task", "gamma", "--offset", "days"]),
     "three classes": ("grade", []),
     "three classes, a list each": ("grade", ["--multiclass", "one-vs-rest"]),
     "forest of numbers": ("minutes", ["--preset", "sirus", "--num-trees", "50"]),
@@ -207,8 +214,8 @@ def test_predictions_follow_from_the_file(command, tmp_path, name, seed):
         place = [list(map(str, loaded.classes_)).index(label) for label in model["classes"]]
         predicted = [[row[c] for c in place] for row in predicted]
     else:
-        exposure = {"exposure": [row["days"] for row in table]} if "exposure" in model else {}
-        predicted = [[x] for x in loaded.predict(frame(table), **exposure).tolist()]
+        known = {role: [row["days"] for row in table] for role in ("exposure", "offset") if role in model}
+        predicted = [[x] for x in loaded.predict(frame(table), **known).tolist()]
     for ours, theirs in zip(wide, predicted, strict=True):
         assert all(close(a, b) for a, b in zip(ours, theirs, strict=True)), (ours, theirs)
     # Sums are the same to the last bit.
@@ -231,7 +238,7 @@ def test_golden_files_are_predicted_by_the_document():
         ensembles = lists(model)
         for ensemble, sizes in zip(ensembles, expected["scores"], strict=True):
             for size, scores in zip(ensemble["path"], sizes, strict=True):
-                assert [score(ensemble, size, row) for row in table] == scores, path
+                assert [beside(model, score(ensemble, size, row), row) for row in table] == scores, path
         for row, theirs in zip(table, expected["predictions"], strict=True):
             ours = predict(model, row)
             pairs = zip(ours, theirs, strict=True) if isinstance(ours, list) else [(ours, theirs)]

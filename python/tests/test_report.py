@@ -66,11 +66,9 @@ def test_a_thousand_typed_rows_get_the_engine_s_predictions_and_rules(made, chro
     # A few at a time: a script that takes long is taken for one that hangs.
     for start in range(0, len(rows), 50):
         typed += chromium.execute_script(TYPE, [pages.values(rows, i) for i in range(start, start + 50)])
-    features = rows.drop(columns="years", errors="ignore")
-    if case in pages.COUNTS:
-        expected = model.predict(features, exposure=rows["years"])[:, None]
-    elif case in pages.NUMBERS:
-        expected = model.predict(features)[:, None]
+    features, known, offset = pages.taken_apart(case, rows)
+    if case in (*pages.COUNTS, *pages.NUMBERS):
+        expected = model.predict(features, **known)[:, None]
     else:
         # The page has the classes in the model's order, the estimator in its own.
         order = [list(model.classes_).index(c) for c in made[case].document()["classes"]]
@@ -80,7 +78,8 @@ def test_a_thousand_typed_rows_get_the_engine_s_predictions_and_rules(made, chro
     assert np.abs(found - expected).max() <= 1e-12 * np.maximum(1, np.abs(expected)).max()
     assert len(np.unique(found.round(9), axis=0)) > 10, "rows that all get the same prediction prove nothing"
 
-    explained = model.explain(features)
+    explained = model.explain(features, **offset)
+    explained = explained[explained["rule"] != "offset"]
     classes = list(explained["class"].unique()) if "class" in explained else [None]
     fired = {}
     for key, part in explained[explained["rule"] != "always (intercept)"].groupby("row"):
@@ -116,7 +115,7 @@ def test_the_slider_changes_table_and_form(made, chromium, case):
     for _ in range(int(slider.get_attribute("max")) + 1):
         lines, fields, text, label = chromium.execute_script(SHOWN)
         used = {column for e, k in lines for column in pages.columns_of(ensembles[e]["rules"][k])}
-        assert set(fields) - {document.get("exposure")} == used
+        assert set(fields) - {document.get("exposure"), document.get("offset")} == used
         most = max(sum(e == line[0] for line in lines) for e in range(len(ensembles)))
         assert re.match(rf"(up to )?{most} rules?\b", label), (label, most)
         seen.append((len(lines), text))
@@ -200,9 +199,9 @@ def test_coverage_and_means_are_those_of_the_table(made, chromium):
         assert chromium.execute_script("return orthorules.view.test.training") is False
         document = made[case].document()
         ensembles = pages.lists(document)
-        features = data.drop(columns=[made[case].target, "years"], errors="ignore")
+        features, _, offset = pages.taken_apart(case, data.drop(columns=made[case].target))
         largest = model.at(complexity=10**9)
-        explained = largest.explain(features)
+        explained = largest.explain(features, **offset)
         parts = explained.groupby("class", sort=False) if "class" in explained else [(None, explained)]
         for e, (label, part) in enumerate(parts):
             if case in pages.COUNTS:
@@ -235,7 +234,7 @@ return arguments[0].map(([row, goal, locked, exposure]) =>
 
 def goals(made, case, prediction):
     """A goal that the row has not reached, as the page, the command line and Python have it."""
-    if case in ("regression", "slopes"):
+    if case in ("regression", "slopes", "known costs"):
         return {"below": prediction - 3}, ["--below", str(prediction - 3)], {"below": prediction - 3}
     if case in (*pages.COUNTS, "amounts"):
         return {"above": prediction * 1.5}, ["--above", str(prediction * 1.5)], {"above": prediction * 1.5}
@@ -249,14 +248,14 @@ def test_page_command_and_python_find_the_same_changes(made, chromium, command, 
     rows = pages.random_rows(case, 12, seed=4)
     rows.to_csv(made[case].folder / "rows.csv", index=False)
     model = orthorules.load(made[case].model)
-    features = rows.drop(columns="years", errors="ignore")
-    exposure = rows["years"] if case in pages.COUNTS else None
-    predicted = model.predict(features, exposure=exposure) if case in pages.COUNTS else model.predict(features)
+    features, known, _ = pages.taken_apart(case, rows)
+    exposure = known.get("exposure")
+    predicted = model.predict(features, **known)
     asked, lines = [], []
     for i in range(len(rows)):
         locked = ["region"] if i % 3 == 0 else []
         here, flags, there = goals(made, case, predicted[i])
-        row = pages.values(features, i)
+        row = pages.values(rows, i)
         asked.append([row, here, locked, 1 if exposure is None else float(exposure[i])])
         lock = ["--lock", ",".join(locked)] if locked else []
         file = made[case].folder / "rows.csv"
@@ -272,7 +271,7 @@ def test_page_command_and_python_find_the_same_changes(made, chromium, command, 
         assert here == command_line
         for a, b in zip(page["answers"], told["answers"], strict=True):
             assert a["scores"] == b["scores"]
-        options = {"exposure": exposure[i : i + 1]} if exposure is not None else {}
+        options = {role: values[i : i + 1] for role, values in known.items()}
         frame = model.recourse(features.iloc[i : i + 1], lock=locked, **there, **options)
         flat = [(n, *c) for n, changes in enumerate(command_line, 1) for c in changes]
         assert list(frame[["answer", "column", "change", "example", "steps"]].itertuples(index=False, name=None)) == flat
