@@ -88,7 +88,8 @@ impl BestPath {
         extensions.sort_by(|a, b| self.promise(b).total_cmp(&self.promise(a)));
         let mut best: Option<Refitted> = None;
         for by in extensions.iter().take(REFITTED) {
-            let (state, moved_to) = by.from.state_trying(&by.found, boosting);
+            let rival = best.as_ref().map_or(f64::INFINITY, |best| best.state.risk);
+            let (state, moved_to) = by.from.state_trying(&by.found, boosting, rival);
             if best.as_ref().is_none_or(|b| rounded(self.gain(&state)) > rounded(self.gain(&b.state))) {
                 best = Some(Refitted { state, moved_to, by });
             }

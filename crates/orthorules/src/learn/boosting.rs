@@ -153,14 +153,14 @@ impl State {
 
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
     pub(crate) fn add(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
-        let moved_to = self.try_adding(found, rule, boosting);
+        let moved_to = self.try_adding(found, rule, boosting, f64::INFINITY);
         self.settle(boosting);
         moved_to
     }
 
     /// The same, but where classes share their rules, or on large tables beside trends, the weights are only so near to the best ones
-    /// that ensembles can be compared.
-    pub(crate) fn try_adding(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
+    /// that ensembles can be compared. Where the risk will not come below `rival`, they may be farther.
+    pub(crate) fn try_adding(&mut self, found: &Found, rule: Rule, boosting: &Boosting, rival: f64) -> Vec<u32> {
         self.complexity += rule.complexity();
         if found.trend.is_some() || !self.trends.is_empty() {
             let moved_to = self.add_beside_trends(found, boosting);
@@ -170,7 +170,7 @@ impl State {
         let (loss, params) = (boosting.response.loss, boosting.params);
         let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
         if boosting.response.classes > 0 {
-            self.by_class = softmax::begin(&self.by_class, &self.cells, params);
+            self.by_class = softmax::begin(&self.by_class, &self.cells, params, rival);
         } else {
             let signs = boosting.signs_of(found);
             self.weights = refit::update(&self.weights, signs, loss, &self.cells, params);

@@ -52,10 +52,11 @@ impl Known {
         Searched { rules, noise }
     }
 
-    /// The ensemble with one more rule, as [`State::try_adding`] leaves it, and where its rows went, cell by cell.
-    pub(crate) fn state_trying(&self, found: &Found, boosting: &Boosting) -> (State, Vec<u32>) {
+    /// The ensemble with one more rule, as [`State::try_adding`] leaves it beside a `rival`, and where its rows went, cell
+    /// by cell.
+    pub(crate) fn state_trying(&self, found: &Found, boosting: &Boosting, rival: f64) -> (State, Vec<u32>) {
         let mut state = self.state.clone();
-        let moved_to = state.try_adding(found, boosting.rule_of(found), boosting);
+        let moved_to = state.try_adding(found, boosting.rule_of(found), boosting, rival);
         (state, moved_to)
     }
 

@@ -81,7 +81,8 @@ fn replaced(boosting: &Boosting, now: &Known, rule: &Rc<Rule>, least: usize) -> 
         if boosting.response.loss.is_quadratic() && !enough(promised) {
             continue;
         }
-        let (state, moved_to) = dropped.state_trying(&found, boosting);
+        let rival = best.as_ref().map_or(f64::INFINITY, |(_, best, _)| best.risk);
+        let (state, moved_to) = dropped.state_trying(&found, boosting, rival);
         if enough(state.risk) && best.as_ref().is_none_or(|(_, best, _)| state.risk < best.risk) {
             best = Some((found, state, moved_to));
         }

@@ -1,34 +1,40 @@
 //! Statistics of many bins for all classes that share their rules: the classes side by side.
 //!
 //! The plain loop is `for cell, bin, class: G += count · μ, D += count · δ, and N_k += count · δ for the rules k of the cell`. Most
-//! bins of a cell are empty where cells are many, so that only those with rows are visited, once for all classes.
+//! bins of a cell are empty where cells are many, so that only those with rows are visited, once for all classes. Those of
+//! some cells are visited bin by bin: the sums of one bin stay in the nearest cache, and what the cells have in the next one.
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::engine::count::amount::Amount;
 use crate::engine::count::lanes::orthogonalise_each;
 use crate::engine::count::tally::{Counts, Tally};
+use crate::engine::refit::softmax::added;
 use crate::engine::score::statistics::StatisticsMut;
 use crate::engine::score::{ClassScorers, Scorer};
 
+/// Cells whose probabilities stay in a near cache while all bins are visited.
+const CELLS_IN_A_BLOCK: usize = 256;
+
 /// Sums of the bins of some columns.
 pub(crate) struct ClassLanes {
-    classes: usize,
-    /// Numbers of each bin and class: G, D and one for each basis vector.
+    /// How many numbers a bin has of a kind: one for each class, filled up to a multiple of four.
+    stride: usize,
+    /// Kinds of numbers of each bin: G, D and one for each basis vector.
     numbers: usize,
     /// How many rows each bin has, as the search counts them.
     rows: Vec<f64>,
-    /// `bins × numbers × classes`; those of basis vectors are sums of d·q.
+    /// `bins × numbers × stride`; those of basis vectors are sums of d·q.
     values: Vec<f64>,
 }
 
 impl ClassLanes {
     /// From what was counted, in units of this mass.
     pub(crate) fn new(tally: &Tally, scorers: &ClassScorers, unit: f64) -> Self {
-        let (bins, classes) = (tally.sums.len(), scorers.each.len());
+        let (bins, stride) = (tally.sums.len(), scorers.stride);
         let numbers = 2 + scorers.each[0].t;
         let mut lanes =
-            Self { classes, numbers, rows: vec![0.0; bins], values: scratch::zeros(bins * numbers * classes) };
+            Self { stride, numbers, rows: vec![0.0; bins], values: scratch::zeros(bins * numbers * stride) };
         match &tally.counts {
             Counts::Rows(counts) => spread_rows(&mut lanes, scorers, counts, unit),
             Counts::Units(counts) => {
@@ -46,7 +52,7 @@ impl ClassLanes {
 
     /// Takes what every bin has of a class from its G.
     fn subtract_targets<T: Amount>(&mut self, counts: &[T], unit: f64) {
-        let each = self.numbers * self.classes;
+        let each = self.numbers * self.stride;
         for (class, counts) in counts.chunks_exact(self.rows.len().max(1)).enumerate() {
             for (bin, count) in counts.iter().enumerate() {
                 self.values[bin * each + class] -= unit * count.number();
@@ -58,9 +64,9 @@ impl ClassLanes {
     pub(crate) fn statistics(&self, class: usize, scorer: &Scorer) -> Vec<f64> {
         let stride = scorer.stride();
         let mut stats = scratch::zeros(self.rows.len() * stride);
-        let bins = self.values.chunks_exact(self.numbers * self.classes).zip(&self.rows);
+        let bins = self.values.chunks_exact(self.numbers * self.stride).zip(&self.rows);
         for (stats, (values, rows)) in stats.chunks_exact_mut(stride).zip(bins) {
-            let mut own = values.iter().skip(class).step_by(self.classes).copied();
+            let mut own = values.iter().skip(class).step_by(self.stride).copied();
             let (gradient, curvature) = (own.next().unwrap_or_default(), own.next().unwrap_or_default());
             StatisticsMut::of(stats).add(*rows, gradient, curvature, own);
         }
@@ -85,31 +91,54 @@ vectorised! {
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn spread<T: Amount>(lanes: &mut ClassLanes, scorers: &ClassScorers, counts: &[T], unit: f64) {
-    let (classes, bins) = (lanes.classes, lanes.rows.len().max(1));
-    let each = lanes.numbers * classes;
+    // Loops of a known length are unrolled.
+    match lanes.stride / 4 {
+        1 => spread_fours(1, lanes, scorers, counts, unit),
+        2 => spread_fours(2, lanes, scorers, counts, unit),
+        3 => spread_fours(3, lanes, scorers, counts, unit),
+        7 => spread_fours(7, lanes, scorers, counts, unit),
+        fours => spread_fours(fours, lanes, scorers, counts, unit),
+    }
+}
+
+/// The same for so many times four classes.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &ClassScorers, counts: &[T], unit: f64) {
+    let bins = lanes.rows.len().max(1);
+    let each = lanes.numbers * fours;
     let basis = &scorers.each[0].basis;
     let zero = T::default();
-    let shared = scorers.means.chunks_exact(classes).zip(scorers.deltas.chunks_exact(classes));
-    let mut d = vec![0.0; classes];
-    for ((cell, counts), (means, deltas)) in counts.chunks_exact(bins).enumerate().zip(shared) {
-        for (some, first) in counts.chunks(8).zip((0..).step_by(8)) {
-            if some.iter().fold(zero, |any, &count| any | count) <= zero {
-                continue;
+    let (means, deltas) = (scorers.means.as_chunks::<4>().0, scorers.deltas.as_chunks::<4>().0);
+    let values = lanes.values.as_chunks_mut::<4>().0;
+    let mut filled: Vec<Vec<(usize, T)>> = vec![Vec::new(); bins];
+    let mut d = vec![[0.0; 4]; fours];
+    for (block, counts) in counts.chunks(CELLS_IN_A_BLOCK * bins).enumerate() {
+        for (cell, counts) in (block * CELLS_IN_A_BLOCK..).zip(counts.chunks_exact(bins)) {
+            for (some, first) in counts.chunks(8).zip((0..).step_by(8)) {
+                if some.iter().fold(zero, |any, &count| any | count) <= zero {
+                    continue;
+                }
+                let some = some.iter().zip(first..).filter(|(count, _)| **count > zero);
+                some.for_each(|(&count, bin): (_, usize)| filled[bin].push((cell, count)));
             }
-            for (&count, bin) in some.iter().zip(first..).filter(|(count, _)| **count > zero) {
+        }
+        for ((bin, values), rows) in filled.iter_mut().zip(values.chunks_exact_mut(each)).zip(&mut lanes.rows) {
+            let (sums, along) = values.split_at_mut(2 * fours);
+            let (g, all) = sums.split_at_mut(fours);
+            for (cell, count) in bin.drain(..) {
                 let count = count.number();
-                lanes.rows[bin] += count;
+                *rows += count;
                 let mass = unit * count;
-                let (sums, along) = lanes.values[bin * each..][..each].split_at_mut(2 * classes);
-                let (g, all) = sums.split_at_mut(classes);
-                for class in 0..classes {
-                    d[class] = mass * deltas[class];
-                    g[class] += mass * means[class];
-                    all[class] += d[class];
+                let (means, deltas) = (&means[cell * fours..][..fours], &deltas[cell * fours..][..fours]);
+                for v in 0..fours {
+                    d[v] = deltas[v].map(|delta| mass * delta);
+                    g[v] = added(g[v], means[v].map(|mean| mass * mean));
+                    all[v] = added(all[v], d[v]);
                 }
                 for &k in basis.of(cell) {
-                    let rule = &mut along[k as usize * classes..][..classes];
-                    rule.iter_mut().zip(&d).for_each(|(sum, d)| *sum += d);
+                    let rule = &mut along[k as usize * fours..][..fours];
+                    (0..fours).for_each(|v| rule[v] = added(rule[v], d[v]));
                 }
             }
         }

@@ -37,7 +37,7 @@ const LOGARITHM_TERMS: u32 = 16;
 /// exp(x), to the last digits; what would overflow, or vanish, is cut off before.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn exp(x: f64) -> f64 {
+pub(super) fn exp(x: f64) -> f64 {
     let x = x.clamp(-708.0, 709.0);
     let shifted = x * std::f64::consts::LOG2_E + MAGIC;
     let power = shifted - MAGIC;

@@ -4,6 +4,7 @@ use super::NOISE;
 use crate::base::linalg::Cholesky;
 use crate::base::wire::wire;
 use crate::engine::cells::Cells;
+use std::sync::Arc;
 
 /// The columns from which z is made, before they are orthogonal: the constant, if it is one of them, and the rules.
 #[derive(Debug, Clone, Default)]
@@ -12,9 +13,9 @@ pub(crate) struct Basis {
     /// Which rules are held at 0 and not in it.
     held: Vec<bool>,
     /// The rules of all cells, one cell after another; the number of a column. The constant is not listed.
-    members: Vec<u32>,
+    members: Arc<[u32]>,
     /// Where those of each cell end.
-    ends: Vec<u32>,
+    ends: Arc<[u32]>,
     /// L, column by column.
     pub(crate) factor: Cholesky,
     rows: f64,
@@ -33,12 +34,25 @@ impl Basis {
             && self.factor.has_size(t)
     }
 
-    /// The next cell, with so many rows.
-    fn push(&mut self, members: &[usize], rows: f64) {
-        self.members.extend(members.iter().map(|&k| k as u32));
-        self.ends.push(self.members.len() as u32);
-        self.rows += rows;
-        self.listed += rows * members.len() as f64;
+    /// The columns of all cells, without a factor.
+    pub(super) fn of_cells(cells: &Cells, constant: bool, held: &[bool]) -> Self {
+        let (mut members, mut ends) = (Vec::new(), Vec::with_capacity(cells.len()));
+        let mut basis = Self { constant, held: held.to_vec(), ..Self::default() };
+        for cell in 0..cells.len() {
+            let (before, rows) = (members.len(), cells.sums(cell).rows as f64);
+            let free = cells.rules_of(cell).iter().filter(|&&k| !held[k as usize]);
+            members.extend(free.map(|&k| u32::from(constant) + k));
+            ends.push(members.len() as u32);
+            basis.rows += rows;
+            basis.listed += rows * (members.len() - before) as f64;
+        }
+        Self { members: members.into(), ends: ends.into(), ..basis }
+    }
+
+    /// The same columns, with the factor of what their products add up to and λ for the rules.
+    pub(super) fn factored(self, mut gram: Vec<f64>, t: usize, lambda: f64) -> Self {
+        (usize::from(self.constant)..t).for_each(|k| gram[k * t + k] += lambda);
+        Self { factor: Cholesky::new(&gram, t, NOISE).transposed(), ..self }
     }
 
     /// The listed columns of a cell; none where nothing is orthogonal.
@@ -116,19 +130,15 @@ pub(super) fn basis(
     let first = usize::from(constant);
     let mut gram = vec![0.0; t * t];
     let mut active = Vec::with_capacity(t);
-    let mut basis = Basis { constant, held: held.to_vec(), ..Basis::default() };
+    let basis = Basis::of_cells(cells, constant, held);
     for (cell, d) in d.iter().enumerate() {
-        let free = cells.rules_of(cell).iter().filter(|&&k| !held[k as usize]);
         active.clear();
-        active.extend((0..first).chain(free.map(|&k| first + k as usize)));
-        basis.push(&active[first..], cells.sums(cell).rows as f64);
+        active.extend(basis.columns_of(cell));
         for (position, &i) in active.iter().enumerate() {
             active[..=position].iter().for_each(|&j| gram[i * t + j] += d);
         }
         trends.iter().for_each(|trends| trends.add_cell(cell, &active, (first, held), (t, &mut gram)));
     }
     trends.iter().for_each(|trends| trends.add_pairs((first, held), (t, &mut gram)));
-    (first..t).for_each(|k| gram[k * t + k] += lambda);
-    basis.factor = Cholesky::new(&gram, t, NOISE).transposed();
-    basis
+    basis.factored(gram, t, lambda)
 }

@@ -4,22 +4,25 @@
 //! curvature. What a query is worth to all is `value² = (K − 1)/K · Σ_c value_c²`: with two classes it is the
 //! value for one score, of which the other is the negative.
 
-use super::{Point, Scorer};
+use super::{Basis, Point, Scorer};
 use crate::engine::cells::Cells;
 use crate::engine::refit::Weights;
-use crate::engine::refit::softmax::{Probabilities, penalty_factor};
+use crate::engine::refit::softmax::{self, Probabilities, penalty_factor};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::model::Status;
-use crate::params::Checked;
+use crate::params::{Checked, Intercept};
+use rayon::prelude::*;
 
 /// The scorers of all classes.
 #[derive(Debug, Clone)]
 pub(crate) struct ClassScorers {
     pub(crate) each: Vec<Scorer>,
-    /// μ and δ of every cell and class, cell by cell.
+    /// μ and δ of every cell and class, cell by cell; classes are filled up with zeros to a multiple of four.
     pub(crate) means: Vec<f64>,
     pub(crate) deltas: Vec<f64>,
+    /// How many numbers a cell has.
+    pub(crate) stride: usize,
 }
 
 impl ClassScorers {
@@ -45,8 +48,14 @@ pub(crate) fn of_classes(
 ) -> (Scorer, ClassScorers) {
     let probabilities = Probabilities::of(cells, weights);
     let factor = penalty_factor(weights.len());
+    let constant = params.intercept == Intercept::Corrected;
+    // All classes have the same columns, and what these add up to is found for all together.
+    let columns = Basis::of_cells(cells, constant, &vec![false; cells.rules()]);
+    let is_known = params.objective.is_second_order() && params.objective.is_orthogonal();
+    let grams = is_known.then(|| softmax::Grams::new(cells, &probabilities, constant));
     let scorer = |class: usize| {
-        let of_class = |values: &[f64]| values.iter().skip(class).step_by(weights.len()).copied().collect::<Vec<f64>>();
+        let of_class =
+            |values: &[f64]| values.iter().skip(class).step_by(probabilities.stride).copied().collect::<Vec<f64>>();
         let b: Vec<f64> = (0..cells.len()).map(|cell| cells.by_class(cell)[class]).collect();
         let own = &weights[class];
         let point = Point {
@@ -61,16 +70,23 @@ pub(crate) fn of_classes(
             converged: own.status == Status::Converged,
             linear: None,
             trends: None,
+            gram: grams.as_ref().map(|grams| (&columns, grams.of(class))),
             square_sum: None,
         };
         Scorer::at(rows, response, cells, point, params)
     };
-    let each: Vec<Scorer> = (0..weights.len()).map(scorer).collect();
+    let each: Vec<Scorer> = (0..weights.len()).into_par_iter().map(scorer).collect();
     let ceiling = joint_value(each.len(), each.iter().map(|scorer| scorer.ceiling.powi(2)).sum());
     let joint = Scorer { ceiling: ceiling.min(f64::MAX), ..each[0].clone() };
+    let stride = probabilities.stride;
     let of_cells = |which: usize| {
-        (0..cells.len()).flat_map(|cell| each.iter().map(move |scorer| scorer.cell(cell)[which])).collect::<Vec<f64>>()
+        let mut all = vec![0.0; cells.len() * stride];
+        for (class, scorer) in each.iter().enumerate() {
+            let own = all.iter_mut().skip(class).step_by(stride);
+            own.enumerate().for_each(|(cell, to)| *to = scorer.cell(cell)[which]);
+        }
+        all
     };
     let (means, deltas) = (of_cells(0), of_cells(1));
-    (joint, ClassScorers { each, means, deltas })
+    (joint, ClassScorers { each, means, deltas, stride })
 }

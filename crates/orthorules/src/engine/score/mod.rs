@@ -127,6 +127,8 @@ struct Point<'p> {
     linear: Option<(f64, Vec<f64>)>,
     /// What the basis needs of trends.
     trends: Option<TrendGram<'p>>,
+    /// The columns of the basis and what their products add up to, where that is known.
+    gram: Option<(&'p Basis, Vec<f64>)>,
     /// Σ g²/d, where cells do not tell.
     square_sum: Option<f64>,
 }
@@ -146,6 +148,7 @@ impl Scorer {
             converged: weights.status == Status::Converged,
             linear: loss.is_quadratic().then(|| (weights.intercept, weights.rules.clone())),
             trends: None,
+            gram: None,
             square_sum: None,
         };
         Self::at(rows, response, cells, point, params)
@@ -166,7 +169,10 @@ impl Scorer {
         let constant = params.intercept == Intercept::Corrected;
         let t = if objective.is_orthogonal() { cells.rules() + usize::from(constant) } else { 0 };
         let lambda = if second_order { params.reg_lambda } else { 0.0 };
-        let basis = basis(cells, &d, (t, constant), lambda, &point.held, point.trends.as_ref());
+        let basis = match point.gram {
+            Some((columns, gram)) if t > 0 => columns.clone().factored(gram, t, lambda),
+            _ => basis(cells, &d, (t, constant), lambda, &point.held, point.trends.as_ref()),
+        };
         let per_cell: Vec<[f64; 2]> = point.means.iter().zip(&delta).map(|(&mean, &delta)| [mean, delta]).collect();
         let mut gradient_along_basis = Vec::new();
         if objective == Objective::Ogb {

@@ -5,39 +5,30 @@
 //! where those of the classes add up to 0, so that nothing moves which all classes share. What the classes have of a variable, or
 //! of a cell, lies side by side: one loop serves all classes.
 
-use super::{Probabilities, dot};
-use crate::base::linalg::Cholesky;
+use super::blocks::{Factors, in_order};
+use super::patterns::{Four, Patterns, gather, scatter};
+use super::{CELLS_IN_A_TASK, Probabilities, dot};
 use crate::base::simd::vectorised;
 use crate::engine::cells::Cells;
 use crate::engine::refit::Weights;
+use rayon::prelude::*;
+use std::array::from_fn;
 use std::ops::Range;
 
-/// What is left of the gradient when a direction is good enough: Newton's own steps are for the rest.
-const ENOUGH: f64 = 1e-3;
 /// More steps than any direction needs.
 const MOST_STEPS: usize = 500;
+/// After more steps than this the factors are made anew where the next direction is looked for.
+const MANY_STEPS: usize = 12;
 
 /// The free variables of one class, the same for all: the intercept, if it is one, and some neighbouring rules.
 pub(super) struct Free {
     intercept: bool,
     rules: Range<usize>,
-    /// The places of the variables that act on each cell, ascending, one cell after the other.
-    active: Vec<u32>,
-    /// Where those of each cell start, and the last ends.
-    starts: Vec<usize>,
 }
 
 impl Free {
-    pub(super) fn new(cells: &Cells, intercept: bool, rules: Range<usize>) -> Self {
-        let first = u32::from(intercept);
-        let (mut active, mut starts) = (Vec::new(), vec![0]);
-        for cell in 0..cells.len() {
-            active.extend(0..first);
-            let own = cells.rules_of(cell).iter().filter(|&&k| rules.contains(&(k as usize)));
-            active.extend(own.map(|&k| first + k - rules.start as u32));
-            starts.push(active.len());
-        }
-        Self { intercept, rules, active, starts }
+    pub(super) fn new(intercept: bool, rules: Range<usize>) -> Self {
+        Self { intercept, rules }
     }
 
     /// How many variables a class has.
@@ -54,52 +45,77 @@ impl Free {
         (usize::from(self.intercept)..).zip(self.rules.clone())
     }
 
+    /// What the free variables have of a vector of intercepts and all rules.
+    pub(super) fn own(&self, all: &[f64], stride: usize) -> Vec<f64> {
+        let rules = &all[(1 + self.rules.start) * stride..(1 + self.rules.end) * stride];
+        all[..if self.intercept { stride } else { 0 }].iter().chain(rules).copied().collect()
+    }
+
+    /// A vector of intercepts and so many rules that has nothing but what the free variables have.
+    fn all(&self, own: &[f64], (rules, stride): (usize, usize)) -> Vec<f64> {
+        let mut all = vec![0.0; (1 + rules) * stride];
+        let (intercept, own) = own.split_at(if self.intercept { stride } else { 0 });
+        all[..intercept.len()].copy_from_slice(intercept);
+        all[(1 + self.rules.start) * stride..(1 + self.rules.end) * stride].copy_from_slice(own);
+        all
+    }
+
     /// The places of the variables that act on a cell.
-    pub(super) fn active(&self, cell: usize) -> &[u32] {
-        &self.active[self.starts[cell]..self.starts[cell + 1]]
+    fn active(&self, cells: &Cells, cell: usize, to: &mut Vec<u32>) {
+        let first = u32::from(self.intercept);
+        let own = cells.rules_of(cell).iter().filter(|&&k| self.rules.contains(&(k as usize)));
+        to.extend((0..first).chain(own.map(|&k| first + k - self.rules.start as u32)));
     }
 
     /// The weights after a part of the way along `direction`.
     pub(super) fn moved(&self, from: &[Weights], direction: &[f64], step: f64) -> Vec<Weights> {
         let mut weights = from.to_vec();
-        let classes = weights.len();
+        let stride = direction.len() / self.len();
         for (class, own) in weights.iter_mut().enumerate() {
             if self.intercept {
                 own.intercept += step * direction[class];
             }
-            self.rules().for_each(|(i, rule)| own.rules[rule] += step * direction[i * classes + class]);
+            self.rules().for_each(|(i, rule)| own.rules[rule] += step * direction[i * stride + class]);
         }
         weights
     }
+}
 
-    /// −H⁻¹ `gradient`, up to a small part.
-    pub(super) fn direction(&self, cells: &Cells, at: &Probabilities, gradient: &[f64], lambda: f64) -> Vec<f64> {
-        let classes = gradient.len() / self.len();
-        let factors = self.factors(cells, at, classes, lambda);
-        let mut own = vec![0.0; self.len()];
-        let mut conditioned = |residual: &[f64]| {
+/// The Hessian at some weights.
+pub(super) struct Hessian<'a> {
+    pub(super) free: &'a Free,
+    pub(super) cells: &'a Cells,
+    pub(super) patterns: &'a Patterns,
+    pub(super) at: &'a Probabilities,
+    pub(super) lambda: f64,
+    pub(super) classes: usize,
+}
+
+impl Hessian<'_> {
+    /// −H⁻¹ `gradient`, until the part `enough` of the gradient is left: Newton's own steps are for the rest. The factors of H elsewhere
+    /// may serve, if it is not far from here.
+    pub(super) fn direction(&self, gradient: &[f64], enough: f64, kept: &mut Option<Factors>) -> Vec<f64> {
+        let factors = kept.take().unwrap_or_else(|| self.factors());
+        let conditioned = |residual: &[f64]| {
             let mut solved = residual.to_vec();
-            for (class, factor) in factors.iter().enumerate() {
-                own.iter_mut().zip(solved.iter().skip(class).step_by(classes)).for_each(|(own, x)| *own = *x);
-                factor.solve(&mut own);
-                solved.iter_mut().skip(class).step_by(classes).zip(&own).for_each(|(x, own)| *x = *own);
-            }
-            centre(&mut solved, classes);
+            factors.solve(&mut solved);
+            self.centre(&mut solved);
             solved
         };
         let mut residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        centre(&mut residual, classes);
+        self.centre(&mut residual);
         let mut solution = vec![0.0; residual.len()];
         let mut towards = conditioned(&residual);
         let mut search = towards.clone();
         let mut product = dot(&residual, &towards);
-        let enough = ENOUGH * ENOUGH * product;
-        let mut curved = vec![0.0; residual.len()];
-        for _ in 0..MOST_STEPS.min(4 * residual.len()) {
+        let enough = enough * enough * product;
+        let mut steps = 0;
+        while steps < MOST_STEPS.min(4 * residual.len()) {
             if product.is_nan() || product <= enough {
                 break;
             }
-            self.times(cells, at, &search, lambda, &mut curved);
+            steps += 1;
+            let curved = self.times(&search);
             let curvature = dot(&search, &curved);
             // What has no curvature is left alone.
             if curvature.is_nan() || curvature <= 0.0 {
@@ -113,76 +129,83 @@ impl Free {
             search.iter_mut().zip(&towards).for_each(|(d, z)| *d = z + next / product * *d);
             product = next;
         }
+        *kept = (steps <= MANY_STEPS).then_some(factors);
         solution
     }
 
     /// H times a vector.
-    fn times(&self, cells: &Cells, at: &Probabilities, vector: &[f64], lambda: f64, product: &mut [f64]) {
-        let classes = vector.len() / self.len();
-        product.fill(0.0);
-        curve(self, &cells.mass, &at.means, vector, product);
-        for (i, _) in self.rules() {
-            let range = i * classes..(i + 1) * classes;
-            product[range.clone()].iter_mut().zip(&vector[range]).for_each(|(p, v)| *p += lambda * v);
+    fn times(&self, vector: &[f64]) -> Vec<f64> {
+        let stride = self.at.stride;
+        let sums = self.patterns.sums(&self.free.all(vector, (self.cells.rules(), stride)));
+        let curved = |first: usize| {
+            let range = first..self.cells.len().min(first + CELLS_IN_A_TASK);
+            let mut handed = self.patterns.zeros();
+            curve(self.patterns, range, (&self.cells.mass, &self.at.means), &sums, &mut handed);
+            handed
+        };
+        let starts: Vec<usize> = (0..self.cells.len()).step_by(CELLS_IN_A_TASK).collect();
+        let handed = in_order(starts.into_par_iter().map(curved).collect());
+        let mut product = self.free.own(&self.patterns.vector(handed), stride);
+        for (i, _) in self.free.rules() {
+            let range = i * stride..(i + 1) * stride;
+            product[range.clone()].iter_mut().zip(&vector[range]).for_each(|(p, v)| *p += self.lambda * v);
         }
+        product
     }
 
     /// The factors of the blocks of all classes.
-    fn factors(&self, cells: &Cells, at: &Probabilities, classes: usize, lambda: f64) -> Vec<Cholesky> {
-        let size = self.len();
-        let mut blocks = vec![0.0; size * size * classes];
-        add_blocks(self, &cells.mass, &at.curvatures, classes, &mut blocks);
-        for (i, _) in self.rules() {
-            blocks[(i * size + i) * classes..][..classes].iter_mut().for_each(|h| *h += lambda);
-        }
-        let block = |class: usize| blocks.iter().skip(class).step_by(classes).copied().collect::<Vec<f64>>();
-        (0..classes).map(|class| Cholesky::new(&block(class), size, 1e-12)).collect()
+    fn factors(&self) -> Factors {
+        let size = self.free.len();
+        let penalised = size - self.free.rules.len()..size;
+        let active = |cell: usize, to: &mut Vec<u32>| self.free.active(self.cells, cell, to);
+        Factors::new((self.cells, self.at), (size, penalised), self.lambda, active)
     }
-}
 
-vectorised! {
-    /// Adds Σ_cells A (diag(p) − p pᵀ) times what `vector` moves the scores of the cell by, to all variables that act on it.
-    fn curve(free: &Free, mass: &[f64], means: &[f64], vector: &[f64], product: &mut [f64]) {
-        let classes = means.len() / mass.len();
-        let mut moved = vec![0.0; classes];
-        for (cell, (mass, means)) in mass.iter().zip(means.chunks_exact(classes)).enumerate() {
-            moved.fill(0.0);
-            for &i in free.active(cell) {
-                let own = &vector[i as usize * classes..][..classes];
-                moved.iter_mut().zip(own).for_each(|(moved, x)| *moved += x);
-            }
-            let mean: f64 = means.iter().zip(&moved).map(|(p, m)| p * m).sum();
-            moved.iter_mut().zip(means).for_each(|(moved, p)| *moved = mass * p * (*moved - mean));
-            for &i in free.active(cell) {
-                let own = &mut product[i as usize * classes..][..classes];
-                own.iter_mut().zip(&moved).for_each(|(x, moved)| *x += moved);
-            }
+    /// Takes what all classes share from each variable.
+    fn centre(&self, values: &mut [f64]) {
+        for own in values.chunks_exact_mut(self.at.stride) {
+            let own = &mut own[..self.classes];
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            own.iter_mut().for_each(|x| *x -= mean);
         }
     }
 }
 
 vectorised! {
-    /// Adds A p (1 − p) of every cell to the blocks of all classes, for the pairs of variables that act on it.
-    fn add_blocks(free: &Free, mass: &[f64], curvatures: &[f64], classes: usize, blocks: &mut [f64]) {
-        let size = free.len();
-        let mut h = vec![0.0; classes];
-        for (cell, (mass, curvatures)) in mass.iter().zip(curvatures.chunks_exact(classes)).enumerate() {
-            h.iter_mut().zip(curvatures).for_each(|(h, curvature)| *h = mass * curvature);
-            let active = free.active(cell);
-            for (position, &i) in active.iter().enumerate() {
-                for &j in &active[..=position] {
-                    let entry = &mut blocks[(i as usize * size + j as usize) * classes..][..classes];
-                    entry.iter_mut().zip(&h).for_each(|(x, h)| *x += h);
-                }
-            }
+    /// Hands A (diag(p) − p pᵀ) times what a vector moves the scores of a cell by to its patterns, for some cells.
+    fn curve(patterns: &Patterns, range: Range<usize>, of: (&[f64], &[f64]), sums: &[Four], handed: &mut [Four]) {
+        // Loops of a known length are unrolled.
+        match patterns.stride() / 4 {
+            1 => curve_fours(1, patterns, range, of, sums, handed),
+            2 => curve_fours(2, patterns, range, of, sums, handed),
+            3 => curve_fours(3, patterns, range, of, sums, handed),
+            7 => curve_fours(7, patterns, range, of, sums, handed),
+            fours => curve_fours(fours, patterns, range, of, sums, handed),
         }
     }
 }
 
-/// Takes what all classes share from each variable.
-fn centre(values: &mut [f64], classes: usize) {
-    for own in values.chunks_exact_mut(classes) {
-        let mean = own.iter().sum::<f64>() / classes as f64;
-        own.iter_mut().for_each(|x| *x -= mean);
+/// The same for so many times four classes.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn curve_fours(
+    fours: usize,
+    patterns: &Patterns,
+    range: Range<usize>,
+    (mass, means): (&[f64], &[f64]),
+    sums: &[Four],
+    handed: &mut [Four],
+) {
+    let mut moved = vec![[0.0; 4]; fours];
+    let means = &means.as_chunks::<4>().0[range.start * fours..range.end * fours];
+    for (cell, means) in range.zip(means.chunks_exact(fours)) {
+        gather(patterns.of(cell), sums, &mut moved[..fours]);
+        let mut mean = [0.0; 4];
+        (0..fours).for_each(|v| (0..4).for_each(|k| mean[k] += means[v][k] * moved[v][k]));
+        let (mean, mass) = (mean[0] + mean[1] + mean[2] + mean[3], mass[cell]);
+        for v in 0..fours {
+            moved[v] = from_fn(|k| mass * means[v][k] * (moved[v][k] - mean));
+        }
+        scatter(patterns.of(cell), &moved[..fours], handed);
     }
 }

@@ -4,11 +4,15 @@
 //! free. The factor K/(K − 1) makes two classes with weights ∓w/2 pay what one score with weight w does. At the minimum the
 //! weights of a rule add up to 0; intercepts, which nothing penalises, are made to.
 
+mod blocks;
 mod direction;
+mod patterns;
 mod probabilities;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use blocks::Grams;
+pub(crate) use patterns::added;
 pub(crate) use probabilities::Probabilities;
 
 use crate::base::simd::vectorised;
@@ -17,12 +21,26 @@ use crate::engine::refit::{FAR, MAX_STEPS, UNSEEN, Weights};
 use crate::model::Status;
 use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept, Update};
-use direction::Free;
+use blocks::in_order;
+use direction::{Free, Hessian};
+use patterns::{Four, Patterns, gather, scatter};
+use rayon::prelude::*;
+use std::ops::Range;
 
+/// Cells that a thread takes at once. Their sums are added up in the order of the cells, so that threads do not matter.
+const CELLS_IN_A_TASK: usize = 1 << 12;
 /// Vanished is a gradient of at most this part of its terms.
 const VANISHED: f64 = 1e-13;
 /// Ensembles are compared when so much is left of their gradients: the risk is off by about the square of it.
 const COMPARABLE: f64 = 1e-6;
+/// What may be left of a gradient along the first direction, of one that has come near and of the closed-form step.
+const ROUGHLY: f64 = 0.05;
+const CLOSELY: f64 = 1e-5;
+const WHOLLY: f64 = 1e-3;
+/// A Newton step leaves at most so many times the square of what was left of the gradient, as far as was seen, and often less.
+const SQUARED: f64 = 20.0;
+/// No ensemble's risk falls below what its next step promises by so many times this.
+const MORE_THAN_PROMISED: f64 = 2.0;
 /// A gradient below this part of the mass of all rows may have vanished.
 const NEAR: f64 = 1e-3;
 
@@ -50,13 +68,14 @@ pub(crate) fn constant(cells: &Cells, params: &Checked) -> Vec<Weights> {
 
 /// The weights of every class after the newest rule, which has just split `cells`.
 pub(crate) fn update(previous: &[Weights], cells: &Cells, params: &Checked) -> Vec<Weights> {
-    let mut weights = begin(previous, cells, params);
+    let mut weights = begin(previous, cells, params, f64::INFINITY);
     settle(&mut weights, cells, params);
     weights
 }
 
-/// The same, but only so near that risks can be compared; [`settle`] does the rest.
-pub(crate) fn begin(previous: &[Weights], cells: &Cells, params: &Checked) -> Vec<Weights> {
+/// The same, but only so near that risks can be compared; [`settle`] does the rest. Whoever will not come below the risk `rival` is left
+/// above it.
+pub(crate) fn begin(previous: &[Weights], cells: &Cells, params: &Checked, rival: f64) -> Vec<Weights> {
     let mut weights = previous.to_vec();
     for own in &mut weights {
         own.rules.push(0.0);
@@ -65,7 +84,7 @@ pub(crate) fn begin(previous: &[Weights], cells: &Cells, params: &Checked) -> Ve
     let problem = Softmax::new(cells, params, weights.len());
     match params.update {
         Update::Newton => problem.single_step(&mut weights),
-        Update::Corrective | Update::Stagewise => _ = problem.approach(&mut weights, COMPARABLE),
+        Update::Corrective | Update::Stagewise => _ = problem.approach(&mut weights, COMPARABLE, rival),
     }
     weights
 }
@@ -81,9 +100,9 @@ pub(crate) fn settle(weights: &mut [Weights], cells: &Cells, params: &Checked) {
 /// ½ Σ_c β² (Σ a p (1 − p) + λ). It ranks rules and is no more exact than that.
 pub(crate) fn usefulness(weights: &[Weights], cells: &Cells, params: &Checked) -> Vec<f64> {
     let (classes, lambda) = (weights.len(), params.reg_lambda * penalty_factor(weights.len()));
-    let Probabilities { curvatures, .. } = Probabilities::of(cells, weights);
+    let Probabilities { curvatures, stride, .. } = Probabilities::of(cells, weights);
     let mut curvature = vec![lambda; cells.rules() * classes];
-    for (cell, curvatures) in curvatures.chunks_exact(classes).enumerate() {
+    for (cell, curvatures) in curvatures.chunks_exact(stride).enumerate() {
         for &rule in cells.rules_of(cell) {
             let own = &mut curvature[rule as usize * classes..][..classes];
             own.iter_mut().zip(curvatures).for_each(|(sum, delta)| *sum += cells.mass[cell] * delta);
@@ -102,37 +121,17 @@ pub(crate) fn risk(weights: &[Weights], cells: &Cells, lambda: f64) -> f64 {
 
 /// The losses of all rows: Σ −log(probability of the row's class).
 pub(crate) fn loss(weights: &[Weights], cells: &Cells) -> f64 {
-    Probabilities::with_loss(cells, weights).1
+    Probabilities::with_loss(cells, &Patterns::new(cells, weights.len()), weights).1
 }
 
-/// The score of every cell and class, cell by cell.
-fn scores(weights: &[Weights], cells: &Cells) -> Vec<f64> {
-    let classes = weights.len();
-    let rules = weights.first().map_or(0, |own| own.rules.len());
-    // Intercepts of all classes, then the weights that they have for each rule.
-    let mut side_by_side = vec![0.0; (1 + rules) * classes];
+/// Intercepts of all classes, then the weights that they have for each rule; `stride` numbers each.
+fn side_by_side(weights: &[Weights], rules: usize, stride: usize) -> Vec<f64> {
+    let mut all = vec![0.0; (1 + rules) * stride];
     for (class, own) in weights.iter().enumerate() {
         let own = [own.intercept].into_iter().chain(own.rules.iter().copied());
-        side_by_side.iter_mut().skip(class).step_by(classes).zip(own).for_each(|(to, weight)| *to = weight);
+        all.iter_mut().skip(class).step_by(stride).zip(own).for_each(|(to, weight)| *to = weight);
     }
-    let mut scores = vec![0.0; cells.len() * classes];
-    add_weights(cells, &side_by_side, &mut scores);
-    scores
-}
-
-vectorised! {
-    /// Adds up the weights of all classes for the rules that each cell is in.
-    fn add_weights(cells: &Cells, weights: &[f64], scores: &mut [f64]) {
-        let classes = scores.len() / cells.len();
-        let (intercepts, rules) = weights.split_at(classes);
-        for (cell, scores) in scores.chunks_exact_mut(classes).enumerate() {
-            scores.copy_from_slice(intercepts);
-            for &k in cells.rules_of(cell) {
-                let Some(own) = rules.get(k as usize * classes..(k as usize + 1) * classes) else { break };
-                scores.iter_mut().zip(own).for_each(|(score, weight)| *score += weight);
-            }
-        }
-    }
+    all
 }
 
 struct Softmax<'a> {
@@ -140,6 +139,10 @@ struct Softmax<'a> {
     /// λ of the weights of one class.
     lambda: f64,
     free: Free,
+    patterns: Patterns,
+    /// The mass of all rows, and what part of it each class has.
+    total: f64,
+    usual: Vec<f64>,
 }
 
 impl<'a> Softmax<'a> {
@@ -149,13 +152,19 @@ impl<'a> Softmax<'a> {
             Update::Corrective => 0..newest + 1,
             Update::Stagewise | Update::Newton => newest..newest + 1,
         };
-        let free = Free::new(cells, params.intercept == Intercept::Corrected, rules);
-        Self { cells, lambda: params.reg_lambda * penalty_factor(classes), free }
+        let free = Free::new(params.intercept == Intercept::Corrected, rules);
+        let patterns = Patterns::new(cells, classes);
+        let total = cells.mass.iter().sum::<f64>();
+        let mut usual = vec![0.0; patterns.stride()];
+        for cell in 0..cells.len() {
+            usual.iter_mut().zip(cells.by_class(cell)).for_each(|(sum, b)| *sum += b / total);
+        }
+        Self { cells, lambda: params.reg_lambda * penalty_factor(classes), free, patterns, total, usual }
     }
 
     /// The weights at which the gradient vanishes.
     fn minimise(&self, weights: &mut [Weights]) {
-        let arrived = self.approach(weights, VANISHED);
+        let arrived = self.approach(weights, VANISHED, f64::INFINITY);
         let status = match arrived {
             _ if self.is_unbounded(weights) => Status::Unbounded,
             true => Status::Converged,
@@ -166,16 +175,22 @@ impl<'a> Softmax<'a> {
     }
 
     /// Newton steps until at most so much of the gradient is left. A step must lower F or, where F is flat up to rounding, the
-    /// gradient. Says whether it has come so far.
-    fn approach(&self, weights: &mut [Weights], left: f64) -> bool {
-        let size = self.cells.mass.iter().sum::<f64>();
+    /// gradient. Says whether it has come so far. It gives up where it will not come below the risk `rival`.
+    fn approach(&self, weights: &mut [Weights], left: f64, rival: f64) -> bool {
+        let size = self.total;
         let mut at = self.at(weights);
+        let mut factors = None;
         for _ in 0..MAX_STEPS {
             if at.left <= left {
                 return true;
             }
-            let direction = self.free.direction(self.cells, &at.probabilities, &at.gradient, self.lambda);
+            // What the step itself will leave need not be found more closely, nor what need not be found at all.
+            let enough = (SQUARED * at.left).max(0.3 * left / at.left).clamp(CLOSELY, ROUGHLY);
+            let direction = self.hessian(&at, weights.len()).direction(&at.gradient, enough, &mut factors);
             let decrement = -dot(&at.gradient, &direction);
+            if at.risk - MORE_THAN_PROMISED * decrement > rival {
+                break;
+            }
             if !decrement.is_finite() || decrement <= 0.0 {
                 break;
             }
@@ -200,7 +215,7 @@ impl<'a> Softmax<'a> {
     /// One undamped Newton step, halved only as long as it would overflow.
     fn single_step(&self, weights: &mut [Weights]) {
         let at = self.at(weights);
-        let direction = self.free.direction(self.cells, &at.probabilities, &at.gradient, self.lambda);
+        let direction = self.hessian(&at, weights.len()).direction(&at.gradient, WHOLLY, &mut None);
         let finite = |next: &[Weights], _| {
             let sum: f64 = next.iter().map(Weights::size).sum();
             (sum.is_finite() && self.at(next).risk.is_finite()).then_some(())
@@ -229,50 +244,56 @@ impl<'a> Softmax<'a> {
         })
     }
 
+    fn hessian<'s>(&'s self, at: &'s Slope, classes: usize) -> Hessian<'s> {
+        let Self { cells, lambda, free, patterns, .. } = self;
+        Hessian { free, cells, patterns, at: &at.probabilities, lambda: *lambda, classes }
+    }
+
     /// F and its gradient at some weights.
     fn at(&self, weights: &[Weights]) -> Slope {
-        let (cells, classes) = (self.cells, weights.len());
-        let (probabilities, loss) = Probabilities::with_loss(cells, weights);
-        let size = self.free.len() * classes;
-        let mut gradient = vec![0.0; size];
-        add_slopes(&self.free, cells, &probabilities.means, &mut gradient);
+        let (probabilities, loss) = Probabilities::with_loss(self.cells, &self.patterns, weights);
+        let stride = self.patterns.stride();
+        let slopes = |range, handed: &mut [Four]| {
+            hand_slopes((self.cells, &self.patterns), range, &probabilities.means, handed);
+        };
+        let mut gradient = self.summed(slopes);
         let mut squares = 0.0;
         for (i, rule) in self.free.rules() {
-            for (own, g) in weights.iter().zip(&mut gradient[i * classes..]) {
+            for (own, g) in weights.iter().zip(&mut gradient[i * stride..]) {
                 *g += self.lambda * own.rules[rule];
             }
         }
         weights.iter().flat_map(|own| &own.rules).for_each(|w| squares += w * w);
         let largest = gradient.iter().copied().fold(0.0, larger);
         // Far from a minimum nobody asks how much of the gradient is left.
-        let near = largest <= NEAR * cells.mass.iter().sum::<f64>();
+        let near = largest <= NEAR * self.total;
         let left = if near { self.left(weights, &probabilities, &gradient) } else { f64::INFINITY };
         Slope { probabilities, gradient, left, risk: loss + 0.5 * self.lambda * squares }
     }
 
+    /// What the free variables have of what `hand` lets cells hand to their patterns.
+    fn summed(&self, hand: impl Fn(Range<usize>, &mut [Four]) + Sync) -> Vec<f64> {
+        let of_some = |first: usize| {
+            let mut handed = self.patterns.zeros();
+            hand(first..self.cells.len().min(first + CELLS_IN_A_TASK), &mut handed);
+            handed
+        };
+        let starts: Vec<usize> = (0..self.cells.len()).step_by(CELLS_IN_A_TASK).collect();
+        let handed = in_order(starts.into_par_iter().map(of_some).collect());
+        self.free.own(&self.patterns.vector(handed), self.patterns.stride())
+    }
+
     /// The largest part that is left of the terms of a gradient.
     fn left(&self, weights: &[Weights], at: &Probabilities, gradient: &[f64]) -> f64 {
-        let (cells, classes) = (self.cells, weights.len());
-        let total = cells.mass.iter().sum::<f64>();
-        let mut usual = vec![0.0; classes];
-        for cell in 0..cells.len() {
-            usual.iter_mut().zip(cells.by_class(cell)).for_each(|(sum, b)| *sum += b / total);
-        }
-        let summed: Vec<f64> = weights.iter().map(Weights::size).collect();
-        let (mut terms, mut term) = (vec![0.0; gradient.len()], vec![0.0; classes]);
-        for cell in 0..cells.len() {
-            let (mass, b, range) = (cells.mass[cell], cells.by_class(cell), cell * classes..(cell + 1) * classes);
-            let (means, curvatures) = (&at.means[range.clone()], &at.curvatures[range]);
-            for (class, term) in term.iter_mut().enumerate() {
-                // A probability below the usual counts as the usual one, and rounding of weights moves it.
-                *term = mass * (means[class].max(usual[class]) + curvatures[class] * summed[class]) + b[class];
-            }
-            for &i in self.free.active(cell) {
-                terms[i as usize * classes..].iter_mut().zip(&term).for_each(|(sum, term)| *sum += term);
-            }
-        }
+        let stride = at.stride;
+        let mut sizes: Vec<f64> = weights.iter().map(Weights::size).collect();
+        sizes.resize(stride, 0.0);
+        let terms = |range, handed: &mut [Four]| {
+            hand_terms((self.cells, &self.patterns), range, at, (&self.usual, &sizes), handed);
+        };
+        let mut terms = self.summed(terms);
         for (i, rule) in self.free.rules() {
-            for (own, term) in weights.iter().zip(&mut terms[i * classes..]) {
+            for (own, term) in weights.iter().zip(&mut terms[i * stride..]) {
                 *term += (self.lambda * own.rules[rule]).abs();
             }
         }
@@ -299,9 +320,11 @@ impl<'a> Softmax<'a> {
             return false;
         }
         let (cells, classes) = (self.cells, weights.len());
-        let scores = scores(weights, cells);
+        let sums = self.patterns.sums(&side_by_side(weights, cells.rules(), self.patterns.stride()));
         let far = |cell: usize| {
-            let (own, b) = (&scores[cell * classes..][..classes], cells.by_class(cell));
+            let mut own = vec![[0.0; 4]; self.patterns.stride() / 4];
+            gather(self.patterns.of(cell), &sums, &mut own);
+            let (own, b) = (&own.as_flattened()[..classes], cells.by_class(cell));
             let highest = own.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
             (0..classes).any(|c| b[c] <= 0.0 && highest - own[c] > 2.0 * FAR)
         };
@@ -322,17 +345,49 @@ impl Weights {
 }
 
 vectorised! {
-    /// Adds A p − B of every cell to the gradients of the variables that act on it.
-    fn add_slopes(free: &Free, cells: &Cells, means: &[f64], gradient: &mut [f64]) {
-        let classes = cells.classes();
-        let mut g = vec![0.0; classes];
-        for (cell, means) in means.chunks_exact(classes).enumerate() {
-            let (mass, b) = (cells.mass[cell], cells.by_class(cell));
-            g.iter_mut().zip(means).zip(b).for_each(|((g, mean), b)| *g = mass * mean - b);
-            for &i in free.active(cell) {
-                let own = &mut gradient[i as usize * classes..][..classes];
-                own.iter_mut().zip(&g).for_each(|(sum, g)| *sum += g);
+    /// Hands A p − B of some cells to their patterns.
+    fn hand_slopes(of: (&Cells, &Patterns), range: Range<usize>, means: &[f64], handed: &mut [Four]) {
+        let ((cells, patterns), stride) = (of, of.1.stride());
+        let (mut b, mut g) = (vec![0.0; stride], vec![[0.0; 4]; stride / 4]);
+        let means = means[range.start * stride..range.end * stride].as_chunks::<4>().0;
+        for (cell, means) in range.zip(means.chunks_exact(stride / 4)) {
+            let mass = cells.mass[cell];
+            b[..cells.classes()].copy_from_slice(cells.by_class(cell));
+            for ((g, p), b) in g.iter_mut().zip(means).zip(b.as_chunks::<4>().0) {
+                (0..4).for_each(|k| g[k] = mass * p[k] - b[k]);
             }
+            scatter(patterns.of(cell), &g, handed);
+        }
+    }
+}
+
+vectorised! {
+    /// Hands the sizes of what the slopes of some cells are differences of to their patterns. `usual` is what part of the rows each class
+    /// has, and `sizes` what its weights add up to.
+    fn hand_terms(
+        of: (&Cells, &Patterns),
+        range: Range<usize>,
+        at: &Probabilities,
+        by_class: (&[f64], &[f64]),
+        handed: &mut [Four],
+    ) {
+        let ((cells, patterns), stride) = (of, of.1.stride());
+        let (usual, sizes) = by_class;
+        let (mut b, mut terms) = (vec![0.0; stride], vec![0.0; stride]);
+        for cell in range {
+            let (mass, here) = (cells.mass[cell], cell * stride..(cell + 1) * stride);
+            let (means, curvatures) = (&at.means[here.clone()], &at.curvatures[here]);
+            b[..cells.classes()].copy_from_slice(cells.by_class(cell));
+            let by_four = terms.as_chunks_mut::<4>().0.iter_mut().enumerate();
+            for (v, terms) in by_four {
+                for (k, term) in terms.iter_mut().enumerate() {
+                    let class = 4 * v + k;
+                    // A probability below the usual counts as the usual one, and rounding of weights moves it.
+                    let mean = if means[class] > usual[class] { means[class] } else { usual[class] };
+                    *term = mass * (mean + curvatures[class] * sizes[class]) + b[class];
+                }
+            }
+            scatter(patterns.of(cell), terms.as_chunks::<4>().0, handed);
         }
     }
 }
