@@ -6,6 +6,7 @@ use clap::Args;
 use orthorules::generate::SplitMix64;
 use orthorules::model::Size;
 use orthorules::params::{MaxBins, Preset};
+use orthorules::study::sample_above;
 use orthorules::table::{self, ReadOptions};
 use orthorules::{Column, Fitted, Model, Observer, Params, Problem, Roles, Rule, Seconds, Table, Task, Values, fit};
 use std::path::PathBuf;
@@ -42,6 +43,12 @@ pub(crate) struct Speed {
     /// Fit this often; the fastest fit is printed.
     #[arg(long, default_value_t = 1)]
     repeats: usize,
+    /// Choose terms beside trends on a sample of tables with more rows than this.
+    #[arg(long, value_name = "ROWS")]
+    sample_above: Option<usize>,
+    /// Print the complexity and the training risk of every size.
+    #[arg(long)]
+    risks: bool,
     /// Parameters of `fit`, as key=value.
     #[arg(value_name = "KEY=VALUE")]
     settings: Vec<String>,
@@ -136,6 +143,7 @@ pub(crate) fn run(args: &Speed) -> Result<()> {
         }
         _ => generate(args.rows, args.columns, args.weighted, args.task)?,
     };
+    args.sample_above.into_iter().for_each(sample_above);
     let mut best: Option<(Model, Seconds, Vec<f64>)> = None;
     for _ in 0..args.repeats.max(1) {
         let clock = Clock { start: Instant::now(), rounds: Mutex::new(Vec::new()) };
@@ -146,6 +154,9 @@ pub(crate) fn run(args: &Speed) -> Result<()> {
     }
     let Some((model, seconds, rounds)) = best else { return Ok(()) };
     say_line!("{}", serde_json::to_string(&seconds)?);
+    for size in model.ensembles[0].path.iter().filter(|_| args.risks) {
+        say_line!("complexity {:3}  risk {:.7}", size.complexity, size.train_risk);
+    }
     for (k, (rule, pair)) in model.ensembles[0].rules.iter().skip(1).zip(rounds.windows(2)).enumerate() {
         say_line!("round {:2}  {:8.4} s  {:9} rows  {rule}", k + 2, pair[1] - pair[0], rule.covered);
     }

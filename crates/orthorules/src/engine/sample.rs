@@ -1,7 +1,8 @@
 //! Some of the rows, evenly spaced, each of which stands for several.
 //!
 //! Beside trends no counts of all rows follow from round to round, and every refit is a pass over the rows. On large tables a
-//! sample serves to look for the next term, and to compare the ensembles that terms lead to. Weights are always those of all rows.
+//! sample serves to look for the next term, and to compare the ensembles that terms lead to. The gradient where these begin is that of
+//! all rows, and so are the weights in the end.
 
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::codes::packed::CodeBuilder;
@@ -14,9 +15,18 @@ use crate::engine::trend::TrendTerms;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Tables with more rows are sampled: every second row, or every fourth, so that half of these are left or more.
 const MOST_ROWS: usize = 1 << 17;
+/// The same number, which experiments may change.
+static SAMPLED_ABOVE: AtomicUsize = AtomicUsize::new(MOST_ROWS);
+
+/// Lets every later fit of this process with trends sample tables of more rows than this, and no others.
+#[cfg(any(test, feature = "study"))]
+pub fn sample_above(rows: usize) {
+    SAMPLED_ABOVE.store(rows.max(1), Ordering::Relaxed);
+}
 
 /// The rows of a sample.
 #[derive(Debug)]
@@ -30,7 +40,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// The sample of `rows`, unless all of them are few enough.
     pub(crate) fn of(rows: &Rows, response: &Response) -> Option<Self> {
-        let stride = response.rows().div_ceil(MOST_ROWS).next_power_of_two();
+        let stride = response.rows().div_ceil(SAMPLED_ABOVE.load(Ordering::Relaxed)).next_power_of_two();
         if stride == 1 || rows.elsewhere.is_some() {
             return None;
         }

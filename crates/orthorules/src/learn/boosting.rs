@@ -10,7 +10,7 @@ use crate::engine::count::histogram::{NodeCounter, newest_trend_sums};
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit;
 use crate::engine::refit::moments::{self, TrendMoments};
-use crate::engine::refit::trends::{self, Trended};
+use crate::engine::refit::trends::{self, RowSlopes, Trended};
 use crate::engine::refit::{Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
@@ -62,6 +62,8 @@ pub(crate) struct State {
     pub(crate) loss: f64,
     /// What squared loss needs of such terms.
     pub(crate) moments: Option<TrendMoments>,
+    /// The gradient at its weights, where there are trends and extensions are tried on a sample of the rows.
+    pub(crate) slopes: Option<Arc<RowSlopes>>,
     /// Whether its weights are those of a sample of the rows.
     pub(crate) is_rough: bool,
 }
@@ -88,6 +90,7 @@ impl State {
             mean_loss: 0.0,
             loss: 0.0,
             moments: None,
+            slopes: None,
             is_rough: false,
         };
         state.risk = state.regularised_risk(boosting);
@@ -106,7 +109,7 @@ impl State {
     }
 
     /// Adds a term to an ensemble that has trends, or has them from now on. Weights are fitted again: to a sample, if there is one.
-    fn add_beside_trends(&mut self, found: &Found, boosting: &Boosting) -> Vec<u32> {
+    fn add_beside_trends(&mut self, found: &Found, boosting: &Boosting, rival: f64) -> Vec<u32> {
         let term = found.trend.and_then(|candidate| boosting.trend_term(candidate, self.rules.len()));
         let moved_to = if let Some(term) = term {
             self.cells.add_trend();
@@ -124,7 +127,8 @@ impl State {
             let (cells, terms) = sample.part_of(&self.cells, &self.trends, &boosting.rows);
             let (rows, response) = (&sample.rows(&boosting.rows.sets), &sample.response);
             let problem = Trended { rows, response, cells: &cells, terms: &terms, params: boosting.params };
-            let (weights, gain) = trends::rough(&self.weights, signs, problem);
+            let slopes = self.slopes.take().map(|known| self.trended(boosting).slopes_with_newest(&known));
+            let (weights, gain) = trends::rough(&self.weights, signs, problem, slopes, self.risk - rival);
             (self.weights, self.risk, self.is_rough) = (weights, self.risk - gain, true);
             return moved_to;
         }
@@ -145,10 +149,11 @@ impl State {
         let problem = self.trended(boosting);
         let fitted = match &self.moments {
             Some(moments) => moments::settle(&self.weights, problem, moments),
+            None if self.is_rough => trends::settle_rough(&self.weights, problem),
             None => trends::settle(&self.weights, problem),
         };
         (self.weights, self.risk, self.is_rough) = (fitted.weights, fitted.risk, false);
-        (self.mean_loss, self.loss) = (fitted.mean_loss, fitted.loss);
+        (self.mean_loss, self.loss, self.slopes) = (fitted.mean_loss, fitted.loss, fitted.slopes);
     }
 
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
@@ -163,7 +168,7 @@ impl State {
     pub(crate) fn try_adding(&mut self, found: &Found, rule: Rule, boosting: &Boosting, rival: f64) -> Vec<u32> {
         self.complexity += rule.complexity();
         if found.trend.is_some() || !self.trends.is_empty() {
-            let moved_to = self.add_beside_trends(found, boosting);
+            let moved_to = self.add_beside_trends(found, boosting, rival);
             self.rules.push(Rc::new(rule));
             return moved_to;
         }

@@ -114,6 +114,7 @@ impl State {
             mean_loss: 0.0,
             loss: 0.0,
             moments: None,
+            slopes: None,
             is_rough: false,
         };
         state.risk = state.regularised_risk(boosting);

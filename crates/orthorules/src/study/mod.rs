@@ -5,6 +5,8 @@ mod coverage;
 mod kernels;
 mod naive;
 
+pub use crate::engine::sample::sample_above;
+
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::Statistics;
 use crate::engine::search::{Bounds, UnitStats, Workspace};

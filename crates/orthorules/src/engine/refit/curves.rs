@@ -14,25 +14,30 @@ const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
 /// The first digits of ln 2, so few that products with small whole numbers are exact, and the others.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// 1/13!, 1/12!, … 1/0!
-const EXPONENTIAL: [f64; 14] = [
-    1.0 / 6_227_020_800.0,
-    1.0 / 479_001_600.0,
-    1.0 / 39_916_800.0,
-    1.0 / 3_628_800.0,
-    1.0 / 362_880.0,
-    1.0 / 40_320.0,
-    1.0 / 5_040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
-    0.5,
-    1.0,
-    1.0,
+/// Terms of the series of an exponential, and those of a logarithm beside the first.
+const EXPONENTIAL_TERMS: usize = 14;
+const LOGARITHM_TERMS: usize = 16;
+/// 1/0!, 1/1!, … in pairs.
+const EXPONENTIAL: [[f64; 2]; EXPONENTIAL_TERMS / 2] = [
+    [1.0, 1.0],
+    [0.5, 1.0 / 6.0],
+    [1.0 / 24.0, 1.0 / 120.0],
+    [1.0 / 720.0, 1.0 / 5_040.0],
+    [1.0 / 40_320.0, 1.0 / 362_880.0],
+    [1.0 / 3_628_800.0, 1.0 / 39_916_800.0],
+    [1.0 / 479_001_600.0, 1.0 / 6_227_020_800.0],
 ];
-/// Terms of the series of a logarithm beside the first.
-const LOGARITHM_TERMS: u32 = 16;
+/// 1/3, 1/5, … in pairs.
+const LOGARITHM: [[f64; 2]; LOGARITHM_TERMS / 2] = [
+    [1.0 / 3.0, 1.0 / 5.0],
+    [1.0 / 7.0, 1.0 / 9.0],
+    [1.0 / 11.0, 1.0 / 13.0],
+    [1.0 / 15.0, 1.0 / 17.0],
+    [1.0 / 19.0, 1.0 / 21.0],
+    [1.0 / 23.0, 1.0 / 25.0],
+    [1.0 / 27.0, 1.0 / 29.0],
+    [1.0 / 31.0, 1.0 / 33.0],
+];
 
 /// exp(x), to the last digits; what would overflow, or vanish, is cut off before.
 #[inline(always)]
@@ -42,10 +47,11 @@ pub(super) fn exp(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + MAGIC;
     let power = shifted - MAGIC;
     let rest = (x - power * LN_2_HIGH) - power * LN_2_LOW;
-    let mut sum = 0.0;
-    for term in EXPONENTIAL {
-        sum = sum * rest + term;
-    }
+    // Neighbouring terms are added first, so that no sum waits for all the others.
+    let [a, b, c, d, e, f, g] = EXPONENTIAL.map(|[even, odd]| even + odd * rest);
+    let second = rest * rest;
+    let fourth = second * second;
+    let sum = ((a + b * second) + (c + d * second) * fourth) + ((e + f * second) + g * fourth) * (fourth * fourth);
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
@@ -55,11 +61,12 @@ pub(super) fn exp(x: f64) -> f64 {
 fn ln_1p(x: f64) -> f64 {
     let s = x / (2.0 + x);
     let z = s * s;
-    let mut sum = 0.0;
-    for k in 0..LOGARITHM_TERMS {
-        sum = sum * z + 1.0 / f64::from(2 * (LOGARITHM_TERMS - k) + 1);
-    }
-    2.0 * s * (sum * z + 1.0)
+    let [a, b, c, d, e, f, g, h] = LOGARITHM.map(|[even, odd]| even + odd * z);
+    let second = z * z;
+    let fourth = second * second;
+    let low = (a + b * second) + (c + d * second) * fourth;
+    let high = (e + f * second) + (g + h * second) * fourth;
+    2.0 * s * ((low + high * (fourth * fourth)) * z + 1.0)
 }
 
 /// Turns scores f, weighted targets b and masses a of rows into their losses, gradients and curvatures.
@@ -69,6 +76,14 @@ pub(super) fn curves(loss: Loss, f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
         Loss::Logistic => logistic(f, b, a),
         Loss::Poisson => poisson(f, b, a),
         Loss::Gamma => gamma(f, b, a),
+    }
+}
+
+/// The same, but losses need not be right.
+pub(super) fn slopes(loss: Loss, f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
+    match loss {
+        Loss::Logistic => logistic_slopes(f, b, a),
+        Loss::Squared | Loss::Poisson | Loss::Gamma => curves(loss, f, b, a),
     }
 }
 
@@ -89,6 +104,17 @@ vectorised! {
             let mean = if *f >= 0.0 { inverse } else { e * inverse };
             let lost = *a * (if *f > 0.0 { *f } else { 0.0 } + ln_1p(e)) - *b * *f;
             (*f, *b, *a) = (lost, *a * mean - *b, *a * (e * inverse * inverse));
+        }
+    }
+}
+
+vectorised! {
+    fn logistic_slopes(f: &[f64], b: &mut [f64], a: &mut [f64]) {
+        for ((f, b), a) in f.iter().zip(b).zip(a) {
+            let e = exp(-f.abs());
+            let inverse = 1.0 / (1.0 + e);
+            let mean = if *f >= 0.0 { inverse } else { e * inverse };
+            (*b, *a) = (*a * mean - *b, *a * (e * inverse * inverse));
         }
     }
 }
@@ -180,11 +206,17 @@ vectorised! {
 }
 
 vectorised! {
-    /// Adds the vector of each row, of so many numbers, to that of its cell.
+    /// Adds the vector of each row, of one number or some times four, to that of its cell.
     pub(super) fn add_to_cells(cells: &[u32], vectors: &[f64], width: usize, sums: &mut [f64]) {
-        for (&cell, vector) in cells.iter().zip(vectors.chunks_exact(width)) {
-            let sums = &mut sums[cell as usize * width..][..width];
-            sums.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+        if width == 1 {
+            cells.iter().zip(vectors).for_each(|(&cell, x)| sums[cell as usize] += x);
+            return;
+        }
+        let fours = width / 4;
+        let (vectors, sums) = (vectors.as_chunks::<4>().0, sums.as_chunks_mut::<4>().0);
+        for (&cell, vector) in cells.iter().zip(vectors.chunks_exact(fours)) {
+            let sums = &mut sums[cell as usize * fours..][..fours];
+            sums.iter_mut().zip(vector).for_each(|(sum, x)| (0..4).for_each(|k| sum[k] += x[k]));
         }
     }
 }

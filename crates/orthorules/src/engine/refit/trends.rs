@@ -4,41 +4,38 @@
 //! O(rows · m²) with m trends, for what F and its derivatives are sums of. What a row adds is first rounded to multiples of a power
 //! of two, so that sums do not depend on the order of rows, threads or partitions. Rules still come in through cells.
 
+mod slopes;
+mod steps;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use slopes::RowSlopes;
+
 use super::Weights;
-use super::curves::{add_scaled, add_to_cells, curves, most, rounded_products, rounded_sums, roundings, spread};
+use super::curves::{
+    add_scaled, add_to_cells, curves, most, rounded_products, rounded_sums, roundings, slopes, spread,
+};
 use crate::base::linalg::Cholesky;
 use crate::base::scratch;
 use crate::engine::cells::Cells;
-use crate::engine::mass::Rounding;
+use crate::engine::mass::{PerRow, Rounding};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::engine::trend::TrendTerms;
-use crate::model::Status;
 use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
 use rayon::prelude::*;
+use std::sync::Arc;
+use steps::Goal;
 
-/// More steps than any well-posed problem needs.
-const MAX_STEPS: usize = 100;
-/// A step that promises to lower F by less than this part of its size leads to the minimum.
-const LAST: f64 = 1e-19;
-/// Parts of F's size that are too small for F to tell whether a step was good.
-const UNSEEN: f64 = 1e-13;
 /// A weight that may not pass 0 and has come so near to it, beside what it was, is there.
 const AT_ZERO: f64 = 1e-12;
 /// Scores beyond this distance from the best constant say nothing about the data.
 const FAR: f64 = 30.0;
-/// The same where ensembles are only compared.
-const COMPARABLE: f64 = 1e-9;
-/// Scores that move by more are not where a step of Newton's method squares what is left.
-const NEAR: f64 = 0.1;
 /// Rows that a thread takes at once.
 const ROWS_IN_A_TASK: usize = 1 << 16;
-/// Rows whose numbers stay in the nearer caches while they are worked with.
-const ROWS_IN_A_BLOCK: usize = 1 << 10;
+/// Rows whose numbers stay in the nearest cache while they are worked with.
+const ROWS_IN_A_BLOCK: usize = 1 << 8;
 
 /// What is fitted: rows in cells, with trends.
 #[derive(Clone, Copy)]
@@ -59,7 +56,7 @@ pub(crate) struct Derivatives {
     pub(crate) curvatures: Vec<f64>,
     /// The largest |g| and h.
     most: [f64; 2],
-    /// Σ of the losses of rows, up to a constant for counts.
+    /// Σ of the losses of rows, up to a constant for counts; no number if nobody asked.
     loss: f64,
     /// Whether some score has left the range where the loss says anything about the data, and no penalty holds it.
     far: bool,
@@ -98,8 +95,8 @@ struct RowSums {
 }
 
 impl RowSums {
-    fn zeros(cells: usize, trends: usize) -> Self {
-        Self { cells: vec![0.0; cells * (2 + trends)], along: vec![0.0; trends], pairs: vec![0.0; trends * trends] }
+    fn zeros(numbers: usize, trends: usize) -> Self {
+        Self { cells: vec![0.0; numbers], along: vec![0.0; trends], pairs: vec![0.0; trends * trends] }
     }
 
     fn add(mut self, other: &Self) -> Self {
@@ -120,6 +117,8 @@ pub(crate) struct Fitted {
     pub(crate) loss: f64,
     /// The mean loss, on the outside scale.
     pub(crate) mean_loss: f64,
+    /// The gradient, if it was asked for.
+    pub(crate) slopes: Option<Arc<RowSlopes>>,
 }
 
 /// The weights after the newest term, a rule or a trend, whose weight may have certain `signs`.
@@ -127,19 +126,29 @@ pub(crate) fn update(previous: &Weights, signs: Signs, problem: Trended) -> Fitt
     settle(&with_newest(previous, signs), problem)
 }
 
-/// The best weights, from some that are near.
-pub(crate) fn settle(near: &Weights, problem: Trended) -> Fitted {
-    let mut weights = near.clone();
-    let [_, risk, loss] = problem.minimise(&mut weights, LAST);
-    Fitted { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss) }
+/// The best weights.
+pub(crate) fn settle(start: &Weights, problem: Trended) -> Fitted {
+    problem.fitted(start, &Goal::converged())
+}
+
+/// The same from weights that fit a sample, with the gradient.
+pub(crate) fn settle_rough(near: &Weights, problem: Trended) -> Fitted {
+    problem.fitted(near, &Goal { is_near: true, ..Goal::converged() })
 }
 
 /// The weights after the newest term, near enough that ensembles can be compared; and by how much they lower F. `problem` may have
-/// some of the rows, each of which stands for several.
-pub(crate) fn rough(previous: &Weights, signs: Signs, problem: Trended) -> (Weights, f64) {
+/// some of the rows, each of which stands for several. Then `slopes` may tell the gradient of all rows. Whoever will not lower F by
+/// `least_gain` is given up.
+pub(crate) fn rough(
+    previous: &Weights,
+    signs: Signs,
+    problem: Trended,
+    slopes: Option<Vec<f64>>,
+    least_gain: f64,
+) -> (Weights, f64) {
     let mut weights = with_newest(previous, signs);
-    let [before, after, _] = problem.minimise(&mut weights, COMPARABLE);
-    (weights, before - after)
+    let found = problem.minimise(&mut weights, &Goal { slopes, least_gain, ..Goal::comparable() });
+    (weights, found.before - found.risk)
 }
 
 /// Number by number, the larger one.
@@ -160,12 +169,20 @@ impl Trended<'_> {
         self.params.intercept == Intercept::Corrected
     }
 
-    /// Gradient and curvature of every row at some weights, and the sum of losses.
-    pub(crate) fn derivatives(&self, weights: &Weights) -> Derivatives {
+    fn fitted(&self, start: &Weights, goal: &Goal) -> Fitted {
+        let mut weights = start.clone();
+        let found = self.minimise(&mut weights, goal);
+        let mean_loss = self.response.mean_of_rows(found.loss);
+        let slopes = goal.is_near.then(|| Arc::new(RowSlopes::new(&found.at, found.gradient)));
+        Fitted { weights, risk: found.risk, loss: found.loss, mean_loss, slopes }
+    }
+
+    /// Gradient and curvature of every row at some weights, and the sum of losses, if it is wanted.
+    pub(crate) fn derivatives(&self, weights: &Weights, with_loss: bool) -> Derivatives {
         let Self { response, cells, terms, .. } = *self;
         let (loss, count) = (response.loss, response.rows());
         let base = weights.scores(cells);
-        let slopes: Vec<(f64, &[f64])> =
+        let along: Vec<(f64, &[f64])> =
             terms.iter().map(|term| (weights.rules[term.place], term.values.as_slice())).collect();
         let center = loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum());
         let may_be_far = self.params.reg_lambda == 0.0 && !loss.is_quadratic();
@@ -184,15 +201,25 @@ impl Trended<'_> {
                 .with_min_len(ROWS_IN_A_TASK / ROWS_IN_A_BLOCK);
             let curve = |(block, [f, b, a]): (usize, [&mut [f64]; 3])| {
                 let first = block * ROWS_IN_A_BLOCK;
-                for (i, r) in (first..first + f.len()).enumerate() {
-                    f[i] = base[cells.cell_of(keys[r])];
-                    b[i] = targets.b[r] as f64 * response.b_unit;
-                    a[i] = targets.mass.at(r) as i64 as f64 * response.mass_unit;
+                let here = first..first + f.len();
+                match base.as_slice() {
+                    [same] => f.fill(*same),
+                    _ => f.iter_mut().zip(&keys[here.clone()]).for_each(|(f, &key)| *f = base[cells.cell_of(key)]),
                 }
-                slopes.iter().for_each(|(w, v)| add_scaled(f, *w, &v[start + first..][..b.len()]));
+                b.iter_mut().zip(&targets.b[here.clone()]).for_each(|(b, &units)| *b = units as f64 * response.b_unit);
+                let mass = |units: u64| units as i64 as f64 * response.mass_unit;
+                match &targets.mass {
+                    PerRow::Same(units) => a.fill(mass(*units)),
+                    PerRow::Each(each) => a.iter_mut().zip(&each[here]).for_each(|(a, &units)| *a = mass(units)),
+                }
+                along.iter().for_each(|(w, v)| add_scaled(f, *w, &v[start + first..][..b.len()]));
                 let away =
                     if may_be_far { f.iter().fold(0.0, |most: f64, f| most.max((f - center).abs())) } else { 0.0 };
-                curves(loss, f, b, a);
+                if with_loss {
+                    curves(loss, f, b, a);
+                } else {
+                    slopes(loss, f, b, a);
+                }
                 [most(b), most(a), most(f), away]
             };
             let of_part = blocks.map(curve).reduce(|| [0.0; 4], larger);
@@ -200,8 +227,11 @@ impl Trended<'_> {
         }
         let [g, h, most_lost, away] = largest;
         let [rounding, finer] = roundings(count as f64, most_lost);
-        let sums = losses.par_chunks(ROWS_IN_A_TASK).map(|some| rounded_sums(some, rounding, finer));
-        let lost = sums.reduce(|| [0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]).iter().sum();
+        let sum = || {
+            let sums = losses.par_chunks(ROWS_IN_A_TASK).map(|some| rounded_sums(some, rounding, finer));
+            sums.reduce(|| [0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]).iter().sum()
+        };
+        let lost = if with_loss { sum() } else { f64::NAN };
         scratch::give(losses);
         Derivatives { gradients, curvatures, most: [g, h], loss: lost, far: away > FAR }
     }
@@ -216,10 +246,12 @@ impl Trended<'_> {
         self.data_risk(at) + 0.5 * self.params.reg_lambda * weights.rules.iter().map(|w| w * w).sum::<f64>()
     }
 
-    /// The sums that Newton's step, and the basis of the next search, are made of.
-    pub(crate) fn sums(&self, at: &Derivatives) -> TrendSums {
+    /// The sums that Newton's step, and the basis of the next search, are made of. Those of g alone take less time.
+    pub(crate) fn sums(&self, at: &Derivatives, with_curvature: bool) -> TrendSums {
         let Self { cells, terms, .. } = *self;
-        let (count, trends, width) = (at.gradients.len() as f64, terms.len(), 2 + terms.len());
+        let (count, trends) = (at.gradients.len() as f64, terms.len());
+        // Filled up with zeros, so that numbers are added four at a time.
+        let width = if with_curvature { (2 + trends).next_multiple_of(4) } else { 1 };
         let ([g, h], v) = (at.most, terms.largest());
         let for_size = |largest: f64| Rounding::new(count, largest.min(f64::MAX));
         let for_gv: Vec<Rounding> = v.iter().map(|v| for_size(g * v)).collect();
@@ -227,12 +259,12 @@ impl Trended<'_> {
         let for_pair = |i: usize, j: usize| for_size(h * v[i] * v[j]);
         let for_pairs: Vec<Rounding> = (0..trends * trends).map(|at| for_pair(at / trends, at % trends)).collect();
         let values: Vec<&[f64]> = terms.iter().map(|term| term.values.as_slice()).collect();
-        let mut all = RowSums::zeros(cells.len(), trends);
+        let mut all = RowSums::zeros(cells.len() * width, trends);
         for (number, (part, start)) in self.rows.parts.iter().zip(self.rows.starts()).enumerate() {
             let keys = cells.keys(number);
             let tasks: Vec<usize> = (0..part.rows()).step_by(ROWS_IN_A_TASK).collect();
             let sum = |&task: &usize| {
-                let mut sums = RowSums::zeros(cells.len(), trends);
+                let mut sums = RowSums::zeros(cells.len() * width, trends);
                 let mut vectors = vec![0.0; width * ROWS_IN_A_BLOCK];
                 let (mut along, mut cell) = (vec![0.0; ROWS_IN_A_BLOCK], vec![0; ROWS_IN_A_BLOCK]);
                 let end = part.rows().min(task + ROWS_IN_A_TASK);
@@ -243,9 +275,15 @@ impl Trended<'_> {
                     cell[..rows].iter_mut().zip(&keys[first..]).for_each(|(c, &key)| *c = cells.cell_of(key) as u32);
                     let vectors = &mut vectors[..rows * width];
                     spread(g, for_size(at.most[0]), vectors, 0, width);
-                    spread(h, for_size(at.most[1]), vectors, 1, width);
                     for (j, x) in values.iter().map(|x| &x[here.clone()]).enumerate() {
                         sums.along[j] += rounded_products(g, x, for_gv[j]);
+                    }
+                    if !with_curvature {
+                        add_to_cells(&cell[..rows], vectors, width, &mut sums.cells);
+                        continue;
+                    }
+                    spread(h, for_size(at.most[1]), vectors, 1, width);
+                    for (j, x) in values.iter().map(|x| &x[here.clone()]).enumerate() {
                         let along = &mut along[..rows];
                         along.iter_mut().zip(h).zip(x).for_each(|((along, h), x)| *along = h * x);
                         spread(along, for_hv[j], vectors, 2 + j, width);
@@ -268,23 +306,36 @@ impl Trended<'_> {
             gradient: of_cells(0),
             curvature: of_cells(1),
             along: all.along,
-            by_cell: all.cells.chunks_exact(width).flat_map(|cell| &cell[2..]).copied().collect(),
+            by_cell: all.cells.chunks_exact(width).flat_map(|cell| cell.iter().skip(2).take(trends)).copied().collect(),
             pairs: all.pairs,
         }
     }
 
-    /// ∂F/∂β and the Hessian over β₀, if it is free, and all terms.
+    /// ∂F/∂β over β₀, if it is free, and all terms.
+    fn gradient(&self, sums: &TrendSums, weights: &Weights) -> Vec<f64> {
+        let first = usize::from(self.has_intercept());
+        let mut gradient = vec![0.0; first + weights.rules.len()];
+        for (cell, sum) in sums.gradient.iter().enumerate() {
+            let rules = self.cells.rules_of(cell).iter().map(|&k| first + k as usize);
+            (0..first).chain(rules).for_each(|i| gradient[i] += sum);
+        }
+        self.terms.iter().zip(&sums.along).for_each(|(term, along)| gradient[first + term.place] += along);
+        let pulls = weights.rules.iter().map(|weight| self.params.reg_lambda * weight);
+        gradient[first..].iter_mut().zip(pulls).for_each(|(g, pull)| *g += pull);
+        gradient
+    }
+
+    /// The same, and the Hessian.
     pub(super) fn system(&self, sums: &TrendSums, weights: &Weights) -> (Vec<f64>, Vec<f64>) {
         let Self { cells, terms, params, .. } = *self;
         let (first, trends) = (usize::from(self.has_intercept()), terms.len());
         let size = first + weights.rules.len();
-        let (mut gradient, mut hessian) = (vec![0.0; size], vec![0.0; size * size]);
+        let (gradient, mut hessian) = (self.gradient(sums, weights), vec![0.0; size * size]);
         let places: Vec<usize> = terms.iter().map(|term| first + term.place).collect();
         for cell in 0..cells.len() {
             let rules = cells.rules_of(cell).iter().map(|&k| first + k as usize);
             let active: Vec<usize> = (0..first).chain(rules).collect();
             for &i in &active {
-                gradient[i] += sums.gradient[cell];
                 active.iter().for_each(|&j| hessian[i * size + j] += sums.curvature[cell]);
                 for (j, &place) in places.iter().enumerate() {
                     hessian[i * size + place] += sums.by_cell[cell * trends + j];
@@ -293,13 +344,9 @@ impl Trended<'_> {
             }
         }
         for (j, &place) in places.iter().enumerate() {
-            gradient[place] += sums.along[j];
             places.iter().enumerate().for_each(|(k, &to)| hessian[place * size + to] += sums.pairs[j * trends + k]);
         }
-        for (k, weight) in weights.rules.iter().enumerate() {
-            gradient[first + k] += params.reg_lambda * weight;
-            hessian[(first + k) * (size + 1)] += params.reg_lambda;
-        }
+        (first..size).for_each(|i| hessian[i * (size + 1)] += params.reg_lambda);
         (gradient, hessian)
     }
 
@@ -363,58 +410,5 @@ impl Trended<'_> {
         let mut most = vec![1.0; direction.len()];
         self.terms.iter().for_each(|term| most[first + term.place] = term.most);
         direction.iter().zip(&most).map(|(d, most)| d.abs() * most).sum()
-    }
-
-    /// Steps until the promise of the next one is nothing beside this part of F's size. Returns F before and after, and the sum of
-    /// losses.
-    fn minimise(&self, weights: &mut Weights, enough: f64) -> [f64; 3] {
-        let mut at = self.derivatives(weights);
-        let mut risk = self.risk(&at, weights);
-        let before = risk;
-        let size = self.cells.mass.iter().sum::<f64>() + self.cells.b.iter().map(|b| b.abs()).sum::<f64>();
-        weights.status = Status::Stalled;
-        let mut promised = f64::INFINITY;
-        for _ in 0..MAX_STEPS {
-            let (gradient, hessian) = self.system(&self.sums(&at), weights);
-            let direction = self.direction(weights, &gradient, &hessian);
-            let decrement: f64 = -gradient.iter().zip(&direction).map(|(g, d)| g * d).sum::<f64>();
-            if !decrement.is_finite() {
-                break;
-            }
-            let mut step = self.reach(weights, &direction);
-            let free = weights.signs.iter().all(|&signs| signs == Signs::Any);
-            let at_once = self.response.loss.is_quadratic() && free;
-            // Curvatures change by no larger a part than scores move, and the next promise is smaller by its square.
-            let farthest = self.farthest(&direction);
-            let next_is_nothing = free && farthest <= NEAR && decrement * farthest * farthest <= enough * size;
-            // Where promises are too small for F to tell and no longer shrink, they are made of rounding alone.
-            let is_noise = decrement <= UNSEEN * size && decrement > 0.1 * promised;
-            let last = step == 1.0 && (decrement <= enough * size || at_once || next_is_nothing || is_noise);
-            promised = decrement;
-            let mut taken = None;
-            for _ in 0..60 {
-                let next = self.moved(weights, &direction, step);
-                let next_at = self.derivatives(&next);
-                let next_risk = self.risk(&next_at, &next);
-                if next_risk.is_finite()
-                    && (next_risk <= risk - 1e-4 * step * decrement || step * decrement <= UNSEEN * size || last)
-                {
-                    taken = Some((next, next_at, next_risk));
-                    break;
-                }
-                step *= 0.5;
-            }
-            let Some((next, next_at, next_risk)) = taken else { break };
-            (*weights, at, risk) = (next, next_at, next_risk);
-            if last {
-                weights.status = Status::Converged;
-                break;
-            }
-            if at.far {
-                weights.status = Status::Unbounded;
-                break;
-            }
-        }
-        [before, risk, at.loss]
     }
 }

@@ -60,8 +60,8 @@ impl Working {
     /// At the weights of an ensemble.
     pub(crate) fn new(problem: Trended, weights: &Weights) -> Self {
         let Trended { rows, response, cells, terms, .. } = problem;
-        let at = problem.derivatives(weights);
-        let sums = problem.sums(&at);
+        let at = problem.derivatives(weights, false);
+        let sums = problem.sums(&at, true);
         let starts = rows.starts();
         let trends = TrendRows::new(terms, &at.curvatures, starts.clone());
         let response = working(response, &at.curvatures, &at.gradients);

@@ -3,7 +3,7 @@
 use crate::engine::mass::Rounding;
 use crate::engine::row_list::RowList;
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Trends that are added side by side.
 pub(crate) const LANES: usize = 4;
@@ -21,12 +21,14 @@ pub(crate) struct TrendTerm {
     pub(crate) most: f64,
     /// What its weight outside is for a weight of 1 inside.
     pub(crate) outside: f64,
+    /// What it is of the rows of a sample, once somebody has asked.
+    sampled: Arc<OnceLock<Arc<Vec<f64>>>>,
 }
 
 impl TrendTerm {
     pub(crate) fn new(place: usize, values: Arc<Vec<f64>>, outside: f64) -> Self {
         let most = largest(&values);
-        Self { place, values, most, outside }
+        Self { place, values, most, outside, sampled: Arc::default() }
     }
 }
 
@@ -63,11 +65,11 @@ impl TrendTerms {
         self.terms.iter().map(|term| term.most).collect()
     }
 
-    /// The same for every so-manieth row.
+    /// The same for every so-manieth row, always the same ones.
     pub(crate) fn sampled(&self, stride: usize) -> Self {
         let every = |term: &TrendTerm| {
-            let values = Arc::new(term.values.iter().step_by(stride).copied().collect());
-            TrendTerm { values, ..term.clone() }
+            let some = || Arc::new(term.values.iter().step_by(stride).copied().collect());
+            TrendTerm { values: Arc::clone(term.sampled.get_or_init(some)), ..term.clone() }
         };
         Self { terms: self.terms.iter().map(every).collect() }
     }

@@ -134,3 +134,41 @@ pub(super) fn scatter(patterns: &[u32], what: &[Four], handed: &mut [Four]) {
         own.iter_mut().zip(what).for_each(|(own, what)| *own = added(*own, *what));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::cases::{cases_of_classes, one_cell, selected, split};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What cells gather from their patterns, and hand to them, is what they have of their rules one by one.
+        #[test]
+        fn patterns_are_the_rules_of_cells(case in cases_of_classes(9), seed in 0u32..1000) {
+            let response = case.shared_response();
+            let mut cells = one_cell(&response);
+            case.rules.iter().for_each(|rule| split(&mut cells, selected(rule), &response));
+            let patterns = Patterns::new(&cells, response.classes);
+            let (stride, rules) = (patterns.stride(), cells.rules());
+            prop_assert!(stride % 4 == 0 && stride >= response.classes && stride < response.classes + 4);
+            let number = |at: usize| f64::from((at as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) % 64);
+            let vector: Vec<f64> = (0..(1 + rules) * stride).map(number).collect();
+            let sums = patterns.sums(&vector);
+            let (mut handed, mut expected) = (patterns.zeros(), vec![0.0; vector.len()]);
+            for cell in 0..cells.len() {
+                let variables = || [0].into_iter().chain(cells.rules_of(cell).iter().map(|&k| 1 + k as usize));
+                let mut found = vec![[0.0; 4]; stride / 4];
+                gather(patterns.of(cell), &sums, &mut found);
+                for (class, found) in found.as_flattened().iter().enumerate() {
+                    let sum: f64 = variables().map(|i| vector[i * stride + class]).sum();
+                    prop_assert_eq!(*found, sum);
+                }
+                scatter(patterns.of(cell), &found, &mut handed);
+                for i in variables() {
+                    (0..stride).for_each(|c| expected[i * stride + c] += found.as_flattened()[c]);
+                }
+            }
+            prop_assert_eq!(patterns.vector(handed), expected);
+        }
+    }
+}

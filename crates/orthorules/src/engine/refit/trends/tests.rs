@@ -7,6 +7,7 @@ use crate::engine::refit::constant;
 use crate::engine::refit::moments::{self, TrendMoments};
 use crate::engine::rows::Selected;
 use crate::engine::trend::TrendTerm;
+use crate::model::Status;
 use crate::params::Objective;
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -187,6 +188,60 @@ proptest! {
             }
             weights = found.weights;
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// The gradient that an ensemble keeps tells that of a newer term, be it a rule or a trend. And whoever begins with rough weights
+    /// ends where everybody does.
+    #[test]
+    fn slopes_of_all_rows_tell_that_of_the_newest_term(
+        (case, values) in cases_with_trends(),
+        is_trend in any::<bool>(),
+        tilt in -0.2..0.2f64,
+    ) {
+        let params = case.checked(Objective::Onb, Intercept::Corrected, 2.0);
+        let response = case.response();
+        let rows = Rows::whole(&[], &response);
+        let total: f64 = (0..case.rows()).map(|r| response.b(r)).sum();
+        let mass: f64 = (0..case.rows()).map(|r| response.mass(r)).sum();
+        prop_assume!(!response.loss.is_pure(mass, total));
+        let mut cells = one_cell(&response);
+        let start = constant(response.loss, &cells, response.zero(), &params);
+        let mut terms = TrendTerms::default();
+        terms.push(TrendTerm::new(0, Arc::new(values[0].clone()), 1.0));
+        cells.add_trend();
+        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
+        let before = settle_rough(&with_newest(&start, Signs::Any), problem);
+        let same = update(&start, Signs::Any, problem);
+        prop_assert!((before.risk - same.risk).abs() <= 1e-9 * (1.0 + mass), "{} {}", before.risk, same.risk);
+        prop_assert!((before.mean_loss - same.mean_loss).abs() <= 1e-9 * (1.0 + same.mean_loss));
+        if is_trend {
+            terms.push(TrendTerm::new(1, Arc::new(values[values.len() - 1].iter().rev().copied().collect()), 1.0));
+            cells.add_trend();
+        } else {
+            cells.split(&Selected::single(selected(&case.query)), &rows, &response);
+        }
+        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
+        let newest = with_newest(&before.weights, Signs::Any);
+        let at = problem.derivatives(&newest, true);
+        let (expected, _) = problem.system(&problem.sums(&at, true), &newest);
+        let mut slopes = problem.slopes_with_newest(&before.slopes.unwrap());
+        let size = 1.0 + at.gradients.iter().map(|g| 4.0 * g.abs()).sum::<f64>();
+        for (found, expected) in slopes.iter().zip(&expected) {
+            prop_assert!((found - expected).abs() <= 1e-6 * size, "{:?} {:?}", slopes, expected);
+        }
+        // As if the rows were a sample of others.
+        slopes.iter_mut().for_each(|slope| *slope += tilt);
+        let (near, _) = rough(&before.weights, Signs::Any, problem, Some(slopes), f64::NEG_INFINITY);
+        let (found, wanted) = (settle_rough(&near, problem), update(&before.weights, Signs::Any, problem));
+        prop_assert_eq!(found.weights.status, Status::Converged);
+        for (f, w) in found.weights.rules.iter().zip(&wanted.weights.rules) {
+            prop_assert!((f - w).abs() <= 1e-8 * (1.0 + w.abs()), "{:?} {:?}", found.weights, wanted.weights);
+        }
+        prop_assert!((found.risk - wanted.risk).abs() <= 1e-9 * (1.0 + mass), "{} {}", found.risk, wanted.risk);
     }
 }
 
