@@ -75,6 +75,12 @@ impl Tilt {
     }
 }
 
+/// Makes a gradient what it is about after a step.
+fn bend(gradient: &mut [f64], hessian: &[f64], direction: &[f64], step: f64) {
+    let rows = hessian.chunks_exact(direction.len().max(1));
+    gradient.iter_mut().zip(rows).for_each(|(g, row)| *g += step * dot(row, direction));
+}
+
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -151,9 +157,7 @@ impl Trended<'_> {
                 let penalty = 0.5 * self.params.reg_lambda * (squares(&next) - squares(weights));
                 risk -= 0.5 * decrement;
                 loss = Some(at.loss - 0.5 * decrement - penalty);
-                let rows = hessian.chunks_exact(direction.len().max(1));
-                let bent = rows.map(|row| row.iter().zip(&direction).map(|(h, d)| h * d).sum::<f64>());
-                gradient.iter_mut().zip(bent).for_each(|(g, bent)| *g += bent);
+                bend(&mut gradient, &hessian, &direction, step);
                 *weights = next;
                 weights.status = Status::Converged;
                 break;
@@ -176,6 +180,7 @@ impl Trended<'_> {
             }
             let Some((next, next_at, next_risk)) = taken else { break };
             (*weights, at, risk) = (next, next_at, next_risk);
+            bend(&mut gradient, &hessian, &direction, step);
             if last {
                 weights.status = Status::Converged;
                 break;
