@@ -118,7 +118,7 @@ impl State {
         } else {
             let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
             if let Some(moments) = &mut self.moments {
-                moments.split(&found.rows, (&self.cells, &moved_to));
+                moments.split(&found.rows, &boosting.rows, (&self.cells, &moved_to));
             }
             moved_to
         };

@@ -71,17 +71,23 @@ impl TrendMoments {
         self.by_cell.push(by_cell);
     }
 
-    /// Follows a split of `cells`: the `selected` rows of cell c are now in `moved_to[c]`.
-    pub(crate) fn split(&mut self, selected: &Selected, (cells, moved_to): (&Cells, &[u32])) {
-        let (old, rows) = (moved_to.len(), &self.rows);
+    /// Follows a split of `cells`: the `selected` rows of cell c are now in `moved_to[c]`. They are added up, or those that
+    /// stay, whichever are fewer: sums are exact, so that the others follow.
+    pub(crate) fn split(&mut self, selected: &Selected, all: &Rows, (cells, moved_to): (&Cells, &[u32])) {
+        let stay = all.others(selected);
+        let (fewer, rows) = (stay.as_ref().unwrap_or(selected), &self.rows);
+        // Of each cell that is divided, where the sum of the rows that are added up goes.
+        let mut place_of: Vec<Option<usize>> = vec![None; cells.len()];
+        for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
+            place_of[if stay.is_some() { cell } else { to as usize }] = Some(to as usize);
+        }
         self.by_cell.par_iter_mut().enumerate().for_each(|(trend, by_cell)| {
             by_cell.resize(cells.len(), 0.0);
-            for (number, list) in selected.parts.iter().enumerate() {
+            for (number, list) in fewer.parts.iter().enumerate() {
                 let (keys, values) = (cells.keys(number), rows.of_part(number, trend));
                 let mut add = |row: usize| {
-                    let cell = cells.cell_of(keys[row]);
-                    if cell >= old {
-                        by_cell[cell] += values[row];
+                    if let Some(place) = place_of[cells.cell_of(keys[row])] {
+                        by_cell[place] += values[row];
                     }
                 };
                 match list {
@@ -91,6 +97,9 @@ impl TrendMoments {
             }
             for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
                 by_cell[cell] -= by_cell[to as usize];
+                if stay.is_some() {
+                    by_cell.swap(cell, to as usize);
+                }
             }
         });
     }

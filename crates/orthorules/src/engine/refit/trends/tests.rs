@@ -169,7 +169,7 @@ proptest! {
                 let rule = &case.rules[if trends_first { step - trends } else { step }];
                 let covered = Selected::single(selected(rule));
                 let moved_to = cells.split(&covered, &rows, &response);
-                moments.split(&covered, (&cells, &moved_to));
+                moments.split(&covered, &rows, (&cells, &moved_to));
             }
             if terms.is_empty() {
                 weights.rules.push(0.0);
