@@ -10,6 +10,7 @@ and question. Workers keep nothing that cannot be made again from the data, so a
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import shutil
@@ -18,6 +19,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -37,6 +39,10 @@ __all__ = ["RuleClassifier", "RuleRegressor"]
 
 # Replies that are merged in one place.
 _ARITY = 8
+# Bytes of replies beyond which a worker puts them together, so that one table comes here.
+_LARGE = 1 << 22
+# Seconds for results to arrive, after which it is looked at whether there are still workers.
+_ARRIVAL = 5.0
 # Seconds without any worker after which a fit gives up.
 _PATIENCE = 30.0
 # Rounds in a row that may end with partitions that nobody has.
@@ -186,8 +192,8 @@ class _Cluster:
         self._open.append(future)
         return future
 
-    def _wait(self, futures: list[Any]) -> list[Any]:
-        """The results, however many workers are lost on the way; an error if none is left."""
+    def _wait(self, futures: list[Any]) -> None:
+        """Until all are done, however many workers are lost on the way; an error if none is left."""
         import distributed
 
         waiting = list(futures)
@@ -197,7 +203,18 @@ class _Cluster:
             except TimeoutError:
                 self._workers()
             waiting = [future for future in waiting if not future.done()]
-        return list(self.client.gather(futures))
+
+    def _results(self, futures: list[Any]) -> list[Any]:
+        """The results. Those that are lost after they were done are made again; an error if there is nobody to do so."""
+        patience = _ARRIVAL
+        while True:
+            self._wait(futures)
+            try:
+                gather = partial(self.client.gather, futures, asynchronous=True)
+                return list(self.client.sync(gather, callback_timeout=patience))
+            except (TimeoutError, asyncio.TimeoutError):
+                self._workers()
+                patience *= 2
 
     def ask(self, message: bytes) -> bytes:
         """What all partitions reply together."""
@@ -212,7 +229,12 @@ class _Cluster:
                 step = max(_ARITY, 2)
                 groups = [futures[i : i + step] for i in range(0, len(futures), step)]
                 futures = [self._submit(merged, group) for group in groups]
-            reply = merged(self._wait(futures))
+            self._wait(futures)
+            if len(futures) > 1:
+                sizes = self.client.nbytes([future.key for future in futures], summary=False)
+                if sum(sizes.values()) > _LARGE:
+                    futures = [self._submit(merged, futures)]
+            reply = merged(self._results(futures))
             self._open.clear()
             if not isinstance(reply, Missing):
                 self.rounds.append((len(message), len(reply), time.monotonic() - started))
@@ -233,7 +255,7 @@ class _Cluster:
             blocks = self.client.compute(load(number), workers=[owner], allow_other_workers=True)
             self._open.extend(blocks)
             futures.append(self._submit(_load, self.fit, number, threads, self.names, blocks, worker=owner))
-        self._wait(futures)
+        self._results(futures)
         self._open.clear()
 
     def close(self) -> None:

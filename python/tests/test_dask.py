@@ -76,6 +76,21 @@ def test_the_bytes_of_the_command_line(client, expected, name):
         assert fitted(name, client, table(), ends).to_json() == expected(name), (name, ends)
 
 
+def test_large_replies_are_put_together_by_a_worker(client, expected, monkeypatch):
+    submitted = []
+    submit = rules._Cluster._submit
+
+    def watched(self, function, *arguments, **more):
+        submitted.append(function.__name__)
+        return submit(self, function, *arguments, **more)
+
+    monkeypatch.setattr(rules._Cluster, "_submit", watched)
+    monkeypatch.setattr(rules, "_LARGE", 0)
+    model = fitted("regression", client, table(), EVEN)
+    assert model.to_json() == expected("regression")
+    assert submitted.count("merged") >= len(model.rounds_)
+
+
 def test_files_are_partitions(client, expected, tmp_path):
     frame = table()
     target, weight, exposure, *_ = CASES["counts"]
@@ -208,6 +223,30 @@ def test_without_workers_a_fit_ends_with_an_error(monkeypatch):
         with pytest.raises(RuntimeError, match="no worker is left"):
             fitted("regression", client, table(), [500])
         assert time.monotonic() - began + rest < 60
+
+
+# Before it is asked for how much there is to bring, and after it.
+@pytest.mark.parametrize("when", [5, 6])
+def test_replies_that_are_lost_when_they_are_done_do_not_hang_a_fit(monkeypatch, when):
+    monkeypatch.setattr(rules, "_PATIENCE", 3.0)
+    with started(1) as (cluster, client):
+        wait, count = rules._Cluster._wait, [0]
+
+        def leaving(self, futures):
+            wait(self, futures)
+            count[0] += 1
+            if count[0] == when:
+                (worker,) = cluster.workers.values()
+                os.kill(worker.pid, signal.SIGKILL)
+                cluster.scale(0)
+                while client.nthreads():
+                    time.sleep(0.05)
+
+        monkeypatch.setattr(rules._Cluster, "_wait", leaving)
+        began = time.monotonic()
+        with pytest.raises(RuntimeError, match="no worker is left"):
+            fitted("regression", client, table(), [500])
+        assert time.monotonic() - began < 30
 
 
 def test_an_interrupt_ends_the_fit_and_its_tasks(client, monkeypatch):
