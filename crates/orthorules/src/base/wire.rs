@@ -174,7 +174,12 @@ impl<T: Wire> Wire for Vec<T> {
         if length > from.left.len() {
             return Err(damaged());
         }
-        (0..length).map(|_| T::take(from)).collect()
+        // As much as the bytes can hold, not as much as a damaged length says.
+        let mut values = Self::with_capacity(length.min(from.left.len() / size_of::<T>().max(1)));
+        for _ in 0..length {
+            values.push(T::take(from)?);
+        }
+        Ok(values)
     }
 }
 

@@ -13,8 +13,9 @@ pub(crate) struct Coder {
     scheme: Scheme,
     /// Number of bins; this is also the code of a missing value.
     bins: usize,
-    /// The smallest and the largest number so far.
-    range: Option<(f64, f64)>,
+    /// The smallest number so far, where bins do not tell, and the largest.
+    low: f64,
+    high: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -59,29 +60,33 @@ impl Wire for Coder {
 }
 
 impl Coder {
+    fn new(name: &str, scheme: Scheme, bins: usize) -> Self {
+        Self { name: name.to_owned(), scheme, bins, low: f64::INFINITY, high: f64::NEG_INFINITY }
+    }
+
     /// Ordered bins, of which `cuts` are the largest values, ascending; larger values belong to the last.
     pub(crate) fn ordered(name: &str, cuts: Vec<f64>) -> Self {
         let cuts = with_finite_gaps(cuts);
         let (bins, lowest) = (cuts.len(), vec![f64::INFINITY; cuts.len()]);
-        Self { name: name.to_owned(), scheme: Scheme::Ordered { finder: Finder::new(cuts), lowest }, bins, range: None }
+        Self::new(name, Scheme::Ordered { finder: Finder::new(cuts), lowest }, bins)
     }
 
     /// Bins around `thresholds`, which must be finite and ascending.
     pub(crate) fn given(name: &str, thresholds: &[f64]) -> Self {
         let bins = 2 * thresholds.len() + 1;
-        Self { name: name.to_owned(), scheme: Scheme::Given { thresholds: thresholds.to_vec() }, bins, range: None }
+        Self::new(name, Scheme::Given { thresholds: thresholds.to_vec() }, bins)
     }
 
     /// One bin for each level, in order.
     pub(crate) fn ranked(name: &str, levels: Vec<String>) -> Self {
         let bins = levels.len();
-        Self { name: name.to_owned(), scheme: Scheme::Ranked { levels }, bins, range: None }
+        Self::new(name, Scheme::Ranked { levels }, bins)
     }
 
     /// One bin for each level.
     pub(crate) fn nominal(name: &str, levels: Vec<String>) -> Self {
         let bins = levels.len();
-        Self { name: name.to_owned(), scheme: Scheme::Nominal { levels }, bins, range: None }
+        Self::new(name, Scheme::Nominal { levels }, bins)
     }
 
     pub(crate) fn bins(&self) -> usize {
@@ -90,10 +95,10 @@ impl Coder {
 
     /// Appends the codes of numbers; NaN is missing.
     pub(crate) fn numbers(&mut self, values: &[f64], to: &mut CodeBuilder) {
-        self.range = match (self.range, range(values)) {
-            (Some(before), Some(now)) => Some((before.0.min(now.0), before.1.max(now.1))),
-            (before, now) => now.or(before),
-        };
+        self.high = self.high.max(furthest(values, f64::NEG_INFINITY, |x, high| x > high));
+        if !matches!(self.scheme, Scheme::Ordered { .. }) {
+            self.low = self.low.min(furthest(values, f64::INFINITY, |x, low| x < low));
+        }
         match &mut self.scheme {
             Scheme::Ordered { finder, lowest } => match to {
                 CodeBuilder::U8(to) => finder.codes(values, lowest, to, |code| code as u8),
@@ -127,6 +132,12 @@ impl Coder {
 
     /// The column whose codes these are.
     pub(crate) fn finish(self, codes: Codes) -> BinnedColumn {
+        let low = match &self.scheme {
+            Scheme::Ordered { lowest, .. } => lowest.iter().copied().fold(f64::INFINITY, f64::min),
+            Scheme::Given { .. } | Scheme::Ranked { .. } | Scheme::Nominal { .. } => self.low,
+        };
+        // Zero has one sign.
+        let range = (low <= self.high).then_some((low + 0.0, self.high + 0.0));
         let scale = match self.scheme {
             // A bin ends at a value of the data; only the last may hold larger ones, and no condition ends there.
             Scheme::Ordered { finder, lowest } => Scale::Ordered { lowest, highest: finder.highest },
@@ -134,26 +145,21 @@ impl Coder {
             Scheme::Ranked { levels } => Scale::Ranked { levels },
             Scheme::Nominal { levels } => Scale::Nominal { levels },
         };
-        BinnedColumn { name: self.name, scale, bins: self.bins, codes, range: self.range, elsewhere: None }
+        BinnedColumn { name: self.name, scale, bins: self.bins, codes, range, elsewhere: None }
     }
 }
 
-/// The smallest and the largest of `values`, NaN aside. Several at a time: none waits for the one before it.
-fn range(values: &[f64]) -> Option<(f64, f64)> {
+/// The furthest of `values`, NaN aside, or `nothing`. Several at a time: none waits for the one before it.
+fn furthest(values: &[f64], nothing: f64, is_further: impl Fn(f64, f64) -> bool) -> f64 {
     const LANES: usize = 8;
-    let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let mut lanes = [nothing; LANES];
     let (whole, rest) = values.as_chunks::<LANES>();
+    // No comparison with NaN holds.
+    let further = |best: f64, x: f64| if is_further(x, best) { x } else { best };
     for values in whole {
-        for (lane, &x) in values.iter().enumerate() {
-            // No comparison with NaN holds.
-            low[lane] = if x < low[lane] { x } else { low[lane] };
-            high[lane] = if x > high[lane] { x } else { high[lane] };
-        }
+        lanes.iter_mut().zip(values).for_each(|(lane, &x)| *lane = further(*lane, x));
     }
-    let low = low.iter().chain(rest).fold(f64::INFINITY, |low, &x| low.min(x));
-    let high = high.iter().chain(rest).fold(f64::NEG_INFINITY, |high, &x| high.max(x));
-    // Zero has one sign.
-    (low <= high).then_some((low + 0.0, high + 0.0))
+    lanes.iter().chain(rest).fold(nothing, |best, &x| further(best, x))
 }
 
 /// The cuts after which a finite threshold can tell what is above: −∞ shares a bin with the lowest finite number, +∞ with the highest.
