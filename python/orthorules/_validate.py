@@ -69,33 +69,32 @@ def weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
 
 def exposures(values: Any, rows: int) -> NDArray[np.float64]:
     """One positive number for each row."""
-    values = numbers(values, "exposure")
-    try:
-        array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise _at_index(error, values, "exposure", "exposures are positive numbers") from None
-    if array.shape != (rows,):
-        raise ValueError(f"exposure.shape == {array.shape}, expected {(rows,)}!")
-    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
-    if len(bad):
-        raise ValueError(
-            f"exposure must be positive and finite, got {array[bad[0]]:g} at index {bad[0]}: leave such rows out"
-        )
-    return array
+    array = _of_rows(values, rows, "exposure", "exposures are positive numbers")
+    return _good(array, np.isfinite(array) & (array > 0), "exposure must be positive and finite")
 
 
 def offsets(values: Any, rows: int) -> NDArray[np.float64]:
     """One finite number for each row."""
-    values = numbers(values, "offset")
+    array = _of_rows(values, rows, "offset", "offsets are finite numbers")
+    return _good(array, np.isfinite(array), "offset must be finite")
+
+
+def _of_rows(values: Any, rows: int, name: str, what: str) -> NDArray[np.float64]:
+    """One number for each row."""
+    values = numbers(values, name)
     try:
         array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
     except (ValueError, TypeError) as error:
-        raise _at_index(error, values, "offset", "offsets are finite numbers") from None
+        raise _at_index(error, values, name, what) from None
     if array.shape != (rows,):
-        raise ValueError(f"offset.shape == {array.shape}, expected {(rows,)}!")
-    bad = np.flatnonzero(~np.isfinite(array))
+        raise ValueError(f"{name}.shape == {array.shape}, expected {(rows,)}!")
+    return array
+
+
+def _good(array: NDArray[np.float64], good: NDArray[np.bool_], want: str) -> NDArray[np.float64]:
+    bad = np.flatnonzero(~good)
     if len(bad):
-        raise ValueError(f"offset must be finite, got {array[bad[0]]:g} at index {bad[0]}: leave such rows out")
+        raise ValueError(f"{want}, got {array[bad[0]]:g} at index {bad[0]}: leave such rows out")
     return array
 
 

@@ -15,18 +15,35 @@ use crate::engine::trend::TrendTerms;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Tables with more rows are sampled: every second row, or every fourth, so that half of these are left or more.
 const MOST_ROWS: usize = 1 << 17;
-/// The same number, which experiments may change.
-static SAMPLED_ABOVE: AtomicUsize = AtomicUsize::new(MOST_ROWS);
 
-/// Lets every later fit of this process with trends sample tables of more rows than this, and no others.
-#[cfg(any(test, feature = "study"))]
-pub fn sample_above(rows: usize) {
-    SAMPLED_ABOVE.store(rows.max(1), Ordering::Relaxed);
+#[cfg(not(any(test, feature = "study")))]
+fn most_rows() -> usize {
+    MOST_ROWS
 }
+
+/// The same number, which experiments may change.
+#[cfg(any(test, feature = "study"))]
+mod changed {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static SAMPLED_ABOVE: AtomicUsize = AtomicUsize::new(super::MOST_ROWS);
+
+    /// Lets every later fit of this process with trends sample tables of more rows than this, and no others.
+    pub fn sample_above(rows: usize) {
+        SAMPLED_ABOVE.store(rows.max(1), Ordering::Relaxed);
+    }
+
+    pub(super) fn most_rows() -> usize {
+        SAMPLED_ABOVE.load(Ordering::Relaxed)
+    }
+}
+#[cfg(any(test, feature = "study"))]
+use changed::most_rows;
+#[cfg(any(test, feature = "study"))]
+pub use changed::sample_above;
 
 /// The rows of a sample.
 #[derive(Debug)]
@@ -40,7 +57,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// The sample of `rows`, unless all of them are few enough.
     pub(crate) fn of(rows: &Rows, response: &Response) -> Option<Self> {
-        let stride = response.rows().div_ceil(SAMPLED_ABOVE.load(Ordering::Relaxed)).next_power_of_two();
+        let stride = response.rows().div_ceil(most_rows()).next_power_of_two();
         if stride == 1 || rows.elsewhere.is_some() {
             return None;
         }

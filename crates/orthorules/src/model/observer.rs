@@ -37,3 +37,12 @@ pub trait Observer: Sync {
 pub struct Silent;
 
 impl Observer for Silent {}
+
+/// Lets the observer stop a fit, but tells it nothing: many run at once.
+pub(crate) struct Quiet<'o>(pub(crate) &'o dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}

@@ -12,7 +12,7 @@ use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::trend::{TrendTerm, TrendTerms};
 use crate::learn::one::Binned;
-use crate::model::observer::Observer;
+use crate::model::observer::{Observer, Quiet};
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;
 use crate::model::signs::Signs;
@@ -46,15 +46,6 @@ pub(super) struct Draws<'a> {
     pub(super) fired: Vec<Vec<Vec<bool>>>,
     /// The scales of the columns that terms may grow with, by their numbers.
     pub(super) scales: Vec<(u32, f64)>,
-}
-
-/// Lets the observer stop a fit, but tells it nothing: many run at once.
-struct Quiet<'o>(&'o dyn Observer);
-
-impl Observer for Quiet<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
-    }
 }
 
 impl Draws<'_> {

@@ -17,14 +17,14 @@ use crate::base::error::Result;
 use crate::codes::column::BinnedColumn;
 use crate::data::problem::Problem;
 use crate::data::schema::ColumnSpec;
-use crate::data::table::{Column, Table, Values};
+use crate::data::table::{Column, Table};
 use crate::engine::cells::Cells;
 use crate::engine::refit;
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::learn::one::Binned;
 use crate::model::evaluate::Truth;
-use crate::model::observer::Observer;
+use crate::model::observer::{Observer, Quiet};
 use crate::model::predict::Activations;
 use crate::model::signs::Signs;
 use crate::model::{Model, Size};
@@ -121,30 +121,26 @@ fn mean_risk(folds: &[Vec<f64>], levels: usize) -> f64 {
 impl Fold {
     fn new(problem: &Problem, columns: &[BinnedColumn], folds: &Folds, fold: usize) -> Result<Self> {
         let (inside, outside) = (folds.rows(fold, true), folds.rows(fold, false));
-        let table = |rows: &[u32]| {
+        let (others, held) = (problem.take_coded(&outside), problem.take_coded(&inside));
+        let decoded = |rows: &[u32]| -> Vec<Column> {
             let values = |(spec, column): (ColumnSpec, &BinnedColumn)| Column {
                 date: spec.date,
                 ..Column::new(spec.name, column.take(rows).decoded(spec.kind))
             };
-            let mut columns: Vec<Column> = problem.specs().into_iter().zip(columns).map(values).collect();
-            if columns.is_empty() {
-                // A table without columns would have no rows either.
-                columns.push(Column::new("", Values::numbers(vec![0.0; rows.len()])));
-            }
-            Table::new(columns)
+            problem.specs().into_iter().zip(columns).map(values).collect()
         };
         Ok(Self {
-            others: problem.take_coded(&outside),
             codes: columns.iter().map(|column| column.take(&outside)).collect(),
-            seen: table(&outside)?,
-            held: table(&inside)?,
-            truth: Truth::of(&problem.take_coded(&inside)),
+            seen: others.table_of(decoded(&outside))?,
+            held: held.table_of(decoded(&inside))?,
+            truth: Truth::of(&held),
+            others,
         })
     }
 
     /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
     fn held_out(&self, params: &Checked, levels: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
-        let model = Binned::of_columns(&self.others, &self.codes).fit(params, &super::Quiet(observer)).model;
+        let model = Binned::of_columns(&self.others, &self.codes).fit(params, &Quiet(observer)).model;
         let losses = Losses::new(&model, &self.held, &self.truth)?;
         Ok(losses.at_each(levels, |losses| self.sum(losses)))
     }
@@ -166,7 +162,7 @@ struct FoldRules<'f> {
 
 impl<'f> FoldRules<'f> {
     fn new(fold: &'f Fold, params: &Checked, observer: &dyn Observer) -> Result<Self> {
-        let model = Binned::of_columns(&fold.others, &fold.codes).fit(params, &super::Quiet(observer)).model;
+        let model = Binned::of_columns(&fold.others, &fold.codes).fit(params, &Quiet(observer)).model;
         let seen = Activations::of_rules(&model, &fold.seen)?;
         let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
         let covered = (0..model.ensembles[0].rules.len()).map(rows).collect();

@@ -20,7 +20,7 @@ use crate::engine::response::Response;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::learn::seconds::Seconds;
-use crate::model::observer::Observer;
+use crate::model::observer::{Observer, Quiet};
 use crate::model::report::{CrossValidation, CvStep, GridPoint};
 use crate::model::{Model, report};
 use crate::params::{Checked, LambdaFrom, Learner, Select};
@@ -31,15 +31,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The grid of λ, in parts of its default.
 const GRID: [f64; 5] = [1.0 / 16.0, 0.25, 1.0, 4.0, 16.0];
-
-/// Lets the observer stop a fit, but tells it nothing: many run at once.
-struct Quiet<'o>(&'o dyn Observer);
-
-impl Observer for Quiet<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
-    }
-}
 
 /// Chooses λ and the size, and fits to all rows. Whoever stops it gets the fit to all rows with the λ that was given or is the
 /// default, as far as it came, and no choice.
