@@ -21,6 +21,9 @@ use std::time::Instant;
 /// loss and good to second order for others.
 const REFITTED: usize = 3;
 
+/// What a term gains on a sample is right to about a tenth; nobody gains so many times as much on all rows.
+const FAR_MORE: f64 = 1.25;
+
 /// A path of best ensembles.
 pub(crate) struct BestPath {
     /// Extensions by the complexity that they lead to; a state is freed when the last of its own is gone.
@@ -83,8 +86,20 @@ impl BestPath {
         }
     }
 
-    /// The extension that leads to the least risk; ties go to the earlier one.
-    fn least_risk<'e>(&self, boosting: &Boosting, extensions: &'e mut [Extension]) -> Option<Refitted<'e>> {
+    /// Whether an extension that was fitted to a sample would have to gain far more on all rows to be better than `now`.
+    fn is_hopeless(&self, refitted: &Refitted, now: &State) -> bool {
+        let before = self.gain(&refitted.by.from.state);
+        let (found, needed) = (self.gain(&refitted.state) - before, self.gain(now) - before);
+        refitted.state.is_rough && needed > FAR_MORE * found
+    }
+
+    /// The extension that leads to the least risk; ties go to the earlier one. Nothing if it cannot be better than `now`.
+    fn least_risk<'e>(
+        &self,
+        boosting: &Boosting,
+        extensions: &'e mut [Extension],
+        now: &State,
+    ) -> Option<Refitted<'e>> {
         extensions.sort_by(|a, b| self.promise(b).total_cmp(&self.promise(a)));
         let mut best: Option<Refitted> = None;
         for by in extensions.iter().take(REFITTED) {
@@ -94,6 +109,7 @@ impl BestPath {
                 best = Some(Refitted { state, moved_to, by });
             }
         }
+        best = best.filter(|best| !self.is_hopeless(best, now));
         if let Some(best) = &mut best {
             best.state.settle(boosting);
         }
@@ -104,7 +120,7 @@ impl BestPath {
     fn next_better(&mut self, boosting: &Boosting, now: &State, polishing: &mut f64) -> Option<(State, Size)> {
         loop {
             let (_, mut extensions) = self.waiting.pop_first()?;
-            let Some(best) = self.least_risk(boosting, &mut extensions) else { continue };
+            let Some(best) = self.least_risk(boosting, &mut extensions, now) else { continue };
             let size = best.state.size(boosting.response);
             if self.pays(boosting, (&best.state, &size), now) {
                 let certificate = certificate(&best.by.found, boosting.response, best.by.searched);

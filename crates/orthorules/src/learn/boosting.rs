@@ -10,7 +10,7 @@ use crate::engine::count::histogram::{NodeCounter, newest_trend_sums};
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit;
 use crate::engine::refit::moments::{self, TrendMoments};
-use crate::engine::refit::trends::{self, RowSlopes, Trended};
+use crate::engine::refit::trends::{self, RowSlopes, Seen, Trended};
 use crate::engine::refit::{Weights, softmax};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
@@ -19,7 +19,7 @@ use crate::engine::sample::Sample;
 use crate::engine::score::{self, ClassScorers, Scorer};
 use crate::engine::search::directions::Directions;
 use crate::engine::search::{Found, Searcher, TrendCandidate, Units};
-use crate::engine::trend::{Shape, TrendColumn, TrendTerm, TrendTerms};
+use crate::engine::trend::{TrendColumn, TrendTerm, TrendTerms, TriedTrends};
 use crate::learn::seconds::Seconds;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
@@ -28,14 +28,8 @@ use crate::model::signs::Signs;
 use crate::model::{Ensemble, Size};
 use crate::params::Checked;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
-
-/// A trend by its column and shape, and its values.
-type TriedTrend = ((usize, Shape), Arc<Vec<f64>>);
-
-/// How many trends are remembered that were tried.
-const MOST_TRIED: usize = 8;
 
 /// From one ensemble to the next.
 pub(crate) trait Path {
@@ -64,6 +58,8 @@ pub(crate) struct State {
     pub(crate) moments: Option<TrendMoments>,
     /// The gradient at its weights, where there are trends and extensions are tried on a sample of the rows.
     pub(crate) slopes: Option<Arc<RowSlopes>>,
+    /// The largest slopes of rows, there or at the ensemble that it extends.
+    pub(crate) seen: Option<Arc<Seen>>,
     /// Whether its weights are those of a sample of the rows.
     pub(crate) is_rough: bool,
 }
@@ -91,6 +87,7 @@ impl State {
             loss: 0.0,
             moments: None,
             slopes: None,
+            seen: None,
             is_rough: false,
         };
         state.risk = state.regularised_risk(boosting);
@@ -105,6 +102,7 @@ impl State {
             cells: &self.cells,
             terms: &self.trends,
             params: boosting.params,
+            seen: self.seen.as_deref(),
         }
     }
 
@@ -126,8 +124,9 @@ impl State {
         if let Some(sample) = boosting.sample() {
             let (cells, terms) = sample.part_of(&self.cells, &self.trends, &boosting.rows);
             let (rows, response) = (&sample.rows(&boosting.rows.sets), &sample.response);
-            let problem = Trended { rows, response, cells: &cells, terms: &terms, params: boosting.params };
-            let slopes = self.slopes.take().map(|known| self.trended(boosting).slopes_with_newest(&known));
+            let known = self.slopes.take();
+            let problem = Trended { rows, response, cells: &cells, terms: &terms, ..self.trended(boosting) };
+            let slopes = known.map(|known| self.trended(boosting).slopes_with_newest(&known));
             let (weights, gain) = trends::rough(&self.weights, signs, problem, slopes, self.risk - rival);
             (self.weights, self.risk, self.is_rough) = (weights, self.risk - gain, true);
             return moved_to;
@@ -153,7 +152,8 @@ impl State {
             None => trends::settle(&self.weights, problem),
         };
         (self.weights, self.risk, self.is_rough) = (fitted.weights, fitted.risk, false);
-        (self.mean_loss, self.loss, self.slopes) = (fitted.mean_loss, fitted.loss, fitted.slopes);
+        (self.mean_loss, self.loss) = (fitted.mean_loss, fitted.loss);
+        (self.slopes, self.seen) = (fitted.slopes, fitted.seen);
     }
 
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
@@ -256,8 +256,8 @@ pub(crate) struct Boosting<'a> {
     pub(crate) trends: Vec<TrendColumn<'a>>,
     /// Some of the rows, where they are many; made when it is first asked for.
     pub(crate) sample: OnceLock<Option<Sample>>,
-    /// The values of the trends that were tried last.
-    pub(crate) tried: Mutex<Vec<TriedTrend>>,
+    /// The trends that were tried last.
+    pub(crate) tried: TriedTrends,
 }
 
 impl<'a> Boosting<'a> {
@@ -287,7 +287,7 @@ impl<'a> Boosting<'a> {
             by_row: OnceLock::new(),
             trends: Vec::new(),
             sample: OnceLock::new(),
-            tried: Mutex::default(),
+            tried: TriedTrends::default(),
         }
     }
 
@@ -411,20 +411,9 @@ impl<'a> Boosting<'a> {
 
     /// A trend that becomes the term at a place.
     fn trend_term(&self, candidate: TrendCandidate, place: usize) -> Option<TrendTerm> {
-        let column = self.trends.get(candidate.column)?;
-        let (trend, outside) = column.trend(candidate.shape)?;
-        Some(TrendTerm::new(place, self.values_of(candidate, || column.values(&trend)), outside))
-    }
-
-    /// The values of a trend. Those that were tried last are remembered, since many are tried again.
-    fn values_of(&self, candidate: TrendCandidate, values: impl FnOnce() -> Vec<f64>) -> Arc<Vec<f64>> {
-        let key = (candidate.column, candidate.shape);
-        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = tried.iter().position(|(known, _)| *known == key).map(|place| tried.remove(place).1);
-        let values = known.unwrap_or_else(|| Arc::new(values()));
-        tried.truncate(MOST_TRIED - 1);
-        tried.insert(0, (key, Arc::clone(&values)));
-        values
+        let (trend, outside) = self.trends.get(candidate.column)?.trend(candidate.shape)?;
+        let tried = self.tried.get(&self.trends, (candidate.column, candidate.shape))?;
+        Some(TrendTerm::new(place, tried.values, outside).following(trend))
     }
 
     /// The rule that the search found, or the trend.

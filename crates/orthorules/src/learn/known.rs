@@ -115,6 +115,7 @@ impl State {
             loss: 0.0,
             moments: None,
             slopes: None,
+            seen: None,
             is_rough: false,
         };
         state.risk = state.regularised_risk(boosting);

@@ -44,7 +44,7 @@ fn with_trends<T>(
         (sample.rows(&boosting.rows.sets), &sample.response, cells, terms)
     });
     let problem = match &sample {
-        Some((rows, response, cells, terms)) => Trended { rows, response, cells, terms, params: boosting.params },
+        Some((rows, response, cells, terms)) => Trended { rows, response, cells, terms, ..state.trended(boosting) },
         None => state.trended(boosting),
     };
     let working = Working::new(problem, &state.weights);
@@ -97,11 +97,10 @@ impl Boosting<'_> {
     /// The term that the search found, as a model has it.
     pub(crate) fn term_of(&self, found: &Found) -> Option<Rule> {
         let candidate = found.trend?;
-        let column = self.trends.get(candidate.column)?;
-        let (trend, _) = column.trend(candidate.shape)?;
+        let (trend, _) = self.trends.get(candidate.column)?.trend(candidate.shape)?;
         Some(Rule {
             conditions: Vec::new(),
-            covered: column.covered(&trend),
+            covered: self.tried.get(&self.trends, (candidate.column, candidate.shape))?.covered,
             trend: Some(trend),
             value: self.response.outside_value(found.value),
             bound: None,

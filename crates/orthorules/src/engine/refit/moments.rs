@@ -174,5 +174,5 @@ pub(crate) fn settle(others: &Weights, problem: Trended, moments: &TrendMoments)
     let risk = moved(&weights).1 + at_start;
     let penalty = 0.5 * problem.params.reg_lambda * weights.rules.iter().map(|w| w * w).sum::<f64>();
     let loss = (risk - penalty + 0.5 * cells.square.iter().sum::<f64>()).max(0.0);
-    Fitted { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss), slopes: None }
+    Fitted { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss), slopes: None, seen: None }
 }

@@ -2,7 +2,9 @@
 
 use crate::engine::mass::Rounding;
 use crate::engine::row_list::RowList;
+use crate::model::trend::Trend;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// Trends that are added side by side.
@@ -21,6 +23,8 @@ pub(crate) struct TrendTerm {
     pub(crate) most: f64,
     /// What its weight outside is for a weight of 1 inside.
     pub(crate) outside: f64,
+    /// How it follows from the numbers of its column, if that is known: its value times `outside`.
+    trend: Option<Arc<Trend>>,
     /// What it is of the rows of a sample, once somebody has asked.
     sampled: Arc<OnceLock<Arc<Vec<f64>>>>,
 }
@@ -28,7 +32,12 @@ pub(crate) struct TrendTerm {
 impl TrendTerm {
     pub(crate) fn new(place: usize, values: Arc<Vec<f64>>, outside: f64) -> Self {
         let most = largest(&values);
-        Self { place, values, most, outside, sampled: Arc::default() }
+        Self { place, values, most, outside, trend: None, sampled: Arc::default() }
+    }
+
+    /// The same, where it is known how it follows from the numbers of its column.
+    pub(crate) fn following(self, trend: Trend) -> Self {
+        Self { trend: Some(Arc::new(trend)), ..self }
     }
 }
 
@@ -63,6 +72,26 @@ impl TrendTerms {
     /// The largest size of each.
     pub(crate) fn largest(&self) -> Vec<f64> {
         self.terms.iter().map(|term| term.most).collect()
+    }
+
+    /// How far they may move the score of a row together, at most, if their weights are those that `weight` tells by their places.
+    /// Terms of one column may work against each other. Their sum is largest where one of them begins or ends.
+    pub(crate) fn sway(&self, weight: impl Fn(usize) -> f64) -> f64 {
+        let (mut known, mut others) = (BTreeMap::<&str, Vec<(&Trend, f64)>>::new(), 0.0);
+        for term in &self.terms {
+            match &term.trend {
+                Some(trend) => {
+                    let of_column = known.entry(&trend.column).or_default();
+                    of_column.push((trend, weight(term.place) * term.outside));
+                }
+                None => others += weight(term.place).abs() * term.most,
+            }
+        }
+        let most = |trends: &Vec<(&Trend, f64)>| {
+            let at = |x: f64| trends.iter().map(|(trend, weight)| weight * trend.value(x)).sum::<f64>().abs();
+            trends.iter().flat_map(|(trend, _)| [trend.from, trend.to]).map(at).fold(0.0, f64::max)
+        };
+        known.values().map(most).sum::<f64>() + others
     }
 
     /// The same for every so-manieth row, always the same ones.

@@ -120,7 +120,8 @@ impl Draws<'_> {
             if let Some((trend, (numbers, scale))) = own {
                 let outside = trend.per / scale;
                 let value = |&row: &u32| trend.value(numbers[row as usize]) * outside;
-                terms.push(TrendTerm::new(place, Arc::new(rows.iter().map(value).collect()), outside));
+                let values = Arc::new(rows.iter().map(value).collect());
+                terms.push(TrendTerm::new(place, values, outside).following(trend.clone()));
                 cells.add_trend();
             } else {
                 let fires = |&j: &u32| self.fired[e][k][rows[j as usize] as usize];
@@ -131,7 +132,7 @@ impl Draws<'_> {
             weights.signs.push(Signs::of_rule(rule, &self.params.monotone));
         }
         let newest = weights.rules.pop().and(weights.signs.pop()).unwrap_or_default();
-        let problem = Trended { rows: &all, response, cells: &cells, terms: &terms, params: self.params };
+        let problem = Trended { rows: &all, response, cells: &cells, terms: &terms, params: self.params, seen: None };
         let Weights { intercept, rules, .. } = trends::update(&weights, newest, problem).weights;
         let outside = |(k, w): (usize, f64)| response.outside_weight(w * terms.outside(k));
         (response.outside_intercept(intercept), rules.into_iter().enumerate().map(outside).collect())

@@ -3,7 +3,8 @@
 //! A sample's own gradient differs from that of all rows by chance. Once a term is added, the sample tells how weights and curvatures go
 //! together, but where the gradient vanishes, all rows tell.
 
-use super::{Derivatives, ROWS_IN_A_BLOCK, ROWS_IN_A_TASK, Trended};
+use super::pass::Pass;
+use super::{ROWS_IN_A_BLOCK, ROWS_IN_A_TASK, Trended};
 use crate::engine::mass::Rounding;
 use crate::engine::refit::curves::rounded_products;
 use rayon::prelude::*;
@@ -20,8 +21,8 @@ pub(crate) struct RowSlopes {
 }
 
 impl RowSlopes {
-    pub(super) fn new(at: &Derivatives, terms: Vec<f64>) -> Self {
-        Self { rows: at.gradients.iter().map(|&g| g as f32).collect(), most: at.most[0], terms }
+    pub(super) fn new(mut at: Pass, terms: Vec<f64>) -> Self {
+        Self { rows: std::mem::take(&mut at.slopes), most: at.most[0], terms }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Newton steps of ensembles with trends.
 
-use super::{Derivatives, Trended};
+use super::Trended;
+use super::pass::{Pass, Wanted};
 use crate::engine::refit::Weights;
 use crate::model::Status;
 use crate::model::signs::Signs;
@@ -57,7 +58,7 @@ pub(super) struct Minimum {
     pub(super) loss: f64,
     pub(super) gradient: Vec<f64>,
     /// Gradients and curvatures of rows, no farther away than a last step that none of them tells.
-    pub(super) at: Derivatives,
+    pub(super) at: Pass,
 }
 
 /// A linear function that is added to F.
@@ -93,14 +94,15 @@ impl Trended<'_> {
     }
 
     /// F and what is added to it.
-    fn tilted(&self, at: &Derivatives, weights: &Weights, tilt: &Tilt) -> f64 {
+    fn tilted(&self, at: &Pass, weights: &Weights, tilt: &Tilt) -> f64 {
         let moved = self.variables(weights).into_iter().zip(&tilt.from).map(|(now, from)| now - from);
         self.risk(at, weights) + moved.zip(&tilt.by).map(|(moved, by)| moved * by).sum::<f64>()
     }
 
     /// Steps until the promise of the next one is nothing.
     pub(super) fn minimise(&self, weights: &mut Weights, goal: &Goal) -> Minimum {
-        let mut at = self.derivatives(weights, !goal.is_near);
+        let wanted = Wanted { slopes: goal.is_near, ..Wanted::default() };
+        let mut at = self.pass(weights, Wanted { loss: !goal.is_near, curvature: true, ..wanted });
         let mut tilt = Tilt::default();
         let mut risk = self.risk(&at, weights);
         let before = risk;
@@ -114,7 +116,7 @@ impl Trended<'_> {
         for _ in 0..MAX_STEPS {
             let mut again = None;
             if let Some(hessian) = kept.take() {
-                let gradient = tilt.added(self.gradient(&self.sums(&at, false), weights));
+                let gradient = tilt.added(self.gradient(&at.sums, weights));
                 let direction = self.direction(weights, &gradient, &hessian);
                 let decrement = -dot(&gradient, &direction);
                 // What the last step left of its promise tells how far off the Hessian is by now.
@@ -125,7 +127,12 @@ impl Trended<'_> {
             }
             let (hessian, direction, since);
             (gradient, hessian, direction, since) = again.unwrap_or_else(|| {
-                let (gradient, hessian) = self.system(&self.sums(&at, true), weights);
+                if !at.has_curvature {
+                    let (loss, bounds) = (at.loss, self.bounds(weights).near(at.most, 0.0));
+                    at = self.pass_within(weights, Wanted { curvature: true, ..wanted }, bounds);
+                    at.loss = loss;
+                }
+                let (gradient, hessian) = self.system(&at.sums, weights);
                 if let Some(slopes) = goal.slopes.as_ref().filter(|_| tilt.by.is_empty()) {
                     tilt.by = slopes.iter().zip(&gradient).map(|(all, own)| all - own).collect();
                     tilt.from = self.variables(weights);
@@ -158,18 +165,22 @@ impl Trended<'_> {
                 risk -= 0.5 * decrement;
                 loss = Some(at.loss - 0.5 * decrement - penalty);
                 bend(&mut gradient, &hessian, &direction, step);
+                at.most = self.bounds(&next).near(at.most, farthest).slopes;
                 *weights = next;
                 weights.status = Status::Converged;
                 break;
             }
             if !is_near && risk.is_nan() {
-                at = self.derivatives(weights, true);
+                at = self.pass(weights, Wanted { loss: true, ..wanted });
                 risk = self.tilted(&at, weights, &tilt);
             }
+            let again = is_near && decrement * farthest * farthest <= MAYBE_LAST * size;
             let mut taken = None;
             for _ in 0..60 {
                 let next = self.moved(weights, &direction, step);
-                let next_at = self.derivatives(&next, true);
+                let bounds = self.bounds(&next).near(at.most, step * farthest);
+                let next_wanted = Wanted { loss: true, curvature: !last && !again, ..wanted };
+                let next_at = self.pass_within(&next, next_wanted, bounds);
                 let next_risk = self.tilted(&next_at, &next, &tilt);
                 let lower = next_risk <= risk - 1e-4 * step * decrement;
                 if next_risk.is_finite() && (lower || is_near || step * decrement <= UNSEEN * size || last) {
@@ -189,10 +200,10 @@ impl Trended<'_> {
                 weights.status = Status::Unbounded;
                 break;
             }
-            kept = (is_near && decrement * farthest * farthest <= MAYBE_LAST * size).then_some(hessian);
+            kept = again.then_some(hessian);
         }
         if risk.is_nan() {
-            at = self.derivatives(weights, true);
+            at = self.pass(weights, Wanted { loss: true, ..wanted });
             risk = self.tilted(&at, weights, &tilt);
         }
         let loss = loss.unwrap_or(at.loss);

@@ -8,6 +8,7 @@ use crate::engine::refit::moments::{self, TrendMoments};
 use crate::engine::rows::Selected;
 use crate::engine::trend::TrendTerm;
 use crate::model::Status;
+use crate::model::trend::Trend;
 use crate::params::Objective;
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -83,7 +84,7 @@ fn fitted(case: &Case, values: &[Vec<f64>], response: &Response, params: &Checke
     for values in values {
         terms.push(TrendTerm::new(weights.rules.len(), Arc::new(values.clone()), 1.0));
         cells.add_trend();
-        let problem = Trended { rows: &rows, response, cells: &cells, terms: &terms, params };
+        let problem = Trended { rows: &rows, response, cells: &cells, terms: &terms, params, seen: None };
         weights = update(&weights, signs, problem).weights;
     }
     weights
@@ -176,7 +177,7 @@ proptest! {
                 weights.signs.push(Signs::Any);
                 continue;
             }
-            let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
+            let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
             let expected = update(&weights, signs, problem);
             let found = moments::settle(&with_newest(&weights, signs), problem, &moments);
             let size = 1.0 + cells.square.iter().sum::<f64>();
@@ -213,7 +214,7 @@ proptest! {
         let mut terms = TrendTerms::default();
         terms.push(TrendTerm::new(0, Arc::new(values[0].clone()), 1.0));
         cells.add_trend();
-        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
+        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
         let before = settle_rough(&with_newest(&start, Signs::Any), problem);
         let same = update(&start, Signs::Any, problem);
         prop_assert!((before.risk - same.risk).abs() <= 1e-9 * (1.0 + mass), "{} {}", before.risk, same.risk);
@@ -224,10 +225,10 @@ proptest! {
         } else {
             cells.split(&Selected::single(selected(&case.query)), &rows, &response);
         }
-        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
+        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
         let newest = with_newest(&before.weights, Signs::Any);
-        let at = problem.derivatives(&newest, true);
-        let (expected, _) = problem.system(&problem.sums(&at, true), &newest);
+        let at = problem.pass(&newest, Wanted { curvature: true, rows: true, ..Wanted::default() });
+        let (expected, _) = problem.system(&at.sums, &newest);
         let mut slopes = problem.slopes_with_newest(&before.slopes.unwrap());
         let size = 1.0 + at.gradients.iter().map(|g| 4.0 * g.abs()).sum::<f64>();
         for (found, expected) in slopes.iter().zip(&expected) {
@@ -243,6 +244,95 @@ proptest! {
             prop_assert!((f - w).abs() <= 1e-8 * (1.0 + w.abs()), "{:?} {:?}", found.weights, wanted.weights);
         }
         prop_assert!((found.risk - wanted.risk).abs() <= 1e-9 * (1.0 + mass), "{} {}", found.risk, wanted.risk);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// A pass has the sums of a plain loop over the rows, whatever is known before of the largest numbers.
+    #[test]
+    fn a_pass_has_the_sums_of_its_rows(
+        (case, values) in cases_with_trends(),
+        weights in prop::collection::vec(-1.0..1.0f64, 7),
+        others in prop::collection::vec(-9.0..9.0f64, 7),
+    ) {
+        let params = case.checked(Objective::Onb, Intercept::Corrected, 1.0);
+        let response = case.response();
+        let rows = Rows::whole(&[], &response);
+        let (mut cells, mut terms) = (one_cell(&response), TrendTerms::default());
+        case.rules.iter().for_each(|rule| drop(cells.split(&Selected::single(selected(rule)), &rows, &response)));
+        for values in &values {
+            terms.push(TrendTerm::new(cells.rules(), Arc::new(values.clone()), 1.0));
+            cells.add_trend();
+        }
+        let at = |w: &[f64]| {
+            let start = Weights { intercept: w[6], ..constant(response.loss, &cells, response.zero(), &params) };
+            (0..cells.rules()).fold(start, |start, k| {
+                let mut next = with_newest(&start, Signs::Any);
+                next.rules[k] = w[k];
+                next
+            })
+        };
+        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
+        let all = Wanted { loss: true, curvature: true, rows: true, slopes: true };
+        let (weights, others) = (at(&weights), at(&others));
+        // Bounds from afar are loose, and those from the place itself are tight.
+        for from in [None, Some(&others), Some(&weights)] {
+            let seen = from.map(|w| Seen::new(&problem.pass(w, Wanted::default()), w, &response));
+            let found = Trended { seen: seen.as_ref(), ..problem }.pass(&weights, all);
+            let x = design(&case, &values, true);
+            let beta = DVector::from_iterator(x.ncols(), std::iter::once(weights.intercept).chain(weights.rules.clone()));
+            let f = &x * &beta;
+            let (g, h): (Vec<f64>, Vec<f64>) = (0..case.rows())
+                .map(|r| (response.mass(r) * response.loss.slope(f[r]) - response.b(r), response.mass(r) * response.loss.curvature(f[r])))
+                .unzip();
+            let size = |numbers: &[f64]| 1e-9 * (1e-9 + numbers.iter().map(|x| x.abs()).sum::<f64>());
+            let (gradient, hessian) = problem.system(&found.sums, &Weights { rules: vec![0.0; weights.rules.len()], ..weights.clone() });
+            let diagonal = DMatrix::from_diagonal(&DVector::from_vec(h.clone()));
+            let expected = x.transpose() * diagonal * &x;
+            for i in 0..x.ncols() {
+                let slope: f64 = (0..case.rows()).map(|r| g[r] * x[(r, i)]).sum();
+                prop_assert!((gradient[i] - slope).abs() <= 4.0 * size(&g), "{} {}", gradient[i], slope);
+                for j in 0..x.ncols() {
+                    let wanted = expected[(i, j)] + if i == j && i > 0 { 1.0 } else { 0.0 };
+                    let own = hessian[i * x.ncols() + j];
+                    prop_assert!((own - wanted).abs() <= 16.0 * size(&h) + 1e-12, "{} {}", own, wanted);
+                }
+            }
+            let largest = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            for (found, row) in found.most.iter().zip([&g, &h]) {
+                prop_assert!((found - largest(row)).abs() <= 1e-9 * found, "{} {:?}", found, row);
+            }
+            for r in 0..case.rows() {
+                prop_assert!((found.gradients[r] - g[r]).abs() <= size(&g));
+                prop_assert!((f64::from(found.slopes[r]) - g[r]).abs() <= 1e-6 * largest(&g));
+                prop_assert!((found.curvatures[r] - h[r]).abs() <= size(&h));
+            }
+        }
+    }
+
+    /// No row's score moves farther than terms can move it, and together those of a column often less than each by itself.
+    #[test]
+    fn no_score_moves_farther_than_is_said(
+        bends in prop::collection::vec((0i32..30, 1i32..20), 1..5),
+        weights in prop::collection::vec(-2.0..2.0f64, 5),
+        numbers in prop::collection::vec(-20.0..60.0f64, 1..30),
+    ) {
+        let (mut terms, mut score) = (TrendTerms::default(), vec![0.0; numbers.len()]);
+        for (place, &(from, length)) in bends.iter().enumerate() {
+            let (from, to) = (f64::from(from), f64::from(from + length));
+            let zero = [from, to, 0.5 * (from + to)][place % 3];
+            let trend = Trend { column: ["x", "u"][place / 3].into(), from, to, zero, per: 10.0 };
+            let values: Vec<f64> = numbers.iter().map(|&x| trend.value(x) * 0.5).collect();
+            score.iter_mut().zip(&values).for_each(|(score, value)| *score += weights[place] * value);
+            terms.push(TrendTerm::new(place, Arc::new(values), 0.5).following(trend));
+        }
+        let farthest = score.iter().fold(0.0, |most: f64, score| most.max(score.abs()));
+        let said = terms.sway(|place| weights[place]);
+        prop_assert!(farthest <= said * (1.0 + 1e-12), "{} {}", farthest, said);
+        let each = |(place, &(_, length)): (usize, &(i32, i32))| weights[place].abs() * f64::from(length) / 20.0;
+        prop_assert!(said <= bends.iter().enumerate().map(each).sum::<f64>() * (1.0 + 1e-12));
     }
 }
 
@@ -264,7 +354,8 @@ fn trends_of_nothing_change_nothing() {
         terms.push(TrendTerm::new(weights.rules.len(), Arc::new(vec![0.0; case.rows()]), 1.0));
         cells.add_trend();
         let rows = Rows::whole(&[], &response);
-        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params };
+        let problem =
+            Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
         let found = update(&weights, Signs::Any, problem);
         assert!((found.risk - risk).abs() <= 1e-9 * (1.0 + risk.abs()), "{loss}: {} {risk}", found.risk);
         assert!((found.mean_loss - mean).abs() <= 1e-9 * (1.0 + mean), "{loss}: {} {mean}", found.mean_loss);

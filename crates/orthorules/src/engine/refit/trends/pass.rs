@@ -1,0 +1,361 @@
+//! One pass over the rows: what F and its derivatives are sums of at some weights.
+//!
+//! Scores, gradients, curvatures and their sums along all terms are made block by block, so that every number of a row comes from
+//! memory once. What a row adds is rounded to multiples of a power of two that is known before the pass: that of a bound on the
+//! largest number of its kind. If the bound turns out to be much too large, the pass is made again with the largest number itself.
+
+use super::{ROWS_IN_A_BLOCK, ROWS_IN_A_TASK, Trended};
+use crate::base::scratch;
+use crate::data::loss::Loss;
+use crate::engine::mass::{PerRow, Rounding};
+use crate::engine::refit::Weights;
+use crate::engine::refit::curves::{
+    TABLES, add_scaled, add_to_cells, curves, most, multiply, rounded_products, rounded_sums, roundings, slopes, spread,
+};
+use crate::engine::response::Response;
+use crate::engine::rows::Partition;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Scores beyond this distance from the best constant say nothing about the data.
+const FAR: f64 = 30.0;
+/// A bound that is so many times the largest number leaves sums digits enough.
+const LOOSE: f64 = 64.0;
+/// So many sums of cells fit into the nearest cache several times.
+const FEW: usize = 1 << 9;
+/// What rounding may add to a number.
+const ROUNDED: f64 = 1.0 + 1e-9;
+
+/// What a pass tells beside the gradient.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wanted {
+    /// The sum of losses.
+    pub(crate) loss: bool,
+    /// Sums of curvatures, of which the Hessian is made.
+    pub(crate) curvature: bool,
+    /// The gradient of every row, to a few digits.
+    pub(crate) slopes: bool,
+    /// Gradient and curvature of every row.
+    pub(crate) rows: bool,
+}
+
+/// Bounds on what a row may have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// The largest |g| and h.
+    pub(super) slopes: [f64; 2],
+    /// The largest loss.
+    loss: f64,
+}
+
+/// The largest |g| and h of rows at some weights, by which those at others are bounded.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    /// In units of mass, so that a sample has the same ones.
+    most: [f64; 2],
+    weights: Weights,
+}
+
+impl Seen {
+    pub(super) fn new(pass: &Pass, weights: &Weights, response: &Response) -> Self {
+        Self { most: pass.most.map(|most| most / response.mass_unit), weights: weights.clone() }
+    }
+}
+
+impl Bounds {
+    /// The same after scores moved by at most so much, where `most` were the largest before.
+    pub(super) fn near(self, [g, h]: [f64; 2], moved: f64) -> Self {
+        // The logarithm of a curvature changes by no more than the score.
+        let larger = ROUNDED * h * moved.exp();
+        let [own_g, own_h] = self.slopes;
+        Self { slopes: [own_g.min(ROUNDED * g + larger * moved), own_h.min(larger)], ..self }
+    }
+}
+
+/// Sums over the rows: by cell, by trend and by both.
+#[derive(Debug, Clone)]
+pub(crate) struct TrendSums {
+    /// Σ g of every cell.
+    pub(in crate::engine::refit) gradient: Vec<f64>,
+    /// Σ h of every cell.
+    pub(in crate::engine::refit) curvature: Vec<f64>,
+    /// Σ g v of every trend.
+    pub(in crate::engine::refit) along: Vec<f64>,
+    /// Σ h v of every cell and trend.
+    pub(crate) by_cell: Vec<f64>,
+    /// Σ h v v′ of every two trends.
+    pub(crate) pairs: Vec<f64>,
+}
+
+/// What a pass has told.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    pub(crate) sums: TrendSums,
+    /// Whether the sums are those of curvatures, too.
+    pub(super) has_curvature: bool,
+    /// The largest |g| and h.
+    pub(super) most: [f64; 2],
+    /// Σ of the losses of rows, up to a constant for counts; no number if nobody asked.
+    pub(super) loss: f64,
+    /// Whether some score has left the range where the loss says anything about the data, and no penalty holds it.
+    pub(super) far: bool,
+    /// g of every row, partition after partition.
+    pub(super) slopes: Vec<f32>,
+    pub(crate) gradients: Vec<f64>,
+    /// h of every row.
+    pub(crate) curvatures: Vec<f64>,
+}
+
+/// Others may have the memory.
+impl Drop for Pass {
+    fn drop(&mut self) {
+        scratch::give(std::mem::take(&mut self.slopes));
+        scratch::give(std::mem::take(&mut self.gradients));
+        scratch::give(std::mem::take(&mut self.curvatures));
+    }
+}
+
+/// Sums while they are added up.
+#[derive(Debug)]
+struct RowSums {
+    /// Σ g, h and h v of every trend, cell by cell.
+    cells: Vec<f64>,
+    along: Vec<f64>,
+    /// Of every trend, with itself and those before it.
+    pairs: Vec<f64>,
+    losses: [f64; 2],
+    /// The largest |g|, h and distance of a score from the best constant.
+    most: [f64; 3],
+}
+
+impl RowSums {
+    fn zeros(numbers: usize, trends: usize) -> Self {
+        let (cells, along, pairs) = (vec![0.0; numbers], vec![0.0; trends], vec![0.0; trends * trends]);
+        Self { cells, along, pairs, losses: [0.0; 2], most: [0.0; 3] }
+    }
+
+    fn add(mut self, other: &Self) -> Self {
+        let each = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        each(&mut self.cells, &other.cells);
+        each(&mut self.along, &other.along);
+        each(&mut self.pairs, &other.pairs);
+        each(&mut self.losses, &other.losses);
+        self.most.iter_mut().zip(other.most).for_each(|(a, b)| *a = a.max(b));
+        self
+    }
+}
+
+/// Where the numbers of some rows go, if anybody wants them.
+#[derive(Default)]
+struct Kept<'r> {
+    slopes: &'r mut [f32],
+    gradients: &'r mut [f64],
+    curvatures: &'r mut [f64],
+}
+
+/// What is the same for all rows of a pass.
+struct Plan<'a> {
+    wanted: Wanted,
+    /// Scores of cells, without trends.
+    base: Vec<f64>,
+    /// Weights and values of trends.
+    along: Vec<(f64, &'a [f64])>,
+    /// The score from which others may be far away, if any may.
+    center: Option<f64>,
+    /// Numbers of a cell, filled up with zeros, so that they are added four at a time.
+    width: usize,
+    for_g: Rounding,
+    for_h: Rounding,
+    for_gv: Vec<Rounding>,
+    for_hv: Vec<Rounding>,
+    for_pairs: Vec<Rounding>,
+    for_losses: [Rounding; 2],
+}
+
+/// Takes so many numbers off the front of a vector, or nothing off an empty one.
+fn front<'r, T>(rest: &mut &'r mut [T], count: usize) -> &'r mut [T] {
+    let count = count.min(rest.len());
+    rest.split_off_mut(..count).unwrap_or_default()
+}
+
+impl<'a> Trended<'a> {
+    /// What rows have at some weights.
+    pub(crate) fn pass(&self, weights: &Weights, wanted: Wanted) -> Pass {
+        self.pass_within(weights, wanted, self.bounds(weights))
+    }
+
+    /// The same where bounds are known.
+    pub(super) fn pass_within(&self, weights: &Weights, wanted: Wanted, bounds: Bounds) -> Pass {
+        let found = self.once(weights, wanted, bounds);
+        let fits = |(bound, most): (&f64, f64)| most <= *bound && (*bound <= LOOSE * most || *bound == 0.0);
+        if bounds.slopes.iter().zip(found.most).all(fits) {
+            return found;
+        }
+        self.once(weights, wanted, Bounds { slopes: found.most, ..bounds })
+    }
+
+    /// What no row can exceed at some weights.
+    pub(super) fn bounds(&self, weights: &Weights) -> Bounds {
+        let ([a, _, b], base) = (self.response.largest, weights.scores(self.cells));
+        let sway = self.terms.sway(|place| weights.rules[place]);
+        let (low, high) = base.iter().fold((0.0f64, f64::MIN), |(low, high), &f| (low.min(f), high.max(f)));
+        let (low, high) = (low - sway, high + sway);
+        let far = low.abs().max(high.abs());
+        let (slopes, loss) = match self.response.loss {
+            Loss::Squared => ([a * far + b, a], a * far * far + self.cells.square.iter().sum::<f64>()),
+            Loss::Logistic => ([a.max(b), 0.25 * a], (a + b) * (far + 1.0)),
+            Loss::Poisson => ([a * high.exp() + b, a * high.exp()], a * high.exp() + b * far),
+            Loss::Gamma => ([a * (-low).exp() + b, a * (-low).exp()], a * (-low).exp() + b * far),
+        };
+        let bounds = Bounds { slopes: slopes.map(|most| ROUNDED * most), loss };
+        let Some(Seen { most, weights: other }) = self.seen else { return bounds };
+        bounds.near(most.map(|most| most * self.response.mass_unit), self.apart(weights, other))
+    }
+
+    /// How far the score of a row may move from some weights to others, which may lack the newest.
+    fn apart(&self, a: &Weights, b: &Weights) -> f64 {
+        let others = b.rules.iter().copied().chain(std::iter::repeat(0.0));
+        let between: Vec<f64> = a.rules.iter().zip(others).map(|(a, b)| a - b).collect();
+        self.sway(a.intercept - b.intercept, &between)
+    }
+
+    /// How far the score of a row may move if intercept and weights of terms do so.
+    pub(super) fn sway(&self, intercept: f64, by: &[f64]) -> f64 {
+        let of_cell = |cell: usize| {
+            let rules = self.cells.rules_of(cell).iter().map(|&k| by[k as usize]);
+            rules.fold(intercept, |sum, by| sum + by).abs()
+        };
+        (0..self.cells.len()).map(of_cell).fold(0.0, f64::max) + self.terms.sway(|place| by[place])
+    }
+
+    fn plan(&self, weights: &Weights, wanted: Wanted, bounds: Bounds) -> Plan<'a> {
+        let Self { response, cells, terms, .. } = *self;
+        let (loss, count, trends) = (response.loss, response.rows() as f64, terms.len());
+        let ([g, h], v) = (bounds.slopes, terms.largest());
+        let for_size = |largest: f64| Rounding::new(count, largest.min(f64::MAX));
+        let for_pair = |i: usize, j: usize| for_size(h * v[i] * v[j]);
+        let may_be_far = self.params.reg_lambda == 0.0 && !loss.is_quadratic();
+        Plan {
+            wanted,
+            base: weights.scores(cells),
+            along: terms.iter().map(|term| (weights.rules[term.place], term.values.as_slice())).collect(),
+            center: may_be_far.then(|| loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum())),
+            width: if wanted.curvature { (2 + trends).next_multiple_of(4) } else { 1 },
+            for_g: for_size(g),
+            for_h: for_size(h),
+            for_gv: v.iter().map(|v| for_size(g * v)).collect(),
+            for_hv: v.iter().map(|v| for_size(h * v)).collect(),
+            for_pairs: (0..trends * trends).map(|at| for_pair(at / trends, at % trends)).collect(),
+            for_losses: roundings(count, bounds.loss),
+        }
+    }
+
+    fn once(&self, weights: &Weights, wanted: Wanted, bounds: Bounds) -> Pass {
+        let (cells, trends, count) = (self.cells, self.terms.len(), self.response.rows());
+        let plan = self.plan(weights, wanted, bounds);
+        let mut slopes = scratch::any(if wanted.slopes { count } else { 0 });
+        let mut gradients = scratch::any(if wanted.rows { count } else { 0 });
+        let mut curvatures = scratch::any(if wanted.rows { count } else { 0 });
+        let (mut f, mut g, mut h) = (slopes.as_mut_slice(), gradients.as_mut_slice(), curvatures.as_mut_slice());
+        let mut tasks = Vec::new();
+        for (number, part) in self.rows.parts.iter().enumerate() {
+            for first in (0..part.rows()).step_by(ROWS_IN_A_TASK) {
+                let rows = ROWS_IN_A_TASK.min(part.rows() - first);
+                let (slopes, gradients, curvatures) = (front(&mut f, rows), front(&mut g, rows), front(&mut h, rows));
+                tasks.push((number, first, rows, Kept { slopes, gradients, curvatures }));
+            }
+        }
+        let starts = self.rows.starts();
+        let sum = |(number, first, rows, kept): (usize, usize, usize, Kept)| {
+            self.task(&plan, (number, starts[number]), first..first + rows, kept)
+        };
+        let nothing = RowSums::zeros(cells.len() * plan.width, trends);
+        let sums: Vec<RowSums> = tasks.into_par_iter().map(sum).collect();
+        let mut all = sums.iter().fold(nothing, RowSums::add);
+        for j in 0..trends {
+            (0..j).for_each(|k| all.pairs[k * trends + j] = all.pairs[j * trends + k]);
+        }
+        let width = plan.width;
+        let of_cells = |place: usize| all.cells.iter().skip(place).step_by(width).copied().collect::<Vec<f64>>();
+        let sums = TrendSums {
+            gradient: of_cells(0),
+            curvature: if wanted.curvature { of_cells(1) } else { Vec::new() },
+            by_cell: all.cells.chunks_exact(width).flat_map(|cell| cell.iter().skip(2).take(trends)).copied().collect(),
+            along: all.along,
+            pairs: all.pairs,
+        };
+        let loss = if wanted.loss { all.losses.iter().sum() } else { f64::NAN };
+        let [g, h, away] = all.most;
+        let has_curvature = wanted.curvature;
+        Pass { sums, has_curvature, most: [g, h], loss, far: away > FAR, slopes, gradients, curvatures }
+    }
+
+    /// The sums of some rows of a partition, whose first row has the number `start` among all.
+    fn task(&self, plan: &Plan, (number, start): (usize, usize), rows: Range<usize>, mut kept: Kept) -> RowSums {
+        let (cells, part, loss) = (self.cells, &self.rows.parts[number], self.response.loss);
+        let (keys, Plan { wanted, width, .. }) = (cells.keys(number), plan);
+        // Where there are few cells, neighbouring rows are often in the same one.
+        let size = cells.len() * width;
+        let apart = if size <= FEW { size } else { 0 };
+        let mut sums = RowSums::zeros(size + (TABLES - 1) * apart, plan.along.len());
+        let [mut f, mut g, mut h, mut hv] = [[0.0; ROWS_IN_A_BLOCK]; 4];
+        let (mut cell, mut vectors) = ([0; ROWS_IN_A_BLOCK], vec![0.0; width * ROWS_IN_A_BLOCK]);
+        for first in rows.clone().step_by(ROWS_IN_A_BLOCK) {
+            let here = first..rows.end.min(first + ROWS_IN_A_BLOCK);
+            let count = here.len();
+            let (f, g, h, cell) = (&mut f[..count], &mut g[..count], &mut h[..count], &mut cell[..count]);
+            cell.iter_mut().zip(&keys[here.clone()]).for_each(|(cell, &key)| *cell = cells.cell_of(key) as u32);
+            f.iter_mut().zip(&*cell).for_each(|(f, &cell)| *f = plan.base[cell as usize]);
+            let values = |trend: usize| &plan.along[trend].1[start + first..][..count];
+            (0..plan.along.len()).for_each(|trend| add_scaled(f, plan.along[trend].0, values(trend)));
+            if let Some(center) = plan.center {
+                let away = f.iter().fold(0.0, |most: f64, f| most.max((f - center).abs()));
+                sums.most[2] = away.max(sums.most[2]);
+            }
+            self.targets(part, here, g, h);
+            if wanted.loss {
+                curves(loss, f, g, h);
+                let lost = rounded_sums(f, plan.for_losses[0], plan.for_losses[1]);
+                sums.losses.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += lost);
+            } else {
+                slopes(loss, f, g, h);
+            }
+            sums.most = [sums.most[0].max(most(g)), sums.most[1].max(most(h)), sums.most[2]];
+            front(&mut kept.slopes, count).iter_mut().zip(&*g).for_each(|(to, &g)| *to = g as f32);
+            front(&mut kept.gradients, count).iter_mut().zip(&*g).for_each(|(to, &g)| *to = g);
+            front(&mut kept.curvatures, count).iter_mut().zip(&*h).for_each(|(to, &h)| *to = h);
+            let vectors = &mut vectors[..count * width];
+            spread(g, plan.for_g, vectors, 0, *width);
+            for trend in 0..plan.along.len() {
+                sums.along[trend] += rounded_products(g, values(trend), plan.for_gv[trend]);
+            }
+            if wanted.curvature {
+                spread(h, plan.for_h, vectors, 1, *width);
+                for trend in 0..plan.along.len() {
+                    let hv = &mut hv[..count];
+                    multiply(hv, h, values(trend));
+                    spread(hv, plan.for_hv[trend], vectors, 2 + trend, *width);
+                    for other in 0..=trend {
+                        let place = trend * plan.along.len() + other;
+                        sums.pairs[place] += rounded_products(hv, values(other), plan.for_pairs[place]);
+                    }
+                }
+            }
+            add_to_cells(cell, vectors, *width, &mut sums.cells, apart);
+        }
+        let tables = sums.cells.split_off(size);
+        tables.chunks_exact(size).for_each(|table| sums.cells.iter_mut().zip(table).for_each(|(a, b)| *a += b));
+        sums
+    }
+
+    /// Weighted targets and masses of some rows.
+    fn targets(&self, part: &Partition, rows: Range<usize>, b: &mut [f64], a: &mut [f64]) {
+        let (targets, response) = (&part.targets, self.response);
+        b.iter_mut().zip(&targets.b[rows.clone()]).for_each(|(b, &units)| *b = units as f64 * response.b_unit);
+        let mass = |units: u64| units as i64 as f64 * response.mass_unit;
+        match &targets.mass {
+            PerRow::Same(units) => a.fill(mass(*units)),
+            PerRow::Each(each) => a.iter_mut().zip(&each[rows]).for_each(|(a, &units)| *a = mass(units)),
+        }
+    }
+}
