@@ -17,6 +17,7 @@ use crate::engine::rows::ask::{Ask, Clause, Job, Method, Node, Request, Split};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::target_plan::TargetPlan;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A partition of more rows keeps the cells of one point of a fit alone, since they take 4 bytes a row; others keep those of two. Paths
@@ -41,8 +42,7 @@ const SUMS: u8 = 1;
 const NEEDED: u8 = 2;
 const ALL_IN: u8 = 3;
 const COUNTS: u8 = 4;
-const LARGEST: u8 = 5;
-const TOTALS: u8 = 6;
+const CODES: u8 = 5;
 
 impl Answer {
     fn new(kind: u8, value: &impl Wire) -> Self {
@@ -61,14 +61,16 @@ impl Answer {
                 let ((mut sums, mut units), (more, more_units)) = (Sums::of_bytes(a)?, Sums::of_bytes(b)?);
                 let mut fits = true;
                 each(&mut sums, &more, |a, b| fits &= a.checked_add(b))?;
-                each(&mut units, &more_units, |a, b| {
-                    fits &= a.checked_add(*b).is_some();
-                    *a = a.wrapping_add(*b);
-                })?;
                 if !fits {
                     return Err(damaged());
                 }
+                add_counts(&mut units, &more_units)?;
                 (sums, units).bytes()
+            }
+            CODES => {
+                let mut rows = Vec::<u64>::of_bytes(a)?;
+                add_counts(&mut rows, &Vec::of_bytes(b)?)?;
+                rows.bytes()
             }
             NEEDED => {
                 let mut needed = Vec::<bool>::of_bytes(a)?;
@@ -85,12 +87,6 @@ impl Answer {
                 }
                 counts.bytes()
             }
-            LARGEST | TOTALS => {
-                let largest = self.kind == LARGEST;
-                let mut parts = <[f64; 3]>::of_bytes(a)?;
-                each(&mut parts, &<[f64; 3]>::of_bytes(b)?, |a, b| *a = if largest { a.max(*b) } else { *a + *b })?;
-                parts.bytes()
-            }
             _ => return Err(damaged()),
         };
         Ok(Self { kind: self.kind, bytes: added })
@@ -104,6 +100,16 @@ fn each<T>(all: &mut [T], more: &[T], mut combine: impl FnMut(&mut T, &T)) -> Re
     }
     all.iter_mut().zip(more).for_each(|(a, b)| combine(a, b));
     Ok(())
+}
+
+/// Adds counts, place by place.
+fn add_counts(all: &mut [u64], more: &[u64]) -> Result<()> {
+    let mut fits = true;
+    each(all, more, |a, b| {
+        fits &= a.checked_add(*b).is_some();
+        *a = a.wrapping_add(*b);
+    })?;
+    if fits { Ok(()) } else { Err(damaged()) }
 }
 
 /// The rows of one partition.
@@ -286,6 +292,11 @@ impl Aim {
                 let keys = selected.parts[0].gather(cells.keys(0));
                 Answer::new(ALL_IN, &keys.iter().all(|&key| good[cells.cell_of(key)]))
             }
+            Ask::Codes(node) => {
+                let selected = self.selected(columns, node)?;
+                let of_column = |column: &BinnedColumn| selected.parts[0].codes_of(column);
+                Answer::new(CODES, &columns.par_iter().flat_map_iter(of_column).collect::<Vec<u64>>())
+            }
             Ask::Count(node, total, jobs) => {
                 let selected = self.selected(columns, node)?;
                 Answer::new(COUNTS, &self.counts(columns, &selected, (cells, scorer), (*total, jobs))?)
@@ -297,14 +308,6 @@ impl Aim {
                     return Err(damaged());
                 }
                 Answer::new(COUNTS, &self.counts(columns, &selected, (&one, scorer), (*total, jobs))?)
-            }
-            Ask::Bound(leaning, class, largest) => {
-                if leaning.len() != cells.len() {
-                    return Err(damaged());
-                }
-                let rows = Rows::whole(columns, &self.response);
-                let parts = scorer.parts_of_rows(&rows, &self.response, cells, (leaning, *class), *largest);
-                Answer::new(if largest.is_some() { TOTALS } else { LARGEST }, &parts)
             }
         };
         Ok(answer)

@@ -9,6 +9,7 @@ mod without;
 
 use crate::base::wire::wire;
 use crate::codes::wanted::Wanted;
+use crate::engine::mass::WideUnit;
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
 use crate::engine::rows::ask::{Ask, Clause, Split};
@@ -35,13 +36,16 @@ pub(crate) struct CellSums {
     pub(crate) b: i128,
     /// Σ b²/a, for the squares of gradients.
     pub(crate) square: i128,
+    /// The same for a first-order norm: Σ a²/w, Σ ab/w and Σ b²/w, where w differs from a.
+    pub(crate) by_norm: [i128; 3],
 }
-wire!(CellSums { rows, stands_for, mass, norm, b, square });
+wire!(CellSums { rows, stands_for, mass, norm, b, square, by_norm });
 
 impl CellSums {
     /// Adds other rows; false if there are too many of them.
     pub(crate) fn checked_add(&mut self, other: &Self) -> bool {
         let sums = || {
+            let [aa, ab, bb] = other.by_norm;
             Some(Self {
                 rows: self.rows.checked_add(other.rows)?,
                 stands_for: self.stands_for.checked_add(other.stands_for)?,
@@ -49,6 +53,11 @@ impl CellSums {
                 norm: self.norm.checked_add(other.norm)?,
                 b: self.b.checked_add(other.b)?,
                 square: self.square.checked_add(other.square)?,
+                by_norm: [
+                    self.by_norm[0].checked_add(aa)?,
+                    self.by_norm[1].checked_add(ab)?,
+                    self.by_norm[2].checked_add(bb)?,
+                ],
             })
         };
         sums().map(|sums| *self = sums).is_some()
@@ -63,6 +72,7 @@ impl AddAssign for CellSums {
         self.norm += other.norm;
         self.b += other.b;
         self.square += other.square;
+        (0..3).for_each(|k| self.by_norm[k] += other.by_norm[k]);
     }
 }
 
@@ -74,6 +84,7 @@ impl SubAssign for CellSums {
         self.norm -= other.norm;
         self.b -= other.b;
         self.square -= other.square;
+        (0..3).for_each(|k| self.by_norm[k] -= other.by_norm[k]);
     }
 }
 
@@ -95,6 +106,8 @@ pub(crate) struct Cells {
     pub(crate) norm: Vec<f64>,
     /// Σ b²/a.
     pub(crate) square: Vec<f64>,
+    /// Σ a²/w, Σ ab/w and Σ b²/w; none without exposure.
+    pub(crate) by_norm: Vec<[f64; 3]>,
     rules: usize,
     /// How many classes share the rules; 0 where there is one score, of which B is the sum of targets.
     classes: usize,
@@ -113,7 +126,7 @@ impl Cells {
         (cells.sums, cells.class_units) = cells.all_sums_of(&rows.all(), rows, response);
         if cells.sums[0].rows == 0 {
             // Nobody answered, and the fit ends: numbers that do no harm.
-            cells.sums[0] = CellSums { rows: 1, stands_for: 1, mass: 1, norm: 1, b: 0, square: 0 };
+            cells.sums[0] = CellSums { rows: 1, stands_for: 1, mass: 1, norm: 1, ..CellSums::default() };
         }
         cells.follow(response);
         cells
@@ -134,6 +147,7 @@ impl Cells {
             b: Vec::new(),
             norm: Vec::new(),
             square: Vec::new(),
+            by_norm: Vec::new(),
             rules: 0,
             classes: response.classes,
             class_units: Vec::new(),
@@ -312,6 +326,7 @@ impl Cells {
             b: Vec::new(),
             norm: Vec::new(),
             square: Vec::new(),
+            by_norm: Vec::new(),
             class_units: Vec::new(),
             by_class: Vec::new(),
             history: self.history.clone(),
@@ -398,7 +413,7 @@ impl Cells {
         some.each(|r| counts[keys[r] as usize] += 1);
         let sums = |pair: &[u32]| {
             let (rows, ones) = (u64::from(pair[0]) + u64::from(pair[1]), i128::from(pair[1]));
-            CellSums { rows, stands_for: rows, mass: rows, norm: 0, b: ones, square: ones }
+            CellSums { rows, stands_for: rows, mass: rows, b: ones, square: ones, ..CellSums::default() }
         };
         counts.chunks_exact(2).map(sums).collect()
     }
@@ -413,13 +428,15 @@ impl Cells {
             sum.1 = sum.1.wrapping_add(i128::from(b));
             sum.2 += response.square(b, 1);
         });
-        let sums = sums.into_iter();
-        sums.map(|(rows, b, square)| CellSums { rows, stands_for: rows, mass: rows, norm: 0, b, square }).collect()
+        let of_cell =
+            |(rows, b, square)| CellSums { rows, stands_for: rows, mass: rows, b, square, ..CellSums::default() };
+        sums.into_iter().map(of_cell).collect()
     }
 
     /// Rows of any mass.
     fn weighed_sums(&self, some: RowRange, keys: &[u32], targets: &Targets, response: &Response) -> Vec<CellSums> {
         let mut sums = vec![CellSums::default(); self.len()];
+        let units = targets.norm.as_ref().map(|norm| (norm, response.norm_units()));
         some.each(|r| {
             let (b, mass) = (targets.b[r], targets.mass.at(r));
             sums[keys[r] as usize] += CellSums {
@@ -429,6 +446,7 @@ impl Cells {
                 norm: targets.norm.as_ref().map_or(0, |norm| norm.at(r)),
                 b: i128::from(b),
                 square: response.square(b, mass),
+                by_norm: units.map_or([0; 3], |(norm, units)| response.squares_by_norm((b, mass, norm.at(r)), &units)),
             };
         });
         sums
@@ -449,6 +467,9 @@ impl Cells {
             all(&|s| s.mass as f64 * response.mass_unit / factor)
         };
         (self.mass, self.b, self.square, self.norm) = (mass, b, square, norm);
+        let sizes = response.norm_units().map(WideUnit::size);
+        let number = |s: &CellSums| std::array::from_fn(|k| s.by_norm[k] as f64 * sizes[k]);
+        self.by_norm = if has_norm { self.sums.iter().map(number).collect() } else { Vec::new() };
         self.by_class = self.class_units.iter().map(|&units| units as f64 * response.mass_unit).collect();
     }
 }

@@ -46,6 +46,32 @@ impl Unit {
     }
 }
 
+/// A power of two in which numbers are counted that may be far below the largest one that there might be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct WideUnit {
+    unit: Unit,
+    most: f64,
+}
+
+impl WideUnit {
+    /// The unit in which so many numbers below 2ᵉ add up to less than 127 bits.
+    pub(crate) fn new(count: usize, exponent: i32) -> Self {
+        let bits = 126 - ceil_log2(count as f64);
+        Self { unit: Unit::new(bits.saturating_sub(exponent)), most: 2f64.powi(bits) }
+    }
+
+    /// A number in whole units; what is less than one is cut off, what is too large is cut down.
+    #[inline]
+    pub(crate) fn units(self, x: f64) -> i128 {
+        (x * self.unit.in_one).clamp(-self.most, self.most) as i128
+    }
+
+    /// What a unit stands for.
+    pub(crate) fn size(self) -> f64 {
+        self.unit.size()
+    }
+}
+
 /// Positive numbers in whole units, about 2⁶¹ of them in all. The average row of a million has 2⁴¹ units: its mass loses less than
 /// one part in 10¹². Every row has at least one unit.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use crate::base::scratch::{self, Reusable};
 use crate::data::columns::{Target, count_rows};
 use crate::data::loss::Loss;
 use crate::data::problem::Problem;
-use crate::engine::mass::{Masses, PerRow, Unit, floor_log2};
+use crate::engine::mass::{Masses, PerRow, Unit, WideUnit, floor_log2};
 use crate::engine::row_list::RowList;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -288,6 +288,21 @@ impl Response {
             return self.b_unit * self.b_unit * 2f64.powi(self.square_shift()) / self.mass_unit;
         }
         self.square.size()
+    }
+
+    /// The units of a²/w, ab/w and b²/w. No weight is less than its unit.
+    pub(crate) fn norm_units(&self) -> [WideUnit; 3] {
+        let exponent = |x: f64| if x > 0.0 { floor_log2(x) + 1 } else { 0 };
+        let [mass, _, b] = self.largest.map(exponent);
+        let weight = exponent(self.norm_unit) - 1;
+        [2 * mass, mass + b, 2 * b].map(|exponent| WideUnit::new(self.rows, exponent - weight))
+    }
+
+    /// a²/w, ab/w and b²/w of a row, in these units.
+    pub(crate) fn squares_by_norm(&self, (b, mass, norm): (i64, u64, u64), units: &[WideUnit; 3]) -> [i128; 3] {
+        let (a, b) = (mass as f64 * self.mass_unit, b as f64 * self.b_unit);
+        let (per_a, per_b) = (a / (norm as f64 * self.norm_unit), b / (norm as f64 * self.norm_unit));
+        [units[0].units(a * per_a), units[1].units(a * per_b), units[2].units(b * per_b)]
     }
 
     /// The mean target of a row, of at least half an event in all: what a Poisson row's curvature is on average.

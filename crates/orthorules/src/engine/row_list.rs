@@ -66,6 +66,16 @@ impl RowList {
         }))
     }
 
+    /// How many of the rows have each code of `column`, missing values last.
+    pub(crate) fn codes_of(&self, column: &BinnedColumn) -> Vec<u64> {
+        let mut counts = vec![0u64; column.bins + 1];
+        with_codes!(&column.codes, codes => match self {
+            Self::All(_) => codes.iter().for_each(|code| counts[code.index()] += 1),
+            Self::Some(rows) => rows.iter().for_each(|&row| counts[codes[row as usize].index()] += 1),
+        });
+        counts
+    }
+
     /// All `total` rows but these.
     pub(crate) fn others(&self, total: usize) -> Self {
         let Self::Some(rows) = self else { return Self::Some(Vec::new()) };

@@ -380,7 +380,7 @@ impl<'a> Boosting<'a> {
         if let Some(elsewhere) = &self.rows.elsewhere {
             let jobs = RootCounts::jobs_elsewhere(self.columns);
             let asks = vec![Ask::Sums(Node::default()), Ask::Count(Node::default(), self.rows.len(), jobs)];
-            elsewhere.ask_ahead(score::goes_by_norm(self.params.objective, self.response), asks);
+            elsewhere.ask_ahead(&[], score::goes_by_norm(self.params.objective, self.response), asks);
         }
     }
 
@@ -393,11 +393,11 @@ impl<'a> Boosting<'a> {
 
     /// The objective at an ensemble; where classes share their rules, that of each as well.
     pub(crate) fn scorers(&self, state: &State) -> (Scorer, Option<ClassScorers>) {
-        let (rows, response, params) = (&self.rows, self.response, self.params);
+        let (response, params) = (self.response, self.params);
         if state.by_class.is_empty() {
-            return (Scorer::new(rows, response, &state.cells, &state.weights, params), None);
+            return (Scorer::new(response, &state.cells, &state.weights, params), None);
         }
-        let (scorer, classes) = score::of_classes(rows, response, &state.cells, &state.by_class, params);
+        let (scorer, classes) = score::of_classes(response, &state.cells, &state.by_class, params);
         (scorer, Some(classes))
     }
 

@@ -13,6 +13,8 @@ mod shared;
 #[cfg(test)]
 mod trends;
 #[cfg(test)]
+mod trips;
+#[cfg(test)]
 mod vast;
 
 use crate::base::error::{Error, Result};

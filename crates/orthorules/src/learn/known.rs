@@ -35,7 +35,11 @@ fn most_waiting_bytes(boosting: &Boosting) -> usize {
 impl Known {
     /// The model without rules. What will not be kept with the first rule is not worth counting.
     pub(crate) fn root_of_constant(boosting: &Boosting, constant: &State) -> Option<RootCounts> {
-        Some(boosting.root_counts(constant)).filter(|root| root.bytes(2) <= most_waiting_bytes(boosting))
+        let root = boosting.root_counts(constant);
+        if root.bytes(2) <= most_waiting_bytes(boosting) {
+            return Some(root);
+        }
+        root.for_all_rows(constant.cells.len(), &boosting.rows, boosting.columns)
     }
 
     /// The best rule of each length to add, within a limit of complexity for the whole.
@@ -68,9 +72,14 @@ impl Known {
         boosting: &Boosting,
     ) -> Option<RootCounts> {
         let (root, cells) = (self.root.as_ref()?, &state.cells);
-        let small = (root.bytes(cells.len()) <= most_waiting_bytes(boosting)).then(|| root.clone())?;
-        let root = small.not_outgrown(cells.len(), boosting.response.rows())?;
-        boosting.follow(root, state, found, moved_to)
+        let kept = if root.bytes(cells.len()) <= most_waiting_bytes(boosting) {
+            root.clone().not_outgrown(cells.len(), &boosting.rows, boosting.columns)?
+        } else if boosting.rows.elsewhere.is_some() {
+            root.clone().for_all_rows(cells.len(), &boosting.rows, boosting.columns)?
+        } else {
+            return None;
+        };
+        boosting.follow(kept, state, found, moved_to)
     }
 
     /// The ensemble without rule `k`, all other weights fitted again.

@@ -141,8 +141,8 @@ impl Candidates for FromSearch {
     }
 
     fn added(&mut self, boosting: &Boosting, state: &State, found: Found, moved_to: &[u32]) {
-        let (cells, rows) = (&state.cells, boosting.response.rows());
-        let root = self.root.take().and_then(|root| root.not_outgrown(cells.len(), rows));
+        let root = self.root.take();
+        let root = root.and_then(|root| root.not_outgrown(state.cells.len(), &boosting.rows, boosting.columns));
         self.root = root.and_then(|root| boosting.follow(root, state, &found, moved_to));
         found.rows.give();
     }

@@ -49,7 +49,7 @@ fn with_trends<T>(
     };
     let working = Working::new(problem, &state.weights);
     let (rows, cells) = (working.rows(problem.rows), &working.cells);
-    let scorer = working.scorer(&rows, problem, &state.weights);
+    let scorer = working.scorer(problem, &state.weights);
     let all = rows.all();
     let root = RootCounts::fits(boosting.columns, cells.len(), rows.len())
         .then(|| NodeCounter::new(&all, &rows, &working.response, cells, &scorer).root_counts(boosting.columns));

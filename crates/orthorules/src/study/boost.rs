@@ -57,7 +57,7 @@ impl Candidates for Varied<'_> {
             let rows = Selected::single(rows_of(given, self.features, response.rows()));
             return Some((Found { rows, ..Found::default() }, given.clone()));
         }
-        let scorer = &Scorer::new(&boosting.rows, response, &state.cells, &state.weights, boosting.params);
+        let scorer = &Scorer::new(response, &state.cells, &state.weights, boosting.params);
         let mut found = boosting.searcher(&state.cells, scorer, max_length).best_query();
         let taken = state.rules.iter().any(|rule| rule.conditions.is_empty());
         if self.variant.whole && !taken {

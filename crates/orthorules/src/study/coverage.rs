@@ -66,7 +66,7 @@ impl Candidates for &mut Compared<'_> {
         let Comparison { whole, projected, .. } = self.how;
         let (rows, response) = (&own.rows, own.response);
         let search = |boosting: &Boosting| -> Option<Found> {
-            let scorer = Scorer::new(rows, response, &state.cells, &state.weights, boosting.params);
+            let scorer = Scorer::new(response, &state.cells, &state.weights, boosting.params);
             let scorer = &if projected { scorer } else { scorer.unprojected() };
             let found = boosting.searcher(&state.cells, scorer, usize::MAX).best_query();
             if whole { better(found, scorer, &state.cells, (rows, response)) } else { found }

@@ -93,8 +93,8 @@ struct CellState {
 }
 
 impl CellState {
-    fn new(rows: &Rows, cells: &Cells, weights: &Weights, response: &Response, params: &Checked) -> Self {
-        let scorer = Scorer::new(rows, response, cells, weights, params);
+    fn new(cells: &Cells, weights: &Weights, response: &Response, params: &Checked) -> Self {
+        let scorer = Scorer::new(response, cells, weights, params);
         Self { cells: cells.clone(), weights: weights.clone(), scorer }
     }
 }
@@ -130,11 +130,11 @@ impl Workload {
         let all = Rows::whole(&columns, &response);
         let mut cells = Cells::new(&all, &response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), &checked);
-        let first = CellState::new(&all, &cells, &weights, &response, &checked);
+        let first = CellState::new(&cells, &weights, &response, &checked);
         let mut root = NodeCounter::new(&all.all(), &all, &response, &cells, &first.scorer).root_counts(&columns);
         let (mut before, mut now, mut last, mut moved) = (root.clone(), None, Vec::new(), Vec::new());
         for k in 0..count {
-            now = Some(CellState::new(&all, &cells, &weights, &response, &checked));
+            now = Some(CellState::new(&cells, &weights, &response, &checked));
             before = root.clone();
             last = covered(k);
             let selected = Selected::single(last.clone());
@@ -142,7 +142,7 @@ impl Workload {
             root.split(&all, &selected, None, (&cells, &moved));
             weights = refit::update(&weights, Signs::Any, response.loss, &cells, &checked);
         }
-        let then = CellState::new(&all, &cells, &weights, &response, &checked);
+        let then = CellState::new(&cells, &weights, &response, &checked);
         let now = now.ok_or_else(|| Error::Table("no rule was found".into()))?;
         let selected = Selected::single(last.clone());
         Ok(Self { table, model, params: checked, response, columns, now, root: before, then, moved, last, selected })

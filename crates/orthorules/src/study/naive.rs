@@ -191,7 +191,7 @@ mod tests {
             let (cells, weights) = case.fitted(&response, &params);
             let columns = &case.binned()[..1];
             let rows = Rows::whole(columns, &response);
-            let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
             let query = Selected::single(selected(&case.query));
             let group = Group::new(0..1, columns);
             let bins = NodeCounter::new(&query, &rows, &response, &cells, &scorer).statistics(0, &group, columns);

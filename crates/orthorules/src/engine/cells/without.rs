@@ -43,6 +43,7 @@ impl Cells {
             b: Vec::new(),
             norm: Vec::new(),
             square: Vec::new(),
+            by_norm: Vec::new(),
             rules: self.rules - 1,
             classes: self.classes,
             class_units,

@@ -85,6 +85,8 @@ pub(crate) struct NodeCounter<'a> {
 enum Source<'a> {
     /// Its own rows are counted.
     Own,
+    /// The same, which are all rows: as if there were tables of them.
+    AllRows,
     /// It is all rows, of which everything is known.
     Root(&'a RootCounts),
     /// The rows that it lacks are counted, and subtracted from these tables.
@@ -182,6 +184,11 @@ impl<'a> NodeCounter<'a> {
             self.ask_for_counts(groups);
             groups.par_iter().map(|group| self.count(group)).collect()
         })
+    }
+
+    /// Statistics from counts by cell of the rows gathered here, which are all rows.
+    pub(crate) fn of_all_rows(self) -> Self {
+        Self { source: Source::AllRows, ..self }
     }
 
     /// Statistics of the rows of `whole` but those gathered here.
@@ -284,7 +291,7 @@ impl<'a> NodeCounter<'a> {
     fn cheaper(&self, column: &BinnedColumn) -> Method {
         match self.source {
             // What is subtracted must be counted.
-            Source::SubtractedFrom(_) => Method::Cells,
+            Source::SubtractedFrom(_) | Source::AllRows => Method::Cells,
             _ => Method::cheaper(self.rows, column, self.cells, self.scorer),
         }
     }

@@ -268,7 +268,6 @@ vectorised! {
 mod tests {
     use super::*;
     use crate::engine::cases::cases;
-    use crate::engine::rows::Rows;
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 
@@ -285,7 +284,7 @@ mod tests {
             let response = case.response();
             let params = case.checked(objective, Intercept::Corrected, 0.7);
             let (cells, weights) = case.fitted(&response, &params);
-            let scorer = Scorer::new(&Rows::whole(&[], &response), &response, &cells, &weights, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
             let counts: Vec<u32> = counts.into_iter().cycle().take(cells.len() * bins).collect();
             let targets: Vec<i128> = (0..bins as i128).map(|bin| (bin - 9) << (bin % 120)).collect();
             let mut lanes = Lanes::new(&scorer, bins);

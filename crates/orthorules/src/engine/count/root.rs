@@ -27,6 +27,10 @@ const DENSE: usize = 4;
 /// The same where the counts of rules can take their place.
 const DENSE_LINEAR: usize = 1;
 
+/// Bins of a column, and counts of all columns of 8 bytes, up to which all rows are counted by cell even if these are few.
+const FEW_BINS: usize = 257;
+const MOST_COUNTS: usize = 1 << 20;
+
 /// What was counted of the rows of a node, one for each group.
 pub(crate) type Tables = Vec<Tally>;
 
@@ -40,9 +44,22 @@ pub(crate) struct RootCounts {
     counts_by_rule: Vec<Vec<u32>>,
     /// Whether the loss is squared and rows have one mass, and are not too many for these counts.
     linear: bool,
-    /// Whether the tables are gone.
-    tables_dropped: bool,
+    /// What they are for.
+    serves: Serves,
+    /// Whether the tables are there. If rows are here, they are as long as they serve for everything.
+    has_tables: bool,
     cells: usize,
+}
+
+/// What the tables of all rows are for. Beyond some cells it is quicker to read the rows; but rows that lie elsewhere are not read
+/// without need, so that tables stay for what gives the same numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Serves {
+    Everything,
+    /// Rows that are left out of others are not subtracted from them; all rows are computed from counts by rule.
+    ByRule,
+    /// All rows are computed from them, and no others.
+    AllRows,
 }
 
 impl RootCounts {
@@ -66,7 +83,7 @@ impl RootCounts {
         let linear = response.loss.is_quadratic() && response.has_one_mass() && !response.is_vast();
         let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
         let counts_by_rule = tables.iter().map(counts).collect();
-        Self { groups, tables, counts_by_rule, linear, tables_dropped: false, cells: 1 }
+        Self { groups, tables, counts_by_rule, linear, serves: Serves::Everything, has_tables: true, cells: 1 }
     }
 
     /// What will be counted before there is a rule, of columns whose codes lie elsewhere.
@@ -82,9 +99,20 @@ impl RootCounts {
         longest * cells <= DENSE * rows && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
     }
 
+    /// Whether all rows are counted by cell, of which there are so many, where these counts serve for nothing else.
+    pub(crate) fn counts_all_rows(columns: &[BinnedColumn], cells: usize) -> bool {
+        let bins = || columns.iter().map(|column| column.bins + 1);
+        let (longest, all) = (bins().max().unwrap_or_default(), bins().sum::<usize>());
+        longest <= FEW_BINS && longest * cells <= MOST_COUNTS && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
+    }
+
     /// Rows, G, D and N of every bin of group `index`: `bins × stride`.
     pub(crate) fn statistics(&self, index: usize, scorer: &Scorer, response: &Response) -> Vec<f64> {
-        let by_rules = self.linear && (self.tables_dropped || linear_is_cheaper(self.cells, scorer.t));
+        let by_rules = match self.serves {
+            Serves::Everything => self.linear && linear_is_cheaper(self.cells, scorer.t),
+            Serves::ByRule => true,
+            Serves::AllRows => false,
+        };
         if let (true, Some((intercept, weights))) = (by_rules, &scorer.linear) {
             return self.linear_statistics(index, (scorer, response), *intercept, weights);
         }
@@ -138,9 +166,19 @@ impl RootCounts {
         &self.groups
     }
 
-    /// The tables of all groups, unless they became too large.
+    /// The tables of all groups, to subtract others from, unless they became too large.
     pub(crate) fn tables(&self) -> Option<&[Tally]> {
-        (!self.tables_dropped).then_some(&self.tables)
+        (self.serves == Serves::Everything).then_some(&self.tables)
+    }
+
+    /// The tables of all groups, for all rows.
+    pub(crate) fn own_tables(&self) -> Option<&[Tally]> {
+        self.has_tables.then_some(&self.tables)
+    }
+
+    /// Whether it is of no use for some of the rows.
+    pub(crate) fn serves_all_rows_alone(&self) -> bool {
+        self.serves == Serves::AllRows
     }
 
     /// The bytes that tables of so many cells take.
@@ -150,19 +188,32 @@ impl RootCounts {
         self.groups.iter().map(Group::bins).sum::<usize>() * cells * (each + norms)
     }
 
-    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known.
-    pub(crate) fn not_outgrown(mut self, cells: usize, rows: usize) -> Option<Self> {
+    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known. If rows lie
+    /// elsewhere, tables of all `columns` stay for all rows.
+    pub(crate) fn not_outgrown(mut self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
         let longest = self.groups.iter().map(Group::most_bins).max().unwrap_or_default();
         let dense = if self.linear { DENSE_LINEAR } else { DENSE };
-        if longest * cells > dense * rows || self.bytes(cells) > LARGEST_TABLES_BYTES {
+        let outgrown = longest * cells > dense * rows.len() || self.bytes(cells) > LARGEST_TABLES_BYTES;
+        if self.serves == Serves::AllRows || (outgrown && !self.linear) {
+            return self.for_all_rows(cells, rows, columns);
+        }
+        if outgrown {
+            self.serves = Serves::ByRule;
+        }
+        if self.serves == Serves::ByRule && !(rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)) {
             self.drop_tables();
-            return self.linear.then_some(self);
         }
         Some(self)
     }
 
+    /// The same for all rows alone, if these lie elsewhere and tables of so many cells are not too large.
+    pub(crate) fn for_all_rows(mut self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
+        self.serves = Serves::AllRows;
+        (self.has_tables && rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)).then_some(self)
+    }
+
     fn drop_tables(&mut self) {
-        self.tables_dropped = true;
+        self.has_tables = false;
         for table in &mut self.tables {
             table.counts.clear();
             table.norms = None;
@@ -182,7 +233,7 @@ impl RootCounts {
         let asked = covered.is_none().then(|| self.moved_elsewhere(rows, selected, cells)).flatten();
         let covered = covered.or(asked.as_ref());
         let moved = covered.is_none().then(|| self.moved(rows, selected, (cells, moved_to)));
-        let (tables_dropped, linear) = (self.tables_dropped, self.linear);
+        let (has_tables, linear) = (self.has_tables, self.linear);
         let places = self.tables.par_iter_mut().zip(&mut self.counts_by_rule).zip(&self.groups).enumerate();
         places.for_each(|(index, ((table, counts_by_rule), group))| {
             let counted = moved.as_ref().map(|moved| moved.count(rows, group, table.norms.is_some()));
@@ -196,7 +247,7 @@ impl RootCounts {
                 counts_by_rule.resize(before + group.bins(), 0);
                 tally::add_rows_of_bins(moved, &mut counts_by_rule[before..]);
             }
-            if !tables_dropped {
+            if has_tables {
                 table.counts.follow(moved, moved_to, new);
                 if let (Some(table), Some(norms)) = (&mut table.norms, norms) {
                     table.follow(norms, moved_to, new);
@@ -211,26 +262,41 @@ impl RootCounts {
         let (elsewhere, (node, count)) = (rows.elsewhere.as_ref()?, selected.elsewhere.as_ref()?);
         let before = cells.history().len().saturating_sub(1);
         let history = cells.history()[..before].to_vec();
-        let of = if self.tables_dropped { 1 } else { self.cells };
         let by_norm = self.tables.iter().any(|table| table.norms.is_some());
         let ask = self.ask_for_moved(node, *count);
         let answer = elsewhere
             .kept(&history, &ask)
             .or_else(|| elsewhere.ask(&Request { history, scorer: None, by_norm, asks: vec![ask] })?.pop());
-        let answer = answer.and_then(|answer| elsewhere.read::<Vec<NodeCounts>>(&answer));
-        let mut counted = answer.unwrap_or_default().into_iter();
+        Some(self.tables_of(answer.and_then(|answer| elsewhere.read::<Vec<NodeCounts>>(&answer)).unwrap_or_default()))
+    }
+
+    /// What was counted of the rows of a node, if it came with an answer.
+    pub(crate) fn tables_that_came(&self, rows: &Rows, selected: &Selected, cells: &Cells) -> Option<Tables> {
+        let (elsewhere, (node, count)) = (rows.elsewhere.as_ref()?, selected.elsewhere.as_ref()?);
+        let answer = elsewhere.peek(cells.history(), &self.ask_for_moved(node, *count))?;
+        Some(self.tables_of(elsewhere.read(&answer)?))
+    }
+
+    /// Answers as tables; of no rows, where they are none.
+    fn tables_of(&self, counted: Vec<NodeCounts>) -> Tables {
+        let (of, mut counted) = (self.cells_of_moved(), counted.into_iter());
         let empty = |(group, table): (&Group, &Tally)| match counted.next() {
             Some(NodeCounts::Tally(tally)) if tally.is_like(&table.nothing(group.bins(), of)) => tally,
             _ => table.nothing(group.bins(), of),
         };
-        Some(self.groups.iter().zip(&self.tables).map(empty).collect())
+        self.groups.iter().zip(&self.tables).map(empty).collect()
+    }
+
+    /// By how many cells the rows of a rule are counted.
+    fn cells_of_moved(&self) -> usize {
+        if self.has_tables { self.cells } else { 1 }
     }
 
     /// What is asked of the rows of a node, so many, if it becomes a rule.
     pub(crate) fn ask_for_moved(&self, node: &Node, rows: usize) -> Ask {
         let jobs = self.groups.iter().map(Group::counted).collect();
         let node = node.clone();
-        if self.tables_dropped { Ask::Bins(node, rows, jobs) } else { Ask::Count(node, rows, jobs) }
+        if self.has_tables { Ask::Count(node, rows, jobs) } else { Ask::Bins(node, rows, jobs) }
     }
 
     /// Whether all rows with the codes `wanted` of a column, which is in group `index`, are in rule k, or none is; nothing if the
@@ -280,7 +346,8 @@ impl RootCounts {
             tables: self.tables.iter().map(merge).collect(),
             counts_by_rule: self.counts_by_rule.iter().zip(&self.groups).map(|(c, g)| others(c, g)).collect(),
             linear: self.linear,
-            tables_dropped: self.tables_dropped,
+            serves: self.serves,
+            has_tables: self.has_tables,
             cells: new,
         }
     }
@@ -291,7 +358,7 @@ impl RootCounts {
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
         let part = |number: usize| {
             let (list, targets) = (&selected.parts[number], &rows.parts[number].targets);
-            let old = |key: u32| if self.tables_dropped { 0 } else { origin[cells.cell_of(key)] };
+            let old = |key: u32| if self.has_tables { origin[cells.cell_of(key)] } else { 0 };
             MovedPart {
                 list,
                 keys: list.gather(cells.keys(number)).into_iter().map(old).collect(),
@@ -299,10 +366,7 @@ impl RootCounts {
                 norm: targets.norm.as_ref().map(|norm| norm.gather(list)),
             }
         };
-        Moved {
-            parts: (0..rows.parts.len()).map(part).collect(),
-            cells: if self.tables_dropped { 1 } else { self.cells },
-        }
+        Moved { parts: (0..rows.parts.len()).map(part).collect(), cells: self.cells_of_moved() }
     }
 }
 
@@ -417,7 +481,7 @@ mod tests {
             let params = case.checked(objective, Intercept::Corrected, 0.7);
             let rows = Rows::whole(&columns, &response);
             let mut cells = Cells::new(&rows, &response);
-            let first = Scorer::new(&rows, &response, &cells, &constant(&response, &cells, &params), &params);
+            let first = Scorer::new(&response, &cells, &constant(&response, &cells, &params), &params);
             let mut root = NodeCounter::new(&rows.all(), &rows, &response, &cells, &first).root_counts(&columns);
             for rule in &case.rules {
                 let covered = selected(rule);
@@ -455,7 +519,7 @@ mod tests {
                 root.split(&rows, &covered, known.then_some(&tables), (&cells, &moved));
             }
             let (_, weights) = case.fitted(&response, &params);
-            let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
             let all = rows.all();
             let gathered = NodeCounter::new(&all, &rows, &response, &cells, &scorer);
             let (some, rest): (Vec<u32>, Vec<u32>) = (0..case.rows() as u32).partition(|&r| case.query[r as usize]);
@@ -496,7 +560,7 @@ mod tests {
             let params = case.checked(Objective::Onb, Intercept::Corrected, 0.7);
             let rows = Rows::whole(&columns, &response);
             let (mut cells, mut weights) = (Cells::new(&rows, &response), None);
-            let first = Scorer::new(&rows, &response, &cells, &constant(&response, &cells, &params), &params);
+            let first = Scorer::new(&response, &cells, &constant(&response, &cells, &params), &params);
             let all = rows.all();
             let mut root = NodeCounter::new(&all, &rows, &response, &cells, &first).root_counts(&columns);
             for rule in &case.rules {
@@ -514,7 +578,7 @@ mod tests {
             weights.signs.remove(k);
             let (cells, part_of) = cells.without(k, &response);
             let (root, weights) = (root.without(k, &part_of, cells.len()), refit::again(weights, response.loss, &cells, &params));
-            let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
             let counted = NodeCounter::new(&all, &rows, &response, &cells, &scorer);
             for (index, group) in root.groups().iter().enumerate() {
                 let expected = counted.statistics_by(Method::Cells, group);

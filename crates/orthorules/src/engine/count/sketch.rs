@@ -437,7 +437,7 @@ mod tests {
             let params = case.checked(objective, Intercept::Corrected, lambda);
             let (cells, weights) = case.fitted(&response, &params);
             let whole = Rows::whole(&columns, &response);
-            let scorer = Scorer::new(&whole, &response, &cells, &weights, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
             let node = if all { whole.all() } else { Selected::single(selected(&case.query)) };
             prop_assume!(node.len() > 0);
             let counter = NodeCounter::new(&node, &whole, &response, &cells, &scorer);

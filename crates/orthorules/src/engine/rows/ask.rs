@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Answers that came with others and are kept until somebody asks.
-const MOST_KEPT: usize = 512;
+const MOST_KEPT: usize = 1024;
 
 /// How the statistics of a column are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,9 +72,8 @@ pub(crate) enum Ask {
     Count(Node, usize, Vec<Job>),
     /// The same as if there were no rules.
     Bins(Node, usize, Vec<Job>),
-    /// What the rows may add to a bound, where cells do not tell: the largest parts of a row, or with those their sums. `leaning` is
-    /// of every cell; a class if several share their rules.
-    Bound(Vec<f64>, Option<u32>, Option<[f64; 3]>),
+    /// How many rows of a node have each code of every column.
+    Codes(Node),
 }
 wire_enum!(Ask {
     0 => Rows(node),
@@ -82,9 +81,16 @@ wire_enum!(Ask {
     2 => Needed(clauses),
     3 => AllIn(node, cells),
     4 => Count(node, rows, jobs),
-    5 => Bound(leaning, class, largest),
-    6 => Bins(node, rows, jobs),
+    5 => Bins(node, rows, jobs),
+    6 => Codes(node),
 });
+
+impl Ask {
+    /// Whether the answer is the same whatever the rules are.
+    pub(crate) fn is_of_any_rules(&self) -> bool {
+        matches!(self, Self::Rows(_) | Self::Needed(_) | Self::Codes(_))
+    }
+}
 
 /// Questions at one point of a fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,6 +115,9 @@ pub(crate) trait Cluster: Sync + Debug {
 
     /// Ends the fit, for this reason.
     fn refuse(&self, why: String);
+
+    /// Hears that the search looks at so many nodes now.
+    fn searches(&self, _nodes: usize) {}
 }
 
 /// Where rows lie that are not here.
@@ -118,14 +127,23 @@ pub(crate) struct Elsewhere<'a> {
     pub(crate) columns: &'a [BinnedColumn],
     /// How many rows there are.
     pub(super) rows: usize,
-    /// By the last rule of the history and the question: that rule, which is thereby kept, and the answer.
+    /// By the last rule of the history and the question.
     known: Arc<Mutex<HashMap<Key, Kept>>>,
     /// The same of large answers, about the nodes that are searched now.
     tables: Arc<Mutex<HashMap<Key, Kept>>>,
 }
 
 type Key = (usize, Vec<u8>);
-type Kept = (Option<Arc<Split>>, Vec<u8>);
+
+/// An answer.
+#[derive(Debug)]
+struct Kept {
+    /// The last rule of the history, which is thereby kept.
+    _last: Option<Arc<Split>>,
+    answer: Vec<u8>,
+    /// Later ones have larger numbers.
+    number: u64,
+}
 
 impl<'a> Elsewhere<'a> {
     pub(crate) fn new(cluster: &'a dyn Cluster, columns: &'a [BinnedColumn], rows: usize) -> Self {
@@ -155,40 +173,45 @@ impl<'a> Elsewhere<'a> {
 
     /// Where answers to such a question are kept.
     fn place(&self, ask: &Ask) -> MutexGuard<'_, HashMap<Key, Kept>> {
-        let place = if matches!(ask, Ask::Count(..) | Ask::Bins(..)) { &self.tables } else { &self.known };
+        let place =
+            if matches!(ask, Ask::Count(..) | Ask::Bins(..) | Ask::Codes(_)) { &self.tables } else { &self.known };
         place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The answer to a question that came before it was asked.
     pub(crate) fn kept(&self, history: &[Arc<Split>], ask: &Ask) -> Option<Vec<u8>> {
-        self.place(ask).remove(&key(history, ask)).map(|(_, bytes)| bytes)
+        self.place(ask).remove(&key(history, ask)).map(|kept| kept.answer)
     }
 
     /// The same, which may be asked again.
     pub(crate) fn peek(&self, history: &[Arc<Split>], ask: &Ask) -> Option<Vec<u8>> {
-        self.place(ask).get(&key(history, ask)).map(|(_, bytes)| bytes.clone())
+        self.place(ask).get(&key(history, ask)).map(|kept| kept.answer.clone())
     }
 
-    /// Forgets large answers: other nodes are searched now.
-    pub(crate) fn forget_tables(&self) {
+    /// Forgets large answers: so many other nodes are searched now.
+    pub(crate) fn search_others(&self, nodes: usize) {
+        self.cluster.searches(nodes);
         self.tables.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Asks some questions before there is a rule and keeps the answers: they will be asked one by one.
-    pub(crate) fn ask_ahead(&self, by_norm: bool, asks: Vec<Ask>) {
-        let request = Request { history: Vec::new(), scorer: None, by_norm, asks };
+    /// Asks some questions and keeps the answers: they will be asked one by one.
+    pub(crate) fn ask_ahead(&self, history: &[Arc<Split>], by_norm: bool, asks: Vec<Ask>) {
+        let request = Request { history: history.to_vec(), scorer: None, by_norm, asks };
         for (ask, answer) in request.asks.iter().zip(self.ask(&request).into_iter().flatten()) {
-            self.keep(&[], ask, answer);
+            self.keep(history, ask, answer);
         }
     }
 
     /// Keeps an answer to a question that is likely to come.
     pub(crate) fn keep(&self, history: &[Arc<Split>], ask: &Ask, answer: Vec<u8>) {
+        let history = if ask.is_of_any_rules() { &[][..] } else { history };
         let mut known = self.place(ask);
         if known.len() >= MOST_KEPT {
-            known.clear();
+            let oldest = known.iter().min_by_key(|(_, kept)| kept.number).map(|(key, _)| key.clone());
+            oldest.map(|oldest| known.remove(&oldest));
         }
-        known.insert(key(history, ask), (history.last().cloned(), answer));
+        let number = known.values().map(|kept| kept.number + 1).max().unwrap_or_default();
+        known.insert(key(history, ask), Kept { _last: history.last().cloned(), answer, number });
     }
 
     pub(crate) fn refuse(&self, why: String) {

@@ -172,8 +172,9 @@ impl<'a> Rows<'a> {
     /// A condition is needed if some row violates it and no other. Rows that need a condition go on needing it when others are dropped,
     /// so each pass can go on where the last one ended.
     pub(crate) fn minimal(&self, mut query: Query) -> Query {
-        let mut from = 0;
-        while query.len() > 1 {
+        let (mut from, mut dropped) = (0, true);
+        // One that follows and was needed is needed still.
+        while query.len() > 1 && dropped {
             let clauses = self.clauses(&query);
             let mut needed = vec![false; query.len()];
             for part in &self.parts {
@@ -184,6 +185,7 @@ impl<'a> Rows<'a> {
                 needed.resize(query.len(), true);
             }
             let Some(place) = (from..query.len()).find(|&i| !needed[i]) else { break };
+            dropped = needed[place + 1..].contains(&false);
             query = query.without(place);
             from = place;
         }

@@ -9,7 +9,6 @@ use crate::engine::cells::Cells;
 use crate::engine::refit::Weights;
 use crate::engine::refit::softmax::{self, Probabilities, penalty_factor};
 use crate::engine::response::Response;
-use crate::engine::rows::Rows;
 use crate::model::Status;
 use crate::params::{Checked, Intercept};
 use rayon::prelude::*;
@@ -40,7 +39,6 @@ fn joint_value(classes: usize, squares: f64) -> f64 {
 /// What the search asks where classes share their rules: a scorer that tells sizes and the largest value of all, and those of the
 /// classes.
 pub(crate) fn of_classes(
-    rows: &Rows,
     response: &Response,
     cells: &Cells,
     weights: &[Weights],
@@ -64,7 +62,7 @@ pub(crate) fn of_classes(
             b: &b,
             // A row's target is its mass or 0.
             square: &b,
-            class: Some(class as u32),
+            all_or_nothing: true,
             pull: own.rules.iter().map(|w| params.reg_lambda * (factor * w).powi(2)).sum(),
             held: vec![false; own.rules.len()],
             converged: own.status == Status::Converged,
@@ -73,7 +71,7 @@ pub(crate) fn of_classes(
             gram: grams.as_ref().map(|grams| (&columns, grams.of(class))),
             square_sum: None,
         };
-        Scorer::at(rows, response, cells, point, params)
+        Scorer::at(response, cells, point, params)
     };
     let each: Vec<Scorer> = (0..weights.len()).into_par_iter().map(scorer).collect();
     let ceiling = joint_value(each.len(), each.iter().map(|scorer| scorer.ceiling.powi(2)).sum());

@@ -12,12 +12,10 @@ mod trends;
 
 use crate::base::error::Result;
 use crate::base::wire::{Reader, Wire};
+use crate::data::loss::Loss;
 use crate::engine::cells::Cells;
-use crate::engine::mass::Rounding;
 use crate::engine::refit::Weights;
 use crate::engine::response::Response;
-use crate::engine::rows::Rows;
-use crate::engine::rows::ask::{Ask, Request};
 use crate::engine::trend::TrendRows;
 use crate::model::Status;
 use crate::params::{Checked, Intercept, Objective, Update};
@@ -97,12 +95,18 @@ impl Wire for Scorer {
     }
 }
 
-/// B and Σ b²/a of every cell, and the class that they are of.
+/// B and Σ b²/a of every cell.
 #[derive(Clone, Copy)]
 struct Sums<'p> {
     b: &'p [f64],
     square: &'p [f64],
-    class: Option<u32>,
+    /// Whether b of a row is its mass or 0.
+    all_or_nothing: bool,
+}
+
+/// What Σ x² − 2 Σ xy + Σ y² is at most, where `whole` are the squares and `cross` is Σ xy: their difference loses digits.
+fn square_sum(whole: f64, cross: f64) -> f64 {
+    (whole - 2.0 * cross).max(0.0) + 1e-12 * whole
 }
 
 /// Where the objective is asked for: what every cell has at the current weights.
@@ -115,8 +119,8 @@ struct Point<'p> {
     b: &'p [f64],
     /// Σ b²/a of every cell.
     square: &'p [f64],
-    /// The class whose score this is, where several share their rules.
-    class: Option<u32>,
+    /// Whether b of a row is its mass or 0.
+    all_or_nothing: bool,
     /// Σ λβ², where the gradient along a rule is −λβ.
     pull: f64,
     /// Which weights are held at 0.
@@ -134,7 +138,7 @@ struct Point<'p> {
 }
 
 impl Scorer {
-    pub(crate) fn new(rows: &Rows, response: &Response, cells: &Cells, weights: &Weights, params: &Checked) -> Self {
+    pub(crate) fn new(response: &Response, cells: &Cells, weights: &Weights, params: &Checked) -> Self {
         let loss = response.loss;
         let scores = weights.scores(cells);
         let point = Point {
@@ -142,7 +146,7 @@ impl Scorer {
             curvatures: scores.iter().map(|&f| loss.curvature(f)).collect(),
             b: &cells.b,
             square: &cells.square,
-            class: None,
+            all_or_nothing: loss == Loss::Logistic,
             pull: weights.rules.iter().map(|w| params.reg_lambda * w * w).sum(),
             held: weights.held(),
             converged: weights.status == Status::Converged,
@@ -151,10 +155,10 @@ impl Scorer {
             gram: None,
             square_sum: None,
         };
-        Self::at(rows, response, cells, point, params)
+        Self::at(response, cells, point, params)
     }
 
-    fn at(rows: &Rows, response: &Response, cells: &Cells, point: Point, params: &Checked) -> Self {
+    fn at(response: &Response, cells: &Cells, point: Point, params: &Checked) -> Self {
         let objective = params.objective;
         let second_order = objective.is_second_order();
         let by_norm = goes_by_norm(objective, response);
@@ -198,7 +202,7 @@ impl Scorer {
             ceiling: 0.0,
             trends: None,
         };
-        let targets = Sums { b: point.b, square: point.square, class: point.class };
+        let targets = Sums { b: point.b, square: point.square, all_or_nothing: point.all_or_nothing };
         if !scorer.gradient_along_basis.is_empty() {
             scorer.noise = GRADIENT_NOISE * GRADIENT_NOISE * scorer.terms(cells, targets.square);
         }
@@ -210,7 +214,7 @@ impl Scorer {
         };
         scorer.ceiling = match point.square_sum {
             Some(sum) => ((sum + along).sqrt() * (1.0 + 1e-6)).min(f64::MAX),
-            None => scorer.root_bound(rows, response, (cells, targets), along),
+            None => scorer.root_bound(cells, targets, along),
         };
         scorer
     }
@@ -254,16 +258,23 @@ impl Scorer {
         (0..cells.len()).map(term).filter(|x| x.is_finite()).sum()
     }
 
-    /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums.
-    /// `along` is what the gradient in the span of the chosen rules can contribute.
-    fn root_bound(
-        &self,
-        rows: &Rows,
-        response: &Response,
-        (cells, Sums { b, square: square_of, class }): (&Cells, Sums),
-        along: f64,
-    ) -> f64 {
-        let mut square = along;
+    /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums, or what these are
+    /// at most. `along` is what the gradient in the span of the chosen rules can contribute.
+    fn root_bound(&self, cells: &Cells, Sums { b, square, all_or_nothing }: Sums, along: f64) -> f64 {
+        if self.gradient_only {
+            let sums = (0..cells.len()).map(|c| {
+                let (mass, mean) = (cells.mass[c], self.cell(c)[0]);
+                if all_or_nothing {
+                    return [mean * (mass - b[c]).max(0.0), (1.0 - mean) * b[c]];
+                }
+                // Σ |g| is at most √(Σ a · Σ g²/a), and its signed parts differ by Σ g.
+                let (size, sum) =
+                    ((mass * square_sum(mass * mean * mean + square[c], mean * b[c])).sqrt(), mass * mean - b[c]);
+                [size + sum, size - sum].map(|x| 0.5 * x.max(0.0))
+            });
+            let [up, down] = sums.fold([0.0; 2], |[up, down], [more, less]| [up + more, down + less]);
+            return (f64::max(up, down) * (1.0 + 1e-6)).min(f64::MAX);
+        }
         let mut leaning = vec![0.0; cells.len()];
         if !self.gradient_along_basis.is_empty() {
             let mut gradient_along_basis = self.gradient_along_basis.clone();
@@ -271,87 +282,21 @@ impl Scorer {
             let along_rules = |c: usize| self.basis.columns_of(c).map(|k| gradient_along_basis[k]).sum::<f64>();
             leaning.iter_mut().enumerate().for_each(|(c, leaning)| *leaning = self.cell(c)[1] * along_rules(c));
         }
-        if !self.gradient_only && !self.by_norm {
-            // Σ (aμ − b)²/(aδ) of a cell from its sums, and what their difference may lose to rounding.
-            for (c, leaning) in leaning.iter().enumerate() {
-                let [mean, delta] = self.cell(c);
+        let mut sum = along;
+        for (c, &leaning) in leaning.iter().enumerate() {
+            let ([mean, delta], mass) = (self.cell(c), cells.mass[c]);
+            let squares = if self.by_norm {
+                // Of (aμ − b − wl)²/w.
+                let [aa, ab, bb] = cells.by_norm[c];
+                let whole = mean * mean * aa + bb + leaning * leaning * cells.norm[c];
+                square_sum(whole, mean * ab + leaning * (mean * mass - b[c]))
+            } else {
                 let mu = mean - leaning;
-                let (whole, cross) = (cells.mass[c] * mu * mu + square_of[c], 2.0 * mu * b[c]);
-                square += if delta > 0.0 { ((whole - cross).max(0.0) + 1e-12 * whole) / delta } else { 0.0 };
-            }
-            return (square.sqrt() * (1.0 + 1e-6)).min(f64::MAX);
+                square_sum(mass * mu * mu + square[c], mu * b[c])
+            };
+            sum += if delta > 0.0 { squares / delta } else { 0.0 };
         }
-        let [up, down, more] = self.sums_over_rows(rows, response, cells, (&leaning, class));
-        square += more;
-        let bound = if self.gradient_only { f64::max(up, down) } else { square.sqrt() };
-        (bound * (1.0 + 1e-6)).min(f64::MAX)
-    }
-
-    /// Sums over all rows of what each is for a bound: how far its gradient is above 0, how far below, and g²/d.
-    fn sums_over_rows(
-        &self,
-        rows: &Rows,
-        response: &Response,
-        cells: &Cells,
-        (leaning, class): (&[f64], Option<u32>),
-    ) -> [f64; 3] {
-        if let Some(elsewhere) = &rows.elsewhere {
-            let ask = |largest: Option<[f64; 3]>| {
-                let asks = vec![Ask::Bound(leaning.to_vec(), class, largest)];
-                let (history, scorer) = (cells.history().to_vec(), Some(self.bytes()));
-                let answers = elsewhere.ask(&Request { history, scorer, by_norm: self.by_norm, asks });
-                answers.and_then(|mut answers| elsewhere.read(&answers.pop()?))
-            };
-            return ask(None).and_then(|largest| ask(Some(largest))).unwrap_or_default();
-        }
-        let largest = self.parts_of_rows(rows, response, cells, (leaning, class), None);
-        self.parts_of_rows(rows, response, cells, (leaning, class), Some(largest))
-    }
-
-    /// The largest part of a row; or, once that is known, the sums of parts that were rounded, so that they do not depend on how the
-    /// rows are divided.
-    pub(crate) fn parts_of_rows(
-        &self,
-        rows: &Rows,
-        response: &Response,
-        cells: &Cells,
-        (leaning, class): (&[f64], Option<u32>),
-        largest: Option<[f64; 3]>,
-    ) -> [f64; 3] {
-        let each = |part: usize, r: usize| {
-            let (targets, cell) = (&rows.parts[part].targets, cells.cell_of(cells.keys(part)[r]));
-            let [mean, curvature] = self.cell(cell);
-            let mass = targets.mass.at(r) as f64 * response.mass_unit;
-            let weight = match &targets.norm {
-                Some(norm) if self.by_norm => norm.at(r) as f64 * response.norm_unit,
-                _ => mass,
-            };
-            let b = match class {
-                None => targets.b[r] as f64 * response.b_unit,
-                Some(class) => {
-                    if targets.b[r] == i64::from(class) {
-                        mass
-                    } else {
-                        0.0
-                    }
-                }
-            };
-            let g = mass * mean - b - weight * leaning[cell];
-            let d = weight * curvature;
-            [g.max(0.0), -g.min(0.0), if d > 0.0 { g * g / d } else { 0.0 }]
-        };
-        let all = || rows.parts.iter().enumerate().flat_map(|(k, part)| (0..part.rows()).map(move |r| (k, r)));
-        let Some(largest) = largest else {
-            return all().fold([0.0; 3], |most, (part, r)| {
-                let parts = each(part, r);
-                std::array::from_fn(|k| f64::max(most[k], parts[k]))
-            });
-        };
-        let roundings = largest.map(|most| Rounding::new(response.rows() as f64, most));
-        all().fold([0.0; 3], |sum, (part, r)| {
-            let parts = each(part, r);
-            std::array::from_fn(|k| sum[k] + roundings[k].round(parts[k]))
-        })
+        (sum.sqrt() * (1.0 + 1e-6)).min(f64::MAX)
     }
 
     /// The largest |g| and d that a row may have.

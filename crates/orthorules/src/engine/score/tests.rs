@@ -5,7 +5,7 @@ use crate::engine::cases::{Case, cases, selected, split};
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::refit;
-use crate::engine::rows::Selected;
+use crate::engine::rows::{Rows, Selected};
 use crate::model::signs::Signs;
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn state(case: &Case, params: &Checked) -> State {
     let columns = &case.binned()[..1];
     let rows = Rows::whole(columns, &response);
     let (cells, weights) = case.fitted(&response, params);
-    let scorer = Scorer::new(&rows, &response, &cells, &weights, params);
+    let scorer = Scorer::new(&response, &cells, &weights, params);
     let query = Selected::single(selected(&case.query));
     let gathered = NodeCounter::new(&query, &rows, &response, &cells, &scorer);
     let bins = gathered.statistics(0, &Group::new(0..1, columns), columns);
@@ -79,6 +79,40 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 proptest! {
+    /// The largest value that there may be is what the rows give, though it comes from the sums of cells: Σ g²/d of gradients that
+    /// have nothing along the basis; or their signed sums, where a few rows of a cell may hide behind others.
+    #[test]
+    fn the_ceiling_is_that_of_the_rows(case in cases(3), objective in 0usize..3, corrected in any::<bool>()) {
+        let objective = [Objective::Gs, Objective::Gb, Objective::Ogb][objective];
+        let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
+        let params = case.checked(objective, intercept, 0.0);
+        let State { scorer, g, d, q, .. } = state(&case, &params);
+        if objective == Objective::Gs {
+            let signed = |sign: f64| g.iter().map(|g| (sign * g).max(0.0)).sum::<f64>();
+            let (least, size) = (f64::max(signed(1.0), signed(-1.0)), g.iter().map(|g| g.abs()).sum::<f64>());
+            prop_assert!(scorer.ceiling >= least * (1.0 - 1e-9), "{} {}", scorer.ceiling, least);
+            let scale = g.len() as f64 * g.amax();
+            prop_assert!(scorer.ceiling <= (size + scale) * (1.0 + 1e-5), "{} {}", scorer.ceiling, size);
+            return Ok(());
+        }
+        // With √d as the scale, so that projections are plain ones.
+        let root = d.map(f64::sqrt);
+        let mut scaled = g.zip_map(&root, |g, root| if root > 0.0 { g / root } else { 0.0 });
+        if objective == Objective::Ogb && q.ncols() > 0 {
+            let basis = DMatrix::from_fn(q.nrows(), q.ncols(), |r, k| q[(r, k)] * root[r]);
+            let svd = basis.svd(true, false);
+            let u = svd.u.unwrap();
+            for (k, &value) in svd.singular_values.iter().enumerate() {
+                if value > 1e-9 {
+                    let along = u.column(k).dot(&scaled);
+                    scaled -= u.column(k) * along;
+                }
+            }
+        }
+        let (expected, noise) = (scaled.norm(), 1e-5 * (1.0 + g.zip_map(&root, |g, root| g.abs() / root.max(1e-9)).norm()));
+        prop_assert!((scorer.ceiling - expected).abs() <= noise, "{} {}", scorer.ceiling, expected);
+    }
+
     /// ogb is |g⊥ᵀq| / (‖q⊥‖ + ε) by explicit projection, and never exceeds ‖g⊥‖.
     #[test]
     fn ogb_is_the_projected_cosine(case in cases(4), corrected in any::<bool>(), lambda in 0.0..2.0f64) {

@@ -25,14 +25,14 @@ impl Scorer {
     /// The objective of squared loss beside trends, where the sum of losses is `loss`. Rows of a cell share their gradient but for
     /// what the trends add to it, which follows from the sums along these.
     pub(crate) fn beside_trends(problem: Trended, weights: &Weights, moments: &TrendMoments, loss: f64) -> Self {
-        let Trended { rows, response, cells, params, .. } = problem;
+        let Trended { response, cells, params, .. } = problem;
         let (by_cell, pairs) = moments.gram();
         let point = Point {
             means: weights.scores(cells),
             curvatures: vec![1.0; cells.len()],
             b: &cells.b,
             square: &cells.square,
-            class: None,
+            all_or_nothing: false,
             pull: weights.rules.iter().map(|w| params.reg_lambda * w * w).sum(),
             gram: None,
             held: weights.held(),
@@ -41,7 +41,7 @@ impl Scorer {
             square_sum: Some(2.0 * loss),
             trends: Some(TrendGram { places: &moments.rows.places, by_cell: &by_cell, pairs: &pairs }),
         };
-        let scorer = Self::at(rows, response, cells, point, params);
+        let scorer = Self::at(response, cells, point, params);
         Self { trends: Some(moments.rows_at(weights)), ..scorer }
     }
 }
@@ -86,14 +86,14 @@ impl Working {
     }
 
     /// The objective.
-    pub(crate) fn scorer(&self, rows: &Rows, problem: Trended, weights: &Weights) -> Scorer {
+    pub(crate) fn scorer(&self, problem: Trended, weights: &Weights) -> Scorer {
         let cells = &self.cells;
         let point = Point {
             means: vec![0.0; cells.len()],
             curvatures: vec![1.0; cells.len()],
             b: &cells.b,
             square: &cells.square,
-            class: None,
+            all_or_nothing: false,
             pull: weights.rules.iter().map(|w| problem.params.reg_lambda * w * w).sum(),
             gram: None,
             held: weights.held(),
@@ -106,7 +106,7 @@ impl Working {
                 pairs: &self.sums.pairs,
             }),
         };
-        let scorer = Scorer::at(rows, &self.response, cells, point, problem.params);
+        let scorer = Scorer::at(&self.response, cells, point, problem.params);
         Scorer { trends: Some(self.trends.clone()), ..scorer }
     }
 }

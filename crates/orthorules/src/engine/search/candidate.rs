@@ -26,6 +26,17 @@ pub(crate) struct Candidate {
     pub(crate) parent: usize,
 }
 
+/// Values of the same rows differ by less than this part.
+const ROUNDING: f64 = 1e-3;
+
+impl Candidate {
+    /// Whether another one may have the same rows.
+    pub(super) fn may_be_twin(&self, other: &Self) -> bool {
+        let same_value = (self.value - other.value).abs() <= ROUNDING * self.value.max(other.value);
+        self.rows == other.rows && same_value
+    }
+}
+
 /// Better first: larger score, shorter query, fewer rows, a positive weight; then by name, comparison and bin.
 /// A total order, so the answer does not depend on how threads paired the candidates.
 pub(crate) fn order(a: &Candidate, b: &Candidate) -> Ordering {

@@ -49,7 +49,7 @@ impl Searcher<'_> {
         let opposite = Candidate { atom: Atom { selection: atom.selection.opposite(), ..atom }, ..*candidate };
         let known = || {
             let on_neither_side = if atom.selection.op().is_presence() { 0 } else { column.missing() };
-            self.number_of_rows(candidate.rows).map(|_| self.rows.len() - selected.len() - on_neither_side)
+            Some(self.rows.len().saturating_sub(selected.len() + on_neither_side))
         };
         let rows = self.rows.select_known(&parent.rows, opposite.atom, true, known);
         let there = self.response.rows_total - candidate.rows;

@@ -229,9 +229,11 @@ impl Searcher<'_> {
     fn gathered<'n>(&'n self, node: &'n BeamNode, parents: &'n [Option<Tables>]) -> NodeCounter<'n> {
         let of = |selected| NodeCounter::new(selected, self.rows, self.response, self.cells, self.scorer);
         match (self.root, &node.complement) {
+            (None, _) if node.is_root() && self.counts_all_rows() => of(&node.rows).of_all_rows(),
             (None, _) => of(&node.rows),
             (Some(root), _) if node.is_root() => NodeCounter::of_root(root, self.response, self.cells, self.scorer),
             (Some(root), Some(complement)) if root.tables().is_none() => of(&complement.rows).left_out_of(root),
+            (Some(root), _) if root.serves_all_rows_alone() => of(&node.rows).keeping_tables(root.groups().len()),
             (Some(root), None) if root.tables().is_none() => of(&node.rows),
             (Some(root), Some(complement)) => {
                 let parent = complement.of.and_then(|parent| parents[parent].as_deref());
@@ -242,6 +244,12 @@ impl Searcher<'_> {
         }
     }
 
+    /// Whether all rows are counted by cell, where nothing is known of them from earlier rounds: if they lay elsewhere, it would be.
+    fn counts_all_rows(&self) -> bool {
+        let plain = !self.params.exact && self.scorer.trends.is_none();
+        plain && RootCounts::counts_all_rows(self.columns, self.cells.len())
+    }
+
     /// What to count instead of `rows`, which are those of `parent`, a node with `tables` and this number, that satisfy `atom`.
     fn complement(
         &self,
@@ -250,7 +258,7 @@ impl Searcher<'_> {
         tables: Option<&Tables>,
         atom: Atom,
     ) -> Option<Complement> {
-        self.root?;
+        self.root.filter(|root| !root.serves_all_rows_alone())?;
         let (count, all, above) = (rows.len(), self.rows.len(), parent.rows.len());
         let forced = 2 * count > all;
         let by_cells = |column| Method::cheaper(count, column, self.cells, self.scorer) == Method::Cells;
@@ -289,8 +297,8 @@ impl Searcher<'_> {
                 continue;
             }
             let rows =
-                self.rows.select_known(&parent.rows, candidate.atom, true, || self.number_of_rows(candidate.rows));
-            let twin = next.iter().any(|(c, n)| c.rows == candidate.rows && self.rows.are_same(&n.rows, &rows));
+                self.rows.select_known(&parent.rows, candidate.atom, true, || self.number_of_rows(parent, &candidate));
+            let twin = next.iter().any(|(c, n)| c.may_be_twin(&candidate) && self.rows.are_same(&n.rows, &rows));
             if !twin {
                 let number = candidate.parent;
                 let complement = self.complement(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
@@ -302,9 +310,26 @@ impl Searcher<'_> {
         (next, tables)
     }
 
-    /// How many rows a candidate of this coverage has, if that tells.
-    fn number_of_rows(&self, covered: f64) -> Option<usize> {
-        matches!(self.response.targets.stands_for, PerRow::Same(_)).then_some(covered as usize)
+    /// How many rows a candidate has that tightens `parent`, where rows lie elsewhere: its coverage, unless rows stand for several.
+    fn number_of_rows(&self, parent: &BeamNode, candidate: &Candidate) -> Option<usize> {
+        if !self.rows_stand_for_several() {
+            return Some(candidate.rows as usize);
+        }
+        let (elsewhere, (node, _)) = (self.rows.elsewhere.as_ref()?, parent.rows.elsewhere.as_ref()?);
+        let Atom { column, .. } = candidate.atom;
+        let (wanted, column) = (self.rows.wanted(candidate.atom), column as usize);
+        let of_column =
+            |rows: &[u64]| rows.iter().enumerate().filter(|(code, _)| wanted.has(*code)).map(|(_, n)| n).sum::<u64>();
+        if parent.is_root() {
+            return Some(of_column(self.columns[column].elsewhere.as_deref()?) as usize);
+        }
+        let rows: Vec<u64> = elsewhere.read(&elsewhere.peek(&[], &Ask::Codes(node.clone()))?)?;
+        let first: usize = self.columns[..column].iter().map(|column| column.bins + 1).sum();
+        Some(of_column(rows.get(first..=first + self.columns[column].bins)?) as usize)
+    }
+
+    fn rows_stand_for_several(&self) -> bool {
+        matches!(self.response.targets.stands_for, PerRow::Each(_))
     }
 
     /// A candidate that is taken. If it is a set, its number names it in its list no longer, but among all sets.
@@ -322,14 +347,17 @@ impl Searcher<'_> {
         parents: &[Option<Tables>],
     ) -> (Vec<Candidate>, Vec<Option<Tables>>, Vec<ListedSets>) {
         if let Some(elsewhere) = &self.rows.elsewhere {
-            elsewhere.forget_tables();
+            elsewhere.search_others(beam.iter().filter(|node| !node.is_root()).count());
         }
-        let mirror = beam.iter().position(|node| node.mirrors).unwrap_or(beam.len());
+        // What is subtracted from all rows waits for the tables that it is subtracted from.
+        let whole = self.root.and_then(RootCounts::tables);
+        let waits = |pair: &[BeamNode]| pair[1].mirrors && whole.is_some() && self.has_tables(&pair[0]);
+        let mirror = beam.windows(2).position(waits).map_or(beam.len(), |place| place + 1);
+        let also = if self.rows.elsewhere.is_some() { self.likely(beam, mirror) } else { Vec::new() };
         let (mut candidates, mut tables, mut lists) =
-            self.children_of(beam, 0..mirror, |node| self.gathered(node, parents));
+            self.children_of((beam, 0..mirror), &also, |node| self.gathered(node, parents));
         if mirror < beam.len() {
             // All rows but those that were just counted.
-            let whole = self.root.and_then(RootCounts::tables);
             let counted = tables.last().and_then(Option::as_deref);
             let gathered = |node| match (self.root, whole, counted) {
                 (Some(root), Some(whole), Some(counted)) => {
@@ -338,7 +366,7 @@ impl Searcher<'_> {
                 }
                 _ => self.gathered(node, parents),
             };
-            let (more, others, sets) = self.children_of(beam, mirror..beam.len(), gathered);
+            let (more, others, sets) = self.children_of((beam, mirror..beam.len()), &[], gathered);
             candidates.extend(more);
             tables.extend(others);
             lists.extend(sets);
@@ -347,11 +375,11 @@ impl Searcher<'_> {
     }
 
     /// The candidates of some nodes of the beam, and the tables of counts of these nodes, which are counted as `gathered` says; and
-    /// the lists of sets that candidates name.
+    /// the lists of sets that candidates name. If rows lie elsewhere, it is `also` asked what is likely to come.
     fn children_of<'n>(
         &self,
-        beam: &'n [BeamNode],
-        some: Range<usize>,
+        (beam, some): (&'n [BeamNode], Range<usize>),
+        also: &[Ask],
         gathered: impl Fn(&'n BeamNode) -> NodeCounter<'n> + Sync + Send,
     ) -> (Vec<Candidate>, Vec<Option<Tables>>, Vec<ListedSets>) {
         let (start, nodes) = (some.start, &beam[some]);
@@ -361,7 +389,7 @@ impl Searcher<'_> {
             if at_once { nodes.iter().map(gathered).collect() } else { nodes.par_iter().map(gathered).collect() };
         let (groups, floor) = (self.groups(), Floor::new(self.params.beam_width));
         if self.rows.elsewhere.is_some() {
-            NodeCounter::ask_together(&gathered, &groups, self.columns, &self.likely(nodes));
+            NodeCounter::ask_together(&gathered, &groups, self.columns, also);
         }
         let tasks: Vec<(usize, usize)> =
             (0..nodes.len()).flat_map(|n| (0..groups.len()).map(move |g| (n, g))).collect();
@@ -378,25 +406,38 @@ impl Searcher<'_> {
         (candidates, gathered.into_iter().map(NodeCounter::into_tables).collect(), lists)
     }
 
-    /// What will be asked of these nodes if one of them becomes the rule.
-    fn likely(&self, nodes: &[BeamNode]) -> Vec<Ask> {
-        let some = nodes.iter().filter(|node| !node.is_root());
-        let of = |node: &BeamNode| {
-            let sums = node.rows.elsewhere.as_ref().map(|(rows, _)| Ask::Sums(rows.clone()));
-            let needed = (node.query.len() > 1).then(|| Ask::Needed(self.rows.clauses(&node.query)));
-            sums.into_iter().chain(needed).chain(self.moved(node))
+    /// What will be asked of these nodes if one of them is tightened or becomes the rule. The tables of those after the first so many
+    /// follow from others.
+    fn likely(&self, nodes: &[BeamNode], counted: usize) -> Vec<Ask> {
+        let some = nodes.iter().enumerate().filter(|(_, node)| !node.is_root());
+        let of = |(place, node): (usize, &BeamNode)| {
+            let several = node.rows.elsewhere.as_ref().filter(|_| self.rows_stand_for_several());
+            let codes = several.map(|(rows, _)| Ask::Codes(rows.clone()));
+            let moved = self.moved(&node.rows).filter(|_| place < counted && !self.has_tables(node));
+            self.asked_of_rule(&node.query, &node.rows).into_iter().chain(codes).chain(moved)
         };
         some.flat_map(of).collect()
     }
 
-    /// What else will be asked of a node that becomes the rule, where statistics are not made from tables of its counts.
-    fn moved(&self, node: &BeamNode) -> Option<Ask> {
-        let (root, (rows, count)) = (self.root?, node.rows.elsewhere.as_ref()?);
-        let cheaper = |column| Method::cheaper(*count, column, self.cells, self.scorer);
-        let by_cells = node.complement.is_some() || self.classes.is_some();
-        let has_tables =
-            root.tables().is_some() && (by_cells || self.columns.iter().all(|c| cheaper(c) == Method::Cells));
-        (!has_tables).then(|| root.ask_for_moved(rows, *count))
+    /// What is asked of a query that becomes the rule.
+    fn asked_of_rule(&self, query: &Query, rows: &Selected) -> Vec<Ask> {
+        let sums = rows.elsewhere.as_ref().map(|(rows, _)| Ask::Sums(rows.clone()));
+        let needed = (query.len() > 1).then(|| Ask::Needed(self.rows.clauses(query)));
+        sums.into_iter().chain(needed).collect()
+    }
+
+    /// What else is asked of it, where statistics are not made from tables of its counts.
+    fn moved(&self, rows: &Selected) -> Option<Ask> {
+        let (root, (node, count)) = (self.root?, rows.elsewhere.as_ref()?);
+        Some(root.ask_for_moved(node, *count))
+    }
+
+    /// Whether the statistics of a node are made from tables of its counts, which are kept.
+    fn has_tables(&self, node: &BeamNode) -> bool {
+        let by_cells = |column| Method::cheaper(node.rows.len(), column, self.cells, self.scorer) == Method::Cells;
+        let counted = node.complement.is_some() || self.classes.is_some();
+        let keeps = |root: &RootCounts| root.tables().is_some() || root.serves_all_rows_alone();
+        self.root.is_some_and(keeps) && (counted || self.columns.iter().all(by_cells))
     }
 
     /// The columns in groups that are counted together.
@@ -531,7 +572,7 @@ impl Searcher<'_> {
         let all = |k: usize, inside: bool| {
             let wanted = sets.map_or_else(|| Wanted::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
             let known = counted.filter(|_| self.rows.elsewhere.is_some()).and_then(|Counted { by, index, group }| {
-                by.all_in((index, group), (column as usize, &wanted), (k, inside), self.root)
+                by.all_in((index, group), (column as usize, &wanted), (k, inside), (self.root, self.rows, &node.rows))
             });
             known.unwrap_or_else(|| self.cells.all_in(self.rows, &node.rows, (column, &wanted), (k, inside)))
         };

@@ -161,7 +161,7 @@ mod tests {
             params.length_penalty = [0.0, 0.5, 1.0][gamma];
             let (cells, weights) = case.fitted(&response, &params);
             let whole = Rows::whole(&columns, &response);
-            let scorer = Scorer::new(&whole, &response, &cells, &weights, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
             let directions = Directions::new(&columns, &BTreeMap::new());
             let name_rank: Vec<u32> = (0..columns.len() as u32).collect();
             let found = |rows: &Rows, cells: &Cells, by_row: Option<&ByRow>| -> Vec<Found> {

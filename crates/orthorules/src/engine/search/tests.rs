@@ -61,7 +61,7 @@ fn state(case: &Case, params: Checked, max_length: usize) -> State {
         ..case.clone()
     };
     let (cells, weights) = fitted.fitted(&response, &params);
-    let scorer = Scorer::new(&Rows::whole(&[], &response), &response, &cells, &weights, &params);
+    let scorer = Scorer::new(&response, &cells, &weights, &params);
     let sets = sets.into_iter().filter(|&(_, length)| length <= max_length).collect();
     let directions = Directions::new(&columns, &params.monotone);
     // Where classes are separated, gradients are tiny differences of ones.

@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The first bytes of every message and reply: whose they are, and of which version.
-const MARK: [u8; 3] = [b'O', b'R', 2];
+const MARK: [u8; 3] = [b'O', b'R', 3];
 
 /// What partitions are asked.
 #[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]

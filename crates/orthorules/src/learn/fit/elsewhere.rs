@@ -11,7 +11,7 @@ use crate::engine::answer::{Answer, Held};
 use crate::engine::response::Response;
 use crate::engine::row_numbers::KnownRows;
 use crate::engine::rows::Rows;
-use crate::engine::rows::ask::{Cluster, Elsewhere, Request};
+use crate::engine::rows::ask::{Ask, Cluster, Elsewhere, Request};
 use crate::engine::target_facts::TargetFacts;
 use crate::engine::target_plan::TargetPlan;
 use crate::learn::boosting::Boosting;
@@ -24,6 +24,36 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
+/// How often partitions were asked.
+#[derive(Debug, Default)]
+pub(super) struct Trips {
+    /// Of each trip, what was asked.
+    pub(super) each: Vec<String>,
+    /// Nodes that were searched, but for all rows, of which everything is known.
+    pub(super) nodes: usize,
+}
+
+impl Trips {
+    /// Whether these and those `before` the search are at most 5 and one for each node; if not, what they were.
+    pub(super) fn are_few(&self, before: usize) -> Result<(), String> {
+        if before + self.each.len() <= 5 + self.nodes {
+            return Ok(());
+        }
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        self.each.iter().for_each(|trip| *kinds.entry(trip).or_default() += 1);
+        Err(format!("{before} + {} trips, {} nodes: {kinds:?}", self.each.len(), self.nodes))
+    }
+}
+
+/// The kinds of questions of a request, each once.
+fn kinds(request: &Request) -> String {
+    let kind = |ask: &Ask| format!("{ask:?}").split('(').next().unwrap_or_default().to_owned();
+    let mut kinds: Vec<String> = request.asks.iter().map(kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds.join("+")
+}
+
 /// Partitions that answer questions, each of which may forget all that it knows at any time.
 #[derive(Debug)]
 struct Answering {
@@ -31,7 +61,7 @@ struct Answering {
     parts: Mutex<Vec<(Range<usize>, Option<Held>)>>,
     columns: Vec<BinnedColumn>,
     known: KnownRows,
-    trips: Mutex<usize>,
+    trips: Mutex<Trips>,
     /// How often the answers of all are added to themselves.
     doublings: u32,
 }
@@ -46,7 +76,7 @@ impl Answering {
             exposure: problem.exposure.clone(),
         };
         let parts = Mutex::new(starts.zip(ends).map(|(start, end)| (start..end, None)).collect());
-        Self { plan, parts, columns: columns.to_vec(), known, trips: Mutex::new(0), doublings: 0 }
+        Self { plan, parts, columns: columns.to_vec(), known, trips: Mutex::default(), doublings: 0 }
     }
 
     /// The partition of some rows, as if it was read.
@@ -68,9 +98,9 @@ impl Answering {
 
 impl Cluster for Answering {
     fn ask(&self, request: &Request) -> Option<Vec<Vec<u8>>> {
-        *self.trips.lock().unwrap() += 1;
         let request = Request::of_bytes(&request.bytes()).unwrap();
-        let (mut parts, trips) = (self.parts.lock().unwrap(), *self.trips.lock().unwrap());
+        self.trips.lock().unwrap().each.push(kinds(&request));
+        let (mut parts, trips) = (self.parts.lock().unwrap(), self.trips.lock().unwrap().each.len());
         let mut all: Option<Vec<Answer>> = None;
         for (number, (rows, held)) in parts.iter_mut().enumerate() {
             if (trips + number).is_multiple_of(5) {
@@ -92,13 +122,17 @@ impl Cluster for Answering {
 
     fn aim(&self, _plan: TargetPlan) {}
 
+    fn searches(&self, nodes: usize) {
+        self.trips.lock().unwrap().nodes += nodes;
+    }
+
     fn refuse(&self, why: String) {
         panic!("{why}");
     }
 }
 
 /// What is learned where partitions that end before the rows `ends` are asked; and how often they were asked.
-pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> (Vec<Ensemble>, usize) {
+pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> (Vec<Ensemble>, Trips) {
     let whole = if shared { Response::shared(problem) } else { Response::new(problem, 1) };
     let class = u32::from(!shared);
     let plan = TargetPlan::of(&whole, class, problem.weight.is_some(), problem.exposure.is_some());
@@ -111,7 +145,7 @@ pub(super) fn learned_by(
     params: &Params,
     shared: bool,
     (plan, ends, doublings): (TargetPlan, &[usize], u32),
-) -> (Vec<Ensemble>, usize) {
+) -> (Vec<Ensemble>, Trips) {
     let checked = params.check(problem.task.loss(), problem.counted_rows() << doublings).unwrap();
     let response = plan.response_elsewhere();
     let params = checked.for_target(|| response.mean_target());
@@ -132,6 +166,16 @@ pub(super) fn learned_by(
 
 /// What all rows share where every row is there 2^`doublings` times, found out by asking.
 pub(super) fn plan_of_many(problem: &Problem, shared: bool, doublings: u32) -> TargetPlan {
+    facts_of_many(problem, doublings).0.plan(u32::from(!shared), shared).unwrap()
+}
+
+/// Trips before the search: what there is, the sample and the codes, with which two questions about targets go; and the others.
+pub(super) fn trips_before(problem: &Problem) -> usize {
+    3 + facts_of_many(problem, 0).1.saturating_sub(2)
+}
+
+/// What is known of targets, and how many questions it took.
+fn facts_of_many(problem: &Problem, doublings: u32) -> (TargetFacts, usize) {
     let known = KnownRows {
         target: problem.target.clone(),
         weight: problem.weight.clone(),
@@ -146,10 +190,12 @@ pub(super) fn plan_of_many(problem: &Problem, shared: bool, doublings: u32) -> T
     assert_eq!(first.rows, problem.rows << doublings);
     let (loss, classes) = (problem.task.loss(), problem.classes.len());
     let mut facts = TargetFacts::new(loss, classes, first, problem.exposure.is_some());
+    let mut questions = 0;
     while let Some(question) = facts.question() {
+        questions += 1;
         let mut answer = question.answer(&known).unwrap();
         (0..doublings).for_each(|_| answer.append(&answer.clone()).unwrap());
         facts.learn(&question, answer).unwrap();
     }
-    facts.plan(u32::from(!shared), shared).unwrap()
+    (facts, questions)
 }

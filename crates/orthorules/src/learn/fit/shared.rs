@@ -16,7 +16,7 @@ use crate::{Model, fit};
 use std::collections::BTreeMap;
 
 /// Numbers, levels, gaps and weights; a target of so many classes.
-fn problem(rows: usize, classes: usize, weighted: bool) -> Problem {
+pub(super) fn problem(rows: usize, classes: usize, weighted: bool) -> Problem {
     let mut random = SplitMix64::new(7);
     let x: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let level: Vec<usize> = (0..rows).map(|_| random.below(5)).collect();
@@ -42,7 +42,7 @@ fn problem(rows: usize, classes: usize, weighted: bool) -> Problem {
 }
 
 /// What is learned, of all classes together or of the second, when partitions end before the rows `ends`.
-fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> Vec<Ensemble> {
+pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> Vec<Ensemble> {
     let params = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
     let response = if shared { Response::shared(problem) } else { Response::new(problem, 1) };
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());

@@ -82,11 +82,11 @@ impl NodeCounter<'_> {
         let counted = |tally: Tally| Way::Counts(lanes(&tally), Some(tally));
         match self.source {
             Source::Root(root) => {
-                root.tables().map(|tables| Way::Counts(lanes(&tables[index]), None)).into_iter().collect()
+                root.own_tables().map(|tables| Way::Counts(lanes(&tables[index]), None)).into_iter().collect()
             }
             Source::AllBut(whole, some) => vec![counted(some[index].clone().left_of(&whole[index]))],
             Source::SubtractedFrom(whole) => vec![counted(self.count(group).left_of(&whole[index]))],
-            Source::Own | Source::LeftOutOf(_) => {
+            Source::Own | Source::AllRows | Source::LeftOutOf(_) => {
                 let fits = |column: &BinnedColumn| self.counts_classes(column);
                 let way =
                     |group: Group, counts: bool| if counts { counted(self.count(&group)) } else { Way::Rows(group) };
@@ -165,7 +165,7 @@ mod tests {
             let (cells, weights) = case.fitted_classes(&response, &params);
             let columns = case.binned();
             let rows = Rows::whole(&columns, &response);
-            let (joint, scorers) = of_classes(&rows, &response, &cells, &weights, &params);
+            let (joint, scorers) = of_classes(&response, &cells, &weights, &params);
             let some = Selected::single(selected(&case.query));
             let counter = NodeCounter::new(&some, &rows, &response, &cells, &joint);
             let group = Group::new(0..columns.len(), &columns);

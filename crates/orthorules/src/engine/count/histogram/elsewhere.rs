@@ -80,7 +80,7 @@ impl NodeCounter<'_> {
         };
         match self.source {
             Source::Root(_) | Source::AllBut(..) => Vec::new(),
-            Source::Own | Source::SubtractedFrom(_) | Source::LeftOutOf(_) => {
+            Source::Own | Source::AllRows | Source::SubtractedFrom(_) | Source::LeftOutOf(_) => {
                 groups.iter().flat_map(of_group).collect()
             }
         }
@@ -108,26 +108,25 @@ impl NodeCounter<'_> {
             asked.keep(jobs, &answer);
         }
         for (ask, answer) in also.iter().zip(answers) {
-            let history = if matches!(ask, Ask::Needed(_)) { &[][..] } else { &request.history };
-            door.keep(history, ask, answer);
+            door.keep(&request.history, ask, answer);
         }
     }
 
     /// Whether all rows with the codes `wanted` of a column, which is in group `index`, are in rule k, or none is, if the rows lie
-    /// elsewhere and what was counted tells.
+    /// elsewhere and what was counted tells, or what came with it of the `selected` rows of the node.
     pub(crate) fn all_in(
         &self,
         (index, group): (usize, &Group),
         (column, wanted): (usize, &Wanted),
         (k, inside): (usize, bool),
-        root: Option<&RootCounts>,
+        (root, rows, selected): (Option<&RootCounts>, &Rows, &Selected),
     ) -> Option<bool> {
         let place = group.columns().position(|c| c == column)?;
         let bins = group.starts()[place]..group.starts()[place + 1];
         let good: Vec<bool> = self.cells.are_in_rule(k).into_iter().map(|in_rule| in_rule == inside).collect();
         let chosen = |bin: usize| bins.contains(&bin) && wanted.has(bin - bins.start);
         if let Source::Root(root) = self.source {
-            return match root.tables() {
+            return match root.own_tables() {
                 Some(tables) => Some(tables[index].lies_in(chosen, &good)),
                 None => root.all_in(index, bins.clone(), wanted, (k, inside)),
             };
@@ -135,14 +134,8 @@ impl NodeCounter<'_> {
         if let Some(table) = self.tables.get(index).and_then(OnceLock::get) {
             return Some(table.lies_in(chosen, &good));
         }
-        let (Source::Own, Some(asked)) = (self.source, &self.asked) else { return None };
-        let answer = asked.door.peek(self.cells.history(), &root?.ask_for_moved(asked.node, asked.rows))?;
-        match asked.door.read::<Vec<NodeCounts>>(&answer)?.get(index)? {
-            NodeCounts::Tally(tally) if tally.is_like(&self.nothing(group.bins())) => {
-                Some(tally.lies_in(chosen, &good))
-            }
-            _ => None,
-        }
+        let root = root.filter(|root| root.own_tables().is_some())?;
+        Some(root.tables_that_came(rows, selected, self.cells)?.get(index)?.lies_in(chosen, &good))
     }
 
     /// Asks for counts of all groups in one question.

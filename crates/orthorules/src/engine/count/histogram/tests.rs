@@ -55,8 +55,8 @@ proptest! {
         let divided = Rows::divided(&columns, &response, &ends);
         let mut cells_of_parts = Cells::new(&divided, &response);
         case.rules.iter().for_each(|rule| drop(cells_of_parts.split(&covers(rule), &divided, &response)));
-        let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
-        let scorer_of_parts = Scorer::new(&divided, &response, &cells_of_parts, &weights, &params);
+        let scorer = Scorer::new(&response, &cells, &weights, &params);
+        let scorer_of_parts = Scorer::new(&response, &cells_of_parts, &weights, &params);
         prop_assert_eq!(scorer.ceiling.to_bits(), scorer_of_parts.ceiling.to_bits());
         let all: Vec<u32> = (0..case.rows() as u32).collect();
         let some = selected(&case.query);
@@ -87,7 +87,7 @@ proptest! {
         let (cells, weights) = case.fitted(&response, &params);
         let columns = case.binned();
         let rows = Rows::whole(&columns, &response);
-        let scorer = Scorer::new(&rows, &response, &cells, &weights, &params);
+        let scorer = Scorer::new(&response, &cells, &weights, &params);
         let node = Selected::single(selected(&case.query));
         let gathered = NodeCounter::new(&node, &rows, &response, &cells, &scorer);
         for (index, column) in columns.iter().enumerate() {

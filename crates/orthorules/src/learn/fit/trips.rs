@@ -1,0 +1,93 @@
+//! How often a fit asks partitions: at most 5 times and once for each node that it searches, whatever is fitted.
+
+use super::{elsewhere, partitions, shared};
+use crate::data::problem::{Problem, Task};
+use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets};
+
+const ROWS: usize = 1500;
+const ENDS: [usize; 2] = [1, 700];
+
+/// The same rows, with weights that are whole numbers.
+fn with_whole_weights(problem: Problem) -> Problem {
+    let weight = (0..problem.rows).map(|r| (r * r % 3 + 1) as f64).collect();
+    Problem { weight: Some(weight), ..problem }
+}
+
+/// Every kind of problem, with a name.
+fn problems() -> Vec<(String, Problem)> {
+    let mut all = Vec::new();
+    for task in Task::ALL {
+        for exposed in [false, true] {
+            if exposed && !task.takes_exposure() {
+                continue;
+            }
+            let problem = |weighted| partitions::problem(ROWS, task, weighted, exposed);
+            all.push((format!("{task}, exposed: {exposed}"), problem(false)));
+            all.push((format!("{task}, exposed: {exposed}, weights"), problem(true)));
+            all.push((format!("{task}, exposed: {exposed}, whole weights"), with_whole_weights(problem(false))));
+        }
+    }
+    all
+}
+
+/// Every kind of search and objective, with a name.
+fn ways() -> Vec<(String, Params)> {
+    let short = Params { max_complexity: Some(16), threads: Some(1), ..Params::default() };
+    let nested = Params { path: Some(PathKind::Nested), max_bins: MaxBins::AtMost(255), ..short.clone() };
+    let mut all = vec![
+        ("best path".into(), Params { path: Some(PathKind::Best), ..short.clone() }),
+        ("long best path".into(), Params { path: Some(PathKind::Best), max_complexity: Some(60), ..nested.clone() }),
+        ("nested path".into(), nested.clone()),
+        ("long nested path".into(), Params { max_complexity: Some(75), ..nested.clone() }),
+        ("long short rules".into(), Params { max_complexity: Some(60), max_conditions: Some(2), ..nested.clone() }),
+        ("beam".into(), Params { search: Search::Beam, beam_width: Some(3), ..nested.clone() }),
+        ("wide beam".into(), Params { search: Search::Beam, beam_width: Some(8), ..nested.clone() }),
+        ("sets".into(), Params { sets: Some(Sets::On), min_coverage: Some(1), ..nested.clone() }),
+        ("sets on the best path".into(), Params { sets: Some(Sets::On), min_coverage: Some(1), ..short.clone() }),
+    ];
+    for preset in [Preset::Sgs, Preset::Sgb, Preset::Sxb, Preset::Cgb, Preset::Cob] {
+        all.push((format!("{preset}"), Params { max_complexity: Some(25), threads: Some(1), ..preset.params() }));
+    }
+    for objective in [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb] {
+        all.push((format!("{objective}"), Params { objective, ..nested.clone() }));
+        let sets = Params { objective, sets: Some(Sets::On), min_coverage: Some(1), ..nested.clone() };
+        all.push((format!("{objective} with sets"), sets));
+    }
+    all
+}
+
+#[test]
+fn no_fit_asks_more_often_than_for_each_node() {
+    let mut beyond = Vec::new();
+    for (what, problem) in problems() {
+        let before = elsewhere::trips_before(&problem);
+        for (how, params) in ways() {
+            let (found, trips) = elsewhere::learned(&problem, &params, false, &ENDS);
+            assert!(found[0].rules.len() > 1, "{what}, {how}: {} rules", found[0].rules.len());
+            assert_eq!(found[0], partitions::learned(&problem, &params, &[]), "{what}, {how}");
+            beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
+        }
+    }
+    assert!(beyond.is_empty(), "{} {beyond:#?}", beyond.len());
+}
+
+/// One list of rules for several classes, or a list for each.
+#[test]
+fn classes_do_not_ask_more_often() {
+    let mut beyond = Vec::new();
+    for (what, problem) in [
+        ("no weights", shared::problem(ROWS, 4, false)),
+        ("weights", shared::problem(ROWS, 4, true)),
+        ("whole weights", with_whole_weights(shared::problem(ROWS, 4, false))),
+    ] {
+        let before = elsewhere::trips_before(&problem);
+        for (how, params) in ways() {
+            for together in [true, false] {
+                let (found, trips) = elsewhere::learned(&problem, &params, together, &ENDS);
+                assert_eq!(found, shared::learned(&problem, &params, together, &[]), "{what}, {how}, {together}");
+                beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}, {together}: {told}")));
+            }
+        }
+    }
+    assert!(beyond.is_empty(), "{} {beyond:#?}", beyond.len());
+}
