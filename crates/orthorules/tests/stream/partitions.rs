@@ -262,17 +262,29 @@ fn kilobytes(what: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// What a partition of ROWS rows and the fit that asks it take together, beside the codes. Run alone, with `--ignored --nocapture`.
+/// What a partition of ROWS rows and the fit that asks it take together, beside the codes. Run alone, with `--ignored --nocapture`. KIND
+/// may be `weights`, `whole` for weights that count rows, or `exposures` for both exposures and weights.
 #[test]
 #[ignore = "takes a minute and 500 MB"]
 fn memory_of_a_partition() {
     let rows: usize = std::env::var("ROWS").map_or(4_000_000, |rows| rows.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
+    let kind = std::env::var("KIND").unwrap_or_default();
     let columns = 8;
     let mut random = SplitMix64::new(5);
     let mut names: Vec<String> = (0..columns).map(|c| format!("x{c}")).collect();
-    names.push("y".into());
+    names.extend(["y", "w", "e"].map(String::from));
+    let column = |name: &str, of: &[&str]| of.contains(&kind.as_str()).then(|| name.to_owned());
+    let (weight, exposure) = (column("w", &["weights", "whole", "exposures"]), column("e", &["exposures"]));
+    let ignore = [("w", &weight), ("e", &exposure)];
+    let roles = Roles {
+        task: exposure.is_some().then_some(Task::Poisson),
+        ignore: ignore.into_iter().filter(|(_, role)| role.is_none()).map(|(name, _)| name.into()).collect(),
+        weight,
+        exposure,
+        ..roles()
+    };
     let fields: Vec<Field> = names.iter().map(|name| Field::new(name, arrow_schema::DataType::Float64, true)).collect();
     let schema = Arc::new(Schema::new(fields));
     let file = std::fs::File::create(&path).unwrap();
@@ -281,7 +293,11 @@ fn memory_of_a_partition() {
         let count = 100_000.min(rows - start);
         let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..count).map(|_| random.normal()).collect()).collect();
         let y = |r: usize| x[0][r] + f64::from(u8::from(x[1][r] > 0.0 && x[2][r] > 0.5)) * 3.0 - x[3][r].abs();
-        x.push((0..count).map(y).collect());
+        let y: Vec<f64> = (0..count).map(y).map(|y| if kind == "exposures" { y.exp().floor() } else { y }).collect();
+        x.push(y);
+        let whole = kind == "whole";
+        x.push((0..count).map(|r| if whole { (r % 3 + 1) as f64 } else { 0.5 + (r % 7) as f64 / 3.0 }).collect());
+        x.push((0..count).map(|r| 0.2 + (r % 5) as f64 / 4.0).collect());
         let arrays = x.into_iter().map(|x| Arc::new(Float64Array::from(x)) as ArrayRef).collect();
         writer.write(&RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap()).unwrap();
         writer.flush().unwrap();
@@ -299,12 +315,12 @@ fn memory_of_a_partition() {
         Ok(reply)
     };
     let params = Params { max_rules: Some(8), path: Some(PathKind::Nested), threads: Some(1), ..Params::default() };
-    let (fitted, _) = fit_partitions(&roles(), &params, &Silent, &trip).unwrap();
+    let (fitted, _) = fit_partitions(&roles, &params, &Silent, &trip).unwrap();
     let peak = kilobytes("VmHWM:").unwrap() - before;
     let nodes: u64 = fitted.model.ensembles[0].rules.iter().map(|rule| rule.nodes - 1).sum();
     let beside = (peak << 10) as f64 / rows as f64 - columns as f64;
     let (message, reply) = *largest.lock().unwrap();
-    println!("{rows} rows, {columns} columns: {peak} kB, {beside:.1} bytes a row beside the codes");
+    println!("{rows} rows, {columns} columns, {kind}: {peak} kB, {beside:.1} bytes a row beside the codes");
     println!("{} trips, {nodes} nodes; messages up to {message} bytes, replies {reply}", trips.lock().unwrap());
     assert!((peak << 10) as f64 <= rows as f64 * (columns as f64 + 30.0) + (256 << 20) as f64);
 }

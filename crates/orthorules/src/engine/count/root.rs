@@ -212,8 +212,9 @@ impl RootCounts {
         (self.has_tables && rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)).then_some(self)
     }
 
+    /// Does with the counts of rules alone.
     fn drop_tables(&mut self) {
-        self.has_tables = false;
+        (self.serves, self.has_tables) = (Serves::ByRule, false);
         for table in &mut self.tables {
             table.counts.clear();
             table.norms = None;

@@ -4,8 +4,8 @@ use super::{elsewhere, partitions, shared};
 use crate::data::problem::{Problem, Task};
 use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets};
 
-const ROWS: usize = 1500;
-const ENDS: [usize; 2] = [1, 700];
+const ROWS: usize = 600;
+const ENDS: [usize; 2] = [1, 250];
 
 /// The same rows, with weights that are whole numbers.
 fn with_whole_weights(problem: Problem) -> Problem {
@@ -36,20 +36,18 @@ fn ways() -> Vec<(String, Params)> {
     let nested = Params { path: Some(PathKind::Nested), max_bins: MaxBins::AtMost(255), ..short.clone() };
     let mut all = vec![
         ("best path".into(), Params { path: Some(PathKind::Best), ..short.clone() }),
-        ("long best path".into(), Params { path: Some(PathKind::Best), max_complexity: Some(60), ..nested.clone() }),
+        ("long best path".into(), Params { path: Some(PathKind::Best), max_complexity: Some(40), ..nested.clone() }),
         ("nested path".into(), nested.clone()),
         ("long nested path".into(), Params { max_complexity: Some(75), ..nested.clone() }),
         ("long short rules".into(), Params { max_complexity: Some(60), max_conditions: Some(2), ..nested.clone() }),
         ("beam".into(), Params { search: Search::Beam, beam_width: Some(3), ..nested.clone() }),
         ("wide beam".into(), Params { search: Search::Beam, beam_width: Some(8), ..nested.clone() }),
         ("sets".into(), Params { sets: Some(Sets::On), min_coverage: Some(1), ..nested.clone() }),
-        ("sets on the best path".into(), Params { sets: Some(Sets::On), min_coverage: Some(1), ..short.clone() }),
     ];
     for preset in [Preset::Sgs, Preset::Sgb, Preset::Sxb, Preset::Cgb, Preset::Cob] {
         all.push((format!("{preset}"), Params { max_complexity: Some(25), threads: Some(1), ..preset.params() }));
     }
     for objective in [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb] {
-        all.push((format!("{objective}"), Params { objective, ..nested.clone() }));
         let sets = Params { objective, sets: Some(Sets::On), min_coverage: Some(1), ..nested.clone() };
         all.push((format!("{objective} with sets"), sets));
     }
