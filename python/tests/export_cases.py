@@ -171,13 +171,13 @@ def several(scale=1.0, terms=(), **fields):
     return document(one_vs_rest=ensembles, **about) | fields
 
 
-def shared(scale=1.0, **fields):
+def shared(scale=1.0, rules=RULES, **fields):
     """Three classes with one list of rules."""
     labels = ["a\"b'", "select", "日本 */"]
-    weights = np.random.default_rng(5).normal(0, scale, (len(RULES) + 1, len(labels))).tolist()
-    size = {"rules": len(RULES), "intercepts": weights[0], "weights": weights[1:], "train_risk": 1.0}
+    weights = np.random.default_rng(5).normal(0, scale, (len(rules) + 1, len(labels))).tolist()
+    size = {"rules": len(rules), "intercepts": weights[0], "weights": weights[1:], "train_risk": 1.0}
     about = {"task": "classification", "loss": "logistic", "target": "kind", "classes": labels, "version": 2}
-    listed = document(rules=RULES, path=[size], chosen=len(RULES), multiclass="shared", **fields)
+    listed = document(rules=rules, path=[size], chosen=len(rules), multiclass="shared", **fields)
     return listed | about
 
 
@@ -211,6 +211,7 @@ MODELS = {
     "several_trends": several(scale=0.2, terms=HINGES + LINES_OF, version=2),
     "shared": shared(),
     "shared_extreme": shared(scale=400.0),
+    "shared_sets": shared(rules=SETS + RULES[:4]),
 }
 
 

@@ -32,7 +32,7 @@ use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::observer::Observer;
 use crate::model::signs;
-use crate::params::{Checked, Cv, LambdaFrom, Learner, Multiclass, Params, Sets, Terms};
+use crate::params::{Checked, Cv, LambdaFrom, Learner, Params, Sets, Terms};
 use std::time::Instant;
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
@@ -153,11 +153,6 @@ fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Ch
         require_numbers(problem, params.terms)?;
     }
     if params.sets == Some(Sets::On) {
-        if problem.classes.len() > 2 && checked.multiclass == Multiclass::Shared {
-            return Err(Error::Conflict(
-                "sets need one score: choose multiclass one-vs-rest, or leave out sets".into(),
-            ));
-        }
         require_levels(problem)?;
     }
     Ok(checked)

@@ -125,6 +125,59 @@ fn names_and_order_of_levels_decide_nothing() {
     }
 }
 
+/// Rows of three classes: some levels have more of the second and third class, and what else has is told by a number.
+fn three_classes(rows: usize, names: &[String], order: &[usize]) -> Table {
+    let mut random = SplitMix64::new(9);
+    let level: Vec<usize> = (0..rows).map(|_| random.below(names.len())).collect();
+    let x: Vec<f64> = (0..rows).map(|_| random.uniform()).collect();
+    let class = |r: usize, u: f64| {
+        let planted = if PLANTED.contains(&level[r]) { [0.15, 0.45] } else { [0.6, 0.2] };
+        let first = planted[0] + if x[r] > 0.7 { 0.1 } else { 0.0 };
+        if u < first {
+            "ann"
+        } else if u < first + planted[1] {
+            "bea"
+        } else {
+            "cat"
+        }
+    };
+    let y: Vec<&str> = (0..rows).map(|r| class(r, random.uniform())).collect();
+    Table::new(vec![
+        Column::new("c", Values::text(order.iter().map(|&r| Some(names[level[r]].clone())))),
+        Column::new("x", Values::numbers(order.iter().map(|&r| x[r]))),
+        Column::new("y", Values::text(order.iter().map(|&r| Some(y[r])))),
+    ])
+    .unwrap()
+}
+
+/// The same where three classes share one list of rules: the set is the first rule, whatever levels are called, in whatever order rows
+/// come and on any number of threads.
+#[test]
+fn a_planted_set_of_three_classes_is_recovered() {
+    let rows = 3000;
+    let (order, reversed): (Vec<usize>, Vec<usize>) = ((0..rows).collect(), (0..rows).rev().collect());
+    let renamed: Vec<String> = (0..LEVELS).map(|l| format!("name {:02}", (l * 23 + 7) % LEVELS)).collect();
+    for search in [Search::Greedy, Search::Beam] {
+        let params = |threads| Params { search, threads: Some(threads), ..with_sets() };
+        let first = |names: &[String], order: &[usize], threads| {
+            let model = learned(Task::Classification, three_classes(rows, names, order), &params(threads));
+            assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
+            let place = model.ensembles[0].at(1).map(|step| step.members().next().unwrap()).unwrap();
+            let rule = model.ensembles[0].rules[place].clone();
+            let Some(Operand::Levels(found)) = &rule.conditions[0].value else { panic!("{search}: {rule}") };
+            let planted: BTreeSet<String> = PLANTED.iter().map(|&l| names[l].clone()).collect();
+            assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), planted, "{search}: {rule}");
+            assert_eq!((rule.complexity(), model.ensembles.len()), (2, 3));
+            (model.to_json(), model.ensembles[0].path.iter().map(|step| step.train_risk).collect::<Vec<_>>())
+        };
+        let (bytes, risks) = first(&names(), &order, 1);
+        assert_eq!(first(&names(), &order, 3).0, bytes);
+        for (a, b) in risks.iter().zip(first(&renamed, &reversed, 1).1) {
+            assert!((a - b).abs() <= 1e-12 * a, "{a} {b}");
+        }
+    }
+}
+
 /// A model with sets is written, read back and predicts the same; a level that it does not know is in no set and outside every one.
 #[test]
 fn files_and_predictions_know_sets() {

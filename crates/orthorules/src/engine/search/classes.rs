@@ -1,23 +1,15 @@
 //! Candidates where several classes share one list of rules: what a query is worth to all of them.
 
 use super::candidate::{Candidate, Floor, Kept, children, score};
+use super::child::{Child, Squares};
+use super::class_sets::class_sets;
 use super::mirror::Mirror;
-use super::{BeamNode, Counted, Searcher, smooth};
-use crate::codes::selection::Atom;
+use super::sets::SetList;
+use super::{BeamNode, Counted, ListedSets, Searcher, smooth};
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::score::ClassScorers;
 use crate::engine::score::statistics::Statistics;
-
-/// A child of a node, before all classes were asked.
-struct Child {
-    atom: Atom,
-    rows: f64,
-    /// Σ value² of the classes.
-    squares: f64,
-    /// Whether the last class would have a positive weight.
-    raises: bool,
-}
 
 /// The children of a node along one column.
 struct ColumnChildren {
@@ -25,10 +17,14 @@ struct ColumnChildren {
     /// Rows of the node.
     rows: f64,
     all: Vec<Child>,
+    /// The sets of levels that some of them name.
+    sets: Option<SetList>,
+    /// What sets are made from: the statistics of every class.
+    by_class: Vec<Vec<f64>>,
 }
 
 impl Searcher<'_> {
-    /// The best children of `node`, number `n`, along each column of a group.
+    /// The best children of `node`, number `n`, along each column of a group; and the sets that some of them name.
     pub(super) fn class_candidates(
         &self,
         (node, n): (&BeamNode, usize),
@@ -36,37 +32,45 @@ impl Searcher<'_> {
         (index, group): (usize, &Group),
         scorers: &ClassScorers,
         floor: &Floor,
-    ) -> Vec<Candidate> {
-        let (stride, last) = (self.scorer.stride(), scorers.each.len() - 1);
+    ) -> (Vec<Candidate>, Vec<ListedSets>) {
+        let (stride, squares) = (self.scorer.stride(), Squares(&scorers.each));
         let mut columns: Vec<ColumnChildren> = Vec::new();
         gathered.each_class((index, group), self.columns, scorers, |class, stats| {
             for (place, (c, stats)) in group.parts(stats, stride).enumerate() {
                 let column = &self.columns[c];
                 if class == 0 {
                     let rows = stats.chunks_exact(stride).map(|bin| Statistics::of(bin).rows()).sum();
-                    columns.push(ColumnChildren { mirror: self.mirror(node, column, stats), rows, all: Vec::new() });
+                    let (mirror, most) = (self.mirror(node, column, stats), self.params.set_levels);
+                    let sets = SetList::without_sets((c as u32, column), &node.query, &self.rows.sets, most);
+                    let sets = Some(sets).filter(SetList::may_have_sets);
+                    columns.push(ColumnChildren { mirror, rows, all: Vec::new(), sets, by_class: Vec::new() });
                 }
-                let known = &mut columns[place].all;
+                let ColumnChildren { all, sets, by_class, .. } = &mut columns[place];
+                if sets.is_some() {
+                    by_class.push(stats.to_vec());
+                }
                 let mut next = 0;
-                // Which children there are depends on rows alone: they are the same for every class.
                 children(c as u32, column, stats, stride, |atom, sums| {
-                    if class == 0 {
-                        known.push(Child { atom, rows: sums.rows(), squares: 0.0, raises: false });
-                    }
-                    let child = &mut known[next];
-                    child.squares += scorers.each[class].value(sums).powi(2);
-                    child.raises = class == last && sums.gradient() < 0.0;
+                    squares.add(all, next, class, (atom, sums));
                     next += 1;
                 });
             }
         });
+        let mut lists = Vec::new();
         let mut best = Vec::new();
-        for (c, column) in group.columns().zip(columns) {
+        for (c, mut column) in group.columns().zip(columns) {
+            if let Some(list) = column.sets.take() {
+                column.all.retain(|child| !list.replaces(child.atom.selection));
+                let (list, more) = class_sets(list, c as u32, (&column.by_class, stride), &squares);
+                column.all.extend(more);
+                column.sets = Some(list);
+            }
             let kept = Kept::new(&mut best, self.params.beam_width, floor);
             let counted = Counted { by: gathered, index, group };
             self.offer_children((node, n, counted), c, &column, scorers, kept);
+            lists.extend(column.sets.map(|sets| ListedSets { node: n, column: c as u32, sets }));
         }
-        best
+        (best, lists)
     }
 
     /// Adds the best of the children along column `c` to those that are kept.
@@ -83,15 +87,18 @@ impl Searcher<'_> {
             let length = node.query.length_with(child.atom);
             let enough = child.rows >= least && self.leaves_enough(child.rows);
             let value = scorers.joint_value(child.squares);
-            (enough && length <= self.max_length).then(|| Candidate {
-                score: score(value, length, gamma),
-                value,
-                length,
-                rows: child.rows,
-                raises: child.raises,
-                name_rank: self.name_rank[c],
-                atom: child.atom,
-                parent: n,
+            (enough && length <= self.max_length).then(|| {
+                let candidate = Candidate {
+                    score: score(value, length, gamma),
+                    value,
+                    length,
+                    rows: child.rows,
+                    raises: child.raises,
+                    name_rank: self.name_rank[c],
+                    atom: child.atom,
+                    parent: n,
+                };
+                self.marked_down(candidate, column.sets.as_ref(), scorers.each.len() - 1)
             })
         };
         let mut all: Vec<Candidate> = column.all.iter().filter_map(candidate).collect();
@@ -99,6 +106,8 @@ impl Searcher<'_> {
             smooth::smooth(&mut all, column.rows, self.params.smoothing);
         }
         all.retain(|c| !column.mirror.has_better(c.atom.selection, c.rows, c.raises));
-        all.into_iter().for_each(|candidate| kept.offer(candidate, |c| self.is_chosen((node, Some(counted)), c, None)));
+        all.into_iter().for_each(|candidate| {
+            kept.offer(candidate, |c| self.is_chosen((node, Some(counted)), c, column.sets.as_ref()))
+        });
     }
 }

@@ -1,6 +1,8 @@
 //! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
 
 mod candidate;
+mod child;
+mod class_sets;
 mod classes;
 pub(crate) mod directions;
 mod exact;
@@ -463,7 +465,7 @@ impl Searcher<'_> {
             return (best, lists);
         }
         if let Some(scorers) = self.classes {
-            return (self.class_candidates((node, n), gathered, (index, group), scorers, floor), lists);
+            return self.class_candidates((node, n), gathered, (index, group), scorers, floor);
         }
         let stats = gathered.statistics(index, group, self.columns);
         for (c, stats) in group.parts(&stats, self.scorer.stride()) {
@@ -499,13 +501,7 @@ impl Searcher<'_> {
             .then(|| SetList::new((index, binned), &node.query, &self.rows.sets, (stats, stride), set_levels));
         let candidate = |stats: Statistics, length: usize, atom: Atom| {
             let candidate = Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
-            match sets.as_ref().map_or(0, |sets| sets.chosen_freely(atom.selection)) {
-                0 => candidate,
-                levels => {
-                    let noise = self.scorer.noise(self.response.rows_total);
-                    candidate.marked_down(sets::NOISE * noise * levels as f64, gamma)
-                }
-            }
+            self.marked_down(candidate, sets.as_ref(), 1)
         };
         let mirror = self.mirror(node, binned, stats);
         let is_chosen = |candidate: &Candidate| self.is_chosen((node, counted), candidate, sets.as_ref());

@@ -10,22 +10,31 @@ use crate::codes::query::Query;
 use crate::codes::selection::{Atom, Selection};
 use crate::codes::wanted::{LevelSets, Wanted};
 use crate::engine::score::statistics::Statistics;
-use crate::engine::search::candidate::{children, rounded};
+use crate::engine::search::Searcher;
+use crate::engine::search::candidate::{Candidate, children, rounded};
 
 /// Rows of the node's mean that are added to each level.
 const PRIOR: f64 = 5.0;
 
 /// What a further level must gain, in units of what noise gains on average. A level is picked because it looks good, so that
 /// it gains more than that by chance; measured (docs/quality.md).
-pub(super) const NOISE: f64 = 4.0;
+const NOISE: f64 = 4.0;
+
+/// The same where so many scores are free. The sum of their squares varies less, for its size, than each of them.
+pub(super) fn noise_of(free: usize) -> f64 {
+    1.0 + (NOISE - 1.0) / (free.max(1) as f64).sqrt()
+}
+
+/// Bits of a set's number that tell its end; those above tell its size.
+const END_BITS: u32 = 16;
 
 /// The sets of a node and a column. While they are candidates, the number of a selection names one of these.
 #[derive(Debug, Default)]
 pub(super) struct SetList {
-    /// Levels of the lowest ratios, the lowest first, and of the highest ones, the highest first.
-    ends: [Vec<u32>; 2],
+    /// Of each order of levels, those of the lowest ratios, the lowest first, and those of the highest ones, the highest first.
+    ends: Vec<Vec<u32>>,
     /// How many of the first levels of each end make a set.
-    sizes: [Vec<usize>; 2],
+    sizes: Vec<Vec<usize>>,
     /// Levels that the node's query leaves out already: a set of others comes on top of them. Nothing where it names the levels
     /// that it selects, so that only a smaller set of these is one condition.
     left_out: Option<Vec<u32>>,
@@ -42,6 +51,20 @@ impl SetList {
         query: &Query,
         sets: &LevelSets,
         (stats, stride): (&[f64], usize),
+        most: usize,
+    ) -> Self {
+        let mut list = Self::without_sets((index, column), query, sets, most);
+        if list.most > 1 {
+            list.add_order(ratios(&[(1.0, &stats[..column.bins * stride])], stride));
+        }
+        list
+    }
+
+    /// No set yet; `most` is 0 if there can be none.
+    pub(super) fn without_sets(
+        (index, column): (u32, &BinnedColumn),
+        query: &Query,
+        sets: &LevelSets,
         most: usize,
     ) -> Self {
         let Scale::Nominal { levels } = &column.scale else { return Self::default() };
@@ -61,11 +84,24 @@ impl SetList {
                 _ => {}
             }
         }
-        let mut order = ratios(&stats[..column.bins * stride], stride);
+        Self { left_out, tightens, most, ..Self::default() }
+    }
+
+    /// Whether there may be sets.
+    pub(super) fn may_have_sets(&self) -> bool {
+        self.most > 1
+    }
+
+    /// How many ends of orders there are.
+    pub(super) fn ends(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Adds the sets of both ends of the levels in the order of these ratios.
+    pub(super) fn add_order(&mut self, mut order: Vec<(f64, u32)>) {
         let filled = order.len();
-        let mut list = Self { left_out, tightens, most, ..Self::default() };
-        if filled < 3 {
-            return list;
+        if filled < 3 || self.ends.len() + 2 > 1 << END_BITS {
+            return;
         }
         for end in 0..2 {
             let before = |a: &(f64, u32), b: &(f64, u32)| {
@@ -73,53 +109,58 @@ impl SetList {
                 order.then(a.1.cmp(&b.1))
             };
             // One more than may be named: a set ends only where the ratio changes, so that the order of levels decides nothing.
-            let first = filled.min(most + 1);
+            let first = filled.min(self.most + 1);
             if first < filled {
                 order.select_nth_unstable_by(first - 1, before);
             }
             order[..first].sort_unstable_by(before);
             let ends_at = |k: &usize| order[*k - 1].0 != order[*k].0;
-            list.sizes[end] = (1..first).filter(ends_at).collect();
-            list.ends[end] = order[..first].iter().map(|&(_, level)| level).collect();
+            let is_needed = |k: &usize| self.is_needed(*k, end, filled);
+            self.sizes.push((1..first).filter(ends_at).filter(is_needed).collect());
+            self.ends.push(order[..first].iter().map(|&(_, level)| level).collect());
         }
-        list.drop_needless(filled);
-        list
     }
 
-    /// Leaves out sets that can be said in fewer words.
-    fn drop_needless(&mut self, filled: usize) {
+    /// Whether a set of the first `k` levels of an end cannot be said in fewer words.
+    fn is_needed(&self, k: usize, end: usize, filled: usize) -> bool {
         match &self.left_out {
             // Some of the levels that are named already; a single one is no set.
-            None => self.sizes.iter_mut().for_each(|sizes| sizes.retain(|&k| k >= 2)),
+            None => k >= 2,
             // The fewer levels of two sides are named; where both are as many, those of the low end.
-            Some(left_out) => {
-                let least = if left_out.is_empty() { 2 } else { 1 };
-                for (end, sizes) in self.sizes.iter_mut().enumerate() {
-                    sizes.retain(|&k| k >= least && 2 * k + end <= filled);
-                }
-            }
+            Some(left_out) => k >= if left_out.is_empty() { 2 } else { 1 } && 2 * k + end <= filled,
         }
     }
 
     /// Calls `visit` with every set as a condition, and the statistics of the rows that it selects.
-    pub(super) fn visit(&self, index: u32, stats: &[f64], stride: usize, mut visit: impl FnMut(Atom, Statistics)) {
-        if self.sizes.iter().all(Vec::is_empty) {
+    pub(super) fn visit(&self, index: u32, stats: &[f64], stride: usize, visit: impl FnMut(Atom, Statistics)) {
+        self.visit_ends(0, index, (stats, stride), visit);
+    }
+
+    /// The same from an end on.
+    pub(super) fn visit_ends(
+        &self,
+        from: usize,
+        index: u32,
+        (stats, stride): (&[f64], usize),
+        mut visit: impl FnMut(Atom, Statistics),
+    ) {
+        if self.sizes.iter().skip(from).all(Vec::is_empty) {
             return;
         }
         let bin = |b: usize| &stats[b * stride..][..stride];
         let bins = stats.len() / stride - 1;
         let mut present = vec![0.0; stride];
         (0..bins).for_each(|b| add(&mut present, bin(b)));
-        for end in 0..2 {
+        for (end, (levels, sizes)) in self.ends.iter().zip(&self.sizes).enumerate().skip(from) {
             let (mut inside, mut outside) = (vec![0.0; stride], present.clone());
             let mut added = 0;
-            for &size in &self.sizes[end] {
-                for &level in &self.ends[end][added..size] {
+            for &size in sizes {
+                for &level in &levels[added..size] {
                     add(&mut inside, bin(level as usize));
                 }
                 added = size;
                 outside.iter_mut().zip(present.iter().zip(&inside)).for_each(|(o, (p, x))| *o = p - x);
-                let place = (2 * size + end) as u32;
+                let place = (size as u32) << END_BITS | end as u32;
                 if size >= 2 {
                     visit(Atom { column: index, selection: Selection::In(place) }, Statistics::of(&inside));
                 }
@@ -136,13 +177,14 @@ impl SetList {
     }
 
     /// The levels that a candidate names, and whether it selects them or the others.
-    fn named(&self, selection: Selection) -> Option<(Vec<u32>, bool)> {
+    pub(super) fn named(&self, selection: Selection) -> Option<(Vec<u32>, bool)> {
         let (place, inside) = match selection {
-            Selection::In(place) => (place as usize, true),
-            Selection::NotIn(place) => (place as usize, false),
+            Selection::In(place) => (place, true),
+            Selection::NotIn(place) => (place, false),
             _ => return None,
         };
-        let mut levels = self.ends[place % 2][..place / 2].to_vec();
+        let (end, size) = (place & ((1 << END_BITS) - 1), place >> END_BITS);
+        let mut levels = self.ends[end as usize][..size as usize].to_vec();
         if !inside {
             levels.extend(self.left_out.iter().flatten());
         }
@@ -172,6 +214,19 @@ impl SetList {
     }
 }
 
+impl Searcher<'_> {
+    /// A candidate with the score that it has if levels of its set were picked for what they gain, where so many scores are free.
+    pub(super) fn marked_down(&self, candidate: Candidate, sets: Option<&SetList>, free: usize) -> Candidate {
+        match sets.map_or(0, |sets| sets.chosen_freely(candidate.atom.selection)) {
+            0 => candidate,
+            levels => {
+                let noise = self.scorer.noise(self.response.rows_total);
+                candidate.marked_down(noise_of(free) * noise * levels as f64, self.params.length_penalty)
+            }
+        }
+    }
+}
+
 /// [`children`] of a node along a column, and its sets.
 pub(super) fn with_sets(
     sets: Option<&SetList>,
@@ -188,22 +243,35 @@ pub(super) fn with_sets(
     sets.visit(index, stats, stride, visit);
 }
 
-/// (G + prior)/(D + prior) of each level that has rows, with its code. Sums taken in another order give the same.
-fn ratios(stats: &[f64], stride: usize) -> Vec<(f64, u32)> {
-    let levels = || stats.chunks_exact(stride).map(Statistics::of).zip(0u32..).filter(|(level, _)| level.rows() > 0.0);
-    let (mut rows, mut g, mut d) = (0.0, 0.0, 0.0);
-    levels().for_each(|(level, _)| {
-        rows += level.rows();
-        g += level.gradient();
-        d += level.curvature();
-    });
-    let (g, d) = (PRIOR * g / rows, PRIOR * d / rows);
-    let ratio = |level: Statistics| {
-        let ratio = (level.gradient() + g) / (level.curvature() + d);
-        // Rounding is for numbers that are not negative.
-        rounded(ratio.abs()).copysign(ratio)
+/// Σ w (G + prior) / Σ w² (D + prior) of each level that has rows, with its code, over scores that have weights w and statistics of
+/// every level. Sums taken in another order give the same.
+pub(super) fn ratios(scores: &[(f64, &[f64])], stride: usize) -> Vec<(f64, u32)> {
+    let Some((_, first)) = scores.first() else { return Vec::new() };
+    let bin = |stats: &'_ [f64], level: usize| {
+        let stats = Statistics::of(&stats[level * stride..][..stride]);
+        [stats.rows(), stats.gradient(), stats.curvature()]
     };
-    levels().map(|(level, code)| (ratio(level), code)).filter(|(ratio, _)| ratio.is_finite()).collect()
+    let filled: Vec<usize> = (0..first.len() / stride).filter(|&level| bin(first, level)[0] > 0.0).collect();
+    let prior = |stats: &[f64]| {
+        let sums = filled.iter().fold([0.0; 3], |sums, &level| {
+            let of_level = bin(stats, level);
+            std::array::from_fn(|k| sums[k] + of_level[k])
+        });
+        [PRIOR * sums[1] / sums[0], PRIOR * sums[2] / sums[0]]
+    };
+    let priors: Vec<[f64; 2]> = scores.iter().map(|(_, stats)| prior(stats)).collect();
+    let ratio = |&level: &usize| {
+        let (mut above, mut below) = (0.0, 0.0);
+        for ((w, stats), [g, d]) in scores.iter().zip(&priors) {
+            let [_, own_g, own_d] = bin(stats, level);
+            above += w * (own_g + g);
+            below += w * w * (own_d + d);
+        }
+        let ratio: f64 = above / below;
+        // Rounding is for numbers that are not negative.
+        (rounded(ratio.abs()).copysign(ratio), level as u32)
+    };
+    filled.iter().map(ratio).filter(|(ratio, _)| ratio.is_finite()).collect()
 }
 
 fn add(sum: &mut [f64], x: &[f64]) {
