@@ -73,7 +73,7 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
         memory_limit: int | None = None,
         multiclass: str | None = None,
         path: str | None = None,
-        polish: str = "off",
+        polish: str | None = None,
         length_penalty: float = 1.0,
         reg_lambda: float | str | None = None,
         epsilon: float | None = None,

@@ -32,14 +32,15 @@ PARAMETERS = """\
 {multiclass}    path : {"best", "nested"}, optional
         Whether a size extends the one before it. Default: `best` up to 4,000,000 rows and with γ = 1, else
         `nested`.
-    polish : {"off", "light", "full"}, default="off"
+    polish : {"off", "light", "full"}, optional
         Whether rules of an ensemble are given up for better ones; with path `best`. `light` tries the five least useful
-        rules of each size, `full` all of them, again and again. Default: off.
+        rules of each size, `full` all of them, again and again. Default: `light` where a fit stays within seconds, else
+        `off`.
     length_penalty : float, default=1.0
         γ: on a nested path the search maximises value² / (1 + length)^γ.
     reg_lambda : float or "cv", optional
-        λ of the penalty ½ λ Σ βₖ²; `cv`: by folds, for the risk of all complexities. Default: 8 squared, 1
-        logistic, mean target poisson, 4 gamma.
+        λ of the penalty ½ λ Σ βₖ²; `cv`: by folds, for the risk of all complexities. Default: `cv` where a fit
+        stays within seconds, else 8 squared, 1 logistic, mean target poisson, 4 gamma.
     epsilon : float, optional
         ε in the objective's denominator. Default: 1e-4 for `ogb`, else 0.
     max_rules : int, optional

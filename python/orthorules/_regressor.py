@@ -63,7 +63,7 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         time_limit: float | None = None,
         memory_limit: int | None = None,
         path: str | None = None,
-        polish: str = "off",
+        polish: str | None = None,
         length_penalty: float = 1.0,
         reg_lambda: float | str | None = None,
         epsilon: float | None = None,

@@ -58,6 +58,15 @@ impl CodeBuilder {
         }
     }
 
+    /// Adds codes, none of them above the largest.
+    pub(crate) fn add(&mut self, some: impl Iterator<Item = u32>) {
+        match self {
+            Self::U8(codes) => codes.extend(some.map(|code| code as u8)),
+            Self::U16(codes) => codes.extend(some.map(|code| code as u16)),
+            Self::U32(codes) => codes.extend(some),
+        }
+    }
+
     pub(crate) fn finish(self) -> Codes {
         match self {
             Self::U8(codes) => Codes::U8(codes.into()),

@@ -332,7 +332,7 @@ impl Response {
 }
 
 /// What the score is fitted to: numbers less their offsets, or whether a row is of the class.
-fn fitted_targets(problem: &Problem, class: u32) -> Vec<f64> {
+pub(crate) fn fitted_targets(problem: &Problem, class: u32) -> Vec<f64> {
     let mut y: Vec<f64> = match &problem.target {
         Target::Numbers(y) => y.par_iter().with_min_len(ROWS_IN_A_TASK).copied().collect(),
         Target::Classes(c) => {
@@ -346,7 +346,7 @@ fn fitted_targets(problem: &Problem, class: u32) -> Vec<f64> {
 }
 
 /// Divides amounts by their exposures and by a power of two near the largest, whose logarithm is returned.
-fn scale_amounts(y: &mut [f64], exposure: impl Fn(usize) -> f64) -> f64 {
+pub(crate) fn scale_amounts(y: &mut [f64], exposure: impl Fn(usize) -> f64) -> f64 {
     y.iter_mut().enumerate().for_each(|(r, y)| *y = (*y / exposure(r)).clamp(f64::MIN_POSITIVE, f64::MAX));
     let power = floor_log2(y.iter().copied().fold(0.0, f64::max)).clamp(-1000, 1023);
     y.iter_mut().for_each(|y| *y /= 2f64.powi(power));

@@ -67,12 +67,7 @@ impl Sample {
             let mut codes = CodeBuilder::new(first.bins, response.rows().div_ceil(stride));
             each_part(rows, stride, |part, skip| {
                 with_codes!(&rows.parts[part].columns[c].codes, all => {
-                    let some = all.iter().skip(skip).step_by(stride).map(|code| code.index());
-                    match &mut codes {
-                        CodeBuilder::U8(codes) => codes.extend(some.map(|code| code as u8)),
-                        CodeBuilder::U16(codes) => codes.extend(some.map(|code| code as u16)),
-                        CodeBuilder::U32(codes) => codes.extend(some.map(|code| code as u32)),
-                    }
+                    codes.add(all.iter().skip(skip).step_by(stride).map(|code| code.index() as u32));
                 });
             });
             BinnedColumn {

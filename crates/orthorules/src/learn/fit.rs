@@ -4,6 +4,8 @@
 pub(crate) mod cluster;
 #[cfg(test)]
 mod elsewhere;
+#[cfg(feature = "files")]
+mod gathered;
 #[cfg(test)]
 mod offsets;
 #[cfg(test)]
@@ -28,6 +30,7 @@ use crate::data::warning::{NoFolds, Unfinished, Warning};
 use crate::engine::response::Response;
 use crate::learn::bootstrap;
 use crate::learn::cv;
+use crate::learn::effort;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::observer::Observer;
@@ -70,12 +73,17 @@ fn with_lambda(
     params: &Checked,
     observer: &dyn Observer,
 ) -> Result<(Checked, Option<f64>)> {
-    if params.lambda_from != LambdaFrom::Folds {
-        return Ok((params.clone(), None));
-    }
-    let chosen = cv::lambda::chosen(problem, binned.columns(), params, observer)?;
+    let chosen = match params.lambda_from {
+        LambdaFrom::Loss | LambdaFrom::User => return Ok((params.clone(), None)),
+        LambdaFrom::Folds => cv::lambda::chosen(problem, binned.columns(), params, observer)?,
+        // A table of a few rows has no folds.
+        LambdaFrom::FoldsIfAny => match cv::lambda::chosen(problem, binned.columns(), params, observer) {
+            Ok(chosen) => chosen,
+            Err(_) => return Ok((params.clone(), None)),
+        },
+    };
     let reg_lambda = chosen.for_target(|| Response::new(problem, 1).mean_target()).reg_lambda;
-    let found = chosen.lambda_from != LambdaFrom::Folds;
+    let found = chosen.lambda_from == LambdaFrom::User;
     Ok((chosen, found.then_some(reg_lambda)))
 }
 
@@ -155,5 +163,5 @@ fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Ch
     if params.sets == Some(Sets::On) {
         require_levels(problem)?;
     }
-    Ok(checked)
+    Ok(effort::completed(checked, params, problem, counted_rows))
 }

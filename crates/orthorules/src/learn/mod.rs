@@ -4,6 +4,7 @@ pub(crate) mod best_path;
 pub(crate) mod boosting;
 pub(crate) mod bootstrap;
 pub(crate) mod cv;
+pub(crate) mod effort;
 pub(crate) mod enough;
 pub(crate) mod fit;
 pub(crate) mod fitted;

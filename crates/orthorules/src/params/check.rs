@@ -50,6 +50,8 @@ pub struct Checked {
     pub(crate) multiclass: Multiclass,
     pub(crate) path: PathKind,
     pub(crate) polish: Polish,
+    /// Whether fits without a fold are polished, too.
+    pub(crate) polishes_folds: bool,
     pub(crate) length_penalty: f64,
     pub(crate) reg_lambda: f64,
     /// Whether λ is still to be multiplied by the mean target.
@@ -87,6 +89,8 @@ pub(crate) enum LambdaFrom {
     User,
     /// Folds are to choose it before anything else.
     Folds,
+    /// The same where there are rows enough for folds.
+    FoldsIfAny,
 }
 
 impl Checked {
@@ -182,6 +186,7 @@ impl Params {
             multiclass: self.multiclass()?,
             path,
             polish: self.polish(path)?,
+            polishes_folds: true,
             length_penalty,
             reg_lambda: number("reg_lambda", given.unwrap_or(lambda), LARGE, "a number from 0 to 1e100")?,
             lambda_per_target: given.is_none() && per_target,

@@ -14,9 +14,9 @@
 //! | `memory_limit` | 1 GB | ≥ 0 | bytes for the row sets that exact search keeps, at least 16 MB |
 //! | `multiclass` | `shared`; `one-vs-rest` with `sirus`, `exact`, trends and the paper's presets | `shared`, `one-vs-rest` | one list of rules for all classes, or one for each |
 //! | `path` | `best` up to 4,000,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
-//! | `polish` | `off` | `off`, `light`, `full` | whether rules of an ensemble are given up for better ones; with path `best` |
+//! | `polish` | `light` where a fit stays within seconds, else `off` | `off`, `light`, `full` | whether rules of an ensemble are given up for better ones; with path `best` |
 //! | `length_penalty` | 1 | 0 to 100 | γ: on a nested path the search maximises value² / (1 + length)^γ |
-//! | `reg_lambda` | 8 squared, 1 logistic, mean target poisson, 4 gamma | 0 to 10¹⁰⁰, or `cv` | λ of the penalty ½ λ Σ βₖ²; `cv`: by folds, for the risk of all complexities |
+//! | `reg_lambda` | `cv` where a fit stays within seconds, else 8 squared, 1 logistic, mean target poisson, 4 gamma | 0 to 10¹⁰⁰, or `cv` | λ of the penalty ½ λ Σ βₖ²; `cv`: by folds, for the risk of all complexities |
 //! | `epsilon` | 1e-4 for `ogb`, else 0 | 0 to 10¹⁰⁰ | ε in the objective's denominator |
 //! | `max_rules` | none | ≥ 0 | size limit |
 //! | `max_complexity` | 50 unless `max_rules` is given | ≥ 0 | limit on rules + conditions |

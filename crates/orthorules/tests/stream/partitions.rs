@@ -48,14 +48,22 @@ pub(super) fn partitioned(files: Vec<PathBuf>, roles: &Roles, params: &Params) -
     fitted.map(|(fitted, _)| fitted.model.to_json()).map_err(|error| error.to_string())
 }
 
+/// Parameters with which no rows leave their partitions.
+pub(super) fn staying() -> Params {
+    Params {
+        polish: Some(orthorules::params::Polish::Off),
+        reg_lambda: Some(orthorules::params::RegLambda::Value(2.0)),
+        ..Params::default()
+    }
+}
+
 #[test]
 fn what_needs_all_rows_is_refused_in_a_line() {
     let exact = Params { search: orthorules::params::Search::Exact, ..Params::default() };
     let folds = Params { cv: Some(Cv::Folds(3)), ..Params::default() };
     let draws = Params { bootstrap: Some(20), ..Params::default() };
     let trends = Params { terms: orthorules::params::Terms::Linear, ..Params::default() };
-    let lambda = Params { reg_lambda: Some(orthorules::params::RegLambda::Cv), ..Params::default() };
-    for params in [exact, folds, draws, trends, lambda, orthorules::params::Preset::Sirus.params()] {
+    for params in [exact, folds, draws, trends, orthorules::params::Preset::Sirus.params()] {
         let message = partitioned(Vec::new(), &roles(), &params).unwrap_err();
         assert!(message.contains("several machines") && !message.contains('\n'), "{message}");
     }
@@ -152,7 +160,7 @@ impl Odd {
     }
 
     /// What the table in one piece says, and the same in partitions: the model and remarks, or what is wrong.
-    fn both_ways(&self, roles: &Roles) -> [Result<(String, Vec<String>), String>; 2] {
+    fn both_ways(&self, roles: &Roles, params: &Params) -> [Result<(String, Vec<String>), String>; 2] {
         let (folder, rows) = (tempfile::tempdir().unwrap(), self.y.len());
         let whole = folder.path().join("whole.parquet");
         std::fs::write(&whole, parquet_of(&[self.batch(0..rows)])).unwrap();
@@ -163,7 +171,7 @@ impl Odd {
             path
         };
         let files = ends.windows(2).enumerate().map(file).collect();
-        let params = Params { max_rules: Some(3), cv: None, ..Params::default() };
+        let params = Params { max_rules: Some(3), cv: None, ..params.clone() };
         let told = |fitted: orthorules::Fitted| {
             (fitted.model.to_json(), fitted.warnings.iter().map(ToString::to_string).collect())
         };
@@ -234,11 +242,14 @@ fn partitions_say_what_one_table_says() {
     for (what, change, roles) in all {
         let mut table = Odd::new(60);
         change(&mut table);
-        let [expected, found] = table.both_ways(&roles);
-        assert_eq!(found, expected, "{what}");
-        *(if found.is_ok() { &mut good } else { &mut bad }) += 1;
+        // All rows in one place, or where they are.
+        for params in [Params::default(), staying()] {
+            let [expected, found] = table.both_ways(&roles, &params);
+            assert_eq!(found, expected, "{what}");
+            *(if found.is_ok() { &mut good } else { &mut bad }) += 1;
+        }
     }
-    assert_eq!((good, bad), (12, 16));
+    assert_eq!((good, bad), (24, 32));
 }
 
 /// Two numbers are classes, and three are not, wherever they are.
@@ -249,7 +260,7 @@ fn tasks_are_guessed_from_all_partitions() {
             let mut table = Odd::new(60);
             (0..60).for_each(|r| table.y[r] = Some(if r < zeros { values[0] } else { values[r % values.len()] }));
             let roles = Roles { ignore: vec!["label".into(), "w".into(), "e".into()], ..roles() };
-            let [expected, found] = table.both_ways(&roles);
+            let [expected, found] = table.both_ways(&roles, &staying());
             assert_eq!(found, expected, "{values:?} {zeros}");
         }
     }

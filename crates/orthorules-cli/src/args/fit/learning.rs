@@ -28,7 +28,7 @@ pub(crate) struct LearningArgs {
         value_name = "λ|cv",
         allow_hyphen_values = true,
         help_heading = "Learning",
-        help = "Penalty ½ λ Σ weight² that keeps weights small, 0 to 1e100, or cv: by folds, for the risk of all complexities (default: 8 for regression, 1 for classes, the mean count for counts)"
+        help = "Penalty ½ λ Σ weight² that keeps weights small, 0 to 1e100, or cv: by folds, for the risk of all complexities (default: 8 for regression, 1 for classes, the mean count for counts; with --cv none, cv where that stays within seconds)"
     )]
     reg_lambda: Option<RegLambda>,
     #[arg(
@@ -112,7 +112,7 @@ pub(crate) struct LearningArgs {
         value_parser = named::<Polish>(Polish::NAMES),
         help_heading = "Search",
         help = "With path best: look for better rules in place of the five least useful ones of each size, or of all \
-                (default: off)"
+                (default: light for tables of rules alone and at most two classes whose fit stays within seconds, else off)"
     )]
     polish: Option<Polish>,
     #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",

@@ -1,20 +1,33 @@
 //! Folds that know rows by what they say, not by their place.
 //!
-//! A row is known by its target and its bins, and a bin by the weight and the targets of its rows. So folds stay as they are when
-//! rows come in another order; and mostly, as far as bins differ in weight or targets, also when columns do, when columns or levels
-//! have other names, and when a column is turned round.
+//! A row is known by its target and its bins, and a bin by the weight and the targets of its rows, by the bins beside it, and then
+//! by what its rows are known by. So folds stay as they are when rows or columns come in another order, when columns or levels have
+//! other names, and when a column is turned round. A row whose weight is a number of rows is dealt out as so many rows.
 
-use super::folds::{Folds, check};
+use super::folds::too_few;
 use crate::base::error::Result;
 use crate::base::random::SplitMix64;
-use crate::codes::column::{BinnedColumn, Code, with_codes};
+use crate::codes::column::{BinnedColumn, Code, Scale, with_codes};
 use crate::data::columns::Target;
+use crate::data::loss::Loss;
 use crate::data::problem::Problem;
 use crate::engine::mass::PerRow;
-use crate::engine::response::Response;
+use crate::engine::response::{Response, fitted_targets, scale_amounts};
 
-/// Units of a target of usual size.
-const UNITS: f64 = (1u64 << 40) as f64;
+/// Units of a target of usual size. Targets that differ by less are the same: rounding must not decide.
+const UNITS: f64 = (1u64 << 24) as f64;
+
+/// How often bins learn what their rows are known by. Rows that are still alike after that are alike for all that matters.
+const ROUNDS: usize = 2;
+
+/// How many copies of each row lie in each fold.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shares {
+    pub(super) count: usize,
+    /// The fold of the first copy of each row; the next one lies in the next fold.
+    first: Vec<u32>,
+    copies: PerRow<u32>,
+}
 
 /// What is known of the targets of a bin: their sum without its sign, or the weights of its classes in order of size.
 #[derive(Clone)]
@@ -24,11 +37,12 @@ struct Bin {
     classes: Vec<u64>,
 }
 
-impl Folds {
+impl Shares {
     /// `count` folds of the rows of `problem`, whose columns are these.
-    pub(super) fn by_content(problem: &Problem, columns: &[BinnedColumn], count: usize) -> Result<Self> {
-        check(problem, count)?;
-        let keys = keys(problem, columns);
+    pub(super) fn new(problem: &Problem, columns: &[BinnedColumn], count: usize) -> Result<Self> {
+        let response = Response::new(problem, 1);
+        let copies = response.targets.stands_for.clone();
+        let keys = keys(problem, columns, &response);
         let class = |row: u32| match &problem.target {
             Target::Classes(classes) => classes[row as usize],
             Target::Numbers(_) => 0,
@@ -41,15 +55,23 @@ impl Folds {
         };
         let mut order: Vec<u32> = (0..problem.rows as u32).collect();
         order.sort_by(compare);
-        let mut of_row = vec![0; problem.rows];
-        let (mut last, mut turn) = (None, 0);
+        let mut first = vec![0; problem.rows];
+        let mut of_class = vec![0u64; problem.classes.len().max(1)];
         for row in order {
-            turn = if last == Some(class(row)) { (turn + 1) % count as u32 } else { 0 };
-            (of_row[row as usize], last) = (turn, Some(class(row)));
+            let turn = &mut of_class[class(row) as usize];
+            first[row as usize] = (*turn % count as u64) as u32;
+            *turn += u64::from(copies.at(row as usize));
         }
-        let folds = Self { count, of_row };
-        folds.check_classes(problem)?;
-        Ok(folds)
+        too_few(&of_class, &problem.classes, count)?;
+        Ok(Self { count, first, copies })
+    }
+
+    /// How many copies of a row there are, and how many of them lie in `fold`.
+    pub(super) fn of(&self, row: usize, fold: usize) -> (u32, u32) {
+        let (copies, count) = (self.copies.at(row), self.count as u32);
+        // The place of the fold among the folds from that of the first copy on.
+        let place = (fold as u32 + count - self.first[row]) % count;
+        (copies, copies / count + u32::from(copies % count > place))
     }
 }
 
@@ -58,29 +80,76 @@ fn mixed(a: u64, b: u64) -> u64 {
 }
 
 /// What each row is known by.
-fn keys(problem: &Problem, columns: &[BinnedColumn]) -> Vec<u64> {
-    let response = Response::new(problem, 1);
-    let mut keys = vec![0u64; problem.rows];
-    for column in columns {
-        let of_bins: Vec<u64> = bins(problem, &response, column).into_iter().map(Bin::key).collect();
-        with_codes!(&column.codes, codes => {
-            keys.iter_mut().zip(codes.iter()).for_each(|(key, code)| *key = key.wrapping_add(of_bins[code.index()]));
-        });
+fn keys(problem: &Problem, columns: &[BinnedColumn], response: &Response) -> Vec<u64> {
+    let targets = target_units(problem, response);
+    let own: Vec<u64> = (0..problem.rows).map(|row| targets.get(row).map_or(0, |y| y.unsigned_abs())).collect();
+    let copies = &response.targets.stands_for;
+    let mut of_bins: Vec<Vec<u64>> = columns
+        .iter()
+        .map(|column| bins(problem, response, &targets, column).into_iter().map(Bin::key).collect::<Vec<u64>>())
+        .collect();
+    let mut keys = Vec::new();
+    for round in 0..=ROUNDS {
+        of_bins.iter_mut().zip(columns).for_each(|(keys, column)| *keys = with_neighbours(keys, column));
+        keys = own.clone();
+        for (of_bins, column) in of_bins.iter().zip(columns) {
+            with_codes!(&column.codes, codes => {
+                for (key, code) in keys.iter_mut().zip(codes.iter()) {
+                    *key = key.wrapping_add(of_bins[code.index()]);
+                }
+            });
+        }
+        keys.iter_mut().zip(&own).for_each(|(key, &own)| *key = mixed(*key, own));
+        if round == ROUNDS {
+            break;
+        }
+        for (of_bins, column) in of_bins.iter_mut().zip(columns) {
+            with_codes!(&column.codes, codes => {
+                for (row, (key, code)) in keys.iter().zip(codes.iter()).enumerate() {
+                    let of_bin = &mut of_bins[code.index()];
+                    *of_bin = of_bin.wrapping_add(key.wrapping_mul(u64::from(copies.at(row))));
+                }
+            });
+        }
     }
-    let own = |row: usize| match &problem.target {
-        Target::Classes(_) => 0,
-        Target::Numbers(y) => units(y[row], &response).unsigned_abs(),
-    };
-    keys.into_iter().enumerate().map(|(row, key)| mixed(key, own(row))).collect()
+    keys
 }
 
-/// A target beside the mean, in units that do not depend on weights.
-fn units(y: f64, response: &Response) -> i64 {
-    ((y / response.scale - response.shift) * UNITS).round() as i64
+/// The keys of the bins of a column, where those in an order know the bins beside them, whichever comes first.
+fn with_neighbours(keys: &[u64], column: &BinnedColumn) -> Vec<u64> {
+    if matches!(column.scale, Scale::Nominal { .. }) {
+        return keys.to_vec();
+    }
+    // The last one is that of missing values.
+    let ordered = &keys[..column.bins];
+    let beside = |bin: usize| {
+        let at = |place: Option<usize>| place.and_then(|place| ordered.get(place)).copied().unwrap_or_default();
+        at(bin.checked_sub(1)).wrapping_add(at(Some(bin + 1)))
+    };
+    let mut known: Vec<u64> = (0..column.bins).map(|bin| mixed(keys[bin], beside(bin))).collect();
+    known.extend(&keys[column.bins..]);
+    known
+}
+
+/// Numbers as they are fitted, those of squared loss beside their mean, in units that do not depend on weights; none of classes.
+fn target_units(problem: &Problem, response: &Response) -> Vec<i64> {
+    if problem.task.is_classification() {
+        return Vec::new();
+    }
+    let mut y = fitted_targets(problem, 1);
+    match problem.task.loss() {
+        Loss::Squared => y.iter_mut().for_each(|y| *y = *y / response.scale - response.shift),
+        Loss::Gamma => {
+            let exposure = problem.whole_exposure();
+            scale_amounts(&mut y, |row| exposure.as_ref().map_or(1.0, |exposure| exposure[row]));
+        }
+        Loss::Logistic | Loss::Poisson => {}
+    }
+    y.into_iter().map(|y| (y * UNITS).round() as i64).collect()
 }
 
 /// What each bin of a column has, missing values last.
-fn bins(problem: &Problem, response: &Response, column: &BinnedColumn) -> Vec<Bin> {
+fn bins(problem: &Problem, response: &Response, numbers: &[i64], column: &BinnedColumn) -> Vec<Bin> {
     let nothing = Bin { mass: 0, sum: 0, classes: vec![0; problem.classes.len()] };
     let mut bins = vec![nothing; column.bins + 1];
     let targets = &response.targets;
@@ -96,7 +165,7 @@ fn bins(problem: &Problem, response: &Response, column: &BinnedColumn) -> Vec<Bi
             bin.mass += u128::from(weight(row));
             match &problem.target {
                 Target::Classes(classes) => bin.classes[classes[row] as usize] += weight(row),
-                Target::Numbers(y) => bin.sum += i128::from(units(y[row], response)) * i128::from(weight(row)),
+                Target::Numbers(_) => bin.sum += i128::from(numbers[row]) * i128::from(weight(row)),
             }
         }
     });
@@ -131,8 +200,8 @@ mod tests {
         (0..120).map(|_| row()).collect()
     }
 
-    /// The fold of each row.
-    fn folds(rows: &[Row], task: Task, turned: bool) -> Vec<u32> {
+    /// How many copies of each row lie in each fold.
+    fn folds(rows: &[Row], task: Task, turned: bool) -> Vec<Vec<u32>> {
         let numbers = |of: &dyn Fn(&Row) -> f64| Values::numbers(rows.iter().map(of));
         let sign = if turned { -1.0 } else { 1.0 };
         let y = |row: &Row| match task {
@@ -154,7 +223,8 @@ mod tests {
         let problem = Problem::new(Table::new(columns).unwrap(), &roles).unwrap();
         let params = Params { max_bins: MaxBins::Exact, ..Params::default() };
         let checked = params.check(problem.task().loss(), problem.counted_rows()).unwrap();
-        Folds::by_content(&problem, Binned::new(&problem, &checked).columns(), 5).unwrap().of_row
+        let shares = Shares::new(&problem, Binned::new(&problem, &checked).columns(), 5).unwrap();
+        (0..rows.len()).map(|row| (0..5).map(|fold| shares.of(row, fold).1).collect()).collect()
     }
 
     #[test]
@@ -164,9 +234,10 @@ mod tests {
         {
             let given = rows();
             let expected = folds(&given, task, false);
+            let copies: u32 = expected.iter().flatten().sum();
             for fold in 0..5 {
-                let size = expected.iter().filter(|&&f| f == fold).count();
-                assert!((23..=25).contains(&size), "{task}: fold {fold} has {size} rows");
+                let size: u32 = expected.iter().map(|shares| shares[fold]).sum();
+                assert!(size.abs_diff(copies / 5) <= 2, "{task}: fold {fold} has {size} of {copies} rows");
             }
             let mut order: Vec<usize> = (0..given.len()).collect();
             SplitMix64::new(4).shuffle(&mut order);

@@ -12,7 +12,7 @@ use crate::data::problem::Problem;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Folds {
     pub(crate) count: usize,
-    pub(super) of_row: Vec<u32>,
+    of_row: Vec<u32>,
 }
 
 impl Folds {
@@ -41,7 +41,7 @@ impl Folds {
     }
 
     /// Groups may take a whole class into one fold: nothing can be learned of it then.
-    pub(super) fn check_classes(&self, problem: &Problem) -> Result<()> {
+    fn check_classes(&self, problem: &Problem) -> Result<()> {
         let Target::Classes(class) = &problem.target else { return Ok(()) };
         for (index, name) in problem.classes.iter().enumerate() {
             let mut of_class = class.iter().zip(&self.of_row).filter(|(c, _)| **c as usize == index).map(|(_, f)| *f);
@@ -57,27 +57,37 @@ impl Folds {
 }
 
 /// Too few rows, groups or rows of a class for `count` folds.
-pub(super) fn check(problem: &Problem, count: usize) -> Result<()> {
+fn check(problem: &Problem, count: usize) -> Result<()> {
     if let Some(groups) = &problem.groups {
         let distinct = groups.iter().max().map_or(0, |&g| g as usize + 1);
         if distinct < count {
             return Err(Error::Table(format!("{distinct} groups are too few for {count} folds: use fewer folds")));
         }
-    } else if problem.rows < count {
-        return Err(Error::Table(format!("{} rows are too few for {count} folds: use fewer folds", problem.rows)));
-    } else if let Target::Classes(class) = &problem.target {
-        let mut rows = vec![0usize; problem.classes.len()];
-        class.iter().for_each(|&c| rows[c as usize] += 1);
-        let small: Vec<&str> =
-            problem.classes.iter().zip(&rows).filter(|(_, n)| **n < count).map(|(c, _)| c.as_str()).collect();
-        if !small.is_empty() {
-            let names = listing(small.into_iter());
-            return Err(Error::Table(format!(
-                "every class needs a row in each of the {count} folds, but there are fewer of {names}: use fewer folds"
-            )));
-        }
+        return Ok(());
     }
-    Ok(())
+    let mut rows = vec![0u64; problem.classes.len().max(1)];
+    match &problem.target {
+        Target::Classes(class) => class.iter().for_each(|&c| rows[c as usize] += 1),
+        Target::Numbers(_) => rows[0] = problem.rows as u64,
+    }
+    too_few(&rows, &problem.classes, count)
+}
+
+/// Too few rows, or rows of a class, for `count` folds. There are so many of each class, or in all where there are no classes.
+pub(super) fn too_few(rows: &[u64], classes: &[String], count: usize) -> Result<()> {
+    let all: u64 = rows.iter().sum();
+    if all < count as u64 {
+        return Err(Error::Table(format!("{all} rows are too few for {count} folds: use fewer folds")));
+    }
+    let small: Vec<&str> =
+        classes.iter().zip(rows).filter(|(_, n)| **n < count as u64).map(|(c, _)| c.as_str()).collect();
+    if small.is_empty() {
+        return Ok(());
+    }
+    let names = listing(small.into_iter());
+    Err(Error::Table(format!(
+        "every class needs a row in each of the {count} folds, but there are fewer of {names}: use fewer folds"
+    )))
 }
 
 /// Rows in random order, class after class, to the folds in turn.

@@ -10,12 +10,13 @@
 //! Columns are cut once, with sight of all rows, and folds are rows of their codes: so a table that was streamed has the same folds
 //! as one in memory.
 
+use super::by_content::Shares;
 use super::curve::Losses;
 use super::folds::Folds;
 use crate::base::decimal::at_most_finite;
 use crate::base::error::Result;
 use crate::codes::column::BinnedColumn;
-use crate::data::problem::Problem;
+use crate::data::problem::{Problem, pick};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Table};
 use crate::engine::cells::Cells;
@@ -39,12 +40,51 @@ const FARTHEST: i32 = 3;
 /// How many rows' worth of the constant model's risk λ must gain for k² doublings: what folds of a few rows show by chance.
 const ROWS_FOR_CHANCE: f64 = 0.15;
 
+/// Which rows lie in which fold.
+enum Dealt {
+    Rows(Shares),
+    Groups(Folds),
+}
+
+impl Dealt {
+    fn new(problem: &Problem, columns: &[BinnedColumn], seed: u64) -> Result<Self> {
+        match problem.groups {
+            Some(_) => Folds::new(problem, FOLDS, seed).map(Self::Groups),
+            None => Shares::new(problem, columns, FOLDS).map(Self::Rows),
+        }
+    }
+
+    /// The rows of which there is something inside `fold`, or outside of it, and how much of their weight.
+    fn rows(&self, problem: &Problem, fold: usize, inside: bool) -> (Vec<u32>, Option<Vec<f64>>) {
+        let shares = match self {
+            Self::Rows(shares) => shares,
+            Self::Groups(folds) => {
+                let rows = folds.rows(fold, inside);
+                let weights = problem.weight.as_ref().map(|weight| pick(weight, &rows));
+                return (rows, weights);
+            }
+        };
+        let share = |row: u32| {
+            let (copies, held) = shares.of(row as usize, fold);
+            (if inside { held } else { copies - held }, copies)
+        };
+        let rows: Vec<u32> = (0..problem.rows as u32).filter(|&row| share(row).0 > 0).collect();
+        let part = |weight: &Vec<f64>| {
+            let part = |&row: &u32| {
+                let (some, all) = share(row);
+                weight[row as usize] * f64::from(some) / f64::from(all)
+            };
+            rows.iter().map(part).collect()
+        };
+        let weights = problem.weight.as_ref().map(part);
+        (rows, weights)
+    }
+}
+
 /// Rows that are held out, and the others.
 struct Fold {
     others: Problem,
     codes: Vec<BinnedColumn>,
-    /// The same columns, as values.
-    seen: Table,
     held: Table,
     truth: Truth,
 }
@@ -56,10 +96,7 @@ pub(crate) fn chosen(
     params: &Checked,
     observer: &dyn Observer,
 ) -> Result<Checked> {
-    let dealt = match problem.groups {
-        Some(_) => Folds::new(problem, FOLDS, params.seed)?,
-        None => Folds::by_content(problem, columns, FOLDS)?,
-    };
+    let dealt = Dealt::new(problem, columns, params.seed)?;
     let folds =
         (0..FOLDS).into_par_iter().map(|fold| Fold::new(problem, columns, &dealt, fold)).collect::<Result<Vec<_>>>()?;
     let levels = params.max_complexity.min(params.max_rules.saturating_mul(4)).clamp(1, DEFAULT_COMPLEXITY);
@@ -91,7 +128,8 @@ pub(crate) fn chosen(
         if observer.stop() {
             return Ok(None);
         }
-        let risk = mean_risk(&held, levels) + ROWS_FOR_CHANCE * f64::from(power * power) / problem.rows as f64;
+        let risk =
+            mean_risk(&held, levels) + ROWS_FOR_CHANCE * f64::from(power * power) / problem.counted_rows() as f64;
         known.insert(power, risk);
         Ok(Some(risk))
     };
@@ -119,23 +157,15 @@ fn mean_risk(folds: &[Vec<f64>], levels: usize) -> f64 {
 }
 
 impl Fold {
-    fn new(problem: &Problem, columns: &[BinnedColumn], folds: &Folds, fold: usize) -> Result<Self> {
-        let (inside, outside) = (folds.rows(fold, true), folds.rows(fold, false));
-        let (others, held) = (problem.take_coded(&outside), problem.take_coded(&inside));
-        let decoded = |rows: &[u32]| -> Vec<Column> {
-            let values = |(spec, column): (ColumnSpec, &BinnedColumn)| Column {
-                date: spec.date,
-                ..Column::new(spec.name, column.take(rows).decoded(spec.kind))
-            };
-            problem.specs().into_iter().zip(columns).map(values).collect()
-        };
-        Ok(Self {
-            codes: columns.iter().map(|column| column.take(&outside)).collect(),
-            seen: others.table_of(decoded(&outside))?,
-            held: held.table_of(decoded(&inside))?,
-            truth: Truth::of(&held),
-            others,
-        })
+    fn new(problem: &Problem, columns: &[BinnedColumn], dealt: &Dealt, fold: usize) -> Result<Self> {
+        let [(inside, held), (outside, others)] = [true, false].map(|inside| {
+            let (rows, weight) = dealt.rows(problem, fold, inside);
+            let part = Problem { weight, ..problem.take_coded(&rows) };
+            (rows, part)
+        });
+        let codes = |rows: &[u32]| columns.iter().map(|column| column.take(rows)).collect::<Vec<_>>();
+        let (truth, held) = (Truth::of(&held), decoded(&held, &codes(&inside))?);
+        Ok(Self { codes: codes(&outside), held, truth, others })
     }
 
     /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
@@ -148,6 +178,15 @@ impl Fold {
     fn sum(&self, losses: &[f64]) -> f64 {
         losses.iter().zip(&self.truth.weight).map(|(l, w)| l * w).sum()
     }
+}
+
+/// The rows of a problem with values that have these codes.
+fn decoded(problem: &Problem, columns: &[BinnedColumn]) -> Result<Table> {
+    let values = |(spec, column): (ColumnSpec, &BinnedColumn)| Column {
+        date: spec.date,
+        ..Column::new(spec.name, column.decoded(spec.kind))
+    };
+    problem.table_of(problem.specs().into_iter().zip(columns).map(values).collect())
 }
 
 /// The rules that were found without a fold, with the default λ: for others, only their weights are fitted again.
@@ -163,7 +202,7 @@ struct FoldRules<'f> {
 impl<'f> FoldRules<'f> {
     fn new(fold: &'f Fold, params: &Checked, observer: &dyn Observer) -> Result<Self> {
         let model = Binned::of_columns(&fold.others, &fold.codes).fit(params, &Quiet(observer)).model;
-        let seen = Activations::of_rules(&model, &fold.seen)?;
+        let seen = Activations::of_rules(&model, &decoded(&fold.others, &fold.codes)?)?;
         let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
         let covered = (0..model.ensembles[0].rules.len()).map(rows).collect();
         let held = Activations::of_rules(&model, &fold.held)?;

@@ -17,13 +17,14 @@ use crate::data::outline::Outline;
 use crate::data::problem::Problem;
 use crate::data::warning::NoFolds;
 use crate::engine::response::Response;
+use crate::learn::effort;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::learn::seconds::Seconds;
 use crate::model::observer::{Observer, Quiet};
 use crate::model::report::{CrossValidation, CvStep, GridPoint};
 use crate::model::{Model, report};
-use crate::params::{Checked, LambdaFrom, Learner, Select};
+use crate::params::{Checked, LambdaFrom, Learner, Polish, Select};
 use curve::{HeldOutFold, SizeCandidate};
 use folds::Folds;
 use rayon::prelude::*;
@@ -48,8 +49,12 @@ pub(crate) fn fit(
     let fit_without = |&fold: &usize| {
         let part = problem.take(&folds.rows(fold, false));
         let binned = Binned::new(&part, params);
-        let fit = |params| {
-            let fitted = binned.fit(params, &Quiet(observer));
+        let fit = |params: &Checked| {
+            let mut params = params.clone();
+            if fold < count && !params.polishes_folds {
+                params.polish = Polish::Off;
+            }
+            let fitted = binned.fit(&params, &Quiet(observer));
             observer.resampled(1 + done.fetch_add(1, Ordering::Relaxed), total);
             fitted
         };
@@ -120,15 +125,6 @@ pub(crate) fn fit(
 /// The folds of [`Cv::Auto`](crate::params::Cv::Auto).
 pub(crate) const USUAL_FOLDS: usize = 5;
 
-/// Cells of a table, with [`COLUMN`] more for each column, whose folds take a few seconds.
-const AFFORDABLE: u64 = 4_000_000;
-
-/// The usual limit of complexity.
-const USUAL_SIZE: usize = 50;
-
-/// What a column costs beside its rows: the search looks at all its thresholds again and again.
-const COLUMN: u64 = 5_000;
-
 /// Why [`Cv::Auto`](crate::params::Cv::Auto) does without folds, if it does. The answer depends on the problem alone, not on the machine.
 pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
     too_long(&problem.outline(), params)
@@ -143,13 +139,8 @@ pub(crate) fn too_long(problem: &Outline, params: &Checked) -> Option<NoFolds> {
     if params.time_limit.is_some() {
         return Some(NoFolds::TimeLimit);
     }
-    let scores = if problem.classes.len() > 2 { problem.classes.len() as u64 } else { 1 };
-    let (rows, columns) = (problem.rows as u64, problem.specs.len() as u64);
-    // Twice the usual size takes about four times as long.
-    let larger = (params.max_complexity.min(params.max_rules.saturating_mul(4)) / USUAL_SIZE).max(1) as u64;
-    let cost = (rows + COLUMN).saturating_mul(columns).saturating_mul(scores).saturating_mul(larger.saturating_pow(2));
-    if cost > AFFORDABLE {
-        return Some(NoFolds::Long { rows: problem.rows, columns: columns as usize });
+    if !effort::is_affordable(problem, problem.rows, params) {
+        return Some(NoFolds::Long { rows: problem.rows, columns: problem.specs.len() });
     }
     None
 }

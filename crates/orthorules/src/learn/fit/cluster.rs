@@ -4,7 +4,8 @@
 //! hands back what comes out. A message says all that its reply depends on beside the partition's own source, so that a partition that
 //! was lost is made again by whoever is asked next.
 
-use super::{checked, finished};
+use super::gathered::GatheredRows;
+use super::{checked, finished, with_lambda};
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::base::wire::{Wire, damaged, wire_enum};
@@ -12,7 +13,7 @@ use crate::codes::stream::Known;
 use crate::codes::stream::partition::{CodedFacts, Plan, Survey, SurveyRequest};
 use crate::codes::stream::role_plan::RolePlan;
 use crate::data::loss::Loss;
-use crate::data::outline::Remarkable;
+use crate::data::outline::{Outline, Remarkable};
 use crate::data::problem::Roles;
 use crate::data::table::Source;
 use crate::data::warning::{NoFolds, Warning};
@@ -22,13 +23,14 @@ use crate::engine::rows::ask::{Cluster, Request};
 use crate::engine::target_facts::{Question, TargetAnswer, TargetFacts};
 use crate::engine::target_plan::TargetPlan;
 use crate::learn::cv;
+use crate::learn::effort;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::params::{Cv, Learner, MaxBins, Params, Polish, RegLambda, Search, Terms};
+use crate::params::{Checked, Cv, LambdaFrom, Learner, MaxBins, Params, Polish, Search, Terms};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,12 +51,15 @@ enum Message {
     Targets(TargetQuestion),
     /// Questions of the search, with how codes are made and what is fitted.
     Ask(Vec<u8>, TargetPlan, Request),
+    /// For all rows, of a small table.
+    Rows(Vec<u8>),
 }
 wire_enum!(Message {
     0 => Survey(request, question),
     1 => Encode(plan, question),
     2 => Targets(question),
     3 => Ask(plan, aim, request),
+    4 => Rows(plan),
 });
 
 /// How targets, weights and exposures are read, and a question about them.
@@ -67,12 +72,14 @@ enum Reply {
     Encoded(Vec<CodedFacts>, Option<TargetAnswer>),
     Targets(TargetAnswer),
     Answers(Vec<Answer>),
+    Rows(GatheredRows),
 }
 wire_enum!(Reply {
     0 => Survey(survey, answer),
     1 => Encoded(facts, answer),
     2 => Targets(answer),
     3 => Answers(answers),
+    4 => Rows(rows),
 });
 
 fn marked(value: &impl Wire) -> Vec<u8> {
@@ -107,6 +114,10 @@ pub fn merge(first: &[u8], next: &[u8]) -> Result<Vec<u8>> {
                 return Err(damaged());
             }
             Reply::Answers(all.into_iter().zip(&more).map(|(all, more)| all.with(more)).collect::<Result<_>>()?)
+        }
+        (Reply::Rows(mut all), Reply::Rows(more)) => {
+            all.append(more)?;
+            Reply::Rows(all)
         }
         _ => return Err(damaged()),
     };
@@ -205,6 +216,12 @@ impl Partition {
                 let answers = self.aimed(&mut coded, aim).and_then(|()| coded.rows.answers(request));
                 self.held = Some(coded);
                 Ok(Reply::Answers(answers?))
+            }
+            Message::Rows(plan) => {
+                let coded = self.coded(plan)?;
+                let rows = self.targets(&coded.roles).map(|known| GatheredRows::of(coded.rows.columns(), known));
+                self.held = Some(coded);
+                Ok(Reply::Rows(rows?))
             }
         }
     }
@@ -350,9 +367,7 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
         Params { search: Search::Exact, .. } => "exact search",
         Params { cv: Some(Cv::Folds(_)), .. } => "cross-validation",
         Params { bootstrap: Some(_), .. } => "the bootstrap",
-        Params { reg_lambda: Some(RegLambda::Cv), .. } => "a penalty by folds",
         Params { terms: Terms::Linear | Terms::Hinge, .. } => "a trend",
-        Params { polish: Some(Polish::Light | Polish::Full), .. } => "polish",
         _ if roles.offset.is_some() => "an offset",
         _ if roles.groups.is_some() => "groups, which are for cross-validation and the bootstrap,",
         _ => return Ok(()),
@@ -360,11 +375,27 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
     Err(Error::Conflict(format!("{what} cannot be had on several machines: fit on one, or leave it out")))
 }
 
+/// Whether a fit looks at rows so often that all of them are brought to where it runs; an error if there are too many.
+fn gathers(problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
+    let what = match (params.lambda_from, params.polish) {
+        (LambdaFrom::Folds | LambdaFrom::FoldsIfAny, _) => "a penalty by folds",
+        (_, Polish::Light | Polish::Full) => "polish",
+        (LambdaFrom::Loss | LambdaFrom::User, Polish::Off) => return Ok(false),
+    };
+    if effort::is_affordable(problem, counted_rows, params) {
+        return Ok(true);
+    }
+    Err(Error::Conflict(format!(
+        "{what} of so large a table cannot be had on several machines: fit on one, or leave it out"
+    )))
+}
+
 /// Learns a model from a table in partitions, which are reached by `trip`: to the last bit the model of [`Coded::fit`] to the
 /// partitions as one table, one after the other. Also returns notes about columns that were not read.
 ///
-/// Nothing of single rows comes here, but a few that show what is wrong with the target, or what classes there are. Cross-validation,
-/// the bootstrap, exact search and SIRUS are refused.
+/// Nothing of single rows comes here, but a few that show what is wrong with the target, or what classes there are; and all rows of a
+/// table that is so small that looking at them again and again is the default. Cross-validation, the bootstrap, exact search and SIRUS
+/// are refused.
 ///
 /// [`Coded::fit`]: crate::Coded::fit
 pub fn fit_partitions(
@@ -416,6 +447,13 @@ pub fn fit_partitions(
         targets.learn(Some(question), Some(answer))?;
     }
     let facts = targets.facts;
+    let (outline, gathers) = (&subject.outline, gathers(&subject.outline, subject.facts.counted_rows(), &checked)?);
+    let gathered = if gathers {
+        let Reply::Rows(rows) = sent(trip, &Message::Rows(bytes.clone()))? else { return Err(damaged()) };
+        Some(rows.problem(outline, roles, &columns)?)
+    } else {
+        None
+    };
     let partitions = Partitions {
         trip,
         plan: bytes,
@@ -424,9 +462,14 @@ pub fn fit_partitions(
         failed: AtomicBool::new(false),
     };
     let listening = Listening { observer, failed: &partitions.failed };
-    let fitted = on_threads(Some(checked.threads), || {
-        Binned::elsewhere(subject.outline.clone(), &columns, &partitions, &facts).fit(&checked, &listening)
-    })?;
+    let fitted = on_threads(Some(checked.threads), || match &gathered {
+        None => Ok(Binned::elsewhere(outline.clone(), &columns, &partitions, &facts).fit(&checked, &listening)),
+        Some((problem, columns)) => {
+            let binned = Binned::of_columns(problem, columns);
+            let (checked, reg_lambda) = with_lambda(problem, &binned, &checked, observer)?;
+            Ok::<_, Error>(Fitted { reg_lambda, ..binned.fit(&checked, observer) })
+        }
+    })??;
     if let Some(error) = partitions.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
