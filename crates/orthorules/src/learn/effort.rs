@@ -7,8 +7,24 @@
 use crate::data::outline::Outline;
 use crate::params::{Checked, LambdaFrom, Learner, Objective, Params, PathKind, Polish, Terms};
 
-/// Cells of a table, with [`COLUMN`] more for each column, whose folds take a few seconds.
-const AFFORDABLE: u64 = 4_000_000;
+/// What may be done where a table is not too large for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As many fits as there are folds, and more.
+    Folds,
+    /// Searches for better rules in the place of some.
+    Polish,
+}
+
+impl Effort {
+    /// Cells of a table, with [`COLUMN`] more for each column, for which it takes a few seconds.
+    fn cells(self) -> u64 {
+        match self {
+            Self::Folds => 4_000_000,
+            Self::Polish => 16_000_000,
+        }
+    }
+}
 
 /// The usual limit of complexity.
 const USUAL_SIZE: usize = 50;
@@ -16,8 +32,8 @@ const USUAL_SIZE: usize = 50;
 /// What a column costs beside its rows: the search looks at all its thresholds again and again.
 const COLUMN: u64 = 5_000;
 
-/// Whether some fits to a table with so many rows take no more than seconds.
-pub(crate) fn is_affordable(problem: &Outline, rows: usize, params: &Checked) -> bool {
+/// Whether an effort takes no more than seconds for a table with so many rows.
+pub(crate) fn is_affordable(effort: Effort, problem: &Outline, rows: usize, params: &Checked) -> bool {
     let scores = if problem.classes.len() > 2 { problem.classes.len() as u64 } else { 1 };
     // Twice the usual size takes about four times as long.
     let larger = (params.max_complexity.min(params.max_rules.saturating_mul(4)) / USUAL_SIZE).max(1) as u64;
@@ -25,7 +41,7 @@ pub(crate) fn is_affordable(problem: &Outline, rows: usize, params: &Checked) ->
         .saturating_mul(problem.specs.len() as u64)
         .saturating_mul(scores)
         .saturating_mul(larger.saturating_pow(2));
-    cost <= AFFORDABLE
+    cost <= effort.cells()
 }
 
 /// The parameters with what was left open. The table counts as so many rows.
@@ -36,15 +52,17 @@ pub(crate) fn completed(checked: Checked, given: &Params, problem: &Outline, cou
         && checked.terms == Terms::Rules
         && checked.time_limit.is_none();
     // With several classes every λ would have fits of its own, and nobody has measured what polish gains.
-    if !usual || problem.classes.len() > 2 || !is_affordable(problem, counted_rows, &checked) {
+    if !usual || problem.classes.len() > 2 {
         return checked;
     }
+    let [folds, polish] =
+        [Effort::Folds, Effort::Polish].map(|effort| is_affordable(effort, problem, counted_rows, &checked));
     let mut checked = checked;
-    if given.polish.is_none() {
+    if given.polish.is_none() && polish {
         (checked.polish, checked.polishes_folds) = (Polish::Light, false);
     }
     // Folds that choose a size choose λ, too.
-    if given.reg_lambda.is_none() && checked.cv.is_none() {
+    if given.reg_lambda.is_none() && checked.cv.is_none() && folds {
         checked.lambda_from = LambdaFrom::FoldsIfAny;
     }
     checked
@@ -80,9 +98,11 @@ mod tests {
         assert_eq!(done(&open, 3, 100, 0), all);
         assert_eq!(done(&open, 3, 100, 2), all);
         assert_eq!(done(&open, 3, 100, 3), plain, "several classes");
-        assert_eq!((done(&open, 10, 395_000, 0), done(&open, 10, 395_001, 0)), (all, plain), "4 million cells");
+        let polished = (Polish::Light, LambdaFrom::Loss);
+        assert_eq!((done(&open, 10, 395_000, 0), done(&open, 10, 395_001, 0)), (all, polished), "4 million cells");
+        assert_eq!((done(&open, 10, 1_595_000, 0), done(&open, 10, 1_595_001, 0)), (polished, plain), "16 million");
         let larger = Params { max_complexity: Some(100), ..open.clone() };
-        assert_eq!((done(&larger, 10, 95_000, 0), done(&larger, 10, 95_001, 0)), (all, plain), "twice the size");
+        assert_eq!((done(&larger, 10, 95_000, 0), done(&larger, 10, 95_001, 0)), (all, polished), "twice the size");
         for params in [
             Params { search: Search::Exact, ..open.clone() },
             Params { path: Some(PathKind::Nested), ..open.clone() },

@@ -17,7 +17,7 @@ use crate::data::outline::Outline;
 use crate::data::problem::Problem;
 use crate::data::warning::NoFolds;
 use crate::engine::response::Response;
-use crate::learn::effort;
+use crate::learn::effort::{self, Effort};
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::learn::seconds::Seconds;
@@ -139,7 +139,7 @@ pub(crate) fn too_long(problem: &Outline, params: &Checked) -> Option<NoFolds> {
     if params.time_limit.is_some() {
         return Some(NoFolds::TimeLimit);
     }
-    if !effort::is_affordable(problem, problem.rows, params) {
+    if !effort::is_affordable(Effort::Folds, problem, problem.rows, params) {
         return Some(NoFolds::Long { rows: problem.rows, columns: problem.specs.len() });
     }
     None

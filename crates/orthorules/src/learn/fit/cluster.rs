@@ -23,7 +23,7 @@ use crate::engine::rows::ask::{Cluster, Request};
 use crate::engine::target_facts::{Question, TargetAnswer, TargetFacts};
 use crate::engine::target_plan::TargetPlan;
 use crate::learn::cv;
-use crate::learn::effort;
+use crate::learn::effort::{self, Effort};
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::Size;
@@ -377,12 +377,12 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
 
 /// Whether a fit looks at rows so often that all of them are brought to where it runs; an error if there are too many.
 fn gathers(problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
-    let what = match (params.lambda_from, params.polish) {
-        (LambdaFrom::Folds | LambdaFrom::FoldsIfAny, _) => "a penalty by folds",
-        (_, Polish::Light | Polish::Full) => "polish",
+    let (what, effort) = match (params.lambda_from, params.polish) {
+        (LambdaFrom::Folds | LambdaFrom::FoldsIfAny, _) => ("a penalty by folds", Effort::Folds),
+        (_, Polish::Light | Polish::Full) => ("polish", Effort::Polish),
         (LambdaFrom::Loss | LambdaFrom::User, Polish::Off) => return Ok(false),
     };
-    if effort::is_affordable(problem, counted_rows, params) {
+    if effort::is_affordable(effort, problem, counted_rows, params) {
         return Ok(true);
     }
     Err(Error::Conflict(format!(

@@ -5,8 +5,8 @@
 
 use crate::base::error::Result;
 use crate::base::wire::{damaged, wire};
-use crate::codes::column::{BinnedColumn, Code, with_codes};
-use crate::codes::packed::CodeBuilder;
+use crate::codes::column::BinnedColumn;
+use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::data::columns::Target;
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
@@ -14,8 +14,8 @@ use crate::engine::row_numbers::KnownRows;
 
 /// The rows of some partitions, in their order.
 pub(super) struct GatheredRows {
-    /// Of each column.
-    codes: Vec<Vec<u32>>,
+    /// Of each column, in as few bytes as hold its codes, the lowest first.
+    codes: Vec<Vec<u8>>,
     numbers: Vec<f64>,
     classes: Vec<u32>,
     weight: Option<Vec<f64>>,
@@ -26,7 +26,11 @@ wire!(GatheredRows { codes, numbers, classes, weight, exposure });
 impl GatheredRows {
     /// The rows of one partition.
     pub(super) fn of(columns: &[BinnedColumn], known: &KnownRows) -> Self {
-        let codes = |column: &BinnedColumn| with_codes!(&column.codes, codes => codes.iter().map(|code| code.index() as u32).collect());
+        let codes = |column: &BinnedColumn| match &column.codes {
+            Codes::U8(codes) => codes.to_vec(),
+            Codes::U16(codes) => codes.iter().flat_map(|code| code.to_le_bytes()).collect(),
+            Codes::U32(codes) => codes.iter().flat_map(|code| code.to_le_bytes()).collect(),
+        };
         let (numbers, classes) = match &known.target {
             Target::Numbers(numbers) => (numbers.clone(), Vec::new()),
             Target::Classes(classes) => (Vec::new(), classes.clone()),
@@ -75,12 +79,15 @@ impl GatheredRows {
         if self.codes.len() != columns.len() {
             return Err(damaged());
         }
-        let with_codes = |(column, codes): (&BinnedColumn, Vec<u32>)| {
-            if codes.len() != outline.rows || codes.iter().any(|&code| code as usize > column.bins) {
+        let with_codes = |(column, bytes): (&BinnedColumn, Vec<u8>)| {
+            let width = bytes_each(column.bins);
+            let code = |bytes: &[u8]| bytes.iter().rev().fold(0, |code, &byte| code << 8 | u32::from(byte));
+            let codes = || bytes.chunks(width).map(code);
+            if bytes.len() != outline.rows * width || codes().any(|code| code as usize > column.bins) {
                 return Err(damaged());
             }
-            let mut packed = CodeBuilder::new(column.bins, codes.len());
-            packed.add(codes.into_iter());
+            let mut packed = CodeBuilder::new(column.bins, outline.rows);
+            packed.add(codes());
             Ok(BinnedColumn { codes: packed.finish(), elsewhere: None, ..column.clone() })
         };
         let columns = columns.iter().zip(self.codes).map(with_codes).collect::<Result<Vec<_>>>()?;
