@@ -32,7 +32,7 @@ fn dates_are_used_by_their_parts() {
     assert!(shown.contains("when.weekday >= Sat") || shown.contains("when.weekday <= Fri"), "{shown}");
     assert!(shown.contains("when.month >= 12") || shown.contains("when.month <= 11"), "{shown}");
     // What is read in one piece and what is streamed give the same model and the same predictions.
-    let none = ["--ordered", "size=small<medium<large<huge", "--cv", "none", "-o"];
+    let none = ["--ordered", "size=small<medium<large<huge", "--cv", "none", "--reg-lambda", "8", "-o"];
     sandbox.ok(&[&["fit", "o.csv", "--target", "sales"][..], &none, &["a.json"]].concat());
     let folds = ["--ordered", "size=small<medium<large<huge", "--cv", "2", "--reg-lambda", "8", "-o"];
     sandbox.ok(&[&["fit", "o.csv", "--target", "sales"][..], &folds, &["b.json"]].concat());

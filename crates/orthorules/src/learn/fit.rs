@@ -66,7 +66,7 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
     finished(fitted, &checked, observer, start)
 }
 
-/// The parameters with the λ that folds choose, if they are to; and this λ.
+/// The parameters with the λ that folds choose, if they are to; and this λ, if it was asked for.
 fn with_lambda(
     problem: &Problem,
     binned: &Binned,
@@ -77,10 +77,10 @@ fn with_lambda(
         LambdaFrom::Loss | LambdaFrom::User => return Ok((params.clone(), None)),
         LambdaFrom::Folds => cv::lambda::chosen(problem, binned.columns(), params, observer)?,
         // A table of a few rows has no folds.
-        LambdaFrom::FoldsIfAny => match cv::lambda::chosen(problem, binned.columns(), params, observer) {
-            Ok(chosen) => chosen,
-            Err(_) => return Ok((params.clone(), None)),
-        },
+        LambdaFrom::FoldsIfAny => {
+            let chosen = cv::lambda::chosen(problem, binned.columns(), params, observer);
+            return Ok((chosen.unwrap_or_else(|_| params.clone()), None));
+        }
     };
     let reg_lambda = chosen.for_target(|| Response::new(problem, 1).mean_target()).reg_lambda;
     let found = chosen.lambda_from == LambdaFrom::User;

@@ -51,7 +51,7 @@ pub(crate) fn fit(
         let binned = Binned::new(&part, params);
         let fit = |params: &Checked| {
             let mut params = params.clone();
-            if fold < count && !params.polishes_folds {
+            if !params.polishes_folds {
                 params.polish = Polish::Off;
             }
             let fitted = binned.fit(&params, &Quiet(observer));
@@ -87,11 +87,26 @@ pub(crate) fn fit(
         .map(|(f, fits)| HeldOutFold { rows: folds.rows(f, true), models: models(fits) })
         .collect();
 
-    let mut candidates = candidates(&whole);
-    curve::risks(problem, &held, &mut candidates)?;
-    let Some(mut best) = curve::best(&candidates) else { return Err(Error::Table("no size can be chosen".into())) };
-    curve::standard_errors(problem, &held, &mut candidates, &mut best)?;
-    let chosen = curve::choose(&candidates, &best, select);
+    let mut is_polished = vec![params.polishes_folds || params.polish == Polish::Off; grid.len()];
+    let (candidates, chosen) = loop {
+        let mut candidates = candidates(&whole);
+        curve::risks(problem, &held, &mut candidates)?;
+        let Some(mut best) = curve::best(&candidates) else { return Err(Error::Table("no size can be chosen".into())) };
+        curve::standard_errors(problem, &held, &mut candidates, &mut best)?;
+        let chosen = curve::choose(&candidates, &best, select);
+        if is_polished[chosen.lambda] {
+            break (candidates, chosen);
+        }
+        // Only the fit that was chosen is worth it. Its sizes are others then, so that the choice is made again.
+        is_polished[chosen.lambda] = true;
+        let polished = Binned::new(problem, params).fit(&grid[chosen.lambda], &Quiet(observer));
+        if observer.stop() {
+            break (candidates, chosen);
+        }
+        seconds.search += polished.seconds.search;
+        seconds.refit += polished.seconds.refit;
+        whole[chosen.lambda] = polished.model;
+    };
 
     let mut model = whole.swap_remove(chosen.lambda);
     let one_list = model.lists().len() == 1;
