@@ -10,7 +10,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use pass::{Seen, TrendSums, Wanted};
+pub(crate) use pass::{OfRows, Seen, TrendSums, Wanted};
 pub(crate) use slopes::RowSlopes;
 
 use super::Weights;

@@ -10,7 +10,7 @@ use crate::engine::cells::Cells;
 use crate::engine::mass::{Masses, PerRow, Unit};
 use crate::engine::refit::Weights;
 use crate::engine::refit::moments::TrendMoments;
-use crate::engine::refit::trends::{TrendSums, Trended, Wanted};
+use crate::engine::refit::trends::{OfRows, TrendSums, Trended, Wanted};
 use crate::engine::response::{Response, TARGET_BITS, Targets};
 use crate::engine::rows::{Partition, Rows};
 use crate::engine::trend::{TrendRows, largest};
@@ -60,7 +60,7 @@ impl Working {
     /// At the weights of an ensemble.
     pub(crate) fn new(problem: Trended, weights: &Weights) -> Self {
         let Trended { rows, response, cells, terms, .. } = problem;
-        let at = problem.pass(weights, Wanted { curvature: true, rows: true, ..Wanted::default() });
+        let at = problem.pass(weights, Wanted { curvature: true, rows: OfRows::Curves, loss: false });
         let starts = rows.starts();
         let trends = TrendRows::new(terms, &at.curvatures, starts.clone());
         let response = working(response, &at.curvatures, &at.gradients);

@@ -107,7 +107,7 @@ impl Searcher<'_> {
         }
         all.retain(|c| !column.mirror.has_better(c.atom.selection, c.rows, c.raises));
         all.into_iter().for_each(|candidate| {
-            kept.offer(candidate, |c| self.is_chosen((node, Some(counted)), c, column.sets.as_ref()))
+            kept.offer(candidate, |c| self.is_chosen((node, Some(counted)), c, column.sets.as_ref()));
         });
     }
 }

@@ -33,10 +33,19 @@ pub(crate) struct Wanted {
     pub(crate) loss: bool,
     /// Sums of curvatures, of which the Hessian is made.
     pub(crate) curvature: bool,
-    /// The gradient of every row, to a few digits.
-    pub(crate) slopes: bool,
-    /// Gradient and curvature of every row.
-    pub(crate) rows: bool,
+    /// What is kept of every row.
+    pub(crate) rows: OfRows,
+}
+
+/// What a pass keeps of every row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum OfRows {
+    #[default]
+    Nothing,
+    /// The gradient, to a few digits.
+    Slopes,
+    /// Gradient and curvature.
+    Curves,
 }
 
 /// Bounds on what a row may have.
@@ -172,10 +181,15 @@ struct Plan<'a> {
     for_losses: [Rounding; 2],
 }
 
-/// Takes so many numbers off the front of a vector, or nothing off an empty one.
-fn front<'r, T>(rest: &mut &'r mut [T], count: usize) -> &'r mut [T] {
-    let count = count.min(rest.len());
-    rest.split_off_mut(..count).unwrap_or_default()
+impl Kept<'_> {
+    /// Takes the numbers of so many rows off the front.
+    fn front(&mut self, count: usize) -> Self {
+        Self {
+            slopes: self.slopes.split_off_mut(..count.min(self.slopes.len())).unwrap_or_default(),
+            gradients: self.gradients.split_off_mut(..count.min(self.gradients.len())).unwrap_or_default(),
+            curvatures: self.curvatures.split_off_mut(..count.min(self.curvatures.len())).unwrap_or_default(),
+        }
+    }
 }
 
 impl<'a> Trended<'a> {
@@ -253,16 +267,16 @@ impl<'a> Trended<'a> {
     fn once(&self, weights: &Weights, wanted: Wanted, bounds: Bounds) -> Pass {
         let (cells, trends, count) = (self.cells, self.terms.len(), self.response.rows());
         let plan = self.plan(weights, wanted, bounds);
-        let mut slopes = scratch::any(if wanted.slopes { count } else { 0 });
-        let mut gradients = scratch::any(if wanted.rows { count } else { 0 });
-        let mut curvatures = scratch::any(if wanted.rows { count } else { 0 });
-        let (mut f, mut g, mut h) = (slopes.as_mut_slice(), gradients.as_mut_slice(), curvatures.as_mut_slice());
+        let numbers = |kept: OfRows| if wanted.rows == kept { count } else { 0 };
+        let mut slopes = scratch::any(numbers(OfRows::Slopes));
+        let (mut gradients, mut curvatures) =
+            (scratch::any(numbers(OfRows::Curves)), scratch::any(numbers(OfRows::Curves)));
+        let mut kept = Kept { slopes: &mut slopes, gradients: &mut gradients, curvatures: &mut curvatures };
         let mut tasks = Vec::new();
         for (number, part) in self.rows.parts.iter().enumerate() {
             for first in (0..part.rows()).step_by(ROWS_IN_A_TASK) {
                 let rows = ROWS_IN_A_TASK.min(part.rows() - first);
-                let (slopes, gradients, curvatures) = (front(&mut f, rows), front(&mut g, rows), front(&mut h, rows));
-                tasks.push((number, first, rows, Kept { slopes, gradients, curvatures }));
+                tasks.push((number, first, rows, kept.front(rows)));
             }
         }
         let starts = self.rows.starts();
@@ -321,9 +335,10 @@ impl<'a> Trended<'a> {
                 slopes(loss, f, g, h);
             }
             sums.most = [sums.most[0].max(most(g)), sums.most[1].max(most(h)), sums.most[2]];
-            front(&mut kept.slopes, count).iter_mut().zip(&*g).for_each(|(to, &g)| *to = g as f32);
-            front(&mut kept.gradients, count).iter_mut().zip(&*g).for_each(|(to, &g)| *to = g);
-            front(&mut kept.curvatures, count).iter_mut().zip(&*h).for_each(|(to, &h)| *to = h);
+            let own = kept.front(count);
+            own.slopes.iter_mut().zip(&*g).for_each(|(to, &g)| *to = g as f32);
+            own.gradients.iter_mut().zip(&*g).for_each(|(to, &g)| *to = g);
+            own.curvatures.iter_mut().zip(&*h).for_each(|(to, &h)| *to = h);
             let vectors = &mut vectors[..count * width];
             spread(g, plan.for_g, vectors, 0, *width);
             for trend in 0..plan.along.len() {

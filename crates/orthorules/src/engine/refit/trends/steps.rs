@@ -1,7 +1,7 @@
 //! Newton steps of ensembles with trends.
 
 use super::Trended;
-use super::pass::{Pass, Wanted};
+use super::pass::{OfRows, Pass, Wanted};
 use crate::engine::refit::Weights;
 use crate::model::Status;
 use crate::model::signs::Signs;
@@ -41,6 +41,12 @@ impl Goal {
     /// The minimum.
     pub(super) fn converged() -> Self {
         Self { enough: LAST, exact: 1e-14, is_near: false, slopes: None, least_gain: f64::NEG_INFINITY }
+    }
+
+    /// What every pass is to keep.
+    fn wanted(&self) -> Wanted {
+        let rows = if self.is_near { OfRows::Slopes } else { OfRows::Nothing };
+        Wanted { rows, ..Wanted::default() }
     }
 
     /// So near to it that ensembles can be compared.
@@ -99,9 +105,17 @@ impl Trended<'_> {
         self.risk(at, weights) + moved.zip(&tilt.by).map(|(moved, by)| moved * by).sum::<f64>()
     }
 
+    /// A pass at the same weights that has sums of curvatures.
+    fn with_curvature(&self, at: &Pass, weights: &Weights, wanted: Wanted) -> Pass {
+        let bounds = self.bounds(weights).near(at.most, 0.0);
+        let mut pass = self.pass_within(weights, Wanted { curvature: true, ..wanted }, bounds);
+        pass.loss = at.loss;
+        pass
+    }
+
     /// Steps until the promise of the next one is nothing.
     pub(super) fn minimise(&self, weights: &mut Weights, goal: &Goal) -> Minimum {
-        let wanted = Wanted { slopes: goal.is_near, ..Wanted::default() };
+        let wanted = goal.wanted();
         let mut at = self.pass(weights, Wanted { loss: !goal.is_near, curvature: true, ..wanted });
         let mut tilt = Tilt::default();
         let mut risk = self.risk(&at, weights);
@@ -128,9 +142,7 @@ impl Trended<'_> {
             let (hessian, direction, since);
             (gradient, hessian, direction, since) = again.unwrap_or_else(|| {
                 if !at.has_curvature {
-                    let (loss, bounds) = (at.loss, self.bounds(weights).near(at.most, 0.0));
-                    at = self.pass_within(weights, Wanted { curvature: true, ..wanted }, bounds);
-                    at.loss = loss;
+                    at = self.with_curvature(&at, weights, wanted);
                 }
                 let (gradient, hessian) = self.system(&at.sums, weights);
                 if let Some(slopes) = goal.slopes.as_ref().filter(|_| tilt.by.is_empty()) {
