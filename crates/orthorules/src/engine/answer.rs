@@ -6,7 +6,8 @@
 use crate::base::error::Result;
 use crate::base::wire::{Wire, damaged, wire};
 use crate::codes::column::BinnedColumn;
-use crate::engine::cells::{CellSums, Cells};
+use crate::engine::cells::Cells;
+use crate::engine::cells::sums::AllSums;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::tally::NodeCounts;
@@ -34,8 +35,6 @@ pub(crate) struct Answer {
 }
 wire!(Answer { kind, bytes });
 
-type Sums = (Vec<CellSums>, Vec<u64>);
-
 /// Kinds of answers.
 const ROWS: u8 = 0;
 const SUMS: u8 = 1;
@@ -58,18 +57,20 @@ impl Answer {
         let added = match self.kind {
             ROWS => usize::of_bytes(a)?.checked_add(usize::of_bytes(b)?).ok_or_else(damaged)?.bytes(),
             SUMS => {
-                let ((mut sums, mut units), (more, more_units)) = (Sums::of_bytes(a)?, Sums::of_bytes(b)?);
-                let mut fits = true;
-                each(&mut sums, &more, |a, b| fits &= a.checked_add(b))?;
-                if !fits {
-                    return Err(damaged());
-                }
-                add_counts(&mut units, &more_units)?;
-                (sums, units).bytes()
+                let mut sums = AllSums::of_bytes(a)?;
+                sums.add(&AllSums::of_bytes(b)?)?;
+                sums.bytes()
             }
             CODES => {
                 let mut rows = Vec::<u64>::of_bytes(a)?;
-                add_counts(&mut rows, &Vec::of_bytes(b)?)?;
+                let mut fits = true;
+                each(&mut rows, &Vec::of_bytes(b)?, |a, b| {
+                    fits &= a.checked_add(*b).is_some();
+                    *a = a.wrapping_add(*b);
+                })?;
+                if !fits {
+                    return Err(damaged());
+                }
                 rows.bytes()
             }
             NEEDED => {
@@ -100,16 +101,6 @@ fn each<T>(all: &mut [T], more: &[T], mut combine: impl FnMut(&mut T, &T)) -> Re
     }
     all.iter_mut().zip(more).for_each(|(a, b)| combine(a, b));
     Ok(())
-}
-
-/// Adds counts, place by place.
-fn add_counts(all: &mut [u64], more: &[u64]) -> Result<()> {
-    let mut fits = true;
-    each(all, more, |a, b| {
-        fits &= a.checked_add(*b).is_some();
-        *a = a.wrapping_add(*b);
-    })?;
-    if fits { Ok(()) } else { Err(damaged()) }
 }
 
 /// The rows of one partition.

@@ -5,9 +5,11 @@
 //! covered rows are taken from the cells that they leave, and nobody looks at the others. With one list of rules for several
 //! classes a cell has the mass of each class in place of B.
 
+pub(crate) mod sums;
+#[cfg(test)]
+mod tests;
 mod without;
 
-use crate::base::wire::wire;
 use crate::codes::wanted::Wanted;
 use crate::engine::mass::WideUnit;
 use crate::engine::response::{Response, Targets};
@@ -15,78 +17,11 @@ use crate::engine::row_list::RowList;
 use crate::engine::rows::ask::{Ask, Clause, Split};
 use crate::engine::rows::{Rows, Selected};
 use rayon::prelude::*;
-use std::ops::{AddAssign, SubAssign};
 use std::sync::Arc;
+use sums::{AllSums, CellSums, NormSquares};
 
 /// Above this many rows a pass is shared among threads, in blocks of this size.
 const ROWS_IN_A_TASK: usize = 1 << 16;
-
-/// Sums over the rows of a cell, in the response's units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct CellSums {
-    /// Number of rows.
-    pub(crate) rows: u64,
-    /// How many rows they stand for.
-    pub(crate) stands_for: u64,
-    /// A: sum of masses.
-    pub(crate) mass: u64,
-    /// W: sum of the first-order norm's weights, where exposures make it differ from A.
-    pub(crate) norm: u64,
-    /// B: sum of weighted targets.
-    pub(crate) b: i128,
-    /// Σ b²/a, for the squares of gradients.
-    pub(crate) square: i128,
-    /// The same for a first-order norm: Σ a²/w, Σ ab/w and Σ b²/w, where w differs from a.
-    pub(crate) by_norm: [i128; 3],
-}
-wire!(CellSums { rows, stands_for, mass, norm, b, square, by_norm });
-
-impl CellSums {
-    /// Adds other rows; false if there are too many of them.
-    pub(crate) fn checked_add(&mut self, other: &Self) -> bool {
-        let sums = || {
-            let [aa, ab, bb] = other.by_norm;
-            Some(Self {
-                rows: self.rows.checked_add(other.rows)?,
-                stands_for: self.stands_for.checked_add(other.stands_for)?,
-                mass: self.mass.checked_add(other.mass)?,
-                norm: self.norm.checked_add(other.norm)?,
-                b: self.b.checked_add(other.b)?,
-                square: self.square.checked_add(other.square)?,
-                by_norm: [
-                    self.by_norm[0].checked_add(aa)?,
-                    self.by_norm[1].checked_add(ab)?,
-                    self.by_norm[2].checked_add(bb)?,
-                ],
-            })
-        };
-        sums().map(|sums| *self = sums).is_some()
-    }
-}
-
-impl AddAssign for CellSums {
-    fn add_assign(&mut self, other: Self) {
-        self.rows += other.rows;
-        self.stands_for += other.stands_for;
-        self.mass += other.mass;
-        self.norm += other.norm;
-        self.b += other.b;
-        self.square += other.square;
-        (0..3).for_each(|k| self.by_norm[k] += other.by_norm[k]);
-    }
-}
-
-impl SubAssign for CellSums {
-    fn sub_assign(&mut self, other: Self) {
-        self.rows -= other.rows;
-        self.stands_for -= other.stands_for;
-        self.mass -= other.mass;
-        self.norm -= other.norm;
-        self.b -= other.b;
-        self.square -= other.square;
-        (0..3).for_each(|k| self.by_norm[k] -= other.by_norm[k]);
-    }
-}
 
 /// The partition of the rows by the rules chosen so far, with its sums.
 #[derive(Debug, Clone)]
@@ -106,7 +41,9 @@ pub(crate) struct Cells {
     pub(crate) norm: Vec<f64>,
     /// Σ b²/a.
     pub(crate) square: Vec<f64>,
-    /// Σ a²/w, Σ ab/w and Σ b²/w; none without exposure.
+    /// Σ a²/w, Σ ab/w and Σ b²/w in units; none where W is A / factor.
+    norm_squares: Vec<NormSquares>,
+    /// The same as numbers.
     pub(crate) by_norm: Vec<[f64; 3]>,
     rules: usize,
     /// How many classes share the rules; 0 where there is one score, of which B is the sum of targets.
@@ -123,7 +60,8 @@ impl Cells {
     /// One cell with all rows.
     pub(crate) fn new(rows: &Rows, response: &Response) -> Self {
         let mut cells = Self::empty(rows, response);
-        (cells.sums, cells.class_units) = cells.all_sums_of(&rows.all(), rows, response);
+        let sums = cells.all_sums_of(&rows.all(), rows, response);
+        (cells.sums, cells.class_units, cells.norm_squares) = (sums.cells, sums.class_units, sums.norm_squares);
         if cells.sums[0].rows == 0 {
             // Nobody answered, and the fit ends: numbers that do no harm.
             cells.sums[0] = CellSums { rows: 1, stands_for: 1, mass: 1, norm: 1, ..CellSums::default() };
@@ -147,6 +85,7 @@ impl Cells {
             b: Vec::new(),
             norm: Vec::new(),
             square: Vec::new(),
+            norm_squares: Vec::new(),
             by_norm: Vec::new(),
             rules: 0,
             classes: response.classes,
@@ -264,7 +203,8 @@ impl Cells {
     /// Adds a rule that covers the `selected` rows: covered rows of a partly covered cell move to a new cell. Says where the covered
     /// rows of each cell are now.
     pub(crate) fn split(&mut self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<u32> {
-        let (covered, covered_units) = self.all_sums_of(selected, rows, response);
+        let AllSums { cells: covered, class_units: covered_units, norm_squares } =
+            self.all_sums_of(selected, rows, response);
         let (old, newest) = (self.len(), self.rules as u32);
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for (cell, covered) in covered.into_iter().enumerate().filter(|(_, covered)| covered.rows > 0) {
@@ -279,6 +219,10 @@ impl Cells {
             let left = &mut self.class_units[cell * self.classes..][..self.classes];
             left.iter_mut().zip(units).for_each(|(left, units)| *left -= units);
             self.class_units.extend_from_slice(units);
+            if let (Some(left), Some(squares)) = (self.norm_squares.get_mut(cell), norm_squares.get(cell)) {
+                left.iter_mut().zip(squares).for_each(|(left, square)| *left -= square);
+                self.norm_squares.push(*squares);
+            }
             let rules = self.rules_of[cell].iter().copied().chain([newest]).collect();
             self.rules_of.push(rules);
         }
@@ -313,6 +257,7 @@ impl Cells {
         keys.iter_mut().for_each(each);
         let mut cells = Self { keys, counted: false, ..self.clone_without_keys() };
         cells.sums = cells.sums_of(&rows.all(), rows, response);
+        cells.norm_squares = cells.norm_squares_of(&rows.all(), rows, response);
         cells.follow(response);
         cells
     }
@@ -326,6 +271,7 @@ impl Cells {
             b: Vec::new(),
             norm: Vec::new(),
             square: Vec::new(),
+            norm_squares: Vec::new(),
             by_norm: Vec::new(),
             class_units: Vec::new(),
             by_class: Vec::new(),
@@ -352,21 +298,44 @@ impl Cells {
         self.rules += 1;
     }
 
-    /// The sums of the `selected` rows of every cell, and their units of mass of every class.
-    pub(crate) fn all_sums_of(
-        &self,
-        selected: &Selected,
-        rows: &Rows,
-        response: &Response,
-    ) -> (Vec<CellSums>, Vec<u64>) {
+    /// All sums of the `selected` rows of every cell.
+    pub(crate) fn all_sums_of(&self, selected: &Selected, rows: &Rows, response: &Response) -> AllSums {
         if let (Some(elsewhere), Some((node, _))) = (&rows.elsewhere, &selected.elsewhere) {
-            let (mut sums, mut units): (Vec<CellSums>, Vec<u64>) =
-                elsewhere.answer(&self.history, Ask::Sums(node.clone())).unwrap_or_default();
-            sums.resize(self.len(), CellSums::default());
-            units.resize(self.len() * self.classes, 0);
-            return (sums, units);
+            let mut sums: AllSums = elsewhere.answer(&self.history, Ask::Sums(node.clone())).unwrap_or_default();
+            sums.cells.resize(self.len(), CellSums::default());
+            sums.class_units.resize(self.len() * self.classes, 0);
+            sums.norm_squares.resize(if response.targets.norm.is_some() { self.len() } else { 0 }, [0; 3]);
+            return sums;
         }
-        (self.sums_of(selected, rows, response), self.class_units_of(selected, rows))
+        AllSums {
+            cells: self.sums_of(selected, rows, response),
+            class_units: self.class_units_of(selected, rows),
+            norm_squares: self.norm_squares_of(selected, rows, response),
+        }
+    }
+
+    /// Σ a²/w, Σ ab/w and Σ b²/w of the `selected` rows of every cell; none where the norm's weights are the masses.
+    fn norm_squares_of(&self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<NormSquares> {
+        if response.targets.norm.is_none() {
+            return Vec::new();
+        }
+        let (mut total, units) = (vec![[0; 3]; self.len()], response.norm_units());
+        for ((part, keys), list) in rows.parts.iter().zip(&self.keys).zip(&selected.parts) {
+            let Targets { mass, norm: Some(norm), b, .. } = &*part.targets else { continue };
+            let sum = |some: RowRange| {
+                let mut sums = vec![[0; 3]; self.len()];
+                some.each(|r| {
+                    let squares = response.squares_by_norm((b[r], mass.at(r), norm.at(r)), &units);
+                    (0..3).for_each(|k| sums[keys[r] as usize][k] += squares[k]);
+                });
+                sums
+            };
+            for sums in RowRange::blocks(list).into_par_iter().map(sum).collect::<Vec<_>>() {
+                let more = sums.as_flattened().iter();
+                total.as_flattened_mut().iter_mut().zip(more).for_each(|(total, more)| *total += more);
+            }
+        }
+        total
     }
 
     /// The sums of the `selected` rows of every cell.
@@ -413,7 +382,7 @@ impl Cells {
         some.each(|r| counts[keys[r] as usize] += 1);
         let sums = |pair: &[u32]| {
             let (rows, ones) = (u64::from(pair[0]) + u64::from(pair[1]), i128::from(pair[1]));
-            CellSums { rows, stands_for: rows, mass: rows, b: ones, square: ones, ..CellSums::default() }
+            CellSums { rows, stands_for: rows, mass: rows, norm: 0, b: ones, square: ones }
         };
         counts.chunks_exact(2).map(sums).collect()
     }
@@ -428,15 +397,13 @@ impl Cells {
             sum.1 = sum.1.wrapping_add(i128::from(b));
             sum.2 += response.square(b, 1);
         });
-        let of_cell =
-            |(rows, b, square)| CellSums { rows, stands_for: rows, mass: rows, b, square, ..CellSums::default() };
-        sums.into_iter().map(of_cell).collect()
+        let sums = sums.into_iter();
+        sums.map(|(rows, b, square)| CellSums { rows, stands_for: rows, mass: rows, norm: 0, b, square }).collect()
     }
 
     /// Rows of any mass.
     fn weighed_sums(&self, some: RowRange, keys: &[u32], targets: &Targets, response: &Response) -> Vec<CellSums> {
         let mut sums = vec![CellSums::default(); self.len()];
-        let units = targets.norm.as_ref().map(|norm| (norm, response.norm_units()));
         some.each(|r| {
             let (b, mass) = (targets.b[r], targets.mass.at(r));
             sums[keys[r] as usize] += CellSums {
@@ -446,7 +413,6 @@ impl Cells {
                 norm: targets.norm.as_ref().map_or(0, |norm| norm.at(r)),
                 b: i128::from(b),
                 square: response.square(b, mass),
-                by_norm: units.map_or([0; 3], |(norm, units)| response.squares_by_norm((b, mass, norm.at(r)), &units)),
             };
         });
         sums
@@ -467,9 +433,11 @@ impl Cells {
             all(&|s| s.mass as f64 * response.mass_unit / factor)
         };
         (self.mass, self.b, self.square, self.norm) = (mass, b, square, norm);
-        let sizes = response.norm_units().map(WideUnit::size);
-        let number = |s: &CellSums| std::array::from_fn(|k| s.by_norm[k] as f64 * sizes[k]);
-        self.by_norm = if has_norm { self.sums.iter().map(number).collect() } else { Vec::new() };
+        if has_norm {
+            let sizes = response.norm_units().map(WideUnit::size);
+            let numbers = |squares: &NormSquares| std::array::from_fn(|k| squares[k] as f64 * sizes[k]);
+            self.by_norm = self.norm_squares.iter().map(numbers).collect();
+        }
         self.by_class = self.class_units.iter().map(|&units| units as f64 * response.mass_unit).collect();
     }
 }
@@ -513,62 +481,6 @@ impl<'l> RowRange<'l> {
         match self {
             Self::All(range) => range.for_each(visit),
             Self::Some(rows) => rows.iter().for_each(|&r| visit(r as usize)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::problem::Task;
-    use crate::data::table::{Column, Values};
-    use crate::engine::cases::{Case, selected};
-
-    /// Rows of several blocks, counted, of one mass and of many, in one partition and in several: every row is in the cell of its
-    /// rules, and every sum is that of its rows.
-    #[test]
-    fn cells_of_many_rows_are_those_of_their_rules() {
-        let n = 5 * ROWS_IN_A_TASK / 2;
-        for (task, weighted) in Task::ALL.map(|t| [(t, false), (t, true)]).concat() {
-            let case = Case {
-                columns: vec![Column::new("x", Values::Numeric(vec![1.0; n].into()))],
-                task,
-                target: (0..n).map(|r| (r % 7 % 2) as f64 + if task == Task::Gamma { 0.5 } else { 0.0 }).collect(),
-                weight: weighted.then(|| (0..n).map(|r| (r % 3 + 1) as f64).collect()),
-                exposure: None,
-                rules: [2, 3, 5].map(|k| (0..n).map(|r| r % k == 0 || r > 2 * ROWS_IN_A_TASK).collect()).to_vec(),
-                query: Vec::new(),
-            };
-            let response = case.response();
-            let columns = case.binned();
-            let rows = Rows::whole(&columns, &response);
-            let mut cells = Cells::new(&rows, &response);
-            for rule in &case.rules {
-                cells.split(&Selected::single(selected(rule)), &rows, &response);
-            }
-            let mut sums = vec![[0.0; 3]; cells.len()];
-            for r in 0..n {
-                let cell = cells.of(r);
-                assert!(case.rules.iter().enumerate().all(|(k, rule)| cells.in_rule(cell, k) == rule[r]), "{task} {r}");
-                let more = [1.0, response.mass(r), response.b(r)];
-                (0..3).for_each(|k| sums[cell][k] += more[k]);
-            }
-            for (cell, [count, mass, b]) in sums.into_iter().enumerate() {
-                assert_eq!(cells.sums(cell).rows as f64, count, "{task}");
-                let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
-                assert!(close(cells.mass[cell], mass) && close(cells.b[cell], b), "{task} {cell}");
-            }
-            let ends = [0, 1, ROWS_IN_A_TASK + 5, n - 1];
-            let parts = Rows::divided(&columns, &response, &ends);
-            let mut divided = Cells::new(&parts, &response);
-            for rule in &case.rules {
-                let covers = |(first, end): (usize, usize)| {
-                    RowList::Some((first..end).filter(|&r| rule[r]).map(|r| (r - first) as u32).collect())
-                };
-                let bounds = [0].into_iter().chain(ends).zip(ends.into_iter().chain([n]));
-                divided.split(&Selected { parts: bounds.map(covers).collect(), elsewhere: None }, &parts, &response);
-            }
-            assert_eq!((&divided.sums, divided.keys.concat()), (&cells.sums, cells.keys[0].clone()));
         }
     }
 }

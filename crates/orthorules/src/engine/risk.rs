@@ -2,7 +2,8 @@
 
 use crate::base::decimal::at_most_finite;
 use crate::data::loss::Loss;
-use crate::engine::cells::{CellSums, Cells};
+use crate::engine::cells::Cells;
+use crate::engine::cells::sums::CellSums;
 use crate::engine::response::Response;
 use rayon::prelude::*;
 

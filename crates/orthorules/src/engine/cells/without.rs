@@ -18,6 +18,7 @@ impl Cells {
         let mut rules_of = vec![Vec::new(); count];
         let mut sums = vec![CellSums::default(); count];
         let mut class_units = vec![0; count * self.classes];
+        let mut norm_squares = vec![[0; 3]; if self.norm_squares.is_empty() { 0 } else { count }];
         for (cell, &place) in part_of.iter().enumerate() {
             let place = place as usize;
             let others = self.rules_of[cell].iter().filter(|&&rule| rule as usize != k);
@@ -26,6 +27,9 @@ impl Cells {
             let units = &self.class_units[cell * self.classes..][..self.classes];
             let all = &mut class_units[place * self.classes..][..self.classes];
             all.iter_mut().zip(units).for_each(|(all, units)| *all += units);
+            if let (Some(all), Some(squares)) = (norm_squares.get_mut(place), self.norm_squares.get(cell)) {
+                all.iter_mut().zip(squares).for_each(|(all, square)| *all += square);
+            }
         }
         let shift = u32::from(self.counted);
         let to_key = |key: &u32| (part_of[(key >> shift) as usize] << shift) | (key & shift);
@@ -43,6 +47,7 @@ impl Cells {
             b: Vec::new(),
             norm: Vec::new(),
             square: Vec::new(),
+            norm_squares,
             by_norm: Vec::new(),
             rules: self.rules - 1,
             classes: self.classes,

@@ -1,8 +1,10 @@
 //! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
 
+mod ahead;
 mod candidate;
 mod child;
 mod class_sets;
+mod chosen;
 mod classes;
 pub(crate) mod directions;
 mod exact;
@@ -20,13 +22,11 @@ use crate::base::scratch;
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::query::Query;
 use crate::codes::selection::Atom;
-use crate::codes::wanted::Wanted;
 use crate::engine::cells::Cells;
 use crate::engine::count::by_row::ByRow;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::count::root::{RootCounts, Tables};
-use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
 use crate::engine::rows::ask::Ask;
 use crate::engine::rows::{Rows, Selected};
@@ -312,28 +312,6 @@ impl Searcher<'_> {
         (next, tables)
     }
 
-    /// How many rows a candidate has that tightens `parent`, where rows lie elsewhere: its coverage, unless rows stand for several.
-    fn number_of_rows(&self, parent: &BeamNode, candidate: &Candidate) -> Option<usize> {
-        if !self.rows_stand_for_several() {
-            return Some(candidate.rows as usize);
-        }
-        let (elsewhere, (node, _)) = (self.rows.elsewhere.as_ref()?, parent.rows.elsewhere.as_ref()?);
-        let Atom { column, .. } = candidate.atom;
-        let (wanted, column) = (self.rows.wanted(candidate.atom), column as usize);
-        let of_column =
-            |rows: &[u64]| rows.iter().enumerate().filter(|(code, _)| wanted.has(*code)).map(|(_, n)| n).sum::<u64>();
-        if parent.is_root() {
-            return Some(of_column(self.columns[column].elsewhere.as_deref()?) as usize);
-        }
-        let rows: Vec<u64> = elsewhere.read(&elsewhere.peek(&[], &Ask::Codes(node.clone()))?)?;
-        let first: usize = self.columns[..column].iter().map(|column| column.bins + 1).sum();
-        Some(of_column(rows.get(first..=first + self.columns[column].bins)?) as usize)
-    }
-
-    fn rows_stand_for_several(&self) -> bool {
-        matches!(self.response.targets.stands_for, PerRow::Each(_))
-    }
-
     /// A candidate that is taken. If it is a set, its number names it in its list no longer, but among all sets.
     fn named(&self, candidate: Candidate, lists: &[ListedSets]) -> Candidate {
         let (parent, column, selection) = (candidate.parent, candidate.atom.column, candidate.atom.selection);
@@ -406,40 +384,6 @@ impl Searcher<'_> {
             lists.extend(sets);
         }
         (candidates, gathered.into_iter().map(NodeCounter::into_tables).collect(), lists)
-    }
-
-    /// What will be asked of these nodes if one of them is tightened or becomes the rule. The tables of those after the first so many
-    /// follow from others.
-    fn likely(&self, nodes: &[BeamNode], counted: usize) -> Vec<Ask> {
-        let some = nodes.iter().enumerate().filter(|(_, node)| !node.is_root());
-        let of = |(place, node): (usize, &BeamNode)| {
-            let several = node.rows.elsewhere.as_ref().filter(|_| self.rows_stand_for_several());
-            let codes = several.map(|(rows, _)| Ask::Codes(rows.clone()));
-            let moved = self.moved(&node.rows).filter(|_| place < counted && !self.has_tables(node));
-            self.asked_of_rule(&node.query, &node.rows).into_iter().chain(codes).chain(moved)
-        };
-        some.flat_map(of).collect()
-    }
-
-    /// What is asked of a query that becomes the rule.
-    fn asked_of_rule(&self, query: &Query, rows: &Selected) -> Vec<Ask> {
-        let sums = rows.elsewhere.as_ref().map(|(rows, _)| Ask::Sums(rows.clone()));
-        let needed = (query.len() > 1).then(|| Ask::Needed(self.rows.clauses(query)));
-        sums.into_iter().chain(needed).collect()
-    }
-
-    /// What else is asked of it, where statistics are not made from tables of its counts.
-    fn moved(&self, rows: &Selected) -> Option<Ask> {
-        let (root, (node, count)) = (self.root?, rows.elsewhere.as_ref()?);
-        Some(root.ask_for_moved(node, *count))
-    }
-
-    /// Whether the statistics of a node are made from tables of its counts, which are kept.
-    fn has_tables(&self, node: &BeamNode) -> bool {
-        let by_cells = |column| Method::cheaper(node.rows.len(), column, self.cells, self.scorer) == Method::Cells;
-        let counted = node.complement.is_some() || self.classes.is_some();
-        let keeps = |root: &RootCounts| root.tables().is_some() || root.serves_all_rows_alone();
-        self.root.is_some_and(keeps) && (counted || self.columns.iter().all(by_cells))
     }
 
     /// The columns in groups that are counted together.
@@ -548,30 +492,5 @@ impl Searcher<'_> {
     #[inline]
     fn admits(&self, signs: Signs, atom: Atom, stats: Statistics) -> bool {
         self.directions.is_empty() || signs.and(self.directions.of_atom(atom)).allow(-self.scorer.slope(stats))
-    }
-
-    /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which
-    /// says the same when the intercept is free.
-    fn is_chosen(
-        &self,
-        (node, counted): (&BeamNode, Option<Counted>),
-        candidate: &Candidate,
-        sets: Option<&SetList>,
-    ) -> bool {
-        let opposite = self.params.intercept == Intercept::Corrected;
-        let total = self.response.rows_total;
-        let same = |k: &usize| self.covered[*k] == candidate.rows;
-        let other = |k: &usize| opposite && self.covered[*k] + candidate.rows == total;
-        // Where the rows of a selection are all in a rule, and weigh as much as it, they are the rule.
-        let Atom { column, selection } = candidate.atom;
-        let bins = self.columns[column as usize].bins;
-        let all = |k: usize, inside: bool| {
-            let wanted = sets.map_or_else(|| Wanted::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
-            let known = counted.filter(|_| self.rows.elsewhere.is_some()).and_then(|Counted { by, index, group }| {
-                by.all_in((index, group), (column as usize, &wanted), (k, inside), (self.root, self.rows, &node.rows))
-            });
-            known.unwrap_or_else(|| self.cells.all_in(self.rows, &node.rows, (column, &wanted), (k, inside)))
-        };
-        (0..self.covered.len()).any(|k| (same(&k) && all(k, true)) || (other(&k) && all(k, false)))
     }
 }

@@ -1,0 +1,34 @@
+//! Whether a candidate is a rule that is already there.
+
+use super::sets::SetList;
+use super::{BeamNode, Candidate, Counted, Searcher};
+use crate::codes::selection::Atom;
+use crate::codes::wanted::Wanted;
+use crate::params::Intercept;
+
+impl Searcher<'_> {
+    /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which
+    /// says the same when the intercept is free.
+    pub(super) fn is_chosen(
+        &self,
+        (node, counted): (&BeamNode, Option<Counted>),
+        candidate: &Candidate,
+        sets: Option<&SetList>,
+    ) -> bool {
+        let opposite = self.params.intercept == Intercept::Corrected;
+        let total = self.response.rows_total;
+        let same = |k: &usize| self.covered[*k] == candidate.rows;
+        let other = |k: &usize| opposite && self.covered[*k] + candidate.rows == total;
+        // Where the rows of a selection are all in a rule, and weigh as much as it, they are the rule.
+        let Atom { column, selection } = candidate.atom;
+        let bins = self.columns[column as usize].bins;
+        let all = |k: usize, inside: bool| {
+            let wanted = sets.map_or_else(|| Wanted::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
+            let known = counted.filter(|_| self.rows.elsewhere.is_some()).and_then(|Counted { by, index, group }| {
+                by.all_in((index, group), (column as usize, &wanted), (k, inside), (self.root, self.rows, &node.rows))
+            });
+            known.unwrap_or_else(|| self.cells.all_in(self.rows, &node.rows, (column, &wanted), (k, inside)))
+        };
+        (0..self.covered.len()).any(|k| (same(&k) && all(k, true)) || (other(&k) && all(k, false)))
+    }
+}
