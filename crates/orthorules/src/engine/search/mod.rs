@@ -3,8 +3,8 @@
 mod ahead;
 mod candidate;
 mod child;
-mod class_sets;
 mod chosen;
+mod class_sets;
 mod classes;
 pub(crate) mod directions;
 mod exact;
