@@ -84,9 +84,9 @@ impl AllSums {
         }
         let mut fits = self.cells.iter_mut().zip(&other.cells).all(|(a, b)| a.checked_add(b));
         let units = self.class_units.iter_mut().zip(&other.class_units);
-        fits &= units.map(|(a, b)| Some(*a = a.checked_add(*b)?)).all(|added| added.is_some());
+        fits &= units.map(|(a, b)| a.checked_add(*b).map(|sum| *a = sum)).all(|added| added.is_some());
         let squares = self.norm_squares.as_flattened_mut().iter_mut().zip(other.norm_squares.as_flattened());
-        fits &= squares.map(|(a, b)| Some(*a = a.checked_add(*b)?)).all(|added| added.is_some());
+        fits &= squares.map(|(a, b)| a.checked_add(*b).map(|sum| *a = sum)).all(|added| added.is_some());
         if fits { Ok(()) } else { Err(damaged()) }
     }
 }

@@ -91,7 +91,7 @@ fn keys(problem: &Problem, columns: &[BinnedColumn], response: &Response) -> Vec
     let mut keys = Vec::new();
     for round in 0..=ROUNDS {
         of_bins.iter_mut().zip(columns).for_each(|(keys, column)| *keys = with_neighbours(keys, column));
-        keys = own.clone();
+        keys.clone_from(&own);
         for (of_bins, column) in of_bins.iter().zip(columns) {
             with_codes!(&column.codes, codes => {
                 for (key, code) in keys.iter_mut().zip(codes.iter()) {
