@@ -34,6 +34,11 @@ const DENSE_LINEAR: usize = 1;
 const FEW_BINS: usize = 257;
 const MOST_COUNTS: usize = 1 << 20;
 
+/// Values of a table below which rows are read instead, which is quicker than to compute from counts of many cells. A fit to rows that lie
+/// elsewhere asks more often then; but by default so small a table is brought to where the fit runs. None in tests, so that they
+/// meet what large tables do.
+const FEWEST_VALUES: usize = if cfg!(test) { 0 } else { 4_000_000 };
+
 /// What was counted of the rows of a node, one for each group.
 pub(crate) type Tables = Vec<Tally>;
 
@@ -103,7 +108,10 @@ impl RootCounts {
     }
 
     /// Whether all rows are counted by cell, of which there are so many, where these counts serve for nothing else.
-    pub(crate) fn counts_all_rows(columns: &[BinnedColumn], cells: usize) -> bool {
+    pub(crate) fn counts_all_rows(columns: &[BinnedColumn], cells: usize, rows: usize) -> bool {
+        if rows.saturating_mul(columns.len()) < FEWEST_VALUES {
+            return false;
+        }
         let bins = || columns.iter().map(|column| column.bins + 1);
         let (longest, all) = (bins().max().unwrap_or_default(), bins().sum::<usize>());
         longest <= FEW_BINS && longest * cells <= MOST_COUNTS && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
@@ -203,7 +211,9 @@ impl RootCounts {
         if outgrown {
             self.serves = Serves::ByRule;
         }
-        if self.serves == Serves::ByRule && !(rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)) {
+        if self.serves == Serves::ByRule
+            && !(rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells, rows.len()))
+        {
             self.drop_tables();
         }
         Some(self)
@@ -212,7 +222,8 @@ impl RootCounts {
     /// The same for all rows alone, if these lie elsewhere and tables of so many cells are not too large.
     pub(crate) fn for_all_rows(mut self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
         self.serves = Serves::AllRows;
-        (self.has_tables && rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)).then_some(self)
+        (self.has_tables && rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells, rows.len()))
+            .then_some(self)
     }
 
     /// Does with the counts of rules alone.
