@@ -37,7 +37,7 @@ const MOST_COUNTS: usize = 1 << 20;
 /// Values of a table below which rows are read instead, which is quicker than to compute from counts of many cells. A fit to rows that lie
 /// elsewhere asks more often then; but by default so small a table is brought to where the fit runs. None in tests, so that they
 /// meet what large tables do.
-const FEWEST_VALUES: usize = if cfg!(test) { 0 } else { 4_000_000 };
+const FEWEST_VALUES: usize = if cfg!(test) { 1 } else { 4_000_000 };
 
 /// What was counted of the rows of a node, one for each group.
 pub(crate) type Tables = Vec<Tally>;
