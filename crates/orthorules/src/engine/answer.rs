@@ -1,7 +1,9 @@
 //! What a partition answers, and how answers are added up.
 //!
 //! Every answer follows from the question and the rows. What is kept between questions, the cells of rows and lists of rows, only saves
-//! time: it may vanish, and is found out again.
+//! time: it may vanish, and is found out again. Rows are visited some at a time, so that a question takes little memory beside them.
+
+mod row_lists;
 
 use crate::base::error::Result;
 use crate::base::wire::{Wire, damaged, wire};
@@ -12,20 +14,18 @@ use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::tally::NodeCounts;
 use crate::engine::response::Response;
-use crate::engine::row_list::RowList;
 use crate::engine::row_numbers::KnownRows;
-use crate::engine::rows::ask::{Ask, Clause, Job, Method, Node, Request, Split};
+use crate::engine::rows::ask::{Ask, Job, Method, Request, Split};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::target_plan::TargetPlan;
 use rayon::prelude::*;
+use row_lists::RowLists;
 use std::sync::Arc;
 
 /// A partition of more rows keeps the cells of one point of a fit alone, since they take 4 bytes a row; others keep those of two. Paths
 /// of so many rows are nested by default, and never come back to an earlier point. Small in tests, so that both are met.
 const MANY_ROWS: usize = if cfg!(test) { 100 } else { 1 << 21 };
-/// Lists of rows that are kept, of half as many rows as there are at most.
-const LISTS_KEPT: usize = 16;
 
 /// The answer to one question: its kind, and what it holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,11 +81,7 @@ impl Answer {
             ALL_IN => (bool::of_bytes(a)? && bool::of_bytes(b)?).bytes(),
             COUNTS => {
                 let mut counts = Vec::<NodeCounts>::of_bytes(a)?;
-                let mut fits = true;
-                each(&mut counts, &Vec::of_bytes(b)?, |a, b| fits &= a.add(b))?;
-                if !fits {
-                    return Err(damaged());
-                }
+                add(&mut counts, &Vec::of_bytes(b)?)?;
                 counts.bytes()
             }
             _ => return Err(damaged()),
@@ -118,8 +114,7 @@ struct Aim {
     response: Response,
     /// Cells at some points of the fit.
     points: Vec<(Vec<Arc<Split>>, Cells)>,
-    /// The rows that satisfy some clauses.
-    lists: Vec<(Vec<Clause>, RowList)>,
+    lists: RowLists,
 }
 
 impl Held {
@@ -137,11 +132,11 @@ impl Held {
     }
 
     /// Makes it ready, from what is known of its rows.
-    pub(crate) fn aim(&mut self, plan: &TargetPlan, known: &KnownRows) -> Result<()> {
+    pub(crate) fn aim(&mut self, plan: &TargetPlan, known: KnownRows) -> Result<()> {
         self.aim = None;
         let response = plan.response_of(known)?;
-        let (points, lists) = (Vec::new(), Vec::new());
-        self.aim = Some(Aim { plan: plan.clone(), response, points, lists });
+        let lists = RowLists::new(response.targets.b.len());
+        self.aim = Some(Aim { plan: plan.clone(), response, points: Vec::new(), lists });
         Ok(())
     }
 
@@ -207,8 +202,11 @@ impl Aim {
             if !fits || split.cells < old || split.cells > 2 * old {
                 return Err(damaged());
             }
-            let selected = self.selected(columns, &split.node)?;
-            cells.follow_split(&selected, split);
+            self.lists.each_chunk(columns, &split.node, |chunk| {
+                cells.move_rows(chunk, &split.moved_to);
+                Ok(())
+            })?;
+            cells.follow_split(split);
             before.push(Arc::clone(split));
         }
         if self.points.len() >= self.points_kept() {
@@ -218,60 +216,27 @@ impl Aim {
         Ok(())
     }
 
-    /// The rows of a node.
-    fn selected(&mut self, columns: &[BinnedColumn], node: &Node) -> Result<Selected> {
-        let has =
-            |clause: &Clause| columns.get(clause.column as usize).is_some_and(|column| clause.wanted.fits(column.bins));
-        if !node.clauses.iter().all(has) {
-            return Err(damaged());
-        }
-        let total = self.response.targets.b.len();
-        let nearest = (0..self.lists.len())
-            .filter(|&k| node.clauses.starts_with(&self.lists[k].0))
-            .max_by_key(|&k| self.lists[k].0.len());
-        let known = nearest.map_or(0, |nearest| self.lists[nearest].0.len());
-        let mut list = None;
-        for clause in &node.clauses[known..] {
-            let all = RowList::All(total);
-            let from = list.as_ref().or_else(|| nearest.map(|nearest| &self.lists[nearest].1)).unwrap_or(&all);
-            let rows = from.select_where(&columns[clause.column as usize], &clause.wanted, clause.holds);
-            list = Some(RowList::Some(rows));
-        }
-        // The rows of a long list are found again by one pass over a column: it is not worth its memory.
-        let long = list.take_if(|list| list.len() > total / 2);
-        let selected = match (long, node.outside) {
-            (Some(long), false) => long,
-            (Some(long), true) => long.others(total),
-            (None, outside) => match list.as_ref().or_else(|| nearest.map(|nearest| &self.lists[nearest].1)) {
-                Some(list) if outside => list.others(total),
-                Some(list) => list.clone(),
-                None if outside => RowList::Some(Vec::new()),
-                None => RowList::All(total),
-            },
-        };
-        if let Some(list) = list {
-            self.lists.push((node.clauses.clone(), list));
-            let kept = |lists: &[(Vec<Clause>, RowList)]| lists.iter().map(|(_, list)| list.len()).sum::<usize>();
-            while self.lists.len() > LISTS_KEPT || kept(&self.lists) > total / 2 {
-                self.lists.remove(0);
-            }
-        }
-        Ok(Selected { parts: vec![selected], elsewhere: None })
-    }
-
     fn answer(&mut self, columns: &[BinnedColumn], cells: &Cells, scorer: &Scorer, ask: &Ask) -> Result<Answer> {
+        let Self { response, lists, .. } = self;
+        let (rows, nothing) = (Rows::whole(columns, response), Selected::single(Vec::new()));
         let answer = match ask {
-            Ask::Rows(node) => Answer::new(ROWS, &self.selected(columns, node)?.len()),
+            Ask::Rows(node) => {
+                let mut count = 0;
+                lists.each_chunk(columns, node, |chunk| {
+                    count += chunk.len();
+                    Ok(())
+                })?;
+                Answer::new(ROWS, &count)
+            }
             Ask::Sums(node) => {
-                let selected = self.selected(columns, node)?;
-                let rows = Rows::whole(columns, &self.response);
-                Answer::new(SUMS, &cells.all_sums_of(&selected, &rows, &self.response))
+                let sums_of = |chunk: &Selected| cells.all_sums_of(chunk, &rows, response);
+                let mut sums = sums_of(&nothing);
+                lists.each_chunk(columns, node, |chunk| sums.add(&sums_of(chunk)))?;
+                Answer::new(SUMS, &sums)
             }
             Ask::Needed(clauses) => {
-                // That there are these columns and codes.
-                self.selected(columns, &Node { clauses: clauses.clone(), outside: false })?;
+                row_lists::check(columns, clauses)?;
                 let mut needed = vec![false; clauses.len()];
-                let rows = Rows::whole(columns, &self.response);
                 rows.parts.iter().for_each(|part| part.note_needed(clauses, &mut needed));
                 Answer::new(NEEDED, &needed)
             }
@@ -279,47 +244,68 @@ impl Aim {
                 if good.len() != cells.len() {
                     return Err(damaged());
                 }
-                let selected = self.selected(columns, node)?;
-                let keys = selected.parts[0].gather(cells.keys(0));
-                Answer::new(ALL_IN, &keys.iter().all(|&key| good[cells.cell_of(key)]))
+                let mut all = true;
+                lists.each_chunk(columns, node, |chunk| {
+                    let mut keys = chunk.parts.iter().flat_map(|list| list.gather(cells.keys(0)));
+                    all = all && keys.all(|key| good[cells.cell_of(key)]);
+                    Ok(())
+                })?;
+                Answer::new(ALL_IN, &all)
             }
             Ask::Codes(node) => {
-                let selected = self.selected(columns, node)?;
-                let of_column = |column: &BinnedColumn| selected.parts[0].codes_of(column);
-                Answer::new(CODES, &columns.par_iter().flat_map_iter(of_column).collect::<Vec<u64>>())
+                let codes_of = |chunk: &Selected| -> Vec<u64> {
+                    let of_column = |column| chunk.parts.iter().flat_map(move |list| list.codes_of(column));
+                    columns.par_iter().flat_map_iter(of_column).collect()
+                };
+                let mut codes = codes_of(&nothing);
+                lists
+                    .each_chunk(columns, node, |chunk| each(&mut codes, &codes_of(chunk), |all, more| *all += more))?;
+                Answer::new(CODES, &codes)
             }
             Ask::Count(node, total, jobs) => {
-                let selected = self.selected(columns, node)?;
-                Answer::new(COUNTS, &self.counts(columns, &selected, (cells, scorer), (*total, jobs))?)
+                let count = |chunk: &Selected| {
+                    let counter = NodeCounter::new(chunk, &rows, response, cells, scorer);
+                    counts(counter.among(*total), columns, jobs)
+                };
+                let mut all = count(&nothing)?;
+                lists.each_chunk(columns, node, |chunk| add(&mut all, &count(chunk)?))?;
+                Answer::new(COUNTS, &all)
             }
             Ask::Bins(node, total, jobs) => {
-                let selected = self.selected(columns, node)?;
-                let one = Cells::empty(&Rows::whole(columns, &self.response), &self.response);
                 if jobs.iter().any(|job| job.method != Method::Cells) {
                     return Err(damaged());
                 }
-                Answer::new(COUNTS, &self.counts(columns, &selected, (&one, scorer), (*total, jobs))?)
+                let one = Cells::empty(&Rows { parts: Vec::new(), ..rows.clone() }, response);
+                let count = |chunk: &Selected| {
+                    let counter = NodeCounter::new(chunk, &rows, response, cells, scorer);
+                    counts(counter.ignoring_rules(&one).among(*total), columns, jobs)
+                };
+                let mut all = count(&nothing)?;
+                lists.each_chunk(columns, node, |chunk| add(&mut all, &count(chunk)?))?;
+                Answer::new(COUNTS, &all)
             }
         };
         Ok(answer)
     }
+}
 
-    /// What is counted of some rows.
-    fn counts(
-        &self,
-        columns: &[BinnedColumn],
-        selected: &Selected,
-        (cells, scorer): (&Cells, &Scorer),
-        (total, jobs): (usize, &[Job]),
-    ) -> Result<Vec<NodeCounts>> {
-        let rows = Rows::whole(columns, &self.response);
-        let counter = NodeCounter::new(selected, &rows, &self.response, cells, scorer).among(total);
-        let count = |&Job { method, columns: (first, end) }: &Job| {
-            if first >= end || end > columns.len() {
-                return Err(damaged());
-            }
-            Ok(counter.answer(method, &Group::new(first..end, columns)))
-        };
-        jobs.iter().map(count).collect()
-    }
+/// What is counted of some rows.
+fn counts(counter: NodeCounter, columns: &[BinnedColumn], jobs: &[Job]) -> Result<Vec<NodeCounts>> {
+    let count = |&Job { method, columns: (first, end) }: &Job| {
+        if first >= end || end > columns.len() {
+            return Err(damaged());
+        }
+        Ok(counter.answer(method, &Group::new(first..end, columns)))
+    };
+    let counts = jobs.iter().map(count).collect();
+    // Its memory is of use for the next chunk.
+    counter.into_tables();
+    counts
+}
+
+/// Adds what was counted of other rows.
+fn add(all: &mut [NodeCounts], more: &[NodeCounts]) -> Result<()> {
+    let mut fits = true;
+    each(all, more, |a, b| fits &= a.add(b))?;
+    if fits { Ok(()) } else { Err(damaged()) }
 }

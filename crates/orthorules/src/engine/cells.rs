@@ -281,7 +281,7 @@ impl Cells {
     }
 
     /// Moves the `selected` rows of each cell.
-    fn move_rows(&mut self, selected: &Selected, moved_to: &[u32]) {
+    pub(crate) fn move_rows(&mut self, selected: &Selected, moved_to: &[u32]) {
         let shift = u32::from(self.counted);
         let to_key: Vec<u32> = (0..(moved_to.len() << shift) as u32)
             .map(|k| (moved_to[(k >> shift) as usize] << shift) | (k & shift))
@@ -291,9 +291,8 @@ impl Cells {
         }
     }
 
-    /// Follows a split that was decided where all sums are known: of cells only their number is kept, and who is in them.
-    pub(crate) fn follow_split(&mut self, selected: &Selected, split: &Split) {
-        self.move_rows(selected, &split.moved_to);
+    /// Follows a split that was decided where all sums are known, and whose rows have been moved: of cells only their number is kept.
+    pub(crate) fn follow_split(&mut self, split: &Split) {
         self.rules_of.resize(split.cells, Vec::new());
         self.rules += 1;
     }

@@ -57,9 +57,44 @@ impl Frame {
         if !fits(&known.weight, self.weighted) || !fits(&known.exposure, self.exposed) {
             return Err(damaged());
         }
+        Ok(RowNumbers { frame: self, known, unit: Unit::of_size(self.weight_unit), power: self.power() })
+    }
+
+    /// The power of two by which targets of gamma are divided.
+    pub(crate) fn power(&self) -> f64 {
         let log = (self.shift / std::f64::consts::LN_2).round() as i32;
-        let power = if self.is_gamma() { 2f64.powi(log) } else { 1.0 };
-        Ok(RowNumbers { frame: self, known, unit: Unit::of_size(self.weight_unit), power })
+        if self.is_gamma() { 2f64.powi(log) } else { 1.0 }
+    }
+
+    /// A weight in units, of which each is one in so many of 1.
+    #[inline]
+    pub(crate) fn units(unit: Unit, weight: f64) -> u64 {
+        unit.units(weight).max(1) as u64
+    }
+
+    /// A target that is a number, as it is fitted.
+    #[inline]
+    pub(crate) fn fitted(&self, y: f64, exposure: f64, power: f64) -> f64 {
+        if self.loss.is_quadratic() {
+            y / self.scale - self.shift
+        } else if self.is_gamma() {
+            amount(y, exposure) / power
+        } else {
+            y
+        }
+    }
+
+    /// b of a row with this weight and this target, as it is fitted.
+    #[inline]
+    pub(crate) fn b(&self, weight: f64, fitted: f64) -> f64 {
+        let weight = self.loss.factor() * weight;
+        if self.is_gamma() { -weight } else { weight * fitted }
+    }
+
+    /// a of a row with this weight, where that is not its weight: `share` is its exposure, or gamma's target as it is fitted.
+    #[inline]
+    pub(crate) fn mass(&self, weight: f64, share: f64) -> f64 {
+        self.loss.factor() * weight * share
     }
 }
 
@@ -76,7 +111,7 @@ impl RowNumbers<'_, '_> {
     /// The weight in units.
     #[inline]
     pub(crate) fn units(&self, row: usize) -> u64 {
-        self.known.weight.as_ref().map_or(1, |weight| self.unit.units(weight[row]).max(1) as u64)
+        self.known.weight.as_ref().map_or(1, |weight| Frame::units(self.unit, weight[row]))
     }
 
     /// The weight.
@@ -102,22 +137,19 @@ impl RowNumbers<'_, '_> {
     pub(crate) fn fitted(&self, row: usize, class: u32) -> f64 {
         match &self.known.target {
             Target::Classes(classes) => f64::from(u8::from(classes[row] == class)),
-            Target::Numbers(y) if self.frame.loss.is_quadratic() => y[row] / self.frame.scale - self.frame.shift,
-            Target::Numbers(y) if self.frame.is_gamma() => amount(y[row], self.exposure(row)) / self.power,
-            Target::Numbers(y) => y[row],
+            Target::Numbers(y) => self.frame.fitted(y[row], self.exposure(row), self.power),
         }
     }
 
     /// b of a row.
     #[inline]
     pub(crate) fn b(&self, row: usize, class: u32) -> f64 {
-        let weight = self.frame.loss.factor() * self.weight(row);
-        if self.frame.is_gamma() { -weight } else { weight * self.fitted(row, class) }
+        self.frame.b(self.weight(row), self.fitted(row, class))
     }
 
     /// a of a row, where that is not its weight.
     pub(crate) fn mass(&self, row: usize) -> f64 {
         let share = if self.frame.is_gamma() { self.fitted(row, 0) } else { self.exposure(row) };
-        self.frame.loss.factor() * self.weight(row) * share
+        self.frame.mass(self.weight(row), share)
     }
 }

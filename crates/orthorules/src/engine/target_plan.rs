@@ -14,9 +14,11 @@ pub(crate) struct TargetPlan {
     /// How many classes share their rules, and else the class that is told from all others.
     classes: usize,
     class: u32,
+    /// Whether weights are wanted where masses are something else: a first-order norm is made of them.
+    norms: bool,
     shares: Shares,
 }
-wire!(TargetPlan { frame, classes, class, shares });
+wire!(TargetPlan { frame, classes, class, norms, shares });
 
 /// What all rows share once it is known how they become numbers: units, largest values and totals, as [`Response`] has them.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +53,17 @@ wire!(Shares {
 impl TargetPlan {
     /// For one class, or for the only score.
     pub(crate) fn new(frame: Frame, class: u32, shares: Shares) -> Self {
-        Self { frame, classes: 0, class, shares }
+        Self { frame, classes: 0, class, norms: true, shares }
+    }
+
+    /// The same without weights, where masses are something else.
+    pub(crate) fn without_norms(self) -> Self {
+        Self { norms: false, ..self }
+    }
+
+    /// Whether it is for all classes together, so that nothing else is fitted to the same rows.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.classes > 0
     }
 
     /// The same for all classes together, of which the first is meant else.
@@ -85,7 +97,7 @@ impl TargetPlan {
             saturated: response.saturated,
             rows: response.rows,
         };
-        Self { frame, classes: response.classes, class, shares }
+        Self { frame, classes: response.classes, class, norms: true, shares }
     }
 
     /// The response with these rows, which may be all or some; the totals are those of all.
@@ -119,35 +131,56 @@ impl TargetPlan {
         let Frame { weighted, .. } = self.frame;
         self.with(Targets {
             mass: none(weighted || self.frame.has_norm(), 1),
-            norm: self.frame.has_norm().then(|| none(weighted, 1)),
+            norm: (self.norms && self.frame.has_norm()).then(|| none(weighted, 1)),
             b: Vec::new(),
             stands_for: none(self.shares.weights_count, 1),
         })
     }
 
-    /// The response with some rows: what [`Response::new`] makes of each, once units and totals are known.
-    pub(crate) fn response_of(&self, known: &KnownRows) -> Result<Response> {
-        let (rows, all) = (self.frame.rows(known)?, 0..known.len());
-        let weight = match &known.weight {
-            Some(_) => PerRow::Each(all.clone().map(|r| rows.units(r)).collect()),
-            None => PerRow::Same(1),
-        };
-        let unit = if self.shares.counted { Unit::new(0) } else { Unit::of_size(self.shares.b_unit) };
-        let b = |r: usize| match &known.target {
-            Target::Classes(classes) if self.classes > 0 => i64::from(classes[r]),
-            _ => unit.units(rows.b(r, self.class)),
-        };
-        let b = all.clone().map(b).collect();
-        let stands_for = match &known.weight {
-            Some(weight) if self.shares.weights_count => PerRow::Each(weight.iter().map(|&w| w as u32).collect()),
+    /// The response with some rows: what [`Response::new`] makes of each, once units and totals are known. What is known of rows goes
+    /// where it came from: a number becomes units in its own place, so that both are never held.
+    pub(crate) fn response_of(&self, known: KnownRows) -> Result<Response> {
+        self.frame.rows(&known)?;
+        let (frame, shares, count, power) = (&self.frame, &self.shares, known.len(), self.frame.power());
+        let KnownRows { target, weight, exposure } = known;
+        let stands_for = match &weight {
+            Some(weight) if shares.weights_count => PerRow::Each(weight.iter().map(|&w| w as u32).collect()),
             _ => PerRow::Same(1),
         };
-        if !self.frame.has_norm() {
-            return Ok(self.with(Targets { mass: weight, norm: None, b, stands_for }));
-        }
-        let unit = Unit::of_size(self.shares.mass_unit);
-        let mass = all.map(|r| unit.units(rows.mass(r)).max(1) as u64).collect();
-        Ok(self.with(Targets { mass: PerRow::Each(mass), norm: Some(weight), b, stands_for }))
+        let unit = Unit::of_size(frame.weight_unit);
+        let weight = weight.map_or(PerRow::Same(1), |weight| {
+            PerRow::Each(weight.into_iter().map(|w| Frame::units(unit, w)).collect())
+        });
+        let weight_of = |r: usize| weight.at(r) as f64 * frame.weight_unit;
+        let b_unit = if shares.counted { Unit::new(0) } else { Unit::of_size(shares.b_unit) };
+        let b_of = |r: usize, fitted: f64| b_unit.units(frame.b(weight_of(r), fitted));
+        let mass_unit = Unit::of_size(shares.mass_unit);
+        let mass_of = |r: usize, share: f64| mass_unit.units(frame.mass(weight_of(r), share)).max(1) as u64;
+        let exposure_of = |r: usize| exposure.as_ref().map_or(1.0, |exposure| exposure[r]);
+        let (mass, b) = match target {
+            Target::Classes(classes) if self.classes > 0 => {
+                (None, classes.into_iter().map(i64::from).collect::<Vec<i64>>())
+            }
+            Target::Classes(classes) => {
+                let fitted = |class: u32| f64::from(u8::from(class == self.class));
+                (None, classes.into_iter().enumerate().map(|(r, class)| b_of(r, fitted(class))).collect())
+            }
+            Target::Numbers(y) if frame.is_gamma() => {
+                let rows = y.into_iter().enumerate();
+                let mass = rows.map(|(r, y)| mass_of(r, frame.fitted(y, exposure_of(r), power))).collect();
+                (Some(mass), (0..count).map(|r| b_of(r, 0.0)).collect())
+            }
+            Target::Numbers(y) => {
+                let b = y.into_iter().enumerate().map(|(r, y)| b_of(r, frame.fitted(y, 1.0, power))).collect();
+                let mass = |exposure: Vec<f64>| exposure.into_iter().enumerate().map(|(r, e)| mass_of(r, e)).collect();
+                (exposure.map(mass), b)
+            }
+        };
+        let (mass, norm) = match mass {
+            Some(mass) => (PerRow::Each(mass), self.norms.then_some(weight)),
+            None => (weight, None),
+        };
+        Ok(self.with(Targets { mass, norm, b, stands_for }))
     }
 }
 
@@ -177,7 +210,7 @@ mod tests {
             };
             let plan = TargetPlan::of(&whole, 1, case.weight.is_some(), case.exposure.is_some());
             let plan = TargetPlan::of_bytes(&plan.bytes()).unwrap();
-            let part = plan.response_of(&known).unwrap();
+            let part = plan.response_of(known).unwrap();
             prop_assert_eq!(&part.targets, &whole.targets.slice(rows));
             let nobody = plan.response_elsewhere();
             prop_assert_eq!(nobody.has_one_mass(), whole.has_one_mass());

@@ -104,13 +104,15 @@ impl<'p> Binned<'p> {
 
     /// The response of a class, or of all that share their rules; and the rows, if they lie elsewhere. Nothing if too little is known
     /// of these, and then the fit ends.
-    fn response(&self, class: u32, shared: bool) -> Option<(Response, Option<Rows<'_>>)> {
+    fn response(&self, class: u32, params: &Checked) -> Option<(Response, Option<Rows<'_>>)> {
+        let shared = self.outline.is_shared(params);
         let (cluster, facts) = match self.place {
             Place::Here(problem) if shared => return Some((Response::shared(problem), None)),
             Place::Here(problem) => return Some((Response::new(problem, class), None)),
             Place::Elsewhere(cluster, facts) => (cluster, facts),
         };
         let plan = facts.plan(class, shared).map_err(|error| cluster.refuse(error.to_string())).ok()?;
+        let plan = if params.objective.is_second_order() { plan.without_norms() } else { plan };
         let response = plan.response_elsewhere();
         cluster.aim(plan);
         Some((response, Some(Rows::of_cluster(Elsewhere::new(cluster, &self.columns, self.outline.rows)))))
@@ -130,7 +132,7 @@ impl<'p> Binned<'p> {
         };
         let ensembles_of = |class: u32, seconds: &mut Seconds| {
             let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-            let Some((response, elsewhere)) = &self.response(class, shared) else { return Vec::new() };
+            let Some((response, elsewhere)) = &self.response(class, checked) else { return Vec::new() };
             let params = &checked.for_target(|| response.mean_target());
             if params.learner == Learner::Sirus {
                 return vec![sirus::ensemble(columns, response, params, name, observer)];

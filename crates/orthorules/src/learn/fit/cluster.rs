@@ -267,15 +267,15 @@ impl Partition {
         Ok(Coded { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, rows })
     }
 
-    /// Makes rows ready for what is fitted. Targets are of no more use then, unless there are several classes.
+    /// Makes rows ready for what is fitted. Targets are of no more use then, unless each of several classes has its turn.
     fn aimed(&mut self, coded: &mut Coded, aim: &TargetPlan) -> Result<()> {
-        if !coded.rows.aims_at(aim) {
-            coded.rows.aim(aim, self.targets(&coded.roles)?)?;
-            if !coded.several {
-                self.targets = None;
-            }
+        if coded.rows.aims_at(aim) {
+            return Ok(());
         }
-        Ok(())
+        let known = self.targets(&coded.roles)?;
+        let again = (coded.several && !aim.is_shared()).then(|| known.clone());
+        let known = again.or_else(|| Some(self.targets.take()?.1)).ok_or_else(damaged)?;
+        coded.rows.aim(aim, known)
     }
 }
 

@@ -91,7 +91,7 @@ impl Answering {
             exposure: self.known.exposure.as_ref().map(pick),
         };
         let mut held = Held::new(self.columns.iter().map(|column| column.slice(rows.clone())).collect());
-        held.aim(&self.plan, &known).unwrap();
+        held.aim(&self.plan, known).unwrap();
         held
     }
 }

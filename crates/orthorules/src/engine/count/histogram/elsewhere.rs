@@ -4,6 +4,7 @@ use super::{Method, NodeCounter, Source};
 use crate::base::wire::Wire;
 use crate::codes::column::BinnedColumn;
 use crate::codes::wanted::Wanted;
+use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
 use crate::engine::count::root::RootCounts;
 use crate::engine::count::tally::{Counts, NodeCounts, Tally};
@@ -46,10 +47,17 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl NodeCounter<'_> {
+impl<'a> NodeCounter<'a> {
     /// For so many rows in all partitions, of which some are here.
     pub(crate) fn among(self, rows: usize) -> Self {
         Self { rows, ..self }
+    }
+
+    /// The same as if there were no rules: all rows are in the only cell of `one`.
+    pub(crate) fn ignoring_rules(mut self, one: &'a Cells) -> Self {
+        let target = u32::from(one.are_counted());
+        self.parts.iter_mut().flat_map(|part| &mut part.keys).for_each(|key| *key &= target);
+        Self { cells: one, ..self }
     }
 
     /// What one partition answers.
