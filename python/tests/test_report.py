@@ -174,6 +174,19 @@ def test_trends_are_told_with_their_lines(made, chromium, case):
     assert chromium.get_log("browser") == []
 
 
+def test_a_line_is_read_as_what_it_adds_to(made, chromium):
+    """With one list for several classes a weight is added to a score; no probability rises by 2.4."""
+    for case, expected in [
+        ("several classes", "the score of "),
+        ("two classes", "the odds of "),
+        ("regression", "the prediction of "),
+    ]:
+        pages.opened(chromium, made[case].page)
+        said = chromium.execute_script("return document.querySelector('.example').textContent")
+        assert expected in said and (expected == "the odds of " or " by " in said), (case, said)
+        assert ("odds against a class whose score stays" in said) == (case == "several classes")
+
+
 def test_the_page_has_the_figures_of_evaluate(made, chromium, command):
     for case in pages.CASES:
         pages.opened(chromium, made[case].page)

@@ -288,9 +288,11 @@ function sentence(view, term) {
           `(${term.shown} in the score)`,
       ]
     : [
-        view.isClasses ? 'the probability of ' : 'the prediction of ',
+        view.model.shared ? 'the score of ' : view.isClasses ? 'the probability of ' : 'the prediction of ',
         name(target),
         ` ${weight < 0 ? 'falls' : 'rises'} by ${amount}`,
+        view.model.shared &&
+          `: its odds against a class whose score stays are multiplied by ${alone(Math.exp(weight), 3)}`,
       ];
   return el('p', {}, 'If ', ruleText(term.rule), ', ', effect, '. Otherwise the rule adds nothing.');
 }
