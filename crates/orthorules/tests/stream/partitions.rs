@@ -1,6 +1,7 @@
 //! A table whose files are partitions that only answer messages: the model of one file, to the last byte.
 
 use super::*;
+use orthorules::params::Objective;
 use orthorules::{Error, Partition, fit_partitions, merge};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -274,7 +275,8 @@ fn kilobytes(what: &str) -> Option<u64> {
 }
 
 /// What a partition of ROWS rows and the fit that asks it take together, beside the codes. Run alone, with `--ignored --nocapture`. KIND
-/// may be `weights`, `whole` for weights that count rows, or `exposures` for both exposures and weights.
+/// may be `weights`, `whole` for weights that count rows, `exposures` for both exposures and weights, or `first` for these with a
+/// first-order objective.
 #[test]
 #[ignore = "takes a minute and 500 MB"]
 fn memory_of_a_partition() {
@@ -287,8 +289,9 @@ fn memory_of_a_partition() {
     let mut names: Vec<String> = (0..columns).map(|c| format!("x{c}")).collect();
     names.extend(["y", "w", "e"].map(String::from));
     let column = |name: &str, of: &[&str]| of.contains(&kind.as_str()).then(|| name.to_owned());
-    let (weight, exposure) = (column("w", &["weights", "whole", "exposures"]), column("e", &["exposures"]));
-    let ignore = [("w", &weight), ("e", &exposure)];
+    let (weight, exposure) =
+        (column("w", &["weights", "whole", "exposures", "first"]), column("e", &["exposures", "first"]));
+    let (ignore, exposed) = ([("w", &weight), ("e", &exposure)], exposure.is_some());
     let roles = Roles {
         task: exposure.is_some().then_some(Task::Poisson),
         ignore: ignore.into_iter().filter(|(_, role)| role.is_none()).map(|(name, _)| name.into()).collect(),
@@ -304,7 +307,7 @@ fn memory_of_a_partition() {
         let count = 100_000.min(rows - start);
         let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..count).map(|_| random.normal()).collect()).collect();
         let y = |r: usize| x[0][r] + f64::from(u8::from(x[1][r] > 0.0 && x[2][r] > 0.5)) * 3.0 - x[3][r].abs();
-        let y: Vec<f64> = (0..count).map(y).map(|y| if kind == "exposures" { y.exp().floor() } else { y }).collect();
+        let y: Vec<f64> = (0..count).map(y).map(|y| if exposed { y.exp().floor() } else { y }).collect();
         x.push(y);
         let whole = kind == "whole";
         x.push((0..count).map(|r| if whole { (r % 3 + 1) as f64 } else { 0.5 + (r % 7) as f64 / 3.0 }).collect());
@@ -325,7 +328,9 @@ fn memory_of_a_partition() {
         *largest = (largest.0.max(message.len()), largest.1.max(reply.len()));
         Ok(reply)
     };
-    let params = Params { max_rules: Some(8), path: Some(PathKind::Nested), threads: Some(1), ..Params::default() };
+    let objective = if kind == "first" { Objective::Ogb } else { Objective::Onb };
+    let params =
+        Params { objective, max_rules: Some(8), path: Some(PathKind::Nested), threads: Some(1), ..Params::default() };
     let (fitted, _) = fit_partitions(&roles, &params, &Silent, &trip).unwrap();
     let peak = kilobytes("VmHWM:").unwrap() - before;
     let nodes: u64 = fitted.model.ensembles[0].rules.iter().map(|rule| rule.nodes - 1).sum();
