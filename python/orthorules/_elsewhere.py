@@ -45,8 +45,10 @@ def _task(local: Any) -> str:
     return _TASKS[local.loss]
 
 
-def started(local: Any, names: dict[str, str | None], categorical: list[str]) -> _native.Fit:
-    """A fit that asks, with the parameters of an ordinary estimator; `names` has the target, weight and exposure."""
+def started(local: Any, names: dict[str, str | None], categorical: list[str], gather: Any) -> _native.Fit:
+    """A fit that asks, with the parameters of an ordinary estimator; `names` has the target, weight, exposure and offset."""
+    if gather not in ("auto", "never"):
+        raise ValueError(f"gather must be 'auto' or 'never', got {gather!r}")
     monotone = local.monotonic_cst
     if monotone is not None and not isinstance(monotone, dict):
         raise ValueError("monotonic_cst must be a dict of column names to -1, 0 or 1 here")
@@ -59,8 +61,10 @@ def started(local: Any, names: dict[str, str | None], categorical: list[str]) ->
         task=_task(local),
         weight=names["weight"],
         exposure=names["exposure"],
+        offset=names["offset"],
         positive=None if positive is None else str(positive),
         categorical=categorical,
+        gather=gather,
         preset=local.preset,
         cuts=local._cuts(),
         monotone={str(name): int(d) for name, d in (monotone or {}).items() if d},
@@ -88,12 +92,12 @@ def learned(local: Any, fit: _native.Fit, ask: Callable[[bytes], bytes]) -> tupl
     return fitted, notes
 
 
-def predicted(X: Any, text: str, method: str) -> Any:
-    """What the model in a document says of some rows."""
+def predicted(X: Any, text: str, method: str, known: dict[str, Any] | None = None) -> Any:
+    """What the model in a document says of some rows, whose exposures and offsets may be `known`."""
     if len(X) == 0:
         # There is nothing to ask an estimator.
         model = from_json(text)
         classes = getattr(model, "classes_", None)
         shape = (0, len(classes)) if method == "predict_proba" and classes is not None else (0,)
         return np.empty(shape, dtype=classes.dtype if method == "predict" and classes is not None else np.float64)
-    return getattr(from_json(text), method)(X)
+    return getattr(from_json(text), method)(X, **(known or {}))

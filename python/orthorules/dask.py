@@ -4,8 +4,9 @@
 >>> model = RuleRegressor(max_rules=9, client=client).fit("data/*.parquet", "target")  # doctest: +SKIP
 >>> model.predict(frame)  # doctest: +SKIP
 
-The rows stay on the workers as small codes. The fit runs here and asks the workers for counts, one task for each worker
-and question. Workers keep nothing that cannot be made again from the data, so any of them may be lost.
+The rows of a large table stay on the workers as small codes. The fit runs here and asks the workers for counts, one task
+for each worker and question. Workers keep nothing that cannot be made again from the data, so any of them may be lost.
+Small tables are brought here, unless gather="never" says that rows are not to leave the workers.
 """
 
 from __future__ import annotations
@@ -293,19 +294,21 @@ class _DistributedRules:
 
     _kind: ClassVar[Any]
 
-    def __init__(self, *, client: Any = None, **parameters: Any) -> None:
+    def __init__(self, *, client: Any = None, gather: str = "auto", **parameters: Any) -> None:
         self.client = client
+        self.gather = gather
         self._parameters = parameters
         self._local = self._kind(**parameters)
         self._fitted = False
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self._parameters.items())
+        kept = {} if self.gather == "auto" else {"gather": self.gather}
+        given = ", ".join(f"{name}={value!r}" for name, value in {**self._parameters, **kept}.items())
         return f"orthorules.dask.{type(self).__name__}({given})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
-        return {"client": self.client, **self._local.get_params(deep)}
+        return {"client": self.client, "gather": self.gather, **self._local.get_params(deep)}
 
     def fit(
         self,
@@ -315,7 +318,7 @@ class _DistributedRules:
         exposure: Any = None,
         *,
         categorical: list[str] | None = None,
-        offset: None = None,
+        offset: Any = None,
     ) -> Self:
         """Learns rules.
 
@@ -325,20 +328,16 @@ class _DistributedRules:
             Text names Parquet, Arrow or CSV files that every worker can read: one file, a folder or a pattern. Each file is
             a partition. The order of partitions is the order of rows.
         y : Dask Series or array in the partitions of X; with files, the name of the column
-        sample_weight, exposure : as y, optional
+        sample_weight, exposure, offset : as y, optional
         categorical : list of text, optional
             With files: columns of numbers that are categories.
-        offset : refused
-            Fold it into y (squared loss) or exposure (Poisson and gamma loss) instead.
         """
         local = self._local
-        if offset is not None:
-            raise ValueError("offset cannot be had on several machines: pass y - offset as y, or exp(offset) as exposure")
         refuse(local, "sample_weight")
         client = _client(self.client)
         if isinstance(X, str | os.PathLike):
             files = [os.path.abspath(path) for path in _native.partition_files(os.fspath(X))]
-            names = {"target": y, "weight": sample_weight, "exposure": exposure}
+            names = {"target": y, "weight": sample_weight, "exposure": exposure, "offset": offset}
             for role, name in names.items():
                 if name is not None and not isinstance(name, str):
                     raise TypeError(f"with files, {role} must be the name of a column, got {type(name).__name__}")
@@ -347,11 +346,11 @@ class _DistributedRules:
             listed = categorical if categorical is not None else _listed(local.categorical_features)
             cluster = _Cluster(client, [(i, path, "") for i, path in enumerate(files)], None, [])
         else:
-            cluster, names, listed = self._of_collections(client, X, y, sample_weight, exposure)
+            cluster, names, listed = self._of_collections(client, X, y, sample_weight, exposure, offset)
         self._learn(cluster, names, listed)
         return self
 
-    def _of_collections(self, client: Any, X: Any, y: Any, weight: Any, exposure: Any) -> Any:
+    def _of_collections(self, client: Any, X: Any, y: Any, weight: Any, exposure: Any, offset: Any) -> Any:
         local = self._local
         blocks = [_blocks(X, "X")]
         if hasattr(X, "columns"):
@@ -367,6 +366,7 @@ class _DistributedRules:
             ("target", y, "y"),
             ("weight", weight, "sample_weight"),
             ("exposure", exposure, "exposure"),
+            ("offset", offset, "offset"),
         ):
             if values is None:
                 names[role] = None
@@ -387,7 +387,8 @@ class _DistributedRules:
 
     def _learn(self, cluster: _Cluster, names: dict[str, Any], categorical: list[str]) -> None:
         try:
-            self._local, notes = learned(self._local, started(self._local, names, categorical), cluster.ask)
+            fit = started(self._local, names, categorical, self.gather)
+            self._local, notes = learned(self._local, fit, cluster.ask)
         finally:
             cluster.close()
         self._fitted = True
@@ -408,31 +409,61 @@ class _DistributedRules:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._local, name)
 
-    def _map(self, X: Any, method: str, width: int | None) -> Any:
+    def _map(self, X: Any, method: str, width: int | None, **known: Any) -> Any:
         local = self.to_local()
         text = local.to_json()
+        known = {role: values for role, values in known.items() if values is not None}
         if hasattr(X, "map_partitions"):
+            for role, values in known.items():
+                _aligned(X, values, role)
             dtype = local.classes_.dtype if method == "predict" and hasattr(local, "classes_") else np.float64
             if width is not None:
                 meta = pd.DataFrame({label: pd.Series(dtype=np.float64) for label in local.classes_})
                 return X.map_partitions(_labelled, text, method, list(local.classes_), meta=meta)
-            return X.map_partitions(_series, text, method, meta=pd.Series(dtype=dtype, name=local._model.target))
+            meta = pd.Series(dtype=dtype, name=local._model.target)
+            given = (text, method, list(known), *known.values())
+            return X.map_partitions(_series, *given, meta=meta, align_dataframes=False)
         if hasattr(X, "map_blocks"):
             X = X.rechunk({1: -1})
             dtype = local.classes_.dtype if method == "predict" and hasattr(local, "classes_") else np.float64
             if width is not None:
                 chunks = (X.chunks[0], (width,))
                 return X.map_blocks(predicted, text, method, dtype=dtype, chunks=chunks)
-            return X.map_blocks(predicted, text, method, dtype=dtype, drop_axis=1)
-        return getattr(local, method)(X)
+            columns = [_column(X, values, role) for role, values in known.items()]
+            given = (*columns, text, method, list(known))
+            return X.map_blocks(_block, *given, dtype=dtype, drop_axis=1)
+        return getattr(local, method)(X, **known)
 
     def predict(self, X: Any) -> Any:
         """Predictions in the partitions of X, still to be computed."""
         return self._map(X, "predict", None)
 
 
-def _series(X: Any, text: str, method: str) -> pd.Series:
-    return pd.Series(predicted(X, text, method), index=X.index)
+def _aligned(X: Any, values: Any, role: str) -> None:
+    """An error unless values are a series in the partitions of X."""
+    if not hasattr(values, "map_partitions"):
+        raise TypeError(f"{role} must be a Dask Series, as X is a Dask DataFrame, got {type(values).__name__}")
+    if values.npartitions != X.npartitions:
+        raise ValueError(f"{role} has {values.npartitions} partitions, X has {X.npartitions}: make them alike")
+
+
+def _column(X: Any, values: Any, role: str) -> Any:
+    """Values beside the blocks of X."""
+    if not hasattr(values, "map_blocks") or values.ndim != 1:
+        raise TypeError(f"{role} must be a Dask array of one dimension, as X is a Dask array, got {type(values).__name__}")
+    if len(values.chunks[0]) != len(X.chunks[0]):
+        raise ValueError(f"{role} has {len(values.chunks[0])} blocks, X has {len(X.chunks[0])}: make them alike")
+    return values[:, None]
+
+
+def _series(X: Any, text: str, method: str, roles: list[str], *values: Any) -> pd.Series:
+    return pd.Series(predicted(X, text, method, dict(zip(roles, values, strict=True))), index=X.index)
+
+
+def _block(X: Any, *given: Any) -> Any:
+    *values, text, method, roles = given
+    known = {role: np.ravel(column) for role, column in zip(roles, values, strict=True)}
+    return predicted(X, text, method, known)
 
 
 def _labelled(X: Any, text: str, method: str, labels: list[Any]) -> pd.DataFrame:
@@ -449,18 +480,27 @@ def _listed(given: Any) -> list[str]:
 
 
 class RuleRegressor(_DistributedRules):
-    """`orthorules.RuleRegressor` on a Dask cluster: the same parameters, and `client`.
+    """`orthorules.RuleRegressor` on a Dask cluster: the same parameters, `client` and `gather`.
 
-    Cross-validation, the bootstrap, exact search, SIRUS and trends are refused: they need all rows in one place.
+    Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds that
+    choose reg_lambda and polish, which are defaults for small tables, are refused then. Cross-validation, the bootstrap,
+    exact search, SIRUS and trends are refused in any case.
     """
 
     _kind = LocalRegressor
 
+    def predict(self, X: Any, exposure: Any = None, offset: Any = None) -> Any:
+        """Predictions in the partitions of X, still to be computed. Exposures and offsets are collections as X is. Without
+        exposures predictions are per unit of it; a model that was fitted with offsets needs them."""
+        return self._map(X, "predict", None, exposure=exposure, offset=offset)
+
 
 class RuleClassifier(_DistributedRules):
-    """`orthorules.RuleClassifier` on a Dask cluster: the same parameters but `class_weight`, and `client`.
+    """`orthorules.RuleClassifier` on a Dask cluster: the same parameters but `class_weight`, `client` and `gather`.
 
-    Cross-validation, the bootstrap, exact search, SIRUS and trends are refused: they need all rows in one place.
+    Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds that
+    choose reg_lambda and polish, which are defaults for small tables, are refused then. Cross-validation, the bootstrap,
+    exact search, SIRUS and trends are refused in any case.
     """
 
     _kind = LocalClassifier

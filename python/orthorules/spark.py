@@ -4,8 +4,9 @@
 >>> model = RuleRegressor(label_col="y", max_rules=9).fit(frame)  # doctest: +SKIP
 >>> model.transform(frame)  # doctest: +SKIP
 
-The rows stay on the executors as small codes. The fit runs on the driver and asks for counts, one small job for each
-question. Executors keep nothing that cannot be made again from the data frame, so any of them may be lost.
+The rows of a large table stay on the executors as small codes. The fit runs on the driver and asks for counts, one small
+job for each question. Executors keep nothing that cannot be made again from the data frame, so any of them may be lost.
+Small tables are brought to the driver, unless gather="never" says that rows are not to leave the executors.
 """
 
 from __future__ import annotations
@@ -70,13 +71,20 @@ class _Columns(HasLabelCol, HasPredictionCol, HasWeightCol):  # type: ignore[mis
     featuresCols: Param = Param(
         Params._dummy(),
         "featuresCols",
-        "columns that rules may use; without it all but label, weight and exposure",
+        "columns that rules may use; without it all but label, weight, exposure and offset",
         typeConverter=TypeConverters.toListString,
     )
     exposureCol: Param = Param(
         Params._dummy(),
         "exposureCol",
         "column of exposures: the mean of the label is exposure × rate",
+        typeConverter=TypeConverters.toString,
+    )
+
+    offsetCol: Param = Param(
+        Params._dummy(),
+        "offsetCol",
+        "column of offsets: a part of the score that is known, with weight 1",
         typeConverter=TypeConverters.toString,
     )
 
@@ -91,6 +99,13 @@ class _SparkRules(_Columns, Estimator, DefaultParamsReadable, DefaultParamsWrita
     _kind: ClassVar[Any]
     _model_kind: ClassVar[Any]
     _names: ClassVar[tuple[str, ...]]
+
+    gather: Param = Param(
+        Params._dummy(),
+        "gather",
+        "'auto': small tables are brought to the driver; 'never': no rows leave the executors",
+        typeConverter=TypeConverters.toString,
+    )
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -109,7 +124,7 @@ class _SparkRules(_Columns, Estimator, DefaultParamsReadable, DefaultParamsWrita
         for name in parameters:
             if name not in defaults:
                 raise TypeError(f"{type(self).__name__} got an unexpected keyword argument {name!r}")
-        self._setDefault(**defaults)
+        self._setDefault(**defaults, gather="auto")
         self._set(**{name: value for name, value in columns.items() if value is not None})
         self._set(**parameters)
 
@@ -122,7 +137,7 @@ class _SparkRules(_Columns, Estimator, DefaultParamsReadable, DefaultParamsWrita
         if type(dataset).__module__.startswith("pyspark.sql.connect"):
             raise TypeError("orthorules.spark needs a classic Spark session: Spark Connect does not show partitions")
         names = {"target": self.getLabelCol(), "weight": self._named("weightCol")}
-        names["exposure"] = self._named("exposureCol")
+        names |= {"exposure": self._named("exposureCol"), "offset": self._named("offsetCol")}
         roles = [name for name in names.values() if name is not None]
         features = self._named("featuresCols")
         if features is None:
@@ -148,7 +163,7 @@ class _SparkRules(_Columns, Estimator, DefaultParamsReadable, DefaultParamsWrita
         local = self._local()
         refuse(local, "weight_col")
         frame, names, categorical = self._table(dataset, local)
-        fit = started(local, names, categorical)
+        fit = started(local, names, categorical, self.getOrDefault(self.gather))
         rows, whole = Rows(frame), False
         try:
             fitted, notes = learned(local, fit, rows.ask)
@@ -198,9 +213,13 @@ class _SparkModel(_Columns, Model, MLReadable, MLWritable):  # type: ignore[misc
     def _transform(self, dataset: Any) -> Any:
         outputs = {what: output for what, output in self._outputs().items() if output[0]}
         needed = self._needed(dataset)
-        exposure = self._local._model.exposure
-        if exposure is not None and exposure in dataset.columns:
-            needed.append(exposure)
+        model = self._local._model
+        # What is known of rows beside their features.
+        known = {"exposure": model.exposure, "offset": model.offset}
+        known = {role: name for role, name in known.items() if name is not None and name in dataset.columns}
+        if model.offset is not None and "offset" not in known:
+            raise ValueError(f"the data frame has no column {model.offset!r}: the model was fitted with these offsets")
+        needed.extend(known.values())
         # A model without rules needs no column, but rows.
         columns = _chosen(dataset, needed) or [F.lit(0.0).alias("rows")]
         schema = to_arrow_schema(dataset.select(*columns).schema)
@@ -211,7 +230,7 @@ class _SparkModel(_Columns, Model, MLReadable, MLWritable):  # type: ignore[misc
         def said(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             local = from_json(text)
             for batch in batches:
-                yield _said(local, batch, schema, exposure, wanted)
+                yield _said(local, batch, schema, known, wanted)
 
         struct = F.struct(*columns)
         # A name that no column has.
@@ -234,22 +253,20 @@ class _SparkModel(_Columns, Model, MLReadable, MLWritable):  # type: ignore[misc
         return _Reader(cls)
 
 
-def _said(local: Any, batch: pd.DataFrame, schema: Any, exposure: str | None, wanted: tuple[str, ...]) -> pd.DataFrame:
-    """What a model says of some rows."""
+def _said(local: Any, batch: pd.DataFrame, schema: Any, known: dict[str, str], wanted: tuple[str, ...]) -> pd.DataFrame:
+    """What a model says of some rows, whose exposures and offsets are the columns `known`."""
     import pyarrow as pa
 
     # Types are those of the data frame, also where all values are missing.
     X = pa.Table.from_pandas(batch, schema=schema, preserve_index=False)
-    exposures: tuple[Any, ...] = ()
-    if exposure is not None and exposure in X.column_names:
-        exposures = (X.column(exposure).to_numpy(),)
-        X = X.drop_columns([exposure])
-        if X.num_columns == 0:
-            X = X.append_column("rows", pa.array(np.zeros(len(batch))))
+    given = {role: X.column(name).to_numpy() for role, name in known.items()}
+    X = X.drop_columns(list(known.values()))
+    if X.num_columns == 0:
+        X = X.append_column("rows", pa.array(np.zeros(len(batch))))
     found: dict[str, Any] = {}
     for what in wanted:
         if what == "prediction":
-            found[what] = local.predict(X, *exposures)
+            found[what] = local.predict(X, **given)
         elif what == "probability":
             found[what] = list(local.predict_proba(X))
         else:
@@ -285,7 +302,8 @@ class _Reader(MLReader):  # type: ignore[misc]
 
 
 class RuleRegressionModel(_SparkModel):
-    """Rules that predict numbers. `transform` adds the prediction: with the exposure, where its column is there."""
+    """Rules that predict numbers. `transform` adds the prediction: with the exposure, where its column is there. The offset
+    must be there if the model was fitted with one."""
 
     def _outputs(self) -> dict[str, tuple[str, Any]]:
         return {"prediction": (self.getPredictionCol(), T.DoubleType())}
@@ -319,9 +337,11 @@ class RuleClassificationModel(_SparkModel, HasProbabilityCol, HasRawPredictionCo
 
 
 class RuleRegressor(_SparkRules):
-    """`orthorules.RuleRegressor` on Spark: the same parameters, and the names of columns.
+    """`orthorules.RuleRegressor` on Spark: the same parameters, `gather` and the names of columns.
 
-    Cross-validation, the bootstrap, exact search, SIRUS and trends are refused: they need all rows in one place.
+    Small tables are brought to the driver. gather="never" leaves all rows where they are: folds that choose reg_lambda
+    and polish, which are defaults for small tables, are refused then. Cross-validation, the bootstrap, exact search,
+    SIRUS and trends are refused in any case.
     """
 
     _kind = LocalRegressor
@@ -334,18 +354,23 @@ class RuleRegressor(_SparkRules):
         features_cols: list[str] | None = None,
         weight_col: str | None = None,
         exposure_col: str | None = None,
+        offset_col: str | None = None,
         prediction_col: str = "prediction",
+        gather: str = "auto",
         **parameters: Any,
     ) -> None:
         super().__init__()
         columns = {"labelCol": label_col, "featuresCols": features_cols, "weightCol": weight_col}
-        self._given({**columns, "exposureCol": exposure_col, "predictionCol": prediction_col}, parameters)
+        columns |= {"exposureCol": exposure_col, "offsetCol": offset_col, "gather": gather}
+        self._given({**columns, "predictionCol": prediction_col}, parameters)
 
 
 class RuleClassifier(_SparkRules, HasProbabilityCol, HasRawPredictionCol):  # type: ignore[misc]
-    """`orthorules.RuleClassifier` on Spark: the same parameters but `class_weight`, and the names of columns.
+    """`orthorules.RuleClassifier` on Spark: the same parameters but `class_weight`, `gather` and the names of columns.
 
-    Cross-validation, the bootstrap, exact search, SIRUS and trends are refused: they need all rows in one place.
+    Small tables are brought to the driver. gather="never" leaves all rows where they are: folds that choose reg_lambda
+    and polish, which are defaults for small tables, are refused then. Cross-validation, the bootstrap, exact search,
+    SIRUS and trends are refused in any case.
     """
 
     _kind = LocalClassifier
@@ -361,10 +386,11 @@ class RuleClassifier(_SparkRules, HasProbabilityCol, HasRawPredictionCol):  # ty
         prediction_col: str = "prediction",
         probability_col: str = "probability",
         raw_prediction_col: str = "rawPrediction",
+        gather: str = "auto",
         **parameters: Any,
     ) -> None:
         super().__init__()
         columns = {"labelCol": label_col, "featuresCols": features_cols, "weightCol": weight_col}
-        columns["exposureCol"] = exposure_col
+        columns |= {"exposureCol": exposure_col, "gather": gather}
         outputs = {"predictionCol": prediction_col, "probabilityCol": probability_col}
         self._given({**columns, **outputs, "rawPredictionCol": raw_prediction_col}, parameters)

@@ -4,7 +4,7 @@ use crate::errors::{defect, exception, guarded};
 use crate::fit::{Seconds, Watcher, parameters};
 use crate::model::Model;
 use crate::words::in_python;
-use orthorules::{Error, Roles, Task};
+use orthorules::{Error, Gather, Roles, Task};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -48,8 +48,8 @@ impl Fit {
     /// The parameters are those of `fit`.
     #[new]
     #[pyo3(signature = (
-        *, target, task = None, weight = None, exposure = None, positive = None, categorical = Vec::new(),
-        ignore = Vec::new(), preset = None, cuts = None, monotone = None, **options
+        *, target, task = None, weight = None, exposure = None, offset = None, positive = None, categorical = Vec::new(),
+        ignore = Vec::new(), gather = "auto", preset = None, cuts = None, monotone = None, **options
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -57,18 +57,21 @@ impl Fit {
         task: Option<&str>,
         weight: Option<String>,
         exposure: Option<String>,
+        offset: Option<String>,
         positive: Option<String>,
         categorical: Vec<String>,
         ignore: Vec<String>,
+        gather: &str,
         preset: Option<&str>,
         cuts: Option<BTreeMap<String, Vec<f64>>>,
         monotone: Option<BTreeMap<String, i8>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let task: Option<Task> = task.map(str::parse).transpose().map_err(exception)?;
+        let gather: Gather = gather.parse().map_err(exception)?;
         let params = parameters(preset, cuts, monotone, options)?;
         params.check(task.unwrap_or(Task::Regression).loss(), 1).map_err(exception)?;
-        let roles = Roles { target, task, positive, weight, exposure, ignore, categorical, ..Roles::default() };
+        let roles = Roles { target, task, positive, weight, exposure, offset, ignore, categorical, ..Roles::default() };
         let (events, incoming) = mpsc::channel();
         let (replies, answers) = mpsc::channel::<Vec<u8>>();
         let (steps, news) = mpsc::channel();
@@ -83,7 +86,7 @@ impl Fit {
             answers.recv().map_err(|_| Error::Interrupted)
         };
         std::thread::Builder::new().name("orthorules fit".into()).spawn(move || {
-            let learn = || orthorules::fit_partitions(&roles, &params, &watcher, &trip);
+            let learn = || orthorules::fit_partitions(&roles, &params, gather, &watcher, &trip);
             let outcome = catch_unwind(AssertUnwindSafe(learn)).ok().map(Box::new);
             let _ = events.send(Event::Done(outcome));
         })?;

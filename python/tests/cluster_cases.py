@@ -1,5 +1,6 @@
 """Tables and options that fits on clusters are tried with, and the bytes that the command line writes."""
 
+import json
 import subprocess
 import sys
 
@@ -28,16 +29,19 @@ def table(rows=ROWS, seed=3):
     frame["amount"] = np.exp(noisy / 2)
     frame["two"] = np.where(noisy > 0.5, "yes", "no")
     frame["three"] = np.select([noisy > 1, noisy > 0], ["high", "mid"], "low")
+    frame["o"] = np.round(random.normal(size=rows) / 3, 3)
     return frame
 
 
-ROLES = ["w", "whole", "e", "number", "count", "amount", "two", "three"]
-# With these no rows leave their partitions, although the table is small.
-STAYING = (["--polish", "off", "--reg-lambda", "2"], {"polish": "off", "reg_lambda": 2.0})
+ROLES = ["w", "whole", "e", "o", "number", "count", "amount", "two", "three"]
+# What needs no rows in one place. By default small tables are brought together all the same.
+PLAIN = (["--polish", "off", "--reg-lambda", "2"], {"polish": "off", "reg_lambda": 2.0})
+STAYING = {"gather": "never"}
 
 
 def staying(target, weight, exposure, options, kind, parameters):
-    return target, weight, exposure, [*options, *STAYING[0]], kind, {**parameters, **STAYING[1]}
+    """No rows leave their partitions, although the table is small."""
+    return target, weight, exposure, [*options, *PLAIN[0]], kind, {**parameters, **PLAIN[1], **STAYING}
 
 
 # Target, weight, exposure, options of the command line, and those of the estimator.
@@ -46,13 +50,14 @@ CASES = {
     "weights": staying("number", "w", None, [], "RuleRegressor", {}),
     "whole weights": staying("number", "whole", None, [], "RuleRegressor", {}),
     "two classes": staying("two", None, None, [], "RuleClassifier", {}),
-    "three classes": ("three", "w", None, [], "RuleClassifier", {}),
+    "three classes": ("three", "w", None, [], "RuleClassifier", STAYING),
     "one against the rest": (
-        "three", None, None, ["--multiclass", "one-vs-rest"], "RuleClassifier", {"multiclass": "one-vs-rest"},
+        "three", None, None, ["--multiclass", "one-vs-rest"], "RuleClassifier",
+        {"multiclass": "one-vs-rest", **STAYING},
     ),
     "counts": staying("count", "w", "e", ["--task", "poisson"], "RuleRegressor", {"loss": "poisson"}),
     "amounts": staying("amount", None, "e", ["--task", "gamma"], "RuleRegressor", {"loss": "gamma"}),
-    "nested": ("number", None, None, ["--path", "nested"], "RuleRegressor", {"path": "nested"}),
+    "nested": ("number", None, None, ["--path", "nested"], "RuleRegressor", {"path": "nested", **STAYING}),
     "beam": staying(
         "two", None, None, ["--search", "beam", "--beam-width", "3"], "RuleClassifier",
         {"search": "beam", "beam_width": 3},
@@ -61,8 +66,13 @@ CASES = {
         "number", None, None, ["--monotone", "x0=+1"], "RuleRegressor", {"monotonic_cst": {"x0": 1}},
     ),
     "paper": ("count", None, "e", ["--task", "poisson", "--preset", "cob"], "RuleRegressor",
-              {"loss": "poisson", "preset": "cob"}),
+              {"loss": "poisson", "preset": "cob", **STAYING}),
+    "offsets": staying("number", "w", None, [], "RuleRegressor", {}),
+    "offsets of counts": staying("count", "w", "e", ["--task", "poisson"], "RuleRegressor", {"loss": "poisson"}),
+    "offsets of amounts": staying("amount", None, None, ["--task", "gamma"], "RuleRegressor", {"loss": "gamma"}),
     # All rows are brought to one place.
+    "offsets, defaults": ("number", None, None, [], "RuleRegressor", {}),
+    "offsets, defaults of counts": ("count", None, "e", ["--task", "poisson"], "RuleRegressor", {"loss": "poisson"}),
     "defaults": ("number", None, None, [], "RuleRegressor", {}),
     "defaults, whole weights": ("number", "whole", None, [], "RuleRegressor", {}),
     "defaults, two classes": ("two", "w", None, [], "RuleClassifier", {}),
@@ -70,6 +80,18 @@ CASES = {
     "defaults, monotone": (
         "amount", None, "e", ["--task", "gamma", "--monotone", "x0=+1"], "RuleRegressor",
         {"loss": "gamma", "monotonic_cst": {"x0": 1}},
+    ),
+    "brought together": ("number", None, None, PLAIN[0], "RuleRegressor", PLAIN[1]),
+    "brought together, three classes": ("three", "w", None, [], "RuleClassifier", {}),
+    "brought together, one against the rest": (
+        "three", None, None, ["--multiclass", "one-vs-rest"], "RuleClassifier", {"multiclass": "one-vs-rest"},
+    ),
+    "brought together, nested": (
+        "number", "w", None, ["--path", "nested"], "RuleRegressor", {"path": "nested", "gather": "auto"},
+    ),
+    "brought together, paper": (
+        "count", None, "e", ["--task", "poisson", "--preset", "cob"], "RuleRegressor",
+        {"loss": "poisson", "preset": "cob"},
     ),
     "polish": (
         "number", None, None, ["--polish", "full", "--reg-lambda", "cv"], "RuleRegressor",
@@ -82,6 +104,23 @@ EVEN = [k * ROWS // 16 for k in range(1, 16)]
 ODD = [0, 0, 1, 2, 9, ROWS - 3, ROWS - 3, ROWS]
 
 
+# Cases with offsets, beside what else they have.
+OFFSETS = {name: name.startswith("offsets") for name in CASES}
+
+
+def most_trips(name, text):
+    """How often a fit that comes to this model may ask, where it need not ask more often because its small table stays."""
+    if CASES[name][-1].get("gather") == "never":
+        return float("inf")
+
+    def searched(part):
+        parts = part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+        own = part["nodes"] - 1 if isinstance(part, dict) and "nodes" in part else 0
+        return own + sum(searched(inner) for inner in parts)
+
+    return 5 + searched(json.loads(text))
+
+
 class Expected:
     """The bytes that the command line writes, by case."""
 
@@ -91,9 +130,11 @@ class Expected:
     def __call__(self, name):
         if name not in self._known:
             target, weight, exposure, options, *_ = CASES[name]
-            roles = [*(["--weight", weight] if weight else []), *(["--exposure", exposure] if exposure else [])]
+            offset = "o" if OFFSETS[name] else None
+            named = {"--weight": weight, "--exposure": exposure, "--offset": offset}
+            roles = [part for flag, column in named.items() if column for part in (flag, column)]
             source, model = self._folder / "table.parquet", self._folder / "model.json"
-            left_out = [c for c in ROLES if c not in (target, weight, exposure)]
+            left_out = [c for c in ROLES if c not in (target, weight, exposure, offset)]
             table().drop(columns=left_out).to_parquet(source, index=False)
             command = [sys.executable, "-m", "orthorules", "fit", str(source), "--target", target, "--cv", "none"]
             limits = ["--max-complexity", str(self._complexity), "-o", str(model), "--quiet"]

@@ -14,7 +14,7 @@ dd = pytest.importorskip("dask.dataframe")
 da = pytest.importorskip("dask.array")
 
 import orthorules.dask as rules  # noqa: E402
-from cluster_cases import CASES, EVEN, ODD, ROLES, ROWS, Expected, table  # noqa: E402
+from cluster_cases import CASES, EVEN, ODD, OFFSETS, ROLES, ROWS, Expected, most_trips, table  # noqa: E402
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def fitted(name, client, frame, ends, **more):
     target, weight, exposure, *_ = CASES[name]
     whole = cut(frame, ends)
     features = [c for c in frame.columns if c not in ROLES]
-    arguments = {"sample_weight": weight, "exposure": exposure}
+    arguments = {"sample_weight": weight, "exposure": exposure, "offset": "o" if OFFSETS[name] else None}
     given = {role: whole[column] for role, column in arguments.items() if column}
     return estimator(name, client, **more).fit(whole[features], whole[target], **given)
 
@@ -73,7 +73,9 @@ def fitted(name, client, frame, ends, **more):
 @pytest.mark.parametrize("name", CASES)
 def test_the_bytes_of_the_command_line(client, expected, name):
     for ends in [ODD] if name != "regression" else [[], [400, 800], EVEN, ODD]:
-        assert fitted(name, client, table(), ends).to_json() == expected(name), (name, ends)
+        model = fitted(name, client, table(), ends)
+        assert model.to_json() == expected(name), (name, ends)
+        assert len(model.rounds_) <= most_trips(name, expected(name)), (name, ends)
 
 
 def test_large_replies_are_put_together_by_a_worker(client, expected, monkeypatch):
@@ -126,6 +128,45 @@ def test_predictions_stay_in_their_partitions(client):
     found = model.predict_proba(whole).compute()
     assert list(found.columns) == list(local.classes_)
     np.testing.assert_array_equal(found, local.predict_proba(frame))
+
+
+def test_offsets_and_exposures_go_with_predictions(client):
+    frame = table(300)
+    model = fitted("offsets of counts", client, frame, [100, 100])
+    whole, local = cut(frame, [100, 100]), model.to_local()
+    found = model.predict(whole, exposure=whole["e"], offset=whole["o"]).compute()
+    np.testing.assert_array_equal(found, local.predict(frame, exposure=frame["e"], offset=frame["o"]))
+    rates = model.predict(whole, offset=whole["o"]).compute()
+    np.testing.assert_array_equal(rates, local.predict(frame, offset=frame["o"]))
+    np.testing.assert_array_equal(model.predict(frame, offset=frame["o"]), local.predict(frame, offset=frame["o"]))
+    with pytest.raises(ValueError, match="fitted with offset"):
+        model.predict(whole).compute()
+    with pytest.raises(TypeError, match="offset must be a Dask Series"):
+        model.predict(whole, offset=frame["o"])
+    with pytest.raises(ValueError, match="offset has 1 partitions, X has 3: make them alike"):
+        model.predict(whole, offset=cut(frame, [])["o"])
+    X, y, o = (frame[["x0", "x1"]].to_numpy(), frame["number"].to_numpy(), frame["o"].to_numpy())
+    chunks = [da.from_array(X, chunks=(90, 1)), da.from_array(y, chunks=90), da.from_array(o, chunks=90)]
+    model = rules.RuleRegressor(client=client, max_rules=3).fit(chunks[0], chunks[1], offset=chunks[2])
+    found = model.predict(chunks[0], offset=chunks[2]).compute()
+    np.testing.assert_array_equal(found, model.to_local().predict(X, offset=o))
+    with pytest.raises(TypeError, match="offset must be a Dask array"):
+        model.predict(chunks[0], offset=o)
+
+
+def test_offsets_are_checked_with_the_row_of_the_whole(client, tmp_path):
+    frame = table(60)[["x0", "x1", "number", "two", "o"]]
+    frame.loc[40, "o"] = np.inf
+    for i, (a, b) in enumerate([(0, 20), (20, 60)]):
+        frame.iloc[a:b].to_parquet(tmp_path / f"part-{i}.parquet", index=False)
+    bad = 'offset column "o", row 41: an offset must be a finite number, got inf'
+    with pytest.raises(ValueError, match=bad):
+        rules.RuleRegressor(client=client).fit(str(tmp_path), "number", offset="o")
+    whole = cut(frame, [20])
+    with pytest.raises(ValueError, match=bad):
+        rules.RuleRegressor(client=client).fit(whole[["x0"]], whole["number"], offset=whole["o"])
+    with pytest.raises(ValueError, match="offset needs task regression, poisson or gamma"):
+        rules.RuleClassifier(client=client).fit(whole[["x0"]], whole["two"], offset=whole["x1"])
 
 
 def killed_in(client, monkeypatch, name, round_, when=0.0, **more):
@@ -196,6 +237,23 @@ def test_what_needs_all_rows_is_refused(client):
         rules.RuleRegressor(client=client, no_such_parameter=1)
     with pytest.raises(ValueError, match="not fitted"):
         rules.RuleRegressor(client=client).predict(whole)
+
+
+def test_rows_that_must_stay_are_not_asked_for(client):
+    whole = cut(table(200), [80])
+    never = rules.RuleRegressor(client=client, gather="never")
+    assert never.get_params()["gather"] == "never" and "gather='never'" in repr(never)
+    for options in ({}, {"polish": "off"}, {"reg_lambda": 2.0}, {"path": "best"}):
+        with pytest.raises(ValueError, match='set polish="off" and a number for reg_lambda'):
+            rules.RuleRegressor(client=client, gather="never", **options).fit(whole[["x0", "x1"]], whole["number"])
+    with pytest.raises(ValueError, match="gather must be 'auto' or 'never', got 'always'"):
+        rules.RuleRegressor(client=client, gather="always").fit(whole[["x0"]], whole["number"])
+    # The codes of 200 rows in one byte each would be in a reply.
+    plain = {"client": client, "polish": "off", "reg_lambda": 1.0, "max_rules": 2}
+    here = rules.RuleRegressor(**plain).fit(whole[["x0"]], whole["number"])
+    there = rules.RuleRegressor(**plain, gather="never").fit(whole[["x0"]], whole["number"])
+    assert here.to_json() == there.to_json()
+    assert len(here.rounds_) <= 5 and here.rounds_[-1][1] > 200 * 9
 
 
 def test_bad_data_is_told_in_a_line(client):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cluster_cases import CASES, EVEN, ODD, ROLES, Expected, table
+from cluster_cases import CASES, EVEN, ODD, OFFSETS, ROLES, Expected, most_trips, table
 
 sql = pytest.importorskip("pyspark.sql", reason="SKIPPED: fits on Spark were not run: pyspark is not installed")
 if shutil.which("java") is None:
@@ -89,6 +89,8 @@ def cut(session, frame, ends):
 def estimator(name, frame, **more):
     target, weight, exposure, _, kind, options = CASES[name]
     columns = {"label_col": target, "weight_col": weight, "exposure_col": exposure}
+    if OFFSETS[name]:
+        columns["offset_col"] = "o"
     features = [c for c in frame.columns if c not in ROLES]
     return getattr(rules, kind)(**columns, features_cols=features, max_complexity=COMPLEXITY, **options, **more)
 
@@ -108,9 +110,11 @@ def test_the_bytes_of_the_command_line_whatever_the_partitions(session, expected
     assert all(sent > 0 and came > 0 for sent, came, _ in model.rounds_)
 
 
-@pytest.mark.parametrize("name", ["two classes", "three classes", "counts"])
+@pytest.mark.parametrize("name", ["two classes", "three classes", "counts", "brought together, nested", "offsets"])
 def test_the_bytes_of_the_command_line(session, expected, name):
-    assert fitted(name, session, ODD).to_json() == expected(name)
+    model = fitted(name, session, ODD)
+    assert model.to_json() == expected(name)
+    assert len(model.rounds_) <= most_trips(name, expected(name))
 
 
 def test_replies_of_many_partitions_are_merged_in_order(session, expected, monkeypatch):
@@ -156,6 +160,21 @@ def test_numbers_are_predicted_in_a_pipeline_and_from_files(session, tmp_path):
     unfitted.write().overwrite().save(path)
     stage = Pipeline.load(path).getStages()[1]
     assert stage.extractParamMap() == {stage.getParam(p.name): v for p, v in counts.extractParamMap().items()}
+
+
+def test_offsets_go_with_predictions(session, tmp_path):
+    frame = table(300)
+    whole = cut(session, frame, [100])
+    model = estimator("offsets of counts", frame).fit(whole)
+    local = model.to_local()
+    found = model.transform(whole).toPandas()["prediction"]
+    np.testing.assert_array_equal(found, local.predict(frame, exposure=frame["e"], offset=frame["o"]))
+    model.write().overwrite().save(str(tmp_path / "model"))
+    again = rules.RuleRegressionModel.load(str(tmp_path / "model"))
+    rates = again.transform(whole.drop("e")).toPandas()["prediction"]
+    np.testing.assert_array_equal(rates, local.predict(frame, offset=frame["o"]))
+    with pytest.raises(ValueError, match="no column 'o': the model was fitted with these offsets"):
+        model.transform(whole.drop("o"))
 
 
 def test_classes_are_predicted_as_pyspark_does(session, tmp_path):
@@ -360,7 +379,7 @@ def test_a_source_that_changes_ends_the_fit(session, tmp_path):
             shutil.rmtree(folder)
 
     frame = session.range(0, 200, 1, 2).mapInArrow(scaled, "x double, y double")
-    with at_round(4, change).patched(), pytest.raises(ValueError, match="partition 0 has other rows than before"):
+    with at_round(3, change).patched(), pytest.raises(ValueError, match="partition 0 has other rows than before"):
         rules.RuleRegressor(label_col="y").fit(frame)
 
 
@@ -457,6 +476,10 @@ def test_what_cannot_be_is_told_in_a_line(session):
     for options in ({"cv": 3}, {"bootstrap": 20}, {"search": "exact"}, {"preset": "sirus"}, {"terms": "linear"}):
         with pytest.raises(ValueError, match="several machines"):
             rules.RuleRegressor(**plain, **options).fit(whole)
+    with pytest.raises(ValueError, match='set polish="off" and a number for reg_lambda'):
+        rules.RuleRegressor(**plain, gather="never").fit(whole)
+    with pytest.raises(ValueError, match="gather must be 'auto' or 'never', got 'always'"):
+        rules.RuleRegressor(**plain, gather="always").fit(whole)
     with pytest.raises(ValueError, match="class_weight .*: pass weight_col"):
         rules.RuleClassifier(**plain, class_weight="balanced").fit(whole)
     for columns, text in [

@@ -76,6 +76,8 @@ pub use data::{generate, loss, problem, table, warning};
 #[cfg(feature = "files")]
 pub use learn::fit::cluster::{Partition, Trip, fit_partitions, merge};
 pub use learn::fit::fit;
+#[cfg(feature = "files")]
+pub use learn::fit::gathered::Gather;
 pub use learn::fitted::Fitted;
 pub use learn::seconds::Seconds;
 pub use model::Model;

@@ -59,6 +59,26 @@ pub(crate) fn whole_exposure<'p>(
     }
 }
 
+/// Folds offsets into targets, or into exposures where rules multiply. What is not known to multiply does not.
+#[cfg(feature = "files")]
+pub(crate) fn fold(task: Option<Task>, target: &mut [f64], exposure: &mut Option<Vec<f64>>, offset: &[f64]) {
+    if task.is_some_and(Task::is_multiplied) {
+        *exposure = Some(folded(exposure.as_deref(), offset));
+    } else {
+        target.iter_mut().zip(offset).for_each(|(y, offset)| *y -= offset);
+    }
+}
+
+/// The first row with which nothing can be counted once its offset is folded into it.
+#[cfg(feature = "files")]
+pub(crate) fn first_bad(task: Option<Task>, target: &[f64], exposure: Option<&[f64]>) -> Option<usize> {
+    if task.is_some_and(Task::is_multiplied) {
+        exposure?.iter().position(|&e| !is_exposure(e))
+    } else {
+        target.iter().position(|y| !y.is_finite())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,6 +26,12 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
+    /// Whether a fit counts with exposures: such as rows have, or offsets where rules multiply.
+    #[cfg(feature = "files")]
+    pub(crate) fn is_exposed(&self) -> bool {
+        self.exposure.is_some() || (self.offset.is_some() && self.task.is_multiplied())
+    }
+
     /// An error unless `name` is a numeric column that conditions may use; `role` is what it was named for.
     pub(crate) fn require_numeric(&self, role: &'static str, name: &str) -> Result<()> {
         match self.specs.iter().find(|c| c.name == *name).map(|c| c.kind) {

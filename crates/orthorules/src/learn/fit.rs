@@ -5,7 +5,7 @@ pub(crate) mod cluster;
 #[cfg(test)]
 mod elsewhere;
 #[cfg(feature = "files")]
-mod gathered;
+pub(crate) mod gathered;
 #[cfg(test)]
 mod offsets;
 #[cfg(test)]

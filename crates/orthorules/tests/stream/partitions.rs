@@ -2,7 +2,7 @@
 
 use super::*;
 use orthorules::params::Objective;
-use orthorules::{Error, Partition, fit_partitions, merge};
+use orthorules::{Error, Gather, Partition, fit_partitions, merge};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -43,13 +43,18 @@ impl Partitions {
     }
 }
 
-pub(super) fn partitioned(files: Vec<PathBuf>, roles: &Roles, params: &Params) -> Result<String, String> {
+pub(super) fn partitioned(
+    files: Vec<PathBuf>,
+    roles: &Roles,
+    params: &Params,
+    gather: Gather,
+) -> Result<String, String> {
     let partitions = Partitions::new(files);
-    let fitted = fit_partitions(roles, params, &Silent, &|message| partitions.trip(message));
+    let fitted = fit_partitions(roles, params, gather, &Silent, &|message| partitions.trip(message));
     fitted.map(|(fitted, _)| fitted.model.to_json()).map_err(|error| error.to_string())
 }
 
-/// Parameters with which no rows leave their partitions.
+/// Parameters with which rows may stay in their partitions.
 pub(super) fn staying() -> Params {
     Params {
         polish: Some(orthorules::params::Polish::Off),
@@ -65,15 +70,46 @@ fn what_needs_all_rows_is_refused_in_a_line() {
     let draws = Params { bootstrap: Some(20), ..Params::default() };
     let trends = Params { terms: orthorules::params::Terms::Linear, ..Params::default() };
     for params in [exact, folds, draws, trends, orthorules::params::Preset::Sirus.params()] {
-        let message = partitioned(Vec::new(), &roles(), &params).unwrap_err();
+        let message = partitioned(Vec::new(), &roles(), &params, Gather::WhereSmall).unwrap_err();
         assert!(message.contains("several machines") && !message.contains('\n'), "{message}");
     }
     let groups = Roles { groups: Some("x".into()), ..roles() };
-    assert!(partitioned(Vec::new(), &groups, &Params::default()).unwrap_err().contains("groups"));
-    let offset = Roles { offset: Some("x".into()), ..roles() };
-    assert!(
-        partitioned(Vec::new(), &offset, &Params::default()).unwrap_err().starts_with("an offset cannot be had on")
-    );
+    let refused = |roles| partitioned(Vec::new(), roles, &Params::default(), Gather::WhereSmall).unwrap_err();
+    assert!(refused(&groups).contains("groups"));
+}
+
+/// Rows that must stay are not asked for, and what would need them is told in a line with its remedy.
+#[test]
+fn rows_stay_where_they_are_if_they_must() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    std::fs::write(&file, parquet_of(&batches(&rows(300, 3)))).unwrap();
+    let few = Params { max_rules: Some(4), cv: None, ..Params::default() };
+    let polished = Params { polish: Some(orthorules::params::Polish::Full), ..staying() };
+    let folds = Params { reg_lambda: Some(orthorules::params::RegLambda::Cv), ..staying() };
+    for (params, what) in [(&few, "a penalty by folds"), (&polished, "polish"), (&folds, "a penalty by folds")] {
+        let told = partitioned(vec![file.clone()], &roles(), params, Gather::Never).unwrap_err();
+        let remedy = "set polish=\"off\" and a number for reg_lambda";
+        let expected = format!("but {what} needs all of them in one place: {remedy}");
+        assert!(told.starts_with("gather \"never\" leaves rows where they are, ") && told.ends_with(&expected), "{told}");
+    }
+    let table = read(&file, &roles().read_options()).unwrap();
+    for (params, gather, gathered) in [
+        (&few, Gather::WhereSmall, true),
+        (&Params { max_rules: Some(4), ..staying() }, Gather::WhereSmall, true),
+        (&Params { max_rules: Some(4), ..staying() }, Gather::Never, false),
+    ] {
+        let expected = fit(&Problem::new(table.clone(), &roles()).unwrap(), params, &Silent).unwrap().model;
+        let partitions = Partitions::new(vec![file.clone()]);
+        let trip = |message: &[u8]| partitions.trip(message);
+        let (found, _) = fit_partitions(&roles(), params, gather, &Silent, &trip).unwrap();
+        assert_eq!(found.model.to_json(), expected.to_json(), "{gather:?}");
+        let trips = *partitions.trips.lock().unwrap();
+        assert_eq!(trips <= 5, gathered, "{gather:?}: {trips}");
+    }
+    let unknown = "always".parse::<Gather>().unwrap_err().to_string();
+    assert_eq!(unknown, "gather must be auto or never, got always");
+    assert_eq!(["auto", "never"].map(|text| text.parse().ok()), [Some(Gather::WhereSmall), Some(Gather::Never)]);
 }
 
 #[test]
@@ -100,7 +136,7 @@ fn a_source_that_is_not_what_it_was_ends_the_fit() {
         }
         partitions.trip(message)
     };
-    let error = fit_partitions(&roles(), &small(), &Silent, &trip).unwrap_err().to_string();
+    let error = fit_partitions(&roles(), &small(), Gather::Never, &Silent, &trip).unwrap_err().to_string();
     assert_eq!(error, "partition 0 changed while it was read");
 }
 
@@ -119,7 +155,7 @@ fn a_cluster_that_fails_in_the_middle_ends_the_fit_with_its_error() {
             }
             partitions.trip(message)
         };
-        let outcome = fit_partitions(&roles(), &small(), &Silent, &trip).map(|_| ());
+        let outcome = fit_partitions(&roles(), &small(), Gather::Never, &Silent, &trip).map(|_| ());
         let refused = *refused.lock().unwrap();
         assert_eq!(outcome.err().map(|e| e.to_string()), refused.then(|| "all workers are gone".to_owned()), "{last}");
         refusals += usize::from(refused);
@@ -127,12 +163,13 @@ fn a_cluster_that_fails_in_the_middle_ends_the_fit_with_its_error() {
     assert!(refusals > 5);
 }
 
-/// A table with a target of numbers and one of names, weights and exposures.
+/// A table with a target of numbers and one of names, weights, exposures and offsets.
 struct Odd {
     y: Vec<Option<f64>>,
     label: Vec<Option<String>>,
     w: Vec<f64>,
     e: Vec<f64>,
+    o: Vec<f64>,
 }
 
 /// What is tried, what it does to the table, and the roles of its columns.
@@ -145,30 +182,35 @@ impl Odd {
             label: (0..rows).map(|r| Some(["a", "b", "c"][r % 5 % 3].to_owned())).collect(),
             w: (0..rows).map(|r| (r % 4) as f64).collect(),
             e: (0..rows).map(|r| 0.5 + (r % 3) as f64).collect(),
+            o: (0..rows).map(|r| (r * r % 13) as f64 / 7.0 - 0.9).collect(),
         }
     }
 
-    fn batch(&self, rows: std::ops::Range<usize>) -> RecordBatch {
-        let columns: Vec<(&str, ArrayRef)> = vec![
+    /// Some rows, with offsets if there is one who needs them.
+    fn batch(&self, rows: std::ops::Range<usize>, with_offsets: bool) -> RecordBatch {
+        let mut columns: Vec<(&str, ArrayRef)> = vec![
             ("x", Arc::new(Float64Array::from_iter_values(rows.clone().map(|r| (r * r % 11) as f64)))),
             ("y", Arc::new(self.y[rows.clone()].iter().copied().collect::<Float64Array>())),
             ("label", Arc::new(self.label[rows.clone()].iter().cloned().collect::<StringArray>())),
             ("w", Arc::new(Float64Array::from_iter_values(self.w[rows.clone()].iter().copied()))),
-            ("e", Arc::new(Float64Array::from_iter_values(self.e[rows].iter().copied()))),
+            ("e", Arc::new(Float64Array::from_iter_values(self.e[rows.clone()].iter().copied()))),
         ];
+        if with_offsets {
+            columns.push(("o", Arc::new(Float64Array::from_iter_values(self.o[rows].iter().copied()))));
+        }
         let fields: Vec<_> = columns.iter().map(|(n, a)| Field::new(*n, a.data_type().clone(), true)).collect();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|c| c.1).collect()).unwrap()
     }
 
     /// What the table in one piece says, and the same in partitions: the model and remarks, or what is wrong.
-    fn both_ways(&self, roles: &Roles, params: &Params) -> [Result<(String, Vec<String>), String>; 2] {
+    fn both_ways(&self, roles: &Roles, params: &Params, gather: Gather) -> [Result<(String, Vec<String>), String>; 2] {
         let (folder, rows) = (tempfile::tempdir().unwrap(), self.y.len());
-        let whole = folder.path().join("whole.parquet");
-        std::fs::write(&whole, parquet_of(&[self.batch(0..rows)])).unwrap();
+        let (whole, with_offsets) = (folder.path().join("whole.parquet"), roles.offset.is_some());
+        std::fs::write(&whole, parquet_of(&[self.batch(0..rows, with_offsets)])).unwrap();
         let ends = [0, 0, 1, rows / 3, rows / 3, rows - 2, rows];
         let file = |(number, pair): (usize, &[usize])| {
             let path = folder.path().join(format!("part-{number}.parquet"));
-            std::fs::write(&path, parquet_of(&[self.batch(pair[0]..pair[1])])).unwrap();
+            std::fs::write(&path, parquet_of(&[self.batch(pair[0]..pair[1], with_offsets)])).unwrap();
             path
         };
         let files = ends.windows(2).enumerate().map(file).collect();
@@ -184,7 +226,7 @@ impl Odd {
             Ok(told(fitted))
         });
         let partitions = Partitions::new(files);
-        let found = fit_partitions(roles, &params, &Silent, &|message| partitions.trip(message));
+        let found = fit_partitions(roles, &params, gather, &Silent, &|message| partitions.trip(message));
         let found = found.map(|(fitted, _)| told(fitted));
         [expected, found].map(|outcome| outcome.map_err(|error| error.to_string()))
     }
@@ -244,13 +286,66 @@ fn partitions_say_what_one_table_says() {
         let mut table = Odd::new(60);
         change(&mut table);
         // All rows in one place, or where they are.
-        for params in [Params::default(), staying()] {
-            let [expected, found] = table.both_ways(&roles, &params);
+        let ways = [(Params::default(), Gather::WhereSmall), (staying(), Gather::WhereSmall), (staying(), Gather::Never)];
+        for (params, gather) in ways {
+            let [expected, found] = table.both_ways(&roles, &params, gather);
             assert_eq!(found, expected, "{what}");
             *(if found.is_ok() { &mut good } else { &mut bad }) += 1;
         }
     }
-    assert_eq!((good, bad), (24, 32));
+    assert_eq!((good, bad), (36, 48));
+}
+
+/// Offsets are folded in where rows are read, and what is wrong with one is told with the row of the whole.
+#[test]
+fn partitions_fold_offsets_in() {
+    let ignored = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    let plain =
+        |task| Roles { offset: Some("o".into()), task: Some(task), ignore: ignored(&["label", "w", "e"]), ..roles() };
+    let weighted = |task| Roles { weight: Some("w".into()), ignore: ignored(&["label", "e"]), ..plain(task) };
+    let full = |task| Roles { exposure: Some("e".into()), ignore: ignored(&["label"]), ..weighted(task) };
+    let guessed = |roles: Roles| Roles { task: None, ..roles };
+    let dropping = |roles: Roles| Roles { drop_missing_target: true, ..roles };
+    let [squared, poisson, gamma] = [Task::Regression, Task::Poisson, Task::Gamma];
+    let all: [(&str, fn(&mut Odd), Roles, bool); 22] = [
+        ("numbers", |_| (), plain(squared), true),
+        ("numbers, guessed", |_| (), guessed(plain(squared)), true),
+        ("numbers with weights", |_| (), weighted(squared), true),
+        ("counts", |_| (), plain(poisson), true),
+        ("counts with weights and exposures", |_| (), full(poisson), true),
+        ("amounts", |_| (), plain(gamma), true),
+        ("amounts with weights and exposures", |_| (), full(gamma), true),
+        ("large offsets", |t| t.o.iter_mut().for_each(|o| *o *= 1e9), plain(squared), true),
+        ("an offset is missing", |t| t.o[44] = f64::NAN, plain(squared), false),
+        ("an offset is infinite", |t| t.o[44] = f64::NEG_INFINITY, weighted(gamma), false),
+        ("the first of two is told", |t| (t.o[3], t.o[45]) = (f64::INFINITY, f64::NAN), plain(poisson), false),
+        ("it has weight 0", |t| t.o[44] = f64::NAN, weighted(squared), true),
+        ("its target is dropped", |t| (t.o[45], t.y[45]) = (f64::NAN, None), dropping(plain(squared)), true),
+        ("the other's target is dropped", |t| (t.o[47], t.y[45]) = (f64::NAN, None), dropping(plain(gamma)), false),
+        ("a factor is too large", |t| (t.o[39], t.o[50]) = (900.0, 901.0), plain(poisson), false),
+        ("a factor is too small", |t| (t.o[39], t.o[50]) = (-900.0, 901.0), plain(gamma), false),
+        ("an exposure times it is", |t| (t.e[39], t.o[39], t.o[50]) = (1e50, 200.0, 900.0), full(poisson), false),
+        ("that has weight 0", |t| (t.w[39], t.e[39], t.o[39]) = (0.0, 1e50, 200.0), full(poisson), true),
+        ("a difference is", |t| (t.y[41], t.o[41]) = (Some(1e308), -1e308), plain(squared), false),
+        ("of the first", |t| (0..3).for_each(|r| (t.y[r], t.o[r]) = (Some(1e308), -1e308)), weighted(squared), false),
+        ("a bad target is told first", |t| (t.y[1], t.o[1], t.y[9]) = (Some(1e308), -1e308, None), plain(squared), false),
+        ("classes take none", |_| (), Roles { target: "label".into(), ..guessed(plain(squared)) }, false),
+    ];
+    for (what, change, roles, is_good) in all {
+        let roles = if roles.target == "label" { Roles { ignore: ignored(&["y", "w", "e"]), ..roles } } else { roles };
+        for rows in [60, 500] {
+            let mut table = Odd::new(rows);
+            change(&mut table);
+            let ways =
+                [(Params::default(), Gather::WhereSmall), (staying(), Gather::WhereSmall), (staying(), Gather::Never)];
+            for (params, gather) in ways {
+                let [expected, found] = table.both_ways(&roles, &params, gather);
+                assert_eq!(found, expected, "{what}, {rows} rows, {gather:?}");
+                assert_eq!(found.is_ok(), is_good, "{what}: {found:?}");
+                assert!(rows < 500 || found.is_err() || found.unwrap().0.contains("\"covered\""), "{what}: no rules");
+            }
+        }
+    }
 }
 
 /// Two numbers are classes, and three are not, wherever they are.
@@ -261,7 +356,7 @@ fn tasks_are_guessed_from_all_partitions() {
             let mut table = Odd::new(60);
             (0..60).for_each(|r| table.y[r] = Some(if r < zeros { values[0] } else { values[r % values.len()] }));
             let roles = Roles { ignore: vec!["label".into(), "w".into(), "e".into()], ..roles() };
-            let [expected, found] = table.both_ways(&roles, &staying());
+            let [expected, found] = table.both_ways(&roles, &staying(), Gather::Never);
             assert_eq!(found, expected, "{values:?} {zeros}");
         }
     }
@@ -331,7 +426,7 @@ fn memory_of_a_partition() {
     let objective = if kind == "first" { Objective::Ogb } else { Objective::Onb };
     let params =
         Params { objective, max_rules: Some(8), path: Some(PathKind::Nested), threads: Some(1), ..Params::default() };
-    let (fitted, _) = fit_partitions(&roles, &params, &Silent, &trip).unwrap();
+    let (fitted, _) = fit_partitions(&roles, &params, Gather::Never, &Silent, &trip).unwrap();
     let peak = kilobytes("VmHWM:").unwrap() - before;
     let nodes: u64 = fitted.model.ensembles[0].rules.iter().map(|rule| rule.nodes - 1).sum();
     let beside = (peak << 10) as f64 / rows as f64 - columns as f64;

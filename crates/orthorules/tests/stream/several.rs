@@ -1,6 +1,7 @@
 //! A table in several files gives the model of the same rows in one, to the last byte.
 
 use super::*;
+use orthorules::Gather;
 
 /// The rows of a table of one file as `parts` files, the first of which have so many rows.
 fn split(rows: &[Row], lengths: &[usize], ending: &str) -> Vec<Vec<u8>> {
@@ -64,10 +65,13 @@ fn check(rows: &[Row], lengths: &[usize], roles: &Roles, params: &Params) -> Res
             assert_eq!(told(streamed(several.path(), roles, &params, limit)), expected, "{name} {lengths:?}");
         }
         if ending != "csv" {
-            let files = (0..=lengths.len()).map(|i| several.path().join(format!("part-{i:02}.{ending}"))).collect();
-            let found = super::partitions::partitioned(files, roles, params);
-            assert_eq!(found.is_ok(), expected.is_ok(), "{name} {lengths:?}: {found:?} {expected:?}");
-            assert_eq!(found.ok(), expected.as_ref().ok().map(|(model, _)| model.clone()), "{name} {lengths:?}");
+            for gather in [Gather::Never, Gather::WhereSmall] {
+                let file = |i| several.path().join(format!("part-{i:02}.{ending}"));
+                let files = (0..=lengths.len()).map(file).collect();
+                let found = super::partitions::partitioned(files, roles, params, gather);
+                assert_eq!(found.is_ok(), expected.is_ok(), "{name} {lengths:?}: {found:?} {expected:?}");
+                assert_eq!(found.ok(), expected.as_ref().ok().map(|(model, _)| model.clone()), "{name} {lengths:?}");
+            }
         }
         expected.map(|_| ())?;
     }

@@ -1,6 +1,7 @@
-//! The rows of a table that decide whether its target, weights and exposures are good, and what its classes are.
+//! The rows of a table that decide whether its target, weights, exposures and offsets are good, and what its classes are.
 //!
-//! Of the columns that are no features, partitions list a few rows: the first with each kind of mistake, and the first with each label.
+//! Of the columns that are no features, partitions list a few rows: the first with each kind of mistake, the first whose numbers are
+//! good but do not go together with their offset, and the first with each label.
 //! What is wrong with the whole is wrong with these rows, in the same order, and a table of them has the same classes.
 
 use super::BatchRows;
@@ -51,9 +52,11 @@ struct Listed {
     row: usize,
     /// Whether it counts.
     kept: bool,
+    /// Whether nothing can be counted once its offset is folded into target or exposure.
+    clashes: bool,
     cells: Vec<Cell>,
 }
-wire!(Listed { row, kept, cells });
+wire!(Listed { row, kept, clashes, cells });
 
 /// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,8 +65,9 @@ enum Watched {
     Target(Option<Task>, usize),
     Weight,
     Exposure,
+    Offset,
 }
-wire_enum!(Watched { 0 => Target(task, most), 1 => Weight, 2 => Exposure });
+wire_enum!(Watched { 0 => Target(task, most), 1 => Weight, 2 => Exposure, 3 => Offset });
 
 /// What makes a cell worth a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -84,13 +88,14 @@ impl Watched {
             Self::Weight if x == 0.0 => return Key::Zero,
             Self::Weight => is_weight(x),
             Self::Exposure => is_exposure(x),
+            Self::Offset => x.is_finite(),
             Self::Target(task, _) => task.unwrap_or(Task::Regression).domain().1(x),
         };
         match self {
             Self::Target(Some(Task::Classification), _) => Key::Number((x + 0.0).to_bits()),
             _ if !good => Key::Bad,
             Self::Target(..) => Key::Number((x + 0.0).to_bits()),
-            Self::Weight | Self::Exposure => Key::Good,
+            Self::Weight | Self::Exposure | Self::Offset => Key::Good,
         }
     }
 
@@ -107,7 +112,7 @@ impl Watched {
     fn most(self) -> usize {
         match self {
             Self::Target(_, most) => most,
-            Self::Weight | Self::Exposure => MOST_LABELS,
+            Self::Weight | Self::Exposure | Self::Offset => MOST_LABELS,
         }
     }
 }
@@ -158,6 +163,9 @@ impl Digest {
             if roles.exposure.as_ref() == Some(&head.name) {
                 return Watched::Exposure;
             }
+            if roles.offset.as_ref() == Some(&head.name) {
+                return Watched::Offset;
+            }
             let labels = roles.task == Some(Task::Classification) || head.request.categorical;
             Watched::Target(roles.task, if labels { MOST_LABELS } else { MOST_NUMBERS })
         };
@@ -184,6 +192,7 @@ impl Digest {
     fn offer(&mut self, listed: Listed) {
         let mut news =
             listed.kept && self.list.iter().filter(|listed| listed.kept).take(FIRST_ROWS).count() < FIRST_ROWS;
+        news |= listed.clashes && !self.list.iter().any(|listed| listed.clashes);
         for (column, cell) in listed.cells.iter().enumerate() {
             let key = self.watched[column].of_cell(cell);
             if self.watched[column] == Watched::Weight || matches!(key, Key::Text(_)) {
@@ -208,12 +217,14 @@ impl Digest {
         list.into_iter().for_each(|listed| self.offer(listed));
     }
 
-    /// Adds the rows of a batch, of which `parts` are the columns that are watched.
-    pub(crate) fn add(&mut self, parts: &[&ColumnPart], rows: &BatchRows, count: usize) {
+    /// Adds the rows of a batch, of which `parts` are the columns that are watched. `clash` is the first that counts and with whose offset
+    /// nothing can be counted.
+    pub(crate) fn add(&mut self, parts: &[&ColumnPart], rows: &BatchRows, count: usize, clash: Option<usize>) {
         self.remember();
         let mut counts = vec![rows.kept.is_none(); count];
         rows.kept.iter().flatten().for_each(|&row| counts[row as usize] = true);
         let mut candidates: Vec<usize> = (0..count).filter(|&row| counts[row]).take(FIRST_ROWS).collect();
+        candidates.extend(clash);
         for (column, part) in parts.iter().enumerate() {
             self.note(column, part, &counts, &mut candidates);
         }
@@ -221,7 +232,8 @@ impl Digest {
         candidates.dedup();
         for row in candidates {
             let cells = parts.iter().map(|part| Cell::of(part, row)).collect();
-            self.offer(Listed { row: self.rows + row, kept: counts[row], cells });
+            let (kept, clashes) = (counts[row], clash == Some(row));
+            self.offer(Listed { row: self.rows + row, kept, clashes, cells });
         }
         self.rows += count;
         self.kept += rows.count(count);

@@ -346,6 +346,11 @@ impl BatchRows {
         self.kept.as_ref().map_or(Cow::Borrowed(values), |kept| Cow::Owned(pick(values, kept)))
     }
 
+    /// Where the row with this number among those that count is among all.
+    fn place(&self, row: usize) -> usize {
+        self.kept.as_ref().and_then(|kept| kept.get(row)).map_or(row, |&place| place as usize)
+    }
+
     /// How many are left out of `rows`.
     fn count(&self, rows: usize) -> usize {
         self.kept.as_ref().map_or(rows, Vec::len)

@@ -13,6 +13,7 @@ use crate::codes::column::BinnedColumn;
 use crate::codes::packed::CodeBuilder;
 use crate::codes::quantiles::Sketch;
 use crate::data::columns::refuse_names_of;
+use crate::data::offset::{first_bad, fold};
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
 use crate::data::row_facts::RowFacts;
@@ -124,8 +125,8 @@ impl SurveyRequest {
         let mut facts = RowFacts::default();
         let deciding = Deciding::new(&heads, roles, self.known.text_target);
         let place_of = |name: Option<&String>| heads.iter().position(|head| Some(&head.name) == name);
-        let [target, weight, exposure] =
-            [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref()].map(place_of);
+        let [target, weight, exposure, offset] =
+            [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref(), roles.offset.as_ref()].map(place_of);
         let (mut rows, mut kept) = (0, 0);
         while let Some(parts) = scan.next().map_err(error)? {
             let count = parts.first().map_or(0, ColumnPart::rows);
@@ -146,10 +147,15 @@ impl SurveyRequest {
             }
             let chosen: Vec<&ColumnPart> = singled.iter().map(|&place| &parts[place]).collect();
             others.iter_mut().zip(&chosen).for_each(|(summary, part)| summary.add(part, &counting));
-            digest.add(&chosen, &counting, count);
             let of = |place: Option<usize>| place.and_then(|place| numbers(&parts[place], &options.notation));
-            let [target, exposure] =
-                [target, exposure].map(|place| of(place).map(|all| counting.of_values(&all).into_owned()));
+            let [mut target, mut exposure, offset] =
+                [target, exposure, offset].map(|place| of(place).map(|all| counting.of_values(&all).into_owned()));
+            let mut bad = None;
+            if let (Some(y), Some(offset)) = (&mut target, &offset) {
+                fold(roles.task, y, &mut exposure, offset);
+                bad = first_bad(roles.task, y, exposure.as_deref()).map(|row| counting.place(row));
+            }
+            digest.add(&chosen, &counting, count, bad);
             let more = RowFacts::of(
                 counting.count(count),
                 target.as_deref(),

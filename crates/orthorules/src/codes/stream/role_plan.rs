@@ -1,12 +1,14 @@
-//! Targets, weights and exposures of a partition, once it is known what they are.
+//! Targets, weights, exposures and offsets of a partition, once it is known what they are.
 
 use super::{BatchRows, Deciding, Known, numbers};
 use crate::base::decimal;
 use crate::base::error::{Error, Result};
 use crate::base::wire::{Reader, Wire, damaged, wire};
 use crate::data::columns::Target;
+use crate::data::offset::fold;
 use crate::data::problem::Roles;
 use crate::data::table::{CHANGED, ColumnPart, Complaint, Kind, Notation, ReadOptions, Scan, Source, as_boolean};
+use crate::data::task::Task;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -42,7 +44,7 @@ pub(crate) struct PartitionFacts {
 }
 wire!(PartitionFacts { number, stamp, rows, kept, values });
 
-/// How to read targets, weights and exposures.
+/// How to read targets, weights, exposures and offsets.
 #[derive(Clone)]
 pub(crate) struct RolePlan {
     pub(crate) roles: Roles,
@@ -53,8 +55,23 @@ pub(crate) struct RolePlan {
 }
 wire!(RolePlan { roles, known, classes, target_kind, parts });
 
-/// What is known of the rows of a partition beside their codes: targets, weights and exposures.
-pub(crate) type RoleValues = (Target, Option<Vec<f64>>, Option<Vec<f64>>);
+/// What is known of the rows of a partition beside their codes.
+pub(crate) struct RoleValues {
+    pub(crate) target: Target,
+    pub(crate) weight: Option<Vec<f64>>,
+    pub(crate) exposure: Option<Vec<f64>>,
+    pub(crate) offset: Option<Vec<f64>>,
+}
+
+impl RoleValues {
+    /// The same with offsets folded into targets or exposures.
+    fn folded(mut self, task: Option<Task>) -> Self {
+        if let (Target::Numbers(y), Some(offset)) = (&mut self.target, self.offset.take()) {
+            fold(task, y, &mut self.exposure, &offset);
+        }
+        self
+    }
+}
 
 impl RolePlan {
     /// The partition with this number must be what it was.
@@ -69,35 +86,43 @@ impl RolePlan {
         options
     }
 
-    /// The targets, weights and exposures of a partition.
+    /// The targets, weights and exposures that a fit counts with, into which offsets are folded.
+    pub(crate) fn read_folded(&self, source: &Arc<Source>, number: usize, stamp: &str) -> Result<RoleValues> {
+        Ok(self.read(source, number, stamp)?.folded(self.roles.task))
+    }
+
+    /// The targets, weights, exposures and offsets of a partition.
     pub(crate) fn read(&self, source: &Arc<Source>, number: usize, stamp: &str) -> Result<RoleValues> {
         let facts = self.facts(number, stamp)?;
         let error = |what: Complaint| source.error(what);
         let (roles, notation, mut options) = (&self.roles, &self.roles.notation, self.options());
-        let singled = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref()];
+        let singled = [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref(), roles.offset.as_ref()];
         options.only = Some(singled.into_iter().flatten().cloned().collect());
         let mut scan = Scan::new(source, &options, &HashSet::new()).map_err(error)?;
         let deciding = Deciding::new(&scan.heads, roles, self.known.text_target);
         let place_of = |name: &str| scan.heads.iter().position(|head| head.name == *name);
         let target = place_of(&roles.target).ok_or_else(|| changed(number))?;
-        let [weight, exposure] = [&roles.weight, &roles.exposure].map(|name| name.as_deref().and_then(place_of));
+        let [weight, exposure, offset] =
+            [&roles.weight, &roles.exposure, &roles.offset].map(|name| name.as_deref().and_then(place_of));
         let room = || Vec::with_capacity(facts.kept);
-        let mut values: RoleValues = (
-            if self.classes.is_empty() {
+        let mut values = RoleValues {
+            target: if self.classes.is_empty() {
                 Target::Numbers(room())
             } else {
                 Target::Classes(Vec::with_capacity(facts.kept))
             },
-            weight.map(|_| room()),
-            exposure.map(|_| room()),
-        );
+            weight: weight.map(|_| room()),
+            exposure: exposure.map(|_| room()),
+            offset: offset.map(|_| room()),
+        };
         let mut rows = 0;
         while let Some(parts) = scan.next().map_err(error)? {
             rows += parts.first().map_or(0, ColumnPart::rows);
             let kept = deciding.rows(&parts, notation);
-            let told = self.tell(&parts[target], &kept, &mut values.0);
-            let told = told && add(weight.map(|w| &parts[w]), notation, &kept, &mut values.1);
-            if !told || !add(exposure.map(|e| &parts[e]), notation, &kept, &mut values.2) {
+            let told = self.tell(&parts[target], &kept, &mut values.target);
+            let add = |place: Option<usize>, to| add(place.map(|place| &parts[place]), notation, &kept, to);
+            let told = told && add(weight, &mut values.weight) && add(exposure, &mut values.exposure);
+            if !told || !add(offset, &mut values.offset) {
                 return Err(changed(number));
             }
         }

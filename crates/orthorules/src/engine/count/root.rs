@@ -30,13 +30,12 @@ const DENSE: usize = 4;
 /// The same where the counts of rules can take their place.
 const DENSE_LINEAR: usize = 1;
 
-/// Bins of a column, and counts of all columns of 8 bytes, up to which all rows are counted by cell even if these are few.
-const FEW_BINS: usize = 257;
+/// Counts of a column up to which all rows are counted by cell even if they serve for nothing else.
 const MOST_COUNTS: usize = 1 << 20;
 
 /// Values of a table below which rows are read instead, which is quicker than to compute from counts of many cells. A fit to rows that lie
-/// elsewhere asks more often then; but by default so small a table is brought to where the fit runs. None in tests, so that they
-/// meet what large tables do.
+/// elsewhere would ask more often then, so that by default so small a table is brought to where the fit runs. One in tests, so that
+/// they meet what large tables do.
 const FEWEST_VALUES: usize = if cfg!(test) { 1 } else { 4_000_000 };
 
 /// What was counted of the rows of a node, one for each group.
@@ -107,14 +106,19 @@ impl RootCounts {
         longest * cells <= DENSE * rows && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
     }
 
+    /// Whether so few values are read again and again, instead of being counted by cell. If they lie elsewhere, they should be brought here.
+    pub(crate) fn reads_rows(columns: usize, rows: usize) -> bool {
+        rows.saturating_mul(columns) < FEWEST_VALUES
+    }
+
     /// Whether all rows are counted by cell, of which there are so many, where these counts serve for nothing else.
     pub(crate) fn counts_all_rows(columns: &[BinnedColumn], cells: usize, rows: usize) -> bool {
-        if rows.saturating_mul(columns.len()) < FEWEST_VALUES {
+        if Self::reads_rows(columns.len(), rows) {
             return false;
         }
         let bins = || columns.iter().map(|column| column.bins + 1);
         let (longest, all) = (bins().max().unwrap_or_default(), bins().sum::<usize>());
-        longest <= FEW_BINS && longest * cells <= MOST_COUNTS && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
+        longest * cells <= MOST_COUNTS && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
     }
 
     /// Rows, G, D and N of every bin of group `index`: `bins × stride`.

@@ -4,16 +4,16 @@
 //! hands back what comes out. A message says all that its reply depends on beside the partition's own source, so that a partition that
 //! was lost is made again by whoever is asked next.
 
-use super::gathered::GatheredRows;
+use super::gathered::{Gather, GatheredRows};
 use super::{checked, finished, with_lambda};
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::base::wire::{Wire, damaged, wire_enum};
 use crate::codes::stream::Known;
-use crate::codes::stream::partition::{CodedFacts, Plan, Survey, SurveyRequest};
-use crate::codes::stream::role_plan::RolePlan;
+use crate::codes::stream::partition::{CodedFacts, Plan, Subject, Survey, SurveyRequest};
+use crate::codes::stream::role_plan::{RolePlan, RoleValues};
 use crate::data::loss::Loss;
-use crate::data::outline::{Outline, Remarkable};
+use crate::data::outline::Remarkable;
 use crate::data::problem::Roles;
 use crate::data::table::Source;
 use crate::data::warning::{NoFolds, Warning};
@@ -23,14 +23,13 @@ use crate::engine::rows::ask::{Cluster, Request};
 use crate::engine::target_facts::{Question, TargetAnswer, TargetFacts};
 use crate::engine::target_plan::TargetPlan;
 use crate::learn::cv;
-use crate::learn::effort::{self, Effort};
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::params::{Checked, Cv, LambdaFrom, Learner, MaxBins, Params, Polish, Search, Terms};
+use crate::params::{Checked, Cv, Learner, MaxBins, Params, Search, Terms};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +37,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The first bytes of every message and reply: whose they are, and of which version.
-const MARK: [u8; 3] = [b'O', b'R', 3];
+const MARK: [u8; 3] = [b'O', b'R', 4];
 
 /// What partitions are asked.
 #[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
@@ -72,14 +71,14 @@ enum Reply {
     Encoded(Vec<CodedFacts>, Option<TargetAnswer>),
     Targets(TargetAnswer),
     Answers(Vec<Answer>),
-    Rows(GatheredRows),
+    Rows(Vec<CodedFacts>, GatheredRows),
 }
 wire_enum!(Reply {
     0 => Survey(survey, answer),
     1 => Encoded(facts, answer),
     2 => Targets(answer),
     3 => Answers(answers),
-    4 => Rows(rows),
+    4 => Rows(facts, rows),
 });
 
 fn marked(value: &impl Wire) -> Vec<u8> {
@@ -100,9 +99,7 @@ pub fn merge(first: &[u8], next: &[u8]) -> Result<Vec<u8>> {
             Reply::Survey(all, of_both(answer, next)?)
         }
         (Reply::Encoded(mut all, answer), Reply::Encoded(more, next)) => {
-            if all.len() != more.len() || !all.iter_mut().zip(&more).all(|(all, more)| all.append(more)) {
-                return Err(damaged());
-            }
+            append(&mut all, &more)?;
             Reply::Encoded(all, of_both(answer, next)?)
         }
         (Reply::Targets(mut all), Reply::Targets(more)) => {
@@ -115,13 +112,20 @@ pub fn merge(first: &[u8], next: &[u8]) -> Result<Vec<u8>> {
             }
             Reply::Answers(all.into_iter().zip(&more).map(|(all, more)| all.with(more)).collect::<Result<_>>()?)
         }
-        (Reply::Rows(mut all), Reply::Rows(more)) => {
+        (Reply::Rows(mut facts, mut all), Reply::Rows(next, more)) => {
+            append(&mut facts, &next)?;
             all.append(more)?;
-            Reply::Rows(all)
+            Reply::Rows(facts, all)
         }
         _ => return Err(damaged()),
     };
     Ok(marked(&both))
+}
+
+/// Adds what the partitions after these tell of each column.
+fn append(all: &mut [CodedFacts], more: &[CodedFacts]) -> Result<()> {
+    let fits = all.len() == more.len() && all.iter_mut().zip(more).all(|(all, more)| all.append(more));
+    if fits { Ok(()) } else { Err(damaged()) }
 }
 
 /// The answer of both, if there was a question.
@@ -218,10 +222,11 @@ impl Partition {
                 Ok(Reply::Answers(answers?))
             }
             Message::Rows(plan) => {
-                let coded = self.coded(plan)?;
-                let rows = self.targets(&coded.roles).map(|known| GatheredRows::of(coded.rows.columns(), known));
-                self.held = Some(coded);
-                Ok(Reply::Rows(rows?))
+                // Nothing is kept: there are no questions after this one.
+                let (source, plan) = (self.source()?, Plan::of_bytes(plan)?);
+                let columns = plan.encode(&source, self.number, &self.stamp)?;
+                let values = plan.roles.read(&source, self.number, &self.stamp)?;
+                Ok(Reply::Rows(columns.iter().map(CodedFacts::of).collect(), GatheredRows::of(&columns, values)))
             }
         }
     }
@@ -232,11 +237,12 @@ impl Partition {
         Ok(Some(question.answer(self.targets(plan)?)?))
     }
 
-    /// Targets, weights and exposures.
+    /// Targets, weights and exposures, as a fit counts with them.
     fn targets(&mut self, plan: &[u8]) -> Result<&KnownRows> {
         if self.targets.as_ref().is_none_or(|(known, _)| known != plan) {
             let source = self.source()?;
-            let (target, weight, exposure) = RolePlan::of_bytes(plan)?.read(&source, self.number, &self.stamp)?;
+            let RoleValues { target, weight, exposure, .. } =
+                RolePlan::of_bytes(plan)?.read_folded(&source, self.number, &self.stamp)?;
             self.targets = Some((plan.to_vec(), KnownRows { target, weight, exposure }));
         }
         self.targets.as_ref().map(|(_, known)| known).ok_or_else(damaged)
@@ -368,39 +374,24 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
         Params { cv: Some(Cv::Folds(_)), .. } => "cross-validation",
         Params { bootstrap: Some(_), .. } => "the bootstrap",
         Params { terms: Terms::Linear | Terms::Hinge, .. } => "a trend",
-        _ if roles.offset.is_some() => "an offset",
         _ if roles.groups.is_some() => "groups, which are for cross-validation and the bootstrap,",
         _ => return Ok(()),
     };
     Err(Error::Conflict(format!("{what} cannot be had on several machines: fit on one, or leave it out")))
 }
 
-/// Whether a fit looks at rows so often that all of them are brought to where it runs; an error if there are too many.
-fn gathers(problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
-    let (what, effort) = match (params.lambda_from, params.polish) {
-        (LambdaFrom::Folds | LambdaFrom::FoldsIfAny, _) => ("a penalty by folds", Effort::Folds),
-        (_, Polish::Light | Polish::Full) => ("polish", Effort::Polish),
-        (LambdaFrom::Loss | LambdaFrom::User, Polish::Off) => return Ok(false),
-    };
-    if effort::is_affordable(effort, problem, counted_rows, params) {
-        return Ok(true);
-    }
-    Err(Error::Conflict(format!(
-        "{what} of so large a table cannot be had on several machines: fit on one, or leave it out"
-    )))
-}
-
 /// Learns a model from a table in partitions, which are reached by `trip`: to the last bit the model of [`Coded::fit`] to the
 /// partitions as one table, one after the other. Also returns notes about columns that were not read.
 ///
-/// Nothing of single rows comes here, but a few that show what is wrong with the target, or what classes there are; and all rows of a
-/// table that is so small that looking at them again and again is the default. Cross-validation, the bootstrap, exact search and SIRUS
-/// are refused.
+/// All rows of a small table are brought here, unless `gather` says that they are not to be ([`Gather`]). Nothing else comes here of
+/// single rows, but a few that show what is wrong with the target, or what classes there are. Cross-validation, the bootstrap, exact
+/// search and SIRUS are refused.
 ///
 /// [`Coded::fit`]: crate::Coded::fit
 pub fn fit_partitions(
     roles: &Roles,
     params: &Params,
+    gather: Gather,
     observer: &dyn Observer,
     trip: Trip,
 ) -> Result<(Fitted, Vec<String>)> {
@@ -422,7 +413,7 @@ pub fn fit_partitions(
     };
     let mut subject = survey.subject(&known, roles)?;
     let (loss, classes) = (subject.outline.task.loss(), subject.outline.classes.len());
-    let facts = TargetFacts::new(loss, classes, subject.facts.clone(), subject.outline.exposure.is_some());
+    let facts = TargetFacts::new(loss, classes, subject.facts.clone(), subject.outline.is_exposed());
     let mut targets = Targets { facts, plan: subject.plan.bytes() };
     let places = survey.places(cutting.max_bins == MaxBins::Exact);
     let sample = if places.is_empty() {
@@ -436,43 +427,12 @@ pub fn fit_partitions(
     };
     let (plan, warnings, notes) = survey.plan(sample, &mut subject, &ranges)?;
     let checked = checked(&subject.outline, subject.facts.counted_rows(), params)?;
-    let (bytes, question) = (plan.bytes(), targets.question());
-    let Reply::Encoded(coded, answer) = sent(trip, &Message::Encode(bytes.clone(), question.clone()))? else {
-        return Err(damaged());
-    };
-    let columns = plan.columns(coded)?;
-    targets.learn(question, answer)?;
-    while let Some(question) = targets.question() {
-        let Reply::Targets(answer) = sent(trip, &Message::Targets(question.clone()))? else { return Err(damaged()) };
-        targets.learn(Some(question), Some(answer))?;
-    }
-    let facts = targets.facts;
-    let (outline, gathers) = (&subject.outline, gathers(&subject.outline, subject.facts.counted_rows(), &checked)?);
-    let gathered = if gathers {
-        let Reply::Rows(rows) = sent(trip, &Message::Rows(bytes.clone()))? else { return Err(damaged()) };
-        Some(rows.problem(outline, roles, &columns)?)
+    let whole = Whole { subject: &subject, plan: &plan, params: &checked, observer, trip };
+    let (fitted, about) = if gather.brings_rows(&subject.outline, subject.facts.counted_rows(), &checked)? {
+        whole.fit_here(roles)?
     } else {
-        None
+        whole.fit_elsewhere(targets)?
     };
-    let partitions = Partitions {
-        trip,
-        plan: bytes,
-        aim: Mutex::default(),
-        failure: Mutex::default(),
-        failed: AtomicBool::new(false),
-    };
-    let listening = Listening { observer, failed: &partitions.failed };
-    let fitted = on_threads(Some(checked.threads), || match &gathered {
-        None => Ok(Binned::elsewhere(outline.clone(), &columns, &partitions, &facts).fit(&checked, &listening)),
-        Some((problem, columns)) => {
-            let binned = Binned::of_columns(problem, columns);
-            let (checked, reg_lambda) = with_lambda(problem, &binned, &checked, observer)?;
-            Ok::<_, Error>(Fitted { reg_lambda, ..binned.fit(&checked, observer) })
-        }
-    })??;
-    if let Some(error) = partitions.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
-    }
     let mut fitted = match checked.cv {
         Some((Cv::Auto, _)) => {
             let why = cv::too_long(&subject.outline, &checked).unwrap_or(NoFolds::Streamed);
@@ -480,16 +440,72 @@ pub fn fit_partitions(
         }
         _ => fitted,
     };
-    let about = Remarkable {
-        rows: subject.outline.rows,
-        weightless: subject.facts.weightless,
-        dropped: subject.dropped,
-        weight: facts.total_weight(),
-        classes: &subject.outline.classes,
-        counts: facts.counts(),
-    };
-    fitted.warnings.splice(..0, warnings.into_iter().chain(about.warnings()));
+    fitted.warnings.splice(..0, warnings.into_iter().chain(about));
     Ok((finished(fitted, &checked, observer, start)?, notes))
+}
+
+/// All that is known of a table before there are codes.
+struct Whole<'w> {
+    subject: &'w Subject,
+    plan: &'w Plan,
+    params: &'w Checked,
+    observer: &'w dyn Observer,
+    trip: Trip<'w>,
+}
+
+impl Whole<'_> {
+    /// A fit to all rows, which are brought here; and what there is to say of them.
+    fn fit_here(&self, roles: &Roles) -> Result<(Fitted, Vec<Warning>)> {
+        let Reply::Rows(facts, rows) = sent(self.trip, &Message::Rows(self.plan.bytes()))? else {
+            return Err(damaged());
+        };
+        let (problem, columns) = rows.problem(self.subject, roles, &self.plan.columns(facts)?)?;
+        let fitted = on_threads(Some(self.params.threads), || {
+            let binned = Binned::of_columns(&problem, &columns);
+            let (params, reg_lambda) = with_lambda(&problem, &binned, self.params, self.observer)?;
+            Ok::<_, Error>(Fitted { reg_lambda, ..binned.fit(&params, self.observer) })
+        })??;
+        Ok((fitted, problem.warnings()))
+    }
+
+    /// A fit that asks.
+    fn fit_elsewhere(&self, mut targets: Targets) -> Result<(Fitted, Vec<Warning>)> {
+        let (plan, question) = (self.plan.bytes(), targets.question());
+        let Reply::Encoded(coded, answer) = sent(self.trip, &Message::Encode(plan.clone(), question.clone()))? else {
+            return Err(damaged());
+        };
+        let columns = self.plan.columns(coded)?;
+        targets.learn(question, answer)?;
+        while let Some(question) = targets.question() {
+            let message = Message::Targets(question.clone());
+            let Reply::Targets(answer) = sent(self.trip, &message)? else { return Err(damaged()) };
+            targets.learn(Some(question), Some(answer))?;
+        }
+        let (facts, outline) = (targets.facts, &self.subject.outline);
+        let partitions = Partitions {
+            trip: self.trip,
+            plan,
+            aim: Mutex::default(),
+            failure: Mutex::default(),
+            failed: AtomicBool::new(false),
+        };
+        let listening = Listening { observer: self.observer, failed: &partitions.failed };
+        let fitted = on_threads(Some(self.params.threads), || {
+            Binned::elsewhere(outline.clone(), &columns, &partitions, &facts).fit(self.params, &listening)
+        })?;
+        if let Some(error) = partitions.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        let about = Remarkable {
+            rows: outline.rows,
+            weightless: self.subject.facts.weightless,
+            dropped: self.subject.dropped,
+            weight: facts.total_weight(),
+            classes: &outline.classes,
+            counts: facts.counts(),
+        };
+        Ok((fitted, about.warnings()))
+    }
 }
 
 /// What is found out about targets, with how they are read.

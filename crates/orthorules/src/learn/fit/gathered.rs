@@ -1,16 +1,69 @@
-//! All rows of a small table in one place: codes, targets, weights and exposures.
+//! All rows of a small table in one place: codes, targets, weights, exposures and offsets.
 //!
-//! What looks at rows again and again, as folds and polish do, would take many trips. Where that is the default the table is small, and one
-//! trip brings all of it.
+//! A fit to few rows looks at them again and again, and so do folds and polish. Over partitions that would take many trips; one trip
+//! brings all rows.
 
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::wire::{damaged, wire};
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
+use crate::codes::stream::partition::Subject;
+use crate::codes::stream::role_plan::RoleValues;
 use crate::data::columns::Target;
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
-use crate::engine::row_numbers::KnownRows;
+use crate::engine::count::root::RootCounts;
+use crate::learn::effort::{self, Effort};
+use crate::params::{Checked, LambdaFrom, Polish};
+use std::str::FromStr;
+
+/// Whether the rows of a table in partitions may be brought to where the fit runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gather {
+    /// Those of a table of fewer than 4 million values, and of one that is small enough for folds that choose λ or for polish. A fit to
+    /// so few rows would ask for them again and again.
+    #[default]
+    WhereSmall,
+    /// None. What needs all rows in one place is refused.
+    Never,
+}
+
+impl FromStr for Gather {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Self::WhereSmall),
+            "never" => Ok(Self::Never),
+            other => Err(Error::Param { name: "gather", want: "auto or never", got: other.to_owned() }),
+        }
+    }
+}
+
+impl Gather {
+    /// Whether all rows are brought to where the fit runs; an error if they would have to be and must not. The table counts as so many
+    /// rows.
+    pub(super) fn brings_rows(self, problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
+        let needs = match (params.lambda_from, params.polish) {
+            (LambdaFrom::Folds | LambdaFrom::FoldsIfAny, _) => Some(("a penalty by folds", Effort::Folds)),
+            (_, Polish::Light | Polish::Full) => Some(("polish", Effort::Polish)),
+            (LambdaFrom::Loss | LambdaFrom::User, Polish::Off) => None,
+        };
+        match (self, needs) {
+            (Self::Never, None) => Ok(false),
+            (Self::Never, Some((what, _))) => Err(Error::Conflict(format!(
+                "gather \"never\" leaves rows where they are, but {what} needs all of them in one place: set polish=\"off\" and a \
+                 number for reg_lambda"
+            ))),
+            _ if RootCounts::reads_rows(problem.specs.len(), problem.rows) => Ok(true),
+            (Self::WhereSmall, None) => Ok(false),
+            (_, Some((_, effort))) if effort::is_affordable(effort, problem, counted_rows, params) => Ok(true),
+            (_, Some((what, _))) => Err(Error::Conflict(format!(
+                "{what} of so large a table cannot be had on several machines: fit on one, or leave it out"
+            ))),
+        }
+    }
+}
 
 /// The rows of some partitions, in their order.
 pub(super) struct GatheredRows {
@@ -20,28 +73,24 @@ pub(super) struct GatheredRows {
     classes: Vec<u32>,
     weight: Option<Vec<f64>>,
     exposure: Option<Vec<f64>>,
+    offset: Option<Vec<f64>>,
 }
-wire!(GatheredRows { codes, numbers, classes, weight, exposure });
+wire!(GatheredRows { codes, numbers, classes, weight, exposure, offset });
 
 impl GatheredRows {
     /// The rows of one partition.
-    pub(super) fn of(columns: &[BinnedColumn], known: &KnownRows) -> Self {
+    pub(super) fn of(columns: &[BinnedColumn], values: RoleValues) -> Self {
         let codes = |column: &BinnedColumn| match &column.codes {
             Codes::U8(codes) => codes.to_vec(),
             Codes::U16(codes) => codes.iter().flat_map(|code| code.to_le_bytes()).collect(),
             Codes::U32(codes) => codes.iter().flat_map(|code| code.to_le_bytes()).collect(),
         };
-        let (numbers, classes) = match &known.target {
-            Target::Numbers(numbers) => (numbers.clone(), Vec::new()),
-            Target::Classes(classes) => (Vec::new(), classes.clone()),
+        let RoleValues { target, weight, exposure, offset } = values;
+        let (numbers, classes) = match target {
+            Target::Numbers(numbers) => (numbers, Vec::new()),
+            Target::Classes(classes) => (Vec::new(), classes),
         };
-        Self {
-            codes: columns.iter().map(codes).collect(),
-            numbers,
-            classes,
-            weight: known.weight.clone(),
-            exposure: known.exposure.clone(),
-        }
+        Self { codes: columns.iter().map(codes).collect(), numbers, classes, weight, exposure, offset }
     }
 
     /// Adds the rows of the partitions after these.
@@ -52,7 +101,8 @@ impl GatheredRows {
         self.codes.iter_mut().zip(next.codes).for_each(|(all, more)| all.extend(more));
         self.numbers.extend(next.numbers);
         self.classes.extend(next.classes);
-        for (all, more) in [(&mut self.weight, next.weight), (&mut self.exposure, next.exposure)] {
+        let [weight, exposure, offset] = [&mut self.weight, &mut self.exposure, &mut self.offset];
+        for (all, more) in [(weight, next.weight), (exposure, next.exposure), (offset, next.offset)] {
             match (all, more) {
                 (Some(all), Some(more)) => all.extend(more),
                 (None, None) => {}
@@ -65,18 +115,29 @@ impl GatheredRows {
     /// The problem that these rows are, and its columns, of which all but the codes is known.
     pub(super) fn problem(
         self,
-        outline: &Outline,
+        subject: &Subject,
         roles: &Roles,
         columns: &[BinnedColumn],
     ) -> Result<(Problem, Vec<BinnedColumn>)> {
-        let target =
-            if outline.classes.is_empty() { Target::Numbers(self.numbers) } else { Target::Classes(self.classes) };
-        let known = KnownRows { target, weight: self.weight, exposure: self.exposure };
-        let is_whole = |values: &Option<Vec<f64>>| values.as_ref().is_none_or(|values| values.len() == outline.rows);
-        if known.len() != outline.rows || !is_whole(&known.weight) || !is_whole(&known.exposure) {
-            return Err(damaged());
-        }
-        if self.codes.len() != columns.len() {
+        let outline = &subject.outline;
+        let (target, targets) = if outline.classes.is_empty() {
+            let targets = self.numbers.len();
+            (Target::Numbers(self.numbers), targets)
+        } else {
+            let known = self.classes.iter().all(|&class| (class as usize) < outline.classes.len());
+            let targets = if known { self.classes.len() } else { 0 };
+            (Target::Classes(self.classes), targets)
+        };
+        let is_whole = |values: &Option<Vec<f64>>, name: &Option<String>| match values {
+            Some(values) => name.is_some() && values.len() == outline.rows,
+            None => name.is_none(),
+        };
+        if targets != outline.rows
+            || !is_whole(&self.weight, &outline.weight)
+            || !is_whole(&self.exposure, &outline.exposure)
+            || !is_whole(&self.offset, &outline.offset)
+            || self.codes.len() != columns.len()
+        {
             return Err(damaged());
         }
         let with_codes = |(column, bytes): (&BinnedColumn, Vec<u8>)| {
@@ -97,15 +158,15 @@ impl GatheredRows {
             classes: outline.classes.clone(),
             features: Vec::new(),
             coded: Some(outline.specs.clone()),
-            target: known.target,
+            target,
             target_kind: outline.target_kind,
-            weight: known.weight,
-            exposure: known.exposure,
-            offset: None,
+            weight: self.weight,
+            exposure: self.exposure,
+            offset: self.offset,
             groups: None,
             rows: outline.rows,
-            weightless: 0,
-            dropped: 0,
+            weightless: subject.facts.weightless,
+            dropped: subject.dropped,
         };
         Ok((problem, columns))
     }

@@ -2,6 +2,7 @@
 
 use super::{elsewhere, partitions, shared};
 use crate::data::problem::{Problem, Task};
+use crate::data::table::Values;
 use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets};
 
 const ROWS: usize = 600;
@@ -64,6 +65,35 @@ fn no_fit_asks_more_often_than_for_each_node() {
             assert!(found[0].rules.len() > 1, "{what}, {how}: {} rules", found[0].rules.len());
             assert_eq!(found[0], partitions::learned(&problem, &params, &[]), "{what}, {how}");
             beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
+        }
+    }
+    assert!(beyond.is_empty(), "{} {beyond:#?}", beyond.len());
+}
+
+/// The same rows, each with a number of its own in every column of numbers.
+fn with_many_bins(mut problem: Problem) -> Problem {
+    for column in &mut problem.features {
+        if let Values::Numeric(values) = &column.values {
+            let apart = values.iter().enumerate().map(|(r, x)| x + (r * 7 % ROWS) as f64 / ROWS as f64);
+            column.values = Values::numbers(apart.collect::<Vec<f64>>());
+        }
+    }
+    problem
+}
+
+#[test]
+fn columns_of_many_bins_take_no_more_trips() {
+    let mut beyond = Vec::new();
+    for (what, problem) in problems() {
+        let problem = with_many_bins(problem);
+        let before = elsewhere::trips_before(&problem);
+        for (how, params) in ways() {
+            for max_bins in [MaxBins::AtMost(400), MaxBins::Exact] {
+                let params = Params { max_bins, ..params.clone() };
+                let (found, trips) = elsewhere::learned(&problem, &params, false, &ENDS);
+                assert_eq!(found[0], partitions::learned(&problem, &params, &[]), "{what}, {how}, {max_bins}");
+                beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}, {max_bins}: {told}")));
+            }
         }
     }
     assert!(beyond.is_empty(), "{} {beyond:#?}", beyond.len());
