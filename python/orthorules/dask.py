@@ -483,8 +483,8 @@ class RuleRegressor(_DistributedRules):
     """`orthorules.RuleRegressor` on a Dask cluster: the same parameters, `client` and `gather`.
 
     Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds that
-    choose reg_lambda and polish, which are defaults for small tables, are refused then. Cross-validation, the bootstrap,
-    exact search, SIRUS and trends are refused in any case.
+    choose reg_lambda and polish, which are defaults for small tables, and trends are refused then. Cross-validation, the
+    bootstrap, exact search and SIRUS are refused in any case.
     """
 
     _kind = LocalRegressor
@@ -499,8 +499,8 @@ class RuleClassifier(_DistributedRules):
     """`orthorules.RuleClassifier` on a Dask cluster: the same parameters but `class_weight`, `client` and `gather`.
 
     Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds that
-    choose reg_lambda and polish, which are defaults for small tables, are refused then. Cross-validation, the bootstrap,
-    exact search, SIRUS and trends are refused in any case.
+    choose reg_lambda and polish, which are defaults for small tables, and trends are refused then. Cross-validation, the
+    bootstrap, exact search and SIRUS are refused in any case.
     """
 
     _kind = LocalClassifier

@@ -340,8 +340,8 @@ class RuleRegressor(_SparkRules):
     """`orthorules.RuleRegressor` on Spark: the same parameters, `gather` and the names of columns.
 
     Small tables are brought to the driver. gather="never" leaves all rows where they are: folds that choose reg_lambda
-    and polish, which are defaults for small tables, are refused then. Cross-validation, the bootstrap, exact search,
-    SIRUS and trends are refused in any case.
+    and polish, which are defaults for small tables, and trends are refused then. Cross-validation, the bootstrap, exact
+    search and SIRUS are refused in any case.
     """
 
     _kind = LocalRegressor
@@ -369,8 +369,8 @@ class RuleClassifier(_SparkRules, HasProbabilityCol, HasRawPredictionCol):  # ty
     """`orthorules.RuleClassifier` on Spark: the same parameters but `class_weight`, `gather` and the names of columns.
 
     Small tables are brought to the driver. gather="never" leaves all rows where they are: folds that choose reg_lambda
-    and polish, which are defaults for small tables, are refused then. Cross-validation, the bootstrap, exact search,
-    SIRUS and trends are refused in any case.
+    and polish, which are defaults for small tables, and trends are refused then. Cross-validation, the bootstrap, exact
+    search and SIRUS are refused in any case.
     """
 
     _kind = LocalClassifier

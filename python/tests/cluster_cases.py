@@ -93,6 +93,12 @@ CASES = {
         "count", None, "e", ["--task", "poisson", "--preset", "cob"], "RuleRegressor",
         {"loss": "poisson", "preset": "cob"},
     ),
+    "trends": ("number", "w", None, ["--terms", "linear"], "RuleRegressor", {"terms": "linear"}),
+    "offsets, trends of counts": (
+        "count", None, "e", ["--task", "poisson", "--terms", "hinge"], "RuleRegressor",
+        {"loss": "poisson", "terms": "hinge"},
+    ),
+    "trends, three classes": ("three", None, None, ["--terms", "linear"], "RuleClassifier", {"terms": "linear"}),
     "polish": (
         "number", None, None, ["--polish", "full", "--reg-lambda", "cv"], "RuleRegressor",
         {"polish": "full", "reg_lambda": "cv"},

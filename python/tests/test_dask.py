@@ -224,7 +224,7 @@ def test_a_source_that_changes_ends_the_fit(client, monkeypatch, tmp_path):
 def test_what_needs_all_rows_is_refused(client):
     frame = table(50)
     whole = cut(frame, [20])
-    for options in ({"cv": 3}, {"bootstrap": 20}, {"search": "exact"}, {"preset": "sirus"}, {"terms": "linear"}):
+    for options in ({"cv": 3}, {"bootstrap": 20}, {"search": "exact"}, {"preset": "sirus"}):
         with pytest.raises(ValueError, match="several machines"):
             rules.RuleRegressor(client=client, **options).fit(whole[["x0", "x1"]], whole["number"])
     with pytest.raises(ValueError, match="class_weight"):
@@ -246,6 +246,8 @@ def test_rows_that_must_stay_are_not_asked_for(client):
     for options in ({}, {"polish": "off"}, {"reg_lambda": 2.0}, {"path": "best"}):
         with pytest.raises(ValueError, match='set polish="off" and a number for reg_lambda'):
             rules.RuleRegressor(client=client, gather="never", **options).fit(whole[["x0", "x1"]], whole["number"])
+    with pytest.raises(ValueError, match="trends need all rows in one place"):
+        rules.RuleRegressor(client=client, gather="never", terms="linear").fit(whole[["x0", "x1"]], whole["number"])
     with pytest.raises(ValueError, match="gather must be 'auto' or 'never', got 'always'"):
         rules.RuleRegressor(client=client, gather="always").fit(whole[["x0"]], whole["number"])
     # The codes of 200 rows in one byte each would be in a reply.

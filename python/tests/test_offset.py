@@ -166,9 +166,3 @@ def test_bad_offsets_are_refused(rows):
         RuleRegressor(preset="sirus").fit(X, y, offset=offset)
     with pytest.raises(TypeError, match="offset"):
         RuleClassifier().fit(X, y > 1, offset=offset)
-
-
-def test_clusters_refuse_it_in_a_line():
-    dask = pytest.importorskip("orthorules.dask", reason="SKIPPED: Dask is not installed")
-    with pytest.raises(ValueError, match=r"offset cannot be had on several machines: pass y - offset as y, or exp\(offset\)"):
-        dask.RuleRegressor().fit("nowhere.csv", "y", offset="o")

@@ -473,7 +473,7 @@ def test_what_cannot_be_is_told_in_a_line(session):
     frame = table(50)
     whole = cut(session, frame, [20])
     plain = {"label_col": "number", "features_cols": ["x0", "x1"]}
-    for options in ({"cv": 3}, {"bootstrap": 20}, {"search": "exact"}, {"preset": "sirus"}, {"terms": "linear"}):
+    for options in ({"cv": 3}, {"bootstrap": 20}, {"search": "exact"}, {"preset": "sirus"}):
         with pytest.raises(ValueError, match="several machines"):
             rules.RuleRegressor(**plain, **options).fit(whole)
     with pytest.raises(ValueError, match='set polish="off" and a number for reg_lambda'):

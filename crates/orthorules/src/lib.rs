@@ -74,10 +74,12 @@ pub use data::table::{Column, Kind, Table, Values};
 pub use data::warning::Warning;
 pub use data::{generate, loss, problem, table, warning};
 #[cfg(feature = "files")]
-pub use learn::fit::cluster::{Partition, Trip, fit_partitions, merge};
+pub use learn::fit::cluster::{Partition, Trip, fit_partitions};
 pub use learn::fit::fit;
 #[cfg(feature = "files")]
 pub use learn::fit::gathered::Gather;
+#[cfg(feature = "files")]
+pub use learn::fit::messages::merge;
 pub use learn::fitted::Fitted;
 pub use learn::seconds::Seconds;
 pub use model::Model;

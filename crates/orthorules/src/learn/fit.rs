@@ -6,6 +6,8 @@ pub(crate) mod cluster;
 mod elsewhere;
 #[cfg(feature = "files")]
 pub(crate) mod gathered;
+#[cfg(feature = "files")]
+pub(crate) mod messages;
 #[cfg(test)]
 mod offsets;
 #[cfg(test)]

@@ -59,10 +59,14 @@ impl<'p> Binned<'p> {
         Self { outline: problem.outline(), columns: Cow::Owned(columns), trends, seconds, place: Place::Here(problem) }
     }
 
-    /// Codes of the rows of a problem, which has no features of its own.
-    pub(crate) fn of_columns(problem: &'p Problem, columns: &'p [BinnedColumn]) -> Self {
+    /// Codes of the rows of a problem, which has no features of its own. `numbers` are those of the columns that have some, where terms may
+    /// grow with them, or nothing.
+    pub(crate) fn of_columns(problem: &'p Problem, columns: &'p [BinnedColumn], numbers: &'p [Vec<f64>]) -> Self {
         let (outline, place) = (problem.outline(), Place::Here(problem));
-        Self { outline, columns: Cow::Borrowed(columns), trends: Vec::new(), seconds: 0.0, place }
+        let numbers = numbers.iter().map(|numbers| Some(&numbers[..]).filter(|numbers| !numbers.is_empty()));
+        let named = columns.iter().map(|column| column.name.as_str()).zip(numbers);
+        let trends = trend_columns(named, columns, problem.weight.as_deref());
+        Self { outline, columns: Cow::Borrowed(columns), trends, seconds: 0.0, place }
     }
 
     /// The columns as codes.

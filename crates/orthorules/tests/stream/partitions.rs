@@ -68,8 +68,7 @@ fn what_needs_all_rows_is_refused_in_a_line() {
     let exact = Params { search: orthorules::params::Search::Exact, ..Params::default() };
     let folds = Params { cv: Some(Cv::Folds(3)), ..Params::default() };
     let draws = Params { bootstrap: Some(20), ..Params::default() };
-    let trends = Params { terms: orthorules::params::Terms::Linear, ..Params::default() };
-    for params in [exact, folds, draws, trends, orthorules::params::Preset::Sirus.params()] {
+    for params in [exact, folds, draws, orthorules::params::Preset::Sirus.params()] {
         let message = partitioned(Vec::new(), &roles(), &params, Gather::WhereSmall).unwrap_err();
         assert!(message.contains("several machines") && !message.contains('\n'), "{message}");
     }
@@ -91,7 +90,10 @@ fn rows_stay_where_they_are_if_they_must() {
         let told = partitioned(vec![file.clone()], &roles(), params, Gather::Never).unwrap_err();
         let remedy = "set polish=\"off\" and a number for reg_lambda";
         let expected = format!("but {what} needs all of them in one place: {remedy}");
-        assert!(told.starts_with("gather \"never\" leaves rows where they are, ") && told.ends_with(&expected), "{told}");
+        assert!(
+            told.starts_with("gather \"never\" leaves rows where they are, ") && told.ends_with(&expected),
+            "{told}"
+        );
     }
     let table = read(&file, &roles().read_options()).unwrap();
     for (params, gather, gathered) in [
@@ -286,7 +288,8 @@ fn partitions_say_what_one_table_says() {
         let mut table = Odd::new(60);
         change(&mut table);
         // All rows in one place, or where they are.
-        let ways = [(Params::default(), Gather::WhereSmall), (staying(), Gather::WhereSmall), (staying(), Gather::Never)];
+        let ways =
+            [(Params::default(), Gather::WhereSmall), (staying(), Gather::WhereSmall), (staying(), Gather::Never)];
         for (params, gather) in ways {
             let [expected, found] = table.both_ways(&roles, &params, gather);
             assert_eq!(found, expected, "{what}");
@@ -328,7 +331,12 @@ fn partitions_fold_offsets_in() {
         ("that has weight 0", |t| (t.w[39], t.e[39], t.o[39]) = (0.0, 1e50, 200.0), full(poisson), true),
         ("a difference is", |t| (t.y[41], t.o[41]) = (Some(1e308), -1e308), plain(squared), false),
         ("of the first", |t| (0..3).for_each(|r| (t.y[r], t.o[r]) = (Some(1e308), -1e308)), weighted(squared), false),
-        ("a bad target is told first", |t| (t.y[1], t.o[1], t.y[9]) = (Some(1e308), -1e308, None), plain(squared), false),
+        (
+            "a bad target is told first",
+            |t| (t.y[1], t.o[1], t.y[9]) = (Some(1e308), -1e308, None),
+            plain(squared),
+            false,
+        ),
         ("classes take none", |_| (), Roles { target: "label".into(), ..guessed(plain(squared)) }, false),
     ];
     for (what, change, roles, is_good) in all {
@@ -346,6 +354,37 @@ fn partitions_fold_offsets_in() {
             }
         }
     }
+}
+
+/// Terms that grow with a column need its numbers, which come along with the codes of a small table.
+#[test]
+fn trends_of_small_tables_are_those_of_one_table() {
+    let ignored = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    let plain = |task| Roles { task: Some(task), ignore: ignored(&["label", "w", "e"]), ..roles() };
+    let full = |task| Roles {
+        weight: Some("w".into()),
+        exposure: Some("e".into()),
+        offset: Some("o".into()),
+        ignore: ignored(&["label"]),
+        ..plain(task)
+    };
+    let classes = Roles { target: "label".into(), ignore: ignored(&["y", "w", "e"]), ..roles() };
+    let mut table = Odd::new(500);
+    (0..500).for_each(|r| table.y[r] = Some(0.4 * (r * r % 11) as f64 + (r % 7) as f64 / 5.0 + 0.1));
+    let mut trends = 0;
+    for terms in [orthorules::params::Terms::Linear, orthorules::params::Terms::Hinge] {
+        let params = Params { terms, ..Params::default() };
+        for roles in [plain(Task::Regression), full(Task::Poisson), full(Task::Gamma), classes.clone()] {
+            let [expected, found] = table.both_ways(&roles, &params, Gather::WhereSmall);
+            assert_eq!(found, expected, "{terms} {roles:?}");
+            trends += usize::from(found.unwrap().0.contains("\"trend\""));
+            let [_, refused] = table.both_ways(&roles, &params, Gather::Never);
+            let why =
+                "trends need all rows in one place, but gather \"never\" leaves them where they are: leave out terms";
+            assert_eq!(refused.unwrap_err(), why);
+        }
+    }
+    assert!(trends >= 6, "{trends}");
 }
 
 /// Two numbers are classes, and three are not, wherever they are.

@@ -364,8 +364,13 @@ fn mixed(column: &str) -> Error {
 }
 
 impl Plan {
-    /// The codes of a partition.
-    pub(crate) fn encode(&self, source: &Arc<Source>, number: usize, stamp: &str) -> Result<Vec<BinnedColumn>> {
+    /// The codes of a partition; and the numbers of its columns of numbers, if they are to be kept.
+    pub(crate) fn encode(
+        &self,
+        source: &Arc<Source>,
+        (number, stamp): (usize, &str),
+        keeps_numbers: bool,
+    ) -> Result<(Vec<BinnedColumn>, Vec<Vec<f64>>)> {
         let facts = self.roles.facts(number, stamp)?;
         let error = |what: Complaint| source.error(what);
         let (mut options, roles) = (self.roles.options(), &self.roles.roles);
@@ -381,13 +386,20 @@ impl Plan {
         let place_of = |name: &str| scan.heads.iter().position(|head| head.name == *name);
         let places: Vec<Option<usize>> = self.features.iter().map(|(head, _)| place_of(&head.name)).collect();
         let mut codes: Vec<CodeBuilder> = features.iter().map(|f| CodeBuilder::new(f.bins(), facts.kept)).collect();
+        let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); features.len()];
         let mut rows = 0;
         while let Some(parts) = if features.is_empty() { None } else { scan.next().map_err(error)? } {
             rows += parts.first().map_or(0, ColumnPart::rows);
             let kept = deciding.rows(&parts, &options.notation);
-            let whole = (&mut features, &mut codes, &places)
-                .into_par_iter()
-                .all(|(feature, codes, place)| place.is_some_and(|place| feature.encode(&parts[place], &kept, codes)));
+            let whole = (&mut features, &mut codes, &mut numbers, &places).into_par_iter().all(
+                |(feature, codes, numbers, place)| {
+                    let Some(place) = *place else { return false };
+                    if keeps_numbers {
+                        feature.append_numbers(&parts[place], &kept, numbers);
+                    }
+                    feature.encode(&parts[place], &kept, codes)
+                },
+            );
             if !whole {
                 return Err(changed(number));
             }
@@ -395,7 +407,8 @@ impl Plan {
         if rows != facts.rows && !features.is_empty() {
             return Err(changed(number));
         }
-        Ok(features.into_iter().zip(codes).map(|(feature, codes)| feature.finish(codes.finish())).collect())
+        let columns = features.into_iter().zip(codes).map(|(feature, codes)| feature.finish(codes.finish()));
+        Ok((columns.collect(), numbers))
     }
 
     /// The columns whose codes lie elsewhere.

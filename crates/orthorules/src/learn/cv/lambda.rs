@@ -170,7 +170,7 @@ impl Fold {
 
     /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
     fn held_out(&self, params: &Checked, levels: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
-        let model = Binned::of_columns(&self.others, &self.codes).fit(params, &Quiet(observer)).model;
+        let model = Binned::of_columns(&self.others, &self.codes, &[]).fit(params, &Quiet(observer)).model;
         let losses = Losses::new(&model, &self.held, &self.truth)?;
         Ok(losses.at_each(levels, |losses| self.sum(losses)))
     }
@@ -201,7 +201,7 @@ struct FoldRules<'f> {
 
 impl<'f> FoldRules<'f> {
     fn new(fold: &'f Fold, params: &Checked, observer: &dyn Observer) -> Result<Self> {
-        let model = Binned::of_columns(&fold.others, &fold.codes).fit(params, &Quiet(observer)).model;
+        let model = Binned::of_columns(&fold.others, &fold.codes, &[]).fit(params, &Quiet(observer)).model;
         let seen = Activations::of_rules(&model, &decoded(&fold.others, &fold.codes)?)?;
         let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
         let covered = (0..model.ensembles[0].rules.len()).map(rows).collect();

@@ -1,26 +1,29 @@
-//! A fit to a table in partitions that lie elsewhere: what is sent there, what comes back, and who answers.
+//! A fit to a table in partitions that lie elsewhere: who asks, and who answers.
 //!
 //! Whoever runs the fit sends every message to all partitions, adds up their replies in the order of the partitions ([`merge`]), and
 //! hands back what comes out. A message says all that its reply depends on beside the partition's own source, so that a partition that
 //! was lost is made again by whoever is asked next.
+//!
+//! [`merge`]: super::messages::merge
 
 use super::gathered::{Gather, GatheredRows};
+use super::messages::{Message, Reply, TargetQuestion, marked, unmarked};
 use super::{checked, finished, with_lambda};
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
-use crate::base::wire::{Wire, damaged, wire_enum};
+use crate::base::wire::{Wire, damaged};
 use crate::codes::stream::Known;
-use crate::codes::stream::partition::{CodedFacts, Plan, Subject, Survey, SurveyRequest};
+use crate::codes::stream::partition::{CodedFacts, Plan, Subject, SurveyRequest};
 use crate::codes::stream::role_plan::{RolePlan, RoleValues};
 use crate::data::loss::Loss;
 use crate::data::outline::Remarkable;
 use crate::data::problem::Roles;
 use crate::data::table::Source;
 use crate::data::warning::{NoFolds, Warning};
-use crate::engine::answer::{Answer, Held};
+use crate::engine::answer::Held;
 use crate::engine::row_numbers::KnownRows;
 use crate::engine::rows::ask::{Cluster, Request};
-use crate::engine::target_facts::{Question, TargetAnswer, TargetFacts};
+use crate::engine::target_facts::{TargetAnswer, TargetFacts};
 use crate::engine::target_plan::TargetPlan;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
@@ -35,110 +38,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-
-/// The first bytes of every message and reply: whose they are, and of which version.
-const MARK: [u8; 3] = [b'O', b'R', 4];
-
-/// What partitions are asked.
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
-enum Message {
-    /// What there is, before there are codes.
-    Survey(SurveyRequest, Option<TargetQuestion>),
-    /// To make codes, and what is known of them.
-    Encode(Vec<u8>, Option<TargetQuestion>),
-    /// About targets alone.
-    Targets(TargetQuestion),
-    /// Questions of the search, with how codes are made and what is fitted.
-    Ask(Vec<u8>, TargetPlan, Request),
-    /// For all rows, of a small table.
-    Rows(Vec<u8>),
-}
-wire_enum!(Message {
-    0 => Survey(request, question),
-    1 => Encode(plan, question),
-    2 => Targets(question),
-    3 => Ask(plan, aim, request),
-    4 => Rows(plan),
-});
-
-/// How targets, weights and exposures are read, and a question about them.
-type TargetQuestion = (Vec<u8>, Question);
-
-/// What partitions reply.
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
-enum Reply {
-    Survey(Survey, Option<TargetAnswer>),
-    Encoded(Vec<CodedFacts>, Option<TargetAnswer>),
-    Targets(TargetAnswer),
-    Answers(Vec<Answer>),
-    Rows(Vec<CodedFacts>, GatheredRows),
-}
-wire_enum!(Reply {
-    0 => Survey(survey, answer),
-    1 => Encoded(facts, answer),
-    2 => Targets(answer),
-    3 => Answers(answers),
-    4 => Rows(facts, rows),
-});
-
-fn marked(value: &impl Wire) -> Vec<u8> {
-    let mut bytes = MARK.to_vec();
-    value.put(&mut bytes);
-    bytes
-}
-
-fn unmarked<T: Wire>(bytes: &[u8]) -> Result<T> {
-    T::of_bytes(bytes.strip_prefix(&MARK).ok_or_else(damaged)?)
-}
-
-/// The reply of the partitions of both, of which those of `next` come after the others.
-pub fn merge(first: &[u8], next: &[u8]) -> Result<Vec<u8>> {
-    let both = match (unmarked(first)?, unmarked(next)?) {
-        (Reply::Survey(mut all, answer), Reply::Survey(more, next)) => {
-            all.append(more)?;
-            Reply::Survey(all, of_both(answer, next)?)
-        }
-        (Reply::Encoded(mut all, answer), Reply::Encoded(more, next)) => {
-            append(&mut all, &more)?;
-            Reply::Encoded(all, of_both(answer, next)?)
-        }
-        (Reply::Targets(mut all), Reply::Targets(more)) => {
-            all.append(&more)?;
-            Reply::Targets(all)
-        }
-        (Reply::Answers(all), Reply::Answers(more)) => {
-            if all.len() != more.len() {
-                return Err(damaged());
-            }
-            Reply::Answers(all.into_iter().zip(&more).map(|(all, more)| all.with(more)).collect::<Result<_>>()?)
-        }
-        (Reply::Rows(mut facts, mut all), Reply::Rows(next, more)) => {
-            append(&mut facts, &next)?;
-            all.append(more)?;
-            Reply::Rows(facts, all)
-        }
-        _ => return Err(damaged()),
-    };
-    Ok(marked(&both))
-}
-
-/// Adds what the partitions after these tell of each column.
-fn append(all: &mut [CodedFacts], more: &[CodedFacts]) -> Result<()> {
-    let fits = all.len() == more.len() && all.iter_mut().zip(more).all(|(all, more)| all.append(more));
-    if fits { Ok(()) } else { Err(damaged()) }
-}
-
-/// The answer of both, if there was a question.
-fn of_both(answer: Option<TargetAnswer>, next: Option<TargetAnswer>) -> Result<Option<TargetAnswer>> {
-    match (answer, next) {
-        (Some(mut all), Some(more)) => {
-            all.append(&more)?;
-            Ok(Some(all))
-        }
-        (None, None) => Ok(None),
-        _ => Err(damaged()),
-    }
-}
 
 /// Some rows of a table, in a file, which answer what a fit asks.
 ///
@@ -221,12 +120,13 @@ impl Partition {
                 self.held = Some(coded);
                 Ok(Reply::Answers(answers?))
             }
-            Message::Rows(plan) => {
+            Message::Rows(plan, keeps_numbers) => {
                 // Nothing is kept: there are no questions after this one.
                 let (source, plan) = (self.source()?, Plan::of_bytes(plan)?);
-                let columns = plan.encode(&source, self.number, &self.stamp)?;
+                let (columns, numbers) = plan.encode(&source, (self.number, &self.stamp), *keeps_numbers)?;
                 let values = plan.roles.read(&source, self.number, &self.stamp)?;
-                Ok(Reply::Rows(columns.iter().map(CodedFacts::of).collect(), GatheredRows::of(&columns, values)))
+                let facts = columns.iter().map(CodedFacts::of).collect();
+                Ok(Reply::Rows(facts, GatheredRows::of(&columns, numbers, values)))
             }
         }
     }
@@ -268,7 +168,7 @@ impl Partition {
         let roles = codes.roles.bytes();
         // While there is a source.
         self.targets(&roles)?;
-        let rows = Held::new(codes.encode(&source, self.number, &self.stamp)?);
+        let rows = Held::new(codes.encode(&source, (self.number, &self.stamp), false)?.0);
         self.source = None;
         Ok(Coded { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, rows })
     }
@@ -373,7 +273,6 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
         Params { search: Search::Exact, .. } => "exact search",
         Params { cv: Some(Cv::Folds(_)), .. } => "cross-validation",
         Params { bootstrap: Some(_), .. } => "the bootstrap",
-        Params { terms: Terms::Linear | Terms::Hinge, .. } => "a trend",
         _ if roles.groups.is_some() => "groups, which are for cross-validation and the bootstrap,",
         _ => return Ok(()),
     };
@@ -384,8 +283,8 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
 /// partitions as one table, one after the other. Also returns notes about columns that were not read.
 ///
 /// All rows of a small table are brought here, unless `gather` says that they are not to be ([`Gather`]). Nothing else comes here of
-/// single rows, but a few that show what is wrong with the target, or what classes there are. Cross-validation, the bootstrap, exact
-/// search and SIRUS are refused.
+/// single rows, but the sample of each column that its cuts come from, and a few rows that show what is wrong with the target, or what
+/// classes there are. Cross-validation, the bootstrap, exact search and SIRUS are refused.
 ///
 /// [`Coded::fit`]: crate::Coded::fit
 pub fn fit_partitions(
@@ -456,12 +355,11 @@ struct Whole<'w> {
 impl Whole<'_> {
     /// A fit to all rows, which are brought here; and what there is to say of them.
     fn fit_here(&self, roles: &Roles) -> Result<(Fitted, Vec<Warning>)> {
-        let Reply::Rows(facts, rows) = sent(self.trip, &Message::Rows(self.plan.bytes()))? else {
-            return Err(damaged());
-        };
-        let (problem, columns) = rows.problem(self.subject, roles, &self.plan.columns(facts)?)?;
+        let message = Message::Rows(self.plan.bytes(), self.params.terms != Terms::Rules);
+        let Reply::Rows(facts, rows) = sent(self.trip, &message)? else { return Err(damaged()) };
+        let (problem, columns, numbers) = rows.problem(self.subject, roles, &self.plan.columns(facts)?)?;
         let fitted = on_threads(Some(self.params.threads), || {
-            let binned = Binned::of_columns(&problem, &columns);
+            let binned = Binned::of_columns(&problem, &columns, &numbers);
             let (params, reg_lambda) = with_lambda(&problem, &binned, self.params, self.observer)?;
             Ok::<_, Error>(Fitted { reg_lambda, ..binned.fit(&params, self.observer) })
         })??;

@@ -14,14 +14,17 @@ use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
 use crate::engine::count::root::RootCounts;
 use crate::learn::effort::{self, Effort};
-use crate::params::{Checked, LambdaFrom, Polish};
+use crate::params::{Checked, LambdaFrom, Polish, Terms};
 use std::str::FromStr;
+
+/// Values of a table beyond which trends would have to be fitted where the rows are.
+const MOST_VALUES_WITH_TRENDS: usize = 16_000_000;
 
 /// Whether the rows of a table in partitions may be brought to where the fit runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gather {
-    /// Those of a table of fewer than 4 million values, and of one that is small enough for folds that choose λ or for polish. A fit to
-    /// so few rows would ask for them again and again.
+    /// Those of a table of fewer than 4 million values, of one that is small enough for folds that choose λ or for polish, and of one of up
+    /// to 16 million values for trends. All these look at rows again and again.
     #[default]
     WhereSmall,
     /// None. What needs all rows in one place is refused.
@@ -44,6 +47,9 @@ impl Gather {
     /// Whether all rows are brought to where the fit runs; an error if they would have to be and must not. The table counts as so many
     /// rows.
     pub(super) fn brings_rows(self, problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
+        if params.terms != Terms::Rules {
+            return self.brings_rows_for_trends(problem);
+        }
         let needs = match (params.lambda_from, params.polish) {
             (LambdaFrom::Folds | LambdaFrom::FoldsIfAny, _) => Some(("a penalty by folds", Effort::Folds)),
             (_, Polish::Light | Polish::Full) => Some(("polish", Effort::Polish)),
@@ -63,41 +69,60 @@ impl Gather {
             ))),
         }
     }
+
+    /// The same where terms may grow with numbers.
+    fn brings_rows_for_trends(self, problem: &Outline) -> Result<bool> {
+        let why = match self {
+            Self::Never => {
+                "trends need all rows in one place, but gather \"never\" leaves them where they are: leave out terms"
+            }
+            Self::WhereSmall if problem.rows.saturating_mul(problem.specs.len()) <= MOST_VALUES_WITH_TRENDS => {
+                return Ok(true);
+            }
+            Self::WhereSmall => {
+                "trends of a table of more than 16 million values cannot be had on several machines: fit on one, or leave out terms"
+            }
+        };
+        Err(Error::Conflict(why.into()))
+    }
 }
 
 /// The rows of some partitions, in their order.
 pub(super) struct GatheredRows {
     /// Of each column, in as few bytes as hold its codes, the lowest first.
     codes: Vec<Vec<u8>>,
+    /// Of each column of numbers, these, if they are wanted; else nothing.
+    values: Vec<Vec<f64>>,
     numbers: Vec<f64>,
     classes: Vec<u32>,
     weight: Option<Vec<f64>>,
     exposure: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
 }
-wire!(GatheredRows { codes, numbers, classes, weight, exposure, offset });
+wire!(GatheredRows { codes, values, numbers, classes, weight, exposure, offset });
 
 impl GatheredRows {
     /// The rows of one partition.
-    pub(super) fn of(columns: &[BinnedColumn], values: RoleValues) -> Self {
+    pub(super) fn of(columns: &[BinnedColumn], values: Vec<Vec<f64>>, known: RoleValues) -> Self {
         let codes = |column: &BinnedColumn| match &column.codes {
             Codes::U8(codes) => codes.to_vec(),
             Codes::U16(codes) => codes.iter().flat_map(|code| code.to_le_bytes()).collect(),
             Codes::U32(codes) => codes.iter().flat_map(|code| code.to_le_bytes()).collect(),
         };
-        let RoleValues { target, weight, exposure, offset } = values;
+        let RoleValues { target, weight, exposure, offset } = known;
         let (numbers, classes) = match target {
             Target::Numbers(numbers) => (numbers, Vec::new()),
             Target::Classes(classes) => (Vec::new(), classes),
         };
-        Self { codes: columns.iter().map(codes).collect(), numbers, classes, weight, exposure, offset }
+        Self { codes: columns.iter().map(codes).collect(), values, numbers, classes, weight, exposure, offset }
     }
 
     /// Adds the rows of the partitions after these.
     pub(super) fn append(&mut self, next: Self) -> Result<()> {
-        if self.codes.len() != next.codes.len() {
+        if self.codes.len() != next.codes.len() || self.values.len() != next.values.len() {
             return Err(damaged());
         }
+        self.values.iter_mut().zip(next.values).for_each(|(all, more)| all.extend(more));
         self.codes.iter_mut().zip(next.codes).for_each(|(all, more)| all.extend(more));
         self.numbers.extend(next.numbers);
         self.classes.extend(next.classes);
@@ -112,13 +137,13 @@ impl GatheredRows {
         Ok(())
     }
 
-    /// The problem that these rows are, and its columns, of which all but the codes is known.
+    /// The problem that these rows are, its columns, of which all but the codes is known, and the numbers of these if they were wanted.
     pub(super) fn problem(
         self,
         subject: &Subject,
         roles: &Roles,
         columns: &[BinnedColumn],
-    ) -> Result<(Problem, Vec<BinnedColumn>)> {
+    ) -> Result<(Problem, Vec<BinnedColumn>, Vec<Vec<f64>>)> {
         let outline = &subject.outline;
         let (target, targets) = if outline.classes.is_empty() {
             let targets = self.numbers.len();
@@ -137,6 +162,8 @@ impl GatheredRows {
             || !is_whole(&self.exposure, &outline.exposure)
             || !is_whole(&self.offset, &outline.offset)
             || self.codes.len() != columns.len()
+            || self.values.len() != columns.len()
+            || self.values.iter().any(|values| !values.is_empty() && values.len() != outline.rows)
         {
             return Err(damaged());
         }
@@ -168,6 +195,57 @@ impl GatheredRows {
             weightless: subject.facts.weightless,
             dropped: subject.dropped,
         };
-        Ok((problem, columns))
+        Ok((problem, columns, self.values))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::loss::Loss;
+    use crate::data::schema::ColumnSpec;
+    use crate::data::table::Kind;
+    use crate::data::task::Task;
+    use crate::params::{Params, RegLambda};
+
+    /// Whether a table with so many rows and two columns is brought together.
+    fn brought(gather: Gather, rows: usize, params: &Params) -> Result<bool, String> {
+        let spec = |name: &str| ColumnSpec::new(name, Kind::Numeric, Vec::new());
+        let outline = Outline {
+            task: Task::Regression,
+            classes: Vec::new(),
+            specs: vec![spec("a"), spec("b")],
+            target: "y".into(),
+            target_kind: Kind::Numeric,
+            weight: None,
+            exposure: None,
+            offset: None,
+            rows,
+        };
+        let checked = params.check(Loss::Squared, rows).unwrap();
+        let checked = effort::completed(checked, params, &outline, rows);
+        gather.brings_rows(&outline, rows, &checked).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn tables_are_brought_together_up_to_a_size() {
+        let (auto, open) = (Gather::WhereSmall, Params::default());
+        let plain = Params { polish: Some(Polish::Off), reg_lambda: Some(RegLambda::Value(1.0)), ..open.clone() };
+        let trends = Params { terms: Terms::Hinge, ..open.clone() };
+        // Polish looks at 16 million values, of which every column counts as 5000 more.
+        assert_eq!(brought(auto, 7_995_000, &open), Ok(true));
+        assert_eq!(brought(auto, 7_995_001, &open), Ok(false));
+        let polish = Params { polish: Some(Polish::Full), ..open.clone() };
+        assert!(brought(auto, 7_995_001, &polish).unwrap_err().starts_with("polish of so large a table cannot be had"));
+        // Without it all values are few in tests from one on.
+        assert_eq!((brought(auto, 0, &plain), brought(auto, 1, &plain)), (Ok(true), Ok(false)));
+        assert_eq!(brought(auto, 8_000_000, &trends), Ok(true));
+        assert_eq!(
+            brought(auto, 8_000_001, &trends).unwrap_err(),
+            "trends of a table of more than 16 million values cannot be had on several machines: fit on one, or leave out terms"
+        );
+        assert_eq!(brought(Gather::Never, 1, &plain), Ok(false));
+        assert!(brought(Gather::Never, 1, &open).unwrap_err().ends_with("a number for reg_lambda"));
+        assert!(brought(Gather::Never, 1, &trends).unwrap_err().starts_with("trends need all rows in one place"));
     }
 }

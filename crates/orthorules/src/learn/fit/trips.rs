@@ -87,13 +87,12 @@ fn columns_of_many_bins_take_no_more_trips() {
     for (what, problem) in problems() {
         let problem = with_many_bins(problem);
         let before = elsewhere::trips_before(&problem);
-        for (how, params) in ways() {
-            for max_bins in [MaxBins::AtMost(400), MaxBins::Exact] {
-                let params = Params { max_bins, ..params.clone() };
-                let (found, trips) = elsewhere::learned(&problem, &params, false, &ENDS);
-                assert_eq!(found[0], partitions::learned(&problem, &params, &[]), "{what}, {how}, {max_bins}");
-                beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}, {max_bins}: {told}")));
-            }
+        // Every other of so many takes half the time.
+        for (how, params) in ways().into_iter().step_by(2) {
+            let params = Params { max_bins: MaxBins::AtMost(400), ..params.clone() };
+            let (found, trips) = elsewhere::learned(&problem, &params, false, &ENDS);
+            assert_eq!(found[0], partitions::learned(&problem, &params, &[]), "{what}, {how}");
+            beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
         }
     }
     assert!(beyond.is_empty(), "{} {beyond:#?}", beyond.len());
