@@ -61,11 +61,14 @@ pub(crate) fn whole_exposure<'p>(
 
 /// Folds offsets into targets, or into exposures where rules multiply. What is not known to multiply does not.
 #[cfg(feature = "files")]
-pub(crate) fn fold(task: Option<Task>, target: &mut [f64], exposure: &mut Option<Vec<f64>>, offset: &[f64]) {
-    if task.is_some_and(Task::is_multiplied) {
-        *exposure = Some(folded(exposure.as_deref(), offset));
+pub(crate) fn fold(task: Option<Task>, target: &mut [f64], exposure: &mut Option<Vec<f64>>, mut offset: Vec<f64>) {
+    if !task.is_some_and(Task::is_multiplied) {
+        target.iter_mut().zip(&offset).for_each(|(y, offset)| *y -= offset);
+    } else if let Some(exposure) = exposure {
+        exposure.iter_mut().zip(&offset).for_each(|(exposure, offset)| *exposure *= offset.exp());
     } else {
-        target.iter_mut().zip(offset).for_each(|(y, offset)| *y -= offset);
+        offset.iter_mut().for_each(|offset| *offset = offset.exp());
+        *exposure = Some(offset);
     }
 }
 
@@ -97,6 +100,29 @@ mod tests {
         assert_eq!(infinite, "offset column \"o\", row 2: an offset must be a finite number, got inf");
         let text = refusal(Values::text([Some("a"), Some("b")]), Task::Gamma, None);
         assert_eq!(text, "offset column \"o\", row 1: an offset must be a finite number, got the text \"a\"");
+    }
+
+    /// To the last bit, as a table in one piece is fitted.
+    #[cfg(feature = "files")]
+    #[test]
+    fn offsets_are_folded_in_as_a_problem_does() {
+        let (y, offset, exposed) = ([1.5, 2.0, 0.1], [0.3, -7.25, 1e-9], [0.7, 3.0, 1e-3]);
+        for task in [Task::Poisson, Task::Gamma] {
+            for exposure in [None, Some(exposed.to_vec())] {
+                let (mut target, mut found) = (y, exposure.clone());
+                fold(Some(task), &mut target, &mut found, offset.to_vec());
+                let expected = whole_exposure(task, exposure.as_deref(), Some(&offset)).map(Cow::into_owned);
+                assert_eq!((target, found), (y, expected));
+            }
+        }
+        for task in [None, Some(Task::Regression)] {
+            let (mut target, mut none) = (y, None);
+            fold(task, &mut target, &mut none, offset.to_vec());
+            assert_eq!((target, none), ([0, 1, 2].map(|r| y[r] - offset[r]), None));
+        }
+        assert_eq!(first_bad(None, &[1.0, f64::INFINITY], None), Some(1));
+        assert_eq!(first_bad(Some(Task::Gamma), &[f64::NAN; 2], Some(&[1.0, 1e101])), Some(1));
+        assert_eq!(first_bad(Some(Task::Poisson), &[0.0; 2], Some(&[1.0, 2.0])), None);
     }
 
     #[test]

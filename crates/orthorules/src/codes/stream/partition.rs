@@ -151,7 +151,7 @@ impl SurveyRequest {
             let [mut target, mut exposure, offset] =
                 [target, exposure, offset].map(|place| of(place).map(|all| counting.of_values(&all).into_owned()));
             let mut bad = None;
-            if let (Some(y), Some(offset)) = (&mut target, &offset) {
+            if let (Some(y), Some(offset)) = (&mut target, offset) {
                 fold(roles.task, y, &mut exposure, offset);
                 bad = first_bad(roles.task, y, exposure.as_deref()).map(|row| counting.place(row));
             }
