@@ -220,6 +220,7 @@ impl Candidate {
     }
 
     /// The same for a query of `rows` rows, given its value and whether its weight would be positive.
+    #[inline]
     pub(crate) fn of_value(
         (value, raises): (f64, bool),
         rows: f64,

@@ -16,7 +16,7 @@ use crate::params::Bound;
 /// Up to here the trace of M takes the place of its largest eigenvalue.
 const SMALL_TRACE: f64 = 0.5;
 /// The bound of a node and a factor for quick bounds of its children.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NodeBound {
     /// No query below has a larger value.
     pub(crate) value: f64,
@@ -160,6 +160,7 @@ impl Bounds<'_> {
 
     /// A bound on the values below a child of a node, from sums over the child's units: for every sub-selection
     /// xᵀPx ≥ (κ − λmax(M)) Σ d x², and the child's λmax is neither above the node's nor above its own trace.
+    #[inline]
     pub(crate) fn child(&self, node: &NodeBound, sums: Shares) -> f64 {
         if self.scorer.gradient_only() {
             return node.value;

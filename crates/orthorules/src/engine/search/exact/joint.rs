@@ -16,22 +16,26 @@ use crate::params::Bound;
 struct ClassUnits<'a> {
     stats: UnitStats,
     scorer: &'a Scorer,
-    /// Where each unit of the first class stands in the order of this one.
+    /// Where each unit of the first class stands in the order of this one; empty for the first.
     places: Vec<u32>,
 }
 
 /// The units of all classes. They are named by their positions in the order of the first.
 pub(crate) struct Joint<'a> {
-    each: Vec<ClassUnits<'a>>,
+    /// The only score, or the first class.
+    first: ClassUnits<'a>,
+    others: Vec<ClassUnits<'a>>,
     classes: Option<&'a ClassScorers>,
     kind: Bound,
+    stride: usize,
 }
 
 /// What is known of a node for one class.
 #[derive(Debug, Clone, Copy)]
 struct ClassBound {
     by_sign: BySign,
-    node: NodeBound,
+    /// λ̄ of the node.
+    largest: f64,
 }
 
 /// Scratch space of a thread, and the bounds of the node that it looked at last.
@@ -40,66 +44,78 @@ pub(crate) struct JointBuffers {
     work: Workspace,
     /// The units of a node as each class knows them.
     items: Vec<Vec<Item>>,
+    /// Where classes share their rules, what is known for each.
     bounds: Vec<ClassBound>,
+    /// Where there is one score, what is known for that.
+    only: NodeBound,
 }
 
 impl<'a> Joint<'a> {
     pub(crate) fn new(searcher: &'a Searcher<'a>, units: &Units) -> Self {
         let (response, cells, kind) = (searcher.response, searcher.cells, searcher.params.bound);
-        let each = match searcher.classes {
-            None => {
-                let stats = UnitStats::new(units, response, cells, searcher.scorer, kind);
-                vec![ClassUnits { stats, scorer: searcher.scorer, places: Vec::new() }]
-            }
-            Some(classes) => {
-                let mut each: Vec<ClassUnits> = Vec::with_capacity(classes.each.len());
-                for (class, scorer) in classes.each.iter().enumerate() {
-                    let stats = UnitStats::of_class(units, response, cells, (class, scorer), kind);
-                    let mut position = vec![0u32; units.len()];
-                    stats.order.iter().zip(0..).for_each(|(&u, p)| position[u as usize] = p);
-                    let first = each.first().map_or(&stats.order, |first| &first.stats.order);
-                    let places = first.iter().map(|&u| position[u as usize]).collect();
-                    each.push(ClassUnits { stats, scorer, places });
-                }
-                each
-            }
+        let Some(classes) = searcher.classes else {
+            let stats = UnitStats::new(units, response, cells, searcher.scorer, kind);
+            let (stride, first) = (stats.stride, ClassUnits { stats, scorer: searcher.scorer, places: Vec::new() });
+            return Self { first, others: Vec::new(), classes: None, kind, stride };
         };
-        Self { each, classes: searcher.classes, kind }
+        let stats = |class: usize| UnitStats::of_class(units, response, cells, (class, &classes.each[class]), kind);
+        let first = ClassUnits { stats: stats(0), scorer: &classes.each[0], places: Vec::new() };
+        let other = |class: usize| {
+            let stats = stats(class);
+            let mut position = vec![0u32; units.len()];
+            stats.order.iter().zip(0..).for_each(|(&u, p)| position[u as usize] = p);
+            let places = first.stats.order.iter().map(|&u| position[u as usize]).collect();
+            ClassUnits { stats, scorer: &classes.each[class], places }
+        };
+        let others: Vec<ClassUnits> = (1..classes.each.len()).map(other).collect();
+        let stride = classes.each.len() * first.stats.stride;
+        Self { first, others, classes: Some(classes), kind, stride }
+    }
+
+    /// The classes, or the only score.
+    fn each(&self) -> impl Iterator<Item = &ClassUnits<'a>> {
+        std::iter::once(&self.first).chain(&self.others)
     }
 
     /// Which unit stands at a position.
     pub(crate) fn order(&self) -> &[u32] {
-        &self.each[0].stats.order
+        &self.first.stats.order
     }
 
     /// How many numbers a unit has: statistics and shares, class by class.
+    #[inline]
     pub(crate) fn stride(&self) -> usize {
-        self.each.len() * self.each[0].stats.stride
+        self.stride
     }
 
     /// The numbers of the unit at `position`.
     pub(crate) fn vector(&self, position: u32) -> impl Iterator<Item = f64> + '_ {
-        self.each.iter().flat_map(move |class| class.stats.vector(class.place(position)).iter().copied())
+        self.each().flat_map(move |class| class.stats.vector(class.place(position)).iter().copied())
     }
 
     /// The value of a query whose units have these sums, and whether its rule would raise the score, or that of the last class.
+    #[inline]
     pub(crate) fn value(&self, sums: &[f64]) -> (f64, bool) {
-        let plain = |class: &'_ ClassUnits, sums| class.scorer.value(class.stats.plain(sums));
-        let raises = |sums: &[f64]| Statistics::of(sums).gradient() < 0.0;
-        let Some(classes) = self.classes else {
-            return (plain(&self.each[0], sums), raises(sums));
-        };
-        let (mut squares, mut last) = (0.0, false);
-        for (class, sums) in self.each.iter().zip(sums.chunks_exact(self.each[0].stats.stride)) {
-            squares += plain(class, sums).powi(2);
-            last = raises(sums);
+        match self.classes {
+            None => (self.first.scorer.value(self.first.stats.plain(sums)), Statistics::of(sums).gradient() < 0.0),
+            Some(classes) => self.value_of_all(classes, sums),
         }
-        (classes.joint_value(squares), last)
+    }
+
+    #[inline(never)]
+    fn value_of_all(&self, classes: &ClassScorers, sums: &[f64]) -> (f64, bool) {
+        let (mut squares, mut raises) = (0.0, false);
+        for (class, sums) in self.each().zip(sums.chunks_exact(self.first.stats.stride)) {
+            squares += class.scorer.value(class.stats.plain(sums)).powi(2);
+            raises = Statistics::of(sums).gradient() < 0.0;
+        }
+        (classes.joint_value(squares), raises)
     }
 
     /// The statistics of the only score, or of the first class.
+    #[inline]
     pub(crate) fn first<'v>(&self, sums: &'v [f64]) -> Statistics<'v> {
-        self.each[0].stats.plain(sums)
+        self.first.stats.plain(sums)
     }
 
     /// A bound on the values below the node of `units`, of which `inherited` is known already; `None` when it is not above
@@ -111,9 +127,9 @@ impl<'a> Joint<'a> {
         threshold: f64,
         buffers: &mut JointBuffers,
     ) -> Option<f64> {
-        let JointBuffers { work, items, bounds } = buffers;
-        items.resize_with(self.each.len(), Vec::new);
-        for (class, items) in self.each.iter().zip(items.iter_mut()) {
+        let JointBuffers { work, items, bounds, only } = buffers;
+        items.resize_with(1 + self.others.len(), Vec::new);
+        for (class, items) in self.each().zip(items.iter_mut()) {
             items.clear();
             items.extend(units.iter().map(|&u| (class.place(u), 1.0)));
             // Prefixes go by the order; the relaxation wants cells together, which they are in every order that has them so.
@@ -121,21 +137,20 @@ impl<'a> Joint<'a> {
                 items.sort_unstable_by_key(|&(place, _)| place);
             }
         }
-        bounds.clear();
         let Some(classes) = self.classes else {
-            let node = self.bounds(&self.each[0]).above(&items[0], inherited, threshold, work)?;
-            bounds.push(ClassBound { by_sign: BySign { up: node.value, down: node.value }, node });
-            return Some(node.value);
+            *only = self.bounds(&self.first).above(&items[0], inherited, threshold, work)?;
+            return Some(only.value);
         };
+        bounds.clear();
         // Shares are quick; where they do not cut the node, one class after another gets the bound of its relaxation.
         let most = inherited / classes.joint_value(1.0);
-        for (class, items) in self.each.iter().zip(&*items) {
+        for (class, items) in self.each().zip(&*items) {
             let value = class.scorer.ceiling.min(most);
             let by_sign = self.bounds(class).by_shares(items, BySign { up: value, down: value });
-            bounds.push(ClassBound { by_sign, node: NodeBound { value, largest: f64::INFINITY } });
+            bounds.push(ClassBound { by_sign, largest: f64::INFINITY });
         }
         let mut value = inherited.min(joint(classes, bounds.iter().map(|bound| bound.by_sign)));
-        for (k, class) in self.each.iter().enumerate() {
+        for (k, class) in self.each().enumerate() {
             if value <= threshold {
                 return None;
             }
@@ -147,26 +162,32 @@ impl<'a> Joint<'a> {
         if value <= threshold {
             return None;
         }
-        for ((class, items), bound) in self.each.iter().zip(&*items).zip(bounds.iter_mut()) {
-            bound.node = self.bounds(class).factor(items, bound.node.value, work);
+        for ((class, items), bound) in self.each().zip(&*items).zip(bounds.iter_mut()) {
+            bound.largest = self.bounds(class).factor(items, value, work).largest;
         }
         Some(value)
     }
 
     /// A bound on the values below a child, whose units have these sums, of the node with the bound `value` that was looked
     /// at last.
+    #[inline]
     pub(crate) fn child(&self, value: f64, sums: &[f64], buffers: &JointBuffers) -> f64 {
-        let Some(classes) = self.classes else {
-            let only = &self.each[0];
-            return self.bounds(only).child(&buffers.bounds[0].node, only.stats.shares(sums));
-        };
+        match self.classes {
+            None => self.bounds(&self.first).child(&buffers.only, self.first.stats.shares(sums)),
+            Some(classes) => self.child_of_all(classes, value, sums, buffers),
+        }
+    }
+
+    #[inline(never)]
+    fn child_of_all(&self, classes: &ClassScorers, value: f64, sums: &[f64], buffers: &JointBuffers) -> f64 {
         let of_class = |((class, bound), sums): ((&ClassUnits, &ClassBound), &[f64])| {
-            self.bounds(class).signed_child(bound.by_sign, bound.node.largest, class.stats.shares(sums))
+            self.bounds(class).signed_child(bound.by_sign, bound.largest, class.stats.shares(sums))
         };
-        let each = self.each.iter().zip(&buffers.bounds).zip(sums.chunks_exact(self.each[0].stats.stride));
+        let each = self.each().zip(&buffers.bounds).zip(sums.chunks_exact(self.first.stats.stride));
         value.min(joint(classes, each.map(of_class)))
     }
 
+    #[inline]
     fn bounds<'b>(&self, class: &'b ClassUnits) -> Bounds<'b> {
         Bounds { stats: &class.stats, scorer: class.scorer, kind: self.kind }
     }
