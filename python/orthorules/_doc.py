@@ -99,7 +99,7 @@ PARAMETERS = """\
 MULTICLASS = """\
     multiclass : {"shared", "one-vs-rest"}, optional
         One list of rules for all classes, or one for each, with more than two. Default: `shared`; `one-vs-rest` with
-        `sirus`, `exact`, trends and the paper's presets.
+        `exact` and the paper's presets, and always with `sirus` and trends.
 """
 
 ATTRIBUTES = """\

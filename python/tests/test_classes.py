@@ -73,12 +73,20 @@ def test_cross_validation_and_bootstrap_know_classes(fitted):
     assert rules["frequency"].between(0, 1).all()
 
 
+def test_exact_search_proves_what_classes_share(fitted):
+    _, X, y = fitted
+    exact = {"search": "exact", "max_rules": 1, "max_conditions": 2, "max_bins": 8}
+    shared = RuleClassifier(multiclass="shared", **exact).fit(X, y)
+    assert shared._model.shared and shared.rules_["proven"].all()
+    assert not RuleClassifier(**exact).fit(X, y)._model.shared
+
+
 def test_a_list_for_each_class_on_request(fitted):
     _, X, y = fitted
     each = RuleClassifier(max_complexity=16, multiclass="one-vs-rest").fit(X, y)
     assert "class" in each.rules_ and not each._model.shared
     assert not RuleClassifier(preset="cob", max_rules=1).fit(X, y)._model.shared
     with pytest.raises(ValueError, match="multiclass shared"):
-        RuleClassifier(search="exact", multiclass="shared").fit(X, y)
+        RuleClassifier(terms="linear", multiclass="shared").fit(X, y)
     with pytest.raises(ValueError, match="multiclass must be one of shared"):
         RuleClassifier(multiclass="both").fit(X, y)

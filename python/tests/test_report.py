@@ -256,8 +256,8 @@ def goals(made, case, prediction):
     return {"class": classes.index(other)}, ["--change-to", other], {"change_to": other}
 
 
-@pytest.mark.parametrize("case", pages.CASES)
-def test_page_command_and_python_find_the_same_changes(made, chromium, command, case):
+def find_the_same_changes(made, chromium, command, case):
+    """Compares the page with the command line and Python."""
     rows = pages.random_rows(case, 12, seed=4)
     rows.to_csv(made[case].folder / "rows.csv", index=False)
     model = orthorules.load(made[case].model)
@@ -290,6 +290,18 @@ def test_page_command_and_python_find_the_same_changes(made, chromium, command, 
         assert list(frame[["answer", "column", "change", "example", "steps"]].itertuples(index=False, name=None)) == flat
         sizes |= {len(a) for a in here}
     assert sizes, "no row had an answer"
+
+
+@pytest.mark.parametrize("case", pages.CASES)
+def test_page_command_and_python_find_the_same_changes(made, chromium, command, case):
+    find_the_same_changes(made, chromium, command, case)
+
+
+def test_several_classes_along_trends_have_the_same_changes(command, tmp_path, chromium):
+    case = "a list for each class"
+    made = {case: pages.Made(command, tmp_path, case, "--terms", "linear", "--max-complexity", "24")}
+    assert "trend" in made[case].model.read_text()
+    find_the_same_changes(made, chromium, command, case)
 
 
 def test_recourse_is_what_all_changes_give(command, tmp_path, chromium):

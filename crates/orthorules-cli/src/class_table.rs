@@ -2,7 +2,7 @@
 
 use crate::args::Order;
 use crate::number::{share, signed};
-use crate::text::{Cell, DIM, Grid, broken, ordered, width};
+use crate::text::{Cell, DIM, Grid, broken, certificate, ordered, width};
 use orthorules::Model;
 use orthorules::model::{Size, SizeName};
 use unicode_width::UnicodeWidthStr;
@@ -20,6 +20,8 @@ pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
     let places = ordered(model, list, steps[0], &sizes, order);
     let members: Vec<usize> = steps[0].members().collect();
     let known = list.rules.iter().any(|rule| rule.covered > 0);
+    // As in a list of one score: told only where exact search has proven something.
+    let certified = list.rules.iter().any(|rule| rule.proven);
     let rows = model.rows.filter(|_| known);
     let lines: Vec<Line> = places
         .iter()
@@ -27,10 +29,12 @@ pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
             let rule = &list.rules[members[place]];
             let covered = known.then(|| Cell::right(rule.covered.to_string()));
             let part = rows.map(|n| Cell::right(share(rule.covered, n as usize)).styled(DIM));
+            let gap = rule.gap().filter(|_| certified);
+            let proof = gap.map(|gap| Cell::left(certificate(rule.proven, gap)).styled(DIM));
             Line {
                 weights: steps.iter().map(|step| step.weights[place]).collect(),
                 clauses: Some(rule.clauses()),
-                after: covered.into_iter().chain(part).collect(),
+                after: covered.into_iter().chain(part).chain(proof).collect(),
             }
         })
         .chain([Line { weights: steps.iter().map(|step| step.intercept).collect(), clauses: None, after: Vec::new() }])

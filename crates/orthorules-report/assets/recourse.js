@@ -1,187 +1,7 @@
-// What would change a prediction: the least sets of columns whose values would have to be others. The same search
-// as the
-// engine's, state by state and tie by tie; docs/report.md says what it promises.
+// What would change a prediction: the least sets of columns whose values would have to be others. The same search as
+// the engine's, state by state and tie by tie; docs/report.md says what it promises.
 
 const MOST_NODES = 300000;
-
-// Where a condition cuts numbers: before the threshold of >=, after that of <=.
-const cutOf = (condition) =>
-  condition.op === '<=' ? [condition.value + 0, true] : condition.op === '>=' ? [condition.value + 0, false] : null;
-
-// A column as the rules of one size see it: values that no condition tells apart are one state.
-class States {
-  constructor(column, conditions, value, trends = []) {
-    this.slopes = trends.length > 0;
-    this.column = column;
-    this.name = column.name;
-    this.from = value === undefined || Number.isNaN(value) ? null : value;
-    this.numeric = column.kind === 'numeric';
-    if (this.numeric) this.cutNumbers(conditions, trends);
-    else this.joinLevels(conditions);
-    this.known = this.now < this.states.length;
-  }
-
-  cutNumbers(conditions, trends) {
-    const bends = trends.flatMap((t) => [
-      [t.from + 0, false],
-      [t.to + 0, true],
-    ]);
-    const cuts = [...conditions.map(cutOf).filter((cut) => cut !== null), ...bends];
-    cuts.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    this.cuts = cuts.filter((cut, i) => i === 0 || cut[0] !== cuts[i - 1][0] || cut[1] !== cuts[i - 1][1]);
-    this.states = [...this.cuts, null].map((cut, i) => ({
-      low: i > 0 ? { at: this.cuts[i - 1][0], included: !this.cuts[i - 1][1] } : null,
-      high: cut ? { at: cut[0], included: cut[1] } : null,
-    }));
-    if (this.column.flag && !this.slopes && this.cuts.length === 1) {
-      // What is not 1 is 0, where there is nothing else.
-      const bit = (at) => ({ at, included: true });
-      this.states = [0, 1].map((at) => ({ low: bit(at), high: bit(at) }));
-    }
-    const x = this.from;
-    const isWhole = (value) => value === null || Number.isInteger(value);
-    // Nobody is between 53 and 54 years old.
-    this.whole = isWhole(x) && this.cuts.length > 0 && this.cuts.every((cut) => isWhole(cut[0]));
-    this.now =
-      typeof x === 'number' ? this.cuts.filter(([t, after]) => (after ? x > t : x >= t)).length : this.states.length;
-  }
-
-  joinLevels(conditions) {
-    const byTruth = new Map();
-    const named = conditions.flatMap((c) => (typeof c.value === 'number' ? [] : c.value)).filter((v) => v !== undefined);
-    for (const level of new Set([...(this.column.levels || []), ...named])) {
-      const truth = conditions.map((c) => (holds(c, this.column, level) ? '1' : '0')).join('');
-      byTruth.set(truth, [...(byTruth.get(truth) || []), level]);
-    }
-    this.states = [...byTruth.values()].map((levels) => ({ levels }));
-    const own = this.states.findIndex((state) => state.levels.includes(this.from));
-    this.now = own < 0 ? this.states.length : own;
-  }
-
-  // Whether a condition holds, for every state and last for the row's own value.
-  truth(condition) {
-    const inside = (i) => {
-      const cut = cutOf(condition);
-      const place = cut ? this.cuts.findIndex((c) => c[0] === cut[0] && c[1] === cut[1]) : -1;
-      return condition.op === '<=' ? i <= place : condition.op === '>=' ? i > place : condition.op === 'present';
-    };
-    const of = (state, i) => (this.numeric ? inside(i) : holds(condition, this.column, state.levels[0]));
-    const own = this.numeric && this.known ? inside(this.now) : holds(condition, this.column, this.from);
-    return [...this.states.map(of), own];
-  }
-
-  // Where trends slope, a change inside of its own interval is one already.
-  steps(to) {
-    return this.numeric && this.known ? Math.abs(this.now - to) + Number(this.slopes) : 1;
-  }
-
-  falls(to) {
-    return to < this.now && this.known;
-  }
-
-  // Whether the column may change to a state, which may be its own where trends tell its numbers apart.
-  isOpen(to) {
-    return to === this.now ? this.slopes : this.example(to) !== undefined;
-  }
-
-  // The least and the largest number of an interval that has both ends, where it has any.
-  ends(to) {
-    const { low, high } = this.states[to];
-    if (!low || !high) return null;
-    const beside = (x, way) => (this.whole ? x + way : nextNumber(x, way));
-    const from = low.included ? low.at : beside(low.at, 1);
-    const end = high.included ? high.at : beside(high.at, -1);
-    return from <= end ? [from, end] : null;
-  }
-
-  // A value of the state: the nearest end where it belongs to the interval; undefined where there is no number
-  // between.
-  example(to) {
-    const state = this.states[to];
-    if (state.levels) return state.levels[0];
-    const { low, high } = state;
-    const falls = this.falls(to);
-    const [near, far] = falls ? [high, low] : [low, high];
-    const away = (at) => (this.whole ? 1 : Math.max(Math.abs(at) / 10, 1));
-    const inward = falls ? -1 : 1;
-    let x = 0;
-    if (near && near.included) x = near.at;
-    else if (far && far.included) x = far.at;
-    else if (near && far) x = this.whole ? near.at + inward : near.at / 2 + far.at / 2;
-    else if (near) x = near.at + inward * away(near.at);
-    else if (far) x = far.at - inward * away(far.at);
-    const above = !low || x > low.at || (low.included && x === low.at);
-    const below = !high || x < high.at || (high.included && x === high.at);
-    return above && below && Number.isFinite(x) ? x : undefined;
-  }
-
-  // The values of a state in words; of an interval the part from `x` on to its end `best`, where these are given.
-  text(to, x, best) {
-    const { levels } = this.states[to];
-    const here = { at: x, included: true };
-    const low = x === undefined || best < x ? this.states[to].low : here;
-    const high = x === undefined || best > x ? this.states[to].high : here;
-    const sign = (end) => (end.included ? '<=' : '<');
-    if (levels) return `${this.name} = ${levels.join(' or ')}`;
-    if (low && high && low.at === high.at) return `${this.name} = ${plain(low.at)}`;
-    if (low && high) return `${plain(low.at)} ${sign(low)} ${this.name} ${sign(high)} ${plain(high.at)}`;
-    if (low) return `${this.name} ${low.included ? '>=' : '>'} ${plain(low.at)}`;
-    return high ? `${this.name} ${sign(high)} ${plain(high.at)}` : `${this.name} present`;
-  }
-}
-
-// The number next to `x`, up or down.
-function nextNumber(x, way) {
-  if (x === 0) return way * Number.MIN_VALUE;
-  const bits = new BigInt64Array(new Float64Array([x]).buffer);
-  bits[0] += (x > 0) === (way > 0) ? 1n : -1n;
-  return new Float64Array(bits.buffer)[0];
-}
-
-// The numbers of a state that play a part: from the one nearest to the row's own to the one that helps most, and the
-// one that helps least. They are the same where no trend slopes. Nothing where the column cannot change to the state.
-function reachOf(states, to, slopes, up) {
-  const stays = to === states.now;
-  const adds = (x) => slopes.reduce((sum, s) => sum + s.weight * trendValue(s.trend, x), 0) * (up ? 1 : -1);
-  const ends = slopes.length > 0 ? states.ends(to) : null;
-  if (ends && adds(ends[0]) !== adds(ends[1])) {
-    const [worst, best] = adds(ends[1]) > adds(ends[0]) ? ends : [ends[1], ends[0]];
-    const near = stays ? states.from : ends[states.falls(to) ? 1 : 0];
-    return !stays || adds(best) > adds(near) ? { near, best, worst } : null;
-  }
-  const example = stays ? undefined : states.example(to);
-  return example === undefined ? null : { near: example, best: example, worst: example };
-}
-
-const slides = (reach) => reach.best !== reach.worst;
-
-const along = ({ near, best }, part) => (part >= 1 ? best : near + part * (best - near));
-
-// `x`, moved on to a number that people can read: by less than a thousandth of the way, or to a whole number.
-function readable({ near, best }, x, whole) {
-  const up = best > near;
-  const onward = up ? Math.ceil : Math.floor;
-  const inside = (y) => (up ? Math.min(y, best) : Math.max(y, best));
-  if (x === near || x === best) return x;
-  if (whole) return inside(onward(x)) + 0;
-  const exponent = Number(Math.abs(best - near).toExponential().split('e')[1]) - 3;
-  const count = onward(x / Number(`1e${exponent}`));
-  if (!Number.isFinite(count) || Math.abs(count) > 1e15) return x;
-  const found = Number(`${count}e${exponent}`);
-  return (up ? found >= x : found <= x) ? inside(found) + 0 : x;
-}
-
-// The least part of the way at which `isMet` is true, which it is at 1.
-function leastPart(isMet) {
-  if (isMet(0)) return 0;
-  let [low, high] = [0, 1];
-  for (let i = 0; i < 60; i += 1) {
-    const middle = (low + high) / 2;
-    if (isMet(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
-}
 
 // A goal is {class: place}, {below: number} or {above: number}.
 class Recourse {
@@ -204,11 +24,14 @@ class Recourse {
       intercept: model.ensembles[e].path[place].intercept,
       terms: model.terms(e, place).map((t) => this.term(t)),
     }));
-    this.now = { at: this.columns.map((column) => column.now), numbers: this.columns.map((column) => column.from) };
+    const numbers = this.columns.map((column) => column.from);
+    // `ends` are the least and the largest number that a column may still have.
+    this.now = { at: this.columns.map((column) => column.now), numbers, ends: numbers.map((x) => [x, x]) };
     const up = goal.above !== undefined || goal.class > 0;
     this.reaches = this.columns.map((states, c) => {
       const slopes = this.sums.flatMap((sum) => sum.terms.filter((t) => t.trend && t.column === c));
-      return states.states.map((_, to) => reachOf(states, to, slopes, up));
+      const reach = (to) => (this.sums.length > 1 ? reachOfSeveral(states, to, slopes) : reachOf(states, to, slopes, up));
+      return states.states.map((_, to) => reach(to));
     });
     this.scores = this.sums.map((sum) => this.score(sum, this.now));
     const size = (t) => Math.max(...(t.trend ? t.extremes : [t.weight]).map(Math.abs));
@@ -336,7 +159,7 @@ class Recourse {
     this.nodes += 1;
     if (this.nodes > MOST_NODES || steps + set.length - next >= best.steps) return;
     if (next === set.length) {
-      if (this.isMet(this.scoresOf(row))) {
+      if (this.reached(row)) {
         best.steps = steps;
         best.states = set.map((c) => row.at[c]);
       }
@@ -348,32 +171,100 @@ class Recourse {
     const column = this.columns[c];
     this.reaches[c].forEach((reach, state) => {
       if (reach === null) return;
-      row.at[c] = state;
-      row.numbers[c] = reach.best;
+      this.place(row, c, state, reach);
       this.tryStates(set, next + 1, steps + column.steps(state), row, best);
     });
-    row.at[c] = column.now;
-    row.numbers[c] = column.from;
+    this.put(row, c, column.now, column.from);
+  }
+
+  put(row, c, state, x) {
+    row.at[c] = state;
+    row.numbers[c] = x;
+    row.ends[c] = [x, x];
+  }
+
+  // Gives a column a state: with its best number, or with all numbers where several scores slope.
+  place(row, c, state, reach) {
+    this.put(row, c, state, reach.best);
+    if (this.sums.length > 1 && slides(reach)) row.ends[c] = [reach.worst, reach.best];
+  }
+
+  copied({ at, numbers, ends }) {
+    return { at: [...at], numbers: [...numbers], ends: [...ends] };
   }
 
   // The row as it is, to be changed.
   row() {
-    return { at: [...this.now.at], numbers: [...this.now.numbers] };
+    return this.copied(this.now);
+  }
+
+  slidingIn(row) {
+    return [...row.ends.keys()].filter((c) => typeof row.ends[c][0] === 'number' && row.ends[c][0] < row.ends[c][1]);
+  }
+
+  // A row with numbers at which the goal is met, if there are any between the ends that `row` has.
+  reached(row) {
+    const sliding = this.slidingIn(row);
+    if (sliding.length === 0) return this.isMet(this.scoresOf(row)) ? row : null;
+    this.nodes += 1;
+    const margins = this.margins(row, sliding);
+    const least = -this.slack.reduce((sum, s) => sum + s, 0);
+    if (this.nodes > MOST_NODES || margins.some((m) => mostMargin(m) < least)) return null;
+    const [parts, margin] = furthestAhead(margins);
+    if (margin < least) return null;
+    const found = this.copied(row);
+    sliding.forEach((c, j) => {
+      const [low, high] = row.ends[c];
+      found.numbers[c] = parts[j] >= 1 ? high : low + parts[j] * (high - low);
+    });
+    const c = sliding.find((k) => this.columns[k].whole && !Number.isInteger(found.numbers[k]));
+    if (c === undefined) {
+      found.ends = found.numbers.map((x) => [x, x]);
+      return this.isMet(this.scoresOf(found)) ? found : null;
+    }
+    // A whole number lies on one side of it.
+    const [[low, high], x] = [row.ends[c], found.numbers[c]];
+    for (const ends of [[low, Math.floor(x)], [Math.ceil(x), high]]) {
+      const narrower = this.copied(row);
+      narrower.numbers[c] = ends[0];
+      narrower.ends[c] = ends;
+      const inside = this.reached(narrower);
+      if (inside) return inside;
+    }
+    return null;
+  }
+
+  // By how much the wished class is ahead of each other one, where numbers of the `sliding` columns are not known yet.
+  margins(row, sliding) {
+    const low = this.copied(row);
+    sliding.forEach((c) => {
+      low.numbers[c] = row.ends[c][0];
+    });
+    const base = this.scoresOf(low);
+    const gain = (e, c) =>
+      this.sums[e].terms
+        .filter((t) => t.trend && t.column === c)
+        .map((t) => row.ends[c].map((x) => t.weight * trendValue(t.trend, x)))
+        .reduce((sum, [from, to]) => sum + (to - from), 0);
+    const wished = this.goal.class;
+    return [...base.keys()]
+      .filter((e) => e !== wished)
+      .map((e) => ({ base: base[wished] - base[e], gains: sliding.map((c) => gain(wished, c) - gain(e, c)) }));
   }
 
   scoresOf(row) {
     return this.sums.map((sum) => this.score(sum, row));
   }
 
-  range({ at, numbers }, open) {
+  range({ at, ends }, open) {
     const low = this.sums.map((sum, e) => sum.intercept + this.offset - this.slack[e]);
     const high = this.sums.map((sum, e) => sum.intercept + this.offset + this.slack[e]);
     this.sums.forEach((sum, e) => {
       for (const { weight, parts, trend, column, extremes } of sum.terms) {
         if (trend) {
-          const own = weight * trendValue(trend, numbers[column]);
-          low[e] += open.includes(column) ? extremes[0] : own;
-          high[e] += open.includes(column) ? extremes[1] : own;
+          const own = open.includes(column) ? extremes : ends[column].map((x) => weight * trendValue(trend, x));
+          low[e] += Math.min(...own);
+          high[e] += Math.max(...own);
           continue;
         }
         const canHold = parts.every((p) => (open.includes(p.column) ? p.canHold : p.truth[at[p.column]]));
@@ -406,42 +297,75 @@ class Recourse {
   }
 
   answer({ set, states, steps }) {
+    // What was found once is found again.
+    this.nodes = 0;
     const start = this.row();
-    const places = set.map((c, i) => ({ c, state: states[i], reach: this.reaches[c][states[i]] }));
-    places.forEach(({ c, state }) => {
-      start.at[c] = state;
+    const several = this.sums.length > 1;
+    const places = set.map((c, i) => {
+      const reach = this.reaches[c][states[i]];
+      this.place(start, c, states[i], reach);
+      return { c, state: states[i], reach: { ...reach }, ends: [reach.worst, reach.best], sliding: slides(reach) };
     });
-    const having = (number) => {
-      const row = { at: start.at, numbers: [...start.numbers] };
-      places.forEach(({ c, reach }) => {
-        row.numbers[c] = number(reach);
+    const everywhere = several && this.meetsAll(start);
+    const furthestRow = several ? this.reached(start) : null;
+    if (furthestRow)
+      places.forEach(({ c, reach, sliding }) => {
+        if (sliding) reach.best = furthestRow.numbers[c];
       });
+    const having = (number) => {
+      const row = this.copied(start);
+      places.forEach(({ c, state, reach }) => this.put(row, c, state, number(reach)));
       return row;
     };
     const met = (row) => this.isMet(this.scoresOf(row));
-    const sliding = places.some(({ reach }) => slides(reach));
+    const sliding = places.some((place) => place.sliding);
     // Where any number of the intervals does, there is no more to say.
-    const anywhere = !sliding || met(having((reach) => reach.worst));
+    const anywhere = everywhere || !sliding || (!several && met(having((reach) => reach.worst)));
     const part = sliding ? leastPart((x) => met(having((reach) => along(reach, x)))) : 0;
     let row = having((reach) => along(reach, part));
     places
-      .filter(({ reach }) => slides(reach))
+      .filter((place) => place.sliding)
       .forEach(({ c, reach }) => {
         row.numbers[c] = readable(reach, row.numbers[c], this.columns[c].whole);
       });
     if (!met(row)) row = having((reach) => reach.best);
-    const changes = places.map(({ c, state, reach }) => {
-      const column = this.columns[c];
-      const x = row.numbers[c];
+    const text = (place) => {
+      const { c, state, reach } = place;
+      if (!place.sliding || anywhere) return this.columns[c].text(state);
+      return several ? this.partOf(place, row) : this.columns[c].text(state, row.numbers[c], reach.best);
+    };
+    const changes = places.map((place) => {
+      const column = this.columns[place.c];
       return {
         column: column.name,
         from: column.from,
-        example: slides(reach) ? x : column.example(state),
-        text: slides(reach) && !anywhere ? column.text(state, x, reach.best) : column.text(state),
-        steps: column.steps(state),
+        example: place.sliding ? row.numbers[place.c] : column.example(place.state),
+        text: text(place),
+        steps: column.steps(place.state),
       };
     });
     const scores = this.scoresOf(row);
     return { changes, steps, scores, prediction: this.model.predict(scores, this.exposure) };
+  }
+
+  // Whether all numbers between the ends that `row` has meet the goal, several scores sloping.
+  meetsAll(row) {
+    const sliding = this.slidingIn(row);
+    const most = this.slack.reduce((sum, s) => sum + s, 0);
+    return sliding.length > 0 && this.margins(row, sliding).every((m) => leastMargin(m) > most);
+  }
+
+  // The part of an interval that does, where several scores slope: from the number that `row` has away from what it was.
+  partOf({ c, state, reach, ends }, row) {
+    const [column, x] = [this.columns[c], row.numbers[c]];
+    const up = reach.best === reach.near ? !column.falls(state) : reach.best > reach.near;
+    const end = ends[Number(up)];
+    const met = (y) => {
+      const other = this.copied(row);
+      this.put(other, c, state, y);
+      return this.isMet(this.scoresOf(other));
+    };
+    const far = furthest(x, end, column.whole, met);
+    return column.text(state, x, end, far === end ? undefined : far);
   }
 }

@@ -238,9 +238,9 @@ function whatIfSection(view) {
 
   const drawChange = () => {
     const goal = goalOf();
-    goalForm.hidden = view.several && model.hasTrends(view.places);
+    goalForm.hidden = view.several && model.identity && model.hasTrends(view.places);
     if (goalForm.hidden) {
-      const why = 'With trends and more than two classes, what would change it is not known.';
+      const why = 'With trends and more than two classes whose scores are probabilities, what would change it is not known.';
       refill(answers, el('p', { class: 'dim' }, why));
       return;
     }

@@ -11,9 +11,11 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// The script's parts, each of which may use those before it.
-const SCRIPT: [&str; 17] = [
+const SCRIPT: [&str; 19] = [
     include_str!("../assets/number.js"),
     include_str!("../assets/score.js"),
+    include_str!("../assets/states.js"),
+    include_str!("../assets/margin.js"),
     include_str!("../assets/recourse.js"),
     include_str!("../assets/draw.js"),
     include_str!("../assets/words.js"),

@@ -81,12 +81,24 @@ fn documents_have_the_weights_of_all_classes() {
 }
 
 #[test]
+fn exact_search_proves_the_list_that_classes_share() {
+    let sandbox = Sandbox::with(&[("t.csv", &flowers())]);
+    let exact = [&FIT[..], &["--multiclass", "shared", "--search", "exact", "--max-rules", "1"]].concat();
+    let run = sandbox.ok(&exact);
+    assert!(run.stdout.contains("with a weight for each class") && run.stdout.contains("best"), "{}", run.stdout);
+    let model: Value = serde_json::from_str(&sandbox.read("m.json")).unwrap();
+    assert_eq!((&model["multiclass"], &model["rules"][0]["proven"]), (&"shared".into(), &true.into()));
+    assert_eq!(model["rules"][0]["bound"], model["rules"][0]["value"]);
+}
+
+#[test]
 fn what_is_not_possible_is_one_line() {
     let sandbox = Sandbox::with(&[("t.csv", &flowers())]);
     let shared = |more: &[&str]| sandbox.run(&[&FIT[..], &["--multiclass", "shared"], more].concat());
     for (more, part) in [
-        (&["--search", "exact"][..], "exact search"),
-        (&["--preset", "sirus"], "sirus"),
+        (&["--preset", "sirus"][..], "sirus"),
+        (&["--search", "exact", "--sets", "on"], "exact search"),
+        (&["--search", "exact", "--terms", "linear"], "search exact"),
         (&["--monotone", "width=+1"], "monotone"),
     ] {
         let run = shared(more);

@@ -229,14 +229,13 @@ impl Params {
         Ok(rows)
     }
 
-    /// One list for all classes, unless the learner or the search knows one score alone.
+    /// One list for all classes, unless what learns it knows one score alone. Exact search proves such a list where it is asked
+    /// to; by default it proves one for each class, which takes less time.
     fn multiclass(&self) -> Result<Multiclass> {
-        let alone = match (self.learner, self.search) {
+        let alone = match (self.learner, self.terms) {
             (Learner::Sirus, _) => Some("sirus".to_owned()),
-            (Learner::Boosting, Search::Exact) => Some("exact search".to_owned()),
-            (Learner::Boosting, Search::Greedy | Search::Beam) => {
-                (self.terms != Terms::Rules).then(|| format!("a model with terms {}", self.terms))
-            }
+            (Learner::Boosting, Terms::Rules) => None,
+            (Learner::Boosting, terms) => Some(format!("a model with terms {terms}")),
         };
         match (self.multiclass, alone) {
             (Some(Multiclass::Shared), Some(what)) => {
@@ -244,6 +243,7 @@ impl Params {
             }
             (Some(given), _) => Ok(given),
             (None, Some(_)) => Ok(Multiclass::OneVsRest),
+            (None, None) if self.search == Search::Exact => Ok(Multiclass::OneVsRest),
             (None, None) => Ok(Multiclass::Shared),
         }
     }

@@ -12,7 +12,7 @@
 //! | `node_limit` | none | ≥ 1 | queries that exact search may expand for one rule |
 //! | `time_limit` | none | > 0, at most 10⁹ | seconds for the search in a whole fit; after exact search the beam has half as long again |
 //! | `memory_limit` | 1 GB | ≥ 0 | bytes for the row sets that exact search keeps, at least 16 MB |
-//! | `multiclass` | `shared`; `one-vs-rest` with `sirus`, `exact`, trends and the paper's presets | `shared`, `one-vs-rest` | one list of rules for all classes, or one for each |
+//! | `multiclass` | `shared`; `one-vs-rest` with `exact` and the paper's presets, and always with `sirus` and trends | `shared`, `one-vs-rest` | one list of rules for all classes, or one for each |
 //! | `path` | `best` up to 4,000,000 rows and with γ = 1, else `nested` | `nested`, `best` | whether a size extends the one before it |
 //! | `polish` | `light` where a fit stays within seconds, else `off` | `off`, `light`, `full` | whether rules of an ensemble are given up for better ones; with path `best` |
 //! | `length_penalty` | 1 | 0 to 100 | γ: on a nested path the search maximises value² / (1 + length)^γ |

@@ -94,7 +94,7 @@ pub(crate) struct LearningArgs {
         value_parser = named::<Multiclass>(Multiclass::NAMES),
         help_heading = "Learning",
         help = "With more than two classes: one list of rules with a weight for each class, or a list for each class \
-                (default: shared; one-vs-rest with presets, trends and search exact)"
+                (default: shared; one-vs-rest with presets and search exact, and always with trends)"
     )]
     multiclass: Option<Multiclass>,
     #[arg(

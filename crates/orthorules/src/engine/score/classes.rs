@@ -32,6 +32,7 @@ impl ClassScorers {
     }
 }
 
+/// √((K − 1)/K · squares).
 fn joint_value(classes: usize, squares: f64) -> f64 {
     (squares * (classes - 1) as f64 / classes as f64).sqrt()
 }
@@ -75,7 +76,9 @@ pub(crate) fn of_classes(
     };
     let each: Vec<Scorer> = (0..weights.len()).into_par_iter().map(scorer).collect();
     let ceiling = joint_value(each.len(), each.iter().map(|scorer| scorer.ceiling.powi(2)).sum());
-    let joint = Scorer { ceiling: ceiling.min(f64::MAX), ..each[0].clone() };
+    // The squares of values are noise below that of the class with the least.
+    let least = each.iter().map(|scorer| scorer.noise).fold(f64::INFINITY, f64::min);
+    let joint = Scorer { ceiling: ceiling.min(f64::MAX), noise: least / factor, ..each[0].clone() };
     let stride = probabilities.stride;
     let of_cells = |which: usize| {
         let mut all = vec![0.0; cells.len() * stride];

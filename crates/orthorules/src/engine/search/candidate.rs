@@ -215,17 +215,20 @@ impl Candidate {
         (parent, length): (usize, usize),
         (atom, name_rank): (Atom, u32),
     ) -> Self {
-        let value = scorer.value(stats);
-        Self {
-            score: score(value, length, gamma),
-            value,
-            length,
-            rows: stats.rows(),
-            raises: stats.gradient() < 0.0,
-            name_rank,
-            atom,
-            parent,
-        }
+        let value = (scorer.value(stats), stats.gradient() < 0.0);
+        Self::of_value(value, stats.rows(), gamma, (parent, length), (atom, name_rank))
+    }
+
+    /// The same for a query of `rows` rows, given its value and whether its weight would be positive.
+    #[inline]
+    pub(crate) fn of_value(
+        (value, raises): (f64, bool),
+        rows: f64,
+        gamma: f64,
+        (parent, length): (usize, usize),
+        (atom, name_rank): (Atom, u32),
+    ) -> Self {
+        Self { score: score(value, length, gamma), value, length, rows, raises, name_rank, atom, parent }
     }
 
     /// The same with a lower score: as if its value² were less by so much. The value stays what it is.

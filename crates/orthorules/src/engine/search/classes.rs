@@ -1,6 +1,6 @@
 //! Candidates where several classes share one list of rules: what a query is worth to all of them.
 
-use super::candidate::{Candidate, Floor, Kept, children, score};
+use super::candidate::{Candidate, Floor, Kept, children};
 use super::child::{Child, Squares};
 use super::class_sets::class_sets;
 use super::mirror::Mirror;
@@ -88,16 +88,8 @@ impl Searcher<'_> {
             let enough = child.rows >= least && self.leaves_enough(child.rows);
             let value = scorers.joint_value(child.squares);
             (enough && length <= self.max_length).then(|| {
-                let candidate = Candidate {
-                    score: score(value, length, gamma),
-                    value,
-                    length,
-                    rows: child.rows,
-                    raises: child.raises,
-                    name_rank: self.name_rank[c],
-                    atom: child.atom,
-                    parent: n,
-                };
+                let name = (child.atom, self.name_rank[c]);
+                let candidate = Candidate::of_value((value, child.raises), child.rows, gamma, (n, length), name);
                 self.marked_down(candidate, column.sets.as_ref(), scorers.each.len() - 1)
             })
         };

@@ -172,13 +172,11 @@ impl Searcher<'_> {
     }
 
     /// The space of counted bits, where it serves: under a low limit of length row sets are cheaper to enumerate by their
-    /// queries, and where columns are monotone a row set does not tell which signs its query allows.
+    /// queries, where columns are monotone a row set does not tell which signs its query allows, and where classes share their
+    /// rules each of them has sums of its own.
     fn closed<'s>(&'s self, units: &'s Units) -> Option<Closed<'s>> {
-        if self.max_length < 6 || !self.directions.is_empty() || self.interrupted() {
-            None
-        } else {
-            Closed::new(self, units)
-        }
+        let serves = self.max_length >= 6 && self.directions.is_empty() && self.classes.is_none();
+        if serves && !self.interrupted() { Closed::new(self, units) } else { None }
     }
 
     /// What a query of `length` conditions would have to be worth to match the best that any might be.

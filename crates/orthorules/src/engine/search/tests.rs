@@ -1,5 +1,7 @@
 //! Exact search and its bounds against brute force over every row set that the language can express.
 
+mod shared;
+
 use super::Workspace;
 use super::candidate::{children, score};
 use super::{Closed, Exact, Found, Keyed, Searcher};
@@ -37,13 +39,15 @@ struct State {
     sets: HashMap<u64, usize>,
 }
 
-/// Chosen rules must be queries: the first `rules` expressible sets that a case's random masks point at.
-fn state(case: &Case, params: Checked, max_length: usize) -> State {
-    let columns = case.binned();
-    let response = case.response();
-    let unsigned = Directions::new(&columns, &BTreeMap::new());
-    let sets = expressible(&columns, &unsigned, case.rows(), usize::MAX);
-    let sets: HashMap<u64, usize> = sets.into_iter().map(|((mask, _), length)| (mask, length)).collect();
+/// Every row set that some query selects, with the length of the shortest such query.
+fn selectable(columns: &[BinnedColumn], rows: usize) -> HashMap<u64, usize> {
+    let unsigned = Directions::new(columns, &BTreeMap::new());
+    let sets = expressible(columns, &unsigned, rows, usize::MAX);
+    sets.into_iter().map(|((mask, _), length)| (mask, length)).collect()
+}
+
+/// Chosen rules must be queries: the first expressible sets that a case's random masks point at.
+fn with_queries(case: &Case, sets: &HashMap<u64, usize>) -> Case {
     let mut masks: Vec<u64> = sets.keys().copied().filter(|&m| m != 0 && m.count_ones() < case.rows() as u32).collect();
     masks.sort_unstable();
     let mut rules = Vec::new();
@@ -56,10 +60,15 @@ fn state(case: &Case, params: Checked, max_length: usize) -> State {
             }
         }
     }
-    let fitted = Case {
-        rules: rules.iter().map(|m| (0..case.rows()).map(|r| m >> r & 1 == 1).collect()).collect(),
-        ..case.clone()
-    };
+    let rules = rules.iter().map(|m| (0..case.rows()).map(|r| m >> r & 1 == 1).collect()).collect();
+    Case { rules, ..case.clone() }
+}
+
+fn state(case: &Case, params: Checked, max_length: usize) -> State {
+    let columns = case.binned();
+    let response = case.response();
+    let sets = selectable(&columns, case.rows());
+    let fitted = with_queries(case, &sets);
     let (cells, weights) = fitted.fitted(&response, &params);
     let scorer = Scorer::new(&response, &cells, &weights, &params);
     let sets = sets.into_iter().filter(|&(_, length)| length <= max_length).collect();
@@ -122,24 +131,29 @@ fn certifying(
     params
 }
 
+/// Whether a rule of so many rows has enough of them, and leaves enough where the intercept moves.
+fn is_enough(rows: f64, response: &Response, params: &Checked) -> bool {
+    let least = params.min_coverage as f64;
+    rows >= least && (params.intercept != Intercept::Corrected || response.rows_total - rows >= least)
+}
+
+/// The row sets that no further rule may have: those of the chosen rules and, where the intercept moves, of their complements.
+fn taken_sets(cells: &Cells, rows: usize, params: &Checked) -> Vec<u64> {
+    let covers = |k: usize| (0..rows).filter(|&r| cells.in_rule(cells.of(r), k)).fold(0, |m, r| m | 1u64 << r);
+    let mut taken: Vec<u64> = (0..cells.rules()).map(covers).collect();
+    if params.intercept == Intercept::Corrected {
+        taken.extend(taken.clone().iter().map(|m| !m & ((1 << rows) - 1)));
+    }
+    taken
+}
+
 impl State {
-    /// Whether a rule of so many rows has enough of them, and leaves enough where the intercept moves.
     fn is_enough(&self, rows: f64) -> bool {
-        let least = self.params.min_coverage as f64;
-        rows >= least && (self.params.intercept != Intercept::Corrected || self.response.rows_total - rows >= least)
+        is_enough(rows, &self.response, &self.params)
     }
 
-    /// The row sets that no further rule may have: those of the chosen rules and, where the intercept moves, of their complements.
     fn taken(&self) -> Vec<u64> {
-        let covers = |k: usize| {
-            let rows = (0..self.response.rows()).filter(|&r| self.cells.in_rule(self.cells.of(r), k));
-            rows.fold(0, |m, r| m | 1u64 << r)
-        };
-        let mut taken: Vec<u64> = (0..self.cells.rules()).map(covers).collect();
-        if self.params.intercept == Intercept::Corrected {
-            taken.extend(taken.clone().iter().map(|m| !m & ((1 << self.response.rows()) - 1)));
-        }
-        taken
+        taken_sets(&self.cells, self.response.rows(), &self.params)
     }
 
     /// An error unless `found` is proven and reaches `best`, the largest score there is.

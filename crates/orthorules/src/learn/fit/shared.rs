@@ -131,6 +131,36 @@ fn a_shared_model_is_what_its_file_says() {
 }
 
 #[test]
+fn exact_search_proves_rules_that_classes_share() {
+    for (classes, weighted) in [(3, false), (5, true)] {
+        let problem = problem(150, classes, weighted);
+        let shared = Some(Multiclass::Shared);
+        let params = Params {
+            multiclass: shared,
+            search: Search::Exact,
+            max_conditions: Some(2),
+            max_bins: MaxBins::AtMost(6),
+            max_complexity: Some(6),
+            ..Params::default()
+        };
+        let on = |threads| fit(&problem, &Params { threads: Some(threads), ..params.clone() }, &Silent).unwrap().model;
+        let model = on(1);
+        assert!(model.is_shared() && model.to_json() == on(3).to_json());
+        let rules = &model.ensembles[0].rules;
+        assert!(!rules.is_empty() && rules.iter().all(|rule| rule.proven && rule.bound == Some(rule.value)));
+        // What a beam finds first is not better.
+        let beam = Params { search: Search::Beam, beam_width: Some(8), path: Some(PathKind::Nested), ..params.clone() };
+        let beam = fit(&problem, &Params { smoothing: Some(0.0), ..beam }, &Silent).unwrap().model;
+        let gain = |rule: &crate::model::rule::Rule| rule.value.powi(2) / rule.complexity() as f64;
+        assert!(gain(&beam.ensembles[0].rules[0]) <= gain(&rules[0]) * (1.0 + 1e-9));
+        // At a limit it says how much may be missing.
+        let ended = fit(&problem, &Params { node_limit: Some(1), ..params }, &Silent).unwrap().model;
+        let first = &ended.ensembles[0].rules[0];
+        assert!(first.proven || first.bound.is_some_and(|bound| bound >= rules[0].value * (1.0 - 1e-9)));
+    }
+}
+
+#[test]
 fn files_that_do_not_hold_together_are_refused() {
     let good = r#"{"format":"orthorules-model","version":2,"task":"classification","loss":"logistic","target":"y",
         "classes":["a","b","c"],"multiclass":"shared","columns":[{"name":"x","kind":"numeric"}],
@@ -177,7 +207,7 @@ fn files_that_do_not_hold_together_are_refused() {
 fn what_one_score_is_for_is_refused_or_done_for_each_class() {
     let shared = Params { multiclass: Some(Multiclass::Shared), ..Params::default() };
     for bad in [
-        Params { search: Search::Exact, ..shared.clone() },
+        Params { terms: crate::params::Terms::Linear, ..shared.clone() },
         Params { multiclass: Some(Multiclass::Shared), ..Preset::Sirus.params() },
     ] {
         let message = bad.check(crate::Loss::Logistic, 100).unwrap_err().to_string();
@@ -189,7 +219,8 @@ fn what_one_score_is_for_is_refused_or_done_for_each_class() {
     assert!(model(small(Params::default())).is_shared());
     assert!(!model(small(Preset::Cob.params())).is_shared());
     let exact = Params { search: Search::Exact, max_conditions: Some(1), ..Params::default() };
-    assert!(!model(small(exact)).is_shared());
+    assert!(!model(small(exact.clone())).is_shared());
+    assert!(model(small(Params { multiclass: shared.multiclass, ..exact })).is_shared());
     let each = Params { multiclass: Some(Multiclass::OneVsRest), ..Params::default() };
     assert!(!model(small(each)).is_shared());
 }

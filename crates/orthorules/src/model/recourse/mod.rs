@@ -5,17 +5,23 @@
 //! | values that no condition tells apart, as states of a column | `states.rs` |
 //! | what is wanted of the prediction, and whether scores within some range could give it | `goal.rs` |
 //! | numbers of an interval where trends slope, and the point at which the goal is reached | `slide.rs` |
+//! | the point at which a class is furthest ahead, where several scores slope | `margin.rs` |
+//! | scores as sums over rules and trends | `sum.rs` |
 //! | sets of columns by size, states by cost | `search.rs` |
 //!
 //! The search is exact. Thresholds and ends of trends cut a column into few intervals, so that the sets of changes can be
 //! counted out, and what no change within a set can reach is left out by a bound on the score. Inside an interval a score is a
 //! straight line of each column. So an interval can reach the goal if its best end can, and the least change is at the nearest
-//! end or at the point where the goal is reached. Where several columns slope, all go the same part of their way.
+//! end or at the point where the goal is reached. Where several columns slope, all go the same part of their way. With several
+//! classes no end is best for all of their scores: a small linear program tells whether intervals can reach the goal, and takes
+//! the place of the best end.
 
 mod goal;
+mod margin;
 mod search;
 mod slide;
 mod states;
+mod sum;
 #[cfg(test)]
 mod tests;
 
@@ -23,12 +29,14 @@ pub use goal::Goal;
 pub use states::To;
 
 use crate::base::error::{Error, Result};
+use crate::data::loss::Link;
 use crate::data::table::{Kind, Table, Values};
 use crate::model::predict::{Activations, RoleNumbers};
 use crate::model::rule::Rule;
 use crate::model::{Model, Size};
-use search::{Search, Sum, Term};
+use search::Search;
 use states::States;
+use sum::{Sum, Term};
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -136,12 +144,14 @@ impl Model {
         Ok(Search::new(self, &columns, sums.collect(), &locked, beside.exposure(0), wish.goal).run(wish))
     }
 
-    /// With several scores, no one end of an interval is best for all of them.
+    /// Where scores are probabilities themselves, they are cut off at 0 and 1, and the class with the largest need not be the
+    /// likeliest. No fit makes such a model with trends.
     fn check_terms(&self, steps: &[&Size]) -> Result<()> {
-        match self.rules_of(steps).find_map(|rule| rule.trend.as_ref()).filter(|_| steps.len() > 1) {
+        let several = steps.len() > 1 && self.link == Link::Identity;
+        match self.rules_of(steps).find_map(|rule| rule.trend.as_ref()).filter(|_| several) {
             Some(trend) => Err(Error::Conflict(format!(
-                "with more than two classes, what would change a prediction is known for models of rules alone, \
-                 but this one has a trend in {:?}",
+                "with more than two classes and link identity, what would change a prediction is known for models of \
+                 rules alone, but this one has a trend in {:?}",
                 trend.column
             ))),
             None => Ok(()),

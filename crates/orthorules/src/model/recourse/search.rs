@@ -1,105 +1,17 @@
 //! Sets of columns by size; of each set the cheapest states that reach the goal.
 
+use super::margin::{Margin, furthest_ahead};
 use super::slide::{Reach, Slope, least_part};
-use super::states::States;
+use super::states::{States, To};
+use super::sum::{Part, Row, Sum, Term};
 use super::{Answer, Change, Given, Goal, Recourse, Wish};
 use crate::model::Model;
 use crate::model::predict::mean_of;
-use crate::model::rule::Rule;
 
 /// Sets and states that are looked at before the search gives up.
 const MOST_NODES: usize = 1_000_000;
 /// How far a bound may be off by rounding, as a part of the sum of all weights.
 const ROUNDING: f64 = 1e-9;
-
-/// One score as a sum over rules.
-pub(super) struct Sum {
-    pub(super) intercept: f64,
-    /// What is added after all terms.
-    pub(super) offset: f64,
-    pub(super) terms: Vec<Term>,
-}
-
-/// A rule: what it adds, and for each of its columns in which states its conditions hold; or a trend.
-pub(super) enum Term {
-    Rule { weight: f64, parts: Vec<Part> },
-    Trend(Slope),
-}
-
-pub(super) struct Part {
-    column: usize,
-    /// One entry for each state, and one for the row's own value.
-    holds: Vec<bool>,
-    /// Whether some other state than the row's own satisfies it, and whether some other does not.
-    can_hold: bool,
-    can_fail: bool,
-}
-
-impl Term {
-    pub(super) fn new(weight: f64, rule: &Rule, columns: &[States]) -> Self {
-        if let Some(trend) = &rule.trend {
-            let column = columns.iter().position(|states| states.name == trend.column).unwrap_or(0);
-            return Self::Trend(Slope { column, trend: trend.clone(), weight });
-        }
-        let part = |(column, states): (usize, &States)| {
-            let own: Vec<Vec<bool>> =
-                rule.conditions.iter().filter(|c| c.column == states.name).map(|c| states.holds(c)).collect();
-            if own.is_empty() {
-                return None;
-            }
-            let holds: Vec<bool> = (0..=states.choices.len()).map(|s| own.iter().all(|truth| truth[s])).collect();
-            let others = || (0..states.choices.len()).filter(|&s| states.is_open(s));
-            let can_hold = others().any(|s| holds[s]);
-            let can_fail = others().any(|s| !holds[s]);
-            Some(Part { column, holds, can_hold, can_fail })
-        };
-        Self::Rule { weight, parts: columns.iter().enumerate().filter_map(part).collect() }
-    }
-
-    fn slope(&self) -> Option<&Slope> {
-        if let Self::Trend(slope) = self { Some(slope) } else { None }
-    }
-
-    /// The most that it adds, whatever its sign.
-    fn size(&self) -> f64 {
-        match self {
-            Self::Rule { weight, .. } => weight.abs(),
-            Self::Trend(slope) => slope.extremes().into_iter().fold(0.0, |most, adds| most.max(adds.abs())),
-        }
-    }
-}
-
-impl Sum {
-    /// The score where every column has the state that `row` says, added up as a prediction adds it.
-    fn score(&self, row: &Row) -> f64 {
-        let rules = self.terms.iter().fold(self.intercept, |score, term| match term {
-            Term::Rule { weight, parts } if parts.iter().all(|part| part.holds[row.at[part.column]]) => score + weight,
-            Term::Rule { .. } => score,
-            Term::Trend(slope) => score + slope.adds(row.numbers[slope.column]),
-        });
-        rules + self.offset
-    }
-
-    /// The trends in a column.
-    fn slopes(&self, column: usize) -> impl Iterator<Item = &Slope> {
-        self.terms.iter().filter_map(Term::slope).filter(move |slope| slope.column == column)
-    }
-}
-
-/// A row in the making: the state of every column, and its number where trends need it.
-#[derive(Debug, Clone)]
-struct Row {
-    at: Vec<usize>,
-    numbers: Vec<f64>,
-}
-
-impl Row {
-    /// The row as it is.
-    fn now(columns: &[States]) -> Self {
-        let number = |states: &States| states.from.number().unwrap_or(f64::NAN);
-        Self { at: columns.iter().map(|c| c.now).collect(), numbers: columns.iter().map(number).collect() }
-    }
-}
 
 /// By how much changes could raise and lower each score.
 struct Gains {
@@ -146,7 +58,11 @@ impl<'s> Search<'s> {
         let up = matches!(goal, Goal::Above(_) | Goal::Class(1..));
         let reaches = columns.iter().enumerate().map(|(c, states)| {
             let slopes: Vec<&Slope> = sums.iter().flat_map(|sum| sum.slopes(c)).collect();
-            (0..states.choices.len()).map(|to| Reach::new(states, to, &slopes, up)).collect()
+            let reach = |to: usize| match sums.len() {
+                1 => Reach::new(states, to, &slopes, up),
+                _ => Reach::of_several(states, to, &slopes),
+            };
+            (0..states.choices.len()).map(reach).collect()
         });
         let reaches = reaches.collect();
         let zeros = || vec![vec![0.0; columns.len()]; sums.len()];
@@ -184,7 +100,8 @@ impl<'s> Search<'s> {
         }
         found.truncate(wish.most);
         let complete = self.nodes <= MOST_NODES;
-        Recourse { met, answers: found.iter().map(|found| self.answer(wish.goal, found)).collect(), complete }
+        let answers = found.iter().map(|found| self.answer(wish.goal, found)).collect();
+        Recourse { met, answers, complete }
     }
 
     /// Adds sets of `more` further columns from place `from` of the free ones on, beside the `chosen`.
@@ -254,7 +171,7 @@ impl<'s> Search<'s> {
             return;
         }
         let Some(&column) = set.get(next) else {
-            if self.is_met(goal, row) {
+            if self.reached(goal, row).is_some() {
                 *best = Some((steps, set.iter().map(|&c| row.at[c]).collect()));
             }
             return;
@@ -266,11 +183,71 @@ impl<'s> Search<'s> {
         let (states, own) = (&self.columns[column], row.numbers[column]);
         for state in 0..states.choices.len() {
             if let Some(reach) = self.reaches[column][state] {
-                (row.at[column], row.numbers[column]) = (state, reach.best);
+                self.place(row, column, state, &reach);
                 self.states(goal, set, next + 1, steps + states.steps(state), row, best);
             }
         }
-        (row.at[column], row.numbers[column]) = (states.now, own);
+        row.set(column, states.now, own);
+    }
+
+    /// Gives a column a state: with its best number, or with all numbers where several scores slope.
+    fn place(&self, row: &mut Row, column: usize, state: usize, reach: &Reach) {
+        row.set(column, state, reach.best);
+        if self.sums.len() > 1 && reach.slides() {
+            row.ends[column] = [reach.worst, reach.best];
+        }
+    }
+
+    /// A row with numbers at which the goal is met, if there are any between the ends that `row` has.
+    fn reached(&mut self, goal: Goal, row: &Row) -> Option<Row> {
+        let sliding = row.sliding();
+        let Goal::Class(class) = goal else { return self.is_met(goal, row).then(|| row.clone()) };
+        if sliding.is_empty() {
+            return self.is_met(goal, row).then(|| row.clone());
+        }
+        self.nodes += 1;
+        let margins = self.margins(class, row, &sliding);
+        let least = -self.slack.iter().sum::<f64>();
+        if self.nodes > MOST_NODES || margins.iter().any(|margin| margin.most() < least) {
+            return None;
+        }
+        let (parts, margin) = furthest_ahead(&margins);
+        if margin < least {
+            return None;
+        }
+        let mut found = row.clone();
+        for (&c, part) in sliding.iter().zip(parts) {
+            let [low, high] = row.ends[c];
+            found.numbers[c] = if part >= 1.0 { high } else { low + part * (high - low) };
+        }
+        let broken = sliding.iter().find(|&&c| self.columns[c].whole && found.numbers[c].fract() != 0.0);
+        let Some(&c) = broken else {
+            found.ends.iter_mut().zip(&found.numbers).for_each(|(ends, &x)| *ends = [x, x]);
+            return self.is_met(goal, &found).then_some(found);
+        };
+        // A whole number lies on one side of it.
+        let ([low, high], x) = (row.ends[c], found.numbers[c]);
+        [[low, x.floor()], [x.ceil(), high]].into_iter().find_map(|[low, high]| {
+            let mut narrower = row.clone();
+            (narrower.numbers[c], narrower.ends[c]) = (low, [low, high]);
+            self.reached(goal, &narrower)
+        })
+    }
+
+    /// By how much a class is ahead of each other one, where the numbers of the `sliding` columns are not known yet.
+    fn margins(&self, class: usize, row: &Row, sliding: &[usize]) -> Vec<Margin> {
+        let mut low = row.clone();
+        sliding.iter().for_each(|&c| low.numbers[c] = row.ends[c][0]);
+        let base = self.scores(&low);
+        let gain = |e: usize, c: usize| {
+            let [low, high] = row.ends[c];
+            self.sums[e].slopes(c).map(|slope| slope.adds(high) - slope.adds(low)).sum::<f64>()
+        };
+        let margin = |other: usize| Margin {
+            base: base[class] - base[other],
+            gains: sliding.iter().map(|&c| gain(class, c) - gain(other, c)).collect(),
+        };
+        (0..self.sums.len()).filter(|&other| other != class).map(margin).collect()
     }
 
     fn scores(&self, row: &Row) -> Vec<f64> {
@@ -290,10 +267,13 @@ impl<'s> Search<'s> {
                 let (weight, parts) = match term {
                     Term::Rule { weight, parts } => (weight, parts),
                     Term::Trend(slope) => {
-                        let own = slope.adds(row.numbers[slope.column]);
-                        let [least, most] = if open.contains(&slope.column) { slope.extremes() } else { [own, own] };
-                        low += least;
-                        high += most;
+                        let [a, b] = if open.contains(&slope.column) {
+                            slope.extremes()
+                        } else {
+                            row.ends[slope.column].map(|x| slope.adds(x))
+                        };
+                        low += a.min(b);
+                        high += a.max(b);
                         continue;
                     }
                 };
@@ -313,50 +293,96 @@ impl<'s> Search<'s> {
         self.sums.iter().zip(&self.slack).map(bounds).unzip()
     }
 
-    fn answer(&self, goal: Goal, (steps, set, states): &Found) -> Answer {
+    fn answer(&mut self, goal: Goal, (steps, set, states): &Found) -> Answer {
+        // What was found once is found again.
+        self.nodes = 0;
         let mut start = Row::now(self.columns);
-        let places: Vec<(usize, usize, Reach)> = set
-            .iter()
-            .zip(states)
-            .filter_map(|(&c, &state)| self.reaches[c][state].map(|reach| (c, state, reach)))
-            .collect();
-        places.iter().for_each(|&(c, state, _)| start.at[c] = state);
+        let mut places: Vec<Place> = Vec::new();
+        for (&column, &state) in set.iter().zip(states) {
+            if let Some(reach) = self.reaches[column][state] {
+                self.place(&mut start, column, state, &reach);
+                places.push(Place { column, state, reach, ends: [reach.worst, reach.best] });
+            }
+        }
+        let several = self.sums.len() > 1;
+        let anywhere = if several { self.anywhere(goal, &start) } else { false };
+        if several && let Some(best) = self.reached(goal, &start) {
+            places.iter_mut().for_each(|place| place.reach.best = best.numbers[place.column]);
+        }
         let with = |number: &dyn Fn(&Reach) -> f64| {
             let mut row = start.clone();
-            places.iter().for_each(|(c, _, reach)| row.numbers[*c] = number(reach));
+            places.iter().for_each(|place| row.set(place.column, place.state, number(&place.reach)));
             row
         };
-        let slides = places.iter().any(|(_, _, reach)| reach.slides());
+        let slides = places.iter().any(Place::slides);
         // Where any number of the intervals does, there is no more to say.
-        let anywhere = !slides || self.is_met(goal, &with(&|reach| reach.worst));
+        let anywhere = anywhere || !slides || !several && self.is_met(goal, &with(&|reach| reach.worst));
         let part = if slides { least_part(|part| self.is_met(goal, &with(&|reach| reach.at(part)))) } else { 0.0 };
         let mut row = with(&|reach| reach.at(part));
-        for &(c, _, reach) in &places {
-            row.numbers[c] = reach.readable(row.numbers[c], self.columns[c].whole);
+        for place in &places {
+            let x = place.reach.readable(row.numbers[place.column], self.columns[place.column].whole);
+            row.set(place.column, place.state, x);
         }
         if !self.is_met(goal, &row) {
             row = with(&|reach| reach.best);
         }
-        let change = |&(c, state, reach): &(usize, usize, Reach)| {
-            let column = &self.columns[c];
-            let x = row.numbers[c];
-            let to = &column.choices[state];
-            Change {
-                column: column.name.clone(),
-                from: column.from.clone(),
-                to: if reach.slides() && !anywhere { to.onward(x, reach.best) } else { to.clone() },
-                example: if reach.slides() {
-                    Given::Number(x)
-                } else {
-                    column.example(state).unwrap_or(Given::Missing)
-                },
-                steps: column.steps(state),
-            }
+        let change = |place: &Place| {
+            let (column, x) = (&self.columns[place.column], row.numbers[place.column]);
+            let to = &column.choices[place.state];
+            let to = match place.slides() && !anywhere {
+                false => to.clone(),
+                true if several => self.part_of(to, place, goal, &row),
+                true => to.onward(x, place.reach.best),
+            };
+            let example =
+                if place.slides() { Given::Number(x) } else { column.example(place.state).unwrap_or(Given::Missing) };
+            let (from, steps) = (column.from.clone(), column.steps(place.state));
+            Change { column: column.name.clone(), from, to, example, steps }
         };
         let changes = places.iter().map(change).collect();
         let scores = self.scores(&row);
         let prediction = mean_of(self.model, &scores, self.exposure).into_values();
         Answer { changes, steps: *steps, scores, prediction }
+    }
+
+    /// Whether all numbers between the ends that `row` has meet the goal, several scores sloping.
+    fn anywhere(&self, goal: Goal, row: &Row) -> bool {
+        let (Goal::Class(class), sliding) = (goal, row.sliding()) else { return false };
+        let most = self.slack.iter().sum::<f64>();
+        !sliding.is_empty() && self.margins(class, row, &sliding).iter().all(|margin| margin.least() > most)
+    }
+
+    /// The part of an interval that does, where several scores slope: from the number that `row` has away from what it was.
+    fn part_of(&self, to: &To, place: &Place, goal: Goal, row: &Row) -> To {
+        let (states, x) = (&self.columns[place.column], row.numbers[place.column]);
+        let up = if place.reach.best == place.reach.near {
+            !states.falls(place.state)
+        } else {
+            place.reach.best > place.reach.near
+        };
+        let end = place.ends[usize::from(up)];
+        let with = |x: f64| {
+            let mut other = row.clone();
+            other.set(place.column, place.state, x);
+            self.is_met(goal, &other)
+        };
+        let far = Reach::furthest(x, end, states.whole, with);
+        if far == end { to.onward(x, end) } else { To::between(x, far) }
+    }
+}
+
+/// A column of an answer, and the state that it changes to.
+struct Place {
+    column: usize,
+    state: usize,
+    reach: Reach,
+    /// The numbers of the state that play a part.
+    ends: [f64; 2],
+}
+
+impl Place {
+    fn slides(&self) -> bool {
+        self.ends[0] != self.ends[1] && !self.ends[0].is_nan()
     }
 }
 

@@ -55,6 +55,19 @@ impl Reach {
         }
     }
 
+    /// The same where there are several scores, none of whose ends is best for all of them: those of its ends are told instead.
+    pub(super) fn of_several(states: &States, to: usize, slopes: &[&Slope]) -> Option<Self> {
+        let bends = |low: f64, high: f64| slopes.iter().any(|slope| slope.adds(low) != slope.adds(high));
+        match states.ends(to) {
+            Some([low, high]) if bends(low, high) => {
+                let own = states.from.number().filter(|_| to == states.now);
+                let near = own.unwrap_or(if states.falls(to) { high } else { low });
+                Some(Self { near, best: high, worst: low })
+            }
+            _ => Self::new(states, to, &[], true),
+        }
+    }
+
     /// Whether its numbers differ; levels have none.
     pub(super) fn slides(&self) -> bool {
         !self.best.is_nan() && self.best != self.worst
@@ -86,6 +99,19 @@ impl Reach {
         let found: f64 = format!("{count}e{exponent}").parse().unwrap_or(x);
         let is_onward = if up { found >= x } else { found <= x };
         if is_onward { inside(found) + 0.0 } else { x }
+    }
+}
+
+impl Reach {
+    /// The number furthest from `x` towards `end`, which is one of the interval's, at which `is_met` is true, as it is at `x` and at
+    /// all numbers in between.
+    pub(super) fn furthest(x: f64, end: f64, whole: bool, is_met: impl Fn(f64) -> bool) -> f64 {
+        if is_met(end) {
+            return end;
+        }
+        let back = Self { near: end, best: x, worst: end };
+        let far = back.readable(back.at(least_part(|part| is_met(back.at(part)))), whole);
+        if is_met(far) { far } else { x }
     }
 }
 

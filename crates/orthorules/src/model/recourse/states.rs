@@ -60,6 +60,12 @@ impl To {
         let here = Some(End { at: x, included: true });
         Self::Interval { low: if best < x { *low } else { here }, high: if best > x { *high } else { here } }
     }
+
+    /// The numbers from one to the other, both included.
+    pub(super) fn between(x: f64, y: f64) -> Self {
+        let end = |at: f64| Some(End { at, included: true });
+        Self::Interval { low: end(x.min(y)), high: end(x.max(y)) }
+    }
 }
 
 /// A column with its states.

@@ -16,12 +16,19 @@ use crate::params::Bound;
 /// Up to here the trace of M takes the place of its largest eigenvalue.
 const SMALL_TRACE: f64 = 0.5;
 /// The bound of a node and a factor for quick bounds of its children.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NodeBound {
     /// No query below has a larger value.
     pub(crate) value: f64,
     /// λ̄ ≥ λmax(M) over the node; NaN when it is not known.
     pub(crate) largest: f64,
+}
+
+/// Bounds by the sign of G.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BySign {
+    pub(crate) up: f64,
+    pub(crate) down: f64,
 }
 
 /// Bounds under the current objective.
@@ -37,7 +44,8 @@ impl Bounds<'_> {
     /// NaN it is made tight.
     pub(crate) fn node(&self, units: &[Item], inherited: f64, threshold: f64, work: &mut Workspace) -> f64 {
         if self.scorer.gradient_only() {
-            return inherited.min(self.gradient_sum(units));
+            let [up, down] = self.gradient_sums(units);
+            return inherited.min(f64::max(up, down) * SLACK);
         }
         if !self.relaxes() {
             if threshold.is_nan() {
@@ -46,9 +54,7 @@ impl Bounds<'_> {
             let above = any_prefix(&self.stats.packed, self.scorer, units, threshold / SLACK, work.falling);
             return if above { inherited } else { inherited.min(threshold) };
         }
-        work.gather(self.stats, units);
-        let total: f64 = work.runs.iter().map(|run| run.mass).sum();
-        let kappa = if total > 0.0 { 1.0 + self.scorer.rho() / total } else { 1.0 };
+        let kappa = self.gathered(units, work);
         let up = work.relaxation(self.stats, 1.0, kappa, threshold, inherited);
         // Where one sign's bound is no better than what is known, the other's changes nothing; nor does one below it.
         if up >= inherited {
@@ -57,6 +63,28 @@ impl Bounds<'_> {
         let threshold = if threshold.is_nan() { threshold } else { threshold.max(up) };
         let down = work.relaxation(self.stats, -1.0, kappa, threshold, inherited);
         inherited.min(up.max(down))
+    }
+
+    /// Bounds as tight as they get on the values below the node of `units`, for queries whose gradients add up to more than 0
+    /// and for those of less.
+    pub(crate) fn signed(&self, units: &[Item], inherited: f64, work: &mut Workspace) -> BySign {
+        let [up, down] = if self.scorer.gradient_only() {
+            self.gradient_sums(units).map(|sum| sum * SLACK)
+        } else if self.relaxes() {
+            let kappa = self.gathered(units, work);
+            [1.0, -1.0].map(|sign| work.relaxation(self.stats, sign, kappa, f64::NAN, inherited))
+        } else {
+            // Large gradients come last.
+            [false, true].map(|forward| self.best_prefix_from(units, forward) * SLACK)
+        };
+        BySign { up: up.min(inherited), down: down.min(inherited) }
+    }
+
+    /// Copies the units of a node together. Returns κ.
+    fn gathered(&self, units: &[Item], work: &mut Workspace) -> f64 {
+        work.gather(self.stats, units);
+        let total: f64 = work.runs.iter().map(|run| run.mass).sum();
+        if total > 0.0 { 1.0 + self.scorer.rho() / total } else { 1.0 }
     }
 
     /// A bound on the values below a node and what quick bounds of its children need; `None` when it is not above
@@ -97,44 +125,74 @@ impl Bounds<'_> {
     }
 
     /// Whether the bound of a node is that of the relaxation.
-    fn relaxes(&self) -> bool {
+    pub(crate) fn relaxes(&self) -> bool {
         !self.scorer.gradient_only() && self.stats.t > 0 && self.kind == Bound::Admissible
     }
 
-    /// The larger of the sums of positive and of negative gradients.
-    fn gradient_sum(&self, units: &[Item]) -> f64 {
+    /// The sums of positive and of negative gradients.
+    fn gradient_sums(&self, units: &[Item]) -> [f64; 2] {
         let (mut up, mut down) = (0.0, 0.0);
         for &(u, times) in units {
             let g = times * Statistics::of(self.stats.vector(u)).gradient();
             up += g.max(0.0);
             down -= g.min(0.0);
         }
-        f64::max(up, down) * SLACK
+        [up, down]
     }
 
     /// The best prefix in the order of g/d, from both ends: exact without a basis, a heuristic with one. Within equal
     /// units the value is quasi-convex in their number, so all or none of them are best.
     fn best_prefix(&self, units: &[Item]) -> f64 {
+        f64::max(self.best_prefix_from(units, true), self.best_prefix_from(units, false))
+    }
+
+    /// The same from one end.
+    fn best_prefix_from(&self, units: &[Item], forward: bool) -> f64 {
         let mut best: f64 = 0.0;
-        for forward in [true, false] {
-            let mut sum = vec![0.0; self.stats.stride - SHARES];
-            for i in 0..units.len() {
-                let (u, times) = units[if forward { i } else { units.len() - 1 - i }];
-                sum.iter_mut().zip(self.stats.vector(u)).for_each(|(s, x)| *s += times * x);
-                best = best.max(self.scorer.value(Statistics::of(&sum)));
-            }
+        let mut sum = vec![0.0; self.stats.stride - SHARES];
+        for i in 0..units.len() {
+            let (u, times) = units[if forward { i } else { units.len() - 1 - i }];
+            sum.iter_mut().zip(self.stats.vector(u)).for_each(|(s, x)| *s += times * x);
+            best = best.max(self.scorer.value(Statistics::of(&sum)));
         }
         best
     }
 
     /// A bound on the values below a child of a node, from sums over the child's units: for every sub-selection
     /// xᵀPx ≥ (κ − λmax(M)) Σ d x², and the child's λmax is neither above the node's nor above its own trace.
+    #[inline]
     pub(crate) fn child(&self, node: &NodeBound, sums: Shares) -> f64 {
         if self.scorer.gradient_only() {
             return node.value;
         }
-        let rest = 1.0 + self.scorer.rho() / sums.d - node.largest.min(sums.trace) * SLACK;
+        let rest = self.rest(node.largest, sums);
         if rest > 1e-6 { node.value.min((sums.up.max(sums.down) / rest).sqrt() * SLACK) } else { node.value }
+    }
+
+    /// The same by sign, where the node has the bounds `known` and the eigenvalue `largest`.
+    pub(crate) fn signed_child(&self, known: BySign, largest: f64, sums: Shares) -> BySign {
+        let rest = if self.scorer.gradient_only() { 0.0 } else { self.rest(largest, sums) };
+        let bound = |share: f64, known: f64| if rest > 1e-6 { known.min((share / rest).sqrt() * SLACK) } else { known };
+        BySign { up: bound(sums.up, known.up), down: bound(sums.down, known.down) }
+    }
+
+    /// Bounds that are quick to have on the values below the node of `units`, of which some are `known`.
+    pub(crate) fn by_shares(&self, units: &[Item], known: BySign) -> BySign {
+        let mut sums = Shares::default();
+        for &(u, times) in units {
+            let own = self.stats.shares(self.stats.vector(u));
+            sums.d += times * own.d;
+            sums.up += times * own.up;
+            sums.down += times * own.down;
+            sums.trace += times * own.trace;
+        }
+        self.signed_child(known, f64::INFINITY, sums)
+    }
+
+    /// What is left of κ.
+    #[inline]
+    fn rest(&self, largest: f64, sums: Shares) -> f64 {
+        1.0 + self.scorer.rho() / sums.d - largest.min(sums.trace) * SLACK
     }
 }
 

@@ -3,16 +3,14 @@
 //! A child adds a condition that implies none of the node's own on that column; every row set is then reached at its
 //! shortest length (docs/algorithm.md, "Each row set once"), so descendants cost at least one condition more.
 
-use super::bound::Bounds;
 use super::extent::Extents;
-use super::relaxation::Workspace;
+use super::joint::{Joint, JointBuffers};
 use super::sums::{Histogram, Summands};
-use super::units::{UnitStats, Units};
+use super::units::Units;
 use crate::codes::query::Query;
 use crate::codes::selection::Atom;
 use crate::engine::rows::Selected;
 use crate::engine::search::candidate::{Candidate, children, most_children, order, price};
-use crate::engine::search::exact::item::Item;
 use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
 use crate::engine::search::{Found, Searcher};
 use crate::model::signs::Signs;
@@ -22,17 +20,16 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 /// Buffers of one thread, so that expanding a node allocates nothing that grows with the table.
 #[derive(Default)]
 pub(crate) struct Buffers {
-    bounds: Workspace,
+    bounds: JointBuffers,
     units: Vec<u32>,
-    items: Vec<Item>,
     histogram: Histogram,
 }
 
-/// Row sets as sets of units, which are named by their position in the order of `stats`.
+/// Row sets as sets of units, which are named by their position in the order of `joint`.
 pub(crate) struct Keyed<'a> {
     searcher: &'a Searcher<'a>,
     units: &'a Units,
-    stats: UnitStats,
+    joint: Joint<'a>,
     extents: Extents,
     summands: Summands,
     /// First bin of each column, and the number of all bins.
@@ -45,15 +42,15 @@ pub(crate) struct Keyed<'a> {
 
 impl<'a> Keyed<'a> {
     pub(crate) fn new(searcher: &'a Searcher<'a>, units: &'a Units) -> Self {
-        let stats = UnitStats::new(units, searcher.response, searcher.cells, searcher.scorer, searcher.params.bound);
+        let joint = Joint::new(searcher, units);
         let taken = searcher.taken_keys(units);
         let mut starts = vec![0];
         searcher.columns.iter().for_each(|c| starts.push(starts[starts.len() - 1] + c.bins + 1));
         let codes: Vec<Vec<u32>> =
-            units.codes.iter().map(|codes| stats.order.iter().map(|&u| codes[u as usize]).collect()).collect();
-        let summands = Summands::new(&stats, units, &codes, &starts);
+            units.codes.iter().map(|codes| joint.order().iter().map(|&u| codes[u as usize]).collect()).collect();
+        let summands = Summands::new(&joint, units, &codes, &starts);
         let extents = Extents::new(searcher.columns, codes);
-        Self { searcher, units, stats, extents, summands, starts, reached: HashMap::default(), taken }
+        Self { searcher, units, joint, extents, summands, starts, reached: HashMap::default(), taken }
     }
 }
 
@@ -74,11 +71,8 @@ impl Space for Keyed<'_> {
             return expansion;
         }
         self.extents.select(&query, &mut buffers.units);
-        buffers.items.clear();
-        buffers.items.extend(buffers.units.iter().map(|&u| (u, 1.0)));
         let threshold = (best_score * price(length + 1, params.length_penalty)).sqrt();
-        let bounds = Bounds { stats: &self.stats, scorer: self.searcher.scorer, kind: params.bound };
-        let Some(bound) = bounds.above(&buffers.items, node.value, threshold, &mut buffers.bounds) else {
+        let Some(bound) = self.joint.above(&buffers.units, node.value, threshold, &mut buffers.bounds) else {
             expansion.pruned.relaxation += 1;
             return expansion;
         };
@@ -96,7 +90,7 @@ impl Space for Keyed<'_> {
             let bins = self.starts[c]..self.starts[c + 1];
             let (sums, keys) = buffers.histogram.column(&self.summands, block, &bins);
             children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, all| {
-                let sums = &all.numbers()[..self.stats.stride];
+                let sums = &all.numbers()[..self.joint.stride()];
                 let child_length = query.length_with(atom);
                 if child_length <= length || all.rows() < params.min_coverage as f64 {
                     return;
@@ -106,12 +100,12 @@ impl Space for Keyed<'_> {
                     return;
                 }
                 let at = (node.id as usize, child_length);
-                let own = self.stats.plain(sums);
                 let name = (atom, self.searcher.name_rank[c]);
-                let candidate = Candidate::new(self.searcher.scorer, own, params.length_penalty, at, name);
+                let value = self.joint.value(sums);
+                let candidate = Candidate::of_value(value, all.rows(), params.length_penalty, at, name);
                 if candidate.score > best_score
                     && self.searcher.leaves_enough(candidate.rows)
-                    && self.searcher.admits(signs, atom, own)
+                    && self.searcher.admits(signs, atom, self.joint.first(sums))
                     && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
                     && !self.taken.contains(&key_of(keys, atom))
                 {
@@ -121,7 +115,7 @@ impl Space for Keyed<'_> {
                 if child_length >= self.searcher.max_length {
                     return;
                 }
-                let value = bounds.child(&bound, self.stats.shares(sums));
+                let value = self.joint.child(bound, sums, &buffers.bounds);
                 if value * value / price(child_length + 1, params.length_penalty) <= best_score {
                     expansion.pruned.share += 1;
                     return;
@@ -147,7 +141,7 @@ impl Space for Keyed<'_> {
         let query = path.iter().fold(Query::default(), |query, step| query.with(step.atom));
         let mut positions = Vec::new();
         self.extents.select(&query, &mut positions);
-        let units: Vec<u32> = positions.iter().map(|&p| self.stats.order[p as usize]).collect();
+        let units: Vec<u32> = positions.iter().map(|&p| self.joint.order()[p as usize]).collect();
         let rows = self.units.rows(&units);
         let query = self.searcher.rows.minimal(query);
         Found { query, rows: Selected::single(rows), value: candidate.value, ..Found::default() }

@@ -14,6 +14,7 @@ pub(crate) mod descent;
 pub(crate) mod extent;
 pub(crate) mod holding;
 pub(crate) mod item;
+pub(crate) mod joint;
 pub(crate) mod keyed;
 pub(crate) mod prefix;
 pub(crate) mod relaxation;

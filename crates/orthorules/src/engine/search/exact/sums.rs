@@ -1,6 +1,7 @@
 //! Statistics and keys of every bin of every column over the units of a node.
 
-use super::units::{UnitStats, Units};
+use super::joint::Joint;
+use super::units::Units;
 use crate::base::simd::vectorised;
 use std::ops::Range;
 
@@ -61,8 +62,8 @@ pub(super) struct Histogram {
 
 impl Summands {
     /// `codes` are by position, one list for each column, whose bins begin at `starts`.
-    pub(super) fn new(stats: &UnitStats, units: &Units, codes: &[Vec<u32>], starts: &[usize]) -> Self {
-        let chunks = stats.stride.div_ceil(4);
+    pub(super) fn new(joint: &Joint, units: &Units, codes: &[Vec<u32>], starts: &[usize]) -> Self {
+        let chunks = joint.stride().div_ceil(4);
         let blocks = Block::all(starts, chunks, units.len());
         let of_block =
             |b: &Block| starts[b.columns.clone()].iter().map(|s| (s - b.first_bin) as u32).collect::<Vec<_>>();
@@ -70,11 +71,11 @@ impl Summands {
         let mut vectors = Vec::with_capacity(units.len() * chunks);
         let mut bins = Vec::with_capacity(units.len() * codes.len());
         for u in 0..units.len() {
-            let parts = stats.vector(u as u32).chunks(4);
-            vectors.extend(parts.map(|part| std::array::from_fn(|k| part.get(k).copied().unwrap_or(0.0))));
+            let mut numbers = joint.vector(u as u32);
+            vectors.extend((0..chunks).map(|_| std::array::from_fn(|_| numbers.next().unwrap_or(0.0))));
             bins.extend(codes.iter().zip(&first).map(|(codes, first)| first + codes[u]));
         }
-        let keys = stats.order.iter().map(|&u| units.keys[u as usize]).collect();
+        let keys = joint.order().iter().map(|&u| units.keys[u as usize]).collect();
         Self { chunks, vectors, keys, columns: codes.len(), bins, blocks }
     }
 

@@ -114,6 +114,30 @@ pub(crate) struct UnitStats {
 
 impl UnitStats {
     pub(crate) fn new(units: &Units, response: &Response, cells: &Cells, scorer: &Scorer, bound: Bound) -> Self {
+        Self::for_targets(units, response, cells, scorer, bound, |r| response.b(r))
+    }
+
+    /// Those of one of the classes that share their rules: a row's target is its mass for its own class, and 0 for others.
+    pub(crate) fn of_class(
+        units: &Units,
+        response: &Response,
+        cells: &Cells,
+        (class, scorer): (usize, &Scorer),
+        bound: Bound,
+    ) -> Self {
+        let is_own = |r: usize| response.targets.b[r] == class as i64;
+        let target = |r: usize| if is_own(r) { response.mass(r) } else { 0.0 };
+        Self::for_targets(units, response, cells, scorer, bound, target)
+    }
+
+    fn for_targets(
+        units: &Units,
+        response: &Response,
+        cells: &Cells,
+        scorer: &Scorer,
+        bound: Bound,
+        target: impl Fn(usize) -> f64,
+    ) -> Self {
         let (t, stride) = (scorer.t, scorer.stride() + SHARES);
         let mut vectors = vec![0.0; units.len() * stride];
         let cell: Vec<u32> = units.sample.iter().map(|&r| cells.of(r as usize) as u32).collect();
@@ -123,7 +147,7 @@ impl UnitStats {
             let vector = &mut vectors[unit as usize * stride..][..stride - SHARES];
             let mass = response.mass(r);
             let weight = if scorer.by_norm { response.norm(r) } else { mass };
-            let (rows, gradient) = (f64::from(response.targets.stands_for.at(r)), mass * mean - response.b(r));
+            let (rows, gradient) = (f64::from(response.targets.stands_for.at(r)), mass * mean - target(r));
             let along = by_cell[cell].iter().map(|dz| weight * dz);
             StatisticsMut::of(vector).add(rows, gradient, weight * curvature, along);
         }
