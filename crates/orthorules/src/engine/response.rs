@@ -246,6 +246,16 @@ impl Response {
         Self { targets, ..*self }
     }
 
+    /// Weighted targets and masses of some rows of a partition.
+    pub(crate) fn read(&self, targets: &Targets, rows: Range<usize>, b: &mut [f64], a: &mut [f64]) {
+        b.iter_mut().zip(&targets.b[rows.clone()]).for_each(|(b, &units)| *b = units as f64 * self.b_unit);
+        let mass = |units: u64| units as i64 as f64 * self.mass_unit;
+        match &targets.mass {
+            PerRow::Same(units) => a.fill(mass(*units)),
+            PerRow::Each(each) => a.iter_mut().zip(&each[rows]).for_each(|(a, &units)| *a = mass(units)),
+        }
+    }
+
     /// aᵢ of a row.
     pub(crate) fn mass(&self, row: usize) -> f64 {
         self.targets.mass.at(row) as f64 * self.mass_unit

@@ -111,7 +111,7 @@ impl BestPath {
         }
         best = best.filter(|best| !self.is_hopeless(best, now));
         if let Some(best) = &mut best {
-            best.state.settle(boosting);
+            best.state.settle((&best.by.found, &best.moved_to), boosting);
         }
         best
     }

@@ -114,11 +114,7 @@ impl State {
             self.trends.push(term);
             (0..self.cells.len() as u32).collect()
         } else {
-            let moved_to = self.cells.split(&found.rows, &boosting.rows, boosting.response);
-            if let Some(moments) = &mut self.moments {
-                moments.split(&found.rows, &boosting.rows, (&self.cells, &moved_to));
-            }
-            moved_to
+            self.cells.split(&found.rows, &boosting.rows, boosting.response)
         };
         let signs = boosting.signs_of(found);
         if let Some(sample) = boosting.sample() {
@@ -126,23 +122,25 @@ impl State {
             let (rows, response) = (&sample.rows(&boosting.rows.sets), &sample.response);
             let known = self.slopes.take();
             let problem = Trended { rows, response, cells: &cells, terms: &terms, ..self.trended(boosting) };
-            let slopes = known.map(|known| self.trended(boosting).slopes_with_newest(&known));
+            let slopes = known.map(|known| self.trended(boosting).slopes_with_newest(&known, &found.rows));
             let (weights, gain) = trends::rough(&self.weights, signs, problem, slopes, self.risk - rival);
             (self.weights, self.risk, self.is_rough) = (weights, self.risk - gain, true);
             return moved_to;
         }
         self.weights.rules.push(0.0);
         self.weights.signs.push(signs);
-        self.fit_beside_trends(boosting);
+        self.fit_beside_trends((found, &moved_to), boosting);
         moved_to
     }
 
-    /// Finds the best weights of an ensemble with trends.
-    fn fit_beside_trends(&mut self, boosting: &Boosting) {
+    /// Finds the best weights of an ensemble with trends, of which the newest term is known, and where its rows went, cell by cell.
+    fn fit_beside_trends(&mut self, (newest, moved_to): (&Found, &[u32]), boosting: &Boosting) {
         if boosting.response.loss.is_quadratic() {
             let moments = self.moments.get_or_insert_default();
             if moments.count() < self.trends.len() {
                 moments.add(&self.trends, &self.cells, &boosting.rows, boosting.response);
+            } else {
+                moments.split(&newest.rows, &boosting.rows, (&self.cells, moved_to));
             }
         }
         let problem = self.trended(boosting);
@@ -159,7 +157,7 @@ impl State {
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
     pub(crate) fn add(&mut self, found: &Found, rule: Rule, boosting: &Boosting) -> Vec<u32> {
         let moved_to = self.try_adding(found, rule, boosting, f64::INFINITY);
-        self.settle(boosting);
+        self.settle((found, &moved_to), boosting);
         moved_to
     }
 
@@ -185,15 +183,15 @@ impl State {
         moved_to
     }
 
-    /// Finds the best weights, after [`State::try_adding`].
-    pub(crate) fn settle(&mut self, boosting: &Boosting) {
+    /// Finds the best weights, after [`State::try_adding`] has added what was found and told where its rows went.
+    pub(crate) fn settle(&mut self, newest: (&Found, &[u32]), boosting: &Boosting) {
         if boosting.response.classes > 0 {
             softmax::settle(&mut self.by_class, &self.cells, boosting.params);
             self.weights = self.by_class[0].clone();
             self.risk = self.regularised_risk(boosting);
         }
         if self.is_rough {
-            self.fit_beside_trends(boosting);
+            self.fit_beside_trends(newest, boosting);
         }
     }
 
@@ -411,9 +409,7 @@ impl<'a> Boosting<'a> {
 
     /// A trend that becomes the term at a place.
     fn trend_term(&self, candidate: TrendCandidate, place: usize) -> Option<TrendTerm> {
-        let (trend, outside) = self.trends.get(candidate.column)?.trend(candidate.shape)?;
-        let tried = self.tried.get(&self.trends, (candidate.column, candidate.shape))?;
-        Some(TrendTerm::new(place, tried.values, outside).following(trend))
+        Some(self.tried.get(&self.trends, (candidate.column, candidate.shape))?.term.at(place))
     }
 
     /// The rule that the search found, or the trend.

@@ -88,7 +88,7 @@ fn replaced(boosting: &Boosting, now: &Known, rule: &Rc<Rule>, least: usize) -> 
         }
     }
     let (found, mut state, moved_to) = best?;
-    state.settle(boosting);
+    state.settle((&found, &moved_to), boosting);
     boosting.observer.searched(boosting.class, &certificate(&found, boosting.response, elapsed));
     let root = dropped.root_with(&found, (&state, &moved_to), boosting);
     Some(Known { state, root })

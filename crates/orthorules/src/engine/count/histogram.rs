@@ -151,6 +151,7 @@ impl<'a> PartitionReads<'a> {
         }
         self.stands_for.give();
         [self.vectors, self.sides].into_iter().filter_map(OnceLock::into_inner).for_each(scratch::give);
+        self.trends.into_inner().into_iter().flatten().for_each(scratch::give);
     }
 
     /// Calls `visit(i, bin)` for the i-th row of the node.

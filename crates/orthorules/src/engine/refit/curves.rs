@@ -201,45 +201,31 @@ vectorised! {
 }
 
 vectorised! {
-    /// Writes rounded numbers to one place of vectors of so many numbers.
-    pub(super) fn spread(numbers: &[f64], rounding: Rounding, to: &mut [f64], place: usize, width: usize) {
-        to[place..].iter_mut().step_by(width).zip(numbers).for_each(|(to, x)| *to = rounding.round(*x));
+    /// Writes rounded numbers.
+    pub(super) fn round_each(numbers: &[f64], rounding: Rounding, to: &mut [f64]) {
+        to.iter_mut().zip(numbers).for_each(|(to, x)| *to = rounding.round(*x));
     }
 }
 
 vectorised! {
-    /// Adds the vector of each row, of one number or some times four, to that of its cell. Every fourth row has the same table of
-    /// sums, and the next one begins `apart` numbers later, or is the same if that is 0: sums of neighbours that wait for each other
-    /// take twice the time.
-    pub(super) fn add_to_cells(cells: &[u32], vectors: &[f64], width: usize, sums: &mut [f64], apart: usize) {
-        if width == 1 {
-            let rows = cells.iter().zip(vectors).enumerate();
-            rows.for_each(|(row, (&cell, x))| sums[row % TABLES * apart + cell as usize] += x);
+    /// Rounds the numbers of each row, of one kind or some times four kinds, and adds them to those of its cell. `numbers` are those
+    /// of one kind of all rows, then those of the next kind. Every fourth row has the same table of sums, and the next one begins
+    /// `apart` numbers later, or is the same if that is 0: sums of neighbours that wait for each other take twice the time.
+    pub(super) fn add_to_cells(cells: &[u32], numbers: &[f64], kinds: &[Rounding], sums: &mut [f64], apart: usize) {
+        if let [rounding] = kinds {
+            let rows = cells.iter().zip(numbers).enumerate();
+            rows.for_each(|(row, (&cell, x))| sums[row % TABLES * apart + cell as usize] += rounding.round(*x));
             return;
         }
-        let (vectors, sums, apart) = (vectors.as_chunks::<4>().0, sums.as_chunks_mut::<4>().0, apart / 4);
-        match width / 4 {
-            1 => add_fours::<1>(cells, vectors, sums, apart),
-            2 => add_fours::<2>(cells, vectors, sums, apart),
-            3 => add_fours::<3>(cells, vectors, sums, apart),
-            fours => {
-                for (row, (&cell, vector)) in cells.iter().zip(vectors.chunks_exact(fours)).enumerate() {
-                    let sums = &mut sums[row % TABLES * apart + cell as usize * fours..][..fours];
-                    sums.iter_mut().zip(vector).for_each(|(sum, x)| (0..4).for_each(|k| sum[k] += x[k]));
-                }
+        let (sums, fours, apart) = (sums.as_chunks_mut::<LANES>().0, kinds.len() / LANES, apart / LANES);
+        for (four, kinds) in kinds.as_chunks::<LANES>().0.iter().enumerate() {
+            let of_kind = |k: usize| &numbers[(four * LANES + k) * cells.len()..][..cells.len()];
+            let numbers: [&[f64]; LANES] = std::array::from_fn(of_kind);
+            for (row, &cell) in cells.iter().enumerate() {
+                let sum = &mut sums[row % TABLES * apart + cell as usize * fours + four];
+                (0..LANES).for_each(|k| sum[k] += kinds[k].round(numbers[k][row]));
             }
         }
-    }
-}
-
-/// The same for so many times four numbers, in a loop without loops.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn add_fours<const FOURS: usize>(cells: &[u32], vectors: &[[f64; 4]], sums: &mut [[f64; 4]], apart: usize) {
-    let (vectors, tables) = (vectors.as_chunks::<FOURS>().0, sums.as_chunks_mut::<FOURS>().0);
-    for (row, (&cell, vector)) in cells.iter().zip(vectors).enumerate() {
-        let sums = &mut tables[row % TABLES * (apart / FOURS) + cell as usize];
-        sums.iter_mut().zip(vector).for_each(|(sum, x)| (0..4).for_each(|k| sum[k] += x[k]));
     }
 }
 
@@ -291,23 +277,27 @@ mod tests {
         assert!((sum + left - exact as f64 / 2f64.powi(60)).abs() < 1e-7);
     }
 
-    /// Any number of tables, and vectors of any width, have the sums of a plain loop.
+    /// Any number of tables, and any number of kinds, have the sums of a plain loop.
     #[test]
     fn cells_have_the_sums_of_their_rows() {
         let (rows, count) = (103, 5);
         let cells: Vec<u32> = (0..rows).map(|row| row * row % count).collect();
-        for width in [1, 4, 8, 12, 16, 20] {
-            let vectors: Vec<f64> = (0..rows as usize * width).map(|x| (x * 37 % 101) as f64).collect();
-            let size = count as usize * width;
+        for kinds in [1, 4, 8, 12, 16, 20] {
+            let rounding: Vec<Rounding> =
+                (0..kinds).map(|k| Rounding::new(103.0, 2f64.powi(8 + 50 * (k as i32 % 2)))).collect();
+            let numbers: Vec<f64> = (0..rows as usize * kinds).map(|x| 0.1 + (x * 37 % 101) as f64).collect();
+            let size = count as usize * kinds;
             let mut expected = vec![0.0; size];
             for (row, &cell) in cells.iter().enumerate() {
-                (0..width).for_each(|k| expected[cell as usize * width + k] += vectors[row * width + k]);
+                for k in 0..kinds {
+                    expected[cell as usize * kinds + k] += rounding[k].round(numbers[k * rows as usize + row]);
+                }
             }
             for apart in [0, size] {
                 let mut sums = vec![0.0; size + (TABLES - 1) * apart];
-                add_to_cells(&cells, &vectors, width, &mut sums, apart);
+                add_to_cells(&cells, &numbers, &rounding, &mut sums, apart);
                 let all: Vec<f64> = (0..size).map(|k| sums.iter().skip(k).step_by(size).sum()).collect();
-                assert_eq!(all, expected, "{width} {apart}");
+                assert_eq!(all, expected, "{kinds} {apart}");
             }
         }
     }

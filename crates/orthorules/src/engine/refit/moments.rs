@@ -1,17 +1,18 @@
 //! Squared loss beside trends: sums that no weight changes, and the weights from them.
 //!
 //! With one curvature for all rows F is a quadratic function of the weights. Its Hessian is made of Σ a by cell, Σ a v by cell and
-//! trend, and Σ a v v′ of every two trends. A new trend takes a pass over the rows for each trend, a new rule one over the rows
-//! that it covers. The weights follow without a pass.
+//! trend, and Σ a v v′ of every two trends. A new trend takes a pass over the rows, a new rule one over the rows that it covers.
+//! The weights follow without a pass.
 
 use super::Weights;
+use super::curves::{TABLES, add_to_cells, multiply, round_each, rounded_products};
 use super::trends::{Fitted, TrendSums, Trended};
 use crate::engine::cells::Cells;
-use crate::engine::mass::Rounding;
+use crate::engine::mass::{PerRow, Rounding};
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
-use crate::engine::trend::{TrendRows, TrendTerm, TrendTerms, products};
+use crate::engine::trend::{TrendRows, TrendTerm, TrendTerms};
 use crate::model::Status;
 use rayon::prelude::*;
 
@@ -20,7 +21,11 @@ const MAX_STEPS: usize = 100;
 /// A step that promises to lower F by less than this part of its size leads to the minimum.
 const LAST: f64 = 1e-19;
 /// Rows that a thread takes at once.
-const ROWS_IN_A_TASK: usize = 1 << 14;
+const ROWS_IN_A_TASK: usize = 1 << 16;
+/// Rows whose numbers stay in the nearest cache while they are worked with.
+const ROWS_IN_A_BLOCK: usize = 1 << 9;
+/// So many sums of cells fit into the nearest cache several times.
+const FEW_CELLS: usize = 1 << 9;
 
 /// The sums of an ensemble with trends.
 #[derive(Debug, Clone, Default)]
@@ -43,32 +48,26 @@ impl TrendMoments {
 
     /// Adds the newest of `terms`.
     pub(crate) fn add(&mut self, terms: &TrendTerms, cells: &Cells, rows: &Rows, response: &Response) {
-        let Some(TrendTerm { place, values, .. }) = terms.iter().last() else { return };
-        let (most, [mass, _, b]) = (terms.largest(), response.largest);
-        let newest = most[terms.len() - 1];
-        let own = |row: usize| response.mass(row) * values[row];
-        let pair = |(term, most): (&TrendTerm, f64)| exact_sum(own, &term.values, mass * newest * most);
-        self.pairs.push(terms.iter().zip(most.iter().copied()).map(pair).collect());
-        self.targets.push(exact_sum(|row| response.b(row), values, b * newest));
-        self.rows.starts = rows.starts();
-        self.rows.places.push(*place);
-        self.rows.slopes.push(0.0);
-        self.rows.push(products(|row| response.mass(row), values));
-        let newest = self.rows.count() - 1;
-        let mut by_cell = vec![0.0; cells.len()];
-        for (number, part) in rows.parts.iter().enumerate() {
-            let (keys, values) = (cells.keys(number), self.rows.of_part(number, newest));
-            let some = |(keys, values): (&[u32], &[f64])| {
-                let mut sums = vec![0.0; cells.len()];
-                keys.iter().zip(values).for_each(|(&key, value)| sums[cells.cell_of(key)] += value);
-                sums
-            };
-            let blocks = keys.par_chunks(4 * ROWS_IN_A_TASK).zip(values[..part.rows()].par_chunks(4 * ROWS_IN_A_TASK));
-            for sums in blocks.map(some).collect::<Vec<_>>() {
-                by_cell.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
-            }
+        let Some(newest) = terms.iter().last() else { return };
+        let starts = rows.starts();
+        let pass = NewestPass::new(newest, terms, cells, response);
+        let mut products = vec![0.0; newest.values.len()];
+        let mut all = NewestSums::zeros(terms.len(), cells.len());
+        let mut left = &mut products[..];
+        for (number, &start) in starts.iter().enumerate() {
+            let keys = cells.keys(number);
+            let own = left.split_off_mut(..keys.len()).unwrap_or_default();
+            let tasks = own.par_chunks_mut(ROWS_IN_A_TASK).zip(keys.par_chunks(ROWS_IN_A_TASK)).enumerate();
+            let sums = tasks.map(|(task, (products, keys))| pass.task(start + task * ROWS_IN_A_TASK, products, keys));
+            all = sums.collect::<Vec<_>>().iter().fold(all, NewestSums::plus);
         }
-        self.by_cell.push(by_cell);
+        self.rows.starts = starts;
+        self.rows.places.push(newest.place);
+        self.rows.slopes.push(0.0);
+        self.rows.push(products);
+        self.pairs.push(all.pairs);
+        self.targets.push(all.target);
+        self.by_cell.push(all.by_cell);
     }
 
     /// Follows a split of `cells`: the `selected` rows of cell c are now in `moved_to[c]`. They are added up, or those that
@@ -81,19 +80,34 @@ impl TrendMoments {
         for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
             place_of[if stay.is_some() { cell } else { to as usize }] = Some(to as usize);
         }
-        self.by_cell.par_iter_mut().enumerate().for_each(|(trend, by_cell)| {
-            by_cell.resize(cells.len(), 0.0);
-            for (number, list) in fewer.parts.iter().enumerate() {
-                let (keys, values) = (cells.keys(number), rows.of_part(number, trend));
-                let mut add = |row: usize| {
-                    if let Some(place) = place_of[cells.cell_of(keys[row])] {
-                        by_cell[place] += values[row];
-                    }
-                };
+        let mut tasks = Vec::new();
+        for (number, list) in fewer.parts.iter().enumerate() {
+            tasks.extend((0..list.len()).step_by(ROWS_IN_A_TASK).map(|first| (number, list, first)));
+        }
+        let sums = tasks.into_par_iter().map(|(number, list, first)| {
+            let mut sums = vec![0.0; rows.count() * cells.len()];
+            let (keys, mut some) = (cells.keys(number), Vec::with_capacity(ROWS_IN_A_BLOCK));
+            let end = list.len().min(first + ROWS_IN_A_TASK);
+            for first in (first..end).step_by(ROWS_IN_A_BLOCK) {
+                let here = first..end.min(first + ROWS_IN_A_BLOCK);
+                let divided = |row: usize| Some((row, place_of[cells.cell_of(keys[row])]?));
+                some.clear();
                 match list {
-                    RowList::All(count) => (0..*count).for_each(add),
-                    RowList::Some(rows) => rows.iter().for_each(|&row| add(row as usize)),
+                    RowList::All(_) => some.extend(here.filter_map(divided)),
+                    RowList::Some(rows) => some.extend(rows[here].iter().filter_map(|&row| divided(row as usize))),
                 }
+                for (trend, sums) in sums.chunks_exact_mut(cells.len()).enumerate() {
+                    let values = rows.of_part(number, trend);
+                    some.iter().for_each(|&(row, place)| sums[place] += values[row]);
+                }
+            }
+            sums
+        });
+        let sums: Vec<Vec<f64>> = sums.collect();
+        for (trend, by_cell) in self.by_cell.iter_mut().enumerate() {
+            by_cell.resize(cells.len(), 0.0);
+            for sums in &sums {
+                by_cell.iter_mut().zip(&sums[trend * cells.len()..]).for_each(|(all, sum)| *all += sum);
             }
             for (cell, &to) in moved_to.iter().enumerate().filter(|&(cell, &to)| to as usize != cell) {
                 by_cell[cell] -= by_cell[to as usize];
@@ -101,7 +115,7 @@ impl TrendMoments {
                     by_cell.swap(cell, to as usize);
                 }
             }
-        });
+        }
     }
 
     /// Σ a v of every cell and trend, and Σ a v v′ of every two: what the basis is made of.
@@ -121,11 +135,85 @@ impl TrendMoments {
     }
 }
 
-/// Σ of products of at most this size, rounded so that it does not depend on how the rows are divided among threads.
-fn exact_sum(weight: impl Fn(usize) -> f64 + Sync, values: &[f64], largest: f64) -> f64 {
-    let rounding = Rounding::new(values.len() as f64, largest.min(f64::MAX));
-    let rows = (0..values.len()).into_par_iter().with_min_len(ROWS_IN_A_TASK);
-    rows.map(|row| rounding.round(weight(row) * values[row])).sum()
+/// One pass over the rows for all sums of a new trend. Block by block its numbers come from memory once. Every number is rounded
+/// before it is added, so that sums do not depend on how the rows are divided.
+struct NewestPass<'a> {
+    values: &'a [f64],
+    terms: &'a TrendTerms,
+    cells: &'a Cells,
+    response: &'a Response,
+    for_pairs: Vec<Rounding>,
+    for_target: Rounding,
+    for_products: Rounding,
+}
+
+/// What it adds up.
+struct NewestSums {
+    /// Σ a v v′ with every trend, the new one last.
+    pairs: Vec<f64>,
+    /// Σ b v.
+    target: f64,
+    /// Σ a v of every cell.
+    by_cell: Vec<f64>,
+}
+
+impl NewestSums {
+    fn zeros(trends: usize, cells: usize) -> Self {
+        Self { pairs: vec![0.0; trends], target: 0.0, by_cell: vec![0.0; cells] }
+    }
+
+    fn plus(mut self, other: &Self) -> Self {
+        self.pairs.iter_mut().zip(&other.pairs).for_each(|(a, b)| *a += b);
+        self.target += other.target;
+        self.by_cell.iter_mut().zip(&other.by_cell).for_each(|(a, b)| *a += b);
+        self
+    }
+}
+
+impl<'a> NewestPass<'a> {
+    fn new(newest: &'a TrendTerm, terms: &'a TrendTerms, cells: &'a Cells, response: &'a Response) -> Self {
+        let (values, [mass, _, b]) = (newest.values.as_slice(), response.largest);
+        let for_size = |largest: f64| Rounding::new(values.len() as f64, largest.min(f64::MAX));
+        let largest_product = match &response.targets.mass {
+            PerRow::Same(_) => response.mass(0).abs() * newest.most,
+            PerRow::Each(_) => {
+                let rows = (0..values.len()).into_par_iter().with_min_len(ROWS_IN_A_TASK);
+                rows.map(|row| (response.mass(row) * values[row]).abs()).reduce(|| 0.0, f64::max)
+            }
+        };
+        let for_pairs = terms.iter().map(|term| for_size(mass * newest.most * term.most)).collect();
+        let (for_target, for_products) = (for_size(b * newest.most), for_size(largest_product));
+        Self { values, terms, cells, response, for_pairs, for_target, for_products }
+    }
+
+    /// The sums of the rows from `start` on that have these keys. Writes their rounded a·v.
+    fn task(&self, start: usize, products: &mut [f64], keys: &[u32]) -> NewestSums {
+        let Self { cells, response, .. } = *self;
+        let mut sums = NewestSums::zeros(self.terms.len(), cells.len());
+        let apart = if cells.len() <= FEW_CELLS { cells.len() } else { 0 };
+        let mut by_cell = vec![0.0; cells.len() + (TABLES - 1) * apart];
+        let (mut mass, mut b, mut cell) = ([0.0; ROWS_IN_A_BLOCK], [0.0; ROWS_IN_A_BLOCK], [0; ROWS_IN_A_BLOCK]);
+        let blocks = products.chunks_mut(ROWS_IN_A_BLOCK).zip(keys.chunks(ROWS_IN_A_BLOCK)).enumerate();
+        for (block, (products, keys)) in blocks {
+            let first = start + block * ROWS_IN_A_BLOCK;
+            let here = first..first + keys.len();
+            let (mass, b, cell) = (&mut mass[..keys.len()], &mut b[..keys.len()], &mut cell[..keys.len()]);
+            response.read(&response.targets, here.clone(), b, mass);
+            let values = &self.values[here.clone()];
+            sums.target += rounded_products(b, values, self.for_target);
+            multiply(b, mass, values);
+            for ((pair, term), rounding) in sums.pairs.iter_mut().zip(self.terms.iter()).zip(&self.for_pairs) {
+                *pair += rounded_products(b, &term.values[here.clone()], *rounding);
+            }
+            round_each(b, self.for_products, products);
+            cell.iter_mut().zip(keys).for_each(|(cell, &key)| *cell = cells.cell_of(key) as u32);
+            add_to_cells(cell, b, &[self.for_products], &mut by_cell, apart);
+        }
+        by_cell.chunks_exact(cells.len().max(1)).for_each(|table| {
+            sums.by_cell.iter_mut().zip(table).for_each(|(sum, x)| *sum += x);
+        });
+        sums
+    }
 }
 
 /// The best weights, from some others.

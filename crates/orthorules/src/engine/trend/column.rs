@@ -1,6 +1,7 @@
 //! Columns of numbers that terms may grow with: where they are clipped, their scale, and the mean of every bin.
 
 use crate::base::decimal::{shortest_above, shortest_below};
+use crate::base::simd::vectorised;
 use crate::codes::column::{BinnedColumn, Code, Scale, with_codes};
 use crate::data::table::{Column, Values};
 use crate::model::trend::Trend;
@@ -14,6 +15,8 @@ const ROUND: f64 = 0.005;
 const SAMPLE: usize = 1 << 15;
 /// What is 0 may be so far from the mean, in parts of the scale, to be a round number.
 const NEAR: f64 = 0.05;
+/// Rows that a thread takes at once.
+const ROWS_IN_A_TASK: usize = 1 << 16;
 /// A column of fewer distinct bins is told by a rule.
 const FEWEST_BINS: usize = 3;
 
@@ -80,19 +83,19 @@ impl<'a> TrendColumn<'a> {
         weight: Option<&[f64]>,
     ) -> Option<Self> {
         let [low, high] = ends(numbers, weight)?;
-        let (mut sums, mut weights) = (vec![0.0; binned.bins + 1], vec![0.0; binned.bins + 1]);
         let middle = 0.5 * low + 0.5 * high;
-        let clipped = |x: f64| x.max(low).min(high) - middle;
-        let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
-        let mut square = 0.0;
-        with_codes!(&binned.codes, codes => {
-            for (row, (&x, code)) in numbers.iter().zip(codes.iter()).enumerate().filter(|(_, (x, _))| !x.is_nan()) {
-                let (w, x) = (weight_of(row), clipped(x));
-                sums[code.index()] += w * x;
-                weights[code.index()] += w;
-                square += w * x * x;
+        let mut bins = vec![[0.0; 2]; binned.bins + 1];
+        let square = with_codes!(&binned.codes, codes => {
+            let present = numbers.iter().zip(codes.iter()).map(|(&x, code)| (x.max(low).min(high) - middle, code, x.is_nan()));
+            match weight {
+                None => add_to_bins(present.map(|(x, code, is_nan)| (1.0, x, code.index(), is_nan)), &mut bins),
+                Some(weight) => {
+                    let weighed = present.zip(weight).map(|((x, code, is_nan), &w)| (w, x, code.index(), is_nan));
+                    add_to_bins(weighed, &mut bins)
+                }
             }
         });
+        let (sums, weights): (Vec<f64>, Vec<f64>) = bins.into_iter().map(|[sum, weight]| (sum, weight)).unzip();
         let total: f64 = weights[..binned.bins].iter().sum();
         let mean = sums[..binned.bins].iter().sum::<f64>() / total;
         let scale = 2.0 * (square / total - mean * mean).max(0.0).sqrt();
@@ -136,15 +139,25 @@ impl<'a> TrendColumn<'a> {
         Some((Trend { column: self.name.to_owned(), from, to, zero, per }, per / self.scale))
     }
 
-    /// How many rows the term adds something for.
-    pub(crate) fn covered(&self, trend: &Trend) -> u64 {
-        self.numbers.par_iter().with_min_len(1 << 16).filter(|&&x| trend.applies(x)).count() as u64
-    }
-
-    /// What the term is of every row, on the scale of two standard deviations.
-    pub(crate) fn values(&self, trend: &Trend) -> Vec<f64> {
+    /// What the term is of every row, on the scale of two standard deviations, and how many rows it adds something for.
+    pub(crate) fn values(&self, trend: &Trend) -> (Vec<f64>, u64) {
         let inside = Trend { per: self.scale, ..trend.clone() };
-        self.numbers.par_iter().with_min_len(1 << 16).map(|&x| inside.value(x)).collect()
+        let mut values = vec![0.0; self.numbers.len()];
+        let tasks = self.numbers.par_chunks(ROWS_IN_A_TASK).zip(values.par_chunks_mut(ROWS_IN_A_TASK));
+        let covered = tasks.map(|(numbers, values)| value_each(numbers, &inside, trend, values)).sum();
+        (values, covered)
+    }
+}
+
+vectorised! {
+    /// Writes what a term is `inside` of every number, and counts the numbers that it adds something for `outside`.
+    fn value_each(numbers: &[f64], inside: &Trend, outside: &Trend, values: &mut [f64]) -> u64 {
+        let mut covered = 0;
+        for (&x, value) in numbers.iter().zip(values) {
+            *value = inside.value(x);
+            covered += u64::from(outside.applies(x));
+        }
+        covered
     }
 }
 
@@ -169,30 +182,58 @@ fn bend(scale: &Scale, bin: usize, (low, high): (f64, f64)) -> Option<[f64; 2]> 
     both.iter().all(|&at| at > low && at < high).then_some(both)
 }
 
+/// Adds numbers with their weights, bins, and whether they are missing, to the sums and weights of bins; and the squares.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add_to_bins(rows: impl Iterator<Item = (f64, f64, usize, bool)>, bins: &mut [[f64; 2]]) -> f64 {
+    let mut square = 0.0;
+    for (w, x, bin, _) in rows.filter(|(.., is_nan)| !is_nan) {
+        let [sum, weight] = &mut bins[bin];
+        *sum += w * x;
+        *weight += w;
+        square += w * x * x;
+    }
+    square
+}
+
+/// Every so-manieth of the numbers that are not missing, with their weights.
+fn sampled(numbers: &[f64], weight: Option<&[f64]>) -> Vec<(f64, f64)> {
+    let count = numbers.iter().filter(|x| !x.is_nan()).count();
+    let stride = count.div_ceil(SAMPLE).max(1);
+    let of = |row: usize| (numbers[row] + 0.0, weight.map_or(1.0, |w| w[row]));
+    if count == numbers.len() {
+        return (0..count).step_by(stride).map(of).collect();
+    }
+    let present = (0..numbers.len()).filter(|&row| !numbers[row].is_nan());
+    present.step_by(stride).map(of).collect()
+}
+
 /// The round numbers near the shares at which numbers are clipped; nothing if no number lies between them.
 fn ends(numbers: &[f64], weight: Option<&[f64]>) -> Option<[f64; 2]> {
-    let present = || numbers.iter().enumerate().filter(|(_, x)| !x.is_nan());
-    let stride = present().count().div_ceil(SAMPLE).max(1);
-    let mut sample: Vec<(f64, f64)> =
-        present().step_by(stride).map(|(row, &x)| (x + 0.0, weight.map_or(1.0, |w| w[row]))).collect();
+    let mut sample = sampled(numbers, weight);
+    let last = sample.len().checked_sub(1)?;
     let total: f64 = sample.iter().map(|(_, w)| w).sum();
-    sample.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let mut through = 0.0;
-    let sums: Vec<f64> = sample
-        .iter()
-        .map(|(_, w)| {
-            through += w;
-            through
-        })
-        .collect();
-    let at = |share: f64| {
-        let place = sums.partition_point(|&sum| sum <= share * total).min(sample.len().checked_sub(1)?);
-        Some(sample[place].0.clamp(-f64::MAX, f64::MAX))
+    let order = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0);
+    let mut sums = Vec::new();
+    if weight.is_some() {
+        sample.sort_unstable_by(order);
+        sums.extend(sample.iter().scan(0.0, |through, (_, w)| {
+            *through += w;
+            Some(*through)
+        }));
+    }
+    let mut at = |share: f64| {
+        let x = if weight.is_some() {
+            sample[sums.partition_point(|&sum| sum <= share * total).min(last)].0
+        } else {
+            sample.select_nth_unstable_by(((share * total) as usize).min(last), order).1.0
+        };
+        x.clamp(-f64::MAX, f64::MAX)
     };
-    let round = |share: f64| {
-        let (low, high) = (at(share - ROUND)?, at(share + ROUND)?);
-        Some(if low < high { shortest_below(low, high) } else { low })
+    let mut round = |share: f64| {
+        let (low, high) = (at(share - ROUND), at(share + ROUND));
+        if low < high { shortest_below(low, high) } else { low }
     };
-    let (low, high) = (round(CLIPPED)?, round(1.0 - CLIPPED)?);
+    let (low, high) = (round(CLIPPED), round(1.0 - CLIPPED));
     (low < high && (high - low).is_finite()).then_some([low, high])
 }

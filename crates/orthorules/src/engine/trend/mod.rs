@@ -8,5 +8,5 @@ mod term;
 mod tried;
 
 pub(crate) use column::{Shape, TrendColumn, numbers_of, trend_columns};
-pub(crate) use term::{LANES, TrendRows, TrendTerm, TrendTerms, largest, products};
+pub(crate) use term::{LANES, TrendRows, TrendTerm, TrendTerms, largest};
 pub(crate) use tried::TriedTrends;

@@ -1,5 +1,7 @@
 //! The trends that an ensemble has, row by row.
 
+use crate::base::scratch::{self, kept};
+use crate::base::simd::vectorised;
 use crate::engine::mass::Rounding;
 use crate::engine::row_list::RowList;
 use crate::model::trend::Trend;
@@ -11,6 +13,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) const LANES: usize = 4;
 /// Rows that a thread takes at once.
 const ROWS_IN_A_TASK: usize = 1 << 14;
+
+kept!([f64; LANES]);
 
 /// A trend of an ensemble.
 #[derive(Debug, Clone)]
@@ -33,6 +37,11 @@ impl TrendTerm {
     pub(crate) fn new(place: usize, values: Arc<Vec<f64>>, outside: f64) -> Self {
         let most = largest(&values);
         Self { place, values, most, outside, trend: None, sampled: Arc::default() }
+    }
+
+    /// The same at another place.
+    pub(crate) fn at(self, place: usize) -> Self {
+        Self { place, ..self }
     }
 
     /// The same, where it is known how it follows from the numbers of its column.
@@ -106,8 +115,19 @@ impl TrendTerms {
 
 /// The largest size of some numbers.
 pub(crate) fn largest(numbers: &[f64]) -> f64 {
-    let size = |some: &[f64]| some.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-    numbers.par_chunks(ROWS_IN_A_TASK).map(size).reduce(|| 0.0, f64::max)
+    numbers.par_chunks(ROWS_IN_A_TASK).map(most).reduce(|| 0.0, f64::max)
+}
+
+vectorised! {
+    /// The same of few.
+    fn most(numbers: &[f64]) -> f64 {
+        let (fours, rest) = numbers.as_chunks::<LANES>();
+        let mut most = [0.0f64; LANES];
+        for four in fours {
+            (0..LANES).for_each(|k| most[k] = if four[k].abs() > most[k] { four[k].abs() } else { most[k] });
+        }
+        rest.iter().chain(&most).fold(0.0, |most: f64, x| most.max(x.abs()))
+    }
 }
 
 /// Products of two numbers for each row, rounded so that sums over any of the rows are exact.
@@ -147,18 +167,19 @@ impl TrendRows {
         self.values.push(Arc::new(values));
     }
 
-    /// What some rows of a partition add along up to four trends side by side, block by block.
+    /// What some rows of a partition add along up to four trends side by side, block by block. The last block may have fewer
+    /// trends: then its first one fills the other places.
     pub(crate) fn blocks_of(&self, part: usize, rows: &RowList) -> Vec<Vec<[f64; LANES]>> {
         let block = |first: usize| {
-            let mut block = vec![[0.0; LANES]; rows.len()];
-            for (lane, trend) in (first..self.count().min(first + LANES)).enumerate() {
-                let values = self.of_part(part, trend);
-                match rows {
-                    RowList::All(_) => block.iter_mut().zip(values).for_each(|(row, x)| row[lane] = *x),
-                    RowList::Some(rows) => {
-                        block.iter_mut().zip(rows).for_each(|(row, &r)| row[lane] = values[r as usize]);
-                    }
+            let trend = |lane: usize| if first + lane < self.count() { first + lane } else { first };
+            let values: [&[f64]; LANES] = std::array::from_fn(|lane| self.of_part(part, trend(lane)));
+            let mut block: Vec<[f64; LANES]> = scratch::take(rows.len());
+            match rows {
+                RowList::All(count) => {
+                    let values = values.map(|values| &values[..*count]);
+                    block.extend((0..*count).map(|row| values.map(|values| values[row])));
                 }
+                RowList::Some(rows) => block.extend(rows.iter().map(|&row| values.map(|values| values[row as usize]))),
             }
             block
         };

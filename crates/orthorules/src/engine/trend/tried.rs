@@ -1,17 +1,18 @@
 //! Trends that were tried, remembered for a while: many are tried again.
 
-use super::{Shape, TrendColumn};
+use super::{Shape, TrendColumn, TrendTerm};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many are remembered.
 const MOST_TRIED: usize = 8;
 
-/// What a trend is of rows.
+/// A trend with what it is of rows.
 #[derive(Debug, Clone)]
 pub(crate) struct TriedTrend {
     /// The place of its column among those that terms may grow with, and its shape.
     key: (usize, Shape),
-    pub(crate) values: Arc<Vec<f64>>,
+    /// As the term at some place.
+    pub(crate) term: TrendTerm,
     /// How many rows it adds something for.
     pub(crate) covered: u64,
 }
@@ -27,8 +28,9 @@ impl TriedTrends {
         let known = tried.iter().position(|known| known.key == key).map(|place| tried.remove(place));
         let made = || {
             let column = columns.get(key.0)?;
-            let (trend, _) = column.trend(key.1)?;
-            Some(TriedTrend { key, values: Arc::new(column.values(&trend)), covered: column.covered(&trend) })
+            let (trend, outside) = column.trend(key.1)?;
+            let (values, covered) = column.values(&trend);
+            Some(TriedTrend { key, term: TrendTerm::new(0, Arc::new(values), outside).following(trend), covered })
         };
         let trend = known.or_else(made)?;
         tried.truncate(MOST_TRIED - 1);

@@ -7,13 +7,12 @@
 use super::{ROWS_IN_A_BLOCK, ROWS_IN_A_TASK, Trended};
 use crate::base::scratch;
 use crate::data::loss::Loss;
-use crate::engine::mass::{PerRow, Rounding};
+use crate::engine::mass::Rounding;
 use crate::engine::refit::Weights;
 use crate::engine::refit::curves::{
-    TABLES, add_scaled, add_to_cells, curves, most, multiply, rounded_products, rounded_sums, roundings, slopes, spread,
+    TABLES, add_scaled, add_to_cells, curves, most, multiply, rounded_products, rounded_sums, roundings, slopes,
 };
 use crate::engine::response::Response;
-use crate::engine::rows::Partition;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -173,10 +172,9 @@ struct Plan<'a> {
     center: Option<f64>,
     /// Numbers of a cell, filled up with zeros, so that they are added four at a time.
     width: usize,
-    for_g: Rounding,
-    for_h: Rounding,
+    /// How they are rounded.
+    kinds: Vec<Rounding>,
     for_gv: Vec<Rounding>,
-    for_hv: Vec<Rounding>,
     for_pairs: Vec<Rounding>,
     for_losses: [Rounding; 2],
 }
@@ -248,17 +246,22 @@ impl<'a> Trended<'a> {
         let ([g, h], v) = (bounds.slopes, terms.largest());
         let for_size = |largest: f64| Rounding::new(count, largest.min(f64::MAX));
         let for_pair = |i: usize, j: usize| for_size(h * v[i] * v[j]);
+        let width = if wanted.curvature { (2 + trends).next_multiple_of(4) } else { 1 };
+        // What fills up is never looked at.
+        let kind = |kind: usize| match kind {
+            0 => for_size(g),
+            1 => for_size(h),
+            _ => for_size(v.get(kind - 2).map_or(0.0, |v| h * v)),
+        };
         let may_be_far = self.params.reg_lambda == 0.0 && !loss.is_quadratic();
         Plan {
             wanted,
             base: weights.scores(cells),
             along: terms.iter().map(|term| (weights.rules[term.place], term.values.as_slice())).collect(),
             center: may_be_far.then(|| loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum())),
-            width: if wanted.curvature { (2 + trends).next_multiple_of(4) } else { 1 },
-            for_g: for_size(g),
-            for_h: for_size(h),
+            width,
+            kinds: (0..width).map(kind).collect(),
             for_gv: v.iter().map(|v| for_size(g * v)).collect(),
-            for_hv: v.iter().map(|v| for_size(h * v)).collect(),
             for_pairs: (0..trends * trends).map(|at| for_pair(at / trends, at % trends)).collect(),
             for_losses: roundings(count, bounds.loss),
         }
@@ -312,12 +315,16 @@ impl<'a> Trended<'a> {
         let size = cells.len() * width;
         let apart = if size <= FEW { size } else { 0 };
         let mut sums = RowSums::zeros(size + (TABLES - 1) * apart, plan.along.len());
-        let [mut f, mut g, mut h, mut hv] = [[0.0; ROWS_IN_A_BLOCK]; 4];
-        let (mut cell, mut vectors) = ([0; ROWS_IN_A_BLOCK], vec![0.0; width * ROWS_IN_A_BLOCK]);
+        // Gradients, curvatures, and products of these with trends, one kind after the other. Of the first alone nobody adds up
+        // curvatures, but they come with gradients.
+        let mut numbers = vec![0.0; (*width).max(2) * ROWS_IN_A_BLOCK];
+        let (mut f, mut cell) = ([0.0; ROWS_IN_A_BLOCK], [0; ROWS_IN_A_BLOCK]);
         for first in rows.clone().step_by(ROWS_IN_A_BLOCK) {
             let here = first..rows.end.min(first + ROWS_IN_A_BLOCK);
             let count = here.len();
-            let (f, g, h, cell) = (&mut f[..count], &mut g[..count], &mut h[..count], &mut cell[..count]);
+            let (f, cell, numbers) = (&mut f[..count], &mut cell[..count], &mut numbers[..(*width).max(2) * count]);
+            let (g, others) = numbers.split_at_mut(count);
+            let (h, products) = others.split_at_mut(count);
             cell.iter_mut().zip(&keys[here.clone()]).for_each(|(cell, &key)| *cell = cells.cell_of(key) as u32);
             f.iter_mut().zip(&*cell).for_each(|(f, &cell)| *f = plan.base[cell as usize]);
             let values = |trend: usize| &plan.along[trend].1[start + first..][..count];
@@ -326,7 +333,7 @@ impl<'a> Trended<'a> {
                 let away = f.iter().fold(0.0, |most: f64, f| most.max((f - center).abs()));
                 sums.most[2] = away.max(sums.most[2]);
             }
-            self.targets(part, here, g, h);
+            self.response.read(&part.targets, here, g, h);
             if wanted.loss {
                 curves(loss, f, g, h);
                 let lost = rounded_sums(f, plan.for_losses[0], plan.for_losses[1]);
@@ -339,38 +346,22 @@ impl<'a> Trended<'a> {
             own.slopes.iter_mut().zip(&*g).for_each(|(to, &g)| *to = g as f32);
             own.gradients.iter_mut().zip(&*g).for_each(|(to, &g)| *to = g);
             own.curvatures.iter_mut().zip(&*h).for_each(|(to, &h)| *to = h);
-            let vectors = &mut vectors[..count * width];
-            spread(g, plan.for_g, vectors, 0, *width);
             for trend in 0..plan.along.len() {
                 sums.along[trend] += rounded_products(g, values(trend), plan.for_gv[trend]);
             }
             if wanted.curvature {
-                spread(h, plan.for_h, vectors, 1, *width);
-                for trend in 0..plan.along.len() {
-                    let hv = &mut hv[..count];
+                for (trend, hv) in products.chunks_exact_mut(count).take(plan.along.len()).enumerate() {
                     multiply(hv, h, values(trend));
-                    spread(hv, plan.for_hv[trend], vectors, 2 + trend, *width);
                     for other in 0..=trend {
                         let place = trend * plan.along.len() + other;
                         sums.pairs[place] += rounded_products(hv, values(other), plan.for_pairs[place]);
                     }
                 }
             }
-            add_to_cells(cell, vectors, *width, &mut sums.cells, apart);
+            add_to_cells(cell, &numbers[..count * width], &plan.kinds, &mut sums.cells, apart);
         }
         let tables = sums.cells.split_off(size);
         tables.chunks_exact(size).for_each(|table| sums.cells.iter_mut().zip(table).for_each(|(a, b)| *a += b));
         sums
-    }
-
-    /// Weighted targets and masses of some rows.
-    fn targets(&self, part: &Partition, rows: Range<usize>, b: &mut [f64], a: &mut [f64]) {
-        let (targets, response) = (&part.targets, self.response);
-        b.iter_mut().zip(&targets.b[rows.clone()]).for_each(|(b, &units)| *b = units as f64 * response.b_unit);
-        let mass = |units: u64| units as i64 as f64 * response.mass_unit;
-        match &targets.mass {
-            PerRow::Same(units) => a.fill(mass(*units)),
-            PerRow::Each(each) => a.iter_mut().zip(&each[rows]).for_each(|(a, &units)| *a = mass(units)),
-        }
     }
 }

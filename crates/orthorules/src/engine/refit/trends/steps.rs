@@ -170,7 +170,7 @@ impl Trended<'_> {
             let last = step == 1.0 && (decrement <= goal.enough * size || at_once || next_is_nothing || is_noise);
             promised = decrement;
             // What F is after the last step follows from its slope and curvature.
-            if last && is_near && !risk.is_nan() && decrement * off <= goal.exact * size {
+            if last && !risk.is_nan() && (at_once || is_near && decrement * off <= goal.exact * size) {
                 let next = self.moved(weights, &direction, step);
                 let squares = |weights: &Weights| weights.rules.iter().map(|w| w * w).sum::<f64>();
                 let penalty = 0.5 * self.params.reg_lambda * (squares(&next) - squares(weights));

@@ -219,17 +219,18 @@ proptest! {
         let same = update(&start, Signs::Any, problem);
         prop_assert!((before.risk - same.risk).abs() <= 1e-9 * (1.0 + mass), "{} {}", before.risk, same.risk);
         prop_assert!((before.mean_loss - same.mean_loss).abs() <= 1e-9 * (1.0 + same.mean_loss));
+        let covered = Selected::single(selected(&case.query));
         if is_trend {
             terms.push(TrendTerm::new(1, Arc::new(values[values.len() - 1].iter().rev().copied().collect()), 1.0));
             cells.add_trend();
         } else {
-            cells.split(&Selected::single(selected(&case.query)), &rows, &response);
+            cells.split(&covered, &rows, &response);
         }
         let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
         let newest = with_newest(&before.weights, Signs::Any);
         let at = problem.pass(&newest, Wanted { curvature: true, rows: OfRows::Curves, loss: false });
         let (expected, _) = problem.system(&at.sums, &newest);
-        let mut slopes = problem.slopes_with_newest(&before.slopes.unwrap());
+        let mut slopes = problem.slopes_with_newest(&before.slopes.unwrap(), &covered);
         let size = 1.0 + at.gradients.iter().map(|g| 4.0 * g.abs()).sum::<f64>();
         for (found, expected) in slopes.iter().zip(&expected) {
             // Those of rows are from before the last step, which none of them tells much of.
