@@ -98,7 +98,7 @@ fn what_is_not_possible_is_one_line() {
     for (more, part) in [
         (&["--preset", "sirus"][..], "sirus"),
         (&["--search", "exact", "--sets", "on"], "exact search"),
-        (&["--search", "exact", "--terms", "linear"], "search exact"),
+        (&["--search", "exact", "--terms", "linear"], "terms linear"),
         (&["--monotone", "width=+1"], "monotone"),
     ] {
         let run = shared(more);
