@@ -264,3 +264,82 @@ pub(crate) fn settle(others: &Weights, problem: Trended, moments: &TrendMoments)
     let loss = (risk - penalty + 0.5 * cells.square.iter().sum::<f64>()).max(0.0);
     Fitted { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss), slopes: None, seen: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::random::SplitMix64;
+    use crate::data::problem::{Problem, Roles};
+    use crate::data::table::{Column, Table, Values};
+    use crate::engine::rows::Partition;
+    use std::sync::Arc;
+
+    const COUNT: usize = 2 * ROWS_IN_A_TASK + ROWS_IN_A_BLOCK + 7;
+
+    fn response(is_weighted: bool) -> Response {
+        let mut random = SplitMix64::new(11);
+        let mut numbers = |low: f64| Values::numbers((0..COUNT).map(|_| low + random.uniform()).collect::<Vec<_>>());
+        let columns = [("y", numbers(-0.3)), ("w", numbers(0.2))];
+        let columns = columns.into_iter().map(|(name, values)| Column::new(name, values));
+        let weight = is_weighted.then(|| "w".to_owned());
+        let roles = Roles { target: "y".into(), weight, ..Roles::default() };
+        Response::new(&Problem::new(Table::new(columns.collect()).unwrap(), &roles).unwrap(), 1)
+    }
+
+    /// Three trends and two rules by turns, where partitions end at some rows: the sums, and the cell of every row.
+    fn summed(response: &Response, ends: &[usize], trends: &[Arc<Vec<f64>>]) -> (TrendMoments, Vec<usize>) {
+        let rows = Rows::divided(&[], response, ends);
+        let (mut cells, mut terms, mut moments) =
+            (Cells::new(&rows, response), TrendTerms::default(), TrendMoments::default());
+        for (step, values) in trends.iter().enumerate() {
+            terms.push(TrendTerm::new(2 * step, Arc::clone(values), 1.0));
+            cells.add_trend();
+            moments.add(&terms, &cells, &rows, response);
+            let Some(covers) = [|row: usize| row % 7 == 3, |row: usize| !row.is_multiple_of(5)].get(step) else {
+                continue;
+            };
+            let list = |(start, part): (usize, usize)| {
+                RowList::Some(
+                    (start..start + part).filter(|&row| covers(row)).map(|row| (row - start) as u32).collect(),
+                )
+            };
+            let parts = rows.starts().into_iter().zip(rows.parts.iter().map(Partition::rows)).map(list).collect();
+            let covered = Selected { parts, elsewhere: None };
+            let moved_to = cells.split(&covered, &rows, response);
+            moments.split(&covered, &rows, (&cells, &moved_to));
+        }
+        let cell_of = |part: usize| cells.keys(part).iter().map(|&key| cells.cell_of(key)).collect::<Vec<_>>();
+        (moments, (0..rows.parts.len()).flat_map(cell_of).collect())
+    }
+
+    /// Those of plain loops over the rows; with the same bits however rows are divided.
+    #[test]
+    fn sums_are_those_of_plain_loops() {
+        let mut random = SplitMix64::new(12);
+        let trends: Vec<Arc<Vec<f64>>> =
+            (0..3).map(|_| Arc::new((0..COUNT).map(|_| 2.0 * random.uniform() - 0.7).collect())).collect();
+        for is_weighted in [false, true] {
+            let response = response(is_weighted);
+            let (found, cell) = summed(&response, &[], &trends);
+            let is_near = |found: f64, rows: &dyn Fn(usize) -> f64| {
+                let expected: f64 = (0..COUNT).map(rows).sum();
+                // Rounding moves each row by a few 10⁻¹⁰, up or down.
+                let most = 1e-10 * COUNT as f64;
+                assert!((found - expected).abs() <= most, "{found} {expected}");
+            };
+            for (i, v) in trends.iter().enumerate() {
+                is_near(found.targets[i], &|row| response.b(row) * v[row]);
+                for (j, u) in trends[..=i].iter().enumerate() {
+                    is_near(found.pairs[i][j], &|row| response.mass(row) * v[row] * u[row]);
+                }
+                assert_eq!(found.by_cell[i].len(), 4);
+                for (c, &sum) in found.by_cell[i].iter().enumerate() {
+                    is_near(sum, &|row| if cell[row] == c { response.mass(row) * v[row] } else { 0.0 });
+                }
+            }
+            let (divided, _) = summed(&response, &[0, 5, ROWS_IN_A_TASK + 3], &trends);
+            assert_eq!((&divided.pairs, &divided.targets), (&found.pairs, &found.targets));
+            assert_eq!((&divided.by_cell, &divided.rows.values), (&found.by_cell, &found.rows.values));
+        }
+    }
+}

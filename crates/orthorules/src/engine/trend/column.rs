@@ -237,3 +237,45 @@ fn ends(numbers: &[f64], weight: Option<&[f64]>) -> Option<[f64; 2]> {
     let (low, high) = (round(CLIPPED), round(1.0 - CLIPPED));
     (low < high && (high - low).is_finite()).then_some([low, high])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::random::SplitMix64;
+
+    /// Ends without weights are those with a weight of 1 for each row, with gaps and without.
+    #[test]
+    fn rows_without_weights_count_once() {
+        let mut random = SplitMix64::new(4);
+        for (count, levels, gap) in
+            [(1, 5, 0), (40, 9, 3), (999, 400, 0), (SAMPLE + 11, 5000, 0), (3 * SAMPLE, 7000, 5)]
+        {
+            let number = |row: usize| {
+                if gap > 0 && row % gap == 1 { f64::NAN } else { random.below(levels) as f64 / 7.0 - 3.0 }
+            };
+            let numbers: Vec<f64> = (0..count).map(number).collect();
+            assert_eq!(ends(&numbers, None), ends(&numbers, Some(&vec![1.0; count])), "{count}");
+        }
+        assert_eq!(ends(&[], None), None);
+        assert_eq!(ends(&[f64::NAN], None), None);
+    }
+
+    /// Values of rows are those of the trend on the scale of the column.
+    #[test]
+    fn values_are_those_of_the_trend() {
+        let numbers: Vec<f64> =
+            (0..1003).map(|row| if row % 9 == 4 { f64::NAN } else { f64::from(row % 61) }).collect();
+        let (low, high, zero, scale) = (2.0, 57.0, 30.0, 24.0);
+        let bends = vec![None, Some([20.0, 21.0])];
+        let column =
+            TrendColumn { column: 0, name: "x", numbers: &numbers, low, high, zero, scale, means: Vec::new(), bends };
+        for shape in [Shape::Line, Shape::Beyond(1), Shape::Below(1)] {
+            let (trend, outside) = column.trend(shape).unwrap();
+            let (values, covered) = column.values(&trend);
+            assert_eq!(covered, numbers.iter().filter(|&&x| trend.applies(x)).count() as u64);
+            for (value, &x) in values.iter().zip(&numbers) {
+                assert!((value - trend.value(x) * outside).abs() <= 1e-12, "{shape:?} {x}");
+            }
+        }
+    }
+}

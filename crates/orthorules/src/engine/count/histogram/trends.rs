@@ -200,3 +200,62 @@ vectorised! {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::column::Scale;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Along one trend or several, over some rows or all, in columns of any width: the sums of a plain loop.
+        #[test]
+        fn bins_have_the_sums_of_their_rows(
+            rows in prop::collection::vec((prop::array::uniform5(0usize..9), prop::array::uniform6(-9i8..9), any::<bool>()), 1..40),
+            columns in 1usize..6,
+            wide in 0usize..6,
+            trends in 1usize..7,
+            is_whole in any::<bool>(),
+        ) {
+            let codes = |c: usize| rows.iter().map(move |(codes, ..)| codes[c]);
+            let column = |c: usize| BinnedColumn {
+                name: String::new(),
+                scale: Scale::Given { thresholds: Vec::new() },
+                bins: 8,
+                codes: if c == wide {
+                    Codes::U16(codes(c).map(|code| code as u16).collect::<Vec<_>>().into())
+                } else {
+                    Codes::U8(codes(c).map(|code| code as u8).collect::<Vec<_>>().into())
+                },
+                range: None,
+                elsewhere: None,
+            };
+            let binned: Vec<BinnedColumn> = (0..columns).map(column).collect();
+            let mut along = TrendRows { starts: vec![0], ..TrendRows::default() };
+            for trend in 0..trends {
+                along.places.push(trend);
+                along.push(rows.iter().map(|(_, values, _)| f64::from(values[trend])).collect());
+            }
+            let some: Vec<u32> = (0..rows.len() as u32).filter(|&row| is_whole || rows[row as usize].2).collect();
+            let list = if is_whole { RowList::All(rows.len()) } else { RowList::Some(some.clone()) };
+            for group in Group::all(&binned, &[], 1) {
+                let mut found = vec![trend_sums(&list, along.of_part(0, 0), &binned, &group)];
+                for block in along.blocks_of(0, &list) {
+                    let sums = block_sums(&list, &block, &binned, &group);
+                    found.extend((0..LANES).map(|lane| sums.iter().map(|sum| sum[lane]).collect::<Vec<f64>>()));
+                }
+                for (place, found) in found[..=trends].iter().enumerate() {
+                    let trend = place.saturating_sub(1);
+                    let mut expected = vec![0.0; group.bins()];
+                    for (c, first) in group.columns().zip(group.starts()) {
+                        some.iter().for_each(|&row| {
+                            let (codes, values, _) = &rows[row as usize];
+                            expected[first + codes[c]] += f64::from(values[trend]);
+                        });
+                    }
+                    prop_assert_eq!(found, &expected, "{}", place);
+                }
+            }
+        }
+    }
+}
