@@ -49,7 +49,10 @@ impl Searcher<'_> {
     pub(super) fn asked_of_rule(&self, query: &Query, rows: &Selected) -> Vec<Ask> {
         let sums = rows.elsewhere.as_ref().map(|(rows, _)| Ask::Sums(rows.clone()));
         let needed = (query.len() > 1).then(|| Ask::Needed(self.rows.clauses(query)));
-        sums.into_iter().chain(needed).collect()
+        // If two conditions may go, it depends on the rest whether the second one does when the first has gone.
+        let places = 0..if query.len() > 2 { query.len() - 1 } else { 0 };
+        let without = places.map(|place| Ask::Needed(self.rows.clauses(&query.without(place))));
+        sums.into_iter().chain(needed).chain(without).collect()
     }
 
     /// What else is asked of it, where statistics are not made from tables of its counts.

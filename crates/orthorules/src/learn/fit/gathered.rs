@@ -208,13 +208,13 @@ mod tests {
     use crate::data::task::Task;
     use crate::params::{Params, RegLambda};
 
-    /// Whether a table with so many rows and two columns is brought together.
+    /// Whether a table with so many rows and four columns is brought together.
     fn brought(gather: Gather, rows: usize, params: &Params) -> Result<bool, String> {
         let spec = |name: &str| ColumnSpec::new(name, Kind::Numeric, Vec::new());
         let outline = Outline {
             task: Task::Regression,
             classes: Vec::new(),
-            specs: vec![spec("a"), spec("b")],
+            specs: ["a", "b", "c", "d"].map(spec).to_vec(),
             target: "y".into(),
             target_kind: Kind::Numeric,
             weight: None,
@@ -233,15 +233,15 @@ mod tests {
         let plain = Params { polish: Some(Polish::Off), reg_lambda: Some(RegLambda::Value(1.0)), ..open.clone() };
         let trends = Params { terms: Terms::Hinge, ..open.clone() };
         // Polish looks at 16 million values, of which every column counts as 5000 more.
-        assert_eq!(brought(auto, 7_995_000, &open), Ok(true));
-        assert_eq!(brought(auto, 7_995_001, &open), Ok(false));
+        assert_eq!(brought(auto, 3_995_000, &open), Ok(true));
+        assert_eq!(brought(auto, 3_995_001, &open), Ok(false));
         let polish = Params { polish: Some(Polish::Full), ..open.clone() };
-        assert!(brought(auto, 7_995_001, &polish).unwrap_err().starts_with("polish of so large a table cannot be had"));
+        assert!(brought(auto, 3_995_001, &polish).unwrap_err().starts_with("polish of so large a table cannot be had"));
         // Without it all values are few in tests from one on.
         assert_eq!((brought(auto, 0, &plain), brought(auto, 1, &plain)), (Ok(true), Ok(false)));
-        assert_eq!(brought(auto, 8_000_000, &trends), Ok(true));
+        assert_eq!(brought(auto, 4_000_000, &trends), Ok(true));
         assert_eq!(
-            brought(auto, 8_000_001, &trends).unwrap_err(),
+            brought(auto, 4_000_001, &trends).unwrap_err(),
             "trends of a table of more than 16 million values cannot be had on several machines: fit on one, or leave out terms"
         );
         assert_eq!(brought(Gather::Never, 1, &plain), Ok(false));

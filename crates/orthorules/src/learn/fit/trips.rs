@@ -81,19 +81,17 @@ fn with_many_bins(mut problem: Problem) -> Problem {
     problem
 }
 
-/// But for rules of which two conditions turn out to be of no use: whether the second is, is asked once the first is gone.
 #[test]
 fn columns_of_many_bins_take_no_more_trips() {
     let mut beyond = Vec::new();
-    for (what, problem) in problems() {
+    for (number, (what, problem)) in problems().into_iter().enumerate() {
         let problem = with_many_bins(problem);
         let before = elsewhere::trips_before(&problem);
         // Every other of so many takes half the time.
-        for (how, params) in ways().into_iter().step_by(2) {
+        for (how, params) in ways().into_iter().skip(number % 2).step_by(2) {
             let params = Params { max_bins: MaxBins::AtMost(400), ..params.clone() };
-            let (found, mut trips) = elsewhere::learned(&problem, &params, false, &ENDS);
+            let (found, trips) = elsewhere::learned(&problem, &params, false, &ENDS);
             assert_eq!(found[0], partitions::learned(&problem, &params, &[]), "{what}, {how}");
-            trips.each.retain(|kind| kind != "Needed");
             beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
         }
     }

@@ -40,25 +40,43 @@ fn shared_state(case: &Case, params: Checked) -> SharedState {
 }
 
 impl SharedState {
+    /// The sums of a row set for a class, by definition.
+    fn sums(&self, (class, scorer): (usize, &Scorer), mask: u64) -> Vec<f64> {
+        let mut sums = vec![0.0; scorer.stride()];
+        for r in (0..self.response.rows()).filter(|r| mask >> r & 1 == 1) {
+            let (cell, mass) = (self.cells.of(r), self.response.mass(r));
+            let [mean, delta] = scorer.cell(cell);
+            let own = if self.response.targets.b[r] == class as i64 { mass } else { 0.0 };
+            let stands_for = f64::from(self.response.targets.stands_for.at(r));
+            let along = scorer.vector(cell).into_iter().map(|dz| mass * dz);
+            StatisticsMut::of(&mut sums).add(stands_for, mass * mean - own, mass * delta, along);
+        }
+        scorer.project(StatisticsMut::of(&mut sums));
+        sums
+    }
+
     /// Rows and value of a row set, by definition.
     fn value(&self, mask: u64) -> (f64, f64) {
         let (mut rows, mut squares) = (0.0, 0.0);
         for (class, scorer) in self.classes.each.iter().enumerate() {
-            let mut sums = vec![0.0; scorer.stride()];
-            for r in (0..self.response.rows()).filter(|r| mask >> r & 1 == 1) {
-                let (cell, mass) = (self.cells.of(r), self.response.mass(r));
-                let [mean, delta] = scorer.cell(cell);
-                let own = if self.response.targets.b[r] == class as i64 { mass } else { 0.0 };
-                let stands_for = f64::from(self.response.targets.stands_for.at(r));
-                let along = scorer.vector(cell).into_iter().map(|dz| mass * dz);
-                StatisticsMut::of(&mut sums).add(stands_for, mass * mean - own, mass * delta, along);
-            }
-            scorer.project(StatisticsMut::of(&mut sums));
+            let sums = self.sums((class, scorer), mask);
             squares += scorer.value(Statistics::of(&sums)).powi(2);
             rows = Statistics::of(&sums).rows();
         }
         let classes = self.classes.each.len() as f64;
         (rows, (squares * (classes - 1.0) / classes).sqrt())
+    }
+
+    /// Whether so little is left of a row set beside the rules, for some class, that rounding decides what that is worth. Without a
+    /// penalty, classes that rules tell apart have curvatures of almost nothing.
+    fn is_decided_by_rounding(&self, mask: u64) -> bool {
+        self.classes.each.iter().enumerate().any(|class| {
+            let sums = self.sums(class, mask);
+            let (stats, rho) = (Statistics::of(&sums), class.1.rho());
+            let along: f64 = stats.along().iter().map(|n| n * n).sum();
+            let whole = stats.curvature() + rho;
+            (whole - along).abs() <= 1e-7 * whole
+        })
     }
 
     fn searcher<'a>(
@@ -126,8 +144,11 @@ proptest! {
         let reached = score(found.value, found.query.len(), state.params.length_penalty);
         prop_assert!(found.proven);
         prop_assert_eq!(found.bound, Some(found.value));
-        prop_assert!((reached - best).abs() <= 1e-7 * best + state.noise, "{} {}", reached, best);
         let mask = rows_of(&found.rows).iter().fold(0u64, |m, r| m | 1 << r);
+        if state.is_decided_by_rounding(mask) {
+            return Ok(());
+        }
+        prop_assert!((reached - best).abs() <= 1e-7 * best + state.noise, "{} {}", reached, best);
         let own = score(state.value(mask).1, found.query.len(), state.params.length_penalty);
         prop_assert!((own - reached).abs() <= 1e-7 * own + state.noise, "{} {}", own, reached);
     }
