@@ -53,6 +53,18 @@ def test_missing_numbers_add_nothing(fitted):
 
 def test_several_classes_have_a_list_each():
     X, y = datasets.friedman1(rows=400, seed=4)
+    labels = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
+    model = RuleClassifier(terms="linear", cv=None, max_complexity=24).fit(X, labels)
+    assert model.predict_proba(X).shape == (400, 3)
+    assert "class" in model.rules_
+
+
+def test_what_cannot_be_is_said_in_one_line(fitted, tmp_path):
+    X, y, model = fitted
+    with pytest.raises(ValueError, match="terms"):
+        RuleRegressor(terms="curves").fit(X, y)
+    with pytest.raises(ValueError, match="search exact"):
+        RuleRegressor(terms="linear", search="exact").fit(X, y)
 
 
 def test_recourse_moves_along_the_trends_of_several_classes(fitted):
@@ -64,8 +76,8 @@ def test_recourse_moves_along_the_trends_of_several_classes(fitted):
     assert len(found)
     for _, answer in found.groupby("answer"):
         row = X[:1].copy()
-        for _, change in answer.iterrows():
-            row[change["column"]] = change["example"]
+        for column, example in zip(answer["column"], answer["example"], strict=True):
+            row[column] = float(example)
         assert several.predict(row)[0] == other
 
 
