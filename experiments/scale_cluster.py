@@ -151,9 +151,11 @@ def rounds() -> None:
             pq.write_table(first, Path(folder) / f"{i}.parquet")
         answer, rules._answer = rules._answer, timed
         over = []
+        # So few rows would be brought together.
+        options = {"max_rules": RULES, "max_bins": 255, "path": "nested", "gather": "never"}
         for _ in range(4):
             client.run(spent)
-            model = rules.RuleRegressor(client=client, max_rules=RULES, max_bins=255, path="nested").fit(folder, "y")
+            model = rules.RuleRegressor(client=client, **options).fit(folder, "y")
             counted = list(client.run(spent).values())
             if {len(one) for one in counted} != {len(model.rounds_)}:
                 raise SystemExit("a worker was asked twice: start again")
