@@ -124,22 +124,23 @@ def xgboost(folder: Path, count: int) -> None:
 
 def timed(fit, message, parts, threads):
     """Answers, and remembers how long that took."""
-    import orthorules.dask as rules
+    import orthorules._dask_rows as inside
 
     start = time.perf_counter()
-    reply = rules._answer(fit, message, parts, threads)
-    rules.__dict__.setdefault("_spent", []).append(time.perf_counter() - start)
+    reply = inside._answer(fit, message, parts, threads)
+    inside.__dict__.setdefault("_spent", []).append(time.perf_counter() - start)
     return reply
 
 
 def spent():
-    import orthorules.dask as rules
+    import orthorules._dask_rows as inside
 
-    return rules.__dict__.pop("_spent", [])
+    return inside.__dict__.pop("_spent", [])
 
 
 def rounds() -> None:
     import distributed
+    import orthorules._dask_rows as inside
     import orthorules.dask as rules
 
     with tempfile.TemporaryDirectory() as folder, cluster() as workers, distributed.Client(workers) as client:
@@ -149,7 +150,7 @@ def rounds() -> None:
             for name in second.column_names[:-1]:
                 first = first.append_column(f"other {name}", second[name])
             pq.write_table(first, Path(folder) / f"{i}.parquet")
-        answer, rules._answer = rules._answer, timed
+        answer, inside._answer = inside._answer, timed
         over = []
         # So few rows would be brought together.
         options = {"max_rules": RULES, "max_bins": 255, "path": "nested", "gather": "never"}
@@ -165,7 +166,7 @@ def rounds() -> None:
                 for (sent, came, whole), own in zip(model.rounds_, slower, strict=True)
                 if 1_000_000 < came < 2_000_000
             ]
-        rules._answer = answer
+        inside._answer = answer
     print("bytes that came back", *(came for _, came, _ in model.rounds_))
     extra = sorted(1000 * one[3] for one in over)
     bytes_back = statistics.median(one[1] for one in over)

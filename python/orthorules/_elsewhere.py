@@ -72,8 +72,8 @@ def started(local: Any, names: dict[str, str | None], categorical: list[str], ga
     )
 
 
-def learned(local: Any, fit: _native.Fit, ask: Callable[[bytes], bytes]) -> tuple[Any, list[str]]:
-    """An ordinary estimator with the model that the fit comes to, and what a user should know of it."""
+def learned(local: Any, fit: _native.Fit, ask: Callable[[bytes], bytes]) -> tuple[Any, list[str], int]:
+    """An ordinary estimator with the model that the fit comes to, what a user should know of it, and the nodes searched."""
     progress = Progress(int(local.verbose)) if local.verbose else None
     try:
         while (message := fit.ask()) is not None:
@@ -81,7 +81,7 @@ def learned(local: Any, fit: _native.Fit, ask: Callable[[bytes], bytes]) -> tupl
             for step in fit.news():
                 if progress is not None:
                     progress(*step)
-        model, seconds, notes = fit.result()
+        model, seconds, notes, searched = fit.result()
     finally:
         fit.stop()
         if progress is not None:
@@ -89,7 +89,7 @@ def learned(local: Any, fit: _native.Fit, ask: Callable[[bytes], bytes]) -> tupl
     fitted = type(local)._of(model)
     fitted.set_params(**local.get_params(deep=False))
     fitted.seconds_ = dict(seconds)
-    return fitted, notes
+    return fitted, notes, searched
 
 
 def predicted(X: Any, text: str, method: str, known: dict[str, Any] | None = None) -> Any:

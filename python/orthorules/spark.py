@@ -166,14 +166,14 @@ class _SparkRules(_Columns, Estimator, DefaultParamsReadable, DefaultParamsWrita
         fit = started(local, names, categorical, self.getOrDefault(self.gather))
         rows, whole = Rows(frame), False
         try:
-            fitted, notes = learned(local, fit, rows.ask)
+            fitted, notes, searched = learned(local, fit, rows.ask)
             whole = True
         finally:
             rows.close(whole)
         for note in notes:
             tell(note)
         model = self._model_kind(fitted)
-        model.rounds_ = rows.rounds
+        model.rounds_, model.searched_ = rows.rounds, searched
         return self._copyValues(model)
 
 
@@ -182,11 +182,13 @@ class _SparkModel(_Columns, Model, MLReadable, MLWritable):  # type: ignore[misc
 
     # Bytes of every message and reply, and the seconds until the reply was there.
     rounds_: list[Round]
+    # Nodes that were searched where the rows are: there are at most 5 messages more.
+    searched_: int
 
     def __init__(self, local: Any = None) -> None:
         super().__init__()
         self._local = local
-        self.rounds_ = []
+        self.rounds_, self.searched_ = [], 0
 
     def to_local(self) -> Any:
         """The ordinary estimator with the model that was learned."""

@@ -4,7 +4,7 @@ use crate::errors::{defect, exception, guarded};
 use crate::fit::{Seconds, Watcher, parameters};
 use crate::model::Model;
 use crate::words::in_python;
-use orthorules::{Error, Gather, Roles, Task};
+use orthorules::{Error, FromPartitions, Gather, Roles, Task};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -19,11 +19,11 @@ use std::time::Duration;
 /// How often signals are looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
-type Outcome = orthorules::Result<(orthorules::Fitted, Vec<String>)>;
+type Outcome = orthorules::Result<orthorules::FromPartitions>;
 /// A rule that was added: class, rules, complexity, risk, and its text.
 pub(crate) type Step = (Option<String>, usize, usize, f64, String);
-/// The model, seconds by stage, and what a user should know.
-type Learned = (Model, Seconds, Vec<String>);
+/// The model, seconds by stage, what a user should know, and the nodes that were searched where the rows are.
+type Learned = (Model, Seconds, Vec<String>, usize);
 
 enum Event {
     /// To be brought to all partitions.
@@ -132,16 +132,16 @@ impl Fit {
         locked(&self.news).try_iter().collect()
     }
 
-    /// The model, seconds by stage, and what a user should know; once, after the end.
+    /// The model, seconds by stage, what a user should know, and the nodes that were searched; once, after the end.
     fn result(&self) -> PyResult<Learned> {
         let Some(outcome) = locked(&self.outcome).take() else {
             return Err(PyRuntimeError::new_err("the fit has not ended"));
         };
-        let (fitted, notes) = outcome.map_err(exception)?;
+        let FromPartitions { fitted, notes, searched } = outcome.map_err(exception)?;
         let s = fitted.seconds;
         let seconds = vec![("bin", s.bin), ("search", s.search), ("refit", s.refit), ("total", s.total)];
         let warnings = notes.into_iter().chain(fitted.warnings.iter().map(in_python)).collect();
-        Ok((Model::new(fitted.model), seconds, warnings))
+        Ok((Model::new(fitted.model), seconds, warnings, searched))
     }
 }
 

@@ -74,7 +74,7 @@ pub use data::table::{Column, Kind, Table, Values};
 pub use data::warning::Warning;
 pub use data::{generate, loss, problem, table, warning};
 #[cfg(feature = "files")]
-pub use learn::fit::cluster::{Partition, Trip, fit_partitions};
+pub use learn::fit::cluster::{FromPartitions, Partition, Trip, fit_partitions};
 pub use learn::fit::fit;
 #[cfg(feature = "files")]
 pub use learn::fit::gathered::Gather;

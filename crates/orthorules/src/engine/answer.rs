@@ -134,10 +134,16 @@ impl Held {
     /// Makes it ready, from what is known of its rows.
     pub(crate) fn aim(&mut self, plan: &TargetPlan, known: KnownRows) -> Result<()> {
         self.aim = None;
-        let response = plan.response_of(known)?;
-        let lists = RowLists::new(response.targets.b.len());
-        self.aim = Some(Aim { plan: plan.clone(), response, points: Vec::new(), lists });
+        self.aim = Some(Aim::new(plan, plan.response_of(known)?));
         Ok(())
+    }
+
+    /// Makes it ready for another of several classes, if it is for one; these are the classes of its rows.
+    pub(crate) fn aim_at_another(&mut self, plan: &TargetPlan, classes: &[u32]) -> bool {
+        let aim = self.aim.take();
+        let response = aim.and_then(|aim| plan.response_of_class(aim.response, classes));
+        self.aim = response.map(|response| Aim::new(plan, response));
+        self.aim.is_some()
     }
 
     /// The answers to all questions of a request.
@@ -147,6 +153,11 @@ impl Held {
 }
 
 impl Aim {
+    fn new(plan: &TargetPlan, response: Response) -> Self {
+        let lists = RowLists::new(response.targets.b.len());
+        Self { plan: plan.clone(), response, points: Vec::new(), lists }
+    }
+
     fn answers(&mut self, columns: &[BinnedColumn], request: &Request) -> Result<Vec<Answer>> {
         self.reach(columns, &request.history)?;
         let point = self.points.pop().ok_or_else(damaged)?;

@@ -407,7 +407,7 @@ impl Cells {
             let (b, mass) = (targets.b[r], targets.mass.at(r));
             sums[keys[r] as usize] += CellSums {
                 rows: 1,
-                stands_for: u64::from(targets.stands_for.at(r)),
+                stands_for: u64::from(targets.stands_for(r)),
                 mass,
                 norm: targets.norm.as_ref().map_or(0, |norm| norm.at(r)),
                 b: i128::from(b),

@@ -30,8 +30,16 @@ pub(crate) struct Targets {
     /// bᵢ: weight × target (doubled for squared loss), for gamma minus the weight. Where classes share their rules, the number
     /// of the row's class.
     pub(crate) b: Vec<i64>,
-    /// How many rows a row stands for when coverage is counted: its weight, if all weights are whole numbers.
-    pub(crate) stands_for: PerRow<u32>,
+    pub(crate) stands_for: StandsFor,
+}
+
+/// How many rows a row stands for when coverage is counted: its weight, if all weights are whole numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum StandsFor {
+    Itself,
+    Each(Vec<u32>),
+    /// For its weight, which is known already: as the norm, or where there is none as the mass. A unit of it is worth this.
+    Weight(f64),
 }
 
 /// What all rows share: the loss, what units are worth, totals.
@@ -76,6 +84,14 @@ impl<T: Copy> PerRow<T> {
         }
     }
 
+    /// The numbers of all rows, unless they are the same.
+    pub(crate) fn each(&self) -> Option<&[T]> {
+        match self {
+            Self::Same(_) => None,
+            Self::Each(each) => Some(each),
+        }
+    }
+
     fn slice(&self, rows: Range<usize>) -> Self {
         match self {
             Self::Same(x) => Self::Same(*x),
@@ -101,14 +117,68 @@ impl<T: Reusable> PerRow<T> {
     }
 }
 
+impl From<PerRow<u32>> for StandsFor {
+    fn from(rows: PerRow<u32>) -> Self {
+        match rows {
+            PerRow::Same(_) => Self::Itself,
+            PerRow::Each(each) => Self::Each(each),
+        }
+    }
+}
+
 impl Targets {
+    /// How many rows a row stands for.
+    #[inline]
+    pub(crate) fn stands_for(&self, row: usize) -> u32 {
+        match &self.stands_for {
+            StandsFor::Itself => 1,
+            StandsFor::Each(each) => each[row],
+            StandsFor::Weight(unit) => (self.weight().at(row) as f64 * unit) as u32,
+        }
+    }
+
+    /// The same of the rows of a list.
+    pub(crate) fn stand_for(&self, list: &RowList) -> PerRow<u32> {
+        match &self.stands_for {
+            StandsFor::Itself => PerRow::Same(1),
+            StandsFor::Each(each) => PerRow::Each(list.gather(each)),
+            StandsFor::Weight(unit) => match self.weight().gather(list) {
+                PerRow::Same(units) => PerRow::Same((units as f64 * unit) as u32),
+                PerRow::Each(each) => {
+                    let mut rows = scratch::take(each.len());
+                    rows.extend(each.iter().map(|&units| (units as f64 * unit) as u32));
+                    scratch::give(each);
+                    PerRow::Each(rows)
+                }
+            },
+        }
+    }
+
+    /// The same of all rows.
+    pub(crate) fn all_stand_for(&self) -> PerRow<u32> {
+        self.stand_for(&RowList::All(self.b.len()))
+    }
+
+    /// Whether rows stand for more than themselves.
+    pub(crate) fn stand_for_several(&self) -> bool {
+        self.stands_for != StandsFor::Itself
+    }
+
+    /// Weights, where these are kept.
+    fn weight(&self) -> &PerRow<u64> {
+        self.norm.as_ref().unwrap_or(&self.mass)
+    }
+
     /// Those of some rows.
     pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
         Self {
             mass: self.mass.slice(rows.clone()),
             norm: self.norm.as_ref().map(|norm| norm.slice(rows.clone())),
             b: self.b[rows.clone()].to_vec(),
-            stands_for: self.stands_for.slice(rows),
+            stands_for: match &self.stands_for {
+                StandsFor::Each(each) => StandsFor::Each(each[rows].to_vec()),
+                other => other.clone(),
+            },
         }
     }
 }
@@ -161,8 +231,8 @@ impl Response {
         let b: Vec<i64> =
             (0..rows).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(|r| b_unit.units(weighted(r))).collect();
         let stands_for = match &problem.weight {
-            Some(weight) if count_rows(weight) => PerRow::Each(weight.iter().map(|&w| w as u32).collect()),
-            _ => PerRow::Same(1),
+            Some(weight) if count_rows(weight) => StandsFor::Each(weight.iter().map(|&w| w as u32).collect()),
+            _ => StandsFor::Itself,
         };
         let weight = weights.map_or(PerRow::Same(1), |w| PerRow::Each(w.each));
         let (mass, mass_unit, norm) = if is_gamma || whole_exposure.is_some() {
@@ -193,8 +263,8 @@ impl Response {
             PerRow::Each(_) => Unit::for_largest(max_of(rows, square_of).min(f64::MAX), TARGET_BITS),
         };
         let rows_total = match &stands_for {
-            PerRow::Same(_) => rows as f64,
-            PerRow::Each(each) => each.iter().map(|&n| u64::from(n)).sum::<u64>() as f64,
+            StandsFor::Each(each) => each.iter().map(|&n| u64::from(n)).sum::<u64>() as f64,
+            _ => rows as f64,
         };
         let total = sum_of(rows, |r| i128::from(b[r])) as f64 * b_unit;
         Self {
@@ -242,7 +312,7 @@ impl Response {
 
     /// All that is not about single rows.
     pub(crate) fn without_targets(&self) -> Self {
-        let targets = Targets { mass: PerRow::Same(1), norm: None, b: Vec::new(), stands_for: PerRow::Same(1) };
+        let targets = Targets { mass: PerRow::Same(1), norm: None, b: Vec::new(), stands_for: StandsFor::Itself };
         Self { targets, ..*self }
     }
 

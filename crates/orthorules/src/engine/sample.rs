@@ -9,7 +9,7 @@ use crate::codes::packed::CodeBuilder;
 use crate::codes::wanted::LevelSets;
 use crate::engine::cells::Cells;
 use crate::engine::mass::{PerRow, Unit};
-use crate::engine::response::{Response, Targets};
+use crate::engine::response::{Response, StandsFor, Targets};
 use crate::engine::rows::{Partition, Rows};
 use crate::engine::trend::TrendTerms;
 use rayon::prelude::*;
@@ -124,7 +124,7 @@ fn sampled(rows: &Rows, response: &Response, stride: usize) -> Response {
             b.push(targets.b[row]);
             masses.push(targets.mass.at(row));
             norms.extend(targets.norm.as_ref().map(|norm| norm.at(row)));
-            stands_for.push(targets.stands_for.at(row));
+            stands_for.push(targets.stands_for(row));
         }
     });
     let (count, scale) = (b.len(), stride as f64);
@@ -134,7 +134,7 @@ fn sampled(rows: &Rows, response: &Response, stride: usize) -> Response {
         mass: per_row(&all.mass, masses),
         norm: all.norm.as_ref().map(|norm| per_row(norm, norms)),
         b,
-        stands_for: per_row(&all.stands_for, stands_for),
+        stands_for: if all.stand_for_several() { StandsFor::Each(stands_for) } else { StandsFor::Itself },
     };
     Response {
         targets,

@@ -4,7 +4,7 @@ use crate::base::error::Result;
 use crate::base::wire::wire;
 use crate::data::columns::Target;
 use crate::engine::mass::{PerRow, Unit};
-use crate::engine::response::{Response, Targets};
+use crate::engine::response::{Response, StandsFor, Targets};
 use crate::engine::row_numbers::{Frame, KnownRows};
 
 /// All of a [`Response`] but its rows.
@@ -85,7 +85,7 @@ impl TargetPlan {
             shift: response.shift,
         };
         let shares = Shares {
-            weights_count: matches!(response.targets.stands_for, PerRow::Each(_)),
+            weights_count: response.targets.stand_for_several(),
             mass_unit: response.mass_unit,
             b_unit: response.b_unit,
             square: response.square,
@@ -133,8 +133,29 @@ impl TargetPlan {
             mass: none(weighted || self.frame.has_norm(), 1),
             norm: (self.norms && self.frame.has_norm()).then(|| none(weighted, 1)),
             b: Vec::new(),
-            stands_for: none(self.shares.weights_count, 1),
+            stands_for: if self.shares.weights_count { StandsFor::Each(Vec::new()) } else { StandsFor::Itself },
         })
+    }
+
+    /// The response with the rows of another, which was for another of several classes; these are the classes of its rows. Nothing if
+    /// masses are not the weights.
+    pub(crate) fn response_of_class(&self, other: Response, classes: &[u32]) -> Option<Response> {
+        let Targets { mass: weight, norm, mut b, stands_for } = other.targets;
+        if norm.is_some() || self.frame.has_norm() || b.len() != classes.len() {
+            return None;
+        }
+        b.iter_mut().zip(classes).enumerate().for_each(|(r, (b, &class))| *b = self.b_of_class(weight.at(r), class));
+        Some(self.with(Targets { mass: weight, norm: None, b, stands_for }))
+    }
+
+    /// b of a row with so many units of weight, which is in this class.
+    fn b_of_class(&self, weight: u64, class: u32) -> i64 {
+        let fitted = f64::from(u8::from(class == self.class));
+        self.b_unit().units(self.frame.b(weight as f64 * self.frame.weight_unit, fitted))
+    }
+
+    fn b_unit(&self) -> Unit {
+        if self.shares.counted { Unit::new(0) } else { Unit::of_size(self.shares.b_unit) }
     }
 
     /// The response with some rows: what [`Response::new`] makes of each, once units and totals are known. What is known of rows goes
@@ -143,16 +164,19 @@ impl TargetPlan {
         self.frame.rows(&known)?;
         let (frame, shares, count, power) = (&self.frame, &self.shares, known.len(), self.frame.power());
         let KnownRows { target, weight, exposure } = known;
+        // Whole numbers are so many units; weights are kept unless masses are something else and nobody wants a norm.
+        let kept = frame.weight_unit <= 1.0 && (self.norms || !frame.has_norm());
         let stands_for = match &weight {
-            Some(weight) if shares.weights_count => PerRow::Each(weight.iter().map(|&w| w as u32).collect()),
-            _ => PerRow::Same(1),
+            Some(_) if shares.weights_count && kept => StandsFor::Weight(frame.weight_unit),
+            Some(weight) if shares.weights_count => StandsFor::Each(weight.iter().map(|&w| w as u32).collect()),
+            _ => StandsFor::Itself,
         };
         let unit = Unit::of_size(frame.weight_unit);
         let weight = weight.map_or(PerRow::Same(1), |weight| {
             PerRow::Each(weight.into_iter().map(|w| Frame::units(unit, w)).collect())
         });
         let weight_of = |r: usize| weight.at(r) as f64 * frame.weight_unit;
-        let b_unit = if shares.counted { Unit::new(0) } else { Unit::of_size(shares.b_unit) };
+        let b_unit = self.b_unit();
         let b_of = |r: usize, fitted: f64| b_unit.units(frame.b(weight_of(r), fitted));
         let mass_unit = Unit::of_size(shares.mass_unit);
         let mass_of = |r: usize, share: f64| mass_unit.units(frame.mass(weight_of(r), share)).max(1) as u64;
@@ -162,8 +186,8 @@ impl TargetPlan {
                 (None, classes.into_iter().map(i64::from).collect::<Vec<i64>>())
             }
             Target::Classes(classes) => {
-                let fitted = |class: u32| f64::from(u8::from(class == self.class));
-                (None, classes.into_iter().enumerate().map(|(r, class)| b_of(r, fitted(class))).collect())
+                let rows = classes.into_iter().enumerate();
+                (None, rows.map(|(r, class)| self.b_of_class(weight.at(r), class)).collect())
             }
             Target::Numbers(y) if frame.is_gamma() => {
                 let rows = y.into_iter().enumerate();
@@ -210,8 +234,12 @@ mod tests {
             };
             let plan = TargetPlan::of(&whole, 1, case.weight.is_some(), case.exposure.is_some());
             let plan = TargetPlan::of_bytes(&plan.bytes()).unwrap();
-            let part = plan.response_of(known).unwrap();
-            prop_assert_eq!(&part.targets, &whole.targets.slice(rows));
+            let expected = whole.targets.slice(rows);
+            for (plan, norm) in [(plan.clone(), expected.norm.clone()), (plan.clone().without_norms(), None)] {
+                let targets = plan.response_of(known.clone()).unwrap().targets;
+                prop_assert_eq!(targets.all_stand_for(), expected.all_stand_for());
+                prop_assert_eq!(&targets, &Targets { norm, stands_for: targets.stands_for.clone(), ..expected.clone() });
+            }
             let nobody = plan.response_elsewhere();
             prop_assert_eq!(nobody.has_one_mass(), whole.has_one_mass());
             prop_assert_eq!(nobody.rows(), whole.rows());

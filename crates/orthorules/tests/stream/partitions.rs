@@ -1,7 +1,7 @@
 //! A table whose files are partitions that only answer messages: the model of one file, to the last byte.
 
 use super::*;
-use orthorules::params::Objective;
+use orthorules::params::{Multiclass, Objective};
 use orthorules::{Error, Gather, Partition, fit_partitions, merge};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -51,7 +51,7 @@ pub(super) fn partitioned(
 ) -> Result<String, String> {
     let partitions = Partitions::new(files);
     let fitted = fit_partitions(roles, params, gather, &Silent, &|message| partitions.trip(message));
-    fitted.map(|(fitted, _)| fitted.model.to_json()).map_err(|error| error.to_string())
+    fitted.map(|found| found.fitted.model.to_json()).map_err(|error| error.to_string())
 }
 
 /// Parameters with which rows may stay in their partitions.
@@ -104,7 +104,7 @@ fn rows_stay_where_they_are_if_they_must() {
         let expected = fit(&Problem::new(table.clone(), &roles()).unwrap(), params, &Silent).unwrap().model;
         let partitions = Partitions::new(vec![file.clone()]);
         let trip = |message: &[u8]| partitions.trip(message);
-        let (found, _) = fit_partitions(&roles(), params, gather, &Silent, &trip).unwrap();
+        let found = fit_partitions(&roles(), params, gather, &Silent, &trip).unwrap().fitted;
         assert_eq!(found.model.to_json(), expected.to_json(), "{gather:?}");
         let trips = *partitions.trips.lock().unwrap();
         assert_eq!(trips <= 5, gathered, "{gather:?}: {trips}");
@@ -229,7 +229,7 @@ impl Odd {
         });
         let partitions = Partitions::new(files);
         let found = fit_partitions(roles, &params, gather, &Silent, &|message| partitions.trip(message));
-        let found = found.map(|(fitted, _)| told(fitted));
+        let found = found.map(|found| told(found.fitted));
         [expected, found].map(|outcome| outcome.map_err(|error| error.to_string()))
     }
 }
@@ -407,8 +407,9 @@ fn kilobytes(what: &str) -> Option<u64> {
 }
 
 /// What a partition of ROWS rows and the fit that asks it take together, beside the codes. Run alone, with `--ignored --nocapture`. KIND
-/// may be `weights`, `whole` for weights that count rows, `exposures` for both exposures and weights, or `first` for these with a
-/// first-order objective.
+/// may be `weights`, `whole` for weights that count rows, `exposures` for both exposures and weights, `first` for these with a
+/// first-order objective, `first whole` for weights that count rows with it, or `classes` for a list of rules for each of three classes,
+/// with weights that count rows.
 #[test]
 #[ignore = "takes a minute and 500 MB"]
 fn memory_of_a_partition() {
@@ -420,12 +421,15 @@ fn memory_of_a_partition() {
     let mut random = SplitMix64::new(5);
     let mut names: Vec<String> = (0..columns).map(|c| format!("x{c}")).collect();
     names.extend(["y", "w", "e"].map(String::from));
+    let in_turn = kind == "classes";
     let column = |name: &str, of: &[&str]| of.contains(&kind.as_str()).then(|| name.to_owned());
-    let (weight, exposure) =
-        (column("w", &["weights", "whole", "exposures", "first"]), column("e", &["exposures", "first"]));
+    let (weight, exposure) = (
+        column("w", &["weights", "whole", "exposures", "first", "first whole", "classes"]),
+        column("e", &["exposures", "first", "first whole"]),
+    );
     let (ignore, exposed) = ([("w", &weight), ("e", &exposure)], exposure.is_some());
     let roles = Roles {
-        task: exposure.is_some().then_some(Task::Poisson),
+        task: exposure.is_some().then_some(Task::Poisson).or(in_turn.then_some(Task::Classification)),
         ignore: ignore.into_iter().filter(|(_, role)| role.is_none()).map(|(name, _)| name.into()).collect(),
         weight,
         exposure,
@@ -439,9 +443,20 @@ fn memory_of_a_partition() {
         let count = 100_000.min(rows - start);
         let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..count).map(|_| random.normal()).collect()).collect();
         let y = |r: usize| x[0][r] + f64::from(u8::from(x[1][r] > 0.0 && x[2][r] > 0.5)) * 3.0 - x[3][r].abs();
-        let y: Vec<f64> = (0..count).map(y).map(|y| if exposed { y.exp().floor() } else { y }).collect();
+        let y: Vec<f64> = (0..count)
+            .map(y)
+            .map(|y| {
+                if exposed {
+                    y.exp().floor()
+                } else if in_turn {
+                    (y + 1.0).clamp(0.0, 2.0).floor()
+                } else {
+                    y
+                }
+            })
+            .collect();
         x.push(y);
-        let whole = kind == "whole";
+        let whole = in_turn || kind.ends_with("whole");
         x.push((0..count).map(|r| if whole { (r % 3 + 1) as f64 } else { 0.5 + (r % 7) as f64 / 3.0 }).collect());
         x.push((0..count).map(|r| 0.2 + (r % 5) as f64 / 4.0).collect());
         let arrays = x.into_iter().map(|x| Arc::new(Float64Array::from(x)) as ArrayRef).collect();
@@ -460,10 +475,16 @@ fn memory_of_a_partition() {
         *largest = (largest.0.max(message.len()), largest.1.max(reply.len()));
         Ok(reply)
     };
-    let objective = if kind == "first" { Objective::Ogb } else { Objective::Onb };
-    let params =
-        Params { objective, max_rules: Some(8), path: Some(PathKind::Nested), threads: Some(1), ..Params::default() };
-    let (fitted, _) = fit_partitions(&roles, &params, Gather::Never, &Silent, &trip).unwrap();
+    let objective = if kind.starts_with("first") { Objective::Ogb } else { Objective::Onb };
+    let params = Params {
+        objective,
+        max_rules: Some(8),
+        path: Some(PathKind::Nested),
+        multiclass: in_turn.then_some(Multiclass::OneVsRest),
+        threads: Some(1),
+        ..Params::default()
+    };
+    let fitted = fit_partitions(&roles, &params, Gather::Never, &Silent, &trip).unwrap().fitted;
     let peak = kilobytes("VmHWM:").unwrap() - before;
     let nodes: u64 = fitted.model.ensembles[0].rules.iter().map(|rule| rule.nodes - 1).sum();
     let beside = (peak << 10) as f64 / rows as f64 - columns as f64;

@@ -18,7 +18,7 @@ const ROWS_IN_A_TASK: usize = if cfg!(test) { 16 } else { 1 << 16 };
 /// Lists that are kept,
 const LISTS_KEPT: usize = 16;
 /// of one row in so many, all together.
-const ONE_ROW_IN: usize = 4;
+const ONE_ROW_IN: usize = 16;
 
 /// The rows of some nodes of a partition.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 //! each row's d for every rule that it is in, m on average, and make the sums orthogonal afterwards: O(rows · m + bins · t²). The
 //! cheapest one is taken; which one depends only on sizes, so the bits do not depend on threads.
 
+mod by_cell;
 mod classes;
 mod elsewhere;
 #[cfg(test)]
@@ -32,6 +33,7 @@ use crate::engine::rows::{Partition, Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::StatisticsMut;
 use crate::engine::trend::LANES;
+use by_cell::RowsByCell;
 use elsewhere::Asked;
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -118,6 +120,8 @@ struct PartitionReads<'a> {
     sides: OnceLock<Vec<f64>>,
     /// What the rows add along trends, up to four side by side, made when it is first asked for.
     trends: OnceLock<Vec<Vec<[f64; LANES]>>>,
+    /// The rows in the order of their cells, made when it is first asked for.
+    by_cell: OnceLock<RowsByCell>,
 }
 
 impl<'a> PartitionReads<'a> {
@@ -133,11 +137,12 @@ impl<'a> PartitionReads<'a> {
             b,
             mass: targets.mass.gather(rows),
             norm: targets.norm.as_ref().map(|norm| norm.gather(rows)),
-            stands_for: targets.stands_for.gather(rows),
+            stands_for: targets.stand_for(rows),
             class,
             vectors: OnceLock::new(),
             sides: OnceLock::new(),
             trends: OnceLock::new(),
+            by_cell: OnceLock::new(),
         }
     }
 
@@ -152,6 +157,7 @@ impl<'a> PartitionReads<'a> {
         self.stands_for.give();
         [self.vectors, self.sides].into_iter().filter_map(OnceLock::into_inner).for_each(scratch::give);
         self.trends.into_inner().into_iter().flatten().for_each(scratch::give);
+        self.by_cell.into_inner().into_iter().for_each(RowsByCell::give);
     }
 
     /// Calls `visit(i, bin)` for the i-th row of the node.
@@ -267,6 +273,9 @@ impl<'a> NodeCounter<'a> {
         }
         if let Source::AllBut(..) = self.source {
             return self.by_counts(index, group);
+        }
+        if self.goes_cell_by_cell(group) {
+            return self.by_cell(group);
         }
         let stats = match self.method(group, all) {
             Some(Method::Cells) => self.by_counts(index, group),

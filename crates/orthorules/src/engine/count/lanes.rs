@@ -109,7 +109,29 @@ impl<'s> Lanes<'s> {
         scratch::give(d);
     }
 
-    fn set_rows(&mut self, rows: &[u64]) {
+    /// Adds what some bins have of one cell, rows or units of this size; `few` are used up.
+    pub(super) fn add_cell(&mut self, cell: usize, few: &mut [(usize, f64)], unit: f64) {
+        let rows = self.rows();
+        few.iter().for_each(|&(bin, count)| rows[bin] += count);
+        self.add_gradients_of_cell(cell, few, unit);
+        self.add_weights_of_cell(cell, few, unit);
+    }
+
+    /// The same to G alone.
+    pub(super) fn add_gradients_of_cell(&mut self, cell: usize, few: &[(usize, f64)], unit: f64) {
+        let (mean, g) = (unit * self.scorer.cell(cell)[0], self.gradient());
+        few.iter().for_each(|&(bin, count)| g[bin] += mean * count);
+    }
+
+    /// The same to D and N alone; `few` are used up.
+    pub(super) fn add_weights_of_cell(&mut self, cell: usize, few: &mut [(usize, f64)], unit: f64) {
+        let curvature = unit * self.scorer.cell(cell)[1];
+        few.iter_mut().for_each(|(_, count)| *count *= curvature);
+        add_few_to_rules(self.scorer, cell, few, self.bins, &mut self.values[D * self.bins..]);
+    }
+
+    /// Says how many rows every bin has.
+    pub(super) fn set_rows(&mut self, rows: &[u64]) {
         self.rows().iter_mut().zip(rows).for_each(|(to, &rows)| *to = rows.number());
     }
 

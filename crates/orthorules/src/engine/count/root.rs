@@ -33,11 +33,6 @@ const DENSE_LINEAR: usize = 1;
 /// Counts of a column up to which all rows are counted by cell even if they serve for nothing else.
 const MOST_COUNTS: usize = 1 << 20;
 
-/// Values of a table below which rows are read instead, which is quicker than to compute from counts of many cells. A fit to rows that lie
-/// elsewhere would ask more often then, so that by default so small a table is brought to where the fit runs. One in tests, so that
-/// they meet what large tables do.
-const FEWEST_VALUES: usize = if cfg!(test) { 1 } else { 4_000_000 };
-
 /// What was counted of the rows of a node, one for each group.
 pub(crate) type Tables = Vec<Tally>;
 
@@ -106,16 +101,8 @@ impl RootCounts {
         longest * cells <= DENSE * rows && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
     }
 
-    /// Whether so few values are read again and again, instead of being counted by cell. If they lie elsewhere, they should be brought here.
-    pub(crate) fn reads_rows(columns: usize, rows: usize) -> bool {
-        rows.saturating_mul(columns) < FEWEST_VALUES
-    }
-
     /// Whether all rows are counted by cell, of which there are so many, where these counts serve for nothing else.
-    pub(crate) fn counts_all_rows(columns: &[BinnedColumn], cells: usize, rows: usize) -> bool {
-        if Self::reads_rows(columns.len(), rows) {
-            return false;
-        }
+    pub(crate) fn counts_all_rows(columns: &[BinnedColumn], cells: usize) -> bool {
         let bins = || columns.iter().map(|column| column.bins + 1);
         let (longest, all) = (bins().max().unwrap_or_default(), bins().sum::<usize>());
         longest * cells <= MOST_COUNTS && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
@@ -215,9 +202,7 @@ impl RootCounts {
         if outgrown {
             self.serves = Serves::ByRule;
         }
-        if self.serves == Serves::ByRule
-            && !(rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells, rows.len()))
-        {
+        if self.serves == Serves::ByRule && !(rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)) {
             self.drop_tables();
         }
         Some(self)
@@ -226,8 +211,7 @@ impl RootCounts {
     /// The same for all rows alone, if these lie elsewhere and tables of so many cells are not too large.
     pub(crate) fn for_all_rows(mut self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
         self.serves = Serves::AllRows;
-        (self.has_tables && rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells, rows.len()))
-            .then_some(self)
+        (self.has_tables && rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)).then_some(self)
     }
 
     /// Does with the counts of rules alone.

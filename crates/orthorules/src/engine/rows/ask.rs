@@ -117,7 +117,7 @@ pub(crate) trait Cluster: Sync + Debug {
     fn refuse(&self, why: String);
 
     /// Hears that the search looks at so many nodes now.
-    fn searches(&self, _nodes: usize) {}
+    fn searches(&self, nodes: usize);
 }
 
 /// Where rows lie that are not here.

@@ -130,7 +130,7 @@ fn working(response: &Response, d: &[f64], g: &[f64]) -> Response {
             mass: PerRow::Each(masses.each),
             norm: None,
             b,
-            stands_for: response.targets.stands_for.clone(),
+            stands_for: response.targets.all_stand_for().into(),
         },
         mass_unit,
         norm_unit: mass_unit,

@@ -5,7 +5,6 @@ use crate::codes::query::Query;
 use crate::codes::selection::Atom;
 use crate::engine::count::histogram::Method;
 use crate::engine::count::root::RootCounts;
-use crate::engine::mass::PerRow;
 use crate::engine::rows::Selected;
 use crate::engine::rows::ask::Ask;
 
@@ -29,7 +28,7 @@ impl Searcher<'_> {
     }
 
     pub(super) fn rows_stand_for_several(&self) -> bool {
-        matches!(self.response.targets.stands_for, PerRow::Each(_))
+        self.response.targets.stand_for_several()
     }
 
     /// What will be asked of these nodes if one of them is tightened or becomes the rule. The tables of those after the first so many

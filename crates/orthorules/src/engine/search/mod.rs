@@ -247,7 +247,7 @@ impl Searcher<'_> {
     /// Whether all rows are counted by cell, where nothing is known of them from earlier rounds: if they lay elsewhere, it would be.
     fn counts_all_rows(&self) -> bool {
         let plain = !self.params.exact && self.scorer.trends.is_none();
-        plain && RootCounts::counts_all_rows(self.columns, self.cells.len(), self.rows.len())
+        plain && RootCounts::counts_all_rows(self.columns, self.cells.len())
     }
 
     /// What to count instead of `rows`, which are those of `parent`, a node with `tables` and this number, that satisfy `atom`.

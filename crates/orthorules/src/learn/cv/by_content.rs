@@ -41,7 +41,7 @@ impl Shares {
     /// `count` folds of the rows of `problem`, whose columns are these.
     pub(super) fn new(problem: &Problem, columns: &[BinnedColumn], count: usize) -> Result<Self> {
         let response = Response::new(problem, 1);
-        let copies = response.targets.stands_for.clone();
+        let copies = response.targets.all_stand_for();
         let keys = keys(problem, columns, &response);
         let class = |row: u32| match &problem.target {
             Target::Classes(classes) => classes[row as usize],
@@ -83,7 +83,7 @@ fn mixed(a: u64, b: u64) -> u64 {
 fn keys(problem: &Problem, columns: &[BinnedColumn], response: &Response) -> Vec<u64> {
     let targets = target_units(problem, response);
     let own: Vec<u64> = (0..problem.rows).map(|row| targets.get(row).map_or(0, |y| y.unsigned_abs())).collect();
-    let copies = &response.targets.stands_for;
+    let copies = &response.targets.all_stand_for();
     let mut of_bins: Vec<Vec<u64>> = columns
         .iter()
         .map(|column| bins(problem, response, &targets, column).into_iter().map(Bin::key).collect::<Vec<u64>>())
@@ -153,11 +153,12 @@ fn bins(problem: &Problem, response: &Response, numbers: &[i64], column: &Binned
     let nothing = Bin { mass: 0, sum: 0, classes: vec![0; problem.classes.len()] };
     let mut bins = vec![nothing; column.bins + 1];
     let targets = &response.targets;
-    let weight = |row: usize| match &targets.stands_for {
+    let several = targets.stand_for_several();
+    let weight = |row: usize| match problem.weight {
         // Weights that are numbers of rows count as such.
-        PerRow::Each(rows) => u64::from(rows[row]),
-        PerRow::Same(_) if problem.weight.is_some() => targets.norm.as_ref().unwrap_or(&targets.mass).at(row),
-        PerRow::Same(_) => 1,
+        _ if several => u64::from(targets.stands_for(row)),
+        Some(_) => targets.norm.as_ref().unwrap_or(&targets.mass).at(row),
+        None => 1,
     };
     with_codes!(&column.codes, codes => {
         for (row, code) in codes.iter().enumerate() {

@@ -15,6 +15,7 @@ use crate::base::wire::{Wire, damaged};
 use crate::codes::stream::Known;
 use crate::codes::stream::partition::{CodedFacts, Plan, Subject, SurveyRequest};
 use crate::codes::stream::role_plan::{RolePlan, RoleValues};
+use crate::data::columns::Target;
 use crate::data::loss::Loss;
 use crate::data::outline::Remarkable;
 use crate::data::problem::Roles;
@@ -35,7 +36,7 @@ use crate::model::rule::Rule;
 use crate::params::{Checked, Cv, Learner, MaxBins, Params, Search, Terms};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -60,8 +61,10 @@ struct Coded {
     /// How they were made, and how targets are read.
     plan: Vec<u8>,
     roles: Vec<u8>,
-    /// Whether something else may be fitted to the same targets.
+    /// Whether there are several classes, so that something else may be fitted to the same targets.
     several: bool,
+    /// The classes of rows, once one of them is fitted and others may be.
+    classes: Option<Vec<u32>>,
     rows: Held,
 }
 
@@ -170,17 +173,26 @@ impl Partition {
         self.targets(&roles)?;
         let rows = Held::new(codes.encode(&source, (self.number, &self.stamp), false)?.0);
         self.source = None;
-        Ok(Coded { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, rows })
+        Ok(Coded { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, classes: None, rows })
     }
 
-    /// Makes rows ready for what is fitted. Targets are of no more use then, unless each of several classes has its turn.
+    /// Makes rows ready for what is fitted. Targets are of no more use then but for their classes, if each of several has its turn.
     fn aimed(&mut self, coded: &mut Coded, aim: &TargetPlan) -> Result<()> {
         if coded.rows.aims_at(aim) {
             return Ok(());
         }
-        let known = self.targets(&coded.roles)?;
-        let again = (coded.several && !aim.is_shared()).then(|| known.clone());
-        let known = again.or_else(|| Some(self.targets.take()?.1)).ok_or_else(damaged)?;
+        let in_turn = coded.several && !aim.is_shared();
+        if let Some(classes) = coded.classes.as_ref().filter(|_| in_turn)
+            && coded.rows.aim_at_another(aim, classes)
+        {
+            return Ok(());
+        }
+        self.targets(&coded.roles)?;
+        let (_, known) = self.targets.take().ok_or_else(damaged)?;
+        coded.classes = match &known.target {
+            Target::Classes(classes) if in_turn => Some(classes.clone()),
+            _ => None,
+        };
         coded.rows.aim(aim, known)
     }
 }
@@ -195,6 +207,8 @@ struct Partitions<'t> {
     aim: Mutex<Option<TargetPlan>>,
     failure: Mutex<Option<Error>>,
     failed: AtomicBool,
+    /// Nodes that were searched, but for all rows.
+    searched: AtomicUsize,
 }
 
 impl fmt::Debug for Partitions<'_> {
@@ -235,6 +249,10 @@ impl Cluster for Partitions<'_> {
 
     fn refuse(&self, why: String) {
         self.fail(Error::Conflict(why));
+    }
+
+    fn searches(&self, nodes: usize) {
+        self.searched.fetch_add(nodes, Ordering::Relaxed);
     }
 }
 
@@ -279,8 +297,19 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
     Err(Error::Conflict(format!("{what} cannot be had on several machines: fit on one, or leave it out")))
 }
 
+/// What a fit to partitions comes to.
+#[derive(Debug)]
+pub struct FromPartitions {
+    /// The model, and what there is to say of it.
+    pub fitted: Fitted,
+    /// About columns that were not read.
+    pub notes: Vec<String>,
+    /// The nodes that the search looked at where the rows are, all rows aside. The fit asked at most so often, and five times.
+    pub searched: usize,
+}
+
 /// Learns a model from a table in partitions, which are reached by `trip`: to the last bit the model of [`Coded::fit`] to the
-/// partitions as one table, one after the other. Also returns notes about columns that were not read.
+/// partitions as one table, one after the other.
 ///
 /// All rows of a small table are brought here, unless `gather` says that they are not to be ([`Gather`]). Nothing else comes here of
 /// single rows, but the sample of each column that its cuts come from, and a few rows that show what is wrong with the target, or what
@@ -293,7 +322,7 @@ pub fn fit_partitions(
     gather: Gather,
     observer: &dyn Observer,
     trip: Trip,
-) -> Result<(Fitted, Vec<String>)> {
+) -> Result<FromPartitions> {
     let start = Instant::now();
     refuse_local(roles, params)?;
     let ranges = params.check(Loss::Squared, 1)?;
@@ -327,8 +356,9 @@ pub fn fit_partitions(
     let (plan, warnings, notes) = survey.plan(sample, &mut subject, &ranges)?;
     let checked = checked(&subject.outline, subject.facts.counted_rows(), params)?;
     let whole = Whole { subject: &subject, plan: &plan, params: &checked, observer, trip };
-    let (fitted, about) = if gather.brings_rows(&subject.outline, subject.facts.counted_rows(), &checked)? {
-        whole.fit_here(roles)?
+    let (fitted, about, searched) = if gather.brings_rows(&subject.outline, subject.facts.counted_rows(), &checked)? {
+        let (fitted, about) = whole.fit_here(roles)?;
+        (fitted, about, 0)
     } else {
         whole.fit_elsewhere(targets)?
     };
@@ -340,7 +370,7 @@ pub fn fit_partitions(
         _ => fitted,
     };
     fitted.warnings.splice(..0, warnings.into_iter().chain(about));
-    Ok((finished(fitted, &checked, observer, start)?, notes))
+    Ok(FromPartitions { fitted: finished(fitted, &checked, observer, start)?, notes, searched })
 }
 
 /// All that is known of a table before there are codes.
@@ -366,8 +396,8 @@ impl Whole<'_> {
         Ok((fitted, problem.warnings()))
     }
 
-    /// A fit that asks.
-    fn fit_elsewhere(&self, mut targets: Targets) -> Result<(Fitted, Vec<Warning>)> {
+    /// A fit that asks; what there is to say of the rows, and how many nodes were searched.
+    fn fit_elsewhere(&self, mut targets: Targets) -> Result<(Fitted, Vec<Warning>, usize)> {
         let (plan, question) = (self.plan.bytes(), targets.question());
         let Reply::Encoded(coded, answer) = sent(self.trip, &Message::Encode(plan.clone(), question.clone()))? else {
             return Err(damaged());
@@ -386,11 +416,13 @@ impl Whole<'_> {
             aim: Mutex::default(),
             failure: Mutex::default(),
             failed: AtomicBool::new(false),
+            searched: AtomicUsize::new(0),
         };
         let listening = Listening { observer: self.observer, failed: &partitions.failed };
         let fitted = on_threads(Some(self.params.threads), || {
             Binned::elsewhere(outline.clone(), &columns, &partitions, &facts).fit(self.params, &listening)
         })?;
+        let searched = partitions.searched.load(Ordering::Relaxed);
         if let Some(error) = partitions.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
@@ -402,7 +434,7 @@ impl Whole<'_> {
             classes: &outline.classes,
             counts: facts.counts(),
         };
-        Ok((fitted, about.warnings()))
+        Ok((fitted, about.warnings(), searched))
     }
 }
 

@@ -12,10 +12,13 @@ use crate::codes::stream::role_plan::RoleValues;
 use crate::data::columns::Target;
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
-use crate::engine::count::root::RootCounts;
 use crate::learn::effort::{self, Effort};
 use crate::params::{Checked, LambdaFrom, Polish, Terms};
 use std::str::FromStr;
+
+/// Values of a table below which one trip brings it here in less time than the trips of a search would take. One in tests, where
+/// partitions are to be asked.
+const FEW_VALUES: usize = if cfg!(test) { 1 } else { 4_000_000 };
 
 /// Values of a table beyond which trends would have to be fitted where the rows are.
 const MOST_VALUES_WITH_TRENDS: usize = 16_000_000;
@@ -61,7 +64,7 @@ impl Gather {
                 "gather \"never\" leaves rows where they are, but {what} needs all of them in one place: set polish=\"off\" and a \
                  number for reg_lambda"
             ))),
-            _ if RootCounts::reads_rows(problem.specs.len(), problem.rows) => Ok(true),
+            _ if problem.rows.saturating_mul(problem.specs.len()) < FEW_VALUES => Ok(true),
             (Self::WhereSmall, None) => Ok(false),
             (_, Some((_, effort))) if effort::is_affordable(effort, problem, counted_rows, params) => Ok(true),
             (_, Some((what, _))) => Err(Error::Conflict(format!(

@@ -180,7 +180,7 @@ mod tests {
                     let (mass, [mean, delta]) = (response.mass(r), scorer.cell(cells.of(r)));
                     let b = if case.target[r] as usize == class { mass } else { 0.0 };
                     let along: Vec<f64> = scorer.vector(cells.of(r)).iter().map(|dz| mass * dz).collect();
-                    let rows = f64::from(response.targets.stands_for.at(r));
+                    let rows = f64::from(response.targets.stands_for(r));
                     for (column, first) in group.of(&columns) {
                         let bin = first + with_codes!(&column.codes, codes => crate::codes::column::Code::index(codes[r]));
                         let sums = StatisticsMut::of(&mut expected[bin * stride..][..stride]);

@@ -21,14 +21,14 @@ fn naive(case: &Case, scorer: &Scorer, cells: &Cells, rows: &[u32], column: &Bin
         let d = if scorer.by_norm { response.norm(r) } else { a };
         let projected: f64 = scorer.gradient_along_basis.iter().zip(&vector).map(|(v, dz)| v * d * dz).sum();
         let gradient = a * mean - response.b(r) - projected;
-        let rows = f64::from(response.targets.stands_for.at(r));
+        let rows = f64::from(response.targets.stands_for(r));
         bin.add(rows, gradient, d * curvature, vector.iter().map(|dz| d * dz));
     }
     stats
 }
 
 proptest! {
-    /// In one partition or several, which give the same bits.
+    /// In one partition or several, which give the same bits; all rows cell by cell, too.
     #[test]
     fn all_methods_match_the_definition(
         case in cases(4),
@@ -67,13 +67,18 @@ proptest! {
         for group in Group::all(&columns, &[], 1) {
             let naive = |(column, _)| naive(&case, &scorer, &cells, if whole { &all } else { &some }, column);
             let expected: Vec<f64> = group.of(&columns).flat_map(naive).collect();
+            let bits = |stats: Vec<f64>| stats.into_iter().map(f64::to_bits).collect::<Vec<u64>>();
+            if whole {
+                let table = bits(gathered.statistics_by(Method::Cells, &group));
+                prop_assert_eq!(bits(gathered.by_cell(&group)), table.clone());
+                prop_assert_eq!(bits(of_parts.by_cell(&group)), table);
+            }
             for method in [Method::Cells, Method::Vectors, Method::Rules] {
                 let found = gathered.statistics_by(method, &group);
                 prop_assert_eq!(found.len(), expected.len());
                 for (f, e) in found.iter().zip(&expected) {
                     prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{:?} {} {}", method, f, e);
                 }
-                let bits = |stats: Vec<f64>| stats.into_iter().map(f64::to_bits).collect::<Vec<u64>>();
                 prop_assert_eq!(bits(of_parts.statistics_by(method, &group)), bits(found), "{:?}", method);
             }
         }

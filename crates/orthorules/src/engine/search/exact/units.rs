@@ -147,7 +147,7 @@ impl UnitStats {
             let vector = &mut vectors[unit as usize * stride..][..stride - SHARES];
             let mass = response.mass(r);
             let weight = if scorer.by_norm { response.norm(r) } else { mass };
-            let (rows, gradient) = (f64::from(response.targets.stands_for.at(r)), mass * mean - target(r));
+            let (rows, gradient) = (f64::from(response.targets.stands_for(r)), mass * mean - target(r));
             let along = by_cell[cell].iter().map(|dz| weight * dz);
             StatisticsMut::of(vector).add(rows, gradient, weight * curvature, along);
         }

@@ -47,7 +47,7 @@ impl SharedState {
             let (cell, mass) = (self.cells.of(r), self.response.mass(r));
             let [mean, delta] = scorer.cell(cell);
             let own = if self.response.targets.b[r] == class as i64 { mass } else { 0.0 };
-            let stands_for = f64::from(self.response.targets.stands_for.at(r));
+            let stands_for = f64::from(self.response.targets.stands_for(r));
             let along = scorer.vector(cell).into_iter().map(|dz| mass * dz);
             StatisticsMut::of(&mut sums).add(stands_for, mass * mean - own, mass * delta, along);
         }
