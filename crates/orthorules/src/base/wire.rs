@@ -12,6 +12,21 @@ pub(crate) trait Wire: Sized {
     fn put(&self, to: &mut Vec<u8>);
     fn take(from: &mut Reader) -> Result<Self>;
 
+    /// Puts some, one after the other.
+    fn put_all(all: &[Self], to: &mut Vec<u8>) {
+        all.iter().for_each(|value| value.put(to));
+    }
+
+    /// Takes so many, which there are bytes for if each has one.
+    fn take_all(count: usize, from: &mut Reader) -> Result<Vec<Self>> {
+        // As much as the bytes can hold, not as much as a damaged length says.
+        let mut all = Vec::with_capacity(count.min(from.left.len() / size_of::<Self>().max(1)));
+        for _ in 0..count {
+            all.push(Self::take(from)?);
+        }
+        Ok(all)
+    }
+
     /// All of it as bytes.
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -33,6 +48,7 @@ pub(crate) struct Reader<'b> {
 }
 
 impl<'b> Reader<'b> {
+    #[inline]
     fn some(&mut self, count: usize) -> Result<&'b [u8]> {
         let (some, left) = self.left.split_at_checked(count).ok_or_else(damaged)?;
         self.left = left;
@@ -50,8 +66,17 @@ impl Wire for u8 {
         to.push(*self);
     }
 
+    #[inline]
     fn take(from: &mut Reader) -> Result<Self> {
         Ok(from.some(1)?[0])
+    }
+
+    fn put_all(all: &[Self], to: &mut Vec<u8>) {
+        to.extend_from_slice(all);
+    }
+
+    fn take_all(count: usize, from: &mut Reader) -> Result<Vec<Self>> {
+        Ok(from.some(count)?.to_vec())
     }
 }
 
@@ -96,9 +121,15 @@ impl Wire for u128 {
     }
 }
 
+/// Numbers that are written or read at once where each takes one byte, as most counts do.
+const AT_ONCE: usize = 8;
+/// The bits that say of so many bytes that a number goes on in the next one.
+const GOES_ON: u64 = u64::from_le_bytes([0x80; AT_ONCE]);
+
 macro_rules! whole {
     ($($kind:ty),*) => {
         $(impl Wire for $kind {
+            #[inline]
             fn put(&self, to: &mut Vec<u8>) {
                 let mut left = *self as u64;
                 while left >= 0x80 {
@@ -108,8 +139,50 @@ macro_rules! whole {
                 to.push(left as u8);
             }
 
+            #[inline]
             fn take(from: &mut Reader) -> Result<Self> {
-                Self::try_from(u128::take(from)?).map_err(|_| damaged())
+                match from.left {
+                    [short, left @ ..] if *short < 0x80 => {
+                        from.left = left;
+                        Ok(Self::from(*short))
+                    }
+                    _ => Self::try_from(u128::take(from)?).map_err(|_| damaged()),
+                }
+            }
+
+            fn put_all(all: &[Self], to: &mut Vec<u8>) {
+                to.reserve(all.len());
+                let (eights, others) = all.as_chunks::<AT_ONCE>();
+                for some in eights {
+                    if some.iter().fold(0, |any, &value| any | value) < 0x80 {
+                        to.extend_from_slice(&some.map(|value| value as u8));
+                    } else {
+                        some.iter().for_each(|value| value.put(to));
+                    }
+                }
+                others.iter().for_each(|value| value.put(to));
+            }
+
+            fn take_all(count: usize, from: &mut Reader) -> Result<Vec<Self>> {
+                // Each number takes a byte, and there are so many.
+                let mut all = Vec::with_capacity(count.min(from.left.len()));
+                while count - all.len() >= AT_ONCE {
+                    match from.left.split_first_chunk::<AT_ONCE>() {
+                        Some((some, left)) if u64::from_le_bytes(*some) & GOES_ON == 0 => {
+                            all.extend_from_slice(&some.map(Self::from));
+                            from.left = left;
+                        }
+                        _ => {
+                            for _ in 0..AT_ONCE {
+                                all.push(Self::take(from)?);
+                            }
+                        }
+                    }
+                }
+                while all.len() < count {
+                    all.push(Self::take(from)?);
+                }
+                Ok(all)
             }
         })*
     };
@@ -166,7 +239,7 @@ impl Wire for String {
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, to: &mut Vec<u8>) {
         self.len().put(to);
-        self.iter().for_each(|value| value.put(to));
+        T::put_all(self, to);
     }
 
     fn take(from: &mut Reader) -> Result<Self> {
@@ -174,12 +247,7 @@ impl<T: Wire> Wire for Vec<T> {
         if length > from.left.len() {
             return Err(damaged());
         }
-        // As much as the bytes can hold, not as much as a damaged length says.
-        let mut values = Self::with_capacity(length.min(from.left.len() / size_of::<T>().max(1)));
-        for _ in 0..length {
-            values.push(T::take(from)?);
-        }
-        Ok(values)
+        T::take_all(length, from)
     }
 }
 
@@ -196,7 +264,7 @@ impl<T: Wire> Wire for Arc<T> {
 impl<T: Wire> Wire for Arc<[T]> {
     fn put(&self, to: &mut Vec<u8>) {
         self.len().put(to);
-        self.iter().for_each(|value| value.put(to));
+        T::put_all(self, to);
     }
 
     fn take(from: &mut Reader) -> Result<Self> {
@@ -324,7 +392,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Everything = (Vec<(i128, u64)>, (Option<String>, (Vec<Vec<u32>>, [f64; 2])));
+    type Everything = (Vec<(i128, u64)>, (Option<String>, (Vec<Vec<u32>>, ([f64; 2], (Vec<u8>, Vec<u64>)))));
+
+    /// Runs of numbers of one byte, and others between.
+    fn mostly_short() -> impl Strategy<Value = u32> {
+        prop_oneof![20 => 0u32..0x80, 1 => any::<u32>()]
+    }
 
     proptest! {
         /// What was written is read, and no shorter message is one.
@@ -332,10 +405,12 @@ mod tests {
         fn values_come_back(
             pairs in prop::collection::vec((any::<i128>(), any::<u64>()), 0..9),
             text in prop::option::of(".{0,9}"),
-            lists in prop::collection::vec(prop::collection::vec(any::<u32>(), 0..5), 0..5),
+            lists in prop::collection::vec(prop::collection::vec(mostly_short(), 0..30), 0..5),
             numbers in prop::array::uniform2(-1e300..1e300f64),
+            raw in prop::collection::vec(any::<u8>(), 0..20),
+            long in prop::collection::vec(any::<u64>(), 0..12),
         ) {
-            let value: Everything = (pairs, (text, (lists, numbers)));
+            let value: Everything = (pairs, (text, (lists, (numbers, (raw, long)))));
             let bytes = value.bytes();
             prop_assert_eq!(&Everything::of_bytes(&bytes).unwrap(), &value);
             for end in 0..bytes.len() {
