@@ -88,7 +88,7 @@ def test_large_replies_are_put_together_by_a_worker(client, expected, monkeypatc
         return submit(self, function, *arguments, **more)
 
     monkeypatch.setattr(inside.Cluster, "_submit", watched)
-    monkeypatch.setattr(rules, "_LARGE", 0)
+    monkeypatch.setattr(inside, "_LARGE", 0)
     model = fitted("regression", client, table(), EVEN)
     assert model.to_json() == expected("regression")
     assert submitted.count("merged") >= len(model.rounds_)
@@ -198,7 +198,7 @@ def test_a_worker_may_be_killed(mortal, expected, monkeypatch, round_):
 
 
 def test_a_worker_may_be_killed_while_replies_are_merged(mortal, expected, monkeypatch):
-    monkeypatch.setattr(rules, "_ARITY", 1)
+    monkeypatch.setattr(inside, "_ARITY", 1)
     model, slowest = killed_in(mortal, monkeypatch, "regression", 6, 0.03)
     assert model.to_json() == expected("regression")
     assert slowest < 10
@@ -269,7 +269,7 @@ def test_bad_data_is_told_in_a_line(client):
 def test_without_workers_a_fit_ends_with_an_error(monkeypatch):
     # The rest of the patience is added to what is measured.
     rest = inside._PATIENCE - 3
-    monkeypatch.setattr(rules, "_PATIENCE", 3.0)
+    monkeypatch.setattr(inside, "_PATIENCE", 3.0)
     with started(1) as (cluster, client):
         ask, count = inside.Cluster.ask, [0]
 
@@ -289,7 +289,7 @@ def test_without_workers_a_fit_ends_with_an_error(monkeypatch):
 # Before it is asked for how much there is to bring, and after it.
 @pytest.mark.parametrize("when", [5, 6])
 def test_replies_that_are_lost_when_they_are_done_do_not_hang_a_fit(monkeypatch, when):
-    monkeypatch.setattr(rules, "_PATIENCE", 3.0)
+    monkeypatch.setattr(inside, "_PATIENCE", 3.0)
     with started(1) as (cluster, client):
         wait, count = inside.Cluster._wait, [0]
 
@@ -320,7 +320,7 @@ def test_an_interrupt_ends_the_fit_and_its_tasks(client, monkeypatch):
     def interrupted(self, message):
         count[0] += 1
         if count[0] == 4:
-            monkeypatch.setattr(rules, "_answer", slow)
+            monkeypatch.setattr(inside, "_answer", slow)
             when.append(time.monotonic())
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         return ask(self, message)
