@@ -240,6 +240,11 @@ mod tests {
                 prop_assert_eq!(targets.all_stand_for(), expected.all_stand_for());
                 prop_assert_eq!(&targets, &Targets { norm, stands_for: targets.stands_for.clone(), ..expected.clone() });
             }
+            if let Target::Classes(classes) = &known.target {
+                let other = TargetPlan { class: 0, ..plan.clone() }.response_of(known.clone()).unwrap();
+                let again = plan.response_of_class(other, classes).map(|response| response.targets);
+                prop_assert_eq!(again, Some(plan.response_of(known.clone()).unwrap().targets));
+            }
             let nobody = plan.response_elsewhere();
             prop_assert_eq!(nobody.has_one_mass(), whole.has_one_mass());
             prop_assert_eq!(nobody.rows(), whole.rows());

@@ -107,11 +107,12 @@ impl NodeCounter<'_> {
         let columns = group.columns().zip(group.starts().windows(2).map(|pair| pair[0]..pair[1]));
         let (mut rows, mut sums) = (vec![0; group.bins()], vec![0; group.bins()]);
         for (column, bins) in columns {
-            self.each_cell((column, &bins), &masses, |cell, few| match norms.is_empty() {
-                true => lanes.add_cell(cell, few, response.mass_unit),
-                false => lanes.add_gradients_of_cell(cell, few, response.mass_unit),
-            });
-            if !norms.is_empty() {
+            if norms.is_empty() {
+                self.each_cell((column, &bins), &masses, |cell, few| lanes.add_cell(cell, few, response.mass_unit));
+            } else {
+                self.each_cell((column, &bins), &masses, |cell, few| {
+                    lanes.add_gradients_of_cell(cell, few, response.mass_unit);
+                });
                 self.each_cell((column, &bins), &norms, |cell, few| {
                     lanes.add_weights_of_cell(cell, few, response.norm_unit);
                 });
