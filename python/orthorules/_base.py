@@ -1,4 +1,4 @@
-"""What both estimators share: parameters, data in, fitting, sizes and files."""
+"""What both estimators share: parameters, data in, fitting and sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import copy
 import inspect
 import numbers
 from collections.abc import Iterator
-from os import PathLike
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from ._evals import EvalMixin
 from ._html import HtmlMixin
 from ._look import LookMixin
 from ._progress import Progress
+from ._saved import SavedMixin
 from .exceptions import tell
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ ENGINE = (
 RENAMED = {"n_jobs": "threads", "random_state": "seed", "monotonic_cst": "monotone"}
 
 
-class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore[misc]
+class BaseRules(EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # type: ignore[misc]
     """An estimator made of rules."""
 
     _model: _native.Model
@@ -425,61 +425,7 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, BaseEstimator):  # type: ignore
         for size in range(len(self._model.sizes)):
             yield activations, size
 
-    # ---- files ----
-
-    def _current(self) -> _native.Model:
-        check_is_fitted(self)
-        return self._model if self._size == self._model.chosen else self._model.at(self._size)
-
-    def to_json(self) -> str:
-        """The model as one JSON document, the same that the command line writes."""
-        return self._current().to_json()
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the model to a file that the command line reads too: whole or not at all.
-
-        A file that is replaced keeps its mode. A link is followed; one that leads nowhere is refused.
-        """
-        self._current().save(path)
-
-    def export(
-        self,
-        to: str,
-        path: str | PathLike[str] | None = None,
-        *,
-        dialect: str | None = None,
-        table: str | None = None,
-        as_: str | None = None,
-        cases: int | None = None,
-        rules: int | None = None,
-        complexity: int | None = None,
-    ) -> str | bytes | None:
-        """The model in another system, with the same numbers and its reasons.
-
-        `to` is "python", "javascript", "c", "sql", "excel", "pmml" or "onnx". With a `path` a file is written, whole or
-        not at all; without, the text is returned, of a workbook and of ONNX the bytes. SQL takes a `dialect` ("sqlite",
-        "duckdb", "postgresql" or "spark"), the name of a `table`, and `as_`: "select" or "view". A workbook has
-        formulas for so many `cases`. Another size is named by `rules` or `complexity`, as in `at`.
-        """
-        if rules is not None and complexity is not None:
-            raise ValueError("export needs either rules or complexity, not both")
-        written = self._current().export(
-            to, dialect=dialect, table=table, form=as_, cases=cases, rules=rules, complexity=complexity
-        )
-        if path is None:
-            return written
-        _native.write_whole(path, written.encode() if isinstance(written, str) else written)
-        return None
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """The model in a file. Data frames are then matched by the names of their columns, as on the command line."""
-        return cls._of(_native.Model.load(path))
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The model of a JSON document."""
-        return cls._of(_native.Model.from_json(text))
+    # ---- from a model ----
 
     @classmethod
     def _of(cls, model: _native.Model) -> Self:

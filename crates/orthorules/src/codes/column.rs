@@ -11,7 +11,7 @@ use crate::codes::selection::{CodeSet, Selection};
 use crate::codes::wanted::{LevelSets, Wanted, with_wanted};
 use crate::data::problem::pick;
 use crate::data::table::{Kind, MISSING, Values};
-use crate::model::rule::{Condition, Operand};
+use crate::model::condition::{Condition, Operand};
 use std::ops::Range;
 
 /// Fewer rows are counted by chance.

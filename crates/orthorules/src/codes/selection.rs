@@ -6,7 +6,7 @@
 use crate::base::decimal;
 use crate::base::wire::wire;
 use crate::codes::scale::Scale;
-use crate::model::rule::{Op, Operand};
+use crate::model::condition::{Op, Operand};
 
 /// Some codes of a column. Missing values have the code after the last bin. The order of the kinds breaks ties between
 /// candidates.

@@ -164,8 +164,8 @@ impl Targets {
         self.stands_for != StandsFor::Itself
     }
 
-    /// Weights, where these are kept.
-    fn weight(&self) -> &PerRow<u64> {
+    /// Weights in units, where these are kept.
+    pub(crate) fn weight(&self) -> &PerRow<u64> {
         self.norm.as_ref().unwrap_or(&self.mass)
     }
 

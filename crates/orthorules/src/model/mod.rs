@@ -1,6 +1,7 @@
 //! The fitted model and its sizes.
 
 pub(crate) mod certificate;
+pub(crate) mod condition;
 pub mod evaluate;
 pub mod explain;
 mod file;

@@ -8,7 +8,8 @@ use crate::base::error::{Error, Result};
 use crate::data::outline::Outline;
 use crate::data::table::Kind;
 use crate::model::Model;
-use crate::model::rule::{Op, Rule, Sense};
+use crate::model::condition::{Op, Sense};
+use crate::model::rule::Rule;
 use crate::params::Monotone;
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@
 //! all rows of the node, is worth nothing and takes part. Where neighbouring thresholds are further apart than `reach` rows, as on all larger tables, scores stay as they are.
 
 use super::candidate::{Candidate, rounded};
-use crate::model::rule::Op;
+use crate::model::condition::Op;
 
 /// Replaces the scores of the comparisons among `candidates`, children of one node along one column in the order of
 /// [`children`](super::candidate::children): for each comparison by growing coverage.

@@ -2,7 +2,8 @@
 
 use super::NEAR;
 use crate::data::table::{Column, Values};
-use crate::model::rule::{Condition, Operand, Rule};
+use crate::model::condition::{Condition, Operand};
+use crate::model::rule::Rule;
 use crate::model::trend::Trend;
 use std::collections::HashMap;
 
@@ -86,7 +87,7 @@ impl<'a> RuleMatcher<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::rule::Op;
+    use crate::model::condition::Op;
 
     #[test]
     fn alike_means_the_same_comparison_and_a_near_threshold() {

@@ -157,7 +157,7 @@ fn bins(problem: &Problem, response: &Response, numbers: &[i64], column: &Binned
     let weight = |row: usize| match problem.weight {
         // Weights that are numbers of rows count as such.
         _ if several => u64::from(targets.stands_for(row)),
-        Some(_) => targets.norm.as_ref().unwrap_or(&targets.mass).at(row),
+        Some(_) => targets.weight().at(row),
         None => 1,
     };
     with_codes!(&column.codes, codes => {

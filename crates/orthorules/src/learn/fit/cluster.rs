@@ -52,12 +52,12 @@ pub struct Partition {
     source: Option<OpenSource>,
     /// How targets were read, and these, until it is known what is fitted to them.
     targets: Option<(Vec<u8>, KnownRows)>,
-    held: Option<Coded>,
+    held: Option<CodedRows>,
 }
 
 /// Rows as codes.
 #[derive(Debug)]
-struct Coded {
+struct CodedRows {
     /// How they were made, and how targets are read.
     plan: Vec<u8>,
     roles: Vec<u8>,
@@ -161,7 +161,7 @@ impl Partition {
     }
 
     /// The rows as codes, to be put back.
-    fn coded(&mut self, plan: &[u8]) -> Result<Coded> {
+    fn coded(&mut self, plan: &[u8]) -> Result<CodedRows> {
         if let Some(coded) = self.held.take_if(|coded| coded.plan == plan) {
             return Ok(coded);
         }
@@ -173,11 +173,11 @@ impl Partition {
         self.targets(&roles)?;
         let rows = Held::new(codes.encode(&source, (self.number, &self.stamp), false)?.0);
         self.source = None;
-        Ok(Coded { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, classes: None, rows })
+        Ok(CodedRows { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, classes: None, rows })
     }
 
     /// Makes rows ready for what is fitted. Targets are of no more use then but for their classes, if each of several has its turn.
-    fn aimed(&mut self, coded: &mut Coded, aim: &TargetPlan) -> Result<()> {
+    fn aimed(&mut self, coded: &mut CodedRows, aim: &TargetPlan) -> Result<()> {
         if coded.rows.aims_at(aim) {
             return Ok(());
         }
@@ -342,7 +342,7 @@ pub fn fit_partitions(
     let mut subject = survey.subject(&known, roles)?;
     let (loss, classes) = (subject.outline.task.loss(), subject.outline.classes.len());
     let facts = TargetFacts::new(loss, classes, subject.facts.clone(), subject.outline.is_exposed());
-    let mut targets = Targets { facts, plan: subject.plan.bytes() };
+    let mut targets = TargetSurvey { facts, plan: subject.plan.bytes() };
     let places = survey.places(cutting.max_bins == MaxBins::Exact);
     let sample = if places.is_empty() {
         None
@@ -397,7 +397,7 @@ impl Whole<'_> {
     }
 
     /// A fit that asks; what there is to say of the rows, and how many nodes were searched.
-    fn fit_elsewhere(&self, mut targets: Targets) -> Result<(Fitted, Vec<Warning>, usize)> {
+    fn fit_elsewhere(&self, mut targets: TargetSurvey) -> Result<(Fitted, Vec<Warning>, usize)> {
         let (plan, question) = (self.plan.bytes(), targets.question());
         let Reply::Encoded(coded, answer) = sent(self.trip, &Message::Encode(plan.clone(), question.clone()))? else {
             return Err(damaged());
@@ -439,12 +439,12 @@ impl Whole<'_> {
 }
 
 /// What is found out about targets, with how they are read.
-struct Targets {
+struct TargetSurvey {
     facts: TargetFacts,
     plan: Vec<u8>,
 }
 
-impl Targets {
+impl TargetSurvey {
     fn question(&self) -> Option<TargetQuestion> {
         self.facts.question().map(|question| (self.plan.clone(), question))
     }

@@ -2,7 +2,7 @@
 
 use crate::base::simd::vectorised;
 use crate::data::table::{MISSING, Values};
-use crate::model::rule::Test;
+use crate::model::condition::Test;
 
 /// Rows of a block.
 pub(super) const ROWS_IN_A_BLOCK: usize = 1024;

@@ -4,7 +4,7 @@ use super::bits::{self, Bits, WORDS};
 use crate::base::error::{Error, Result};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{Column, Kind, MISSING, Table, Values};
-use crate::model::rule::{Condition, ConditionKey, Test};
+use crate::model::condition::{Condition, ConditionKey, Test};
 use crate::model::trend::Trend;
 use crate::model::{Model, Size};
 use std::borrow::Cow;

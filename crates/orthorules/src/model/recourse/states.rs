@@ -4,7 +4,7 @@ use super::Given;
 use crate::base::decimal::plain;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
-use crate::model::rule::{Condition, Op, Operand};
+use crate::model::condition::{Condition, Op, Operand};
 use crate::model::trend::Trend;
 
 /// One end of an interval.
