@@ -7,11 +7,14 @@
 
 use crate::engine::count::root::RootCounts;
 use crate::engine::search::{Found, rounded};
-use crate::learn::boosting::{Boosting, Path, State, certificate};
+use crate::learn::boosting::Path;
 use crate::learn::enough::Grown;
+use crate::learn::kind::Newest;
 use crate::learn::known::Known;
 use crate::learn::polish;
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::{Setup, certificate};
+use crate::learn::state::State;
 use crate::model::Size;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -54,9 +57,9 @@ struct Refitted<'e> {
 
 impl BestPath {
     /// From the constant model on.
-    pub(crate) fn new(boosting: &Boosting, constant: &State) -> Self {
-        let train_risk = constant.size(boosting.response).train_risk;
-        let root = Known::root_of_constant(boosting, constant);
+    pub(crate) fn new(setup: &Setup, constant: &State) -> Self {
+        let train_risk = constant.size(setup.response).train_risk;
+        let root = Known::root_of_constant(setup, constant);
         Self { waiting: BTreeMap::new(), root, constant: constant.risk, train_risk }
     }
 
@@ -71,15 +74,15 @@ impl BestPath {
     }
 
     /// Looks for the best rule of each length to add to an ensemble.
-    fn extend(&mut self, boosting: &Boosting, from: &Rc<Known>, seconds: &mut Seconds) {
-        if boosting.observer.stop() {
+    fn extend(&mut self, setup: &Setup, from: &Rc<Known>, seconds: &mut Seconds) {
+        if setup.observer.stop() {
             return;
         }
         let started = Instant::now();
-        let rules = from.rules_up_to(boosting, boosting.params.max_complexity).rules;
+        let rules = from.rules_up_to(setup, setup.params.max_complexity).rules;
         let searched = started.elapsed().as_secs_f64();
         seconds.search += searched;
-        for found in rules.into_iter().filter(|_| !boosting.observer.stop()) {
+        for found in rules.into_iter().filter(|_| !setup.observer.stop()) {
             let complexity = from.state.complexity + found.complexity();
             let extension = Extension { from: Rc::clone(from), found, searched };
             self.waiting.entry(complexity).or_default().push(extension);
@@ -90,43 +93,38 @@ impl BestPath {
     fn is_hopeless(&self, refitted: &Refitted, now: &State) -> bool {
         let before = self.gain(&refitted.by.from.state);
         let (found, needed) = (self.gain(&refitted.state) - before, self.gain(now) - before);
-        refitted.state.is_rough && needed > FAR_MORE * found
+        refitted.state.kind.is_rough() && needed > FAR_MORE * found
     }
 
     /// The extension that leads to the least risk; ties go to the earlier one. Nothing if it cannot be better than `now`.
-    fn least_risk<'e>(
-        &self,
-        boosting: &Boosting,
-        extensions: &'e mut [Extension],
-        now: &State,
-    ) -> Option<Refitted<'e>> {
+    fn least_risk<'e>(&self, setup: &Setup, extensions: &'e mut [Extension], now: &State) -> Option<Refitted<'e>> {
         extensions.sort_by(|a, b| self.promise(b).total_cmp(&self.promise(a)));
         let mut best: Option<Refitted> = None;
         for by in extensions.iter().take(REFITTED) {
             let rival = best.as_ref().map_or(f64::INFINITY, |best| best.state.risk);
-            let (state, moved_to) = by.from.state_trying(&by.found, boosting, rival);
+            let (state, moved_to) = by.from.state_trying(&by.found, setup, rival);
             if best.as_ref().is_none_or(|b| rounded(self.gain(&state)) > rounded(self.gain(&b.state))) {
                 best = Some(Refitted { state, moved_to, by });
             }
         }
         best = best.filter(|best| !self.is_hopeless(best, now));
         if let Some(best) = &mut best {
-            best.state.settle((&best.by.found, &best.moved_to), boosting);
+            best.state.settle(Newest { found: &best.by.found, moved_to: &best.moved_to }, setup);
         }
         best
     }
 
     /// The best ensemble of the least complexity at which there is a better one than `now`.
-    fn next_better(&mut self, boosting: &Boosting, now: &State, polishing: &mut f64) -> Option<(State, Size)> {
+    fn next_better(&mut self, setup: &Setup, now: &State, polishing: &mut f64) -> Option<(State, Size)> {
         loop {
             let (_, mut extensions) = self.waiting.pop_first()?;
-            let Some(best) = self.least_risk(boosting, &mut extensions, now) else { continue };
-            let size = best.state.size(boosting.response);
-            if self.pays(boosting, (&best.state, &size), now) {
-                let certificate = certificate(&best.by.found, boosting.response, best.by.searched);
-                boosting.observer.searched(boosting.class, &certificate);
-                let Known { state, root } = polish::polished(boosting, best.known(boosting), now.complexity, polishing);
-                let size = state.size(boosting.response);
+            let Some(best) = self.least_risk(setup, &mut extensions, now) else { continue };
+            let size = best.state.size(setup.response);
+            if self.pays(setup, (&best.state, &size), now) {
+                let certificate = certificate(&best.by.found, setup.response, best.by.searched);
+                setup.observer.searched(setup.class, &certificate);
+                let Known { state, root } = polish::polished(setup, best.known(setup), now.complexity, polishing);
+                let size = state.size(setup.response);
                 self.root = root;
                 self.train_risk = size.train_risk;
                 return Some((state, size));
@@ -136,27 +134,27 @@ impl BestPath {
 
     /// Whether an ensemble is better than one of less complexity. Whoever pays with complexity gets a lower risk, with the
     /// penalty and without it.
-    fn pays(&self, boosting: &Boosting, larger: (&State, &Size), smaller: &State) -> bool {
+    fn pays(&self, setup: &Setup, larger: (&State, &Size), smaller: &State) -> bool {
         let ((state, size), gain) = (larger, self.gain(larger.0));
         let grown = Grown {
             rules: state.rules.len(),
             complexity: state.complexity,
-            cells: state.cells.len() + state.trends.len(),
+            cells: state.groups(),
             newest: gain - self.gain(smaller),
             all: gain,
         };
         rounded(gain) > rounded(self.gain(smaller))
             && size.train_risk <= self.train_risk
-            && grown.is_worth_it(boosting.params)
+            && grown.is_worth_it(setup.params)
     }
 }
 
 impl Path for BestPath {
-    fn next(&mut self, boosting: &Boosting, now: State, seconds: &mut Seconds) -> Option<(State, Size)> {
+    fn next(&mut self, setup: &Setup, now: State, seconds: &mut Seconds) -> Option<(State, Size)> {
         let now = Rc::new(Known { state: now, root: self.root.take() });
-        self.extend(boosting, &now, seconds);
+        self.extend(setup, &now, seconds);
         let (started, mut polishing) = (Instant::now(), 0.0);
-        let next = self.next_better(boosting, &now.state, &mut polishing);
+        let next = self.next_better(setup, &now.state, &mut polishing);
         seconds.search += polishing;
         seconds.refit += (started.elapsed().as_secs_f64() - polishing).max(0.0);
         next
@@ -165,8 +163,8 @@ impl Path for BestPath {
 
 impl Refitted<'_> {
     /// The ensemble with what is known of all rows now that the rule was added.
-    fn known(self, boosting: &Boosting) -> Known {
-        let root = self.by.from.root_with(&self.by.found, (&self.state, &self.moved_to), boosting);
+    fn known(self, setup: &Setup) -> Known {
+        let root = self.by.from.root_with(&self.by.found, (&self.state, &self.moved_to), setup);
         Known { state: self.state, root }
     }
 }

@@ -1,5 +1,6 @@
 //! From a problem to a model: the fit, its paths, cross-validation, the bootstrap and SIRUS.
 
+mod assemble;
 pub(crate) mod best_path;
 pub(crate) mod boosting;
 pub(crate) mod bootstrap;
@@ -8,12 +9,14 @@ pub(crate) mod effort;
 pub(crate) mod enough;
 pub(crate) mod fit;
 pub(crate) mod fitted;
+pub(crate) mod kind;
 pub(crate) mod known;
 pub(crate) mod nested;
 pub(crate) mod one;
 mod polish;
-pub(crate) mod round;
 pub(crate) mod seconds;
+pub(crate) mod setup;
 mod share;
 pub(crate) mod sirus;
+pub(crate) mod state;
 pub(crate) mod watch;

@@ -4,10 +4,12 @@
 
 use crate::engine::count::root::RootCounts;
 use crate::engine::search::{Found, score};
-use crate::learn::boosting::{Boosting, Path, State, certificate};
+use crate::learn::boosting::Path;
 use crate::learn::enough::Grown;
-use crate::learn::round::searched;
+use crate::learn::kind::Newest;
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::{Setup, certificate};
+use crate::learn::state::State;
 use crate::model::rule::Rule;
 use crate::model::{Size, Status};
 use crate::params::Update;
@@ -16,7 +18,7 @@ use std::time::Instant;
 /// A source of candidates.
 pub(crate) trait Candidates {
     /// The rule of at most `max_length` conditions to add to `state`, if there is one.
-    fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)>;
+    fn best(&mut self, setup: &Setup, state: &State, max_length: usize) -> Option<(Found, Rule)>;
 
     /// What to add where the best does not help.
     fn second(&mut self) -> Option<(Found, Rule)> {
@@ -24,7 +26,7 @@ pub(crate) trait Candidates {
     }
 
     /// Learns that the rule became part of `state`, and where its rows went, cell by cell.
-    fn added(&mut self, _boosting: &Boosting, _state: &State, _found: Found, _moved_to: &[u32]) {}
+    fn added(&mut self, _boosting: &Setup, _state: &State, _found: Found, _moved_to: &[u32]) {}
 }
 
 /// A path whose every size adds one rule to the one before.
@@ -42,21 +44,21 @@ impl<C: Candidates> Nested<C> {
 }
 
 impl<C: Candidates> Path for Nested<C> {
-    fn next(&mut self, boosting: &Boosting, state: State, seconds: &mut Seconds) -> Option<(State, Size)> {
-        let (params, observer) = (boosting.params, boosting.observer);
+    fn next(&mut self, setup: &Setup, state: State, seconds: &mut Seconds) -> Option<(State, Size)> {
+        let (params, observer) = (setup.params, setup.observer);
         let left = params.max_complexity.saturating_sub(state.complexity);
         if state.rules.len() >= params.max_rules || left < 2 || observer.stop() {
             return None;
         }
         let started = Instant::now();
-        let found = self.candidates.best(boosting, &state, left - 1);
+        let found = self.candidates.best(setup, &state, left - 1);
         let elapsed = started.elapsed().as_secs_f64();
         seconds.search += elapsed;
         let (found, rule) = found?;
-        observer.searched(boosting.class, &certificate(&found, boosting.response, elapsed));
+        observer.searched(setup.class, &certificate(&found, setup.response, elapsed));
         let second = self.candidates.second().map(|second| (second, state.clone()));
-        match (self.add(boosting, state, (found, rule), seconds), second) {
-            (None, Some((second, state))) => self.add(boosting, state, second, seconds),
+        match (self.add(setup, state, (found, rule), seconds), second) {
+            (None, Some((second, state))) => self.add(setup, state, second, seconds),
             (next, _) => next,
         }
     }
@@ -66,31 +68,31 @@ impl<C: Candidates> Nested<C> {
     /// The ensemble with a rule more, if that helps.
     fn add(
         &mut self,
-        boosting: &Boosting,
+        setup: &Setup,
         mut state: State,
         (found, rule): (Found, Rule),
         seconds: &mut Seconds,
     ) -> Option<(State, Size)> {
         let (started, before) = (Instant::now(), state.risk);
-        let moved_to = state.add(&found, rule, boosting);
+        let moved_to = state.add(&found, rule, setup);
         seconds.refit += started.elapsed().as_secs_f64();
-        if !self.helps(&state, before, boosting) {
+        if !self.helps(&state, before, setup) {
             return None;
         }
-        self.candidates.added(boosting, &state, found, &moved_to);
-        let size = state.size(boosting.response);
+        self.candidates.added(setup, &state, found, &moved_to);
+        let size = state.size(setup.response);
         Some((state, size))
     }
 
     /// Whether the newest rule of an ensemble lowers the regularised risk, which was `before`, as it should.
-    fn helps(&self, state: &State, before: f64, boosting: &Boosting) -> bool {
-        let (params, newest) = (boosting.params, before - state.risk);
+    fn helps(&self, state: &State, before: f64, setup: &Setup) -> bool {
+        let (params, newest) = (setup.params, before - state.risk);
         // A closed-form step may overshoot and recover later, if there is one; every other update must pay for its rule.
         let helps = match params.update {
-            Update::Newton => state.weights.status == Status::Step,
-            Update::Corrective | Update::Stagewise => newest > boosting.response.total_weight * f64::EPSILON,
+            Update::Newton => state.kind.weights()[0].status == Status::Step,
+            Update::Corrective | Update::Stagewise => newest > setup.response.total_weight * f64::EPSILON,
         };
-        let (rules, complexity, cells) = (state.rules.len(), state.complexity, state.cells.len() + state.trends.len());
+        let (rules, complexity, cells) = (state.rules.len(), state.complexity, state.groups());
         let grown = Grown { rules, complexity, cells, newest, all: self.constant - state.risk };
         helps && grown.is_worth_it(params)
     }
@@ -105,29 +107,29 @@ pub(crate) struct FromSearch {
 }
 
 impl FromSearch {
-    pub(crate) fn new(boosting: &Boosting, constant: &State) -> Self {
+    pub(crate) fn new(setup: &Setup, constant: &State) -> Self {
         // Not for exact search, whose last rule is rarely the last one that was looked below.
-        Self { root: (!boosting.params.exact).then(|| boosting.root_counts(constant)), second: None }
+        Self { root: if setup.params.exact { None } else { constant.root_counts(setup) }, second: None }
     }
 }
 
 impl Candidates for FromSearch {
-    fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
+    fn best(&mut self, setup: &Setup, state: &State, max_length: usize) -> Option<(Found, Rule)> {
         // The method itself has a lifetime that is not general enough.
         #[allow(clippy::redundant_closure_for_method_calls)]
         let (mut query, trend) =
-            searched(boosting, state, self.root.as_ref(), max_length, |searcher| searcher.best_query());
+            state.searched(setup, self.root.as_ref(), max_length, |searcher| searcher.best_query());
         // A search that was told to stop has not seen every column. An exact one says by its gap what it missed.
-        if boosting.units.is_none() && boosting.observer.stop() {
+        if setup.units.is_none() && setup.observer.stop() {
             return None;
         }
-        query.iter_mut().for_each(|found| boosting.select_all(state, found));
-        let score = |found: &Found| score(found.value, found.complexity() - 1, boosting.params.length_penalty);
+        query.iter_mut().for_each(|found| state.select_all(setup, found));
+        let score = |found: &Found| score(found.value, found.complexity() - 1, setup.params.length_penalty);
         let mut found: Vec<Found> = query.into_iter().chain(trend).collect();
         // Of equal ones the rule comes first.
         found.sort_by(|a, b| score(b).total_cmp(&score(a)));
         let with_rule = |found: Found| {
-            let rule = boosting.rule_of(&found);
+            let rule = setup.rule_of(&found);
             (found, rule)
         };
         let mut found = found.into_iter().map(with_rule);
@@ -140,10 +142,10 @@ impl Candidates for FromSearch {
         self.second.take()
     }
 
-    fn added(&mut self, boosting: &Boosting, state: &State, found: Found, moved_to: &[u32]) {
+    fn added(&mut self, setup: &Setup, state: &State, found: Found, moved_to: &[u32]) {
         let root = self.root.take();
-        let root = root.and_then(|root| root.not_outgrown(state.cells.len(), &boosting.rows, boosting.columns));
-        self.root = root.and_then(|root| boosting.follow(root, state, &found, moved_to));
+        let root = root.and_then(|root| root.not_outgrown(state.cells.len(), &setup.rows, setup.columns));
+        self.root = root.and_then(|root| state.follow(root, Newest { found: &found, moved_to }, setup));
         found.rows.give();
     }
 }

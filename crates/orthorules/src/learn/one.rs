@@ -16,10 +16,12 @@ use crate::engine::rows::ask::{Cluster, Elsewhere};
 use crate::engine::target_facts::TargetFacts;
 use crate::engine::trend::{TrendColumn, numbers_of, trend_columns};
 use crate::learn::best_path::BestPath;
-use crate::learn::boosting::{Boosting, State};
+use crate::learn::boosting::along;
 use crate::learn::fitted::Fitted;
 use crate::learn::nested::{FromSearch, Nested};
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::Setup;
+use crate::learn::state::State;
 use crate::learn::watch::{TimeLimits, Watch};
 use crate::learn::{share, sirus};
 use crate::model::observer::Observer;
@@ -145,10 +147,10 @@ impl<'p> Binned<'p> {
             let deadline = limits.map(|l| l.exact);
             let classes: &[String] = if shared { &problem.classes } else { &[] };
             let trends = self.trends.clone();
-            let boosting = Boosting::new(response, columns, params, &watch);
-            let rows = elsewhere.clone().unwrap_or_else(|| boosting.rows.clone());
-            let boosting = Boosting { class: name, classes, deadline, rows, trends, ..boosting };
-            let ensembles = along_its_path(&boosting, seconds);
+            let setup = Setup::new(response, columns, params, &watch);
+            let rows = elsewhere.clone().unwrap_or_else(|| setup.rows.clone());
+            let setup = Setup { class: name, classes, deadline, rows, trends, ..setup };
+            let ensembles = along_its_path(&setup, seconds);
             if watch.was_late() {
                 observer.out_of_time(name);
             }
@@ -186,14 +188,14 @@ fn remark(column: &BinnedColumn, spec: &ColumnSpec) -> Option<Warning> {
 }
 
 /// A fit along the path that the parameters ask for.
-pub(crate) fn along_its_path(boosting: &Boosting, seconds: &mut Seconds) -> Vec<Ensemble> {
-    let constant = State::constant(boosting);
-    match boosting.params.path {
+pub(crate) fn along_its_path(setup: &Setup, seconds: &mut Seconds) -> Vec<Ensemble> {
+    let constant = State::constant(setup);
+    match setup.params.path {
         PathKind::Nested => {
-            let path = Nested::new(FromSearch::new(boosting, &constant), &constant);
-            boosting.along(path, constant, seconds)
+            let path = Nested::new(FromSearch::new(setup, &constant), &constant);
+            along(setup, path, constant, seconds)
         }
-        PathKind::Best => boosting.along(BestPath::new(boosting, &constant), constant, seconds),
+        PathKind::Best => along(setup, BestPath::new(setup, &constant), constant, seconds),
     }
 }
 

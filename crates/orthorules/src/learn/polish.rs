@@ -5,8 +5,10 @@
 //! regularised risk by more than chance would: on a small table some rule always looks a little better.
 
 use crate::engine::search::{Found, rounded};
-use crate::learn::boosting::{Boosting, State, certificate};
+use crate::learn::kind::Newest;
 use crate::learn::known::{Known, Searched};
+use crate::learn::setup::{Setup, certificate};
+use crate::learn::state::State;
 use crate::model::rule::Rule;
 use crate::params::Polish;
 use std::rc::Rc;
@@ -23,8 +25,8 @@ const BEYOND_CHANCE: f64 = 4.0;
 
 /// The ensemble `now`, which has just got its last rule, with better rules in place of some; its complexity stays above `least`.
 /// Seconds are those of the searches.
-pub(crate) fn polished(boosting: &Boosting, now: Known, least: usize, seconds: &mut f64) -> Known {
-    let (count, rounds) = match boosting.params.polish {
+pub(crate) fn polished(setup: &Setup, now: Known, least: usize, seconds: &mut f64) -> Known {
+    let (count, rounds) = match setup.params.polish {
         Polish::Off => return now,
         Polish::Light => (LEAST_USEFUL, 1),
         Polish::Full => (usize::MAX, MOST_ROUNDS),
@@ -34,13 +36,13 @@ pub(crate) fn polished(boosting: &Boosting, now: Known, least: usize, seconds: &
     for round in 0..rounds {
         // The rule that was just added is the best that the search finds beside the others.
         let newest = now.state.rules.last().filter(|_| round == 0).map(Rc::clone);
-        let tried = least_useful(boosting, &now.state, count, newest.as_ref());
+        let tried = least_useful(setup, &now.state, count, newest.as_ref());
         let mut changed = false;
         for rule in tried {
-            if boosting.observer.stop() {
+            if setup.observer.stop() {
                 return now;
             }
-            if let Some(better) = replaced(boosting, &now, &rule, least) {
+            if let Some(better) = replaced(setup, &now, &rule, least) {
                 now = better;
                 changed = true;
             }
@@ -54,8 +56,8 @@ pub(crate) fn polished(boosting: &Boosting, now: Known, least: usize, seconds: &
 }
 
 /// The least useful rules of an ensemble but one, the least useful first; of equals the newer one comes first.
-fn least_useful(boosting: &Boosting, state: &State, count: usize, spared: Option<&Rc<Rule>>) -> Vec<Rc<Rule>> {
-    let useful: Vec<f64> = state.usefulness(boosting).into_iter().map(|useful| rounded(useful.max(0.0))).collect();
+fn least_useful(setup: &Setup, state: &State, count: usize, spared: Option<&Rc<Rule>>) -> Vec<Rc<Rule>> {
+    let useful: Vec<f64> = state.usefulness(setup).into_iter().map(|useful| rounded(useful.max(0.0))).collect();
     let mut order: Vec<usize> = (0..useful.len()).collect();
     order.sort_by(|&a, &b| useful[a].total_cmp(&useful[b]).then(b.cmp(&a)));
     let rules = order.into_iter().map(|k| &state.rules[k]);
@@ -63,12 +65,12 @@ fn least_useful(boosting: &Boosting, state: &State, count: usize, spared: Option
 }
 
 /// The ensemble with the best rule that the search finds in place of `rule`, if it is better beyond chance.
-fn replaced(boosting: &Boosting, now: &Known, rule: &Rc<Rule>, least: usize) -> Option<Known> {
+fn replaced(setup: &Setup, now: &Known, rule: &Rc<Rule>, least: usize) -> Option<Known> {
     let k = now.state.rules.iter().position(|known| Rc::ptr_eq(known, rule))?;
-    let dropped = now.without(k, boosting);
+    let dropped = now.without(k, setup)?;
     let started = Instant::now();
-    let Searched { rules, noise } = dropped.rules_up_to(boosting, now.state.complexity);
-    if boosting.observer.stop() {
+    let Searched { rules, noise } = dropped.rules_up_to(setup, now.state.complexity);
+    if setup.observer.stop() {
         return None;
     }
     let elapsed = started.elapsed().as_secs_f64();
@@ -78,19 +80,19 @@ fn replaced(boosting: &Boosting, now: &Known, rule: &Rc<Rule>, least: usize) -> 
     for found in rules.into_iter().filter(|found| dropped.state.complexity + found.complexity() > least) {
         // For squared loss the promise is kept to the last digit, so that others need not be fitted.
         let promised = dropped.state.risk - 0.5 * found.value * found.value;
-        if boosting.response.loss.is_quadratic() && !enough(promised) {
+        if setup.response.loss.is_quadratic() && !enough(promised) {
             continue;
         }
         let rival = best.as_ref().map_or(f64::INFINITY, |(_, best, _)| best.risk);
-        let (state, moved_to) = dropped.state_trying(&found, boosting, rival);
+        let (state, moved_to) = dropped.state_trying(&found, setup, rival);
         if enough(state.risk) && best.as_ref().is_none_or(|(_, best, _)| state.risk < best.risk) {
             best = Some((found, state, moved_to));
         }
     }
     let (found, mut state, moved_to) = best?;
-    state.settle((&found, &moved_to), boosting);
-    boosting.observer.searched(boosting.class, &certificate(&found, boosting.response, elapsed));
-    let root = dropped.root_with(&found, (&state, &moved_to), boosting);
+    state.settle(Newest { found: &found, moved_to: &moved_to }, setup);
+    setup.observer.searched(setup.class, &certificate(&found, setup.response, elapsed));
+    let root = dropped.root_with(&found, (&state, &moved_to), setup);
     Some(Known { state, root })
 }
 
@@ -115,19 +117,22 @@ mod tests {
     fn never_worse(response: &Response, columns: &[crate::codes::column::BinnedColumn], params: &Checked) {
         let mut plain = params.clone();
         plain.polish = Polish::Off;
-        let boosting = Boosting::new(response, columns, &plain, &Silent);
-        let polishing = Boosting::new(response, columns, params, &Silent);
-        let mut state = State::constant(&boosting);
-        let mut path = BestPath::new(&boosting, &state);
+        let setup = Setup::new(response, columns, &plain, &Silent);
+        let polishing = Setup::new(response, columns, params, &Silent);
+        let mut state = State::constant(&setup);
+        let mut path = BestPath::new(&setup, &state);
         let mut seconds = Seconds::default();
-        while let Some((next, _)) = path.next(&boosting, state, &mut seconds) {
+        while let Some((next, _)) = path.next(&setup, state, &mut seconds) {
             let (before, complexity) = (next.risk, next.complexity);
             let known = Known { state: next.clone(), root: None };
             let Known { state: better, .. } = polished(&polishing, known, 0, &mut 0.0);
             assert!(better.risk <= before, "{} {before}", better.risk);
             assert!(better.complexity <= complexity);
             assert_eq!(better.complexity, better.rules.iter().map(|rule| rule.complexity()).sum::<usize>());
-            assert_eq!((better.rules.len(), better.weights.rules.len()), (better.cells.rules(), better.cells.rules()));
+            assert_eq!(
+                (better.rules.len(), better.kind.weights()[0].rules.len()),
+                (better.cells.rules(), better.cells.rules())
+            );
             state = next;
         }
     }

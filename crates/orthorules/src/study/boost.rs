@@ -1,4 +1,4 @@
-//! Boosting as experiments need it: from rules that are given, and with the query of all rows among the candidates.
+//! Setup as experiments need it: from rules that are given, and with the query of all rows among the candidates.
 
 use crate::base::error::Result;
 use crate::base::threads::on_threads;
@@ -11,10 +11,12 @@ use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::{Statistics, StatisticsMut};
 use crate::engine::search::Found;
-use crate::learn::boosting::{Boosting, State};
+use crate::learn::boosting::along;
 use crate::learn::nested::{Candidates, Nested};
 use crate::learn::one::model;
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::Setup;
+use crate::learn::state::State;
 use crate::model::Model;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
@@ -36,10 +38,10 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
     let response = &Response::new(problem, 1);
     let columns = &binning::bin(&problem.features, None, params.cutting(), &params.cuts);
     let ensembles = on_threads(Some(params.threads), || {
-        let boosting = Boosting::new(response, columns, params, observer);
-        let constant = State::constant(&boosting);
+        let setup = Setup::new(response, columns, params, observer);
+        let constant = State::constant(&setup);
         let varied = Varied { variant, features: &problem.features };
-        boosting.along(Nested::new(varied, &constant), constant, &mut Seconds::default())
+        along(&setup, Nested::new(varied, &constant), constant, &mut Seconds::default())
     })?;
     Ok(model(&problem.outline(), columns, ensembles, params))
 }
@@ -51,20 +53,20 @@ struct Varied<'a> {
 }
 
 impl Candidates for Varied<'_> {
-    fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
-        let response = boosting.response;
+    fn best(&mut self, setup: &Setup, state: &State, max_length: usize) -> Option<(Found, Rule)> {
+        let response = setup.response;
         if let Some(given) = self.variant.given.get(state.rules.len()) {
             let rows = Selected::single(rows_of(given, self.features, response.rows()));
             return Some((Found { rows, ..Found::default() }, given.clone()));
         }
-        let scorer = &Scorer::new(response, &state.cells, &state.weights, boosting.params);
-        let mut found = boosting.searcher(&state.cells, scorer, max_length).best_query();
+        let scorer = &Scorer::new(response, &state.cells, &state.kind.weights()[0], setup.params);
+        let mut found = setup.searcher(&state.cells, scorer, max_length).best_query();
         let taken = state.rules.iter().any(|rule| rule.conditions.is_empty());
         if self.variant.whole && !taken {
-            found = better(found, scorer, &state.cells, (&boosting.rows, response));
+            found = better(found, scorer, &state.cells, (&setup.rows, response));
         }
         let found = found?;
-        let rule = boosting.rule_of(&found);
+        let rule = setup.rule_of(&found);
         Some((found, rule))
     }
 }

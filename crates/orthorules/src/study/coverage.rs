@@ -8,9 +8,11 @@ use crate::data::problem::Problem;
 use crate::engine::response::Response;
 use crate::engine::score::Scorer;
 use crate::engine::search::Found;
-use crate::learn::boosting::{Boosting, State};
+use crate::learn::boosting::along;
 use crate::learn::nested::{Candidates, Nested};
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::Setup;
+use crate::learn::state::State;
 use crate::model::rule::Rule;
 use crate::params::Params;
 
@@ -47,28 +49,28 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     let orthogonal = &check(orthogonal)?;
     let response = &Response::new(problem, 1);
     let columns = &binning::bin(&problem.features, None, own.cutting(), &own.cuts);
-    let [own, orthogonal] = [&own, orthogonal].map(|params| Boosting::new(response, columns, params, &Silent));
+    let [own, orthogonal] = [&own, orthogonal].map(|params| Setup::new(response, columns, params, &Silent));
     let constant = State::constant(&own);
     let mut candidates = Compared { orthogonal, how: compared, coverages: Vec::new() };
-    own.along(Nested::new(&mut candidates, &constant), constant, &mut Seconds::default());
+    along(&own, Nested::new(&mut candidates, &constant), constant, &mut Seconds::default());
     Ok(candidates.coverages)
 }
 
 /// Candidates of one objective, beside those of another.
 struct Compared<'a> {
-    orthogonal: Boosting<'a>,
+    orthogonal: Setup<'a>,
     how: Comparison,
     coverages: Vec<Coverage>,
 }
 
 impl Candidates for &mut Compared<'_> {
-    fn best(&mut self, own: &Boosting, state: &State, _max_length: usize) -> Option<(Found, Rule)> {
+    fn best(&mut self, own: &Setup, state: &State, _max_length: usize) -> Option<(Found, Rule)> {
         let Comparison { whole, projected, .. } = self.how;
         let (rows, response) = (&own.rows, own.response);
-        let search = |boosting: &Boosting| -> Option<Found> {
-            let scorer = Scorer::new(response, &state.cells, &state.weights, boosting.params);
+        let search = |setup: &Setup| -> Option<Found> {
+            let scorer = Scorer::new(response, &state.cells, &state.kind.weights()[0], setup.params);
             let scorer = &if projected { scorer } else { scorer.unprojected() };
-            let found = boosting.searcher(&state.cells, scorer, usize::MAX).best_query();
+            let found = setup.searcher(&state.cells, scorer, usize::MAX).best_query();
             if whole { better(found, scorer, &state.cells, (rows, response)) } else { found }
         };
         let next = search(own)?;
@@ -96,10 +98,10 @@ mod tests {
             Problem::new(generate::friedman1(200, 5), &Roles { target: "y".into(), ..Roles::default() }).unwrap();
         let compared = Comparison { rounds: 8, whole: false, projected: true };
         let of = |preset: Preset| coverages(&problem, &preset.params(), &Preset::Cob.params(), compared).unwrap();
-        let (sum, boosting) = (of(Preset::Sgs), of(Preset::Sgb));
-        assert_eq!((sum.len(), boosting.len()), (8, 8));
+        let (sum, setup) = (of(Preset::Sgs), of(Preset::Sgb));
+        assert_eq!((sum.len(), setup.len()), (8, 8));
         let mean = |c: &[Coverage]| c.iter().map(|c| c.own).sum::<usize>();
-        assert!(mean(&sum) > mean(&boosting));
+        assert!(mean(&sum) > mean(&setup));
         assert!(sum.iter().all(|c| c.own <= c.rows && c.orthogonal > 0));
     }
 }

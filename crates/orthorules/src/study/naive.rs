@@ -12,9 +12,11 @@ use crate::data::problem::Problem;
 use crate::engine::response::Response;
 use crate::engine::rows::Selected;
 use crate::engine::search::{Found, children};
-use crate::learn::boosting::{Boosting, State};
+use crate::learn::boosting::along;
 use crate::learn::nested::{Candidates, Nested};
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::Setup;
+use crate::learn::state::State;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::params::{Checked, Params};
@@ -76,16 +78,16 @@ fn indicator(rows: &[u32], n: usize) -> Vec<f64> {
     vector
 }
 
-/// Corrective orthogonal boosting with greedy search, every candidate projected on its own: the rules in order. For rows
+/// Corrective orthogonal setup with greedy search, every candidate projected on its own: the rules in order. For rows
 /// of equal weight and two classes at most; `params` must be those of the preset `cob` with its fixed intercept or none.
 pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Vec<Rule>> {
     let params = params.check(problem.task.loss(), problem.rows)?;
     let response = Response::new(problem, 1);
     let columns = binning::bin(&problem.features, None, params.cutting(), &params.cuts);
-    let boosting = Boosting::new(&response, &columns, &params, observer);
-    let constant = State::constant(&boosting);
+    let setup = Setup::new(&response, &columns, &params, observer);
+    let constant = State::constant(&setup);
     let path = Nested::new(Projected::default(), &constant);
-    Ok(boosting.along(path, constant, &mut Seconds::default()).swap_remove(0).rules)
+    Ok(along(&setup, path, constant, &mut Seconds::default()).swap_remove(0).rules)
 }
 
 /// Candidates by explicit projection.
@@ -96,15 +98,15 @@ struct Projected {
 }
 
 impl Candidates for Projected {
-    fn best(&mut self, boosting: &Boosting, state: &State, max_length: usize) -> Option<(Found, Rule)> {
-        let (response, params) = (boosting.response, boosting.params);
-        let scores = state.weights.scores(&state.cells);
+    fn best(&mut self, setup: &Setup, state: &State, max_length: usize) -> Option<(Found, Rule)> {
+        let (response, params) = (setup.response, setup.params);
+        let scores = state.kind.weights()[0].scores(&state.cells);
         let slope = |r: usize| response.mass(r) * response.loss.slope(scores[state.cells.of(r)]) - response.b(r);
         let gradient: Vec<f64> = (0..response.rows()).map(slope).collect();
         let projection = Projection::new(&gradient, self.chosen.clone(), params.epsilon);
-        let (found, covered) = greedy(&projection, boosting.columns, params, max_length.min(params.max_conditions))?;
+        let (found, covered) = greedy(&projection, setup.columns, params, max_length.min(params.max_conditions))?;
         self.chosen.push(indicator(&covered, response.rows()));
-        let rule = boosting.rule_of(&found);
+        let rule = setup.rule_of(&found);
         Some((found, rule))
     }
 }

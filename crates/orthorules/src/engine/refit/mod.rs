@@ -48,6 +48,14 @@ impl Weights {
         (0..cells.len()).map(score).collect()
     }
 
+    /// The weights of all rules but rule `k`.
+    pub(crate) fn without(&self, k: usize) -> Self {
+        let mut weights = self.clone();
+        weights.rules.remove(k);
+        weights.signs.remove(k);
+        weights
+    }
+
     /// Which weights are 0 because they may not pass it.
     pub(crate) fn held(&self) -> Vec<bool> {
         self.rules.iter().zip(&self.signs).map(|(&weight, &signs)| signs != Signs::Any && weight == 0.0).collect()

@@ -61,10 +61,6 @@ impl TrendTerms {
         self.terms.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.terms.is_empty()
-    }
-
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, TrendTerm> {
         self.terms.iter()
     }

@@ -14,9 +14,9 @@ use crate::engine::rows::Rows;
 use crate::engine::rows::ask::{Ask, Cluster, Elsewhere, Request};
 use crate::engine::target_facts::TargetFacts;
 use crate::engine::target_plan::TargetPlan;
-use crate::learn::boosting::Boosting;
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::Setup;
 use crate::model::Ensemble;
 use crate::model::observer::Silent;
 use crate::params::Params;
@@ -158,9 +158,9 @@ pub(super) fn learned_by(
     let columns: Vec<BinnedColumn> = columns.into_iter().map(elsewhere).collect();
     let rows = Rows::of_cluster(Elsewhere::new(&cluster, &columns, problem.rows << doublings));
     let classes: &[String] = if shared { &problem.classes } else { &[] };
-    let boosting = Boosting { rows, classes, ..Boosting::new(&response, &columns, &params, &Silent) };
-    let ensembles = along_its_path(&boosting, &mut Seconds::default());
-    drop(boosting);
+    let setup = Setup { rows, classes, ..Setup::new(&response, &columns, &params, &Silent) };
+    let ensembles = along_its_path(&setup, &mut Seconds::default());
+    drop(setup);
     (ensembles, cluster.trips.into_inner().unwrap())
 }
 

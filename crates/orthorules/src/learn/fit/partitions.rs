@@ -8,9 +8,9 @@ use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::engine::trend::{numbers_of, trend_columns};
-use crate::learn::boosting::Boosting;
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::Setup;
 use crate::model::Ensemble;
 use crate::model::observer::Silent;
 use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets, Terms};
@@ -65,8 +65,8 @@ pub(super) fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ens
         Terms::Rules => Vec::new(),
         _ => trend_columns(problem.features.iter().map(numbers_of), &columns, problem.weight.as_deref()),
     };
-    let boosting = Boosting { rows, trends, ..Boosting::new(&response, &columns, &params, &Silent) };
-    along_its_path(&boosting, &mut Seconds::default()).swap_remove(0)
+    let setup = Setup { rows, trends, ..Setup::new(&response, &columns, &params, &Silent) };
+    along_its_path(&setup, &mut Seconds::default()).swap_remove(0)
 }
 
 #[test]

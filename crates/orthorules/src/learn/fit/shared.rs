@@ -6,9 +6,9 @@ use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
-use crate::learn::boosting::Boosting;
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
+use crate::learn::setup::Setup;
 use crate::model::Ensemble;
 use crate::model::observer::Silent;
 use crate::params::{Cv, MaxBins, Multiclass, Objective, Params, PathKind, Preset, Search, Update};
@@ -48,8 +48,8 @@ pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
     let rows = Rows::divided(&columns, &response, ends);
     let classes: &[String] = if shared { &problem.classes } else { &[] };
-    let boosting = Boosting { rows, classes, ..Boosting::new(&response, &columns, &params, &Silent) };
-    along_its_path(&boosting, &mut Seconds::default())
+    let setup = Setup { rows, classes, ..Setup::new(&response, &columns, &params, &Silent) };
+    along_its_path(&setup, &mut Seconds::default())
 }
 
 fn all_params() -> Vec<Params> {

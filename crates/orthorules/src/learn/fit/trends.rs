@@ -6,9 +6,9 @@ use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::response::Response;
 use crate::engine::trend::{numbers_of, trend_columns};
-use crate::learn::boosting::{Boosting, State};
 use crate::learn::fit::fit;
-use crate::learn::round::searched;
+use crate::learn::setup::Setup;
+use crate::learn::state::State;
 use crate::model::Model;
 use crate::model::observer::Silent;
 use crate::params::{MaxBins, Monotone, Params, PathKind, Search, Terms};
@@ -64,23 +64,23 @@ fn values_keep_their_promise() {
     let columns = binning::bin(&problem.features, None, checked.cutting(), &BTreeMap::new());
     let trends = trend_columns(problem.features.iter().map(numbers_of), &columns, None);
     assert_eq!(trends.len(), 2);
-    let boosting = Boosting { trends, ..Boosting::new(&response, &columns, &checked, &Silent) };
-    let mut state = State::constant(&boosting);
+    let setup = Setup { trends, ..Setup::new(&response, &columns, &checked, &Silent) };
+    let mut state = State::constant(&setup);
     for round in 0..5 {
         // The method itself has a lifetime that is not general enough.
         #[allow(clippy::redundant_closure_for_method_calls)]
-        let (rules, trend) = searched(&boosting, &state, None, 2, |searcher| searcher.best_of_each_length());
+        let (rules, trend) = state.searched(&setup, None, 2, |searcher| searcher.best_of_each_length());
         let trend = trend.unwrap();
         for found in rules.iter().chain([&trend]) {
             let mut next = state.clone();
-            next.add(found, boosting.rule_of(found), &boosting);
+            next.add(found, setup.rule_of(found), &setup);
             let (fell, promised) = (state.risk - next.risk, 0.5 * found.value * found.value);
             let clipped = found.trend.is_some();
             // What lies outside the ends of a trend is in bins with others of its kind only where it is clipped.
             assert!((fell - promised).abs() <= 1e-7 * promised.max(1e-9), "{round} {clipped}: {fell} {promised}");
         }
         let next = if round % 2 == 0 { &trend } else { &rules[0] };
-        state.add(next, boosting.rule_of(next), &boosting);
+        state.add(next, setup.rule_of(next), &setup);
     }
 }
 

@@ -172,7 +172,7 @@ proptest! {
                 let moved_to = cells.split(&covered, &rows, &response);
                 moments.split(&covered, &rows, (&cells, &moved_to));
             }
-            if terms.is_empty() {
+            if terms.len() == 0 {
                 weights.rules.push(0.0);
                 weights.signs.push(Signs::Any);
                 continue;
