@@ -199,7 +199,7 @@ fn helpers(plan: &Plan, text: &mut String) {
     let tests = || plan.rules.iter().flat_map(|rule| &rule.tests);
     let kind = |test: &&Test| plan.columns[test.column].kind;
     let compares = |test: &Test| matches!(&test.holds, Holds::In(l) | Holds::NotIn(l) if !l.is_empty());
-    let is = tests().filter(|test| kind(test) == Kind::Categorical).any(compares);
+    let is = tests().filter(|test| matches!(kind(test), Kind::Categorical | Kind::Ordered)).any(compares);
     let says = tests().filter(|test| kind(test) == Kind::Boolean).any(compares);
     let asks = |test: &Test| !matches!(test.holds, Holds::In(_));
     let present = tests().filter(|test| kind(test) != Kind::Numeric).any(asks);

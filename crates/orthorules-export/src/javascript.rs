@@ -87,7 +87,7 @@ pub(crate) fn write(plan: &Plan) -> String {
     if plan.reads(Kind::Numeric) {
         text.push_str(NUMBER);
     }
-    if plan.reads(Kind::Categorical) || plan.reads(Kind::Boolean) {
+    if plan.reads_text() {
         text.push_str(TEXT);
     }
     if plan.reads(Kind::Boolean) {

@@ -53,3 +53,54 @@ pub fn export(model: &Model, steps: &[&Size], options: &Options) -> Result<Vec<u
         Target::Onnx => onnx::write(&plan),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A model of one rule on one column, as code.
+    fn code(target: Target, kind: &str, condition: &str) -> String {
+        let levels = if kind == "numeric" { "" } else { r#","levels":["false","true"]"# };
+        let text = format!(
+            r#"{{"format":"orthorules-model","version":2,"task":"regression","loss":"squared","target":"y",
+            "columns":[{{"name":"c","kind":"{kind}"{levels}}}],"rules":[{{"conditions":[{{"column":"c",{condition}}}]}}],
+            "path":[{{"rules":1,"intercept":0,"weights":[1],"train_risk":1}}],"chosen":1}}"#
+        );
+        let model = Model::from_json(&text).unwrap();
+        let size: Vec<&Size> = model.steps(model.chosen()).map(|(_, size)| size).collect();
+        String::from_utf8(export(&model, &size, &Options::new(target)).unwrap()).unwrap()
+    }
+
+    /// A helper is there if it is called, whatever the only column of a model holds.
+    #[test]
+    fn a_model_of_one_kind_of_column_has_the_helpers_that_it_calls() {
+        let text = [
+            r#""op":"=","value":"true""#,
+            r#""op":"!=","value":"true""#,
+            r#""op":"in","value":["false","true"]"#,
+            r#""op":"not in","value":["true"]"#,
+            r#""op":"missing""#,
+            r#""op":"present""#,
+        ];
+        let order = [r#""op":"<=","value":"false""#, r#""op":">=","value":"true""#];
+        let number = [r#""op":"<=","value":1"#, r#""op":"missing""#, r#""op":"present""#];
+        let cases = ["categorical", "boolean", "ordered"].map(|kind| text.map(|condition| (kind, condition)));
+        let cases = cases.into_iter().flatten().chain(order.map(|condition| ("ordered", condition)));
+        let helpers = [
+            (Target::Python, "def ", ["_value", "_number", "_text", "_truth"]),
+            (Target::JavaScript, "function ", ["value", "number", "text", "truth"]),
+            (Target::C, "static int ", ["orthorules_present", "orthorules_is", "orthorules_says", "orthorules_trend"]),
+        ];
+        for (kind, condition) in cases.chain(number.map(|condition| ("numeric", condition))) {
+            for (target, defined, names) in helpers {
+                let code = code(target, kind, condition);
+                for name in names {
+                    let calls = code.matches(&format!(" {name}(")).count() + code.matches(&format!("({name}(")).count();
+                    let calls = calls + code.matches(&format!("!{name}(")).count();
+                    let is_defined = code.contains(&format!("{defined}{name}("));
+                    assert_eq!(calls > 1, is_defined, "{target:?} {kind} {condition}: {name}\n{code}");
+                }
+            }
+        }
+    }
+}

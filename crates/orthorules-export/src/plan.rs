@@ -262,6 +262,11 @@ impl<'m> Plan<'m> {
     pub(crate) fn reads(&self, kind: Kind) -> bool {
         self.columns.iter().any(|column| column.kind == kind)
     }
+
+    /// Whether a column is read that does not hold numbers.
+    pub(crate) fn reads_text(&self) -> bool {
+        self.columns.iter().any(|column| column.kind != Kind::Numeric)
+    }
 }
 
 impl Growth {
