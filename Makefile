@@ -9,7 +9,7 @@ FUZZ   := $(TARGET)/release/orthorules-fuzz
 # Tests use the same dependencies as the release, which are built once.
 CHECKED := --release --config .ci/checked.toml
 
-.PHONY: help build test test-tools format lint deny docs units smoke fuzz python oldest wheel demo quality paper speed peers kernels instructions clean
+.PHONY: help build test test-tools format lint deny docs parameters units smoke fuzz python oldest wheel demo quality paper speed peers kernels instructions wasm clean
 
 # A virtual environment of its own for each of: the newest and the oldest releases that are supported.
 NEWEST := python/.venv
@@ -58,6 +58,11 @@ deny: ## Licences, versions and sources of dependencies; known advisories where 
 
 docs: ## Rustdoc without warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps
+
+# They follow from the declarations in crates/orthorules/src/params/mod.rs. Tests fail where one is stale.
+parameters: ## What is written from the declarations of the parameters: schema, page, Python's signatures
+	ORTHORULES_WRITE=1 $(CARGO) test $(CHECKED) --workspace --test parameters
+	$(PYTHON) python/write_parameters.py
 
 # The random cases of property tests are the same every time, so that what passed once goes on passing.
 units: ## Unit, property, documentation and command line tests; other random cases: make units SEED=2
@@ -122,6 +127,10 @@ kernels: build ## Every kernel beside its naive twin, and the bandwidth of memor
 
 instructions: build ## Instructions of every kernel against the table (skipped without valgrind)
 	"$(LAB)" instructions --tolerance 0.25
+
+# Not a part of `make test`: a first build takes minutes, since the standard library may be built, too.
+wasm: ## The library without readers of files for WebAssembly (skipped without a compiler for it)
+	@.ci/wasm build "$(TARGET)/wasm"
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -86,6 +86,6 @@ mod tests {
         assert_eq!(roles.target, "l\nm");
         assert_eq!((params.beam_width, &params.cuts["a=b"]), (Some(3), &vec![1.0, 2.5]));
         settings.set("cv", "many");
-        assert_eq!(settings.understood().unwrap_err().to_string(), "cv must be a number of folds, or auto, got many");
+        assert_eq!(settings.understood().unwrap_err().to_string(), "cv must be at least 2 folds, or auto, got many");
     }
 }

@@ -26,48 +26,13 @@ from . import _frame, _look, _native, _validate
 from ._evals import EvalMixin
 from ._html import HtmlMixin
 from ._look import LookMixin
+from ._parameters import ENGINE, NUMBER_OR_WORD
 from ._progress import Progress
 from ._saved import SavedMixin
 from .exceptions import tell
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-# Parameters that the engine knows by the same name.
-ENGINE = (
-    "learner",
-    "objective",
-    "update",
-    "intercept",
-    "search",
-    "beam_width",
-    "bound",
-    "node_limit",
-    "time_limit",
-    "memory_limit",
-    "multiclass",
-    "path",
-    "polish",
-    "length_penalty",
-    "reg_lambda",
-    "epsilon",
-    "max_rules",
-    "max_complexity",
-    "max_conditions",
-    "min_coverage",
-    "smoothing",
-    "max_bins",
-    "thresholds",
-    "sets",
-    "terms",
-    "num_trees",
-    "p0",
-    "cv",
-    "select",
-    "bootstrap",
-)
-# And those that scikit-learn calls otherwise.
-RENAMED = {"n_jobs": "threads", "random_state": "seed", "monotonic_cst": "monotone"}
 
 
 class BaseRules(EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # type: ignore[misc]
@@ -131,7 +96,7 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # 
             return {}
         if not hasattr(self.cuts, "items"):
             raise TypeError(f"cuts must be a dict of column names to thresholds, got {type(self.cuts).__name__}")
-        return {str(name): [float(t) for t in np.ravel(values)] for name, values in self.cuts.items()}
+        return {str(name): [_validate.as_float(t) for t in np.ravel(values)] for name, values in self.cuts.items()}
 
     def _monotone(self, table: _native.Table) -> dict[str, int]:
         """The features with which the score may only rise (1) or fall (-1)."""
@@ -166,7 +131,7 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # 
             try:
                 matrix = _validate.matrix(X)
                 checked = validate_data(self, matrix, reset=reset, dtype="numeric", ensure_all_finite=False)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, OverflowError) as error:
                 names = None if reset else self._names()
                 raise _validate.not_numbers(error, X, names) from None
             if reset:
@@ -319,7 +284,7 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # 
             names[name] = free
         if self.on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt must be 'raise' or 'keep', got {self.on_interrupt!r}")
-        progress = Progress(int(self.verbose)) if self.verbose else None
+        progress = Progress(int(self.verbose), squared=task == "regression") if self.verbose else None
         try:
             model, seconds, notes, interrupted = _native.fit(
                 table,
@@ -451,8 +416,10 @@ def _text(name: str, value: Any) -> str:
     if name == "sets" and isinstance(value, bool | np.bool_):
         return "on" if value else "off"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number{' or text' if name in ('max_bins', 'reg_lambda') else ''}, got {value!r}")
-    return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
+        raise TypeError(f"{name} must be a number{' or text' if name in NUMBER_OR_WORD else ''}, got {value!r}")
+    if isinstance(value, numbers.Integral) and abs(int(value)) < 2**64:
+        return str(int(value))
+    return repr(_validate.as_float(value))
 
 
 def _listed(names: list[Any]) -> str:

@@ -16,13 +16,14 @@ from . import _native
 from ._base import BaseRules
 from ._doc import documented
 from ._frame import free_name, label
+from ._parameters import ClassifierParameters
 from ._validate import beyond, integers, label_target, labels, required, same_length, weights
 
 _INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 
 
 @documented
-class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
+class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type: ignore[misc]
     """Additive rules for classes, by logistic loss.
 
     With two classes a row's log-odds are the sum of the weights of all rules that hold. With more, every rule has a weight
@@ -31,11 +32,6 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
 
     Parameters
     ----------
-    positive : label, optional
-        Of two classes the one whose log-odds the weights add to. Default: the last in order.
-    class_weight : dict of label to float, or "balanced", optional
-        What the rows of each class count, beside `sample_weight`. A class that the dict does not name counts 1.
-        "balanced" gives every class the same sum of weights.
     {parameters}
 
     Attributes
@@ -54,91 +50,6 @@ class RuleClassifier(ClassifierMixin, BaseRules):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
-
-    def __init__(
-        self,
-        *,
-        positive: Any = None,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        preset: str | None = None,
-        learner: str = "boosting",
-        objective: str = "onb",
-        update: str = "corrective",
-        intercept: str = "corrected",
-        search: str = "greedy",
-        beam_width: int | None = None,
-        bound: str = "admissible",
-        node_limit: int | None = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-        multiclass: str | None = None,
-        path: str | None = None,
-        polish: str | None = None,
-        length_penalty: float = 1.0,
-        reg_lambda: float | str | None = None,
-        epsilon: float | None = None,
-        max_rules: int | None = None,
-        max_complexity: int | None = None,
-        max_conditions: int | None = None,
-        min_coverage: int | None = None,
-        smoothing: float | None = None,
-        max_bins: int | str = 32,
-        thresholds: str = "round",
-        sets: str | bool | None = None,
-        terms: str = "rules",
-        cuts: Mapping[str, Any] | None = None,
-        monotonic_cst: Any = None,
-        num_trees: int = 1000,
-        p0: float = 0.0,
-        cv: Any = None,
-        select: str | None = None,
-        bootstrap: int | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = -1,
-        random_state: Any = None,
-        verbose: int = 0,
-        on_interrupt: Literal["raise", "keep"] = "raise",
-    ) -> None:
-        self.positive = positive
-        self.class_weight = class_weight
-        self.preset = preset
-        self.learner = learner
-        self.objective = objective
-        self.update = update
-        self.intercept = intercept
-        self.search = search
-        self.beam_width = beam_width
-        self.bound = bound
-        self.node_limit = node_limit
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.multiclass = multiclass
-        self.path = path
-        self.polish = polish
-        self.length_penalty = length_penalty
-        self.reg_lambda = reg_lambda
-        self.epsilon = epsilon
-        self.max_rules = max_rules
-        self.max_complexity = max_complexity
-        self.max_conditions = max_conditions
-        self.min_coverage = min_coverage
-        self.smoothing = smoothing
-        self.max_bins = max_bins
-        self.thresholds = thresholds
-        self.sets = sets
-        self.terms = terms
-        self.cuts = cuts
-        self.monotonic_cst = monotonic_cst
-        self.num_trees = num_trees
-        self.p0 = p0
-        self.cv = cv
-        self.select = select
-        self.bootstrap = bootstrap
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.on_interrupt = on_interrupt
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import concurrent.futures
 import os
 import shutil
 import tempfile
@@ -11,7 +12,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,19 @@ import pandas as pd
 
 from . import _native
 from ._elsewhere import Missing, Round, merged
+from ._frame import as_arrow
 
 # Replies that are merged in one place.
 _ARITY = 8
 # Bytes of replies beyond which a worker puts them together, so that one table comes here.
 _LARGE = 1 << 22
-# Seconds for results to arrive, after which it is looked at whether there are still workers.
+# Seconds for results to arrive, after which they are asked for again.
 _ARRIVAL = 5.0
 # Seconds without any worker after which a fit gives up.
-_PATIENCE = 30.0
-# Rounds in a row that may end with partitions that nobody has.
+_PATIENCE = 50.0
+# Looks in a row, a second apart, at which no worker is at any task of a question, before it is asked again.
+_LOOKS = 3
+# Rounds in a row that may end with partitions that nobody has, or with tasks that nobody takes.
 _ATTEMPTS = 20
 
 # ---- on the workers ----
@@ -85,10 +88,9 @@ def _discard(fit: str, number: int) -> None:
 
 def _load(fit: str, number: int, threads: int, names: list[Any], blocks: list[Any]) -> int:
     """Takes the rows of a partition over, in a file beside the worker until there are codes."""
-    import pyarrow as pa
     from pyarrow import feather
 
-    table = pa.Table.from_pandas(_frame(names, blocks), preserve_index=False)
+    table = as_arrow(_frame(names, blocks), len(names[0]))
     path = os.path.join(_scratch(), f"{fit}-{number}.arrow")
     feather.write_feather(table, path, compression="uncompressed")
     _held[fit, number] = _native.Partition(path, number, "rows of a collection", threads)
@@ -120,6 +122,10 @@ async def _forget(fit: str) -> None:
 
 
 # ---- here ----
+
+
+class _NobodyAtIt(Exception):
+    """Tasks wait for a worker that is gone, although there are others."""
 
 
 class Cluster:
@@ -179,51 +185,109 @@ class Cluster:
         """Until all are done, however many workers are lost on the way; an error if none is left."""
         import distributed
 
-        waiting = list(futures)
+        waiting, idle = list(futures), 0
         while waiting:
             try:
                 distributed.wait(waiting, timeout=1.0, return_when="FIRST_COMPLETED")
+                idle = 0
             except TimeoutError:
-                self._workers()
+                idle = idle + 1 if self._is_idle(self._workers()) else 0
+                if idle >= _LOOKS:
+                    raise _NobodyAtIt from None
             waiting = [future for future in waiting if not future.done()]
+
+    def _is_idle(self, workers: dict[str, int]) -> bool:
+        """Whether a worker was lost and no other is at any task that is open. Such tasks stay bound to the address of the
+        worker that was lost if there was no other when it went."""
+        if all(owner in workers for owner in self._owner.values()):
+            return False
+        keys = {future.key for future in self._open}
+        return not any(key in keys for taken in self.client.processing().values() for key in taken)
 
     def _results(self, futures: list[Any]) -> list[Any]:
         """The results. Those that are lost after they were done are made again; an error if there is nobody to do so."""
         patience = _ARRIVAL
-        while True:
+        for _ in range(_ATTEMPTS):
             self._wait(futures)
+            found = self._arrived(futures, patience)
+            if found is not None:
+                return found
+            patience *= 2
+        raise RuntimeError("results do not arrive: the fit cannot go on")
+
+    def _arrived(self, futures: list[Any], patience: float) -> list[Any] | None:
+        """The results, if they arrive in so many seconds. Meanwhile it is looked at whether there are still workers."""
+
+        async def gathered() -> list[Any]:
+            return list(await self.client.gather(futures, asynchronous=True))
+
+        arriving = asyncio.run_coroutine_threadsafe(gathered(), self.client.loop.asyncio_loop)
+        until, idle = time.monotonic() + patience, 0
+        try:
+            while time.monotonic() < until and not arriving.cancelled():
+                try:
+                    return arriving.result(timeout=1.0)
+                except (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError):
+                    idle = idle + 1 if self._is_idle(self._workers()) else 0
+                    if idle >= _LOOKS:
+                        raise _NobodyAtIt from None
+                    if arriving.done():
+                        return None
+        finally:
+            arriving.cancel()
+        return None
+
+    def computed(self, parts: list[Any]) -> list[Any]:
+        """What is computed of a collection beside the questions."""
+        for _ in range(_ATTEMPTS):
             try:
-                gather = partial(self.client.gather, futures, asynchronous=True)
-                return list(self.client.sync(gather, callback_timeout=patience))
-            except (TimeoutError, asyncio.TimeoutError):
-                self._workers()
-                patience *= 2
+                futures = self.client.compute(parts)
+                self._open.extend(futures)
+                found = self._results(futures)
+                self._open.clear()
+                return found
+            except _NobodyAtIt:
+                self._drop()
+        raise RuntimeError("partitions are lost faster than they are read: the fit cannot go on")
+
+    def _drop(self) -> None:
+        """Gives up all tasks that are open."""
+        self.client.cancel(self._open, force=True)
+        self._open.clear()
 
     def ask(self, message: bytes) -> bytes:
         """What all partitions reply together."""
         started = time.monotonic()
         for _ in range(_ATTEMPTS):
-            workers = self._workers()
-            runs = self._runs(workers)
-            futures = [
-                self._submit(_answer, self.fit, message, parts, workers[owner], worker=owner) for owner, parts in runs
-            ]
-            while len(futures) > _ARITY:
-                step = max(_ARITY, 2)
-                groups = [futures[i : i + step] for i in range(0, len(futures), step)]
-                futures = [self._submit(merged, group) for group in groups]
-            self._wait(futures)
-            if len(futures) > 1:
-                sizes = self.client.nbytes([future.key for future in futures], summary=False)
-                if sum(sizes.values()) > _LARGE:
-                    futures = [self._submit(merged, futures)]
-            reply = merged(self._results(futures))
-            self._open.clear()
-            if not isinstance(reply, Missing):
-                self.rounds.append((len(message), len(reply), time.monotonic() - started))
-                return bytes(reply)
-            self._fetch(reply)
+            try:
+                reply = self._asked(message)
+                if not isinstance(reply, Missing):
+                    self.rounds.append((len(message), len(reply), time.monotonic() - started))
+                    return bytes(reply)
+                self._fetch(reply)
+            except _NobodyAtIt:
+                self._drop()
         raise RuntimeError("partitions are lost faster than they are read: the fit cannot go on")
+
+    def _asked(self, message: bytes) -> bytes | Missing:
+        """What the workers reply that have the partitions, or are to have them."""
+        workers = self._workers()
+        runs = self._runs(workers)
+        futures = [
+            self._submit(_answer, self.fit, message, parts, workers[owner], worker=owner) for owner, parts in runs
+        ]
+        while len(futures) > _ARITY:
+            step = max(_ARITY, 2)
+            groups = [futures[i : i + step] for i in range(0, len(futures), step)]
+            futures = [self._submit(merged, group) for group in groups]
+        self._wait(futures)
+        if len(futures) > 1:
+            sizes = self.client.nbytes([future.key for future in futures], summary=False)
+            if sum(sizes.values()) > _LARGE:
+                futures = [self._submit(merged, futures)]
+        reply: bytes | Missing = merged(self._results(futures))
+        self._open.clear()
+        return reply
 
     def _fetch(self, missing: list[int]) -> None:
         """Brings rows to the workers that are to have them."""

@@ -45,8 +45,17 @@ def _task(local: Any) -> str:
     return _TASKS[local.loss]
 
 
-def started(local: Any, names: dict[str, str | None], categorical: list[str], gather: Any) -> _native.Fit:
-    """A fit that asks, with the parameters of an ordinary estimator; `names` has the target, weight, exposure and offset."""
+def started(
+    local: Any,
+    names: dict[str, str | None],
+    categorical: list[str],
+    gather: Any,
+    by_type: list[str] | None = None,
+    ordered: dict[str, list[str]] | None = None,
+) -> _native.Fit:
+    """A fit that asks, with the parameters of an ordinary estimator; `names` has the target, weight, exposure and offset,
+    `by_type` the columns that are categories because of their type, and `ordered` the levels of those in order.
+    """
     if gather not in ("auto", "never"):
         raise ValueError(f"gather must be 'auto' or 'never', got {gather!r}")
     monotone = local.monotonic_cst
@@ -64,6 +73,8 @@ def started(local: Any, names: dict[str, str | None], categorical: list[str], ga
         offset=names["offset"],
         positive=None if positive is None else str(positive),
         categorical=categorical,
+        by_type=by_type or [],
+        ordered=ordered or {},
         gather=gather,
         preset=local.preset,
         cuts=local._cuts(),
@@ -74,7 +85,8 @@ def started(local: Any, names: dict[str, str | None], categorical: list[str], ga
 
 def learned(local: Any, fit: _native.Fit, ask: Callable[[bytes], bytes]) -> tuple[Any, list[str], int]:
     """An ordinary estimator with the model that the fit comes to, what a user should know of it, and the nodes searched."""
-    progress = Progress(int(local.verbose)) if local.verbose else None
+    squared = getattr(local, "loss", None) == "squared"
+    progress = Progress(int(local.verbose), squared) if local.verbose else None
     try:
         while (message := fit.ask()) is not None:
             fit.answer(ask(message))

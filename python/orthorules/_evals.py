@@ -88,9 +88,9 @@ class EvalMixin:
         if not held:
             self.__dict__.pop("eval_risks_", None)
             return
-        import pandas as pd
+        from ._frames import Frame
 
-        frame = pd.DataFrame(self._model.extents, columns=["rules", "complexity"])
+        frame = Frame(self._model.extents, columns=["rules", "complexity"])
         for i, rows in enumerate(held):
             table = self._table(rows.X)  # type: ignore[attr-defined]
             self._add_target(table, self._model.target, rows.y)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._validate import WHOLE, beyond
+from ._validate import WHOLE, beyond, too_large
 from .exceptions import tell
 
 Cells = tuple[Any, ...]
@@ -123,7 +123,7 @@ def table(
     if library(X) == "array":
         whole = X.dtype.kind in "iu" and beyond(X[:, which])
         if not whole and X.dtype not in (np.float64, np.float32):
-            X = X[:, which].astype(np.float64, order="F")
+            X = _matrix(X[:, which], names)
             which = range(len(which))
         if not whole:
             return _native.Table.of_array(X, list(which), list(names), categorical, threads)
@@ -146,6 +146,50 @@ def table(
             cell = (name, "numbers", cell[2])
         cells.append(cell)
     return _native.Table.of_columns(cells, categorical, list(names) if keep else [])
+
+
+def _matrix(X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+    """The numbers of an array, column by column in memory; an error names one that is too large."""
+    try:
+        return X.astype(np.float64, order="F")
+    except OverflowError:
+        pass
+    for column, name in enumerate(names):
+        try:
+            X[:, column].astype(np.float64)
+        except OverflowError:
+            raise too_large(X[:, column], f"column {name!r}") from None
+    raise ValueError("X holds numbers that are too large for float64")
+
+
+def as_arrow(X: Any, features: int) -> Any:
+    """The columns of a pandas frame as Arrow's, so that a file of them is read as the frame would be. Those after the first
+    `features` are the target and the like, and stay as they are.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    def column(i: int) -> Any:
+        values = X.iloc[:, i]
+        if i >= features:
+            return pa.Array.from_pandas(values)
+        if pd.api.types.is_object_dtype(values.dtype) and values.isna().all():
+            return pa.nulls(len(values))
+        name, kind, *cells = _pandas(X, i, str(X.columns[i]), False)
+        if kind == "dates":
+            return pa.Array.from_pandas(values)
+        if kind in ("numbers", "rounded"):
+            # Whole numbers keep their digits, which categories need.
+            whole = pd.api.types.is_integer_dtype(values.dtype)
+            return pa.Array.from_pandas(values) if whole else pa.array(cells[0])
+        codes = cells[0]
+        if kind == "booleans":
+            return pa.array(codes == 1, mask=codes < 0)
+        names = pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(cells[1], pa.large_string()))
+        # What text means, say numbers, is found by the engine; categories are what they are.
+        return names.dictionary_decode() if kind == "text" else names
+
+    return pa.table([column(i) for i in range(X.shape[1])], names=[str(name) for name in X.columns])
 
 
 def tell_of_columns(table: _native.Table) -> None:
@@ -180,12 +224,37 @@ def _are_beyond(least: Any, most: Any) -> bool:
 
 
 def _codes(name: str, codes: Any, names: Iterable[Any]) -> Cells:
-    return (name, "codes", np.asarray(codes, dtype=np.int64), [label(n) for n in names])
+    codes, names = np.asarray(codes, dtype=np.int64), list(names)
+    known = [not _is_missing(n) for n in names]
+    if not all(known):
+        # A dictionary of Arrow's may have a value that is missing. Code -1, which has no name, is the last place.
+        codes = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)[codes]
+        names = [n for n, there in zip(names, known, strict=True) if there]
+    return (name, "codes", codes, [label(n) for n in names])
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, NaT or pandas' NA."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _ordered(cells: Cells) -> Cells:
-    """Categories that are in order."""
-    return (cells[0], "ordered", *cells[2:])
+    """Categories that are in order. One alone has none."""
+    name, _, codes, names = cells
+    levels = in_order(name, names)
+    return (name, "codes", codes, names) if len(levels) < 2 else (name, "ordered", codes, names)
+
+
+def in_order(name: str, categories: Iterable[Any]) -> list[str]:
+    """Ordered categories as the engine names them, without those that are missing; an error if two have one name."""
+    levels = [label(category).strip() for category in categories if not _is_missing(category)]
+    levels = [level for level in levels if level]
+    for place, level in enumerate(levels):
+        if level in levels[:place]:
+            raise ValueError(f"column {name!r} has two ordered categories {level!r}, blanks aside: rename one of them")
+    return levels
 
 
 def _text(name: str, codes: Any, names: Iterable[Any], *, spelled: bool) -> Cells:
@@ -245,15 +314,34 @@ def _beyond(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
     """Whole numbers that float64 does not hold."""
     if spelled:
         return _codes(name, *pd.factorize(column))
-    return _rounded(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return _rounded(name, _floats(column, name))
+
+
+def _floats(column: Any, name: str) -> NDArray[Any]:
+    """The numbers of a pandas column as float64; an error names one that is too large."""
+    try:
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    except OverflowError:
+        raise too_large(column, f"column {name!r}") from None
 
 
 def _dates(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
     """Dates as text, whose parts the engine finds; spans and periods of time only where they are to be `spelled`."""
-    dated = pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_object_dtype(column.dtype)
-    if not dated and not spelled:
+    typed = pd.api.types.is_datetime64_any_dtype(column.dtype)
+    if not typed and not pd.api.types.is_object_dtype(column.dtype) and not spelled:
         return (name, "dates")
-    return _text(name, *pd.factorize(column.astype(str).where(column.notna())), spelled=spelled)
+    if not typed:
+        return _text(name, *pd.factorize(column.astype(str).where(column.notna())), spelled=spelled)
+    if isinstance(column.dtype, pd.ArrowDtype):
+        import pyarrow as pa
+
+        return _arrow(pa.table({name: pa.array(column)}), 0, name, spelled)
+    codes, moments = pd.factorize(column)
+    # With the time in any case: whether a column has one does not depend on which rows of it are there.
+    if spelled:
+        return _text(name, codes, map(str, moments), spelled=spelled)
+    clocks = pd.DatetimeIndex(moments).tz_localize(None).to_numpy()
+    return _text(name, codes, np.datetime_as_string(clocks, unit="s").tolist(), spelled=spelled)
 
 
 def _objects(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
@@ -269,7 +357,7 @@ def _objects(pd: Any, column: Any, name: str, spelled: bool) -> Cells:
     if kind == "integer" and _are_beyond((there := column.dropna()).min(), there.max()):
         return _beyond(pd, column, name, spelled)
     if kind in ("integer", "floating", "mixed-integer-float", "decimal", "empty"):
-        return _numbers(name, pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan))
+        return _numbers(name, _floats(column, name))
     if kind in ("datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"):
         return _dates(pd, column, name, spelled)
     odd = next((i for i, v in enumerate(column) if not isinstance(v, _PLAIN) and pd.isna(v) is not True), 0)
@@ -323,7 +411,7 @@ def _arrow(X: Any, i: int, name: str, spelled: bool) -> Cells:
         if not spelled and not (types.is_date(kind) or types.is_timestamp(kind)):
             return (name, "dates")
         if types.is_timestamp(kind):
-            column = pc.cast(column, pa.timestamp("s"), safe=False)
+            column = pc.cast(_clocks(pc, column, kind), pa.timestamp("s"), safe=False)
     elif types.is_dictionary(kind):
         cells = _arrow_codes(pa, pc, name, column)
         return _ordered(cells) if kind.ordered else cells
@@ -331,6 +419,21 @@ def _arrow(X: Any, i: int, name: str, spelled: bool) -> Cells:
         raise TypeError(_NEITHER.format(name=name, dtype=kind))
     _, _, codes, names = _arrow_codes(pa, pc, name, pc.dictionary_encode(pc.cast(column, pa.large_string())))
     return _text(name, codes, names, spelled=spelled)
+
+
+def _clocks(pc: Any, column: Any, kind: Any) -> Any:
+    """Moments as the clocks of their own time zone showed them, as pandas and Polars write them."""
+    if kind.tz is None:
+        return column
+    try:
+        return pc.local_timestamp(column)
+    except ValueError:
+        # Arrow looks for time zones on the machine, where there may be none; pandas brings them along.
+        import pandas as pd
+        import pyarrow as pa
+
+        local = pd.Series(column.to_pandas()).dt.tz_localize(None)
+        return pa.chunked_array([pa.array(local, type=pa.timestamp(kind.unit))])
 
 
 def _arrow_numbers(pa: Any, column: Any) -> NDArray[Any]:
@@ -343,7 +446,18 @@ def _arrow_numbers(pa: Any, column: Any) -> NDArray[Any]:
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
+def _without_missing(pa: Any, pc: Any, chunk: Any) -> Any:
+    """A dictionary array whose dictionary has no value that is missing: Arrow does not put others together."""
+    known = np.asarray(chunk.dictionary.is_valid())
+    places = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)
+    codes = places[np.asarray(pc.fill_null(chunk.indices.cast(pa.int64()), -1))]
+    codes = pa.array(codes, mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(codes, chunk.dictionary.drop_null(), ordered=chunk.type.ordered)
+
+
 def _arrow_codes(pa: Any, pc: Any, name: str, column: Any) -> Cells:
+    if any(chunk.dictionary.null_count for chunk in column.chunks):
+        column = pa.chunked_array([_without_missing(pa, pc, chunk) for chunk in column.chunks])
     column = column.unify_dictionaries()
     if column.num_chunks == 0:
         return _codes(name, [], [])

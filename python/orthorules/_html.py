@@ -46,16 +46,14 @@ def rules_table(model: Any) -> str:
         parts = []
     for part in parts:
         rules, size = part.rules, part.size
-        count = f"{size.rules} rule{'' if size.rules == 1 else 's'}"
-        title = count if part.label is None else f"{escape(part.label)} against the rest: {count}"
+        title = part.counted if part.label is None else f"{escape(part.label)} against the rest: {part.counted}"
         text.append(f"<div><b>{title}</b>, complexity {size.complexity}</div>")
         text.append('<table><tr><th class="n">weight</th><th></th><th></th><th>rule</th><th class="n">rows</th></tr>')
         largest = max((abs(w) for w in size.weights), default=1.0) or 1.0
         for k, weight in zip(size.members, size.weights, strict=True):
             covered = rules[k].covered
             part_of_rows = f" · {share(covered / rows)}" if rows else ""
-            told = rules[k].text if rules[k].range else f"if {rules[k].text}"
-            text.append(_line(weight, largest, told, f"{covered:,}{part_of_rows}"))
+            text.append(_line(weight, largest, rules[k].told, f"{covered:,}{part_of_rows}"))
         text.append(_line(size.intercept, None, INTERCEPT, ""))
         text.append("</table>")
     text.append(f'<div class="note">{escape(native.meaning)}</div></div>')
@@ -66,7 +64,6 @@ def _shared_table(parts: list[_native.Part], rows: int | None) -> str:
     """Rules that several classes share, with a column of weights for each class."""
     first = parts[0]
     sizes = [part.size for part in parts]
-    count = f"{first.size.rules} rule{'' if first.size.rules == 1 else 's'}"
     heads = "".join(f'<th class="n">{escape(str(part.label))}</th>' for part in parts)
 
     def line(weights: list[float], rule: str, covered: str) -> str:
@@ -78,9 +75,9 @@ def _shared_table(parts: list[_native.Part], rows: int | None) -> str:
     for place, k in enumerate(first.size.members):
         covered = rules[k].covered
         part_of_rows = f" · {share(covered / rows)}" if rows else ""
-        lines.append(line([size.weights[place] for size in sizes], f"if {rules[k].text}", f"{covered:,}{part_of_rows}"))
+        lines.append(line([size.weights[place] for size in sizes], rules[k].told, f"{covered:,}{part_of_rows}"))
     lines.append(line([size.intercept for size in sizes], INTERCEPT, ""))
-    title = f"<div><b>{count}</b>, complexity {first.size.complexity}, with a weight for each class</div>"
+    title = f"<div><b>{first.counted}</b>, complexity {first.size.complexity}, with a weight for each class</div>"
     return f'{title}<table><tr>{heads}<th>rule</th><th class="n">rows</th></tr>{"".join(lines)}</table>'
 
 

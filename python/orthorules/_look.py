@@ -51,7 +51,7 @@ class LookMixin:
 
     def _weights(self) -> pd.DataFrame:
         """The rules of the chosen size, those of every class below each other."""
-        import pandas as pd
+        from ._frames import Frame
 
         rows = []
         parts = self._parts()
@@ -74,13 +74,13 @@ class LookMixin:
                 }
                 rows.append(row)
         columns = ["class", "rule", "weight", "conditions", "covered", "coverage", "value", "bound", "proven"]
-        frame = pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
+        frame = Frame(rows) if rows else Frame(columns=columns)
         return frame if len(parts) > 1 else frame.drop(columns="class")
 
     @property
     def path_(self) -> pd.DataFrame:
         """Every size, one a row (for each list of rules): rules, complexity, risks, which one is chosen."""
-        import pandas as pd
+        from ._frames import Frame
 
         rows = []
         parts = self._parts()
@@ -100,7 +100,7 @@ class LookMixin:
             chosen = sum(part.size.complexity for part in parts)
             for rules, complexity, *found in judged:
                 rows.append(_line("all", rules, complexity, [np.nan, *found], complexity == chosen))
-        frame = pd.DataFrame(rows)
+        frame = Frame(rows)
         return frame if several else frame.drop(columns="class")
 
     def _parts(self) -> list[_native.Part]:
@@ -120,6 +120,8 @@ class LookMixin:
         """
         import pandas as pd
 
+        from ._frames import Frame
+
         activations = self._apply(X, None, offset)  # type: ignore[attr-defined]
         offsets = activations.offsets()
         pieces = []
@@ -136,7 +138,7 @@ class LookMixin:
             if offsets is not None:
                 fired, amounts = [*fired, np.ones(rows, dtype=bool)], [*amounts, offsets]
                 weights, texts = [*weights, 1.0], [*texts, OFFSET]
-            piece = pd.DataFrame(
+            piece = Frame(
                 {
                     "row": np.repeat(np.arange(rows), len(fired)),
                     "rule": np.tile(np.array(texts, dtype=object), rows),
@@ -259,7 +261,7 @@ def importance(model: Any) -> list[float]:
 
 def number(x: float, digits: int = 4) -> str:
     """A number for people."""
-    text = _native.rounded(float(x), digits)
+    text = _native.readable(float(x), digits)
     return f"−{text[1:]}" if text.startswith("-") else text
 
 
@@ -269,7 +271,9 @@ def signed(x: float, digits: int = 3) -> str:
 
 
 def share(part: float | None) -> str:
-    """A part of the rows in per cent, without pretending that a few are none."""
+    """A part of the rows in per cent, without pretending that a few are none or nearly all are all."""
     if part is None or not np.isfinite(part):
         return ""
-    return "<1%" if 0 < part < 0.005 else f"{100 * part:.0f}%"
+    if 0.995 <= part < 1:
+        return ">99%"
+    return "<1%" if 0 < part <= 0.005 else f"{100 * part:.0f}%"

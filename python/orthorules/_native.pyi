@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 __version__: str
 PRESETS: list[str]
 
-def parameters() -> list[tuple[str, str, str, str]]: ...
+def parameters() -> list[tuple[str, str | None, str, str]]: ...
 def write_whole(path: str | PathLike[str], data: bytes) -> None: ...
 def plain(x: float) -> str: ...
 def rounded(x: float, digits: int) -> str: ...
+def readable(x: float, digits: int) -> str: ...
+def aligned(values: list[float], digits: int) -> list[str]: ...
 def main(arguments: list[str]) -> int: ...
 def generate(name: str, rows: int = 0, seed: int = 0) -> dict[str, Any]: ...
 
@@ -40,6 +42,7 @@ class Size:
 
 class Rule:
     text: str
+    told: str
     conditions: int
     range: tuple[float, float] | None
     columns: list[str]
@@ -54,6 +57,7 @@ class Part:
     path: list[Size]
     place: int
     size: Size
+    counted: str
 
 class Model:
     sizes: list[list[int]]
@@ -153,6 +157,8 @@ class Fit:
         offset: str | None = None,
         positive: str | None = None,
         categorical: list[str] = ...,
+        by_type: list[str] = ...,
+        ordered: dict[str, list[str]] = ...,
         ignore: list[str] = ...,
         gather: str = "auto",
         preset: str | None = None,

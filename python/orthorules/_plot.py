@@ -45,16 +45,17 @@ def path(model: Any, ax: Axes | None = None) -> Axes:
     frame = model.path_
     ax = _axes(ax, 6.8, 4.2)
     if "class" not in frame:
-        _one_path(ax, frame, model._model.loss, several=False)
+        _one_path(ax, frame, model, several=False)
     elif frame["cv_risk"].notna().any():
-        _one_path(ax, frame[frame["cv_risk"].notna()], model._model.loss, several=True)
+        _one_path(ax, frame[frame["cv_risk"].notna()], model, several=True)
     else:
         _class_paths(ax, frame)
     return ax
 
 
-def _one_path(ax: Axes, frame: Any, loss: str, several: bool) -> None:
+def _one_path(ax: Axes, frame: Any, model: Any, several: bool) -> None:
     """Training and cross-validation, and the size that was chosen, of one score or of `several` classes together."""
+    loss = model._model.loss
     known = frame["cv_risk"].notna().to_numpy()
     constant = float(frame["cv_risk" if known.any() else "train_risk"].iloc[0])
     unit = 100 / constant if constant > 0 else 1.0
@@ -68,8 +69,8 @@ def _one_path(ax: Axes, frame: Any, loss: str, several: bool) -> None:
     place = int(np.flatnonzero(frame["chosen"])[0])
     best = cv if known.any() else train
     ax.axvline(complexity[place], color=INK, lw=0.8, ls=":")
-    count, size = int(frame["rules"].iloc[place]), int(complexity[place])
-    text = f"chosen: {count} rule{'' if count == 1 else 's'}{' a class' if several else ''}, complexity {size}"
+    largest = max(model._parts(), key=lambda part: part.size.rules)
+    text = f"chosen: {largest.counted}{' a class' if several else ''}, complexity {int(complexity[place])}"
     ax.plot(complexity[place], best[place], "o", ms=11, mfc="none", mec=INK, mew=1.6, label=text)
     shown = [train, cv - np.nan_to_num(error), cv + np.nan_to_num(error)]
     _scale(ax, [values[np.isfinite(values)] for values in shown], place == 0)

@@ -19,7 +19,8 @@ def _in_notebook() -> bool:
 class Progress:
     """Hears of every rule. With `verbose` 1 the line is rewritten where that is possible; with 2 every rule has a line."""
 
-    def __init__(self, verbose: int) -> None:
+    def __init__(self, verbose: int, squared: bool = False) -> None:
+        self._squared = squared
         self._start = time.monotonic()
         self._handle: Any = None
         self._width = 0
@@ -29,15 +30,15 @@ class Progress:
 
     def __call__(self, label: str | None, rules: int, complexity: int, risk: float, rule: str) -> None:
         who = f"{label}: " if label else ""
-        size = f"{rules} rule{'' if rules == 1 else 's'}, complexity {complexity}"
-        risk_text = _native.rounded(risk, 4)
+        told = f"RMSE {_native.readable(risk**0.5, 4)}" if self._squared else f"risk {_native.readable(risk, 4)}"
+        size = f"size {rules}, complexity {complexity}, {told}"
         seconds = time.monotonic() - self._start
         if self._notebook:
-            self._show(f"{who}{size}, risk {risk_text} ({seconds:.1f} s)")
+            self._show(f"{who}{size} ({seconds:.1f} s)")
         elif self._terminal:
-            self._rewrite(f"{who}{size}, risk {risk_text} ({seconds:.1f} s)")
+            self._rewrite(f"{who}{size} ({seconds:.1f} s)")
         else:
-            print(f"{who}{size}, risk {risk_text}: {rule}", file=sys.stderr)
+            print(f"{who}{size}: {rule}", file=sys.stderr)
 
     def resampled(self, done: int, total: int) -> None:
         """Hears of every fit of a cross-validation or a bootstrap."""

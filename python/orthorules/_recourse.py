@@ -11,7 +11,7 @@ COLUMNS = ["answer", "column", "now", "change", "example", "steps", "prediction"
 
 def frame(model: Any, row: Any, goals: dict[str, Any], lock: list[str], known: Any, most: int) -> Any:
     """The answers for one row, whose exposure and offset are `known`, as a data frame."""
-    import pandas as pd
+    from ._frames import Frame
 
     if len(goals) != 1:
         raise ValueError("name one of change_to, below and above")
@@ -27,7 +27,7 @@ def frame(model: Any, row: Any, goals: dict[str, Any], lock: list[str], known: A
         for number, (changes, prediction) in enumerate(answers, start=1)
         for change in changes
     ]
-    found = pd.DataFrame(lines, columns=COLUMNS)
+    found = Frame(lines, columns=COLUMNS)
     found.attrs.update(met=met, complete=complete)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from . import _native
 from ._base import BaseRules
 from ._doc import documented
 from ._frame import free_name
+from ._parameters import RegressorParameters
 from ._validate import exposures, factors, offsets, required, same_length, target, weights
 
 _TASKS = {"squared": "regression", "poisson": "poisson", "gamma": "gamma"}
@@ -21,7 +22,7 @@ _POWERS = {"squared": 0, "poisson": 1, "gamma": 2}
 
 
 @documented
-class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
+class RuleRegressor(RegressorParameters, RegressorMixin, BaseRules):  # type: ignore[misc]
     """Additive rules for numbers (squared loss), counts and rates (Poisson loss) or positive amounts (gamma loss).
 
     A prediction is the sum of the weights of all rules that hold for a row, and its exponential with Poisson or gamma
@@ -29,9 +30,6 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
 
     Parameters
     ----------
-    loss : {"squared", "poisson", "gamma"}, default="squared"
-        Squared loss for numbers; Poisson deviance for counts, whose mean is exposure × rate; gamma deviance for positive
-        amounts, whose spread grows with their mean.
     {parameters}
 
     Attributes
@@ -46,87 +44,6 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
     >>> model.score(X, y) > 0.7
     True
     """
-
-    def __init__(
-        self,
-        *,
-        loss: Literal["squared", "poisson", "gamma"] = "squared",
-        preset: str | None = None,
-        learner: str = "boosting",
-        objective: str = "onb",
-        update: str = "corrective",
-        intercept: str = "corrected",
-        search: str = "greedy",
-        beam_width: int | None = None,
-        bound: str = "admissible",
-        node_limit: int | None = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-        path: str | None = None,
-        polish: str | None = None,
-        length_penalty: float = 1.0,
-        reg_lambda: float | str | None = None,
-        epsilon: float | None = None,
-        max_rules: int | None = None,
-        max_complexity: int | None = None,
-        max_conditions: int | None = None,
-        min_coverage: int | None = None,
-        smoothing: float | None = None,
-        max_bins: int | str = 32,
-        thresholds: str = "round",
-        sets: str | bool | None = None,
-        terms: str = "rules",
-        cuts: Mapping[str, Any] | None = None,
-        monotonic_cst: Any = None,
-        num_trees: int = 1000,
-        p0: float = 0.0,
-        cv: Any = None,
-        select: str | None = None,
-        bootstrap: int | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = -1,
-        random_state: Any = None,
-        verbose: int = 0,
-        on_interrupt: Literal["raise", "keep"] = "raise",
-    ) -> None:
-        self.loss = loss
-        self.preset = preset
-        self.learner = learner
-        self.objective = objective
-        self.update = update
-        self.intercept = intercept
-        self.search = search
-        self.beam_width = beam_width
-        self.bound = bound
-        self.node_limit = node_limit
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.path = path
-        self.polish = polish
-        self.length_penalty = length_penalty
-        self.reg_lambda = reg_lambda
-        self.epsilon = epsilon
-        self.max_rules = max_rules
-        self.max_complexity = max_complexity
-        self.max_conditions = max_conditions
-        self.min_coverage = min_coverage
-        self.smoothing = smoothing
-        self.max_bins = max_bins
-        self.thresholds = thresholds
-        self.sets = sets
-        self.terms = terms
-        self.cuts = cuts
-        self.monotonic_cst = monotonic_cst
-        self.num_trees = num_trees
-        self.p0 = p0
-        self.cv = cv
-        self.select = select
-        self.bootstrap = bootstrap
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.on_interrupt = on_interrupt
 
     def fit(
         self,
@@ -220,7 +137,10 @@ class RuleRegressor(RegressorMixin, BaseRules):  # type: ignore[misc]
         from sklearn.metrics import d2_tweedie_score
 
         predicted = self.predict(X, exposure, offset)
-        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=_POWERS[self.loss]))
+        known = target(y, self)
+        if sample_weight is not None:
+            sample_weight = weights(sample_weight, X)
+        return float(d2_tweedie_score(known, predicted, sample_weight=sample_weight, power=_POWERS[self.loss]))
 
     def _add_known(self, table: _native.Table, y: Any, rows: int) -> None:
         known = target(y, self)

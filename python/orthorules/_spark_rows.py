@@ -97,6 +97,20 @@ class _Stamp:
         return f"{self._rows} rows {whole.hexdigest()}"
 
 
+def _schema(frame: Any) -> Any:
+    """Arrow's types of a Spark frame. Moments are in the time zone of the session, in which pandas sees them, too."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import TimestampType
+
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
+    schema = to_arrow_schema(frame.schema)
+    for i, field in enumerate(frame.schema.fields):
+        if isinstance(field.dataType, TimestampType):
+            schema = schema.set(i, schema.field(i).with_type(pa.timestamp("us", tz=zone)))
+    return schema
+
+
 def _load(fit: str, schema: Any, batches: Iterator[Any]) -> Iterator[Any]:
     """Writes the rows of a partition beside the executor, unless they are there, and tells where."""
     import pyarrow as pa
@@ -260,11 +274,10 @@ class Rows:
     def _load(self) -> None:
         """Brings rows to the executors' disks, where they are not there yet."""
         from pyspark import StorageLevel
-        from pyspark.sql.pandas.types import to_arrow_schema
 
         if self._loaded is not None:
             self._loaded.unpersist()
-        load = partial(_load, self.fit.name, to_arrow_schema(self._frame.schema))
+        load = partial(_load, self.fit.name, _schema(self._frame))
         # Spark does not find columns whose names have dots in them.
         plain = self._frame.toDF(*(f"c{i}" for i in range(len(self._frame.columns))))
         told = plain.mapInArrow(load, "number int, folder string, stamp string")

@@ -15,6 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, _num_sample
 # The largest whole number up to which float64 holds every one.
 WHOLE = 2**53
 
+# What is to be done about numbers that are larger still.
+_LARGEST = "numbers are at most 1.8e308: take its logarithm, or leave the row out"
+
 _TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta)
 
 
@@ -50,7 +53,7 @@ def target(y: Any, estimator: Any) -> NDArray[np.float64]:
     complete(y)
     try:
         return np.asarray(_check_y(y, y_numeric=True, estimator=estimator), dtype=np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         remedy = "convert it, as with pd.to_numeric(y), or use RuleClassifier if these are classes"
         raise _at_index(error, y, "y", remedy) from None
 
@@ -62,7 +65,7 @@ def weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
         checked: NDArray[np.float64] = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise _at_index(error, sample_weight, "sample_weight", "weights are numbers, at least 0") from None
     return checked
 
@@ -84,7 +87,7 @@ def _of_rows(values: Any, rows: int, name: str, what: str) -> NDArray[np.float64
     values = numbers(values, name)
     try:
         array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise _at_index(error, values, name, what) from None
     if array.shape != (rows,):
         raise ValueError(f"{name}.shape == {array.shape}, expected {(rows,)}!")
@@ -174,6 +177,7 @@ def _at_index(error: Exception, values: Any, what: str, remedy: str) -> Exceptio
         return error
     for place, value in enumerate(cells.flat):
         if not _is_number(value):
+            remedy = _LARGEST if _is_too_large(value) else remedy
             return _longer(error, f": {what} holds {_shown(value)} at index {place}; {remedy}")
     for place, value in enumerate(cells.flat):
         if not math.isfinite(float(value)):
@@ -196,8 +200,37 @@ def _is_number(value: Any) -> bool:
     return True
 
 
+def as_float(value: Any) -> float:
+    """A number as float64; one that is too large is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _is_too_large(value: Any) -> bool:
+    """Whether a value is a number beyond all that float64 holds."""
+    try:
+        float(value)
+    except OverflowError:
+        return True
+    except (ValueError, TypeError):
+        return False
+    return False
+
+
+def too_large(values: Any, what: str) -> ValueError:
+    """An error that names the first of some values that no float64 holds."""
+    place, value = next((at, value) for at, value in enumerate(values) if _is_too_large(value))
+    return ValueError(f"{what} holds {_shown(value)} at index {place}; {_LARGEST}")
+
+
 def _shown(value: Any) -> str:
     """A value in an error message: what it is, and how it begins."""
+    if _is_too_large(value):
+        # Python refuses to write numbers of very many digits.
+        digits = int(int(value).bit_length() * math.log10(2)) + 1
+        return f"a {'whole ' if isinstance(value, int) else ''}number of about {digits} digits"
     text = repr(value.item() if isinstance(value, np.generic) else value)
     text = text if len(text) <= 40 else f"{text[:39]}…"
     return f"the text {text}" if isinstance(value, str) else f"{text} ({type(value).__name__})"
@@ -207,6 +240,8 @@ def not_numbers(error: Exception, X: Any, names: list[str] | None) -> Exception:
     """What scikit-learn says of an array, with the first cell that is no number and a remedy, if there is one."""
     try:
         array = np.asarray(X)
+    except OverflowError:
+        array = np.asarray(X, dtype=object)
     except ValueError:
         return error
     if array.ndim != 2 or array.dtype.kind not in "OUS":
@@ -216,7 +251,9 @@ def not_numbers(error: Exception, X: Any, names: list[str] | None) -> Exception:
             if not _is_number(value):
                 name = f"x{column}" if names is None else names[column]
                 remedy = "convert it to a number, or to np.nan if it is missing"
-                if isinstance(value, str):
+                if _is_too_large(value):
+                    remedy = _LARGEST
+                elif isinstance(value, str):
                     remedy = (
                         "an array holds numbers: convert it, or pass a data frame, as with "
                         "pd.DataFrame(X).infer_objects(), in which text becomes categories"

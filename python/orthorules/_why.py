@@ -47,6 +47,13 @@ def chance(model: _native.Model, score: float, scores: Any = None) -> float:
     return score if model.link == "identity" else float(1 / (1 + np.exp(-score)))
 
 
+def likely(p: float) -> str:
+    """A probability with three digits; only what is certain is 0 or 1."""
+    if 0 < p < 0.0005:
+        return "less than 0.001"
+    return "more than 0.999" if 0.9995 < p < 1 else number(p, 3)
+
+
 def _one(
     frame: Any, model: _native.Model, task: str, classes: list[str], parts: list[_native.Part], scores: Any = None
 ) -> str:
@@ -59,7 +66,7 @@ def _one(
         claim, unit = f"the {what} of {target} is predicted to be {number(np.exp(score))}", " in its logarithm"
     else:
         rest = " against the rest" if task == "rest" and not model.shared else ""
-        claim = f"the probability that {target} is {classes[-1]} is {number(chance(model, score, scores), 3)}{rest}"
+        claim = f"the probability that {target} is {classes[-1]} is {likely(chance(model, score, scores))}{rest}"
         unit = {"identity": "", "softmax": " in its score"}.get(model.link, " in log-odds")
     base = float(frame.loc[frame["rule"] == INTERCEPT, "contribution"].iloc[0])
     known = frame.loc[frame["rule"] == OFFSET, "contribution"] if model.offset is not None else []
@@ -74,8 +81,11 @@ def _one(
     text = f"{claim}: {number(base)} to start with{unit}"
     text += "".join(f", {signed(float(c))} by the offset" for c in known)
     text += "".join(f", {reason}" for reason in reasons)
-    idle = len(rules) - len(fired)
-    if idle:
-        text += f"; {idle} {'rule does' if idle == 1 else 'rules do'} not apply"
+    idle = rules[~rules["fired"]]["rule"]
+    if len(idle):
+        sloping = sum(rule in trends for rule in idle)
+        counts = [(len(idle) - sloping, "rule"), (sloping, "trend")]
+        told = " and ".join(f"{n} {thing}{'' if n == 1 else 's'}" for n, thing in counts if n)
+        text += f"; {told} {'does' if len(idle) == 1 else 'do'} not apply"
     # A column's name keeps its letters.
     return (text if task == "regression" else text[0].upper() + text[1:]) + "."

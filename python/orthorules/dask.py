@@ -21,7 +21,7 @@ from . import _native
 from ._classifier import RuleClassifier as LocalClassifier
 from ._dask_rows import Cluster
 from ._elsewhere import learned, predicted, refuse, started
-from ._frame import free_name
+from ._frame import free_name, in_order
 from ._regressor import RuleRegressor as LocalRegressor
 from .exceptions import tell
 
@@ -107,9 +107,10 @@ class _DistributedRules:
                 raise TypeError("with files, y must be the name of the target")
             listed = categorical if categorical is not None else _listed(local.categorical_features)
             cluster = Cluster(client, [(i, path, "") for i, path in enumerate(files)], None, [])
+            typed: tuple[list[str], dict[str, list[str]]] = ([], {})
         else:
-            cluster, names, listed = self._of_collections(client, X, y, sample_weight, exposure, offset)
-        self._learn(cluster, names, listed)
+            cluster, names, listed, typed = self._of_collections(client, X, y, sample_weight, exposure, offset)
+        self._learn(cluster, names, listed, typed)
         return self
 
     def _of_collections(self, client: Any, X: Any, y: Any, weight: Any, exposure: Any, offset: Any) -> Any:
@@ -120,8 +121,13 @@ class _DistributedRules:
             typed = [str(name) for name, dtype in X.dtypes.items() if str(dtype) == "category"]
         else:
             columns, typed = [f"x{i}" for i in range(X.shape[1])], []
-        by_dtype = isinstance(local.categorical_features, str)
-        listed = typed if by_dtype else local._categorical(columns)
+        given = local.categorical_features
+        if given is None and typed:
+            raise ValueError(
+                f"column {typed[0]!r} holds categories, but categorical_features is None: "
+                "use categorical_features='from_dtype', or encode it"
+            )
+        listed = [] if isinstance(given, str) else local._categorical(columns)
         taken, names = set(columns), dict[str, Any]()
         order: list[Any] = [columns]
         for role, values, default in (
@@ -145,11 +151,24 @@ class _DistributedRules:
         if names["target"] is None:
             raise ValueError("y is missing")
         parts = [(i, None, "") for i in range(len(blocks[0]))]
-        return Cluster(client, parts, lambda number: [part[number] for part in blocks], order), names, listed
-
-    def _learn(self, cluster: Cluster, names: dict[str, Any], categorical: list[str]) -> None:
+        cluster = Cluster(client, parts, lambda number: [part[number] for part in blocks], order)
         try:
-            fit = started(self._local, names, categorical, self.gather)
+            ordered = _orders(cluster, X) if typed else {}
+        except BaseException:
+            cluster.close()
+            raise
+        by_type = [name for name in typed if name not in ordered and name not in listed]
+        return cluster, names, listed, (by_type, ordered)
+
+    def _learn(
+        self,
+        cluster: Cluster,
+        names: dict[str, Any],
+        categorical: list[str],
+        typed: tuple[list[str], dict[str, list[str]]],
+    ) -> None:
+        try:
+            fit = started(self._local, names, categorical, self.gather, *typed)
             self._local, notes, self.searched_ = learned(self._local, fit, cluster.ask)
         finally:
             cluster.close()
@@ -200,6 +219,34 @@ class _DistributedRules:
     def predict(self, X: Any) -> Any:
         """Predictions in the partitions of X, still to be computed."""
         return self._map(X, "predict", None)
+
+
+def _orders(cluster: Cluster, X: Any) -> dict[str, list[str]]:
+    """The levels of the ordered categoricals of a Dask DataFrame, in order. Where Dask does not know them, partitions do."""
+    orders: dict[str, list[str]] = {}
+    for name, dtype in X.dtypes.items():
+        if str(dtype) != "category" or not dtype.ordered:
+            continue
+        if X[name].cat.known:
+            found = [dtype.categories]
+        else:
+            found = cluster.computed([_levels(part) for part in X[name].to_delayed()])
+        if any(list(levels) != list(found[0]) for levels in found[1:]):
+            raise ValueError(
+                f"column {str(name)!r} has other categories, or another order, in each partition: "
+                f"give all the same, as with X[{str(name)!r}].cat.set_categories"
+            )
+        levels = in_order(str(name), found[0])
+        if len(levels) > 1:
+            orders[str(name)] = levels
+    return orders
+
+
+def _levels(part: Any) -> Any:
+    """The categories of a partition, still to be computed."""
+    import dask
+
+    return dask.delayed(lambda column: column.cat.categories)(part)
 
 
 def _aligned(X: Any, values: Any, role: str) -> None:

@@ -49,7 +49,8 @@ impl Fit {
     #[new]
     #[pyo3(signature = (
         *, target, task = None, weight = None, exposure = None, offset = None, positive = None, categorical = Vec::new(),
-        ignore = Vec::new(), gather = "auto", preset = None, cuts = None, monotone = None, **options
+        by_type = Vec::new(), ordered = BTreeMap::new(), ignore = Vec::new(), gather = "auto", preset = None, cuts = None,
+        monotone = None, **options
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -60,6 +61,8 @@ impl Fit {
         offset: Option<String>,
         positive: Option<String>,
         categorical: Vec<String>,
+        by_type: Vec<String>,
+        ordered: BTreeMap<String, Vec<String>>,
         ignore: Vec<String>,
         gather: &str,
         preset: Option<&str>,
@@ -71,7 +74,19 @@ impl Fit {
         let gather: Gather = gather.parse().map_err(exception)?;
         let params = parameters(preset, cuts, monotone, options)?;
         params.check(task.unwrap_or(Task::Regression).loss(), 1).map_err(exception)?;
-        let roles = Roles { target, task, positive, weight, exposure, offset, ignore, categorical, ..Roles::default() };
+        let roles = Roles {
+            target,
+            task,
+            positive,
+            weight,
+            exposure,
+            offset,
+            ignore,
+            categorical,
+            by_type,
+            ordered,
+            ..Roles::default()
+        };
         let (events, incoming) = mpsc::channel();
         let (replies, answers) = mpsc::channel::<Vec<u8>>();
         let (steps, news) = mpsc::channel();

@@ -37,10 +37,13 @@ mod _native {
         module.add("PRESETS", orthorules::params::Preset::NAMES.to_vec())
     }
 
-    /// Every parameter of the engine as (name, default, range, purpose), in words.
+    /// Every parameter of the engine as (name, default, the default in words, purpose). A default that depends on the fit
+    /// is none.
     #[pyfunction]
-    fn parameters() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
-        orthorules::params::described().map(|d| (d.name, d.default, d.range, d.purpose)).collect()
+    fn parameters() -> Vec<(&'static str, Option<String>, String, String)> {
+        let usual = orthorules::Params::default();
+        let described = orthorules::params::Parameter::ALL.iter();
+        described.map(|p| (p.name, usual.get(p.name), p.default(), p.purpose())).collect()
     }
 
     /// Writes a file: whole or not at all.
@@ -59,6 +62,19 @@ mod _native {
     #[pyfunction]
     fn rounded(x: f64, digits: usize) -> String {
         orthorules::decimal::rounded(x, digits)
+    }
+
+    /// A number for people, with so many significant digits.
+    #[pyfunction]
+    fn readable(x: f64, digits: usize) -> String {
+        orthorules::decimal::readable(x, digits)
+    }
+
+    /// A column of numbers for people, with so many significant digits each, and points below each other when flush right.
+    #[pyfunction]
+    #[expect(clippy::needless_pass_by_value, reason = "as it comes from Python")]
+    fn aligned(values: Vec<f64>, digits: usize) -> Vec<String> {
+        orthorules_cli::aligned(&values, digits)
     }
 
     /// The command line: runs `arguments`, of which the first is the name of the program, and returns the exit code.

@@ -230,7 +230,7 @@ impl Model {
         match self.model.link {
             Link::Identity => "identity",
             Link::Softmax => "softmax",
-            _ => "canonical",
+            Link::Canonical => "canonical",
         }
     }
 
@@ -289,7 +289,8 @@ impl Model {
     /// The ensembles, each at one size.
     fn parts(&self, size: usize) -> PyResult<Vec<Part>> {
         let places = places(&self.sizes, size)?;
-        Ok(self.model.ensembles.iter().zip(places).map(|(ensemble, &place)| Part::new(ensemble, place)).collect())
+        let ensembles = self.model.ensembles.iter().zip(places);
+        Ok(ensembles.map(|(ensemble, &place)| Part::new(&self.model, ensemble, place)).collect())
     }
 
     /// For every size, its number of rules (for each class, with more than two) and its complexity over all ensembles.

@@ -1,5 +1,6 @@
 //! What a model is made of, as values that Python reads by name.
 
+use orthorules::Model;
 use orthorules::model::Ensemble;
 use pyo3::prelude::*;
 
@@ -23,8 +24,10 @@ pub(crate) struct Size {
 /// A rule and what the search knew of it.
 #[pyclass(frozen, get_all, module = "orthorules._native")]
 pub(crate) struct Rule {
-    /// As people read it.
+    /// Its conditions, or the text of a trend.
     text: String,
+    /// As a list of rules tells it: with `if` or `unless` before the conditions.
+    told: String,
     /// Number of conditions; 1 for a trend.
     conditions: usize,
     /// The least and the largest value of a trend; nothing where it is a rule.
@@ -54,15 +57,19 @@ impl From<&orthorules::model::Size> for Size {
     }
 }
 
-impl From<&orthorules::Rule> for Rule {
-    fn from(rule: &orthorules::Rule) -> Self {
+impl Rule {
+    fn new(rule: &orthorules::Rule, told: &str) -> Self {
         let mut columns: Vec<String> = rule.columns().map(str::to_owned).collect();
         columns.sort_unstable();
         columns.dedup();
         Self {
             text: rule.to_string(),
+            told: told.to_owned(),
             conditions: rule.complexity() - 1,
-            range: rule.trend.as_ref().map(|trend| (trend.value(trend.from), trend.value(trend.to))),
+            range: rule.trend.as_ref().map(|trend| {
+                let (a, b) = (trend.value(trend.from), trend.value(trend.to));
+                (a.min(b), a.max(b))
+            }),
             columns,
             covered: rule.covered,
             value: rule.value,
@@ -76,13 +83,16 @@ impl From<&orthorules::Rule> for Rule {
 #[pyclass(frozen, module = "orthorules._native")]
 pub(crate) struct Part {
     ensemble: Ensemble,
+    /// The rules in words.
+    told: Vec<String>,
     /// The place of the size that is shown.
     place: usize,
 }
 
 impl Part {
-    pub(crate) fn new(ensemble: &Ensemble, place: usize) -> Self {
-        Self { ensemble: ensemble.clone(), place }
+    pub(crate) fn new(model: &Model, ensemble: &Ensemble, place: usize) -> Self {
+        let told = ensemble.rules.iter().map(|rule| model.told(rule).to_string()).collect();
+        Self { ensemble: ensemble.clone(), told, place }
     }
 }
 
@@ -97,7 +107,14 @@ impl Part {
     /// All rules, in the order in which they were found.
     #[getter]
     fn rules(&self) -> Vec<Rule> {
-        self.ensemble.rules.iter().map(Rule::from).collect()
+        self.ensemble.rules.iter().zip(&self.told).map(|(rule, told)| Rule::new(rule, told)).collect()
+    }
+
+    /// How many rules and trends the size has, in words.
+    #[getter]
+    fn counted(&self) -> String {
+        let members = self.ensemble.path[self.place].members();
+        orthorules::model::counted(members.map(|k| &self.ensemble.rules[k]))
     }
 
     /// Every size, from the constant on.

@@ -12,7 +12,14 @@ pub(crate) fn in_python(warning: &Warning) -> String {
             let column = quoted(column);
             format!("{warning}; if they are, convert them: X[{column}].str.replace(',', '.').astype(float)")
         }
-        Warning::ManyLevels { column, .. } | Warning::CountsRows { column } => {
+        Warning::NamesGroups { column, .. } => {
+            let column = quoted(column);
+            warning
+                .to_string()
+                .replace("in folds", &format!("in folds with fit(…, groups=X[{column}])"))
+                .replace("leave it out", &format!("leave it out with X.drop(columns={column})"))
+        }
+        Warning::ManyLevels { column, .. } | Warning::CountsRows { column } | Warning::NamesRows { column } => {
             let remedy = format!("leave it out with X.drop(columns={})", quoted(column));
             warning.to_string().replace("leave it out", &remedy)
         }
@@ -25,5 +32,6 @@ pub(crate) fn in_python(warning: &Warning) -> String {
 fn quoted(name: &str) -> String {
     let quote = if name.contains('\'') && !name.contains('"') { '"' } else { '\'' };
     let escaped = name.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));
+    let escaped = escaped.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
     format!("{quote}{escaped}{quote}")
 }

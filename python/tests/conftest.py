@@ -28,17 +28,58 @@ def deliveries():
     return frame, pd.Series(minutes, name="minutes")
 
 
-@pytest.fixture(scope="session")
-def command():
-    """Runs the command line; skips where it is not built."""
+def _run(*arguments, **options):
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     program = Path(os.environ.get("ORTHORULES_BIN", folder / "release" / "orthorules"))
     if not program.exists():
         pytest.skip(f"no command line at {program}: cargo build --release")
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stderr
+    return done
 
-    def run(*arguments, **options):
-        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
-    return run
+@pytest.fixture(scope="session")
+def command():
+    """Runs the command line and returns what it prints; skips where it is not built."""
+    return lambda *arguments, **options: _run(*arguments, **options).stdout
+
+
+@pytest.fixture(scope="session")
+def command_told():
+    """The same, of its notes."""
+    return lambda *arguments, **options: _run(*arguments, **options).stderr
+
+
+@pytest.fixture(scope="session")
+def made(command, tmp_path_factory):
+    """The cases of the report, each made once."""
+    import pages
+
+    return {
+        case: pages.Made(command, tmp_path_factory.mktemp("report"), case, "--max-complexity", "24")
+        for case in pages.CASES
+    }
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser in a window of the usual size."""
+    import pages
+
+    with pages.browser() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def validated(command, tmp_path_factory):
+    """Cases whose size was chosen by cross-validation, each with a page of the training rows alone."""
+    import pages
+
+    made = {}
+    for case in ("two classes", "several classes", "regression", "counts", "slopes"):
+        made[case] = pages.Made(
+            command, tmp_path_factory.mktemp("validated"), case, "--cv", "5", "--max-complexity", "24"
+        )
+        made[case].alone = made[case].folder / "alone.html"
+        command("report", made[case].model, made[case].table, "-o", made[case].alone)
+    return made

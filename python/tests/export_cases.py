@@ -106,7 +106,8 @@ HINGES = [
 
 
 # Models in which one number, changed to another, must be noticed: a threshold, and the slopes of a line and of a hinge.
-CHANGES = [("regression", SPOILED, 31.95), ("lines", STEP, 12.95), ("hinges", STEP, 12.95)]
+# That hinge goes down, and is turned when it is read: what it says is how far a value is below.
+CHANGES = [("regression", SPOILED, 31.95), ("lines", STEP, 12.95), ("hinges", -STEP, -12.95)]
 
 
 def numbers_of(rule, column):
@@ -157,6 +158,13 @@ def with_trends(terms, scale=1.0, **fields):
     return document(version=2, rules=rules, path=sizes, chosen=sizes[-1]["rules"], **fields)
 
 
+def only(*conditions):
+    """A model whose rules read one column, so that an export needs nothing for any other kind."""
+    rules = [rule(c) for c in conditions]
+    about = {"task": "regression", "loss": "squared", "target": "y"}
+    return document(rules=rules, path=path(rules, 6)[-1:], chosen=len(rules), **about)
+
+
 def several(scale=1.0, terms=(), **fields):
     """Three classes, which share some rules and add them in different orders."""
     labels = ["a\"b'", "select", "日本 */"]
@@ -197,6 +205,10 @@ MODELS = {
     "offset_counts": with_trends(
         LINES_OF, 0.05, task="poisson", loss="poisson", target="claims", exposure=YEARS, offset=KNOWN
     ),
+    "only_ordered": only((ORDERED, "<=", "it's"), (ORDERED, "=", "large")),
+    "only_text": only((UNICODE, "=", "it's"), (UNICODE, "!=", "x;--")),
+    "only_truth": only((FLAG, "=", "true"), (FLAG, "missing")),
+    "only_numbers": only((QUOTE, ">=", SPOILED)),
     "sets": with_sets(task="regression", loss="squared", target="y"),
     "gamma": single(version=2, task="gamma", loss="gamma", target="amount", exposure=YEARS, scale=0.5),
     "several": several(),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 # Chromium's own services would ask the network; the page never does.
 FLAGS = (
@@ -27,6 +28,32 @@ def missing_browser():
     except ImportError:
         return "selenium"
     return None
+
+
+ABSENT = missing_browser()
+NEEDS_BROWSER = pytest.mark.skipif(ABSENT is not None, reason=f"*** SKIPPED: the report; not installed: {ABSENT} ***")
+
+# Types rows into the form, one field after the other, and tells what the page then shows.
+TYPE = """
+const told = [];
+for (const row of arguments[0]) {
+  for (const field of document.querySelectorAll('form.fields [data-column]')) {
+    const value = row[field.dataset.column];
+    if (field.tagName === 'SELECT') {
+      const found = [...field.options].find((option) => option.textContent === value);
+      field.value = value === null ? 'm' : found ? found.value : 'o';
+    } else {
+      field.value = value === null ? '' : String(value);
+    }
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+  const shown = document.querySelector('#prediction').dataset;
+  const lit = [...document.querySelectorAll('table.rules tr.line')].map((tr) => [
+    Number(tr.dataset.ensemble), tr.dataset.rule, tr.classList.contains('lit')]);
+  told.push({ scores: JSON.parse(shown.scores), prediction: JSON.parse(shown.prediction), lit });
+}
+return told;
+"""
 
 
 @contextmanager
@@ -178,7 +205,9 @@ def _known_counts(n, seed):
     random = np.random.default_rng(seed)
     frame = _columns(random, n)
     years, known = random.uniform(0.2, 3, n).round(2), random.normal(0, 0.7, n).round(3)
-    return frame.assign(years=years, known=known, claims=random.poisson(years * np.exp(known - 1 + 0.7 * _score(frame))))
+    return frame.assign(
+        years=years, known=known, claims=random.poisson(years * np.exp(known - 1 + 0.7 * _score(frame)))
+    )
 
 
 def _amounts(n, seed):
@@ -302,5 +331,61 @@ def values(frame, row):
     """A row of a frame as the page takes it."""
     cells = frame.iloc[row].to_dict()
     return {
-        name: None if pd.isna(v) else str(v).lower() if isinstance(v, bool | np.bool_) else v for name, v in cells.items()
+        name: None if pd.isna(v) else str(v).lower() if isinstance(v, bool | np.bool_) else v
+        for name, v in cells.items()
     }
+
+
+# ---- reading a page ----
+
+
+def fitted(command, folder, frame, target, *options):
+    """A page about a table."""
+    frame.to_csv(folder / "table.csv", index=False)
+    command("fit", folder / "table.csv", "--target", target, *options, "-q", "-o", folder / "model.json")
+    command("report", folder / "model.json", folder / "table.csv", "-o", folder / "page.html")
+    return folder / "page.html"
+
+
+def chosen_size(document):
+    """The size of a model file that is used."""
+    size = [s for s in document["path"] if s["rules"] == document["chosen"]]
+    return next((s for s in size if s["complexity"] == document.get("chosen_complexity")), size[-1])
+
+
+def text_of(driver, selector="#page"):
+    """The text of an element, also where it is out of sight."""
+    return driver.execute_script("return document.querySelector(arguments[0]).textContent", selector)
+
+
+def texts_of(driver, selector):
+    """The texts of all elements of a kind."""
+    return driver.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent.trim())", selector
+    )
+
+
+# Opens what is closed: every rule and every list.
+OPEN = """
+document.querySelectorAll('button.rule[aria-expanded=false]').forEach((b) => b.click());
+document.querySelectorAll('details').forEach((d) => { d.open = true; });
+"""
+
+# Everything that people read, fields and descriptions among it.
+READ = """
+const parts = [document.querySelector('#page').innerText];
+document.querySelectorAll('#page *').forEach((e) => {
+  const said = ['placeholder', 'aria-label', 'title', 'data-head'].filter((a) => e.hasAttribute(a));
+  parts.push(...said.map((a) => e.getAttribute(a)));
+  if (['title', 'text', 'OPTION'].includes(e.tagName)) parts.push(e.textContent);
+  if (e.tagName === 'INPUT' && e.type === 'text') parts.push(e.value);
+});
+return parts;
+"""
+
+
+# The rules in their lines: their place in the model, and what is said of them.
+LINES = """
+return [...document.querySelectorAll('tr.line')].map((tr) => [
+  Number(tr.dataset.index), tr.querySelector('.rule').textContent, tr.dataset.rule]);
+"""

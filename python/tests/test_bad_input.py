@@ -1,5 +1,7 @@
 """Bad input: scikit-learn's exceptions, one sentence each, and never a panic."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,6 +61,53 @@ def cell(value, row=4, column=1):
 def test_cells_that_are_no_numbers_are_named(X, exception, message):
     with pytest.raises(exception, match=message):
         RuleRegressor().fit(X, y[: len(X)])
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+@pytest.mark.parametrize("huge", [10**400, -(10**9000)], ids=["positive", "negative"])
+def test_numbers_too_large_for_float64_are_named(huge):
+    digits = "401" if huge > 0 else "9001"
+    held = f"holds a whole number of about {digits} digits at index 4; numbers are at most 1.8e308"
+    target = y.astype(object)
+    target[4] = huge
+    listed = [[huge if i == 4 else i, 0.5] for i in range(20)]
+    frame = pd.DataFrame({"a": target, "b": 1.0})
+    mixed = frame.assign(a=np.where(y == 7, None, np.where(y == 4, target, y + 0.5)))
+    model = RuleRegressor(max_rules=2).fit(X, y)
+    for cells, name in [(cell(huge), "x1"), (listed, "x0"), (frame, "a"), (mixed, "a")]:
+        with pytest.raises(ValueError, match=f"column '{name}' {held}"):
+            RuleRegressor().fit(cells, y)
+    with pytest.raises(ValueError, match=f"column 'x1' {held}"):
+        model.predict(cell(huge))
+    for values in (target, target.tolist(), pd.Series(target), target[:, None]):
+        with pytest.raises(ValueError, match=f"y {held}"):
+            RuleRegressor().fit(X, values)
+    with pytest.raises(ValueError, match=f"sample_weight {held}"):
+        RuleRegressor().fit(X, y, sample_weight=abs(target))
+    with pytest.raises(ValueError, match=f"exposure {held}"):
+        RuleRegressor(loss="poisson").fit(X, y, exposure=abs(target) + 1)
+    with pytest.raises(ValueError, match=f"y {held}"):
+        model.score(X, target)
+    with pytest.raises(ValueError, match=f"sample_weight {held}"):
+        model.score(X, y, sample_weight=abs(target))
+
+
+HUGE = {"whole": 2**1024 - 1, "third": Fraction(10**400, 3), "seventh": Fraction(-(10**9000), 7)}
+
+
+@pytest.mark.parametrize("huge", HUGE.values(), ids=HUGE)
+def test_numbers_just_too_large_and_fractions_are_named(huge):
+    listed = [[huge if i == 4 else i, 0.5] for i in range(20)]
+    with pytest.raises(ValueError, match=r"column 'x0' holds a (whole )?number of about \d+ digits at index 4; num"):
+        RuleRegressor().fit(listed, y)
+
+
+def test_parameters_too_large_for_float64_are_refused():
+    for options in ({"cuts": {"x0": [1.0, 10**400]}}, {"reg_lambda": 10**400}, {"reg_lambda": Fraction(10**400)}):
+        with pytest.raises(ValueError, match="got inf|finite"):
+            RuleRegressor(**options).fit(X, y)
+    with pytest.raises(ValueError, match="max_rules must be"):
+        RuleRegressor(max_rules=10**5000).fit(X, y)
 
 
 def test_objects_that_are_numbers_are_numbers():
@@ -161,7 +210,7 @@ def test_no_message_speaks_of_flags():
         ({"reg_lambda": float("nan")}, ValueError, "reg_lambda must be"),
         ({"beam_width": 4}, ValueError, "needs search beam"),
         ({"search": "beam", "beam_width": 2**63}, ValueError, "beam_width must be from 1 to 10000"),
-        ({"bootstrap": 10**12}, ValueError, "at most 1000000 draws"),
+        ({"bootstrap": 10**12}, ValueError, "from 20 to 1000000 draws"),
         ({"learner": "sirus", "num_trees": 2**64 - 1}, ValueError, "num_trees must be from 1 to 1000000"),
         ({"n_jobs": 20_000}, ValueError, "threads must be from 1 to 1024"),
         ({"reg_lambda": 1e308}, ValueError, "reg_lambda must be a number from 0 to 1e100"),

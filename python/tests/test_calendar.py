@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import orthorules
@@ -92,3 +93,65 @@ def test_an_order_is_kept_where_levels_do_not_occur():
     model = RuleRegressor().fit(frame, y)
     assert "c >= b" in texts(model) or "c <= x" in texts(model)
     np.testing.assert_allclose(model.predict(frame.iloc[:1]), 5, atol=0.7)
+
+
+def zoned(zone):
+    """Times at which clocks show 22 hours and later, where sales are high."""
+    when = pd.date_range("2024-01-01", periods=600, freq="7h", tz="UTC").tz_convert(zone)
+    return pd.DataFrame({"when": when}), np.asarray(5.0 + 20 * (when.hour >= 22))
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/St_Johns", "+05:30", "UTC", None])
+def test_hours_are_those_of_clocks_in_every_library_and_file(command, tmp_path, zone):
+    frame, y = zoned(zone if zone != "+05:30" else "UTC+05:30")
+    model = RuleRegressor(max_rules=1).fit(frame, y)
+    assert texts(model) in ("when.hour >= 22", "when.hour <= 21")
+    expected, predicted = model.to_json(), model.predict(frame)
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    polars = pl.from_arrow(arrow) if zone != "+05:30" else pl.DataFrame({"when": frame["when"].dt.tz_localize(None)})
+    spelled = frame.assign(when=frame["when"].astype(str))
+    objects = frame.assign(when=frame["when"].astype(object))
+    backed = frame.astype({"when": pd.ArrowDtype(arrow.schema.field("when").type)})
+    for other in (polars, arrow, spelled, objects, backed):
+        assert RuleRegressor(max_rules=1).fit(other, y).to_json() == expected
+        np.testing.assert_array_equal(model.predict(other), predicted)
+    model.save(tmp_path / "m.json")
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    frame.to_feather(tmp_path / "t.feather")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for name in ("t.parquet", "t.feather", "t.csv"):
+        command("predict", tmp_path / "m.json", tmp_path / name, "-o", tmp_path / "p.csv")
+        np.testing.assert_allclose(pd.read_csv(tmp_path / "p.csv").iloc[:, -1], predicted)
+
+
+def test_dates_at_midnight_have_an_hour_as_in_other_libraries():
+    days = pd.DataFrame({"when": pd.date_range("2024-01-01", periods=100)})
+    y = np.asarray(days["when"].dt.day_of_week >= 5, dtype=float)
+    expected = RuleRegressor(max_rules=2).fit(days, y).to_json()
+    assert RuleRegressor(max_rules=2).fit(pl.from_pandas(days), y).to_json() == expected
+    assert RuleRegressor(max_rules=2).fit(pa.Table.from_pandas(days), y).to_json() == expected
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["64 bits", "96 bits"])
+def test_files_without_a_time_zone_are_told(command_told, tmp_path, wide):
+    """Parquet keeps moments without their zone, unless the types of Arrow stand beside them."""
+    frame, y = zoned("Europe/Berlin")
+    table = pa.Table.from_pandas(frame.assign(y=y), preserve_index=False)
+    pq.write_table(table, tmp_path / "good.parquet", use_deprecated_int96_timestamps=wide)
+    pq.write_table(table, tmp_path / "lost.parquet", use_deprecated_int96_timestamps=wide, store_schema=False)
+    model = tmp_path / "m.json"
+    flags = ("--target", "y", "--max-rules", 1, "--cv", "none", "-o", model)
+    note = 'note: column "when" is read in UTC: its file does not tell the time zone'
+    for name, told in [("lost", True), ("good", False)]:
+        path = tmp_path / f"{name}.parquet"
+        for arguments in [("fit", path, *flags), ("fit", path, *flags, "--memory-limit", "64MB")]:
+            assert (note in command_told(*arguments)) == told, arguments
+    for name, told in [("lost", True), ("good", False)]:
+        path = tmp_path / f"{name}.parquet"
+        for arguments in [
+            ("predict", model, path, "-o", tmp_path / "p.csv"),
+            ("evaluate", model, path),
+            ("explain", model, path, "--row", 1),
+            ("report", model, path, "-o", tmp_path / "r.html"),
+        ]:
+            assert command_told(*arguments).count(note) == int(told), arguments

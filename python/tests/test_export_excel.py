@@ -139,7 +139,8 @@ def test_numbers_stand_in_cells(name):
         assert {part.size.intercept, *part.size.weights} <= numbers
     described = MODELS[name].get("one_vs_rest", [MODELS[name]])
     for trend in (r["trend"] for part in described for r in part["rules"] if "trend" in r):
-        assert {trend[key] for key in ("from", "to", "zero", "per")} <= numbers
+        per = -trend["per"] if trend["zero"] == trend["to"] else trend["per"]
+        assert {trend["from"], trend["to"], trend["zero"], per} <= numbers
     formulas = [c.value for sheet in book for row in sheet.iter_rows() for c in row if c.data_type == "f"]
     assert formulas and not any(re.search(r"\d\.\d", text) for text in formulas)
     assert len({len(row) for row in book["Cases"].iter_rows()}) == 1

@@ -1,66 +1,23 @@
 """The exported ES module in Node, on 10,000 rows: scores to the bit, reasons as `explain` has them."""
 
-import json
-import math
-import struct
-
 import numpy as np
 import pytest
 from export_cases import CHANGES, MODELS, case, close, ordered, rows, same_bits
+from export_parity import javascript, number, values
 from export_tools import program, run
-
-# Numbers that JSON does not have arrive as text, and results leave as bits.
-DRIVER = r"""
-import { readFileSync, writeFileSync } from "node:fs";
-const { score, predict, reasons } = await import(process.argv[2]);
-const odd = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity, "-0": -0, undefined: undefined };
-const entry = ([name, value]) => [name, value !== null && typeof value === "object" ? odd[value.odd] : value];
-const rows = JSON.parse(readFileSync(process.argv[3], "utf8")).map((row) => Object.fromEntries(row.map(entry)));
-const bits = (x) => Buffer.from(new Float64Array([x]).buffer).toString("hex");
-const pairs = (value) => Object.entries(value).map(([k, v]) => [k, bits(v)]);
-const numbers = (value) => (typeof value === "number" ? bits(value) : pairs(value));
-const told = rows.map((row) => [numbers(score(row)), numbers(predict(row)),
-  reasons(row).map(([text, by]) => [text, numbers(by)])]);
-writeFileSync(process.argv[4], JSON.stringify(told));
-"""
-
-
-def cell(value):
-    if isinstance(value, float) and (not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)):
-        names = {math.inf: "Infinity", -math.inf: "-Infinity", 0.0: "-0"}
-        return {"odd": names.get(value, "NaN")}
-    return value
 
 
 def evaluate(folder, text):
-    node = program("node", "JavaScript")
-    (folder / "model.mjs").write_text(text, "utf-8")
-    (folder / "driver.mjs").write_text(DRIVER, "utf-8")
-    # Pairs, because JSON.parse would make a prototype of a property with that name.
-    encoded = [[[name, cell(value)] for name, value in row.items()] for row in rows()]
-    (folder / "rows.json").write_text(json.dumps(encoded), "utf-8")
-    run([node, "driver.mjs", folder / "model.mjs", "rows.json", "told.json"], cwd=folder)
-    return json.loads((folder / "told.json").read_text("utf-8"))
-
-
-def number(bits):
-    return struct.unpack("<d", bytes.fromhex(bits))[0]
-
-
-def values(case, found, labels):
-    if isinstance(found, str):
-        return [number(found)]
-    by = {label: number(bits) for label, bits in found}
-    assert set(by) == set(labels)
-    return [by[label] for label in labels]
+    (told,) = javascript(program("node", "JavaScript"), folder, [text], [rows()])
+    return told
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_numbers_and_reasons_are_those_of_the_engine(name, tmp_path):
     wanted = case(name)
     told = evaluate(tmp_path, wanted.model.export("javascript"))
-    assert same_bits([values(wanted, t[0], wanted.labels) for t in told], wanted.scores)
-    found = np.array([values(wanted, t[1], wanted.labels) for t in told])
+    assert same_bits([values(t[0], wanted.labels) for t in told], wanted.scores)
+    found = np.array([values(t[1], wanted.labels) for t in told])
     # JavaScript has an exponential of its own.
     with np.errstate(invalid="ignore"):
         apart = np.abs(found - wanted.predictions)
@@ -83,7 +40,7 @@ def test_a_changed_number_is_noticed(name, number, other, tmp_path):
     spoiled = text.replace(str(number), str(other))
     assert spoiled != text
     told = evaluate(tmp_path, spoiled)
-    assert not same_bits([values(wanted, t[0], []) for t in told], wanted.scores)
+    assert not same_bits([values(t[0], []) for t in told], wanted.scores)
 
 
 def test_null_is_no_zero_and_text_no_number(tmp_path):

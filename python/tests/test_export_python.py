@@ -4,18 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from export_cases import CHANGES, KINDS, MODELS, case, close, ordered, rows, same_bits
-
-
-def module(text):
-    """What an import of the module would define. It may import `math` and nothing else."""
-
-    def only_math(name, *_):
-        assert name == "math"
-        return __import__(name)
-
-    space = {"__builtins__": {**vars(__import__("builtins")), "__import__": only_math}}
-    exec(compile(text, "exported.py", "exec"), space)
-    return space
+from export_parity import module
 
 
 def scores(case, code):

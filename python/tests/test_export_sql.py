@@ -5,9 +5,9 @@ import math
 import re
 import sqlite3
 
-import numpy as np
 import pytest
-from export_cases import CHANGES, KINDS, KNOWN, MODELS, ROWS, YEARS, case, close, ordered, plain, table
+from export_cases import CHANGES, COLUMNS, KINDS, KNOWN, MODELS, ROWS, YEARS, case, close, ordered, plain, table
+from export_parity import fill_duckdb, fill_sqlite, in_columns, quoted, records, with_mathematics
 from export_tools import postgresql, program
 
 DIALECTS = ["sqlite", "duckdb", "postgresql", "spark"]
@@ -16,43 +16,19 @@ TABLE = "the \"table\"; drop `x` -- '"
 SAME = 1e-12
 
 
-def records():
-    """The rows with a number each, None where a value is missing; NaN stays what it is."""
-    kinds = KINDS | {YEARS: "numeric", KNOWN: "numeric"}
-    frame = table()
-    odd = np.arange(ROWS) % 2 == 0
-    columns = [range(ROWS)]
-    for name in frame:
-        values = [plain(v) for v in frame[name].tolist()]
-        if kinds[name] == "numeric":
-            # A missing number is NULL in one row and NaN in the next.
-            values = [math.nan if v is None and o else v for v, o in zip(values, odd, strict=True)]
-        columns.append(values)
-    return ["id", *frame], [kinds.get(name, "id") for name in ["id", *frame]], list(zip(*columns, strict=True))
+def recorded():
+    """The rows with a number each."""
+    return records(table(), KINDS | {YEARS: "numeric", KNOWN: "numeric"}, plain)
 
 
 class Sqlite:
     name = "sqlite"
 
     def __init__(self, _):
-        self.connection = sqlite3.connect(":memory:")
-        if not self.works("SELECT exp(1.0)"):
+        self.connection = with_mathematics()
+        if self.connection is None:
             pytest.skip("SKIPPED: SQL for SQLite was not run: this SQLite has no mathematical functions")
-        names, kinds, rows = records()
-        types = {"id": "INTEGER", "numeric": "REAL", "boolean": "BOOLEAN", "categorical": "TEXT"}
-        columns = ", ".join(f"{self.quoted(n)} {types[k]}" for n, k in zip(names, kinds, strict=True))
-        self.connection.execute(f"CREATE TABLE {self.quoted(TABLE)} ({columns})")
-        self.connection.executemany(f"INSERT INTO {self.quoted(TABLE)} VALUES ({', '.join('?' * len(names))})", rows)
-
-    def works(self, query):
-        try:
-            self.connection.execute(query)
-        except sqlite3.OperationalError:
-            return False
-        return True
-
-    def quoted(self, name):
-        return '"' + name.replace('"', '""') + '"'
+        fill_sqlite(self.connection, TABLE, recorded())
 
     def execute(self, query):
         self.connection.execute(query)
@@ -71,19 +47,7 @@ class DuckDb(Sqlite):
     def __init__(self, _):
         duckdb = pytest.importorskip("duckdb", reason="SKIPPED: DuckDB was not run: it is not installed")
         self.connection = duckdb.connect()
-        frame = table().copy()
-        frame.insert(0, "id", range(ROWS))
-        _, kinds, rows = records()
-        types = {"id": "INTEGER", "numeric": "DOUBLE", "boolean": "BOOLEAN", "categorical": "VARCHAR"}
-        columns = ", ".join(f"{self.quoted(n)} {types[k]}" for n, k in zip(frame, kinds, strict=True))
-        self.connection.execute(f"CREATE TABLE {self.quoted(TABLE)} ({columns})")
-        import pyarrow as pa
-
-        arrow = {"id": pa.int32(), "numeric": pa.float64(), "boolean": pa.bool_(), "categorical": pa.string()}
-        arrays = [pa.array(c, arrow[k], from_pandas=False) for c, k in zip(zip(*rows, strict=True), kinds, strict=True)]
-        filled = pa.table(arrays, names=list(frame))
-        self.connection.execute(f"INSERT INTO {self.quoted(TABLE)} SELECT * FROM filled")
-        del filled
+        fill_duckdb(self.connection, TABLE, recorded())
 
     def reasons(self, cell):
         return cell
@@ -96,11 +60,11 @@ class PostgreSql(DuckDb):
         opened = postgresql()
         self.connection = opened.__enter__()
         request.addfinalizer(lambda: opened.__exit__(None, None, None))
-        names, kinds, rows = records()
+        names, kinds, rows = recorded()
         types = {"id": "integer", "numeric": "float8", "boolean": "boolean", "categorical": "text"}
-        columns = ", ".join(f"{self.quoted(n)} {types[k]}" for n, k in zip(names, kinds, strict=True))
-        self.connection.execute(f"CREATE TABLE {self.quoted(TABLE)} ({columns})")
-        with self.connection.cursor() as cursor, cursor.copy(f"COPY {self.quoted(TABLE)} FROM STDIN") as copy:
+        columns = ", ".join(f"{quoted(n)} {types[k]}" for n, k in zip(names, kinds, strict=True))
+        self.connection.execute(f"CREATE TABLE {quoted(TABLE)} ({columns})")
+        with self.connection.cursor() as cursor, cursor.copy(f"COPY {quoted(TABLE)} FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
 
@@ -126,7 +90,7 @@ class Spark(DuckDb):
         request.addfinalizer(self.session.stop)
         from pyspark.sql import types as t
 
-        names, kinds, rows = records()
+        names, kinds, rows = recorded()
         kind = {"id": t.IntegerType(), "numeric": t.DoubleType()}
         kind |= {"boolean": t.BooleanType(), "categorical": t.StringType()}
         schema = t.StructType([t.StructField(n, kind[k]) for n, k in zip(names, kinds, strict=True)])
@@ -148,10 +112,6 @@ def engine(request):
     return ENGINES[request.param](request)
 
 
-def quoted(name):
-    return '"' + name.replace('"', '""') + '"'
-
-
 def exported(case, engine, **options):
     return case.model.export("sql", dialect=engine.name, table=quoted(TABLE), **options)
 
@@ -159,16 +119,9 @@ def exported(case, engine, **options):
 def evaluate(engine, case, query):
     """Scores, predictions and reasons, by the number of the row."""
     names, found = engine.rows(query)
-    assert names[: len(table().columns) + 1] == ["id", *table().columns]
-    found.sort(key=lambda row: row[0])
-    assert [row[0] for row in found] == list(range(ROWS))
-    added = names[len(table().columns) + 1 :]
-    endings = [f"_{label}" for label in case.labels] if case.several else [""]
-    assert added == [*(f"score{e}" for e in endings), *(f"prediction{e}" for e in endings), "reasons"]
-    count = len(endings)
-    cells = [row[-len(added) :] for row in found]
-    scores, predictions = [row[:count] for row in cells], [row[count : 2 * count] for row in cells]
-    return scores, predictions, [engine.reasons(row[-1]) for row in cells]
+    assert len(found) == ROWS
+    scores, predictions, reasons = in_columns(names, found, case, table().columns)
+    return scores, predictions, [engine.reasons(cell) for cell in reasons]
 
 
 def expected_reasons(case, row):
@@ -308,3 +261,22 @@ def test_deep_expressions():
     connection.execute("INSERT INTO data VALUES (1499.5)")
     (row,) = connection.execute(orthorules.from_json(json.dumps(model)).export("sql")).fetchall()
     assert row[1] == row[2] == 1500.0 and len(json.loads(row[3])) == 1500
+
+
+@pytest.mark.parametrize("name", ["true", "False"])
+def test_columns_that_sqlite_loses_are_refused(name):
+    """It finds a column of this name in a table, but not in a query, which several classes need."""
+    import orthorules
+
+    text = json.dumps(MODELS["several"]).replace(json.dumps(COLUMNS[0]["name"]), json.dumps(name))
+    model = orthorules.from_json(text)
+    with pytest.raises(ValueError, match=f'sqlite cannot hold the name "{name}" where there are several classes'):
+        model.export("sql", dialect="sqlite")
+    assert name in model.export("sql", dialect="duckdb")
+    text = json.dumps(MODELS["regression"]).replace(json.dumps(COLUMNS[0]["name"]), json.dumps(name))
+    connection = sqlite3.connect(":memory:")
+    columns = ", ".join(quoted(name if c is COLUMNS[0] else c["name"]) + " REAL" for c in COLUMNS)
+    connection.execute(f"CREATE TABLE data ({columns})")
+    connection.executemany(f"INSERT INTO data ({quoted(name)}) VALUES (?)", [(1.0,), (50.0,)])
+    low, high = connection.execute(orthorules.from_json(text).export("sql")).fetchall()
+    assert low[len(COLUMNS)] != high[len(COLUMNS)]

@@ -239,3 +239,20 @@ def test_categories_stay_categories(odd):
     listed = RuleRegressor(max_rules=2, categorical_features=["codes"]).fit(X[["codes"]], y)
     assert kinds(listed.to_json()) == {"codes": "categorical"}
     assert (listed.predict(X[["codes"]]) == model.predict(X[["codes"]].astype("category"))).all()
+
+
+def test_pandas_can_read_missing_words_as_the_command_line_does(command, tmp_path):
+    # The list of the guide.
+    words = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+    cells = [words[i // 7 % len(words)] if i % 7 == 3 else f"{i % 60}.5" for i in range(ROWS)]
+    kind = [words[i // 5 % len(words)] if i % 5 == 2 else ["n/a", "-nan", "basic", "<NA>"][i % 4] for i in range(ROWS)]
+    y = np.arange(ROWS) % 60 + 9.0 * (np.arange(ROWS) % 4 == 2)
+    pd.DataFrame({"x": cells, "kind": kind, "y": y}).to_csv(tmp_path / "t.csv", index=False)
+    command("fit", tmp_path / "t.csv", "--target", "y", "--max-rules", 3, *WHOLE, "-o", tmp_path / "m.json")
+    X = pd.read_csv(tmp_path / "t.csv", keep_default_na=False, na_values=words)
+    model = RuleRegressor(max_rules=3, time_limit=WHOLE[1]).fit(X[["x", "kind"]], X["y"])
+    assert learned((tmp_path / "m.json").read_text("utf-8")) == learned(model.to_json())
+    # In a frame text is what it says.
+    X = pd.DataFrame({"kind": np.array(["None", "NA", "?"] * 80, dtype=object)})
+    (column,) = json.loads(RuleRegressor(max_rules=1).fit(X, y).to_json())["columns"]
+    assert (column["levels"], column["missing"]) == (["?", "NA", "None"], 0)

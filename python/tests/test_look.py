@@ -1,9 +1,12 @@
 """Frames, sizes, explanations, sentences and plots."""
 
 import json
+import pickle
+import re
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 
@@ -88,6 +91,60 @@ def test_sentences(fitted, several):
     model, X = several
     assert "against the rest" in model.why(X.iloc[[0]])
     assert model.why(X.iloc[[0]]).startswith("The probability that y is ")
+
+
+def _digits(text):
+    """The significant digits of each number in a text, as far as it is one."""
+    words = [word.strip("+−-%×;,") for word in text.split()]
+    numbers = [word.split("e")[0] for word in words if word.replace(".", "").replace("e-", "").isdigit() and "." in word]
+    return [len(number.replace(".", "").lstrip("0")) for number in numbers]
+
+
+def test_frames_print_few_digits_and_hold_all(fitted):
+    model, X, _ = fitted
+    row = X.iloc[[0]]
+    frames = [model.rules_, model.path_, model.explain(row), model.recourse(row, above=1000.0), model.rules_[["weight"]]]
+    for frame in frames:
+        for text in (str(frame), frame.to_string(), re.sub("<[^>]*>", " ", frame._repr_html_() or "")):
+            assert all(digits <= 4 for digits in _digits(text)), text
+            assert "-0.000000" not in text
+    exact = json.loads(model.to_json())["path"][-1]["weights"]
+    assert model.rules_["weight"].tolist() == exact
+    lines = str(pd.concat([model.rules_[["weight"]] / 7, model.rules_[["weight"]] / 7e4])).splitlines()[1:]
+    assert len({line.rindex(".") for line in lines}) == 1, "points stand below each other"
+    with pd.option_context("display.float_format", "{:.1f}".format):
+        assert f"{exact[0]:.1f}" in str(model.rules_)
+    assert pickle.loads(pickle.dumps(model.rules_)).equals(model.rules_)
+    assert str(model.rules_.assign(weight=[np.nan, *exact[1:]])).count("NaN") == 1
+
+
+def test_words_count_trends_and_name_exceptions():
+    random = np.random.default_rng(0)
+    x, state = random.uniform(0, 10, 600), np.where(np.arange(600) % 50 == 0, "AK", random.choice(["CA", "NY", "TX"], 600))
+    X, y = pd.DataFrame({"x": x, "state": state}), 3 * x - 40 * (state == "AK") + random.normal(0, 0.1, 600)
+    model = RuleRegressor(terms="linear", max_complexity=4).fit(X, y)
+    shown = model._repr_html_inner()
+    assert "<b>1 rule and 1 trend</b>, complexity 4" in shown
+    assert ("unless state = AK" in shown) != ("if state = AK" in shown)
+    assert model.why(pd.DataFrame({"x": [np.nan], "state": ["CA"]})).endswith(" not apply.")
+    line = model.plot_path().get_legend().get_texts()[-1].get_text()
+    assert line == "chosen: 1 rule and 1 trend, complexity 4"
+    saved = json.loads(model.to_json())
+    saved["rules"] = [{"conditions": [{"column": "state", "op": "!=", "value": "AK"}], "covered": 588}]
+    saved["path"] = [{"rules": 1, "intercept": 0, "weights": [1.0], "train_risk": 1}]
+    saved.pop("chosen_complexity", None)
+    exception = RuleRegressor.from_json(json.dumps(saved | {"version": 1, "chosen": 1}))
+    assert "unless state = AK" in exception._repr_html_inner()
+    assert exception.rules_["rule"].tolist() == ["state != AK"]
+
+
+def test_probabilities_are_never_quite_certain():
+    from orthorules._look import share
+    from orthorules._why import likely
+
+    told = [likely(p) for p in (0.0, 1e-20, 0.0007, 0.12345, 0.99999, 1.0)]
+    assert told == ["0", "less than 0.001", "0.0007", "0.123", "more than 0.999", "1"]
+    assert [share(p) for p in (0.0, 1e-9, 0.005, 0.0051, 0.5, 0.995, 1.0)] == ["0%", "<1%", "<1%", "1%", "50%", ">99%", "100%"]
 
 
 def test_plots(fitted, several, tmp_path):

@@ -80,6 +80,23 @@ def test_columns():
     assert eval(text.split("categorical_features=")[1]) == ['it\'s "so" \\']
 
 
+def test_columns_that_name_rows_or_groups_or_one_thing():
+    patients = RANDOM.permutation(ROWS) // 3
+    ordinary = {"zip": RANDOM.choice(np.arange(10_000, 99_999, 613), ROWS), "minute": RANDOM.integers(0, 1440, ROWS),
+                "amount": np.exp(RANDOM.normal(6, 1, ROWS)).round()}
+    frame = pd.DataFrame({
+        "n": X[:, 0], "number": 2801 + 3 * np.arange(ROWS) + RANDOM.integers(0, 2, ROWS), "patient_id": patients,
+        "it's 7": 7, "nothing": np.nan, **ordinary,
+    })
+    number, patient, constant = notes(lambda: RuleRegressor(max_rules=2).fit(frame, y))
+    assert number.startswith('column "number" seems to number the rows') and "X.drop(columns='number')" in number
+    assert patient.startswith('column "patient_id" has 80 values in 240 rows')
+    assert "fit(…, groups=X['patient_id'])" in patient and "X.drop(columns='patient_id')" in patient
+    assert constant == 'columns "it\'s 7", "nothing" have the same value in all rows: no rule can use it'
+    rest = frame.drop(columns=["number", "patient_id", "it's 7", "nothing"])
+    assert notes(lambda: RuleRegressor(max_rules=2, cv=3).fit(rest, y, groups=frame["patient_id"])) == []
+
+
 def test_warnings_can_be_silenced_by_their_kind():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

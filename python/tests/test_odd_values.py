@@ -235,8 +235,10 @@ def test_large_whole_numbers_are_rounded_aloud_or_kept_as_categories(library):
     X = FRAMES[library](values)
     with pytest.warns(UserWarning, match=r"column 'x0' holds whole numbers beyond 2\*\*53, which are rounded") as caught:
         model = RuleRegressor(max_rules=2).fit(X, y)
-    assert len(caught) == 1 and caught[0].filename == __file__
-    assert len(model.rules_) == 0, "the three are one number to float64"
+    rounded, constant = caught
+    assert "which are rounded" in str(rounded.message) and rounded.filename == __file__
+    assert "the same value in all rows" in str(constant.message), "the three are one number to float64"
+    assert len(model.rules_) == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(X)
@@ -272,3 +274,35 @@ def test_an_index_in_an_arrow_table_is_no_feature(deliveries):
     named = pa.Table.from_pandas(shuffled.rename_axis("order"))
     model = RuleRegressor(max_rules=4).fit(named, y[shuffled.index])
     assert "order" in [c["name"] for c in json.loads(model.to_json())["columns"]]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_pieces_of_a_column_may_have_dictionaries_with_values_that_are_missing(ordered):
+    """Each with another order of the places, and in order or not."""
+    y = np.tile([1.0, 5.0, 2.0, 7.0], 20)
+    text = ["low", None, "mid", "top"] * 20
+    names = ["low", "mid", None, "top"], ["low", "mid", "top", None]
+    places = [{name: place for place, name in enumerate(each)} for each in names]
+    pieces = [
+        pa.DictionaryArray.from_arrays(pa.array([by[name] for name in part]), pa.array(each), ordered=ordered)
+        for part, each, by in zip((text[:40], text[40:]), names, places, strict=True)
+    ]
+    model = RuleRegressor(max_rules=3).fit(pa.table({"d": pa.chunked_array(pieces)}), y)
+    if ordered:
+        plain = pd.DataFrame({"d": pd.Categorical(text, categories=["low", "mid", "top"], ordered=True)})
+    else:
+        plain = pa.table({"d": pa.array(text).dictionary_encode()})
+    assert model.to_json() == RuleRegressor(max_rules=3).fit(plain, y).to_json()
+
+
+@pytest.mark.parametrize("library", ["arrow", "pandas"])
+def test_a_dictionary_of_arrow_may_hold_a_value_that_is_missing(library):
+    y = np.tile([1.0, 5.0, 2.0, 5.0], 10)
+    for names in (["a", None, "b"], [1.5, None, float("nan")]):
+        packed = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None] * 10), pa.array(names))
+        X = pa.table({"d": packed})
+        X = X.to_pandas(types_mapper=pd.ArrowDtype) if library == "pandas" else X
+        model = RuleRegressor(max_rules=3).fit(X, y)
+        (column,) = json.loads(model.to_json())["columns"]
+        assert column["levels"] == [str(name) for name in names if name is not None and name == name]
+        assert column["missing"] == (20 if "a" in names else 30)

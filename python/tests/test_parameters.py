@@ -1,28 +1,48 @@
 """Names, defaults and docs of the parameters are those of the engine."""
 
+import importlib.util
 import inspect
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from orthorules import RuleClassifier, RuleRegressor, _native
-from orthorules._base import ENGINE, RENAMED
+from orthorules._parameters import ENGINE, RENAMED
 
 ENGLISH = {old: new for new, old in RENAMED.items()}
 OWN = {"loss", "positive", "class_weight", "preset", "categorical_features", "verbose", "on_interrupt"}
 
 CLASSES_ONLY = {"multiclass"}
+# Python has defaults of its own for these.
+SPECIAL = {"n_jobs": -1, "random_state": None}
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def writer():
+    """The program that writes the signatures."""
+    spec = importlib.util.spec_from_file_location("write_parameters", ROOT / "python" / "write_parameters.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_written_module_is_current():
+    found = (ROOT / "python" / "orthorules" / "_parameters.py").read_text("utf-8")
+    assert found == writer().current(), "python/orthorules/_parameters.py is stale: run `make parameters`"
 
 
 def parameters():
-    return [(ENGLISH.get(name, name), default, purpose) for name, default, _, purpose in _native.parameters()]
+    return [(ENGLISH.get(name, name), *rest) for name, *rest in _native.parameters()]
 
 
 @pytest.mark.parametrize("estimator", [RuleRegressor, RuleClassifier])
 def test_names_are_those_of_the_engine(estimator):
     names = set(inspect.signature(estimator).parameters)
-    engine = {name for name, _, _ in parameters()}
+    engine = {name for name, _, _, _ in parameters()}
     assert engine - names == (set() if estimator is RuleClassifier else CLASSES_ONLY)
     assert names - engine <= OWN
     assert engine - {"cuts", *RENAMED} == set(ENGINE)
@@ -33,30 +53,37 @@ def test_names_are_those_of_the_engine(estimator):
 @pytest.mark.parametrize("estimator", [RuleRegressor, RuleClassifier])
 def test_defaults_are_those_of_the_engine(estimator):
     given = inspect.signature(estimator).parameters
-    special = {"n_jobs": -1, "random_state": None}
-    for name, default, _ in parameters():
+    for name, default, _, _ in parameters():
         if name not in given:
             continue
         value = given[name].default
-        if name in special:
-            assert value == special[name]
-        elif re.fullmatch(r"`\w+`|\d+", default):
-            assert value == type(value)(default.strip("`")), name
+        if name in SPECIAL:
+            assert value == SPECIAL[name]
+        elif default is None:
+            assert value is None, f"{name}: the default depends on the fit"
         else:
-            assert value is None, f"{name}: {default} depends on more than the parameter"
+            assert value == type(value)(default), name
 
 
 @pytest.mark.parametrize("estimator", [RuleRegressor, RuleClassifier])
 def test_docs_say_what_the_engine_says(estimator):
     docs = " ".join(inspect.getdoc(estimator).split())
-    for name, default, purpose in parameters():
+    assert "{" not in re.sub(r'\{"[^}]*"\}|\{CA, NY, WA\}', "", docs)
+    for name, default, words, purpose in parameters():
         if name in CLASSES_ONLY and estimator is not RuleClassifier:
             continue
-        assert f" {name} : " in docs, name
-        entry = docs.split(f" {name} : ")[1].lower()
-        assert entry.find(purpose.lower()) in range(len(entry)), f"{name}: {purpose}"
-        simple = re.fullmatch(r"`\w+`|\d+|none|all cores|any", default)
-        assert simple or default.lower() in entry, f"{name}: {default}"
+        assert docs.count(f" {name} : ") == 1, name
+        entry = re.split(r" \w+ : ", docs.split(f" {name} : ")[1])[0]
+        assert purpose in entry, f"{name}: {purpose}"
+        if default is None and name not in SPECIAL:
+            assert f"Default: {words}." in entry, f"{name}: {words}"
+
+
+@pytest.mark.parametrize("estimator", [RuleRegressor, RuleClassifier])
+def test_docs_list_every_argument(estimator):
+    docs = inspect.getdoc(estimator)
+    listed = re.findall(r"^(\w+) : ", docs[: docs.index("Attributes\n")], re.MULTILINE)
+    assert listed == list(inspect.signature(estimator).parameters)
 
 
 def test_every_parameter_reaches_the_engine(deliveries):

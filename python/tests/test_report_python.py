@@ -57,7 +57,8 @@ def test_classes_and_counts(tmp_path):
     several = RuleClassifier(max_rules=3).fit(X, np.digitize(y, [11, 17]))
     several.report(tmp_path / "c.html", X, np.digitize(y, [11, 17]))
     told = data_of(tmp_path / "c.html")
-    assert told["table"]["measures"][told["chosen"]]["accuracy"] == pytest.approx(several.score(X, np.digitize(y, [11, 17])))
+    accuracy = told["table"]["measures"][told["chosen"]]["accuracy"]
+    assert accuracy == pytest.approx(several.score(X, np.digitize(y, [11, 17])))
     exposure = np.linspace(0.5, 2, 300)
     counts = RuleRegressor(loss="poisson", max_rules=3).fit(X, np.round(y), exposure=exposure)
     counts.report(tmp_path / "p.html", X, np.round(y), exposure=exposure)
@@ -106,7 +107,8 @@ def test_recourse_does_what_it_says(fitted):
 
 def test_recourse_to_a_class():
     X, y = datasets.friedman1(300, seed=2)
-    frame, labels = pd.DataFrame(np.asarray(X)).add_prefix("x"), np.array(["low", "mid", "high"])[np.digitize(y, [11, 17])]
+    frame = pd.DataFrame(np.asarray(X)).add_prefix("x")
+    labels = np.array(["low", "mid", "high"])[np.digitize(y, [11, 17])]
     model = RuleClassifier(max_rules=4).fit(frame, labels)
     for i in range(10):
         now = model.predict(frame.iloc[[i]])[0]

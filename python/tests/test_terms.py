@@ -19,8 +19,8 @@ def fitted():
 
 def test_trends_are_rules_with_a_slope(fitted):
     X, y, model = fitted
-    assert model.rules_["rule"].str.startswith("per ").any()
-    assert (model.rules_.loc[model.rules_["rule"].str.startswith("per "), "conditions"] == 1).all()
+    assert model.rules_["rule"].str.startswith("for each ").any()
+    assert (model.rules_.loc[model.rules_["rule"].str.startswith("for each "), "conditions"] == 1).all()
     assert model.complexity_ <= 14
     rules = RuleRegressor(cv=None, max_complexity=14).fit(X, y)
     assert model.score(X, y) > rules.score(X, y)
@@ -31,7 +31,7 @@ def test_contributions_add_up_to_the_prediction(fitted):
     X, _, model = fitted
     frame = model.explain(X[:20])
     assert np.allclose(frame.groupby("row")["contribution"].sum(), model.predict(X[:20]))
-    assert "by the trend per " in model.why(X[:1])
+    assert "by the trend for each " in model.why(X[:1])
 
 
 def test_a_model_survives_its_file_and_its_export(fitted):
@@ -48,7 +48,7 @@ def test_missing_numbers_add_nothing(fitted):
     X, _, model = fitted
     empty = np.full((1, X.shape[1]), np.nan)
     frame = model.explain(empty)
-    assert (frame.loc[frame["rule"].str.startswith("per "), "contribution"] == 0).all()
+    assert (frame.loc[frame["rule"].str.startswith("for each "), "contribution"] == 0).all()
 
 
 def test_several_classes_have_a_list_each():

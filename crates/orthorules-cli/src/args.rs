@@ -3,6 +3,10 @@
 mod export;
 mod fit;
 
+use fit::values::{Names, names};
+
+pub(crate) use fit::values::item;
+
 use clap::{Args, Parser, Subcommand};
 pub(crate) use export::ExportArgs;
 pub(crate) use fit::FitArgs;
@@ -113,6 +117,9 @@ pub(crate) struct EvaluateArgs {
     pub(crate) table: PathBuf,
     #[command(flatten)]
     pub(crate) notation: NotationArgs,
+    /// Leave out rows without a target, or without a positive exposure (default: as the fit did)
+    #[arg(long)]
+    pub(crate) drop_missing_target: bool,
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
     pub(crate) json: bool,
@@ -167,8 +174,8 @@ pub(crate) struct GoalArgs {
     #[arg(long, value_name = "X", group = "goal", allow_hyphen_values = true)]
     pub(crate) above: Option<f64>,
     /// Columns that must stay as they are (default: none)
-    #[arg(long, value_name = "COL,…", value_delimiter = ',', requires = "goal")]
-    pub(crate) lock: Vec<String>,
+    #[arg(long, value_name = "COL,…", value_parser = names, requires = "goal")]
+    pub(crate) lock: Vec<Names>,
 }
 
 /// Write one page on which the model can be read, tried and argued over
@@ -220,12 +227,18 @@ pub(crate) struct OrderArgs {
 /// How text spells numbers and missing values.
 #[derive(Debug, Args)]
 pub(crate) struct NotationArgs {
-    /// Text that stands for a missing value in every column, beside what always does (default: none)
-    #[arg(long, value_name = "TOKEN,…", value_delimiter = ',', allow_hyphen_values = true)]
-    na_values: Vec<String>,
-    /// What separates whole numbers from decimals in text: a point or a comma
-    #[arg(long, value_name = "MARK", default_value = ".", value_parser = [".", ","], hide_possible_values = true)]
-    decimal: String,
+    /// Text that stands for a missing value in every column, beside empty cells and, in CSV and TSV files, NA, N/A, NaN, nan,
+    /// null, NULL, None and ? (default: none; for a model, as its table was read)
+    #[arg(long, value_name = "TOKEN,…", value_parser = names, allow_hyphen_values = true)]
+    na_values: Vec<Names>,
+    /// Words of these that are values like any other: --keep-values None keeps the level None (default: none; for a model, as its
+    /// table was read)
+    #[arg(long, value_name = "TOKEN,…", value_parser = names, allow_hyphen_values = true)]
+    keep_values: Vec<Names>,
+    /// What separates whole numbers from decimals in text: a point or a comma (default: a point; for a model, as its table was
+    /// read)
+    #[arg(long, value_name = "MARK", value_parser = [".", ","], hide_possible_values = true)]
+    decimal: Option<String>,
 }
 
 /// What to do about rows that are unlike those that a model was learned from.
@@ -237,10 +250,17 @@ pub(crate) struct StrictArgs {
 }
 
 impl NotationArgs {
-    /// The notation as the library takes it.
-    pub(crate) fn notation(&self) -> Notation {
-        let na_values = self.na_values.iter().map(|token| token.trim().to_owned()).collect();
-        Notation { na_values, decimal_comma: self.decimal == "," }
+    /// The notation as the library takes it; what no flag says is that of `usual`.
+    pub(crate) fn notation(&self, usual: &Notation) -> Notation {
+        let words = |given: &[Names], usual: &[String]| match given {
+            [] => usual.to_vec(),
+            _ => given.iter().flat_map(|list| &list.0).map(|token| token.trim().to_owned()).collect(),
+        };
+        Notation {
+            na_values: words(&self.na_values, &usual.na_values),
+            keep_values: words(&self.keep_values, &usual.keep_values),
+            decimal_comma: self.decimal.as_ref().map_or(usual.decimal_comma, |mark| mark == ","),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::args::Order;
 use crate::number::{share, signed};
 use crate::text::{Cell, DIM, Grid, broken, certificate, ordered, width};
 use orthorules::Model;
-use orthorules::model::{Size, SizeName};
+use orthorules::model::{RuleText, Size, SizeName};
 use unicode_width::UnicodeWidthStr;
 
 /// At least so much of a line is left to the rules.
@@ -33,11 +33,11 @@ pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
             let proof = gap.map(|gap| Cell::left(certificate(rule.proven, gap)).styled(DIM));
             Line {
                 weights: steps.iter().map(|step| step.weights[place]).collect(),
-                clauses: Some(rule.clauses()),
+                rule: Some(model.told(rule)),
                 after: covered.into_iter().chain(part).chain(proof).collect(),
             }
         })
-        .chain([Line { weights: steps.iter().map(|step| step.intercept).collect(), clauses: None, after: Vec::new() }])
+        .chain([Line { weights: steps.iter().map(|step| step.intercept).collect(), rule: None, after: Vec::new() }])
         .collect();
     table(model, &lines, known.then_some("rows"))
 }
@@ -46,7 +46,7 @@ pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
 pub(crate) struct Line {
     pub(crate) weights: Vec<f64>,
     /// None for what always holds.
-    pub(crate) clauses: Option<Vec<String>>,
+    pub(crate) rule: Option<RuleText>,
     /// What stands behind the rule.
     pub(crate) after: Vec<Cell>,
 }
@@ -81,11 +81,11 @@ pub(crate) fn table(model: &Model, lines: &[Line], after: Option<&str>) -> Strin
         grid.line(heads.chain([Cell::left("")]).chain(after.map(|head| Cell::right(head).styled(DIM))));
         for (place, line) in lines.iter().enumerate() {
             let weights = columns[first..last].iter().map(|texts| Cell::signed(&texts[place]));
-            let Some(clauses) = &line.clauses else {
+            let Some(rule) = &line.rule else {
                 grid.line(weights.chain([Cell::left("always (intercept)")]));
                 continue;
             };
-            let mut parts = broken(clauses, room).into_iter();
+            let mut parts = broken(rule, room).into_iter();
             let rule = Cell::left(parts.next().unwrap_or_default());
             grid.line(weights.chain([rule]).chain(line.after.iter().cloned()));
             let blank = || (first..last).map(|_| Cell::left(""));

@@ -1,10 +1,12 @@
 //! What goes to the terminal: results on standard output, notes and progress on standard error.
 
+use crate::args::item;
+use crate::sizes::Scale;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use orthorules::model::Size;
 use orthorules::table::panics_are_caught;
 use orthorules::warning::NoFolds;
-use orthorules::{Certificate, Observer, Rule, Warning, decimal};
+use orthorules::{Certificate, Loss, Observer, Rule, Warning, decimal};
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,18 +89,46 @@ impl Notes {
     }
 }
 
+/// A name as it is written in a shell: in quotes where it needs them.
+pub(crate) fn in_shell(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./+:@%".contains(c);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    format!("'{}'", name.replace('\'', "'\\''"))
+}
+
+/// A flag that takes a list of columns, with the name of one of them: it can be pasted whatever the name is.
+fn with_column(flag: &str, name: &str) -> String {
+    with_value(flag, &item(name))
+}
+
+/// The same of a flag that takes one column.
+fn with_value(flag: &str, value: &str) -> String {
+    // What starts with a dash would be taken for another flag.
+    format!("{flag}{}{}", if value.starts_with('-') { '=' } else { ' ' }, in_shell(value))
+}
+
 /// A warning in the words of the command line.
 fn with_flags(warning: &Warning) -> String {
     match warning {
-        Warning::NoColumn { column } => format!("--categorical {column}: no such column"),
+        Warning::NoColumn { column } => format!("{}: no such column", with_column("--categorical", column)),
         Warning::LeftOut { column, reason } if reason.is_overruled() => {
-            format!("{warning} with --categorical {column}")
+            format!("{warning} with {}", with_column("--categorical", column))
         }
-        Warning::ManyLevels { column, .. } | Warning::CountsRows { column } => {
-            warning.to_string().replace("leave it out", &format!("leave it out with --ignore {column}"))
-        }
+        Warning::NamesGroups { column, .. } => warning
+            .to_string()
+            .replace("in folds", &format!("in folds with {}", with_value("--cv-groups", column)))
+            .replace("leave it out", &format!("leave it out with {}", with_column("--ignore", column))),
+        Warning::ManyLevels { column, .. } | Warning::CountsRows { column } | Warning::NamesRows { column } => warning
+            .to_string()
+            .replace("leave it out", &format!("leave it out with {}", with_column("--ignore", column))),
         Warning::NoFolds(NoFolds::Rows(_)) => warning.to_string(),
-        Warning::NoFolds(_) => format!("{warning} (--cv 5 does it, --cv none says nothing)"),
+        Warning::NoFolds(NoFolds::TimeOver) => format!("{warning} (a longer --time-limit leaves time for them)"),
+        Warning::NoFolds(NoFolds::Streamed) => {
+            format!("{warning} (--cv 5 without --memory-limit asks for folds, --cv none silences this note)")
+        }
+        Warning::NoFolds(_) => format!("{warning} (--cv 5 asks for folds, --cv none silences this note)"),
         Warning::DecimalCommas { .. } => format!("{warning}: use --decimal ,"),
         Warning::Thousands { .. } => format!("{warning}; if they are decimal commas, use --decimal ,"),
         Warning::Unbounded { .. } => warning.to_string().replace("a larger penalty", "a larger --reg-lambda"),
@@ -110,13 +140,14 @@ fn with_flags(warning: &Warning) -> String {
 pub(crate) struct Progress {
     bar: ProgressBar,
     notes: Notes,
+    loss: Loss,
     /// Seconds of each search.
     seconds: Mutex<Vec<f64>>,
 }
 
 impl Progress {
-    /// Starts the line.
-    pub(crate) fn new(notes: Notes) -> Self {
+    /// Starts the line of a fit with this loss.
+    pub(crate) fn new(notes: Notes, loss: Loss) -> Self {
         let shown = !notes.quiet && !notes.verbose;
         // A hidden bar draws nothing; so does this one when standard error is not a terminal.
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -128,7 +159,7 @@ impl Progress {
         if shown && !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        Self { bar, notes, seconds: Mutex::default() }
+        Self { bar, notes, loss, seconds: Mutex::default() }
     }
 
     /// Seconds that the search for each rule took.
@@ -143,10 +174,11 @@ impl Observer for Progress {
             return;
         }
         let class = class.map_or(String::new(), |c| format!("{c}: "));
-        let risk = decimal::rounded(step.train_risk, 4);
-        let (size, complexity) = (crate::text::count(step.rules, "rule"), step.complexity);
-        self.bar.set_message(crate::text::clean(&format!("{class}{size}, complexity {complexity}, risk {risk}")));
-        self.notes.detail(&format!("{class}rule {}: {rule} (risk {risk})", step.rules));
+        let scale = Scale::of(self.loss, false);
+        let risk = format!("{} {}", scale.name(), decimal::readable(scale.of_risk(step.train_risk), 4));
+        self.bar.set_message(crate::text::clean(&format!("{class}complexity {}, {risk}", step.complexity)));
+        let what = if rule.trend.is_some() { "term" } else { "rule" };
+        self.notes.detail(&format!("{class}{what} {}: {rule} ({risk})", step.rules));
     }
 
     fn searched(&self, _class: Option<&str>, certificate: &Certificate) {
@@ -161,7 +193,7 @@ impl Observer for Progress {
             "cut: {} by share, {} inherited, {} repeated, {} by relaxation",
             pruned.share, pruned.inherited, pruned.repeated, pruned.relaxation
         );
-        self.notes.detail(&format!("searched {nodes} queries in {} s; {cut}", decimal::rounded(*seconds, 3)));
+        self.notes.detail(&format!("searched {nodes} queries in {} s; {cut}", decimal::readable(*seconds, 3)));
     }
 
     fn resampled(&self, done: usize, total: usize) {
@@ -243,6 +275,20 @@ mod tests {
         assert!(with_flags(&dates).ends_with("or keep them as categories with --categorical day"));
         let index = Warning::LeftOut { column: "i".into(), reason: Reason::Index };
         assert_eq!(with_flags(&index), index.to_string());
+        let many = with_flags(&Warning::ManyLevels { column: "Aircraft Make Model".into(), levels: 60 });
+        assert!(many.contains("--ignore 'Aircraft Make Model'"), "{many}");
+        assert_eq!((in_shell("it's"), in_shell("größe_2")), ("'it'\\''s'".into(), "größe_2".into()));
+        for (name, shown) in [
+            ("plain", "--ignore plain"),
+            ("a b", "--ignore 'a b'"),
+            ("a, b", "--ignore '\"a, b\"'"),
+            ("\"q\"", "--ignore '\"\"\"q\"\"\"'"),
+            ("say \"x\"", "--ignore 'say \"x\"'"),
+            ("-o", "--ignore=-o"),
+            ("$(rm)", "--ignore '$(rm)'"),
+        ] {
+            assert_eq!(with_column("--ignore", name), shown);
+        }
         assert_eq!(with_flags(&Warning::NoColumn { column: "typo".into() }), "--categorical typo: no such column");
         let unbounded = with_flags(&Warning::Unbounded { class: Some("a".into()) });
         assert!(unbounded.starts_with("a: the ") && unbounded.contains("a larger --reg-lambda gives"), "{unbounded}");

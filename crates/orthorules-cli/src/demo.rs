@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Output, Failure> {
         Showcase::new(
             "Friedman's function",
             "A thousand noisy points of y = 10 sin(π x1 x2) + 20 (x3 − ½)² + 10 x4 + 5 x5, with five columns that do \
-             not matter. The fresh risk is that on another thousand points; the noise alone has risk 1.",
+             not matter. The fresh RMSE is that on another thousand points; the noise alone has an RMSE of 1.",
             (generate::friedman1(ROWS, 1), "y"),
             Some(&generate::friedman1(ROWS, 2)),
             &Params::default(),

@@ -2,9 +2,10 @@
 
 use crate::args::EvaluateArgs;
 use crate::console::{Notes, Output};
-use crate::fit::SizeLabel;
+use crate::fit::{self, SizeLabel};
 use crate::input::{self, Failure, in_table};
-use crate::{sizes, text};
+use crate::sizes::{self, Scale};
+use crate::text;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Unfamiliar;
 use orthorules::{Loss, Model, Task};
@@ -15,11 +16,21 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let source = input::Source::new(&args.table)?;
     let notes = Notes { quiet: false, verbose: false };
-    let table = input::table_for(&model, &source.path, args.notation.notation(), notes)?;
+    let notation = args.notation.notation(&model.reading.notation);
+    let mut table = input::table_for(&model, &source.path, notation, notes)?;
+    if (args.drop_missing_target || model.reading.drop_missing_target)
+        && let Some(kept) = model.rows_with_target(&table)
+    {
+        let dropped = text::count(table.rows() - kept.rows(), "row");
+        notes.note(&format!("{dropped} without a target, or without a positive exposure, left out"));
+        table = kept;
+    }
     let mut unfamiliar = Unfamiliar::new(&model, model.chosen());
     unfamiliar.add(&table);
     input::told_of(&unfamiliar, &args.strict, &source.path, notes)?;
-    let evaluations = model.evaluate(&table).map_err(in_table(&source.path))?;
+    let evaluations = model.evaluate(&table).map_err(|error| {
+        fit::with_remedy(in_table(&source.path)(error), &source, &model.target, &model.reading.notation)
+    })?;
     Ok(if args.json {
         Output::json(&document(&model, table.rows(), &evaluations))
     } else {
@@ -68,22 +79,46 @@ fn document<'e>(model: &Model, rows: usize, evaluations: &'e [Evaluation]) -> Do
 fn describe(model: &Model, rows: usize, evaluations: &[Evaluation], all: bool) -> String {
     let labels: Vec<(usize, usize)> = evaluations.iter().map(|e| (e.rules, e.complexity)).collect();
     let risks: Vec<f64> = evaluations.iter().map(|e| e.risk).collect();
-    let relative = sizes::relative(&labels, &risks);
-    let mut measures = vec![("risk", risks), ("relative", relative)];
+    // RMSE and R² say all that a squared risk says, in the units of the target.
+    let squared = model.loss == Loss::Squared;
+    let mut measures =
+        if squared { Vec::new() } else { Scale::Risk.measures(("risk", "relative"), &labels, &risks, None) };
     let names = evaluations.first().map_or(&[][..], |e| &e.metrics);
     for (i, &(name, _)) in names.iter().enumerate() {
-        measures.push((name, evaluations.iter().map(|e| told(name, e.metrics[i].1)).collect()));
+        measures.push((title(name), evaluations.iter().map(|e| told(name, e.metrics[i].1)).collect()));
     }
+    let chosen = SizeLabel::of(model, model.chosen());
+    let meaning = if squared {
+        format!(
+            "RMSE and MAE are in the units of {}; R² is the part of its variance that a size explains.",
+            model.target
+        )
+    } else {
+        let loss = model.loss;
+        format!("The risk is the mean {loss} loss; relative is the risk divided by that of the constant model.")
+    };
     format!(
-        "{}, on {}\n\n{}\nThe risk is the mean {} loss; relative is the risk divided by that of the constant model.\n",
+        "{}, on {}\n\n{}\n{}\n",
         text::subject(model),
         text::count(rows, "row"),
-        sizes::path_table(&labels, measures, SizeLabel::of(model, model.chosen()), (!all).then_some("-v shows all")),
-        model.loss
+        sizes::path_table(sizes::terms(model), &labels, measures, chosen, (!all).then_some("-v shows all")),
+        text::clean(&meaning)
     )
 }
 
-/// A measure without its rounding error: a constant model explains nothing, not minus the last bit of 1.
+/// A measure as people call it.
+fn title(name: &'static str) -> &'static str {
+    match name {
+        "rmse" => "RMSE",
+        "mae" => "MAE",
+        "r2" => "R²",
+        "auc" => "AUC",
+        "brier" => "Brier",
+        other => other,
+    }
+}
+
+/// A measure without its rounding error: what explains less than a thousandth explains nothing, not minus the last bit of 1.
 fn told(name: &str, value: f64) -> f64 {
-    if name == "r2" && value.abs() < 1e-9 { 0.0 } else { value }
+    if name == "r2" && value.abs() < 0.0005 { 0.0 } else { value }
 }

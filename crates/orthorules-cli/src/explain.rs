@@ -9,7 +9,7 @@ use crate::number;
 use crate::recourse;
 use crate::text::{self, BOLD, Cell, DIM, Grid};
 use orthorules::explain::Explanation;
-use orthorules::model::{SizeName, Unfamiliar};
+use orthorules::model::{RuleText, SizeName, Unfamiliar};
 use orthorules::predict::Activations;
 use orthorules::{Model, Predictions, Rule, Table, Task, Values, decimal};
 use serde::Serialize;
@@ -75,6 +75,9 @@ struct Sum<'m> {
 #[derive(Serialize)]
 struct Term {
     rule: String,
+    /// The rule as a list of rules tells it.
+    #[serde(skip)]
+    told: RuleText,
     fires: bool,
     weight: f64,
     /// What it adds, where it is a trend: its weight times its value.
@@ -92,15 +95,24 @@ impl Term {
             None => format!("since {}", self.rule),
         }
     }
+
+    /// How many of these are rules, and how many trends.
+    fn counted<'t>(terms: impl Iterator<Item = &'t Self>) -> (usize, usize) {
+        terms.fold((0, 0), |(rules, trends), term| match term.adds {
+            None => (rules + 1, trends),
+            Some(_) => (rules, trends + 1),
+        })
+    }
 }
 
 impl<'m> Sum<'m> {
-    fn new(explanation: &Explanation<'m>) -> Self {
+    fn new(model: &Model, explanation: &Explanation<'m>) -> Self {
         let mut score = explanation.intercept;
         let term = |c: &orthorules::explain::Contribution| {
             score += c.adds();
             let adds = c.rule.trend.as_ref().map(|_| c.adds());
-            Term { rule: c.rule.to_string(), fires: c.fires, weight: c.weight, adds, score }
+            let told = model.told(c.rule);
+            Term { rule: c.rule.to_string(), told, fires: c.fires, weight: c.weight, adds, score }
         };
         let rules = explanation.contributions.iter().map(term).collect();
         let Explanation { class, intercept, offset, score, .. } = *explanation;
@@ -115,7 +127,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let wish = recourse::wish(&model, &args.goal)?;
     let source = input::Source::new(&args.table)?;
     let notes = Notes { quiet: args.quiet, verbose: false };
-    let table = input::table_for(&model, &source.path, args.notation.notation(), notes)?;
+    let table = input::table_for(&model, &source.path, args.notation.notation(&model.reading.notation), notes)?;
     let total = table.rows();
     let numbers: Vec<usize> = match args.row {
         Some(row) if (1..=total).contains(&row) => vec![row],
@@ -142,7 +154,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
         .enumerate()
         .map(|(i, &number)| {
             let found = wish.as_ref().map(|wish| model.recourse(&table, i, &steps, wish)).transpose()?;
-            let mut sums: Vec<Sum> = model.explain(&activations, size, i).iter().map(Sum::new).collect();
+            let mut sums: Vec<Sum> = model.explain(&activations, size, i).iter().map(|e| Sum::new(&model, e)).collect();
             let single = if sums.len() == 1 { sums.pop() } else { None };
             let values = values(&model, &table, size, i);
             let answer = answer(&model, &predictions, i);
@@ -177,7 +189,7 @@ fn values(model: &Model, table: &Table, size: SizeName, i: usize) -> Map<String,
     let names = used.flat_map(Rule::columns);
     let value = |name: &str| match table.column(name).map(|c| &c.values)? {
         Values::Numeric(numbers) => Some(json!(numbers[i])),
-        categories => Some(json!(categories.display(i))),
+        categories @ Values::Categorical { .. } => Some(json!(categories.display(i))),
     };
     names.map(|name| (name.to_owned(), value(name).unwrap_or_default())).collect()
 }
@@ -201,7 +213,7 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
         let value = |v: &Value| match v {
             Value::Null => "missing".to_owned(),
             Value::String(level) => level.clone(),
-            other => other.as_f64().map_or_else(|| other.to_string(), decimal::plain),
+            other => other.as_f64().map_or_else(|| other.to_string(), decimal::brief),
         };
         let values: Vec<String> = row.values.iter().map(|(name, v)| format!("{name}: {}", value(v))).collect();
         let _ = writeln!(text, "{}", text::styled(DIM, &text::clean(&values.join(", "))));
@@ -230,56 +242,59 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
             };
             grid.line([Cell::signed(weight), Cell::left(why), Cell::right(&scores[line])]);
         }
-        let _ = write!(text, "{grid}{}", not_applying(sum.rules.len() - firing.len()));
+        let _ = write!(text, "{grid}{}", not_applying(sum.rules.iter().filter(|t| !t.fires)));
     }
     text.push('\n');
 }
 
-/// How many rules say nothing of a row.
-fn not_applying(silent: usize) -> String {
-    let verb = if silent == 1 { "does" } else { "do" };
-    let told = || format!("  {}\n", text::styled(DIM, &format!("{} {verb} not apply", text::count(silent, "rule"))));
-    if silent > 0 { told() } else { String::new() }
+/// How many rules say nothing of a row, and how many trends.
+fn not_applying<'t>(silent: impl Iterator<Item = &'t Term>) -> String {
+    let (rules, trends) = Term::counted(silent);
+    let told = [(rules, "rule"), (trends, "trend")].into_iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(silent, thing)| text::count(silent, thing)).collect();
+    let verb = if rules + trends == 1 { "does" } else { "do" };
+    if told.is_empty() {
+        return String::new();
+    }
+    format!("  {}\n", text::styled(DIM, &format!("{} {verb} not apply", told.join(" and "))))
 }
 
 /// How the scores of classes that share their rules come about: a column for each class.
 fn shared(model: &Model, sums: &[Sum]) -> String {
     let line =
-        |weights: Vec<f64>, why: String| class_table::Line { weights, clauses: Some(vec![why]), after: Vec::new() };
+        |weights: Vec<f64>, rule: &RuleText| class_table::Line { weights, rule: Some(rule.clone()), after: Vec::new() };
     let firing: Vec<usize> = (0..sums[0].rules.len()).filter(|&k| sums[0].rules[k].fires).collect();
     let mut lines = vec![class_table::Line {
         weights: sums.iter().map(|sum| sum.intercept).collect(),
-        clauses: None,
+        rule: None,
         after: Vec::new(),
     }];
     lines.extend(
-        firing
-            .iter()
-            .map(|&k| line(sums.iter().map(|sum| sum.rules[k].weight).collect(), sums[0].rules[k].rule.clone())),
+        firing.iter().map(|&k| line(sums.iter().map(|sum| sum.rules[k].weight).collect(), &sums[0].rules[k].told)),
     );
     let mut table = class_table::table(model, &lines, None);
     let scores: Vec<f64> = sums.iter().map(|sum| sum.score).collect();
-    let named = model.classes.iter().zip(number::signed(&scores, 3)).map(|(class, score)| format!("{class} {score}"));
+    let named = model.classes.iter().zip(number::signed(&scores, 3));
+    let named = named.map(|(class, score)| format!("{class} {}", score.trim_end()));
     let _ = writeln!(table, "  {}", text::clean(&format!("Scores: {}", named.collect::<Vec<_>>().join(", "))));
-    table + &not_applying(sums[0].rules.len() - firing.len())
+    table + &not_applying(sums[0].rules.iter().filter(|t| !t.fires))
 }
 
 /// The prediction in words.
 fn sentence(model: &Model, row: &Row) -> String {
     let target = &model.target;
-    let percent = |p: f64| format!("{}%", decimal::rounded(100.0 * p, 3));
     match (&row.answer, &row.single) {
         (Answer::Class { prediction, probabilities }, _) => {
             let at = model.classes.iter().position(|c| c == prediction).unwrap_or(0);
-            format!("{target} = {prediction} with a probability of {}", percent(probabilities[at]))
+            format!("{target} = {prediction} with a probability of {}", number::probability(probabilities[at]))
         }
         (Answer::Number { prediction }, Some(sum)) if model.task.is_multiplied() => {
             let rate = sum.score.exp();
-            let rate_text = decimal::rounded(rate, 4);
+            let rate_text = decimal::readable(rate, 4);
             if *prediction == rate {
                 format!("{target} is expected to be {rate_text}, exp of the score")
             } else {
-                let expected = decimal::rounded(*prediction, 4);
+                let expected = decimal::readable(*prediction, 4);
                 format!("{target} is expected to be {expected}: its exposure times {rate_text}, exp of the score")
             }
         }
@@ -290,7 +305,7 @@ fn sentence(model: &Model, row: &Row) -> String {
                 .flat_map(|s| s.rules.iter().map(|t| t.adds.unwrap_or(t.weight)).chain([s.intercept]).chain(s.offset));
             let noise = terms.fold(0.0f64, |most, term| most.max(term.abs())) * 1e-12;
             let prediction = if prediction.abs() < noise { 0.0 } else { *prediction };
-            format!("{target} is predicted to be {}", decimal::rounded(prediction, 6))
+            format!("{target} is predicted to be {}", decimal::readable(prediction, 4))
         }
     }
 }

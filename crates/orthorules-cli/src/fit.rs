@@ -7,14 +7,18 @@ mod quality;
 pub(crate) use document::{Document, Entry, SizeLabel};
 
 use crate::args::{FitArgs, Order};
-use crate::console::{Notes, Output, Progress, expect_interrupt, keep_rules_on_interrupt};
+use crate::console::{Notes, Output, Progress, expect_interrupt, in_shell, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
-use crate::{sizes, text};
+use crate::sizes::{self, Scale};
+use crate::text;
 use document::{HeldOut, Timings, entries};
 use orthorules::evaluate::Evaluation;
-use orthorules::params::{Cv, RegLambda};
-use orthorules::table::read;
-use orthorules::{Coded, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads};
+use orthorules::model::Reading;
+use orthorules::params::{Cv, Intercept, RegLambda};
+use orthorules::table::{Notation, read};
+use orthorules::{
+    Coded, Error, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads,
+};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -57,8 +61,19 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     }
     expect_interrupt();
     let start = Instant::now();
-    let fitted = on_threads(params.threads, || {
-        let in_table = |error| with_remedy(in_table(&source.path)(error));
+    // Codes are made in two passes, and risks in a third: a pipe is kept in a file until the end.
+    let spooled = (!source.is_lasting() && args.learning.memory_limit.is_some())
+        .then(|| input::spooled(&source.path))
+        .transpose()?;
+    let readable = spooled.as_ref().map_or(source.path.clone(), |file| file.path().to_owned());
+    let mut fitted = on_threads(params.threads, || {
+        let in_table = |error| {
+            let error = match error {
+                Error::File { path, what } if path == readable => Error::File { path: source.path.clone(), what },
+                other => other,
+            };
+            with_remedy(in_table(&source.path)(error), &source, &roles.target, &roles.notation)
+        };
         // What comes from a pipe can be read only once, and folds need the table in memory.
         let held = (!source.is_lasting() || params.cv.is_some() && is_small(&source.files))
             && args.learning.memory_limit.is_none();
@@ -66,12 +81,13 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
             Data::Table(read(&source.path, &roles.read_options()).map_err(&in_table)?)
         } else {
             let limit = args.learning.memory_limit;
-            let (coded, warnings) = Coded::read(&source.path, &roles, &params, limit).map_err(&in_table)?;
+            let (coded, warnings) = Coded::read(&readable, &roles, &params, limit).map_err(&in_table)?;
             Data::Codes { coded: Box::new(coded), warnings }
         };
         let seconds = start.elapsed().as_secs_f64();
         Fitted::new(data, &roles, &params, notes, seconds).map_err(&in_table)
     })??;
+    fitted.model.reading = Reading::of(&roles);
     if let Some(path) = &args.output.model {
         fitted.model.save(path)?;
     }
@@ -174,6 +190,8 @@ pub(crate) struct Fitted {
     table: Vec<columns::Line>,
     /// λ, where folds chose it for all complexities.
     reg_lambda: Option<f64>,
+    /// How risks are told.
+    scale: Scale,
     seconds: Timings,
 }
 
@@ -194,7 +212,12 @@ impl Fitted {
             !matches!(params.cv, Some(Cv::Folds(_))) || !matches!(warning, Warning::SingleRows { .. })
         };
         for warning in read_with.iter().chain(problem.warnings().iter().filter(said)) {
-            notes.warn(warning);
+            match warning {
+                // Of a column that rules may use, the table of columns tells.
+                Warning::MissingWords { column, .. } if *column != roles.target => {}
+                Warning::MissingWords { words, .. } => notes.note(&without_target(&roles.target, words)),
+                _ => notes.warn(warning),
+            }
         }
         let (rows, columns) = (problem.rows(), problem.width());
         notes.detail(&format!(
@@ -205,7 +228,7 @@ impl Fitted {
             problem.task()
         ));
         keep_rules_on_interrupt();
-        let progress = Progress::new(notes);
+        let progress = Progress::new(notes, problem.task().loss());
         let orthorules::Fitted { model, seconds: spent, reg_lambda, warnings, .. } = problem.fit(params, &progress)?;
         let searches = progress.seconds();
         drop(progress);
@@ -222,6 +245,8 @@ impl Fitted {
         };
         let quality = quality::told(&model, params, || problem.evaluate_chosen(&model));
         drop(problem);
+        // Beside an offset, the first size is not the mean of the target.
+        let scale = Scale::of(model.loss, params.intercept != Intercept::None && model.offset.is_none());
         if let Some(cv) = &model.cv {
             for (entry, step) in path.iter_mut().zip(&cv.path) {
                 entry.held_out = Some(HeldOut { cv_risk: Some(step.cv_risk), cv_se: Some(step.cv_se) });
@@ -241,7 +266,7 @@ impl Fitted {
             milliseconds(seconds.refit),
             milliseconds(seconds.total)
         ));
-        Ok(Self { model, rows, columns, path, quality, table, reg_lambda, seconds })
+        Ok(Self { model, rows, columns, path, quality, table, reg_lambda, scale, seconds })
     }
 
     /// What it learned from, the path, and last, where eyes are, the rules and what a weight means.
@@ -254,12 +279,12 @@ impl Fitted {
             self.path_table(None, (!all).then_some("-v shows all")),
             self.reg_lambda.map_or(String::new(), |lambda| format!(
                 "Folds chose the penalty λ = {} for all complexities.\n\n",
-                decimal::rounded(lambda, 3)
+                decimal::readable(lambda, 3)
             )),
-            self.model.cv.as_ref().map_or(String::new(), |cv| format!(
-                "{}\n",
-                sizes::cross_validation(cv, SizeLabel::of(&self.model, self.model.chosen()))
-            )),
+            self.model
+                .cv
+                .as_ref()
+                .map_or(String::new(), |cv| format!("{}\n", sizes::cross_validation(&self.model, cv, self.scale))),
             text::rules(&self.model, self.model.chosen(), order),
             text::uncertainty(&self.model, self.model.chosen(), order),
             self.quality.as_ref().map_or(String::new(), |quality| format!("{quality}\n")),
@@ -272,26 +297,45 @@ impl Fitted {
     pub(crate) fn path_table(&self, fresh: Option<Vec<f64>>, all: Option<&str>) -> String {
         let labels: Vec<(usize, usize)> = self.path.iter().map(|e| (e.size.rules, e.size.complexity)).collect();
         let risks: Vec<f64> = self.path.iter().map(|e| e.train_risk).collect();
-        let relative = sizes::relative(&labels, &risks);
-        let mut measures = vec![("train risk", risks), ("relative", relative)];
+        let names = match self.scale {
+            Scale::Risk => [("train risk", "relative"), ("cv risk", "relative"), ("fresh risk", "relative")],
+            Scale::Rmse => [("train RMSE", "relative"), ("cv RMSE", "relative"), ("fresh RMSE", "relative")],
+            Scale::Explained => [("train RMSE", "train R²"), ("cv RMSE", "cv R²"), ("fresh RMSE", "fresh R²")],
+        };
+        let mut measures = self.scale.measures(names[0], &labels, &risks, None);
         if let Some(cv) = &self.model.cv {
             let risks: Vec<f64> = cv.path.iter().map(|s| s.cv_risk).collect();
-            let relative = sizes::relative(&labels, &risks);
-            measures.extend([("cv risk", risks), ("± se", cv.path.iter().map(|s| s.cv_se).collect())]);
-            measures.push(("relative", relative));
+            let errors: Vec<f64> = cv.path.iter().map(|s| s.cv_se).collect();
+            measures.extend(self.scale.measures(names[1], &labels, &risks, Some(&errors)));
         }
         if let Some(fresh) = fresh {
-            let relative = sizes::relative(&labels, &fresh);
-            measures.extend([("fresh risk", fresh), ("relative", relative)]);
+            measures.extend(self.scale.measures(names[2], &labels, &fresh, None));
         }
-        sizes::path_table(&labels, measures, SizeLabel::of(&self.model, self.model.chosen()), all)
+        let chosen = SizeLabel::of(&self.model, self.model.chosen());
+        sizes::path_table(sizes::terms(&self.model), &labels, measures, chosen, all)
     }
 }
 
-/// A refusal of rows without a target names the flag that leaves them out.
-fn with_remedy(failure: Failure) -> Failure {
+/// What is said of words for missing values in a target whose rows without a value are left out.
+fn without_target(target: &str, words: &[(&'static str, u64)]) -> String {
+    let named: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let told = orthorules::warning::missing_words(words);
+    format!(
+        "target {target:?}: {told}, and the rows are left out: --keep-values {} keeps them",
+        in_shell(&named.join(","))
+    )
+}
+
+/// A refusal of rows without a target names the flags that help, and the word in most of them that stands for a missing value.
+pub(crate) fn with_remedy(failure: Failure, source: &input::Source, target: &str, notation: &Notation) -> Failure {
     match failure {
         Failure::Input(text) if text.ends_with("fill it in or drop the row") && text.contains(": target column") => {
+            let words = input::missing_words(source, target, notation);
+            let kept = |(word, told)| format!("; {told}, and --keep-values {} makes it a value", in_shell(word));
+            let words = words.map_or(String::new(), kept);
+            Failure::Input(format!("{text} (--drop-missing-target drops all such rows{words})"))
+        }
+        Failure::Input(text) if text.contains(": exposure column") && text.ends_with("got 0") => {
             Failure::Input(format!("{text} (--drop-missing-target drops all such rows)"))
         }
         other => other,
@@ -311,5 +355,5 @@ fn is_small(files: &[PathBuf]) -> bool {
 }
 
 fn milliseconds(seconds: f64) -> String {
-    format!("{} ms", decimal::rounded(seconds * 1000.0, 3))
+    format!("{} ms", decimal::readable(seconds * 1000.0, 3))
 }

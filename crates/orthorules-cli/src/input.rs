@@ -6,8 +6,8 @@ use crate::foreign;
 use orthorules::atomic_file::{WholeFile, is_special};
 use orthorules::error::NotClasses;
 use orthorules::model::{SizeName, Unfamiliar};
-use orthorules::table::{Notation, ReadOptions, files, read};
-use orthorules::{Error, Model, Table, Warning};
+use orthorules::table::{MISSING_WORDS, Notation, ReadOptions, files, read};
+use orthorules::{Error, Model, Table, Values, Warning};
 use std::path::{Path, PathBuf};
 
 /// Why a command failed, with one line to print.
@@ -47,13 +47,19 @@ pub(crate) fn in_table(path: &Path) -> impl Fn(Error) -> Failure + '_ {
             Failure::Input(format!("{}: target column {column:?}: {}: {remedy}", shown(path), what.what()))
         }
         Error::Table(_) | Error::NoColumn { .. } | Error::Column { .. } => {
-            Failure::Input(format!("{}: {error}", shown(path)))
+            Failure::Input(with_decimal(format!("{}: {error}", shown(path))))
         }
         Error::File { path: file, what } if is_standard_input(&file) => {
-            Failure::Input(format!("{}: {what}", shown(&file)))
+            Failure::Input(with_decimal(format!("{}: {what}", shown(&file))))
         }
+        Error::File { .. } => Failure::Input(with_decimal(error.to_string())),
         other => other.into(),
     }
+}
+
+/// A refusal of decimal commas names the flag that reads them.
+fn with_decimal(text: String) -> String {
+    if text.ends_with("looks like one with a decimal comma") { format!("{text}: use --decimal ,") } else { text }
 }
 
 fn is_standard_input(path: &Path) -> bool {
@@ -97,18 +103,58 @@ impl Source {
     }
 }
 
+/// What comes from a pipe, in a file that is gone when it is dropped.
+pub(crate) fn spooled(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
+    let failed = |error| Failure::Other(format!("{}: cannot be kept in a temporary file: {error}", shown(path)));
+    let mut file = tempfile::NamedTempFile::new().map_err(failed)?;
+    std::io::copy(&mut std::fs::File::open(path).map_err(failed)?, &mut file).map_err(failed)?;
+    Ok(file)
+}
+
+/// The word of CSV text that most often stands for a missing value in a column, and how often, in words.
+pub(crate) fn missing_words(source: &Source, column: &str, notation: &Notation) -> Option<(&'static str, String)> {
+    if !source.is_lasting() {
+        return None;
+    }
+    let words = || MISSING_WORDS.iter().filter(|word| !notation.na_values.iter().any(|na| na == *word));
+    let notation = Notation { keep_values: words().map(ToString::to_string).collect(), ..notation.clone() };
+    let named = vec![column.to_owned()];
+    let options = ReadOptions {
+        categorical: named.clone(),
+        keep: named.clone(),
+        only: Some(named),
+        notation,
+        ..Default::default()
+    };
+    let table = read(&source.path, &options).ok()?;
+    let Values::Categorical { codes, levels, .. } = &table.column(column)?.values else { return None };
+    let count = |word: &'static str| {
+        let code = levels.iter().position(|level| level == word)?;
+        Some((codes.iter().filter(|&&c| c as usize == code).count(), word))
+    };
+    let (count, word) = words().filter_map(|word| count(word)).max_by_key(|(count, _)| *count)?;
+    Some((word, format!("{word:?} stands in {count} of {} rows", table.rows())))
+}
+
 /// The model in a file.
 pub(crate) fn model(path: &Path) -> Result<Model, Failure> {
     Ok(Model::load(path)?)
 }
 
-/// A table for `model`, with its target. Notes tell of values that are no numbers where the model needs some.
+/// A table for `model`, with its target. Notes tell of values that are no numbers where the model needs some, and of
+/// times whose zone is lost.
 pub(crate) fn table_for(model: &Model, path: &Path, notation: Notation, notes: Notes) -> Result<Table, Failure> {
     let options = ReadOptions { notation, ..model.read_options() };
     let table = read(path, &options).map_err(in_table(path))?;
     let used = model.used_columns();
+    let is_part = |name: &str, column: &str| name.rsplit_once('.').is_some_and(|(source, _)| source == column);
     for warning in table.warnings() {
-        if matches!(warning, Warning::Strays { column, .. } if used.contains(&column.as_str())) {
+        let matters = match warning {
+            Warning::Strays { column, .. } => used.contains(&column.as_str()),
+            Warning::LostZone { column } => used.iter().any(|name| is_part(name, column)),
+            _ => false,
+        };
+        if matters {
             notes.warn(warning);
         }
     }

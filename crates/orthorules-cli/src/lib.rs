@@ -26,6 +26,7 @@ use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use console::{Output, complain, report_first_panic};
 use input::Failure;
+pub use number::aligned;
 use orthorules::on_threads;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -43,7 +43,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
     let size = input::size(&model, &args.size)?;
     let predictor = Predictor::at(&model, size);
     let in_table = in_table(&source.path);
-    let options = ReadOptions { notation: args.notation.notation(), ..model.options_to_predict() };
+    let options =
+        ReadOptions { notation: args.notation.notation(&model.reading.notation), ..model.options_to_predict() };
     let batches = Batches::open(&source.path, &options).map_err(&in_table)?;
     let remarks = batches.remarks();
     predictor.check_columns(&batches.names()).map_err(&in_table)?;

@@ -2,6 +2,7 @@
 
 use crate::args::GoalArgs;
 use crate::input::Failure;
+use crate::number::probability;
 use crate::text;
 use orthorules::recourse::{Answer, Given, Goal, Recourse, Wish};
 use orthorules::{Model, decimal};
@@ -24,7 +25,7 @@ pub(crate) fn wish(model: &Model, args: &GoalArgs) -> Result<Option<Wish>, Failu
         let what = "--below and --above need a number or two classes; use --change-to LABEL";
         return Err(Failure::Input(format!("{what}: the model has {} classes", model.classes.len())));
     }
-    let locked = args.lock.iter().map(|name| name.trim().to_owned()).collect();
+    let locked = args.lock.iter().flat_map(|list| &list.0).map(|name| name.trim().to_owned()).collect();
     Ok(Some(Wish { goal, locked, most: ANSWERS }))
 }
 
@@ -108,15 +109,15 @@ pub(crate) fn describe(text: &mut String, model: &Model, wish: &Wish, told: &Tol
             let from = match &change.from {
                 Value::Null => "missing".to_owned(),
                 Value::String(level) => level.clone(),
-                other => other.as_f64().map_or_else(|| other.to_string(), decimal::plain),
+                other => other.as_f64().map_or_else(|| other.to_string(), decimal::brief),
             };
             format!("{} from {from} to {}", change.column, change.to)
         };
         let changes: Vec<String> = answer.changes.iter().map(change).collect();
         let after = match wish.goal {
-            Goal::Class(class) => percent(answer.prediction[class]),
-            _ if model.classes.is_empty() => decimal::rounded(answer.prediction[0], 4),
-            _ => percent(answer.prediction[1]),
+            Goal::Class(class) => probability(answer.prediction[class]),
+            _ if model.classes.is_empty() => decimal::readable(answer.prediction[0], 4),
+            _ => probability(answer.prediction[1]),
         };
         let line = format!("  {}. {}: then {after}", number + 1, changes.join(" and "));
         let _ = writeln!(text, "{}", text::clean(&line));
@@ -125,10 +126,6 @@ pub(crate) fn describe(text: &mut String, model: &Model, wish: &Wish, told: &Tol
         text.push_str("The search was cut short: something smaller may exist.\n");
     }
     text.push('\n');
-}
-
-fn percent(probability: f64) -> String {
-    format!("{}%", decimal::rounded(100.0 * probability, 3))
 }
 
 fn subject(model: &Model) -> String {

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Output, Failure> {
     let start = Some(places(&model, input::size(&model, &args.size)?));
     keep_rules_on_interrupt();
     let notes = Notes { quiet: args.quiet, verbose: false };
-    let notation = || args.notation.notation();
+    let notation = || args.notation.notation(&model.reading.notation);
     let mut rest = sources.iter();
     let mut report = Report { start, ..Report::new(&model) };
     if args.table.is_some()
@@ -70,7 +70,9 @@ fn read(
         if interrupted() {
             return Err(Failure::Other("interrupted: nothing was written".into()));
         }
-        rows.add(&batch.map_err(&in_table)?).map_err(&in_table)?;
+        let batch = batch.map_err(&in_table)?;
+        let kept = model.reading.drop_missing_target.then(|| model.rows_with_target(&batch)).flatten();
+        rows.add(kept.as_ref().unwrap_or(&batch)).map_err(&in_table)?;
     }
     remarks.warnings().iter().for_each(|warning| notes.warn(warning));
     let mut summary = rows.finish();

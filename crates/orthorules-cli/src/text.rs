@@ -4,7 +4,7 @@ use crate::args::Order;
 use crate::class_table;
 use crate::number::{aligned, percent, share, signed};
 use anstyle::{AnsiColor, Style};
-use orthorules::model::{Ensemble, Size, SizeName};
+use orthorules::model::{Ensemble, RuleText, Size, SizeName, counted};
 use orthorules::{Model, Rule, decimal};
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -123,12 +123,14 @@ impl std::fmt::Display for Grid {
             for (cell, width) in line.iter().zip(&widths) {
                 let fill = width.saturating_sub(cell.text.width());
                 blanks += 2 + if cell.right { fill } else { 0 };
-                if !cell.text.is_empty() {
+                let text = cell.text.trim_end_matches(' ');
+                if !text.is_empty() {
                     // A format's width ends at 65,535.
                     (0..blanks).try_for_each(|_| f.write_str(" "))?;
-                    f.write_str(&styled(cell.style, &cell.text))?;
+                    f.write_str(&styled(cell.style, text))?;
                     blanks = 0;
                 }
+                blanks += cell.text.len() - text.len();
                 blanks += if cell.right { 0 } else { fill };
             }
             f.write_str("\n")?;
@@ -152,12 +154,13 @@ pub(crate) fn meaning(model: &Model) -> String {
 pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
     let mut text = String::new();
     if model.is_shared() {
-        let (rules, complexity) = (count(model.rules(size), "rule"), model.complexity(size));
+        let (rules, complexity) = (model.counted(size), model.complexity(size));
         let heading = format!("{rules}, complexity {complexity}, with a weight for each class");
         return format!("{}\n\n{}", styled(BOLD, &heading), class_table::rules(model, size, order));
     }
     for (i, (ensemble, step)) in model.steps(size).enumerate() {
-        let size = format!("{}, complexity {}", count(step.rules, "rule"), step.complexity);
+        let rules = counted(step.members().map(|k| &ensemble.rules[k]));
+        let size = format!("{rules}, complexity {}", step.complexity);
         let class = ensemble.class.as_ref().map_or(String::new(), |c| clean(&format!("{} = {c}: ", model.target)));
         let gap = if i > 0 { "\n" } else { "" };
         let _ = writeln!(text, "{gap}{}\n", styled(BOLD, &format!("{class}{size}")));
@@ -185,7 +188,7 @@ pub(crate) fn ordered(model: &Model, ensemble: &Ensemble, step: &Size, sizes: &[
             let share = share(rule);
             match &rule.trend {
                 // As if the numbers were spread evenly between its ends.
-                Some(trend) => size * 0.25 * (trend.value(trend.to) - trend.value(trend.from)) * share,
+                Some(trend) => size * 0.25 * (trend.value(trend.to) - trend.value(trend.from)).abs() * share,
                 None => size * 2.0 * share * (1.0 - share),
             }
         };
@@ -229,7 +232,7 @@ fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> G
     grid.line(heads().chain([Cell::left("")]).chain(rows_head()));
     for line in listed(model, ensemble, step, order) {
         let rule = terms[line];
-        let mut lines = told(rule, room).into_iter();
+        let mut lines = broken(&model.told(rule), room).into_iter();
         let first = Cell::left(lines.next().unwrap_or_default());
         grid.line(before(line).into_iter().chain([first]).chain(after(rule)));
         let blank = || before(line).into_iter().map(|_| Cell::left(""));
@@ -239,18 +242,16 @@ fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> G
     grid
 }
 
-/// A rule in lines of at most `room` columns; a trend in one.
-pub(crate) fn told(rule: &Rule, room: usize) -> Vec<String> {
-    if rule.trend.is_some() { vec![clean(&rule.to_string())] } else { broken(&rule.clauses(), room) }
-}
-
 /// A rule in lines of at most `room` columns that end between conditions, where these are not wider themselves.
-pub(crate) fn broken(clauses: &[String], room: usize) -> Vec<String> {
+pub(crate) fn broken(rule: &RuleText, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut line = String::from("if");
+    let mut line = rule.opening.to_owned();
+    if line.is_empty() {
+        return vec![clean(&rule.to_string())];
+    }
     let mut is_new = true;
-    for (i, clause) in clauses.iter().map(|clause| clean(clause)).enumerate() {
-        let end = if i + 1 < clauses.len() { " &" } else { "" };
+    for (i, clause) in rule.clauses.iter().map(|clause| clean(clause)).enumerate() {
+        let end = if i + 1 < rule.clauses.len() { " &" } else { "" };
         if !is_new && line.width() + 1 + clause.width() + end.len() > room {
             lines.push(std::mem::replace(&mut line, "  ".into()));
         }
@@ -263,7 +264,7 @@ pub(crate) fn broken(clauses: &[String], room: usize) -> Vec<String> {
 
 /// What exact search knows of a rule.
 pub(crate) fn certificate(proven: bool, gap: f64) -> String {
-    if proven { "best".into() } else { format!("within {}% of the best", decimal::rounded(100.0 * gap, 2)) }
+    if proven { "best".into() } else { format!("within {}% of the best", decimal::readable(100.0 * gap, 3)) }
 }
 
 /// How sure the rules and weights are; nothing where the bootstrap was not asked about this size.
@@ -283,8 +284,7 @@ pub(crate) fn uncertainty(model: &Model, size: SizeName, order: Order) -> String
         let all: Vec<f64> = step.weights.iter().copied().chain([step.intercept]).chain(ends).collect();
         let texts = signed(&all, 3);
         let (weights, ends) = texts.split_at(step.rules + 1);
-        let named = |rule: &Rule| if rule.trend.is_some() { rule.to_string() } else { format!("if {rule}") };
-        let names = step.members().map(|k| format!("{class}{}", named(&ensemble.rules[k])));
+        let names = step.members().map(|k| format!("{class}{}", model.told(&ensemble.rules[k])));
         let frequencies = found.rules.iter().map(|r| percent(r.frequency)).chain([String::new()]);
         let names = names.chain([format!("{class}always (intercept)")]);
         let named: Vec<(String, String)> = names.zip(frequencies).collect();
@@ -313,16 +313,19 @@ mod tests {
         grid.line([Cell::left("日本"), Cell::right("1")]);
         grid.line([Cell::left("abcdef"), Cell::right("23")]);
         grid.line([Cell::left("é\n\x1b[2J"), Cell::left("")]);
+        grid.line([Cell::left("a"), Cell::right("4  ")]);
         let text = anstream::adapter::strip_str(&grid.to_string()).to_string();
-        assert_eq!(text, "  日本           1\n  abcdef        23\n  é\\n\\u{1b}[2J\n");
+        assert_eq!(text, "  日本            1\n  abcdef         23\n  é\\n\\u{1b}[2J\n  a             4\n");
     }
 
     #[test]
     fn long_rules_break_between_conditions() {
-        let clauses = ["weather = snow", "17 <= hour <= 19", "km >= 6.1"].map(String::from);
-        assert_eq!(broken(&clauses, 80), ["if weather = snow & 17 <= hour <= 19 & km >= 6.1"]);
-        assert_eq!(broken(&clauses, 38), ["if weather = snow & 17 <= hour <= 19 &", "   km >= 6.1"]);
-        assert_eq!(broken(&clauses, 5), ["if weather = snow &", "   17 <= hour <= 19 &", "   km >= 6.1"]);
-        assert_eq!(broken(&[], 80), ["if"]);
+        let clauses = ["weather = snow", "17 <= hour <= 19", "km >= 6.1"].map(String::from).to_vec();
+        let rule = RuleText { opening: "if", clauses };
+        assert_eq!(broken(&rule, 80), ["if weather = snow & 17 <= hour <= 19 & km >= 6.1"]);
+        assert_eq!(broken(&rule, 38), ["if weather = snow & 17 <= hour <= 19 &", "   km >= 6.1"]);
+        assert_eq!(broken(&rule, 5), ["if weather = snow &", "   17 <= hour <= 19 &", "   km >= 6.1"]);
+        let trend = RuleText { opening: "", clauses: vec!["per 10 of age, from 18 to 65 (0 at 40)".into()] };
+        assert_eq!(broken(&trend, 5), ["per 10 of age, from 18 to 65 (0 at 40)"]);
     }
 }

@@ -3,16 +3,25 @@
 use crate::header::Blanks;
 use crate::plan::{Growth, Holds, Mean, Plan, Test, spellings};
 use crate::text::{comment, identifiers, number};
-use orthorules::{Error, Kind, Result};
+use orthorules_model::{Error, Kind, Result};
 use std::fmt::Write;
 
-/// Keywords of C and C++, and macros of the headers that are included.
+/// Keywords of C and C++, and macros that the headers included here have on one system or another.
 const TAKEN: &str = "\
-    alignas alignof and asm auto bool break case catch char class concept const constexpr continue decltype \
-    default delete do double else enum explicit export extern false float for friend goto if inline int long \
-    mutable namespace new noexcept not nullptr operator or private protected public register requires restrict \
-    return short signed sizeof static struct switch template this throw true try typedef typeid typename typeof \
-    union unsigned using virtual void volatile while xor NULL NAN INFINITY HUGE_VAL isnan unix linux errno";
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class \
+    co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype \
+    default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int \
+    long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register \
+    reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch \
+    template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using \
+    virtual void volatile wchar_t while xor xor_eq \
+    DOMAIN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL FP_ILOGB0 FP_ILOGBNAN FP_INFINITE FP_INT_DOWNWARD \
+    FP_INT_TONEAREST FP_INT_TONEARESTFROMZERO FP_INT_TOWARDZERO FP_INT_UPWARD FP_LLOGB0 FP_LLOGBNAN FP_NAN FP_NORMAL \
+    FP_QNAN FP_SNAN FP_SUBNORMAL FP_SUPERNORMAL FP_ZERO HUGE HUGE_VAL HUGE_VALF HUGE_VALL I INFINITY MATH_ERREXCEPT \
+    MATH_ERRNO MAXFLOAT M_1_PI M_2_PI M_2_SQRTPI M_E M_LN10 M_LN2 M_LOG10E M_LOG2E M_PI M_PI_2 M_PI_4 M_SQRT1_2 \
+    M_SQRT2 NAN NULL OVERFLOW PLOSS SING SNAN SNANF SNANL TLOSS UNDERFLOW X_TLOSS complex errno fpclassify isfinite \
+    isgreater isgreaterequal isinf isless islessequal islessgreater isnan isnormal isunordered linux math_errhandling \
+    offsetof signbit signgam unix";
 
 const TRIMMED: &str = r"
 /* How many bytes of blank are here, in UTF-8. */

@@ -1,7 +1,7 @@
 //! What stands at the top of every export: where it comes from, and how odd values count.
 
 use crate::plan::{Mean, Plan};
-use orthorules::Kind;
+use orthorules_model::Kind;
 
 /// What a target does with text that has blanks around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

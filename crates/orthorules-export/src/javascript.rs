@@ -3,7 +3,7 @@
 use crate::header::Blanks;
 use crate::plan::{Growth, Holds, Mean, Plan, Reason, Test};
 use crate::text::{comment, identifiers, literal, number};
-use orthorules::Kind;
+use orthorules_model::Kind;
 use std::fmt::Write;
 
 /// Keywords, and the names that the function with the conditions uses.

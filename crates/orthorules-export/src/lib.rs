@@ -9,7 +9,7 @@
 //! | one target each | `python.rs`, `javascript.rs`, `c.rs`, `sql/`, `excel/`, `pmml/`, `onnx/` |
 //!
 //! ```
-//! use orthorules::Model;
+//! use orthorules_model::Model;
 //! use orthorules_export::{Options, Target, export};
 //!
 //! let model = Model::from_json(r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared",
@@ -19,7 +19,7 @@
 //! let size: Vec<_> = model.steps(model.chosen()).map(|(_, size)| size).collect();
 //! let code = String::from_utf8(export(&model, &size, &Options::new(Target::Python))?).unwrap();
 //! assert!(code.contains("km >= 6.1,  # 0: +10.5 if km >= 6.1"));
-//! # Ok::<(), orthorules::Error>(())
+//! # Ok::<(), orthorules_model::Error>(())
 //! ```
 
 mod c;
@@ -36,8 +36,7 @@ mod text;
 
 pub use options::{Dialect, Form, Options, Target};
 
-use orthorules::model::Size;
-use orthorules::{Model, Result};
+use orthorules_model::{Model, Result, Size};
 use plan::Plan;
 
 /// `model`, with one step for each ensemble, as `options` say. Text is UTF-8.

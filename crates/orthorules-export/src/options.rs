@@ -1,6 +1,6 @@
 //! What an export may be, and how users spell it.
 
-use orthorules::{Error, Result};
+use orthorules_model::{Error, Result};
 
 /// Into what a model is turned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,10 +1,10 @@
 //! A model at one size in the form from which every target is written: what is read, when each rule holds, what it
 //! adds.
 
-use orthorules::model::Size;
-use orthorules::model::trend::Trend;
-use orthorules::rule::{Condition, Op, Operand};
-use orthorules::{Error, Kind, Link, Model, Result, Task};
+use orthorules_model::Size;
+use orthorules_model::rule::{Condition, Op, Operand};
+use orthorules_model::trend::Trend;
+use orthorules_model::{Error, Kind, Link, Model, Result, Task};
 
 /// A column that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,7 +302,7 @@ pub(crate) fn spellings<'l>(kind: Kind, levels: &[&'l str]) -> Vec<&'l str> {
 
 /// A weight with its sign, as short as it can be without losing a bit.
 pub(crate) fn signed(weight: f64) -> String {
-    let text = orthorules::decimal::plain(weight);
+    let text = orthorules_model::decimal::plain(weight);
     if weight >= 0.0 { format!("+{text}") } else { text }
 }
 

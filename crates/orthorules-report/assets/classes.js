@@ -5,7 +5,7 @@ function calibrationPicture(view, groups, e) {
   const found = parts(groups, 10, p, (g) => g.classes[view.several ? e : 1] || 0);
   const percent = (list) => list.map((t) => `${rounded(100 * t, 3)}%`);
   const c = chart({
-    width: roomFor(360),
+    width: halfRoom(),
     height: 290,
     x: { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], label: 'predicted probability', format: percent },
     y: { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], format: percent, label: 'observed share' },
@@ -61,20 +61,24 @@ function rankPoints(groups, p, isPositive) {
   return { found, positives: totals[0], negatives: totals[1] };
 }
 
-function rankPictures(view, groups) {
+// The area under the ROC curve, ties counted half.
+const areaUnder = (found) =>
+  found.slice(1).reduce((sum, f, i) => sum + ((f.fall - found[i].fall) * (f.recall + found[i].recall)) / 2, 0);
+
+function rankPictures(view, data, groups) {
   const p = (g) => g.prediction.probabilities[1];
   const { found, positives, negatives } = rankPoints(groups, p, (g) => g.classes[1] || 0);
   const percent = (list) => list.map((t) => `${rounded(100 * t, 3)}%`);
   const axis = (text) => ({ from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], format: percent, label: text });
   const roc = chart({
-    width: roomFor(360),
+    width: halfRoom(),
     height: 290,
-    x: axis('of the others, flagged in vain'),
-    y: axis('found'),
+    x: axis('false positive rate'),
+    y: axis('true positive rate'),
     label: 'ROC curve',
   });
   const pr = chart({
-    width: roomFor(360),
+    width: halfRoom(),
     height: 290,
     x: axis('found (recall)'),
     y: axis('of those flagged, right (precision)'),
@@ -84,6 +88,9 @@ function rankPictures(view, groups) {
     svg('line', { class: 'zero', x1: roc.x(0), y1: roc.y(0), x2: roc.x(1), y2: roc.y(1) }),
     svg('polyline', { class: 'line train', points: points(found.map((f) => [roc.x(f.fall), roc.y(f.recall)])) }),
   );
+  // Of all rows, which may be more than those that are drawn.
+  const measured = data.measures[view.size].auc;
+  const area = measured === undefined ? areaUnder(found) : measured;
   const base = positives / (positives + negatives);
   pr.plot.append(
     svg('line', { class: 'zero', x1: pr.x(0), y1: pr.y(base), x2: pr.x(1), y2: pr.y(base) }),
@@ -113,7 +120,7 @@ function rankPictures(view, groups) {
       name(label),
       `: ${chance(at.recall)} of all `,
       name(label),
-      ` are found, ${chance(at.fall)} of the others are flagged in vain, and ` +
+      ` are found, ${chance(at.fall)} of the others are flagged by mistake, and ` +
         `${at.hit + at.wrong > 0 ? chance(at.precision) : '–'} of those flagged are right.`,
     );
     const [no, yes] = view.model.classes;
@@ -140,14 +147,14 @@ function rankPictures(view, groups) {
           el(
             'tr',
             {},
-            el('th', { scope: 'row' }, 'really ', name(no)),
+            el('th', { scope: 'row' }, 'actual ', name(no)),
             el('td', { class: 'n right' }, show(negatives - at.wrong)),
             el('td', { class: 'n' }, show(at.wrong)),
           ),
           el(
             'tr',
             {},
-            el('th', { scope: 'row' }, 'really ', name(yes)),
+            el('th', { scope: 'row' }, 'actual ', name(yes)),
             el('td', { class: 'n' }, show(positives - at.hit)),
             el('td', { class: 'n right' }, show(at.hit)),
           ),
@@ -158,7 +165,7 @@ function rankPictures(view, groups) {
   slider.addEventListener('input', move);
   move();
   return [
-    figure('Are the right ones ranked first? (ROC)', roc.svg),
+    figure(`ROC curve, AUC ${areaText(area)}`, roc.svg),
     figure('Precision and recall', pr.svg),
     el(
       'div',
@@ -199,16 +206,18 @@ function confusionPicture(view, groups) {
         el(
           'tr',
           {},
-          el('td', {}, el('span', { class: 'dim' }, 'really ↓ predicted →')),
+          el('td', {}, el('span', { class: 'dim' }, 'actual ↓ predicted →')),
           classes.map((c) => el('th', { scope: 'col' }, name(c))),
         ),
       ),
       el('tbody', {}, classes.map(line)),
     ),
   );
-  return figure(
+  const picture = figure(
     'Which classes are confused?',
     node,
-    'Rows by their real class (lines) and the class predicted (columns). The diagonal is right.',
+    'Rows by their actual class (lines) and the class predicted (columns). The diagonal is right.',
   );
+  picture.classList.toggle('full', classes.length > FEW);
+  return picture;
 }

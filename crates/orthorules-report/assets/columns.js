@@ -33,7 +33,7 @@ function columnEffect(view, e, column) {
     only,
     steps,
     kinks,
-    missing: effect(null),
+    missing: view.lacks(column.name) ? effect(null) : null,
     together: terms.filter((t) => !only.includes(t)),
     importance: terms.reduce((sum, t) => sum + t.importance, 0),
   };
@@ -54,16 +54,16 @@ function numberSteps(view, found, range) {
   const pad = from === to ? Math.max(1, Math.abs(from) * 0.2) : (to - from) * (seen.length > 0 ? 0.02 : 0.25);
   [from, to] = [from - pad, to + pad];
   const c = chart({
-    width: roomFor(440),
+    width: cardRoom(),
     height: 200,
     top: 10,
-    right: 84,
+    right: found.missing === null ? 28 : 84,
     x: { from, to },
     y: range,
     bottom: 24,
     label:
-      `What ${column.name} adds: ${steps.map((s) => `${s.text}: ${fromTo(s.ends)}`).join('; ')}; ` +
-      `missing: ${signed([found.missing])[0]}`,
+      `What ${column.name} adds: ${steps.map((s) => `${s.text}: ${fromTo(s.ends)}`).join('; ')}` +
+      (found.missing === null ? '' : `; missing: ${signed([found.missing])[0]}`),
   });
   const zero = c.y(0);
   if (summary) {
@@ -106,6 +106,7 @@ function numberSteps(view, found, range) {
     const before = i > 0 ? steps[i - 1].line(line[0][0], line[0][0])[0][1] : null;
     if (i > 0) c.plot.append(svg('line', { class: 'riser', x1: x, x2: x, y1: c.y(before), y2: c.y(line[0][1]) }));
   });
+  if (found.missing === null) return c.svg;
   const x = c.width - 34;
   c.plot.append(
     svg(
@@ -132,10 +133,10 @@ function levelBars(found) {
         : s.state.levels.join(', '),
       s.ends[0],
     ]),
-    ['missing', found.missing],
+    ...(found.missing === null ? [] : [['missing', found.missing]]),
   ];
   const largest = Math.max(...lines.map((l) => Math.abs(l[1])), Number.MIN_VALUE);
-  const texts = signed(lines.map((l) => l[1]));
+  const texts = pointed(signed(lines.map((l) => l[1])));
   return el(
     'table',
     { class: 'levels' },
@@ -174,7 +175,7 @@ function columnsSection(view) {
       .map((column) => columnEffect(view, e, column))
       .filter((f) => f.only.length + f.together.length > 0)
       .sort((a, b) => b.importance - a.importance);
-    const all = found.flatMap((f) => [f.missing, ...f.steps.flatMap((s) => s.ends)]).concat(0);
+    const all = found.flatMap((f) => [f.missing || 0, ...f.steps.flatMap((s) => s.ends)]).concat(0);
     const [low, high] = [Math.min(...all), Math.max(...all)];
     const pad = (high - low || 1) * 0.08;
     const range = {
@@ -202,7 +203,13 @@ function columnsSection(view) {
               'ul',
               { class: 'plainlist' },
               f.together.map((t) =>
-                el('li', {}, el('b', { class: t.weight < 0 ? 'minus' : 'plus' }, t.shown), ' if ', ruleText(t.rule)),
+                el(
+                  'li',
+                  {},
+                  el('b', { class: t.weight < 0 ? 'minus' : 'plus' }, t.shown),
+                  ' ',
+                  ruleText(view, t.rule),
+                ),
               ),
             ),
           ],

@@ -1,40 +1,53 @@
 // Risk against complexity, and the slider that all else follows.
 
-const sizeText = (view, i) => {
-  const { rules, complexity } = view.entry.sizes[i];
-  const each = view.several && !view.model.shared;
-  return `${each ? 'up to ' : ''}${counted(rules, 'rule')}${each ? ' a class' : ''}, complexity ${complexity}`;
-};
+function sizeText(view, i) {
+  const { rules, complexity, places } = view.entry.sizes[i];
+  const terms = places.map((place, e) => view.model.terms(e, place));
+  if (!view.several || view.model.shared) return `${termsCounted(terms[0])}, complexity ${complexity}`;
+  const trends = terms.some((list) => list.some((t) => t.rule.trend));
+  return `up to ${counted(rules, trends ? 'term' : 'rule')} a class, complexity ${complexity}`;
+}
+
+// Where the picture ends, and whether its scale is a logarithmic one: where the largest error is several times the
+// smallest, the sizes that matter would lie in one line.
+function curveEnds(shown, base) {
+  const most = 1.6 * Math.max(0, ...base.filter(Number.isFinite));
+  const top = most > 0 ? Math.min(most, Math.max(...shown)) : Math.max(...shown);
+  const low = Math.max(0, Math.min(...shown));
+  const log = low > 0 && top > 2 * low;
+  if (log) return { from: low / 1.1, to: top * 1.05, log };
+  const pad = 0.06 * (top - low || Math.abs(top) || 1);
+  return { from: low === 0 ? 0 : Math.max(0, low - pad), to: top + pad, log };
+}
 
 function curveSection(view) {
   const holder = el('div', { class: 'wide' });
   const said = el('p', { class: 'lead', 'aria-live': 'polite' });
-  const { curves, relative } = view.curves();
+  const { curves, rooted, relative, name, text, base } = curvesOf(view);
   const draw = () => {
     const { sizes } = view.entry;
     const most = Math.max(1, ...sizes.map((s) => s.complexity));
     const shown = curves
       .flatMap((c) => c.shown.flatMap((r, i) => (c.bars ? [r - c.bars[i], r + c.bars[i]] : [r])))
-      .filter(Number.isFinite);
-    const top = relative ? Math.max(1.02, Math.min(1.6, Math.max(...shown))) : Math.max(...shown);
-    const low = Math.max(0, Math.min(...shown));
-    const from = low > 0.8 * top ? low - 0.2 * (top - low) : 0;
+      .filter((r) => Number.isFinite(r) && r > 0);
+    const { from, to, log } = shown.length > 0 ? curveEnds(shown, base) : { from: 0, to: 1, log: false };
     const c = chart({
-      width: roomFor(860),
-      height: 290,
+      width: roomFor(976),
+      height: 320,
       x: { from: 0, to: most, label: 'complexity: rules plus conditions', format: (list) => list.map(plain) },
       y: {
         from,
-        to: top,
-        label: relative ? 'error that is left, 100% = no rules' : 'risk',
+        to,
+        log,
+        label: `${name}${log ? ' (logarithmic scale)' : ''}`,
         format: relative ? (list) => list.map((t) => `${rounded(100 * t, 4)}%`) : undefined,
       },
       label:
-        `Risk of every size against its complexity, for ${curves.map((k) => k.text).join(' and ')}. ` +
+        `${capital(name)} of every size against its complexity, for ${curves.map((k) => k.text).join(' and ')}. ` +
         `${sizeText(view, view.size)} is shown.`,
     });
     const at = (i) => c.x(sizes[i].complexity);
-    const inside = (r) => c.y(Math.min(top, Math.max(from, r)));
+    const inside = (r) => c.y(Math.min(to, Math.max(from, r)));
     c.plot.append(
       svg('rect', {
         class: 'here',
@@ -55,12 +68,11 @@ function curveSection(view) {
       c.plot.append(
         svg('polyline', { class: `line ${curve.kind}`, points: points(places.map(([r, i]) => [at(i), inside(r)])) }),
       );
-      const texts = aligned(curve.risks, 4);
       for (const [r, i] of places) {
         const dot = svg(
           'circle',
           { class: `dot ${curve.kind}`, cx: at(i), cy: inside(r), r: i === view.size ? 5 : 2.6 },
-          tip(`${sizeText(view, i)}: risk ${texts[i]} (${curve.text})`),
+          tip(`${sizeText(view, i)}: ${text(r)} (${curve.text})`),
         );
         c.plot.append(dot);
       }
@@ -83,11 +95,11 @@ function curveSection(view) {
     refill(holder, c.svg);
     const parts = curves.map(
       (k) =>
-        `${relative ? `${rounded(100 * k.shown[view.size], 3)}%` : alone(k.risks[view.size])} on ` +
-        `${k.text.replace(/,.*/, '')}`,
+        `${text(k.shown[view.size])} ${k.kind === 'cv' ? 'in' : 'on'} ${k.text.replace(/^(training|test)/, 'the $1')}`,
     );
-    said.textContent =
-      `Shown: ${sizeText(view, view.size)}. ` + `${relative ? 'Error left: ' : 'Risk: '}${parts.join('; ')}.`;
+    const before = curves.length > 0 && rooted ? ` Without rules it is ${text(base[base.length - 1])}.` : '';
+    const what = rooted ? 'RMSE' : relative ? 'Error left' : 'Risk';
+    said.textContent = `Shown: ${sizeText(view, view.size)}. ${what}: ${parts.join('; ')}.${before}`;
   };
   view.listen(draw);
   const note =
@@ -111,7 +123,7 @@ function curveSection(view) {
           'at the top, or click into the picture: everything below follows.',
       ),
       holder,
-      legend(curves.map((c) => [c.kind, c.text])),
+      legend(curves.map((c) => [c.kind, c.text + (c.more || '')])),
       said,
       note,
     ],

@@ -28,37 +28,86 @@ const el = (tag, attributes, ...children) => build(document.createElement(tag), 
 const svg = (tag, attributes, ...children) =>
   build(document.createElementNS('http' + '://www.w3.org/2000/svg', tag), attributes, children);
 
+// A text whose words may be broken after a mark or before a capital letter, where a line has no room for a whole one.
+const BREAKS = /(?<=[\p{L}\p{N}][_./:;,|)-])(?=[\p{L}\p{N}])|(?<=\p{Ll})(?=\p{Lu})/u;
+function softly(text) {
+  return String(text)
+    .split(/(\s+)/)
+    .map((word) => {
+      const parts = word.split(BREAKS);
+      return parts.length === 1
+        ? word
+        : el(
+            'span',
+            { class: 'soft' },
+            parts.map((part, i) => [i > 0 && el('wbr'), part]),
+          );
+    });
+}
+
 // A name from outside: its direction of writing stays its own.
-const name = (text) => el('bdi', {}, text);
+const name = (text) => el('bdi', {}, softly(text));
 
 const linear = (from, to, start, end) => (x) =>
   to === from ? (start + end) / 2 : start + ((x - from) / (to - from)) * (end - start);
 
-// About `count` round numbers from `low` to `high`.
+// About `count` round numbers from `low` to `high`, and at least three.
 function ticks(low, high, count) {
   if (!(high > low) || !Number.isFinite(high - low)) return [low];
   const rough = (high - low) / count;
   const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => (high - low) / s <= count) || rough;
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
+  const ends = (s) => [Math.ceil(low / s - 1e-9), Math.floor(high / s + 1e-9)];
+  const steps = [10, 5, 2, 1].map((m) => m * unit);
+  const step = steps.filter((s) => (high - low) / s <= count).pop() || rough;
+  const finer = steps.find((s) => s <= step && ends(s)[1] - ends(s)[0] >= 2) || step;
+  return ticksAt(finer, ...ends(finer));
+}
+
+function ticksAt(step, first, last) {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) =>
     Number(((first + i) * step).toPrecision(12)),
   );
 }
 
-// How wide a picture may be.
-const roomFor = (most) => Math.max(260, Math.min(most, document.documentElement.clientWidth - 56));
+// The same along a logarithmic scale.
+function logTicks(low, high) {
+  const all = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9]];
+  const [first, last] = [low, high].map((x) => Math.floor(Math.log10(x)));
+  const decades = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const within = (steps) =>
+    decades.flatMap((d) => steps.map((step) => Number(`${step}e${d}`))).filter((x) => x >= low && x <= high);
+  return all.map(within).find((found) => found.length >= 4) || within(all[all.length - 1]);
+}
+
+// How wide the page is; on paper narrower than in the window.
+const PAPER = 700;
+const page = { onPaper: false, width: () => (page.onPaper ? PAPER : document.documentElement.clientWidth) };
+
+// How wide a picture may be; one on a card; one of two in a line.
+const roomFor = (most) => Math.max(260, Math.min(most, page.width() - 56));
+const cardRoom = () => roomFor(page.onPaper ? 310 : 440);
+const halfRoom = () => {
+  const whole = Math.min(976, page.width() - 48);
+  return whole >= 600 ? (whole - 32) / 2 : roomFor(whole);
+};
+
+// A text in a picture, cut off where it has no room.
+const clipped = (text, width) => {
+  const most = Math.max(4, Math.floor(width / 6.3));
+  return text.length > most ? [`${text.slice(0, most - 1)}…`, tip(text)] : text;
+};
 
 // An empty picture with axes: {svg, x, y, plot, width, height}. `x` and `y` turn values into places.
 function chart({ width, height, x, y, label, margin = 46, bottom = 38, top = 26, right = 20 }) {
-  const yTicks = y.ticks || ticks(y.from, y.to, 5);
+  const yTicks = y.ticks || (y.log ? logTicks(y.from, y.to) : ticks(y.from, y.to, 5));
   const xTicks = x.ticks || ticks(x.from, x.to, Math.max(2, Math.floor(width / 70)));
   const yTexts = (y.format || alongAxis)(yTicks);
   const xTexts = (x.format || alongAxis)(xTicks);
   const left = Math.max(margin, 12 + 7 * Math.max(...yTexts.map((text) => text.length)));
   const px = linear(x.from, x.to, left, width - right);
-  const py = linear(y.from, y.to, height - bottom, top);
+  const scale = y.log ? Math.log : (value) => value;
+  const along = linear(scale(y.from), scale(y.to), height - bottom, top);
+  const py = (value) => along(scale(value));
   const plot = svg('g', {});
   const node = svg(
     'svg',
@@ -69,8 +118,12 @@ function chart({ width, height, x, y, label, margin = 46, bottom = 38, top = 26,
     ]),
     xTicks.map((t, i) => svg('text', { x: px(t), y: height - bottom + 16, 'text-anchor': 'middle' }, xTexts[i])),
     x.label &&
-      svg('text', { class: 'label', x: (left + width - right) / 2, y: height - 4, 'text-anchor': 'middle' }, x.label),
-    y.label && svg('text', { class: 'label', x: 2, y: 11, 'text-anchor': 'start' }, y.label),
+      svg(
+        'text',
+        { class: 'label', x: (left + width - right) / 2, y: height - 4, 'text-anchor': 'middle' },
+        clipped(x.label, width - 20),
+      ),
+    y.label && svg('text', { class: 'label', x: 2, y: 11, 'text-anchor': 'start' }, clipped(y.label, width)),
     plot,
   );
   return { svg: node, x: px, y: py, plot, width, height, left, right, top, bottom };

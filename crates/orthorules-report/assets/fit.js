@@ -13,7 +13,7 @@ function errorPictures(view, data, groups) {
   const [y0, y1] = ends(rows.map((r) => r.y));
   const target = view.model.target;
   const c = chart({
-    width: roomFor(420),
+    width: halfRoom(),
     height: 310,
     x: { from: x0, to: x1 === x0 ? x0 + 1 : x1, label: `predicted ${target}` },
     y: { from: y0, to: y1 === y0 ? y0 + 1 : y1, label: `observed ${target}` },
@@ -40,7 +40,7 @@ function errorPictures(view, data, groups) {
       svg(
         'circle',
         { class: 'dot train', cx: c.x(m.predicted), cy: c.y(Math.min(y1, Math.max(y0, m.observed))), r: 4 },
-        tip(`${whole(m.rows)} rows: predicted ${alone(m.predicted, 4)}, observed ${alone(m.observed, 4)} on average`),
+        tip(`${whole(m.rows)} rows: predicted ${short(m.predicted)}, observed ${short(m.observed)} on average`),
       ),
     ),
   );
@@ -57,10 +57,10 @@ function errorPictures(view, data, groups) {
     bins[Math.max(0, Math.min(count - 1, Math.floor(((r + far) / (2 * far)) * count)))] += 1;
   });
   const h = chart({
-    width: roomFor(360),
+    width: halfRoom(),
     height: 310,
     x: { from: -far, to: far, label: 'observed − predicted' },
-    y: { from: 0, to: Math.max(...bins), label: 'rows', format: (list) => list.map(plain) },
+    y: { from: 0, to: Math.max(...bins) * 1.04, label: 'rows', format: (list) => list.map(plain) },
     label: 'Histogram of errors',
   });
   bins.forEach((n, i) => {
@@ -102,7 +102,7 @@ function countPictures(view, data, groups) {
   const most = Math.max(...found.flatMap((f) => [f.predicted, f.observed]));
   const per = view.model.exposure ? `${view.model.target} per unit of ${view.model.exposure}` : view.model.target;
   const c = chart({
-    width: roomFor(420),
+    width: halfRoom(),
     height: 310,
     x: {
       from: 0.5,
@@ -111,7 +111,7 @@ function countPictures(view, data, groups) {
       format: (list) => list.map(plain),
       label: 'tenth of all rows, by predicted rate',
     },
-    y: { from: 0, to: most, label: per },
+    y: { from: 0, to: most * 1.04, label: per },
     label:
       `Lift: ` +
       found
@@ -167,7 +167,7 @@ function countPictures(view, data, groups) {
     const height = Math.max(...expected.map(Math.sqrt), ...seen.map(Math.sqrt));
     const low = Math.min(0, ...expected.map((x, k) => Math.sqrt(x) - Math.sqrt(seen[k])));
     const h = chart({
-      width: roomFor(380),
+      width: halfRoom(),
       height: 310,
       x: {
         from: -0.6,
@@ -176,7 +176,7 @@ function countPictures(view, data, groups) {
         format: (list) => list.map(plain),
         label: view.model.target,
       },
-      y: { from: low, to: height, label: 'square root of rows' },
+      y: { from: low, to: height * 1.04, label: 'square root of rows' },
       label: 'Hanging rootogram',
     });
     seen.forEach((n, k) =>
@@ -238,11 +238,12 @@ function fitSection(view) {
         : errorPictures(view, data, groups)
       : view.several
         ? [confusionPicture(view, groups), calibrationPicture(view, groups, e)]
-        : [calibrationPicture(view, groups, 0), ...rankPictures(view, groups)];
+        : [calibrationPicture(view, groups, 0), ...rankPictures(view, data, groups)];
     refill(holder, ...node);
-    const all = data.groups
-      ? `All ${counted(data.used, 'row')} are in averages, curves and tables`
-      : `${counted(data.sample.numbers.length, 'row')} drawn at random of ${whole(data.used)} are shown`;
+    const all =
+      data.groups || data.sample.numbers.length === data.used
+        ? `All ${counted(data.used, 'row')} are in averages, curves and tables`
+        : `${counted(data.sample.numbers.length, 'row')} drawn at random of ${whole(data.used)} are shown`;
     const drawn = data.sample.numbers.length;
     const single = data.groups && !view.isClasses && drawn < data.used;
     const rest = single ? `; ${drawn} drawn at random are in pictures of single rows` : '';

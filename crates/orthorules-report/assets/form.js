@@ -23,16 +23,19 @@ function plausible(view) {
 const MISSING = 'm';
 const OTHER = 'o';
 
-// A field for one column: {node, read(), write(value)}; read gives undefined for what is no number.
-function field(column, id, changed) {
+// A field for one column: {node, read(), write(value)}; read gives undefined for what is no number. What is written is
+// short; who writes keeps the number itself.
+function field(view, column, id, changed) {
   const describe = `${id}-about`;
+  const lacks = view.model.columns.has(column.name) && view.lacks(column.name);
+  const empty = lacks ? 'missing' : null;
   if (column.kind === 'numeric') {
     const input = el('input', {
       id,
       type: 'text',
       inputmode: 'decimal',
       autocomplete: 'off',
-      placeholder: 'missing',
+      placeholder: empty,
       'aria-describedby': describe,
       'data-column': column.name,
       on: { input: changed },
@@ -49,7 +52,7 @@ function field(column, id, changed) {
         return bad ? undefined : x;
       },
       write: (value) => {
-        input.value = value === null || value === undefined ? '' : plain(value);
+        input.value = value === null || value === undefined ? '' : view.number(column.name, value);
       },
     };
   }
@@ -59,7 +62,7 @@ function field(column, id, changed) {
       'select',
       { id, 'data-column': column.name, on: { change: changed, input: changed } },
       levels.map((level, i) => el('option', { value: i }, level)),
-      el('option', { value: MISSING }, '(missing)'),
+      el('option', { value: MISSING }, lacks ? '(missing)' : '(empty)'),
       column.kind !== 'boolean' && el('option', { value: OTHER }, '(any other value)'),
     );
     return {
@@ -77,7 +80,7 @@ function field(column, id, changed) {
     id,
     type: 'text',
     list: `${id}-levels`,
-    placeholder: 'missing',
+    placeholder: empty,
     autocomplete: 'off',
     'data-column': column.name,
     on: { input: changed },
@@ -109,7 +112,8 @@ function waterfall(view, e, row) {
   // The offset is the last of all, as in the score.
   if (view.model.offset !== null) held.push({ adds: view.model.offsetOf(row), offset: view.model.offset });
   const sums = held.reduce((list, t) => [...list, list[list.length - 1] + t.adds], [intercept]);
-  const texts = signed([...held.map((t) => t.adds), intercept, ...sums]);
+  const adds = pointed(signed([...held.map((t) => t.adds), intercept]));
+  const totals = pointed(signed(sums));
   const from = Math.min(0, ...sums);
   const to = Math.max(0, ...sums);
   const x = linear(from, to === from ? from + 1 : to, 2, 198);
@@ -135,10 +139,10 @@ function waterfall(view, e, row) {
       el('td', { class: 'n' }, add),
       el('td', { class: 'n dim' }, sum),
     );
-  const silent = all.length - held.filter((t) => t.rule).length;
+  const silent = all.filter((t) => !held.some((h) => h.index === t.index));
   const because = (t) => {
     if (t.offset) return [name(t.offset), ' (offset)'];
-    return t.rule.trend ? ['by the trend ', ruleText(t.rule)] : ruleText(t.rule);
+    return conditionText(t.rule);
   };
   return el(
     'table',
@@ -158,15 +162,12 @@ function waterfall(view, e, row) {
     el(
       'tbody',
       {},
-      line('always', strip(0, intercept, 'start'), texts[held.length], texts[held.length + 1], {}),
+      line('always', strip(0, intercept, 'start'), adds[held.length], totals[0], {}),
       held.map((t, i) =>
-        line(
-          because(t),
-          strip(sums[i], sums[i + 1], t.adds < 0 ? 'down' : 'up'),
-          texts[i],
-          texts[held.length + 2 + i],
-          { 'data-rule': t.offset ? null : t.text, 'data-adds': t.adds },
-        ),
+        line(because(t), strip(sums[i], sums[i + 1], t.adds < 0 ? 'down' : 'up'), adds[i], totals[i + 1], {
+          'data-rule': t.offset ? null : t.text,
+          'data-adds': t.adds,
+        }),
       ),
     ),
     // Not a foot, which paper would repeat on every page.
@@ -179,7 +180,9 @@ function waterfall(view, e, row) {
         el(
           'td',
           { colspan: 4, class: 'dim' },
-          silent > 0 ? `${counted(silent, 'rule')} ${silent === 1 ? 'does' : 'do'} not apply.` : 'All rules apply.',
+          silent.length > 0
+            ? `${termsCounted(silent)} ${silent.length === 1 ? 'does' : 'do'} not apply.`
+            : 'All of them apply.',
         ),
       ),
     ),

@@ -69,7 +69,7 @@ function rowOf(data, i) {
   return data.rowsKnown[i];
 }
 
-const targetText = (view, y) => (y === null ? '–' : view.isClasses ? view.model.classes[y] : alone(y, 4));
+const targetText = (view, y) => (y === null ? '–' : view.isClasses ? view.model.classes[y] : brief(y));
 
 // Groups of rows with what is predicted for them at the shown size, by rising prediction.
 function predictedGroups(view, data) {

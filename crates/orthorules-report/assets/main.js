@@ -4,8 +4,7 @@ const SECTIONS = [curveSection, rulesSection, columnsSection, fitSection, whatIf
 
 // How to read a line, by the most important rule of the chosen size.
 function example(view) {
-  const e = view.several ? view.model.ensembles.findIndex((_, k) => view.terms(k).length > 0) : 0;
-  const [first] = e < 0 ? [] : view.terms(e).sort(ORDERS.importance);
+  const [first] = (view.lists().find((list) => list.length > 0) || []).sort(ORDERS.importance);
   if (!first) return el('p', { class: 'dim' }, 'This size has no rules: it predicts the same for every row.');
   return el(
     'div',
@@ -13,9 +12,16 @@ function example(view) {
     el(
       'p',
       { class: 'lineexample' },
-      el('b', { class: first.weight < 0 ? 'minus' : 'plus' }, first.shown),
-      first.rule.trend ? ' ' : ' if ',
-      ruleText(first.rule),
+      (first.parts ? foremost(first) : [first]).map((part) => [
+        el(
+          'span',
+          { class: 'whole' },
+          first.parts && [name(view.className(part.e)), ' '],
+          el('b', { class: part.weight < 0 ? 'minus' : 'plus' }, part.shown),
+        ),
+        ' ',
+      ]),
+      ruleText(view, first.rule),
     ),
     sentence(view, first),
   );
@@ -30,18 +36,22 @@ function headOf(view) {
   const draw = () => {
     refill(
       facts,
-      ...view
-        .quality()
-        .map((f) =>
-          el('div', { class: 'fact' }, el('b', {}, f.value), el('span', {}, f.text), el('small', {}, f.where)),
+      ...cardsOf(view).map((card) =>
+        el(
+          'div',
+          { class: 'fact' },
+          el('small', { class: 'source' }, card.source),
+          el('b', {}, card.value),
+          el('span', {}, card.text),
+          el('small', {}, card.where),
         ),
+      ),
     );
     refill(shown, example(view));
-    const terms = view.model.shared ? view.terms(0) : view.model.ensembles.flatMap((_, e) => view.terms(e));
-    const trends = terms.filter((t) => t.rule.trend).length;
+    const terms = view.lists().flat();
     refill(
       size,
-      `${termsCounted(terms.length - trends, trends)} ${terms.length === 1 ? 'predicts' : 'predict'} `,
+      `${capital(termsCounted(terms, 'one'))} ${terms.length === 1 ? 'predicts' : 'predict'} `,
       name(model.target),
       model.classes.length === 2
         ? [' (', name(model.classes[1]), ' or ', name(model.classes[0]), ')']
@@ -57,23 +67,13 @@ function headOf(view) {
     'header',
     {},
     el('p', { class: 'brand' }, 'Orthorules report'),
-    el('h1', {}, entry.title || words.subject),
+    el('h1', {}, softly(entry.title || words.subject)),
     size,
     entry.story && el('p', {}, entry.story),
     facts,
     el('h2', { class: 'quiet' }, 'How to read a line'),
     shown,
   );
-}
-
-// How many rules and trends there are, at the begin of a sentence.
-function termsCounted(rules, trends) {
-  const some = (n, what) => (n === 1 ? `one ${what}` : counted(n, what));
-  const both = [
-    ...(rules > 0 || trends === 0 ? [some(rules, 'rule')] : []),
-    ...(trends > 0 ? [some(trends, 'trend')] : []),
-  ].join(' and ');
-  return both.charAt(0).toUpperCase() + both.slice(1);
 }
 
 // The bar that stays in sight: the slider and where the sections are.
@@ -108,7 +108,7 @@ function barOf(view, sections) {
   );
 }
 
-function show(page, document_, which) {
+function show(root, document_, which) {
   const view = new View(document_.reports[which], document_.program, document_.date);
   const sections = SECTIONS.map((make) => make(view));
   const tabs =
@@ -119,13 +119,13 @@ function show(page, document_, which) {
       document_.reports.map((r, i) =>
         el(
           'button',
-          { type: 'button', 'aria-pressed': String(i === which), on: { click: () => show(page, document_, i) } },
+          { type: 'button', 'aria-pressed': String(i === which), on: { click: () => show(root, document_, i) } },
           r.title || r.words.subject,
         ),
       ),
     );
   refill(
-    page,
+    root,
     el('a', { class: 'skip', href: '#rules' }, 'Skip to the rules'),
     tabs || '',
     headOf(view),
@@ -154,10 +154,10 @@ function show(page, document_, which) {
   second.draw();
   const rest = () => {
     later.forEach((s) => s.draw());
-    page.dataset.ready = '';
+    root.dataset.ready = '';
     performance.mark('ready');
   };
-  delete page.dataset.ready;
+  delete root.dataset.ready;
   if (document.hidden) rest();
   else requestAnimationFrame(() => setTimeout(rest, 0));
   let width = document.documentElement.clientWidth;
@@ -170,8 +170,14 @@ function show(page, document_, which) {
       view.show(view.size);
     }, 150);
   };
+  const draw = (onPaper) => {
+    page.onPaper = onPaper;
+    view.show(view.size);
+  };
+  window.onbeforeprint = () => draw(true);
+  window.onafterprint = () => draw(false);
   // For whoever wants to check the page by program.
-  window.orthorules = { view, Model, Recourse, aligned, signed, plain, rounded };
+  window.orthorules = { view, Model, Recourse, short, signed, plain, rounded };
 }
 
 show(document.getElementById('page'), JSON.parse(document.getElementById('data').textContent), 0);

@@ -1,4 +1,4 @@
-// Numbers for people, in the format of the command line: equal precision in a column, signs, shares.
+// Numbers for people: three or four significant digits each, signs, shares.
 
 // `x` with so many decimals. Halves go to the even neighbour, as the engine rounds them.
 function fixed(x, decimals) {
@@ -14,35 +14,61 @@ function fixed(x, decimals) {
 // Rounded to nothing, a number has no sign.
 const unsignedZero = (text) => (/^-[0.]*$/.test(text) ? text.slice(1) : text);
 
-const exponentOf = (x) => Math.floor(Math.log10(x));
+// With exponents as Rust writes them: 1.5e-7, 2e300. Halves go to the even neighbour here, too.
+function scientific(x, digits) {
+  const [number, exponent] = x
+    .toExponential(digits - 1)
+    .replace('e+', 'e')
+    .split('e');
+  const tail = x
+    .toExponential(Math.min(100, digits + 29))
+    .split('e')[0]
+    .slice(-30);
+  const last = Number(number.slice(-1));
+  const isOdd = /^50*$/.test(tail) && last % 2 === 1;
+  return `${isOdd ? number.slice(0, -1) + (last - 1) : number}e${exponent}`;
+}
 
-// As Rust writes exponents: 1.5e-7, 2e300.
-const scientific = (x, digits) => x.toExponential(digits - 1).replace('e+', 'e');
+// What is this much smaller than the largest number of a list is what rounding left of nothing.
+const NEGLIGIBLE = 1e-9;
+// Lists whose largest number is at least this are scientific.
+const LARGE = 9.995e8;
 
-// `values` with equally many decimals: `digits` significant ones for the largest, two for the smallest where six
-// decimals suffice.
-function aligned(values, digits) {
-  const sizes = values.map(Math.abs).filter((x) => Number.isFinite(x) && x > 0);
-  const largest = Math.max(0, ...sizes);
-  const smallest = Math.min(Infinity, ...sizes.filter((x) => x >= largest * 1e-6));
-  const far = largest > 0 && !(largest >= 1e-9 && largest < 1e15);
-  let decimals = 0;
-  if (largest > 0 && !far) {
-    const wanted = digits - 1 - exponentOf(largest);
-    const most = Math.max(0, Math.min(Math.max(wanted, 6), 14 - exponentOf(largest)));
-    decimals = Math.min(most, Math.max(0, wanted, 1 - exponentOf(smallest)));
-  }
+// `x` with so many significant digits, of 1000 and more at least four.
+function significant(x, digits) {
+  const exponent = Number(scientific(x, digits).split('e')[1]);
+  if (exponent < -4 || exponent > 8) return scientific(x, digits);
+  const decimals = digits - 1 - exponent;
+  return decimals >= 0 ? fixed(x, decimals) : String(Number(scientific(x, Math.max(digits, 4))));
+}
+
+// The numbers of one list. Whole numbers from 2 on stay what they are.
+function shorts(values, digits = 3) {
+  const finite = values.filter(Number.isFinite);
+  const largest = Math.max(0, ...finite.map(Math.abs));
+  const isWhole = largest >= 2 && largest < 1e7 && finite.every(Number.isInteger);
   return values.map((x) => {
     if (x === null || x === undefined || Number.isNaN(x)) return '–';
     if (!Number.isFinite(x)) return x > 0 ? 'inf' : '-inf';
-    if (far && x !== 0) return scientific(x, digits);
-    return unsignedZero(fixed(x, decimals));
+    if (x === 0 || Math.abs(x) < NEGLIGIBLE * largest) return '0';
+    if (isWhole) return plain(x);
+    return largest >= LARGE ? scientific(x, digits) : significant(x, digits);
   });
 }
 
-const alone = (x, digits = 4) => aligned([x], digits)[0];
+const short = (x, digits = 4) => shorts([x], digits)[0];
 
-const signed = (values, digits = 3) => aligned(values, digits).map((t) => (/^[-–]/.test(t) ? t : `+${t}`));
+// The numbers of one list, each but 0 with its sign.
+const signed = (values, digits = 3) =>
+  shorts(values, digits).map((t) => (t === '0' || /^[-–]/.test(t) ? t : `+${t}`));
+
+// The texts of a column of numbers, filled up with blanks of the width of digits, so that their points are in one line.
+function pointed(texts) {
+  const decimals = texts.map((text) => (/^[-+]?\d+\.\d+$/.test(text) ? text.split('.')[1].length : 0));
+  const most = Math.max(0, ...decimals);
+  const blanks = (n) => (n === 0 ? '' : (n === most ? '\u2008' : '') + '\u2007'.repeat(n));
+  return texts.map((text, i) => text + blanks(most - decimals[i]));
+}
 
 // The shortest text that parses back to `x`; scientific where plain digits would be long.
 function plain(x) {
@@ -57,15 +83,22 @@ function plain(x) {
 }
 
 // `x` with so many significant digits and no zeros after them.
-const rounded = (x, digits = 4) => (Number.isFinite(x) ? plain(Number(x.toExponential(digits - 1))) : plain(x));
+const rounded = (x, digits = 4) => (Number.isFinite(x) ? plain(Number(scientific(x, digits))) : plain(x));
 
-// A part of a whole in per cent, without pretending that a few are none or nearly all are all.
-function share(part, whole) {
-  const percent = (100 * part) / Math.max(whole, 1);
-  if (part > 0 && percent < 0.5) return '<1%';
-  if (percent < 100 && percent > 99.5) return '>99%';
-  return `${fixed(percent, 0)}%`;
+// A number of a table: a whole one as it is, another with four digits; below ten millions with all before its point.
+function brief(x) {
+  if (Number.isInteger(x)) return plain(x);
+  return Math.abs(x) >= 1e4 && Math.abs(x) < 1e7 ? fixed(x, 0) : rounded(x, 4);
 }
+
+// A part of 1 in per cent, without pretending that a few are none or nearly all are all.
+function percent(part) {
+  if (part > 0 && part <= 0.005) return '<1%';
+  if (part < 1 && part >= 0.995) return '>99%';
+  return `${fixed(100 * part, 0)}%`;
+}
+
+const share = (part, whole) => percent(part / Math.max(whole, 1));
 
 // How many of a hundred, in words where rounding would say none or all.
 function ofHundred(part) {

@@ -13,6 +13,17 @@ function some(count, chosen) {
   return Array.from({ length: count }, (_, i) => i);
 }
 
+// Whether each size has the rules of the one before it, and one more.
+function isNested(model) {
+  const members = (size) => size.members || size.weights.map((_, k) => k);
+  const grows = (before, size) =>
+    size.weights.length === before.weights.length + 1 && members(before).every((k) => members(size).includes(k));
+  return model.ensembles.every(({ path }) => path.every((size, i) => i === 0 || grows(path[i - 1], size)));
+}
+
+// Whether no size has weights that were found rule by rule.
+const fittedTogether = (model) => model.ensembles.every(({ path }) => path.every((size) => size.status !== 'step'));
+
 function provenanceSection(view) {
   const { model, words, program, date } = view;
   const document_ = model.document;
@@ -39,10 +50,11 @@ function provenanceSection(view) {
       ? ` In place of the others no rule could have scored over ${rounded(100 * worst, 2)}% higher.`
       : '';
   let search =
-    'Heuristic: better rules may exist. With --search exact each rule is proven to be the best at its step.';
-  if (proven === rules.length && proven > 0) search = 'Every rule is proven to be the best at its step.';
+    'Heuristic: better rules may exist. With --search exact each rule is proven to be the best when it is chosen.';
+  if (proven === rules.length && proven > 0)
+    search = 'Every rule is proven to have been the best when it was chosen.';
   else if (proven > 0)
-    search = `${proven} of ${rules.length} rules are proven to be the best at their step.${others}`;
+    search = `${proven} of ${rules.length} rules are proven to have been the best when they were chosen.${others}`;
   const dataText = (data, what) =>
     data && [
       el('h4', {}, what),
@@ -67,7 +79,7 @@ function provenanceSection(view) {
           el('code', {}, data.fingerprint),
         ),
         fact(
-          'learned from it',
+          'used for training',
           data.training === null
             ? null
             : data.training
@@ -84,71 +96,71 @@ function provenanceSection(view) {
         ),
       ),
     ];
-  const { curves } = view.curves();
+  const { curves, rooted } = curvesOf(view);
   const sizes = view.entry.sizes;
-  const columns = curves.map((c) => aligned(c.risks, 4));
+  const columns = curves.map((c) => pointed((rooted ? c.shown : c.risks).map((x) => short(x))));
   const warnings = words.warnings;
   const quote = (text) => (/^[\w.\-/]+$/.test(text) ? text : `'${String(text).replace(/'/g, "'\\''")}'`);
   const table = view.table && view.table.name ? view.table.name : 'TABLE';
   const command = [
     'orthorules fit',
     quote(table),
-    '--target',
-    quote(model.target),
-    '--task',
-    model.task,
+    `--target ${quote(model.target)}`,
+    `--task ${model.task}`,
     model.classes.length === 2 && `--positive ${quote(model.classes[1])}`,
     document_.weight && `--weight ${quote(document_.weight)}`,
     model.exposure && `--exposure ${quote(model.exposure)}`,
     model.offset && `--offset ${quote(model.offset)}`,
-    cv && `--cv ${cv.folds} --seed ${cv.seed} --select ${cv.select}`,
+    cv && `--cv ${cv.folds}`,
+    cv && `--seed ${cv.seed}`,
+    cv && `--select ${cv.select}`,
     cv && cv.groups && `--cv-groups ${quote(cv.groups)}`,
     bootstrap && `--bootstrap ${bootstrap.samples}`,
     '-o model.json',
-  ]
-    .filter(Boolean)
-    .join(' ');
-  const performance = el(
-    'div',
-    { class: 'wide' },
+  ].filter(Boolean);
+  const performance = [
     el(
-      'table',
-      { class: 'small' },
+      'p',
+      { class: 'dim caption' },
+      `${rooted ? `RMSE of ${model.target}, the root of the mean squared error,` : `Mean ${document_.loss} loss`} of ` +
+        `${sizes.length > MOST_SIZES ? `${MOST_SIZES} of ${sizes.length} sizes` : 'every size'}; the chosen one is ` +
+        'marked',
+    ),
+    el(
+      'div',
+      { class: 'wide' },
       el(
-        'caption',
-        {},
-        `Mean ${document_.loss} loss of ` +
-          `${sizes.length > MOST_SIZES ? `${MOST_SIZES} of ${sizes.length} sizes` : 'every size'}; the chosen ` +
-          `one is marked`,
-      ),
-      el(
-        'thead',
-        {},
+        'table',
+        { class: 'small' },
         el(
-          'tr',
+          'thead',
           {},
-          el('th', { scope: 'col', class: 'n' }, 'rules'),
-          el('th', { scope: 'col', class: 'n' }, 'complexity'),
-          curves.map((c) => el('th', { scope: 'col', class: 'n' }, c.text.replace(/,.*/, ''))),
+          el(
+            'tr',
+            {},
+            el('th', { scope: 'col', class: 'n' }, hasTrends(model) ? 'rules and trends' : 'rules'),
+            el('th', { scope: 'col', class: 'n' }, 'complexity'),
+            curves.map((c) => el('th', { scope: 'col', class: 'n' }, c.text)),
+          ),
+        ),
+        el(
+          'tbody',
+          {},
+          some(sizes.length, view.entry.chosen)
+            .map((i) => [sizes[i], i])
+            .map(([s, i]) =>
+              el(
+                'tr',
+                { class: i === view.entry.chosen ? 'chosen' : null },
+                el('td', { class: 'n' }, String(s.rules)),
+                el('td', { class: 'n' }, String(s.complexity)),
+                columns.map((c) => el('td', { class: 'n' }, c[i])),
+              ),
+            ),
         ),
       ),
-      el(
-        'tbody',
-        {},
-        some(sizes.length, view.entry.chosen)
-          .map((i) => [sizes[i], i])
-          .map(([s, i]) =>
-            el(
-              'tr',
-              { class: i === view.entry.chosen ? 'chosen' : null },
-              el('td', { class: 'n' }, String(s.rules)),
-              el('td', { class: 'n' }, String(s.complexity)),
-              columns.map((c) => el('td', { class: 'n' }, c[i])),
-            ),
-          ),
-      ),
     ),
-  );
+  ];
   return {
     id: 'provenance',
     title: 'Documentation',
@@ -184,9 +196,14 @@ function provenanceSection(view) {
       el(
         'p',
         {},
-        'An additive ensemble of rules, learned by corrective orthogonal boosting: each rule is the one that ' +
-          'lowers the loss most for its length given all before it, and all weights are fitted again together ' +
-          'after each.',
+        'An additive ensemble of rules' +
+          (fittedTogether(model)
+            ? ', learned by corrective orthogonal boosting. Each rule is the one that lowers the loss most for its ' +
+              'length beside the others. All weights are fitted together.'
+            : '. A score is the sum of the weights of the rules that hold.') +
+          (isNested(model)
+            ? ' Each size is the one before it with one more rule.'
+            : ' Each size is the best one found.'),
       ),
       el(
         'dl',
@@ -225,8 +242,8 @@ function provenanceSection(view) {
         el(
           'li',
           {},
-          'A missing value satisfies no comparison. A level that training did not have satisfies every “≠” ' +
-            'and no “=”.',
+          'Where a row has no value, no comparison holds. A level that training did not have satisfies every “≠” ' +
+            'and “unless”, and no “=”.',
         ),
         el(
           'li',
@@ -242,7 +259,11 @@ function provenanceSection(view) {
         'The same table and parameters give the same model, byte for byte, on any number of threads. ' +
           'Parameters that the model file does not hold are at their defaults here:',
       ),
-      el('pre', {}, command),
+      el(
+        'pre',
+        {},
+        command.map((part) => [el('span', { class: 'whole' }, part), ' ']),
+      ),
     ],
   };
 }

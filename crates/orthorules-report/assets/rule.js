@@ -1,9 +1,10 @@
 // A rule's own view: where it cuts each column, which other rules hold for the same rows, which rows it moves most.
 
-// What is predicted, as one text.
-function predictedText(view, prediction, e = 0) {
-  if (!prediction.probabilities) return alone(prediction.value, 4);
-  return chance(prediction.probabilities[view.several ? e : 1]);
+// What is predicted, as one text: where classes share their rules, the class that is.
+function predictedText(view, { probabilities, value, label }, e) {
+  if (!probabilities) return short(value);
+  if (view.model.shared) return [name(view.model.classes[label]), ` ${chance(probabilities[label])}`];
+  return chance(probabilities[view.several ? e : 1]);
 }
 
 // A column's histogram with what `holds(value)` selects, thresholds, and the mean target of every bin above.
@@ -11,12 +12,13 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
   const data = view.table;
   const summary = data ? data.columns.find((c) => c.name === column.name) : null;
   if (!summary) return el('p', { class: 'dim' }, 'No table was given, so there is no histogram.');
-  const width = Math.min(420, roomFor(420));
+  const width = page.onPaper ? cardRoom() : roomFor(420);
   const [left, right, top, upper, gap, lower] = [44, 10, 16, 58, 12, 62];
   const height = top + upper + gap + lower + 36;
   const bins = summary.bins.slice(0, -1);
-  const missing = summary.bins[summary.bins.length - 1];
-  const roomMissing = 58;
+  // The last bin is of missing values, where there are any.
+  const gaps = summary.bins[summary.bins.length - 1].rows > 0;
+  const roomMissing = gaps ? 58 : 0;
   const inner = width - left - right - roomMissing;
   const edges = summary.edges || null;
   const numbers = summary.numbers || null;
@@ -45,7 +47,8 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
     );
   }
   const base = top + upper + gap + lower;
-  const means = summary.bins.map((b) => (b.means && b.means.length > e ? b.means[e] : null));
+  const drawn = gaps ? summary.bins : bins;
+  const means = drawn.map((b) => (b.means && b.means.length > e ? b.means[e] : null));
   const known = means.filter((m) => m !== null && Number.isFinite(m));
   const [least, largest] = [Math.min(...known), Math.max(...known)];
   const my = linear(least, largest, top + upper, top + 4);
@@ -62,13 +65,15 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
     'aria-label': `Histogram of ${column.name}; the rows that the rule selects are marked`,
   });
   if (known.length > 0) {
-    const ends = aligned(least === largest ? [least] : [least, largest], 3);
-    const shown = view.isClasses ? [least, largest].map(chance) : ends;
+    const shown = [least, largest].map((x) => (view.isClasses ? chance(x) : short(x, 3)));
     node.append(
       svg(
         'text',
         { class: 'label', x: 2, y: 10 },
-        `${view.meanWord} of ${view.isClasses ? `${view.model.target} = ${view.className(e)}` : view.model.target}`,
+        clipped(
+          `${view.meanWord} of ${view.isClasses ? `${view.model.target} = ${view.className(e)}` : view.model.target}`,
+          width,
+        ),
       ),
     );
     if (least !== largest) {
@@ -82,7 +87,7 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
       svg('line', { class: 'grid', x1: left, x2: width - right, y1: my(least), y2: my(least) }),
     );
     const line = means
-      .slice(0, -1)
+      .slice(0, bins.length)
       .map((m, i) => [m, i])
       .filter(([m]) => m !== null);
     if (edges || (numbers && column.kind === 'numeric'))
@@ -96,7 +101,7 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
     );
   }
   const bar = (rows) => (lower * rows) / most;
-  summary.bins.forEach((b, i) => {
+  drawn.forEach((b, i) => {
     const [x1, x2] = i < bins.length ? place(i) : [width - right - roomMissing + 16, width - right - 6];
     node.append(
       svg(
@@ -114,21 +119,26 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
   });
   node.append(
     svg('line', { class: 'axis', x1: left, x2: left + inner, y1: base, y2: base }),
-    svg('line', { class: 'axis', x1: width - right - roomMissing + 14, x2: width - right - 4, y1: base, y2: base }),
+    gaps &&
+      svg('line', { class: 'axis', x1: width - right - roomMissing + 14, x2: width - right - 4, y1: base, y2: base }),
   );
   if (scale) {
     cuts.forEach(({ op, value }) => {
       const x = scale(value, op);
       node.append(
         svg('line', { class: 'cut', x1: x, x2: x, y1: top, y2: base }),
-        svg('text', { class: 'cuttext', x, y: base + 28, 'text-anchor': 'middle' }, `${SIGNS[op] || op} ${plain(value)}`),
+        svg(
+          'text',
+          { class: 'cuttext', x, y: base + 28, 'text-anchor': 'middle' },
+          `${SIGNS[op] || op} ${plain(value)}`,
+        ),
       );
     });
   }
   const ends = edges
     ? [
-        [left, 'start', alone(edges[0], 3)],
-        [left + inner, 'end', alone(edges[edges.length - 1], 3)],
+        [left, 'start', rounded(edges[0], 3)],
+        [left + inner, 'end', rounded(edges[edges.length - 1], 3)],
       ]
     : [];
   ends.forEach(([x, anchor, text]) => node.append(svg('text', { x, y: base + 13, 'text-anchor': anchor }, text)));
@@ -147,9 +157,10 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
         );
     });
   }
-  node.append(
-    svg('text', { x: width - right - roomMissing / 2 + 5, y: base + 13, 'text-anchor': 'middle' }, 'missing'),
-  );
+  if (gaps)
+    node.append(
+      svg('text', { x: width - right - roomMissing / 2 + 5, y: base + 13, 'text-anchor': 'middle' }, 'missing'),
+    );
   return node;
 }
 
@@ -172,11 +183,7 @@ function overlapMatrix(view, e) {
   const data = view.table && view.table.labelled ? view.table : view.judged;
   const cell = (a, b) => {
     const part = a === b ? 1 : overlap(view, data, e, a.index, b.index);
-    return el(
-      'td',
-      { class: `heat h${a === b ? 'x' : Math.round(part * 8)}` },
-      a === b ? '' : share(part * 1000, 1000),
-    );
+    return el('td', { class: `heat h${a === b ? 'x' : Math.round(part * 8)}` }, a === b ? '' : percent(part));
   };
   return el(
     'table',
@@ -199,7 +206,7 @@ function overlapMatrix(view, e) {
         el(
           'tr',
           {},
-          el('th', { scope: 'row' }, `${i + 1}  `, ruleText(a.rule)),
+          el('th', { scope: 'row' }, `${i + 1}  `, conditionText(a.rule)),
           terms.map((b) => cell(a, b)),
         ),
       ),
@@ -218,7 +225,7 @@ function movedRows(view, term) {
     .map((row) => {
       const scores = model.scores(places, row.values);
       const without = scores.map((s, e) =>
-        e === term.e
+        e === term.e || model.shared
           ? model.sum(
               e,
               places[e],
@@ -228,21 +235,23 @@ function movedRows(view, term) {
           : s,
       );
       const [after, before] = [model.predict(scores, row.exposure), model.predict(without, row.exposure)];
-      const value = (p) => (p.probabilities ? p.probabilities[view.several ? term.e : 1] : p.value);
-      return { row, before, after, by: Math.abs(value(after) - value(before)) };
+      const values = ({ probabilities, value }) =>
+        !probabilities ? [value] : model.shared ? probabilities : [probabilities[view.several ? term.e : 1]];
+      const [then, now] = [values(before), values(after)];
+      return { row, before, after, by: Math.max(...now.map((x, k) => Math.abs(x - then[k]))) };
     })
     .sort((a, b) => b.by - a.by || a.row.number - b.row.number)
     .slice(0, 5);
   if (moved.length === 0) return el('p', { class: 'dim' }, 'It holds for none of the sampled rows.');
   const columns = columnsOf(term.rule);
-  const shown = (v) =>
-    v === null ? el('span', { class: 'none' }, 'missing') : typeof v === 'number' ? plain(v) : name(v);
+  const shown = (column, v) =>
+    v === null ? el('span', { class: 'none' }, 'missing') : typeof v === 'number' ? view.number(column, v) : name(v);
   return el(
     'div',
     { class: 'wide' },
     el(
       'table',
-      { class: 'small' },
+      { class: 'small moved' },
       el(
         'thead',
         {},
@@ -253,7 +262,7 @@ function movedRows(view, term) {
           columns.map((c) => el('th', { scope: 'col' }, name(c))),
           el('th', { scope: 'col', class: 'n' }, 'without the rule'),
           el('th', { scope: 'col', class: 'n' }, 'with it'),
-          data.labelled && el('th', { scope: 'col' }, 'really'),
+          data.labelled && el('th', { scope: 'col' }, 'actual'),
         ),
       ),
       el(
@@ -264,10 +273,10 @@ function movedRows(view, term) {
             'tr',
             {},
             el('td', { class: 'n' }, whole(m.row.number)),
-            columns.map((c) => el('td', {}, shown(m.row.values[c]))),
+            columns.map((c) => el('td', {}, shown(c, m.row.values[c]))),
             el('td', { class: 'n' }, predictedText(view, m.before, term.e)),
             el('td', { class: 'n' }, predictedText(view, m.after, term.e)),
-            data.labelled && el('td', {}, targetText(view, m.row.y)),
+            data.labelled && el('td', {}, name(targetText(view, m.row.y))),
           ),
         ),
       ),
@@ -277,24 +286,79 @@ function movedRows(view, term) {
 
 function sentence(view, term) {
   if (term.rule.trend) return trendSentence(view, term);
+  const rule = [ruleText(view, term.rule, capital), ', '];
+  if (term.parts) return el('p', {}, rule, sharedEffect(view, term), ' Otherwise the rule adds nothing.');
   const { weight } = term;
-  const amount = term.shown.slice(1);
   const target = view.isClasses ? `${view.model.target} = ${view.className(term.e)}` : view.model.target;
   const effect = view.factorOf
     ? [
         `the ${view.factorOf} of `,
         name(target),
-        ` ${view.factorOf === 'odds' ? 'are' : 'is'} multiplied by ${alone(Math.exp(weight), 3)} ` +
+        ` ${view.factorOf === 'odds' ? 'are' : 'is'} multiplied by ${short(Math.exp(weight), 3)} ` +
           `(${term.shown} in the score)`,
       ]
     : [
-        view.model.shared ? 'the score of ' : view.isClasses ? 'the probability of ' : 'the prediction of ',
+        view.isClasses ? 'the probability of ' : 'the prediction of ',
         name(target),
-        ` ${weight < 0 ? 'falls' : 'rises'} by ${amount}`,
-        view.model.shared &&
-          `: its odds against a class whose score stays are multiplied by ${alone(Math.exp(weight), 3)}`,
+        ` ${weight < 0 ? 'falls' : 'rises'} by ${term.shown.replace(/^[-+]/, '')}`,
       ];
-  return el('p', {}, 'If ', ruleText(term.rule), ', ', effect, '. Otherwise the rule adds nothing.');
+  return el('p', {}, rule, effect, '. Otherwise the rule adds nothing.');
+}
+
+// The classes that a shared rule says most of: all of few, three of many.
+const foremost = ({ parts }) =>
+  parts.length <= FEW ? parts : [...parts].sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight)).slice(0, 3);
+
+// What a rule does to the scores of the classes that share it.
+function sharedEffect(view, term) {
+  const told = foremost(term);
+  const rest = told.length < term.parts.length;
+  const each = told.map((part, k) => [
+    k === 0 ? 'the score of ' : k === told.length - 1 && !rest ? ' and that of ' : ', that of ',
+    name(view.className(part.e)),
+    ` ${part.weight < 0 ? 'falls' : 'rises'} by ${part.shown.replace(/^[-+]/, '')}`,
+  ]);
+  const others = rest ? ', and those of the other classes change less' : '';
+  return [each, `${others}. A score that rises by 1 multiplies the odds against a class whose score stays by 2.72.`];
+}
+
+// What a rule says of each of the classes that share it.
+function classTable(view, term) {
+  const known = term.parts.some((part) => part.target && part.target.inside !== null);
+  const column = (text) => el('th', { scope: 'col', class: 'n' }, text);
+  const weights = pointed(term.parts.map((part) => part.shown));
+  return el(
+    'div',
+    { class: 'wide' },
+    el(
+      'table',
+      { class: 'small classes' },
+      el(
+        'thead',
+        {},
+        el(
+          'tr',
+          {},
+          el('th', { scope: 'col' }, name(view.model.target)),
+          column('adds'),
+          known && [column('share if it holds'), column('if not')],
+        ),
+      ),
+      el(
+        'tbody',
+        {},
+        term.parts.map((part, k) =>
+          el(
+            'tr',
+            {},
+            el('th', { scope: 'row' }, name(view.className(part.e))),
+            el('td', { class: `n ${part.weight < 0 ? 'minus' : 'plus'}` }, weights[k]),
+            known && [part.target.inside, part.target.outside].map((x) => el('td', { class: 'n' }, view.mean(x))),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 // The line of a trend, and the rows along its column.
@@ -334,7 +398,7 @@ function rulePanel(view, term) {
         { class: 'title' },
         clauses({ conditions: own }).map((c, i) => [i > 0 && ' and ', c]),
       ),
-      columnPicture(view, column, { selected, cuts, e: term.e }),
+      columnPicture(view, column, { selected, cuts, e: term.parts ? term.strongest : term.e }),
     );
   });
   const proof = view.terms(term.e).some((t) => t.rule.proven) ? certificate(term.rule) : null;
@@ -353,6 +417,7 @@ function rulePanel(view, term) {
     'div',
     { class: 'inside' },
     sentence(view, term),
+    term.parts && classTable(view, term),
     proof && el('p', { class: 'dim' }, proof.long),
     el('div', { class: 'pictures' }, term.rule.trend ? trendPictures(view, term) : pictures),
     others.length > 0 && [
@@ -361,7 +426,7 @@ function rulePanel(view, term) {
         'ul',
         { class: 'plainlist' },
         others.map((o) =>
-          el('li', {}, shareBar(o.part), ` ${share(o.part * 1000, 1000)} of its rows: `, ruleText(o.t.rule)),
+          el('li', {}, shareBar(o.part), ` ${percent(o.part)} of its rows: `, conditionText(o.t.rule)),
         ),
       ),
     ],

@@ -4,18 +4,18 @@ const ORDERS = {
   importance: (a, b) => b.importance - a.importance || a.order - b.order,
   weight: (a, b) => b.weight - a.weight || a.order - b.order,
   coverage: (a, b) => (b.covered ? b.covered.rows : 0) - (a.covered ? a.covered.rows : 0) || a.order - b.order,
-  discovery: (a, b) => a.index - b.index,
+  model: (a, b) => a.order - b.order,
 };
 
 // What the search can say of a rule.
 function certificate(rule) {
   if (rule.proven)
-    return { short: 'proven best', long: 'The search has proven that no rule was better at this step.' };
+    return { short: 'proven best', long: 'The search has proven that no rule was better when this one was chosen.' };
   if (rule.bound && rule.value > 0) {
     const gap = Math.max(0, rule.bound / rule.value - 1);
     return {
       short: `≤ ${rounded(100 * gap, 2)}% off`,
-      long: `No rule could have scored more than ${rounded(100 * gap, 2)}% higher at this step.`,
+      long: `No rule could have scored more than ${rounded(100 * gap, 2)}% higher when this one was chosen.`,
     };
   }
   return null;
@@ -43,6 +43,9 @@ function missingText(view, term) {
   return texts.map((text) => el('span', { class: 'missing' }, text));
 }
 
+// More classes than this are not all told of in a sentence, and their columns are narrow.
+const FEW = 4;
+
 // Whether any size of a model may have trends.
 const hasTrends = (model) => model.ensembles.some((e) => e.rules.some((rule) => rule.trend));
 
@@ -52,7 +55,7 @@ function rulesSection(view) {
   const order = el(
     'select',
     { id: 'order' },
-    Object.keys(ORDERS).map((key) => el('option', { value: key }, key === 'discovery' ? 'order of discovery' : key)),
+    Object.keys(ORDERS).map((key) => el('option', { value: key }, key === 'model' ? 'order in the model' : key)),
   );
   const search = el('input', { id: 'search', type: 'search', placeholder: 'column name', autocomplete: 'off' });
   const overlaps = el(
@@ -62,18 +65,33 @@ function rulesSection(view) {
     el('div', { class: 'wide' }),
   );
 
-  const head = (hasTarget) =>
-    el(
+  // Classes that share their rules have a column of weights each, after the rule.
+  const classes = view.model.shared ? view.model.classes : null;
+  const inOrder = (amount, rule) => (classes ? [rule, amount] : [amount, rule]);
+
+  const head = (hasTarget) => {
+    const column = (text, kind) => el('th', { scope: 'col', class: kind }, text);
+    const titles = el(
       'tr',
       {},
-      el('th', { scope: 'col', class: 'n' }, 'adds'),
-      el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'bar')),
-      el('th', { scope: 'col' }, 'if'),
-      el('th', { scope: 'col', class: 'n' }, 'rows'),
-      hasTarget && el('th', { scope: 'col', class: 'n' }, `${view.meanWord} if it holds`),
-      hasTarget && el('th', { scope: 'col', class: 'n' }, 'if not'),
-      el('th', { scope: 'col' }, 'importance'),
+      classes
+        ? [column('rule'), classes.map((c) => column(name(c), 'n'))]
+        : [column('adds', 'n'), column(el('span', { class: 'hidden' }, 'bar')), column('rule')],
+      column('rows', 'n'),
+      hasTarget && [column(`${view.meanWord} if it holds`, 'n'), column('if not', 'n')],
+      column('importance'),
     );
+    const group =
+      classes &&
+      el(
+        'tr',
+        {},
+        el('td', {}),
+        el('th', { scope: 'colgroup', colspan: classes.length }, 'adds to the score of'),
+        el('td', { colspan: 2 }),
+      );
+    return { rows: [group, titles], span: titles.childNodes.length };
+  };
 
   // What else is known of a rule, in small print below it.
   const notes = (term, isCertified) => {
@@ -84,12 +102,34 @@ function rulesSection(view) {
         el(
           'span',
           { class: 'note' },
-          `95% interval ${signed(term.sure.interval).join(' to ')}; a rule like it was found again in ` +
-            `${share(term.sure.frequency * 1000, 1000)} of draws`,
+          '95% interval ',
+          (term.parts || [term]).map((part, i) => [
+            i > 0 && ', ',
+            classes && [name(classes[i]), ' '],
+            signed(part.sure.interval).join(' to '),
+          ]),
+          `; a rule like it was found again in ${percent(term.sure.frequency)} of draws`,
         ),
       proof && el('span', { class: 'note', title: proof.long }, proof.short),
     ];
   };
+
+  // What a line adds, with a bar: to the score of each class, or to the only one. `texts` are of all lines.
+  const amounts = (term, order, texts, bar) =>
+    texts.map(({ weights, factors }, k) => {
+      const weight = term && (term.parts ? term.parts[k].weight : term.weight);
+      const kind = term ? (weight < 0 ? ' minus' : ' plus') : '';
+      return [
+        el(
+          'td',
+          { class: `n weight${kind}`, 'data-head': classes ? classes[k] : 'adds' },
+          weights[order],
+          view.factorOf && el('span', { class: 'note' }, `${term ? `${view.factorOf} ` : ''}× ${factors[order]}`),
+          classes && term && bar(weight),
+        ),
+        !classes && el('td', { class: 'barcell' }, term && bar(weight)),
+      ];
+    });
 
   const line = (term, texts, all, hasTarget, span) => {
     const key = `${term.e}-${term.index}`;
@@ -114,28 +154,25 @@ function rulesSection(view) {
         'aria-controls': `panel-${key}`,
         on: { click: () => open(panel.hidden) },
       },
-      ruleText(term.rule),
+      ruleText(view, term.rule),
     );
     const largest = Math.max(...all.map((t) => t.importance), Number.MIN_VALUE);
     const widest = Math.max(...all.map((t) => (t.rule.trend ? 0 : Math.abs(t.weight))));
+    const bar = (weight) => (term.rule.trend ? trendBar({ ...term, weight }) : weightBar(weight, widest));
     const target = term.rule.trend ? null : term.target;
     const row = el(
       'tr',
       { class: 'line', 'data-rule': term.text, 'data-index': term.index, 'data-ensemble': term.e },
-      el(
-        'td',
-        { class: `n weight ${term.weight < 0 ? 'minus' : 'plus'}`, 'data-head': 'adds' },
-        texts.weight,
-        view.factorOf && el('span', { class: 'note' }, `${view.factorOf} × ${texts.factor}`),
-      ),
-      el('td', { class: 'barcell' }, term.rule.trend ? trendBar(term) : weightBar(term.weight, widest)),
-      el(
-        'th',
-        { scope: 'row', class: 'what' },
-        button,
-        notes(
-          term,
-          all.some((t) => t.rule.proven),
+      inOrder(
+        amounts(term, term.order, texts, bar),
+        el(
+          'th',
+          { scope: 'row', class: 'what' },
+          button,
+          notes(
+            term,
+            all.some((t) => t.rule.proven),
+          ),
         ),
       ),
       el(
@@ -146,11 +183,7 @@ function rulesSection(view) {
           : '–',
       ),
       hasTarget &&
-        el(
-          'td',
-          { class: 'n', 'data-head': `${view.meanWord} if it holds` },
-          view.mean(target && target.inside),
-        ),
+        el('td', { class: 'n', 'data-head': `${view.meanWord} if it holds` }, view.mean(target && target.inside)),
       hasTarget && el('td', { class: 'n', 'data-head': 'if not' }, view.mean(target && target.outside)),
       el(
         'td',
@@ -163,50 +196,49 @@ function rulesSection(view) {
     return [row, panel];
   };
 
-  const list = (e) => {
-    const terms = view.terms(e);
-    const { intercept } = view.model.ensembles[e].path[view.places[e]];
-    const values = [...terms.map((t) => t.weight), intercept];
-    const [weights, factors] = [signed(values), aligned(values.map(Math.exp), 3)];
-    const hasTarget = terms.some((t) => !t.rule.trend && t.target && t.target.inside !== null);
+  // The texts of the weights of a list, the constant last.
+  const textsOf = (e, terms) => {
+    const values = [...terms.map((t) => t.weight), view.model.ensembles[e].path[view.places[e]].intercept];
+    return { weights: pointed(signed(values)), factors: values.map((x) => short(Math.exp(x), 3)) };
+  };
+
+  const list = (terms, e) => {
+    const texts = classes ? classes.map((_, k) => textsOf(k, view.terms(k))) : [textsOf(e, terms)];
+    const hasTarget = !classes && terms.some((t) => !t.rule.trend && t.target && t.target.inside !== null);
     const wanted = search.value.trim().toLowerCase();
     const shown = terms.filter(
       (t) => wanted === '' || columnsOf(t.rule).some((column) => column.toLowerCase().includes(wanted)),
     );
     shown.sort(ORDERS[order.value]);
-    const titles = head(hasTarget);
-    const span = titles.childNodes.length;
+    const { rows, span } = head(hasTarget);
     return el(
       'div',
       { class: 'wide' },
       el(
         'table',
-        { class: 'rules' },
+        { class: `rules${classes ? ' shared' : ''}${classes && classes.length > FEW ? ' many' : ''}` },
         el(
           'caption',
           {},
-          view.several ? [name(view.model.target), ' = ', name(view.model.classes[e]), ': '] : '',
-          counted(terms.length, 'rule'),
+          view.several && !classes ? [name(view.model.target), ' = ', name(view.model.classes[e]), ': '] : '',
+          termsCounted(terms),
+          classes && ', with a weight for each class',
           shown.length < terms.length && `, of which ${shown.length} shown`,
         ),
-        el('thead', {}, titles),
+        el('thead', {}, rows),
         el(
           'tbody',
           {},
           el(
             'tr',
             { class: 'always' },
-            el(
-              'td',
-              { class: 'n weight', 'data-head': 'adds' },
-              weights[terms.length],
-              view.factorOf && el('span', { class: 'note' }, `× ${factors[terms.length]}`),
+            inOrder(
+              amounts(null, terms.length, texts),
+              el('th', { scope: 'row', class: 'what' }, 'always: where every sum starts'),
             ),
-            el('td', { class: 'barcell' }),
-            el('th', { scope: 'row', class: 'what' }, 'always: where every sum starts'),
-            el('td', { colspan: span - 3 }),
+            el('td', { colspan: hasTarget ? 4 : 2 }),
           ),
-          shown.map((t) => line(t, { weight: weights[t.order], factor: factors[t.order] }, terms, hasTarget, span)),
+          shown.map((t) => line(t, texts, terms, hasTarget, span)),
         ),
       ),
     );
@@ -219,8 +251,9 @@ function rulesSection(view) {
   overlaps.addEventListener('toggle', drawOverlaps);
 
   const draw = () => {
-    refill(holder, ...view.model.ensembles.map((_, e) => list(e)));
-    overlaps.hidden = !view.judged || view.several || view.terms(0).filter((t) => !t.rule.trend).length < 2;
+    refill(holder, ...view.lists().map(list));
+    overlaps.hidden =
+      !view.judged || view.lists().length > 1 || view.terms(0).filter((t) => !t.rule.trend).length < 2;
     drawOverlaps();
     if (view.light) view.light();
   };
@@ -244,9 +277,15 @@ function rulesSection(view) {
       el(
         'p',
         { class: 'dim' },
-        el('i', { class: 'swatch' }),
-        ' holds for the row that is tried further down. Importance is |weight| · 2p(1 − p), p the share of ' +
-          'rows for which the rule holds: how far the rule moves a row from the average, on average.' +
+        el(
+          'span',
+          { class: 'tried', hidden: true },
+          el('i', { class: 'swatch' }),
+          ' holds for the row that is tried further down. ',
+        ),
+        'Importance is |weight| · 2p(1 − p), p the share of rows for which the rule holds: how far the rule moves a ' +
+          'row from the average, on average.' +
+          (classes ? ' It is the mean over the classes.' : '') +
           (hasTrends(view.model)
             ? ' A trend says how much each step adds. Its rows are those for which it adds anything, and its ' +
               'importance is what it would be if numbers were spread evenly between its ends.'

@@ -2,10 +2,10 @@
 
 // The text of a trend, as every shell has it.
 function trendText({ column, from, to, zero, per }) {
-  const start = [`per ${plain(per)} of `, name(column)];
-  if (zero === from) return [...start, ` beyond ${plain(from)}, up to ${plain(to)}`];
-  if (zero === to) return [...start, ` below ${plain(to)}, down to ${plain(from)}`];
-  return [...start, `, from ${plain(from)} to ${plain(to)} (0 at ${plain(zero)})`];
+  const each = `for each ${plain(Math.abs(per))} that `;
+  if (zero === from) return [each, name(column), ` is above ${plain(from)}, up to ${plain(to)}`];
+  if (zero === to && per < 0) return [each, name(column), ` is below ${plain(to)}, down to ${plain(from)}`];
+  return [`per ${plain(per)} of `, name(column), `, from ${plain(from)} to ${plain(to)} (0 at ${plain(zero)})`];
 }
 
 // Its values at both ends.
@@ -22,7 +22,7 @@ function trendBar(term) {
     { viewBox: '0 0 100 14', class: 'bar', 'aria-hidden': 'true', preserveAspectRatio: 'none' },
     svg('line', { class: 'axis', x1: 4, x2: 96, y1: y(0), y2: y(0) }),
     svg('polyline', {
-      class: `slope ${term.weight < 0 ? 'down' : 'up'}`,
+      class: `slope ${term.weight * trend.per < 0 ? 'down' : 'up'}`,
       points: points([
         [4, y(ends[0])],
         [22, y(ends[0])],
@@ -41,7 +41,7 @@ function trendPicture(view, term) {
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
   const texts = signed(ends);
   const c = chart({
-    width: roomFor(420),
+    width: page.onPaper ? cardRoom() : roomFor(420),
     height: 180,
     top: 22,
     x: { from: trend.from - pad, to: trend.to + pad, label: trend.column },
@@ -72,25 +72,26 @@ function trendSentence(view, term) {
     ? [
         `the ${view.factorOf} of `,
         name(target),
-        ` ${view.factorOf === 'odds' ? 'are' : 'is'} multiplied by ${alone(Math.exp(term.weight), 3)} ` +
-          `(${term.shown} in the score)`,
+        ` ${view.factorOf === 'odds' ? 'are' : 'is'} multiplied by ${short(Math.exp(term.weight), 3)} ` +
+          `(${term.shown} in the score).`,
       ]
     : [
         view.isClasses ? 'the probability of ' : 'the prediction of ',
         name(target),
-        ` ${term.weight < 0 ? 'falls' : 'rises'} by ${term.shown.slice(1)}`,
+        ` ${term.weight < 0 ? 'falls' : 'rises'} by ${term.shown.replace(/^[-+]/, '')}.`,
       ];
   const where =
     zero === from
-      ? ` beyond ${plain(from)}, `
+      ? ` above ${plain(from)}, `
       : zero === to
-        ? ` that is gained below ${plain(to)}, `
+        ? ` below ${plain(to)}, `
         : ` from ${plain(from)} to ${plain(to)}, `;
   const rest =
     zero === from
       ? ` Up to ${plain(from)} the trend adds nothing; beyond ${plain(to)} it adds no more.`
       : zero === to
-        ? ` From ${plain(to)} on the trend adds nothing; below ${plain(from)} it changes no more.`
+        ? ` From ${plain(to)} on the trend adds nothing; below ${plain(from)} it adds no more.`
         : ` At ${plain(zero)} the trend adds nothing; beyond the ends it changes no more.`;
-  return el('p', {}, `With each ${plain(per)} of `, name(column), where, effect, '.', rest, ' A missing value adds nothing.');
+  const gap = view.lacks(column) ? ' A missing value adds nothing.' : '';
+  return el('p', {}, `With each ${plain(Math.abs(per))} of `, name(column), where, effect, rest, gap);
 }

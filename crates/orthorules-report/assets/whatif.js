@@ -11,11 +11,21 @@ function whatIfSection(view) {
   const result = el('div', { class: 'result' });
   const change = el('div', { class: 'recourse' });
   const source = el('p', { class: 'dim', 'aria-live': 'polite' });
-  const state = { values: plausible(view), exposure: 1, locked: new Set(), row: null, e: null, goal: {} };
+  const state = {
+    values: plausible(view),
+    exposure: 1,
+    locked: new Set(),
+    row: null,
+    e: null,
+    goal: {},
+    used: false,
+  };
+  const columns = [...model.columns.values()];
   let fields = [];
   let waiting = null;
 
   const take = (i) => {
+    state.used = true;
     const count = data.sample.numbers.length;
     state.i = (i + count) % count;
     state.row = rowOf(data, state.i);
@@ -33,16 +43,17 @@ function whatIfSection(view) {
     if (f.role === 'exposure') state.exposure = value === null || !(value > 0) ? 1 : value;
     else state.values[f.column.name] = value;
     state.row = null;
+    state.used = true;
     update();
   };
 
   const drawForm = () => {
     fields = model
       .used(view.places)
-      .map((column, i) => ({ column, ...field(column, `field-${i}`, () => edited(fields[i])) }));
+      .map((column, i) => ({ column, ...field(view, column, `field-${i}`, () => edited(fields[i])) }));
     for (const role of ['exposure', 'offset'].filter((key) => model[key])) {
       const [place, column] = [fields.length, { name: model[role], kind: 'numeric' }];
-      fields.push({ role, column, ...field(column, `field-${role}`, () => edited(fields[place])) });
+      fields.push({ role, column, ...field(view, column, `field-${role}`, () => edited(fields[place])) });
     }
     refill(
       form,
@@ -78,11 +89,14 @@ function whatIfSection(view) {
   const update = () => {
     const scores = model.scores(view.places, state.values);
     const prediction = model.predict(scores, state.exposure);
-    view.light = () =>
+    // Nothing is marked before the form was used.
+    view.light = () => {
+      document.querySelector('#rules .tried').hidden = !state.used;
       document.querySelectorAll('table.rules tr.line').forEach((tr) => {
         const rule = model.ensembles[Number(tr.dataset.ensemble)].rules[Number(tr.dataset.index)];
-        tr.classList.toggle('lit', model.fires(rule, state.values));
+        tr.classList.toggle('lit', state.used && model.fires(rule, state.values));
       });
+    };
     view.light();
     const e = state.e === null || !view.several ? (view.several ? prediction.label : 0) : state.e;
     const big = el('p', {
@@ -103,15 +117,15 @@ function whatIfSection(view) {
       fill(
         big,
         el('span', { class: 'dim' }, name(model.target), view.isCounts ? ' expected: ' : ': '),
-        alone(prediction.value, 4),
+        short(prediction.value),
         view.isCounts &&
           model.exposure &&
-          el('span', { class: 'dim' }, ` = exposure × ${alone(Math.exp(scores[0]), 4)}`),
+          el('span', { class: 'dim' }, ` = exposure × ${short(Math.exp(scores[0]))}`),
       );
     }
     const really =
       state.row && state.row.y !== null
-        ? el('p', { class: 'dim' }, 'Really, in the table: ', name(targetText(view, state.row.y)))
+        ? el('p', { class: 'dim' }, 'Actual value in the table: ', name(targetText(view, state.row.y)))
         : null;
     const all =
       view.several &&
@@ -240,7 +254,8 @@ function whatIfSection(view) {
     const goal = goalOf();
     goalForm.hidden = view.several && model.identity && model.hasTrends(view.places);
     if (goalForm.hidden) {
-      const why = 'With trends and more than two classes whose scores are probabilities, what would change it is not known.';
+      const why =
+        'With trends and more than two classes whose scores are probabilities, what would change it is not known.';
       refill(answers, el('p', { class: 'dim' }, why));
       return;
     }
@@ -248,10 +263,12 @@ function whatIfSection(view) {
     else if (document.activeElement !== goalField && state.goal.value === undefined)
       goalField.value = plain(Object.values(goal)[0]);
     const found = new Recourse(model, view.places, state.values, goal, [...state.locked], state.exposure).run(5);
-    const shown = (v) =>
-      v === null ? 'missing' : typeof v === 'number' ? plain(v) : v === ' other ' ? 'any other value' : v;
+    const shown = ({ column, from }) => {
+      if (from === null) return view.lacks(column) ? 'missing' : 'nothing';
+      return typeof from === 'number' ? view.number(column, from) : from === ' other ' ? 'any other value' : from;
+    };
     const after = ({ probabilities, value }) =>
-      `${probabilities ? chance(probabilities[goal.class === undefined ? 1 : goal.class]) : alone(value, 4)} `;
+      `${probabilities ? chance(probabilities[goal.class === undefined ? 1 : goal.class]) : short(value)} `;
     const item = (answer) =>
       el(
         'li',
@@ -261,7 +278,7 @@ function whatIfSection(view) {
           'change ',
           name(c.column),
           ' from ',
-          name(shown(c.from)),
+          name(shown(c)),
           ' to ',
           el('b', {}, name(c.text.replace(/<=/g, '≤').replace(/>=/g, '≥'))),
         ]),
@@ -277,6 +294,7 @@ function whatIfSection(view) {
                   state.values[c.column] = c.example;
                 });
                 state.row = null;
+                state.used = true;
                 write();
               },
             },
@@ -308,12 +326,12 @@ function whatIfSection(view) {
     el(
       'div',
       { class: 'controls' },
-      el('button', { type: 'button', on: { click: () => take((state.i || 0) - 1) } }, '← Row before'),
-      el('button', { type: 'button', on: { click: () => take((state.i || 0) + 1) } }, 'Row after →'),
+      el('button', { type: 'button', on: { click: () => take((state.i || 0) - 1) } }, '← Previous row'),
+      el('button', { type: 'button', on: { click: () => take((state.i || 0) + 1) } }, 'Next row →'),
       el(
         'button',
         { type: 'button', on: { click: () => take(Math.floor(Math.random() * data.sample.numbers.length)) } },
-        'Any row',
+        'Random row',
       ),
     );
   return {
@@ -332,8 +350,9 @@ function whatIfSection(view) {
       el(
         'p',
         {},
-        'Fill in a row and see what is predicted and why. An empty number is a missing value. The rules that ' +
-          'hold are marked in the list of rules, too.',
+        'Fill in a row and see what is predicted and why. ' +
+          (columns.some((column) => view.lacks(column.name)) ? 'An empty number is a missing value. ' : '') +
+          'Once you have changed something, the rules that hold are marked in the list of rules, too.',
       ),
       buttons,
       source,

@@ -36,18 +36,36 @@ function clauses(rule) {
   });
 }
 
-const ruleText = (rule) =>
+// The conditions of a rule, or a trend.
+const conditionText = (rule) =>
   rule.trend
     ? [el('span', { class: 'clause' }, trendText(rule.trend))]
     : clauses(rule).map((clause, i) => [
-    i > 0 && el('span', { class: 'and' }, ' and '),
-    el('span', { class: 'clause' }, clause),
-  ]);
+        i > 0 && el('span', { class: 'and' }, ' and '),
+        el('span', { class: 'clause' }, clause),
+      ]);
 
-// How far a weight of 1 moves a row from the average, on average, where a rule holds for the share `p` of rows. A trend does
-// so as if the numbers were spread evenly between its ends.
+// What a rule excludes that holds for most rows. Only of a column without missing values: these satisfy neither.
+function exception({ conditions, covered }, { columns, document: { rows } }) {
+  const [condition] = conditions;
+  const opposite = { '!=': '=', 'not in': 'in' }[conditions.length === 1 && condition.op];
+  if (!opposite || !(2 * covered > rows) || columns.get(condition.column).missing !== 0) return null;
+  return { conditions: [{ ...condition, op: opposite }] };
+}
+
+// A rule after what it adds: "if age ≥ 56", "unless state = CA"; a trend says itself when it adds something.
+function ruleText(view, rule, first = (word) => word) {
+  if (rule.trend) return conditionText(rule);
+  const other = exception(rule, view.model);
+  return [el('span', { class: 'when' }, first(other ? 'unless' : 'if'), ' '), conditionText(other || rule)];
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// How far a weight of 1 moves a row from the average, on average, where a rule holds for the share `p` of rows. A trend
+// does so as if the numbers were spread evenly between its ends.
 function moved(rule, p) {
-  if (rule.trend) return 0.25 * ((rule.trend.to - rule.trend.from) / rule.trend.per) * (p === null ? 1 : p);
+  if (rule.trend) return 0.25 * ((rule.trend.to - rule.trend.from) / Math.abs(rule.trend.per)) * (p === null ? 1 : p);
   return p === null ? 1 : 2 * p * (1 - p);
 }
 
@@ -147,137 +165,70 @@ class View {
     });
   }
 
+  // The lists that are shown: one for each score; one alone where classes share their rules.
+  lists() {
+    const lists = this.model.ensembles.map((_, e) => this.terms(e));
+    return this.model.shared ? [lists[0].map((_, i) => sharedTerm(lists.map((terms) => terms[i])))] : lists;
+  }
+
+  // Whether a column had missing values, in training or in the rows at hand.
+  lacks(column) {
+    this.gaps ||= new Map();
+    if (!this.gaps.has(column)) {
+      const summary = this.table && this.table.columns.find((c) => c.name === column);
+      const drawn = [this.table, this.test].flatMap((t) => (t ? t.sample.columns : []));
+      const found =
+        this.model.columns.get(column).missing > 0 ||
+        (summary && summary.bins[summary.bins.length - 1].rows > 0) ||
+        drawn.some((c) => c.name === column && c.values.includes(null));
+      this.gaps.set(column, Boolean(found));
+    }
+    return this.gaps.get(column);
+  }
+
+  // A number of a column as people read it: brief, but on the same side of every threshold.
+  number(column, x) {
+    if (!Number.isFinite(x) || Number.isInteger(x)) return plain(x);
+    this.cuts ||= new Map();
+    if (!this.cuts.has(column)) {
+      const rules = this.model.ensembles.flatMap((e) => e.rules).filter((rule) => columnsOf(rule).includes(column));
+      const ends = rules.flatMap((rule) => (rule.trend ? [rule.trend.from, rule.trend.to] : []));
+      const bounds = rules.flatMap((rule) => rule.conditions.filter((c) => c.column === column).map((c) => c.value));
+      this.cuts.set(column, [...ends, ...bounds.filter((value) => typeof value === 'number')]);
+    }
+    const isSame = (y) => this.cuts.get(column).every((cut) => Math.sign(y - cut) === Math.sign(x - cut));
+    if (isSame(Number(brief(x)))) return brief(x);
+    for (let digits = 5; digits < 17; digits += 1) {
+      const y = Number(scientific(x, digits));
+      if (isSame(y)) return plain(y);
+    }
+    return plain(x);
+  }
+
   // Mean targets as people read them.
   mean(x) {
-    return x === null || x === undefined ? '–' : this.isClasses ? share(x * 1000, 1000) : alone(x, 4);
+    return x === null || x === undefined ? '–' : this.isClasses ? percent(x) : short(x);
   }
 
   get meanWord() {
     return this.isClasses ? 'share' : this.isCounts ? 'rate' : 'mean';
   }
+}
 
-  // Risk curves, each relative to the constant model where there is one.
-  curves() {
-    const { entry, model } = this;
-    const cv = model.document.cv;
-    const single =
-      model.ensembles.length === 1 || model.shared ? entry.sizes.map((s) => model.ensembles[0].path[s.places[0]].train_risk) : null;
-    const measured = (data) => (data && data.labelled ? data.measures.map((m) => m.risk) : null);
-    const isTraining = this.table && this.table.training !== false;
-    const curves = [
-      { kind: 'train', text: 'training rows', risks: single || (isTraining ? measured(this.table) : null) },
-      {
-        kind: 'other',
-        text: 'the table given',
-        risks: this.table && this.table.training === false ? measured(this.table) : null,
-      },
-      {
-        kind: 'cv',
-        text: `cross-validation${cv ? `, ${cv.folds} folds, ± standard error` : ''}`,
-        risks: cv ? cv.path.map((s) => s.cv_risk) : null,
-        errors: cv ? cv.path.map((s) => s.cv_se) : null,
-      },
-      { kind: 'test', text: 'test rows', risks: measured(this.test) },
-    ].filter((curve) => curve.risks && curve.risks.some(Number.isFinite));
-    const constant = entry.sizes.findIndex((s) => s.complexity === 0);
-    for (const curve of curves) {
-      const base = constant < 0 ? NaN : curve.risks[constant];
-      curve.relative = base > 0;
-      curve.shown = curve.risks.map((r) => (curve.relative ? r / base : r));
-      curve.bars = curve.errors ? curve.errors.map((s) => (curve.relative ? s / base : s)) : null;
-    }
-    const relative = curves.every((curve) => curve.relative);
-    if (!relative)
-      curves.forEach((curve) => {
-        curve.shown = curve.risks;
-        curve.bars = curve.errors;
-      });
-    return { curves, relative };
-  }
+// A rule that classes share, from what it is for each: `parts`. `strongest` is the class that it says most of.
+function sharedTerm(parts) {
+  const strongest = parts.reduce((most, part) => (Math.abs(part.weight) > Math.abs(most.weight) ? part : most));
+  const importance = parts.reduce((sum, part) => sum + part.importance, 0) / parts.length;
+  return { ...parts[0], parts, strongest: strongest.e, weight: strongest.weight, importance };
+}
 
-  // The most honest measures there are of the shown size: [{value, text}], and on which rows.
-  quality() {
-    const cv = this.model.document.cv;
-    const constant = this.entry.sizes.findIndex((s) => s.complexity === 0);
-    const fresh =
-      this.test && this.test.labelled
-        ? this.test
-        : this.table && this.table.labelled && this.table.training === false
-          ? this.table
-          : null;
-    const rows = fresh || (this.table && this.table.labelled ? this.table : null);
-    const where = fresh
-      ? fresh === this.test
-        ? `on ${counted(fresh.used, 'test row')} that it has not seen`
-        : `on ${counted(fresh.used, 'row')} other than those it learned from`
-      : rows
-        ? 'on the rows it learned from, which flatters it'
-        : null;
-    const facts = [];
-    const saved = (risks) => (constant >= 0 && risks[constant] > 0 ? 1 - risks[this.size] / risks[constant] : NaN);
-    const cvSaved = cv ? saved(cv.path.map((s) => s.cv_risk)) : NaN;
-    const m = rows ? rows.measures[this.size] : null;
-    const target = this.model.target;
-    if (m && this.isClasses) {
-      const best = rows.measures[constant];
-      facts.push({
-        value: `${ofHundred(m.accuracy)} of 100`,
-        text:
-          `rows get the right ` +
-          `class${best ? `; ${ofHundred(best.accuracy)} would by always naming the most frequent one` : ''}`,
-        where,
-      });
-      if (m.auc !== undefined)
-        facts.push({
-          value: alone(Math.min(m.auc, m.auc < 1 ? 0.999 : 1), 3),
-          text:
-            `AUC: of two rows, one with ${target} = ${this.className(0)} and one without, it ranks the right one ` +
-            `higher in ${ofHundred(m.auc)} of 100 cases`,
-          where,
-        });
-    } else if (m && !this.isCounts) {
-      facts.push({ value: alone(m.mae, 3), text: `is how far a prediction of ${target} is off on average`, where });
-      if (m.r2 !== undefined)
-        facts.push({
-          value: `${fixed(100 * Math.max(0, m.r2), 0)}%`,
-          text: `of the differences in ${target} are explained (R²)`,
-          where,
-        });
-    } else if (m) {
-      const part = saved(rows.measures.map((x) => x.risk));
-      if (Number.isFinite(part))
-        facts.push({ value: `${fixed(100 * part, 0)}%`, text: `of the deviance of ${target} is explained`, where });
-    }
-    if (Number.isFinite(cvSaved) && !fresh) {
-      const folds = `in cross-validation: each of ${cv.folds} parts predicted by rules learned from the others`;
-      if (!this.isClasses && !this.isCounts) {
-        facts.unshift({
-          value: alone(Math.sqrt(cv.path[this.size].cv_risk), 3),
-          text:
-            `is the typical error of a prediction of ${target} (RMSE); ` +
-            `${fixed(100 * Math.max(0, cvSaved), 0)}% of the differences are explained (R²)`,
-          where: folds,
-        });
-      } else {
-        facts.unshift({
-          value: `${fixed(100 * cvSaved, 0)}%`,
-          text: 'less loss than the best constant guess',
-          where: folds,
-        });
-      }
-    }
-    if (facts.length === 0 && (this.model.ensembles.length === 1 || this.model.shared)) {
-      const part = saved(this.entry.sizes.map((s) => this.model.ensembles[0].path[s.places[0]].train_risk));
-      if (Number.isFinite(part))
-        facts.push({
-          value: `${fixed(100 * part, 0)}%`,
-          text:
-            this.isClasses || this.isCounts
-              ? 'less loss than the best constant guess'
-              : `of the differences in ${target} are explained (R²)`,
-          where: 'on the rows it learned from, which flatters it',
-        });
-    }
-    return facts;
-  }
+// How many rules and trends there are; `one` is how a single one is counted.
+function termsCounted(terms, one = '1') {
+  const trends = terms.filter((t) => t.rule.trend).length;
+  const some = (n, thing) => (n === 1 ? `${one} ${thing}` : counted(n, thing));
+  const parts = [
+    ...(terms.length > trends || trends === 0 ? [some(terms.length - trends, 'rule')] : []),
+    ...(trends > 0 ? [some(trends, 'trend')] : []),
+  ];
+  return parts.join(' and ');
 }

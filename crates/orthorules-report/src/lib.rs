@@ -36,7 +36,7 @@ pub use digest::{Sha256, hex};
 pub use page::page;
 pub use summary::{Summarizer, Summary};
 
-use orthorules::Model;
+use orthorules_model::Model;
 
 /// A model and what the page is to tell of it.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use crate::digest::{Sha256, base64};
 use crate::sizes::{JointSize, chosen, sizes};
 use crate::{Report, Summary, date};
-use orthorules::Model;
+use orthorules_model::Model;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// The script's parts, each of which may use those before it.
-const SCRIPT: [&str; 19] = [
+const SCRIPT: [&str; 20] = [
     include_str!("../assets/number.js"),
     include_str!("../assets/score.js"),
     include_str!("../assets/states.js"),
@@ -19,6 +19,7 @@ const SCRIPT: [&str; 19] = [
     include_str!("../assets/recourse.js"),
     include_str!("../assets/draw.js"),
     include_str!("../assets/words.js"),
+    include_str!("../assets/quality.js"),
     include_str!("../assets/trend.js"),
     include_str!("../assets/groups.js"),
     include_str!("../assets/curve.js"),

@@ -1,7 +1,6 @@
 //! The sizes of a model, as its slider goes through them.
 
-use orthorules::Model;
-use orthorules::model::{Ensemble, Size, SizeName};
+use orthorules_model::{Ensemble, Model, Size, SizeName};
 
 /// One size: a step of every ensemble.
 #[derive(Debug)]

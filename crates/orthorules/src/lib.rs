@@ -2,7 +2,7 @@
 //!
 //! # The pipeline
 //!
-//! 1. A [`Table`] of named columns, from memory or from a file ([`crate::data::table::read()`], feature `files`).
+//! 1. A [`Table`] of named columns, from memory or from a file ([`table::read()`], feature `files`).
 //! 2. [`Roles`] say which column is the target; [`Problem::new`] checks every number once.
 //! 3. [`Params`] say how to learn; the defaults are the ones that measured best. [`fit()`] first turns columns into bins.
 //! 4. Each round scores all candidate conditions, keeps the best conjunction, and splits the *cells*: groups of rows
@@ -49,30 +49,20 @@
 //!
 //! The same data and parameters give the same bytes on any number of threads. The library prints nothing, and no input
 //! makes it panic: every [`Error`] is one line that names the place and the remedy. Formulas and their identifiers are
-//! in `docs/algorithm.md`, the rooms of the code in `ARCHITECTURE.md`.
+//! in `docs/algorithm.md`, the crates and modules of the code in `ARCHITECTURE.md`.
 
 // Without readers of files nobody has rows elsewhere.
 #![cfg_attr(not(feature = "files"), allow(dead_code))]
 
 mod base;
 mod codes;
-mod data;
 mod engine;
 mod learn;
-pub mod model;
 pub mod params;
 #[cfg(any(test, feature = "study"))]
 pub mod study;
 
-pub use base::error::{Error, Result};
-pub use base::threads::on_threads;
-pub use base::{atomic_file, decimal, error};
 pub use codes::coded::Coded;
-pub use data::loss::{Link, Loss};
-pub use data::problem::{Problem, Roles, Task};
-pub use data::table::{Column, Kind, Table, Values};
-pub use data::warning::Warning;
-pub use data::{generate, loss, problem, table, warning};
 #[cfg(feature = "files")]
 pub use learn::fit::cluster::{FromPartitions, Partition, Trip, fit_partitions};
 pub use learn::fit::fit;
@@ -82,12 +72,17 @@ pub use learn::fit::gathered::Gather;
 pub use learn::fit::messages::merge;
 pub use learn::fitted::Fitted;
 pub use learn::seconds::Seconds;
-pub use model::Model;
-pub use model::certificate::Certificate;
-pub use model::certificate::Pruned;
-pub use model::observer::Observer;
-pub use model::observer::Silent;
-pub use model::predict::{Predictions, Predictor};
-pub use model::rule::Rule;
-pub use model::{evaluate, explain, predict, recourse, rule};
+#[doc(inline)]
+pub use orthorules_model as model;
+#[doc(inline)]
+pub use orthorules_model::{
+    Certificate, Model, Observer, Predictions, Predictor, Pruned, Rule, Silent, evaluate, explain, predict, recourse,
+    rule,
+};
+use orthorules_table::data;
+#[doc(inline)]
+pub use orthorules_table::{
+    Column, Error, Kind, Link, Loss, Problem, Result, Roles, Table, Task, Values, Warning, atomic_file, decimal, error,
+    generate, loss, on_threads, problem, table, warning,
+};
 pub use params::Params;

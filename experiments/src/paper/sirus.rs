@@ -121,7 +121,7 @@ pub(crate) fn curve(entry: &Entry, data: &DataSet, split: usize, setting: String
 fn numbers(table: &Table, name: &str) -> Result<Vec<f64>> {
     match &table.column(name).context("no target")?.values {
         Values::Numeric(y) => Ok(y.to_vec()),
-        _ => anyhow::bail!("{name} is not numeric"),
+        Values::Categorical { .. } => anyhow::bail!("{name} is not numeric"),
     }
 }
 

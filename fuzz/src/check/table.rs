@@ -3,6 +3,7 @@
 use super::{Outcome, Verdict, refused, values};
 use crate::case::Case;
 use crate::settings::Understood;
+use orthorules::params::RegLambda;
 use orthorules::table::{Batches, ReadOptions, read};
 use orthorules::{Coded, Error, Loss, Model, Observer, Predictions, Predictor, Problem, Result as Engine, Table, fit};
 use std::path::Path;
@@ -51,8 +52,9 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
         return refused(&error);
     }
     let held = whole.and_then(|table| Ok((Problem::new(table.clone(), roles)?, table)));
-    // Folds and draws need the table in memory.
-    let held_whole = params.cv.is_some() || params.bootstrap.is_some();
+    // Folds and draws need the table in memory, and so do groups in the folds that choose λ.
+    let grouped = params.reg_lambda == Some(RegLambda::Cv) && roles.groups.is_some();
+    let held_whole = params.cv.is_some() || params.bootstrap.is_some() || grouped;
     let patience = Patience::new();
     let in_memory = |problem: &Problem| fit(problem, params, &patience).map(|fitted| fitted.model);
     let (model, table) = if held_whole {

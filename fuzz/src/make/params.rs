@@ -3,9 +3,7 @@
 use super::odd;
 use crate::rng::Rng;
 use crate::settings::Settings;
-use orthorules::params::{
-    Bound, Intercept, Learner, Objective, PathKind, Polish, Preset, Search, Select, Sets, Terms, Update, described,
-};
+use orthorules::params::{Intercept, Kind, Objective, Parameter, PathKind, Preset, Search, Terms, Update};
 
 /// A few parameters with which small tables take milliseconds.
 pub(crate) fn modest(rng: &mut Rng, columns: &[String], settings: &mut Settings) {
@@ -57,12 +55,10 @@ pub(crate) fn extreme(rng: &mut Rng) -> Settings {
     if rng.once_in(3) {
         settings.set("preset", *rng.pick(Preset::NAMES));
     }
-    let names: Vec<&str> = described().map(|d| d.name).collect();
     // Most cases change little: what is refused at once hides everything behind it.
     for _ in 0..rng.few(&[1, 2, 3, 8]) {
-        let name = *rng.pick(&names);
-        let value = value(rng, name);
-        settings.set(name, value);
+        let parameter = rng.pick(Parameter::ALL);
+        settings.set(parameter.name, value(rng, parameter));
     }
     if !settings.has("max_complexity") && !settings.has("max_rules") {
         settings.set("max_complexity", "8");
@@ -76,39 +72,29 @@ pub(crate) fn extreme(rng: &mut Rng) -> Settings {
     settings
 }
 
-/// A value for the parameter called `name`: mostly of its kind, and often at the ends of its range.
-fn value(rng: &mut Rng, name: &str) -> String {
+/// A value for a parameter: mostly of its kind, and often at the ends of its range.
+fn value(rng: &mut Rng, parameter: &Parameter) -> String {
     let column = *rng.pick(&["a", "b", "a", "c", "y", "none"]);
     let named = |rng: &mut Rng, names: &[&str]| (*rng.pick(names)).to_owned();
     if rng.once_in(30) {
         return odd::token(rng);
     }
-    match name {
-        "learner" => named(rng, Learner::NAMES),
-        "objective" => named(rng, Objective::NAMES),
-        "update" => named(rng, Update::NAMES),
-        "intercept" => named(rng, Intercept::NAMES),
-        "search" => named(rng, Search::NAMES),
-        "bound" => named(rng, Bound::NAMES),
-        "path" => named(rng, PathKind::NAMES),
-        "polish" => named(rng, Polish::NAMES),
-        "select" => named(rng, Select::NAMES),
-        "sets" => named(rng, Sets::NAMES),
-        "terms" => named(rng, Terms::NAMES),
-        "max_bins" if rng.once_in(3) => "exact".into(),
-        "cuts" => {
+    match parameter.kind {
+        Kind::Choice(names) => named(rng, names),
+        Kind::WholeOr(name) | Kind::NumberOr(name) if rng.once_in(3) => name.to_owned(),
+        Kind::NumbersByColumn => {
             let number = |rng: &mut Rng| if rng.once_in(3) { odd::number(rng) } else { rng.below(12) as f64 };
             let numbers: Vec<String> = (0..rng.below(5)).map(|_| number(rng).to_string()).collect();
             format!("{column}={}", numbers.join(","))
         }
-        "monotone" => format!("{column}={}", named(rng, &["+1", "-1", "1", "0"])),
-        "time_limit" | "length_penalty" | "reg_lambda" | "epsilon" | "smoothing" | "p0" => match rng.below(4) {
+        Kind::DirectionByColumn => format!("{column}={}", named(rng, &["+1", "-1", "1", "0"])),
+        Kind::Number | Kind::NumberOr(_) => match rng.below(4) {
             0 => odd::number(rng).to_string(),
             1 => odd::whole(rng),
             2 => rng.unit().to_string(),
             _ => named(rng, &["0", "0.001", "0.5", "1", "5e-324", "1e-300", "1e308", "1e9", "-0"]),
         },
-        "threads" if rng.once_in(3) => named(rng, &["1", "2", "3"]),
+        _ if parameter.name == "threads" && rng.once_in(3) => named(rng, &["1", "2", "3"]),
         _ if rng.once_in(2) => rng.between(1, 30).to_string(),
         _ => odd::whole(rng),
     }

@@ -2,7 +2,7 @@
 
 mod columns;
 mod learning;
-mod values;
+pub(crate) mod values;
 
 use super::OrderArgs;
 use clap::Args;

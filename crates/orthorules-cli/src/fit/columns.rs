@@ -1,9 +1,10 @@
 //! What `fit` learned from: a line for each column of the table.
 
 use crate::text::{Cell, DIM, Grid, clean, count, width};
-use orthorules::warning::Reason;
+use orthorules::warning::{Reason, missing_words};
 use orthorules::{Kind, Model, Warning, decimal};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -27,16 +28,52 @@ pub(crate) struct Line {
     levels: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     first_levels: Vec<String>,
+    /// Words of CSV text that stand for missing values, and how many cells each stands in.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    missing_words: BTreeMap<&'static str, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    /// Whether it is what is learned, of which only the note is known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    target: bool,
+}
+
+impl Line {
+    /// A column that rules may not use.
+    fn other(name: &str, note: Option<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: None,
+            missing: None,
+            range: None,
+            levels: None,
+            first_levels: Vec::new(),
+            missing_words: BTreeMap::new(),
+            note,
+            target: false,
+        }
+    }
+
+    /// How much its note matters: more than that some cells are missing, that at most, or nothing.
+    fn weight(&self) -> usize {
+        match &self.note {
+            Some(note) if self.missing_words.is_empty() || note.contains(';') => 0,
+            Some(_) => 1,
+            None => 2,
+        }
+    }
 }
 
 /// The columns that rules may use, then those that were left out, each with what `warnings` say of it.
 pub(super) fn table(model: &Model, warnings: &[Warning]) -> Vec<Line> {
     let about = |name: &str| {
-        let mut notes: Vec<&Warning> = warnings.iter().filter(|w| column(w) == Some(name)).collect();
+        let mut notes: Vec<&Warning> = warnings.iter().filter(|w| is_about(w, name)).collect();
         // What is lost comes before what is not.
-        notes.sort_by_key(|warning| !matches!(warning, Warning::Strays { .. }));
+        notes.sort_by_key(|warning| match warning {
+            Warning::Strays { .. } => 0,
+            Warning::MissingWords { .. } => 1,
+            _ => 2,
+        });
         let notes: Vec<String> = notes.into_iter().filter_map(note).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
     };
@@ -47,6 +84,8 @@ pub(super) fn table(model: &Model, warnings: &[Warning]) -> Vec<Line> {
         range: spec.range,
         levels: (spec.kind != Kind::Numeric).then_some(spec.levels.len()),
         first_levels: spec.levels.iter().take(NAMED).cloned().collect(),
+        missing_words: words_of(warnings, spec.date.as_ref().map_or(&spec.name, |date| &date.column)),
+        target: false,
         note: match (&spec.date, about(&spec.name)) {
             (Some(date), _) => Some(format!(
                 "{} of {}{}",
@@ -58,31 +97,43 @@ pub(super) fn table(model: &Model, warnings: &[Warning]) -> Vec<Line> {
         },
     });
     let left_out = warnings.iter().filter_map(|warning| match warning {
-        Warning::LeftOut { column, .. } => Some(Line {
-            name: column.clone(),
-            kind: None,
-            missing: None,
-            range: None,
-            levels: None,
-            first_levels: Vec::new(),
-            note: note(warning),
-        }),
+        Warning::LeftOut { column, .. } => Some(Line::other(column, note(warning))),
         _ => None,
     });
-    used.chain(left_out).collect()
+    let target = words_of(warnings, &model.target);
+    let target = (!target.is_empty()).then(|| Line {
+        missing_words: target,
+        target: true,
+        ..Line::other(&model.target, about(&model.target))
+    });
+    used.chain(left_out).chain(target).collect()
 }
 
-/// The column that a warning is about.
-fn column(warning: &Warning) -> Option<&str> {
+/// The words that stand for missing values in a column.
+fn words_of(warnings: &[Warning], name: &str) -> BTreeMap<&'static str, u64> {
+    let words = |warning: &Warning| match warning {
+        Warning::MissingWords { column, words } if column == name => Some(words.clone()),
+        _ => None,
+    };
+    warnings.iter().find_map(words).into_iter().flatten().collect()
+}
+
+/// Whether a warning is about the column called `name`.
+fn is_about(warning: &Warning, name: &str) -> bool {
     match warning {
+        Warning::Constant { columns } => columns.iter().any(|column| column == name),
         Warning::LeftOut { column, .. }
         | Warning::Strays { column, .. }
         | Warning::Thousands { column, .. }
         | Warning::DecimalCommas { column, .. }
         | Warning::AmbiguousDates { column, .. }
+        | Warning::LostZone { column }
+        | Warning::MissingWords { column, .. }
         | Warning::ManyLevels { column, .. }
-        | Warning::CountsRows { column } => Some(column),
-        _ => None,
+        | Warning::NamesRows { column }
+        | Warning::NamesGroups { column, .. }
+        | Warning::CountsRows { column } => column == name,
+        _ => false,
     }
 }
 
@@ -94,6 +145,7 @@ fn note(warning: &Warning) -> Option<String> {
             format!("left out: {levels} of {present} values differ")
         }
         Warning::LeftOut { reason: Reason::Index, .. } => "left out: an index".into(),
+        Warning::LeftOut { reason: Reason::Unnamed, .. } => "left out: it has no name".into(),
         Warning::LeftOut { reason, .. } => format!("left out: {reason}"),
         Warning::Strays { count: 1, value, .. } => format!("one word, {value:?}, counts as missing"),
         Warning::Strays { count, value, .. } => format!("{count} words, as {value:?}, count as missing"),
@@ -101,7 +153,12 @@ fn note(warning: &Warning) -> Option<String> {
         Warning::DecimalCommas { value, .. } => format!("text that looks like numbers, as {value:?}"),
         Warning::ManyLevels { .. } => "very many levels".into(),
         Warning::CountsRows { .. } => "counts the rows".into(),
+        Warning::NamesRows { .. } => "numbers the rows?".into(),
+        Warning::NamesGroups { values, .. } => format!("names groups of rows? {values} values"),
+        Warning::Constant { .. } => "the same in all rows".into(),
         Warning::AmbiguousDates { .. } => "day and month could be exchanged".into(),
+        Warning::LostZone { .. } => "times in UTC".into(),
+        Warning::MissingWords { words, .. } => missing_words(words),
         _ => return None,
     })
 }
@@ -110,7 +167,7 @@ fn note(warning: &Warning) -> Option<String> {
 pub(super) fn shown(lines: &[Line], all: bool) -> String {
     let mut places: Vec<usize> = (0..lines.len()).collect();
     if !all && lines.len() > MOST {
-        places.sort_by_key(|&i| lines[i].note.is_none());
+        places.sort_by_key(|&i| lines[i].weight());
         places.truncate(MOST);
         places.sort_unstable();
     }
@@ -142,15 +199,16 @@ fn grid(lines: &[Line], places: &[usize]) -> Grid {
 
 /// The cells of a line as text.
 fn cells(line: &Line) -> [String; 5] {
-    let kind = line.kind.map_or("left out", |kind| match kind {
+    let other = if line.target { "target" } else { "left out" };
+    let kind = line.kind.map_or(other, |kind| match kind {
         Kind::Numeric => "number",
         Kind::Boolean => "true/false",
         Kind::Ordered => "ordered",
-        _ => "category",
+        Kind::Categorical => "category",
     });
     let missing = line.missing.filter(|&missing| missing > 0).map_or(String::new(), |missing| missing.to_string());
     let values = match (line.range, line.levels) {
-        (Some((low, high)), _) => format!("{} to {}", decimal::rounded(low, 6), decimal::rounded(high, 6)),
+        (Some((low, high)), _) => format!("{} to {}", decimal::brief(low), decimal::brief(high)),
         (None, Some(levels)) => {
             let join = if line.kind == Some(Kind::Ordered) { " < " } else { ", " };
             let more = if levels > line.first_levels.len() { format!("{join}…") } else { String::new() };
@@ -184,15 +242,8 @@ mod tests {
     use super::*;
 
     fn line(name: &str, note: Option<&str>) -> Line {
-        Line {
-            name: name.into(),
-            kind: Some(Kind::Numeric),
-            missing: Some(0),
-            range: Some((0.5, 1e6)),
-            levels: None,
-            first_levels: Vec::new(),
-            note: note.map(Into::into),
-        }
+        let (kind, missing, range) = (Some(Kind::Numeric), Some(0), Some((0.5, 1e6)));
+        Line { kind, missing, range, ..Line::other(name, note.map(Into::into)) }
     }
 
     #[test]
@@ -202,6 +253,25 @@ mod tests {
         assert!(text.contains("c33") && text.contains("odd") && !text.contains("c34"), "{text}");
         assert!(text.ends_with("12 of 40 columns; -v shows all.\n"), "{text}");
         assert_eq!(shown(&lines, true).lines().count(), 41);
+    }
+
+    #[test]
+    fn words_for_missing_values_give_way_to_other_notes() {
+        let words =
+            |i: usize| Line { missing_words: [("NA", 7)].into(), ..line(&format!("c{i}"), Some("\"NA\" in 7 cells")) };
+        let lines: Vec<Line> = (0..40)
+            .map(|i| {
+                if i == 33 {
+                    line("c33", Some("odd"))
+                } else if i < 20 {
+                    words(i)
+                } else {
+                    line("d", None)
+                }
+            })
+            .collect();
+        let text = shown(&lines, false);
+        assert!(text.contains("c33") && text.contains("c10") && !text.contains("c11"), "{text}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::columns::Line;
 use crate::line::RuleLine;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Bootstrap;
-use orthorules::model::GridPoint;
+use orthorules::model::{CvMeasures, GridPoint};
 use orthorules::model::{Ensemble, Size, SizeName};
 use orthorules::params::{Multiclass, Select};
 use orthorules::{Loss, Model, Task};
@@ -114,6 +114,9 @@ struct Chosen<'f> {
     select: Select,
     reg_lambda: f64,
     grid: &'f [GridPoint],
+    /// Of classes, on the rows held out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measures: Option<CvMeasures>,
 }
 
 /// The path of one class against the rest.
@@ -150,6 +153,7 @@ impl Fitted {
                 select: cv.select,
                 reg_lambda: cv.reg_lambda,
                 grid: &cv.grid,
+                measures: cv.measures,
             }),
             bootstrap: self.model.bootstrap.as_ref(),
             reg_lambda: self.reg_lambda,

@@ -26,10 +26,20 @@ pub(super) fn told(model: &Model, params: &Params, evaluate: impl FnOnce() -> Op
             let metrics = evaluate()?.metrics;
             let metric = |name: &str| metrics.iter().find(|m| m.0 == name).map(|m| m.1).filter(|x| x.is_finite());
             let auc = metric("auc").map_or(String::new(), |auc| format!("AUC {}, ", alone(auc, 3)));
-            Some(format!("On the training rows: {auc}accuracy {:.1}%.", 100.0 * metric("accuracy")?))
+            let held_out = model.cv.as_ref().and_then(|cv| cv.measures).map_or(String::new(), |held| {
+                let auc = held.auc.map_or(String::new(), |auc| format!("AUC {}, ", alone(auc, 3)));
+                let (accuracy, loss) = (accuracy(held.accuracy), alone(held.log_loss, 3));
+                format!(" Cross-validated: {auc}accuracy {accuracy}, log loss {loss}.")
+            });
+            Some(format!("On the training rows: {auc}accuracy {}.{held_out}", accuracy(metric("accuracy")?)))
         }
         _ => None,
     }
+}
+
+/// A part of right answers; only without a wrong one it is all.
+fn accuracy(part: f64) -> String {
+    if (0.9995..1.0).contains(&part) { ">99.9%".into() } else { format!("{:.1}%", 100.0 * part) }
 }
 
 /// RMSE of the size at `chosen`, and R² where the first size is the mean of the target.

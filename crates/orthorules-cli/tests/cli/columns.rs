@@ -56,8 +56,11 @@ fn decimal_commas_are_read_on_request() {
     assert!(text.stderr.contains(note), "{}", text.stderr);
     let fit = sandbox.ok(&["fit", "t.csv", "--target", "y", "--decimal", ",", "-o", "m.json"]);
     assert!(fit.stdout.contains("x <= 20") || fit.stdout.contains("x >= 20"), "{}", fit.stdout);
-    sandbox.ok(&["predict", "m.json", "t.csv", "--decimal", ","]);
-    let refused = sandbox.run(&["predict", "m.json", "t.csv"]);
+    let said = sandbox.ok(&["predict", "m.json", "t.csv", "--decimal", ","]).stdout;
+    assert_eq!(sandbox.ok(&["predict", "m.json", "t.csv"]).stdout, said, "the model remembers how its table was read");
+    sandbox.write("points.csv", sandbox.read("t.csv").replace(',', "."));
+    sandbox.ok(&["fit", "points.csv", "--target", "y", "-o", "points.json"]);
+    let refused = sandbox.run(&["predict", "points.json", "t.csv"]);
     assert_eq!((refused.code, refused.stderr.lines().count()), (2, 1), "{}", refused.stderr);
     assert!(refused.stderr.contains("looks like one with a decimal comma"), "{}", refused.stderr);
     assert_eq!(sandbox.run(&["fit", "t.csv", "--target", "y", "--decimal", ";"]).code, 2);

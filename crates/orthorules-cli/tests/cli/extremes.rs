@@ -49,9 +49,9 @@ const OPTIONS: [(&str, &[&str]); 24] = [
     ("--seed", &["--cv", "2"]),
 ];
 
-/// Done or refused with one line, within a few seconds.
+/// Done or refused with one line, and without end in no case.
 fn is_civil(args: &[&str], run: &Run, spent: Duration) {
-    assert!(spent < Duration::from_secs(20), "{args:?} took {spent:?}");
+    assert!(spent < Duration::from_secs(120), "{args:?} took {spent:?}");
     assert!(run.code == 0 || run.code == 2, "{args:?}: {run:?}");
     assert!(!run.stderr.contains("panicked") && !run.stderr.contains("bug"), "{args:?}: {}", run.stderr);
     if run.code == 2 {
@@ -96,7 +96,7 @@ fn numbers_of_draws_are_refused_before_any_is_made() {
         assert_eq!(run.code, 2, "{value}");
     }
     let run = sandbox.run(&["fit", "t.csv", "--target", "survived", "--bootstrap", "1000001"]);
-    assert_eq!(run.stderr, "orthorules: --bootstrap must be at most 1000000 draws, got 1000001\n");
+    assert_eq!(run.stderr, "orthorules: --bootstrap must be from 20 to 1000000 draws, got 1000001\n");
     let run = sandbox.run(&["fit", "t.csv", "--target", "survived", "--threads", "20000"]);
     assert_eq!(run.stderr, "orthorules: --threads must be from 1 to 1024, got 20000\n");
 }
@@ -123,16 +123,14 @@ fn sizes_and_rows_of_other_commands() {
 fn the_help_tells_every_range() {
     let help = Sandbox::new().ok(&["fit", "--help"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut ranges = 0;
-    for parameter in orthorules::params::described().filter(|p| p.range.ends_with(|c: char| !c.is_alphabetic())) {
-        let text = parameter.range.split(", or").next().unwrap_or_default().trim_start_matches("from ");
-        let range = text.replace(',', "").replace("10¹⁰⁰", "1e100").replace("10⁹", "1e9");
-        if !range.contains(" to ") {
-            continue;
-        }
+    for parameter in orthorules::params::Parameter::ALL {
+        let Some(range) = parameter.range.filter(|range| range.most.is_finite()) else { continue };
         ranges += 1;
         let flag = format!("--{} <", parameter.name.replace('_', "-"));
         let entry = help.split(&flag).nth(1).and_then(|rest| rest.split("(default").next()).unwrap_or_default();
-        assert!(entry.contains(&range), "{flag}: {range}: {entry}");
+        // The first letter may be a capital.
+        let words = range.words.trim_start_matches("a number ").get(1..).unwrap();
+        assert!(entry.contains(words), "{flag}: {words}: {entry}");
     }
     assert_eq!(ranges, 11);
 }

@@ -51,6 +51,7 @@ fn fit_has_the_options_of_the_interface() {
         "bound",
         "node-limit",
         "time-limit",
+        "keep-values",
         "length-penalty",
         "reg-lambda",
         "epsilon",

@@ -80,7 +80,7 @@ fn many_sizes_are_some_lines_and_the_rules_come_last() {
     let long = sandbox.ok(&[&fit[..], &["-v"]].concat()).stdout;
     assert!(long.lines().count() > short.lines().count(), "{long}");
     assert!(short.contains(" sizes; -v shows all.\n") && !long.contains("-v shows all"), "{short}");
-    assert!(short.find("train risk").unwrap() < short.find("always (intercept)").unwrap(), "{short}");
+    assert!(short.find("train RMSE").unwrap() < short.find("always (intercept)").unwrap(), "{short}");
     assert_eq!(lines(&sandbox.ok(&["evaluate", "m.json", "t.csv"]).stdout), 15);
     let sizes = sandbox.json(&["evaluate", "m.json", "t.csv"])["path"].as_array().unwrap().len();
     assert!(sizes > 15);
@@ -138,7 +138,7 @@ fn the_usual_measures_stand_beside_the_risk() {
     assert!((word(&text, "AUC ") - measured("p.csv", "auc")).abs() < 1e-2, "{text}");
     assert!((word(&text, "accuracy ") - 100.0 * measured("p.csv", "accuracy")).abs() < 0.1, "{text}");
     let text = fit("f.csv", "kind", &[]);
-    assert!(text.contains("On the training rows: accuracy ") && !text.contains("AUC"), "{text}");
+    assert!(text.contains("On the training rows: accuracy ") && text.contains("Cross-validated: AUC "), "{text}");
     assert!(!fit("c.csv", "claims", &["--task", "poisson"]).contains("On the training rows"));
 }
 

@@ -66,8 +66,8 @@ fn the_time_limit_ends_every_search_on_wide_tables() {
         let exact: &[&str] = if more.contains(&"beam") { &[] } else { &["--search", "exact"] };
         let (run, spent, peak) = watched(&sandbox, &[&fit[..], exact, more].concat(), None);
         assert_eq!(run.code, 0, "{}", run.stderr);
-        // One and a half seconds; the rest is for machines that are busy.
-        assert!(spent < 2 * reading + Duration::from_secs(4), "{more:?}: {spent:?}, reading alone {reading:?}");
+        // A guard against searches without end: without the limit these take hours.
+        assert!(spent < 4 * reading + Duration::from_secs(60), "{more:?}: {spent:?}, reading alone {reading:?}");
         assert!(peak < 1_000_000_000, "{more:?}: {peak}");
         assert!(run.stderr.contains("--time-limit ended the fit"), "{}", run.stderr);
         if !exact.is_empty() {
@@ -101,7 +101,7 @@ fn interrupted_folds_and_draws_leave_the_model() {
         let fit = [&["fit", "t.csv", "--target", "y", "-o", "m.json"], flags].concat();
         let (run, spent, _) = watched(&sandbox, &fit, Some(Duration::from_secs(4)));
         assert_eq!(run.code, 0, "{flags:?}: {}", run.stderr);
-        assert!(spent < Duration::from_secs(20), "{flags:?}: {spent:?}");
+        assert!(spent < Duration::from_secs(90), "{flags:?}: {spent:?}");
         assert!(run.stderr.contains(told), "{}", run.stderr);
         let shown = sandbox.json(&["show", "m.json"]);
         assert!(shown["chosen"]["rules"].as_u64().unwrap() > 0);
@@ -132,7 +132,7 @@ fn unlimited_sizes_end_by_themselves() {
             ];
             let (run, spent, _) = watched(&sandbox, &fit, None);
             assert_eq!(run.code, 0, "{}", run.stderr);
-            assert!(spent < Duration::from_secs(60), "{path}: {spent:?}");
+            assert!(spent < Duration::from_secs(90), "{path}: {spent:?}");
             let rules = sandbox.json(&["show", "m.json"])["chosen"]["rules"].as_u64().unwrap();
             assert!((10..=51).contains(&rules), "{table} {path}: {rules}");
         }

@@ -26,7 +26,7 @@ fn rules_are_a_list_with_weights_and_coverage() {
         .take_while(|l| !l.is_empty())
         .map(|l| l.split_whitespace().collect())
         .collect();
-    assert_eq!((path[0][0], path[0][1], path[0][3]), ("0", "0", "1.000"));
+    assert_eq!((path[0][0], path[0][1], path[0][3]), ("0", "0", "1.00"));
     assert_eq!(path.last().unwrap()[4], "chosen");
     assert!(path.iter().rev().skip(1).all(|size| size.len() == 4), "{text}");
     assert!(text.lines().all(|line| line.trim_end() == line));
@@ -130,7 +130,7 @@ fn demo_writes_a_page_that_needs_nothing_else() {
     let sandbox = Sandbox::new();
     let run = sandbox.ok(&["demo"]);
     assert!(run.stderr.is_empty());
-    assert!(run.stdout.contains("Tic-tac-toe") && run.stdout.contains("fresh risk"), "{}", run.stdout);
+    assert!(run.stdout.contains("Tic-tac-toe") && run.stdout.contains("fresh RMSE"), "{}", run.stdout);
     assert!(run.stdout.contains("orthorules-demo.html"));
     assert_eq!(sandbox.files(), ["orthorules-demo.html"]);
     let page = sandbox.read("orthorules-demo.html");

@@ -26,7 +26,7 @@ fn numbers(text: &str) -> Vec<f64> {
 fn a_trend_is_told_in_the_units_of_its_column() {
     let sandbox = Sandbox::with(&[("t.csv", &trips()), ("new.csv", "km,weather\n10,dry\n30,dry\n,dry\n99,snow\n")]);
     let printed = sandbox.ok(&[&FIT[..], &["--terms", "hinge", "-o", "m.json"]].concat()).stdout;
-    assert!(printed.contains("per 10 of km"), "{printed}");
+    assert!(printed.contains("per 10 of km") || printed.contains("for each 10 that km"), "{printed}");
     let document = sandbox.json(&[&FIT[..], &["--terms", "hinge"]].concat());
     let first = &document["path"][1];
     assert_eq!((first["complexity"].as_u64(), first["trend"]["column"].as_str()), (Some(2), Some("km")), "{first}");
@@ -36,12 +36,15 @@ fn a_trend_is_told_in_the_units_of_its_column() {
     sandbox.write("old.json", sandbox.read("m.json").replace("\"version\": 2", "\"version\": 1"));
     refused(&sandbox, &["show", "old.json"], &["version 1", "a trend needs version 2"]);
     let shown = sandbox.ok(&["show", "m.json"]).stdout;
-    assert!(shown.contains("per 10 of km") && !shown.contains("if per"), "{shown}");
+    assert!(
+        (shown.contains("per 10 of km") || shown.contains("for each 10 that km")) && !shown.contains("if per"),
+        "{shown}"
+    );
     assert!(sandbox.json(&["show", "m.json"])["rules"][0]["trend"]["per"].is_number());
     let predicted = numbers(&sandbox.ok(&["predict", "m.json", "new.csv"]).stdout);
     assert!((predicted[0] - 15.0).abs() < 1.0 && (predicted[1] - 45.0).abs() < 1.0, "{predicted:?}");
     let why = sandbox.ok(&["explain", "m.json", "new.csv", "--row", "2"]).stdout;
-    assert!(why.contains("per 10 of km"), "{why}");
+    assert!(why.contains("per 10 of km") || why.contains("for each 10 that km"), "{why}");
     let explained = sandbox.json(&["explain", "m.json", "new.csv", "--row", "2"]);
     let row = &explained["rows"][0];
     let adds = row["rules"].as_array().unwrap().iter().filter(|r| r["fires"] == true);
@@ -180,7 +183,7 @@ fn a_streamed_file_may_have_trends() {
     let sandbox = Sandbox::with(&[("t.csv", &trips())]);
     let model = |name: &str, more: &[&str]| {
         let printed = sandbox.ok(&[&FIT[..], &["--terms", "hinge", "-o", name], more].concat()).stdout;
-        assert!(printed.contains("per 10 of km"), "{printed}");
+        assert!(printed.contains("per 10 of km") || printed.contains("for each 10 that km"), "{printed}");
         std::fs::read_to_string(sandbox.path(name)).unwrap()
     };
     assert_eq!(model("a.json", &[]), model("b.json", &["--memory-limit", "0"]));

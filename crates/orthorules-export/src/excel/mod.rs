@@ -12,7 +12,7 @@
 mod sheets;
 
 use crate::plan::{Holds, Plan, Test, spellings};
-use orthorules::{Error, Kind, Result};
+use orthorules_model::{Error, Kind, Result};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Formula, Workbook, XlsxError};
 use sheets::{Place, cell, range};
 

@@ -2,7 +2,7 @@
 
 use super::{Layout, Problem, TOGETHER, formula};
 use crate::plan::{Holds, Mean, Test, spellings};
-use orthorules::Kind;
+use orthorules_model::Kind;
 use rust_xlsxwriter::{Format, FormatAlign, Worksheet};
 
 /// A cell, counted from 0.

@@ -9,7 +9,7 @@ use crate::header::Blanks;
 use crate::plan::{Growth, Holds, Mean, Plan, Test, spellings};
 use crate::text::literal;
 use graph::{Element, Graph, int};
-use orthorules::{Error, Kind, Result};
+use orthorules_model::{Error, Kind, Result};
 
 const OUTPUTS: [&str; 4] = ["score", "prediction", "probabilities", "contributions"];
 
@@ -121,12 +121,12 @@ fn condition(plan: &Plan, graph: &mut Graph, test: &Test, always: &str) -> Strin
 
 /// The ways to write levels, true and false in capital letters, too: there is no node that makes them small.
 fn written<'l>(kind: Kind, levels: &[&'l str]) -> Vec<&'l str> {
-    let capitals: &[&str] = match (kind, levels) {
-        (Kind::Boolean, ["true"]) => &["True", "TRUE"],
-        (Kind::Boolean, ["false"]) => &["False", "FALSE"],
+    let capitals = levels.iter().flat_map(|level| match (kind, *level) {
+        (Kind::Boolean, "true") => ["True", "TRUE"].as_slice(),
+        (Kind::Boolean, "false") => ["False", "FALSE"].as_slice(),
         _ => &[],
-    };
-    spellings(kind, levels).into_iter().chain(capitals.iter().copied()).collect()
+    });
+    spellings(kind, levels).into_iter().chain(capitals.copied()).collect()
 }
 
 /// What a trend is: 0 where its column is missing.

@@ -7,7 +7,7 @@ mod xml;
 use crate::header::Blanks;
 use crate::plan::{Growth, Holds, Mean, Plan, Score, Test, spellings};
 use crate::text::number;
-use orthorules::{Kind, Result};
+use orthorules_model::{Kind, Result};
 use xml::Xml;
 
 /// A document in the making, and names in it that no column has.

@@ -1,6 +1,6 @@
 //! A small writer of XML.
 
-use orthorules::{Error, Result};
+use orthorules_model::{Error, Result};
 use std::fmt::Write;
 
 /// A document, and the elements that are open in it.

@@ -2,7 +2,7 @@
 
 use crate::options::Dialect;
 use crate::text::number;
-use orthorules::{Error, Result};
+use orthorules_model::{Error, Result};
 use std::fmt::Write;
 
 /// The most bytes of a name in PostgreSQL, which cuts off the rest without a word.

@@ -4,8 +4,8 @@
 use super::rows::Rows;
 use super::short;
 use crate::digest::hex;
-use orthorules::Model;
-use orthorules::predict::Activations;
+use orthorules_model::Model;
+use orthorules_model::predict::Activations;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::collections::BTreeMap;

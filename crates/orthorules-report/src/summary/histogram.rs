@@ -2,7 +2,8 @@
 
 use super::sample::{Cell, Drawn, Sample};
 use super::short;
-use orthorules::Model;
+use orthorules_model::Model;
+use orthorules_table::table::Kind;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -24,7 +25,7 @@ pub(super) struct ColumnSummary {
     /// Single numbers in place of bins, where there are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     numbers: Vec<f64>,
-    /// Levels, the most frequent first.
+    /// Levels, the most frequent first, or in their order where they have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     levels: Vec<String>,
     /// How many further levels share the last bin before that of missing values.
@@ -133,7 +134,7 @@ fn edges(sorted: &[f64]) -> Vec<f64> {
     (0..=BINS).map(|i| short(low + (high - low) * i as f64 / BINS as f64)).collect()
 }
 
-/// The levels with a bar of their own, the most frequent first, and how many others there are.
+/// The levels with a bar of their own, and how many others there are: the most frequent first, or in the column's order.
 fn shown_levels(model: &Model, sample: &Sample, c: usize, name: &str) -> (Vec<usize>, usize) {
     let mut rows = vec![0u64; sample.levels[c].len()];
     for row in &sample.rows {
@@ -144,7 +145,7 @@ fn shown_levels(model: &Model, sample: &Sample, c: usize, name: &str) -> (Vec<us
     let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
     let named: HashSet<&str> = conditions
         .filter(|condition| condition.column == name)
-        .flat_map(orthorules::rule::Condition::levels)
+        .flat_map(orthorules_model::rule::Condition::levels)
         .map(String::as_str)
         .collect();
     let mut order: Vec<usize> = (0..rows.len()).filter(|&level| rows[level] > 0).collect();
@@ -155,5 +156,9 @@ fn shown_levels(model: &Model, sample: &Sample, c: usize, name: &str) -> (Vec<us
         place <= LEVELS || named.contains(sample.levels[c][level].as_str())
     });
     let others = all - order.len();
+    if let Some(column) = model.columns.iter().find(|c| c.name == name && c.kind == Kind::Ordered) {
+        let rank = |level: &usize| column.levels.iter().position(|l| *l == sample.levels[c][*level]);
+        order.sort_by_key(|level| rank(level).unwrap_or(usize::MAX));
+    }
     (order, others)
 }

@@ -2,8 +2,8 @@
 
 use super::rows::Rows;
 use super::short;
-use orthorules::Model;
-use orthorules::predict::Activations;
+use orthorules_model::Model;
+use orthorules_model::predict::Activations;
 use serde::Serialize;
 
 /// Sums over rows for every ensemble: of all rows, and of those that satisfy each rule.

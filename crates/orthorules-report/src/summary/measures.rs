@@ -1,10 +1,10 @@
 //! How good every size is on all rows, in one pass.
 
 use super::short;
-use orthorules::evaluate::Truth;
-use orthorules::model::Size;
-use orthorules::predict::Activations;
-use orthorules::{Model, Predictions};
+use orthorules_model::Size;
+use orthorules_model::evaluate::Truth;
+use orthorules_model::predict::Activations;
+use orthorules_model::{Model, Predictions};
 use serde::Serialize;
 use std::collections::HashMap;
 

@@ -1,8 +1,9 @@
 //! Which rows of a table count, and what they really are.
 
-use orthorules::evaluate::Truth;
-use orthorules::table::MISSING;
-use orthorules::{Error, Model, Result, Table, Values};
+use orthorules_model::evaluate::Truth;
+use orthorules_model::{Error, Model, Result};
+use orthorules_table::table::MISSING;
+use orthorules_table::{Table, Values};
 use serde::Serialize;
 
 /// How many rows there are, and why some do not count.

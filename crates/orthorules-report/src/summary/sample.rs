@@ -1,8 +1,9 @@
 //! Rows drawn at random, all with the same chance, from a table of unknown length.
 
 use super::rows::Rows;
-use orthorules::predict::Activations;
-use orthorules::{Kind, Model, Values};
+use orthorules_model::predict::Activations;
+use orthorules_model::{Kind, Model};
+use orthorules_table::Values;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 use std::collections::HashMap;

@@ -111,6 +111,26 @@ fn histograms_count_every_row_once() {
 
 /// Every row is as likely to be drawn: of a long table, each tenth is about a tenth of the sample.
 #[test]
+fn levels_with_an_order_keep_it() {
+    let order = ["low", "mid", "high"].map(str::to_owned);
+    // The most frequent level is the one in the middle, the rarest the first.
+    let size = |i: usize| Some(["mid", "high", "mid", "low", "high", "mid"][i % 6]);
+    let column = Column::new("size", Values::text((0..120).map(size)));
+    let y = Column::new("y", Values::numbers((0..120).map(|i| if i % 6 == 3 { 9.0 } else { (i % 6) as f64 })));
+    for (column, expected) in
+        [(column.clone().into_ordered(&order).unwrap(), ["low", "mid", "high"]), (column, ["mid", "high", "low"])]
+    {
+        let table = Table::new(vec![column, y.clone()]).unwrap();
+        let told = summary(&fitted(&table, "y", None), std::slice::from_ref(&table));
+        assert_eq!(told["columns"][0]["levels"], serde_json::json!(expected));
+        let rows: Vec<u64> =
+            expected.iter().map(|&l| (0..120).filter(|&i| size(i) == Some(l)).count() as u64).collect();
+        let bins = told["columns"][0]["bins"].as_array().unwrap();
+        assert_eq!(bins[..3].iter().map(|b| b["rows"].as_u64().unwrap()).collect::<Vec<_>>(), rows);
+    }
+}
+
+#[test]
 fn rows_are_drawn_evenly() {
     let n = 100_000u32;
     let table = Table::new(vec![

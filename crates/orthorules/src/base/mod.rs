@@ -1,12 +1,6 @@
-//! What every room may use: errors, decimals, threads, small algebra, memory and files.
+//! What every module may use: what the crate `orthorules-table` has for all, and for the engine small algebra and memory.
 
-pub mod atomic_file;
-pub(crate) mod bit_counts;
-pub mod decimal;
-pub mod error;
 pub(crate) mod linalg;
-pub(crate) mod random;
 pub(crate) mod scratch;
-pub(crate) mod simd;
-pub(crate) mod threads;
-pub(crate) mod wire;
+
+pub(crate) use orthorules_table::base::{bit_counts, clock, decimal, error, names, random, simd, threads, wire};

@@ -53,7 +53,7 @@ fn binned(
         let name = column.name.as_str();
         let (coder, rows) = match (&column.values, given.get(name)) {
             (Values::Numeric(values), Some(thresholds)) => (Coder::given(name, thresholds), values.len()),
-            (Values::Numeric(values), None) => (Coder::ordered(name, sketch.cuts()), values.len()),
+            (Values::Numeric(values), None) => (Coder::of_sketch(name, sketch), values.len()),
             (Values::Categorical { codes, levels, kind: Kind::Ordered }, _) => {
                 (Coder::ranked(name, levels.clone()), codes.len())
             }

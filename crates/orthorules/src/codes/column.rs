@@ -6,6 +6,7 @@
 pub(crate) use crate::codes::code::Code;
 use crate::codes::packed::Codes;
 pub(crate) use crate::codes::packed::with_codes;
+use crate::codes::repeats::{Repeats, step};
 pub(crate) use crate::codes::scale::Scale;
 use crate::codes::selection::{CodeSet, Selection};
 use crate::codes::wanted::{LevelSets, Wanted, with_wanted};
@@ -29,6 +30,8 @@ pub(crate) struct BinnedColumn {
     pub(crate) range: Option<(f64, f64)>,
     /// How many rows each code has, where the codes of rows lie elsewhere.
     pub(crate) elsewhere: Option<Vec<u64>>,
+    /// How often whole numbers occur, where bins do not tell.
+    pub(crate) repeats: Option<Repeats>,
 }
 
 impl BinnedColumn {
@@ -39,7 +42,7 @@ impl BinnedColumn {
             Codes::U16(codes) => Codes::U16(pick(codes, rows).into()),
             Codes::U32(codes) => Codes::U32(pick(codes, rows).into()),
         };
-        Self { codes, name: self.name.clone(), scale: self.scale.clone(), elsewhere: None, ..*self }
+        Self { codes, name: self.name.clone(), scale: self.scale.clone(), elsewhere: None, repeats: None, ..*self }
     }
 
     /// Values that satisfy what those of the rows satisfy, one for each row.
@@ -75,6 +78,7 @@ impl BinnedColumn {
             codes,
             range: self.range,
             elsewhere: None,
+            repeats: None,
         }
     }
 
@@ -101,6 +105,38 @@ impl BinnedColumn {
         let whole = |x: f64| x.fract() == 0.0;
         (0..self.bins)
             .all(|bin| whole(lowest[bin]) && whole(end(bin)) && end(bin) - lowest[bin] + 1.0 == counts[bin] as f64)
+    }
+
+    /// How often its values occur, where they are whole numbers or levels; nothing where they are few. Takes a pass over the codes
+    /// where each value is a bin.
+    pub(crate) fn repeats(&self) -> Option<Repeats> {
+        let counts = || {
+            let mut counts = self.counts();
+            counts.truncate(self.bins);
+            counts.retain(|&count| count > 0);
+            counts
+        };
+        match (&self.scale, self.range) {
+            _ if self.repeats.is_some() => self.repeats,
+            (Scale::Nominal { .. }, _) => Repeats::of_counts(&counts(), u64::MAX, 1),
+            (Scale::Ordered { lowest, highest }, Some((low, high))) => {
+                let inner = lowest.len().saturating_sub(1);
+                let is_value = lowest[..inner] == highest[..inner] && lowest.last() == Some(&high);
+                let whole = is_value && lowest.iter().all(|x| x.fract() == 0.0 && x.abs() < 1e15);
+                let offset = |x: &f64| (x - low) as u64;
+                whole.then(|| Repeats::of_counts(&counts(), offset(&high) + 1, step(lowest.iter().map(offset))))?
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether all rows have one value, or none has any.
+    pub(crate) fn is_constant(&self) -> bool {
+        let one_code = match &self.elsewhere {
+            Some(counts) => counts.iter().filter(|&&count| count > 0).count() <= 1,
+            None => with_codes!(&self.codes, codes => codes.iter().all(|code| code.index() == codes[0].index())),
+        };
+        one_code && self.range.is_none_or(|(low, high)| low == high)
     }
 
     /// How many rows there are.

@@ -4,6 +4,8 @@ use crate::base::error::Result;
 use crate::base::wire::{Reader, Wire, damaged};
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::packed::{CodeBuilder, Codes};
+use crate::codes::quantiles::Sketch;
+use crate::codes::repeats::Repeats;
 use crate::data::table::MISSING;
 
 /// What turns the values of a column into codes.
@@ -16,6 +18,8 @@ pub(crate) struct Coder {
     /// The smallest number so far, where bins do not tell, and the largest.
     low: f64,
     high: f64,
+    /// How often whole numbers occur, where bins do not tell.
+    repeats: Option<Repeats>,
 }
 
 #[derive(Debug, Clone)]
@@ -38,7 +42,7 @@ enum Scheme {
 
 impl Wire for Coder {
     fn put(&self, to: &mut Vec<u8>) {
-        self.name.put(to);
+        (self.name.clone(), self.repeats).put(to);
         match &self.scheme {
             Scheme::Ordered { finder, .. } => (0u8, finder.highest.clone()).put(to),
             Scheme::Given { thresholds } => (1u8, thresholds.clone()).put(to),
@@ -48,20 +52,21 @@ impl Wire for Coder {
     }
 
     fn take(from: &mut Reader) -> Result<Self> {
-        let name = String::take(from)?;
-        Ok(match u8::take(from)? {
+        let (name, repeats) = (String::take(from)?, <Option<Repeats> as Wire>::take(from)?);
+        let coder = match u8::take(from)? {
             0 => Self::ordered(&name, Vec::take(from)?),
             1 => Self::given(&name, &Vec::<f64>::take(from)?),
             2 => Self::ranked(&name, Vec::take(from)?),
             3 => Self::nominal(&name, Vec::take(from)?),
             _ => return Err(damaged()),
-        })
+        };
+        Ok(Self { repeats, ..coder })
     }
 }
 
 impl Coder {
     fn new(name: &str, scheme: Scheme, bins: usize) -> Self {
-        Self { name: name.to_owned(), scheme, bins, low: f64::INFINITY, high: f64::NEG_INFINITY }
+        Self { name: name.to_owned(), scheme, bins, low: f64::INFINITY, high: f64::NEG_INFINITY, repeats: None }
     }
 
     /// Ordered bins, of which `cuts` are the largest values, ascending; larger values belong to the last.
@@ -69,6 +74,12 @@ impl Coder {
         let cuts = with_finite_gaps(cuts);
         let (bins, lowest) = (cuts.len(), vec![f64::INFINITY; cuts.len()]);
         Self::new(name, Scheme::Ordered { finder: Finder::new(cuts), lowest }, bins)
+    }
+
+    /// The bins of a sketch.
+    pub(crate) fn of_sketch(name: &str, sketch: Sketch) -> Self {
+        let (repeats, cuts) = sketch.divided();
+        Self { repeats, ..Self::ordered(name, cuts) }
     }
 
     /// Bins around `thresholds`, which must be finite and ascending.
@@ -145,7 +156,7 @@ impl Coder {
             Scheme::Ranked { levels } => Scale::Ranked { levels },
             Scheme::Nominal { levels } => Scale::Nominal { levels },
         };
-        BinnedColumn { name: self.name, scale, bins: self.bins, codes, range, elsewhere: None }
+        BinnedColumn { name: self.name, scale, bins: self.bins, codes, range, elsewhere: None, repeats: self.repeats }
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod encoder;
 pub(crate) mod packed;
 pub(crate) mod quantiles;
 pub(crate) mod query;
+pub(crate) mod repeats;
 pub(crate) mod scale;
 pub(crate) mod selection;
 #[cfg(feature = "files")]

@@ -77,6 +77,7 @@ impl Sample {
                 codes: codes.finish(),
                 range: first.range,
                 elsewhere: None,
+                repeats: None,
             }
         };
         let columns = (0..columns).into_par_iter().map(column).collect();
@@ -165,6 +166,7 @@ mod tests {
             codes: Codes::U8(codes.into()),
             range: None,
             elsewhere: None,
+            repeats: None,
         }
     }
 

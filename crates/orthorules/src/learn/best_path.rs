@@ -5,6 +5,7 @@
 //! So one search for each complexity, which yields a rule of each length, takes the place of one for each rule; and
 //! short and long rules compete by what they do for the complexity that they cost.
 
+use crate::base::clock::Instant;
 use crate::engine::count::root::RootCounts;
 use crate::engine::search::{Found, rounded};
 use crate::learn::boosting::Path;
@@ -18,7 +19,6 @@ use crate::learn::state::State;
 use crate::model::Size;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::Instant;
 
 /// How many extensions, by their predicted risk, are refitted for one complexity. The prediction is exact for squared
 /// loss and good to second order for others.

@@ -21,6 +21,7 @@ mod trips;
 #[cfg(test)]
 mod vast;
 
+use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
@@ -28,69 +29,82 @@ use crate::data::outline::Outline;
 use crate::data::problem::Problem;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
-use crate::data::warning::{NoFolds, Unfinished, Warning};
+use crate::data::warning::{NoFolds, TimeOver, Unfinished, Warning};
 use crate::engine::response::Response;
 use crate::learn::bootstrap;
 use crate::learn::cv;
-use crate::learn::effort;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
+use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
 use crate::model::signs;
 use crate::params::{Checked, Cv, LambdaFrom, Learner, Params, Sets, Terms};
-use std::time::Instant;
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 ///
 /// With [`Params::cv`], λ and the size are chosen by cross-validation; with
 /// [`Params::bootstrap`], rows are drawn anew to see how sure the result is. Half of either says
-/// nothing: whoever stops them gets the model without ([`Model::cv`](crate::Model::cv),
-/// [`Model::bootstrap`](crate::Model::bootstrap)).
+/// nothing: if the observer stops them, the model comes without ([`Model::cv`](crate::Model::cv),
+/// [`Model::bootstrap`](crate::Model::bootstrap)). [`Params::time_limit`] is that of the whole: folds and draws that are done
+/// by then are used, and a warning says how many these are.
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Fitted> {
     let start = Instant::now();
     let checked = checked(&problem.outline(), problem.counted_rows(), params)?;
     let fitted = on_threads(Some(checked.threads), || {
+        let watch = Watch::new(observer, start, &checked);
         let binned = Binned::new(problem, &checked);
-        let (checked, reg_lambda) = &with_lambda(problem, &binned, &checked, observer)?;
+        let (checked, reg_lambda, about) = with_lambda(problem, &binned, &checked, &watch)?;
+        let checked = &checked;
+        // What is fitted to all rows comes first. Draws are sure of the rest.
+        let own = watch.first(if checked.bootstrap.is_some() { FIT_SHARE } else { 1.0 });
         let mut fitted = match checked.cv {
-            Some((Cv::Folds(folds), select)) => cv::fit(problem, checked, folds, select, observer)?,
+            Some((Cv::Folds(folds), select)) => cv::fit(problem, checked, folds, select, &own)?,
             Some((Cv::Auto, select)) => match cv::too_much(problem, checked) {
-                None => cv::fit(problem, checked, cv::USUAL_FOLDS, select, observer)?,
-                Some(why) => binned.fit(checked, observer).with(Warning::NoFolds(why)),
+                None => cv::fit(problem, checked, cv::USUAL_FOLDS, select, &own)?,
+                Some(why) => binned.fit(checked, &own).with(Warning::NoFolds(why)),
             },
-            None => binned.fit(checked, observer),
+            None => binned.fit(checked, &own),
         };
+        fitted.warnings.extend(about);
         if let Some(draws) = checked.bootstrap {
-            bootstrap::run(problem, checked, draws, &mut fitted.model, observer)?;
+            fitted.warnings.extend(bootstrap::run(problem, checked, draws, &mut fitted.model, &watch)?);
         }
-        Ok::<_, Error>(Fitted { reg_lambda: *reg_lambda, ..fitted })
+        Ok::<_, Error>(Fitted { reg_lambda, ..fitted })
     })??;
     finished(fitted, &checked, observer, start)
 }
 
-/// The parameters with the λ that folds choose, if they are to; and this λ, if it was asked for.
+/// The part of a time limit that is for the fit where draws follow it.
+const FIT_SHARE: f64 = 2.0 / 3.0;
+/// The part of it that folds may take to choose λ.
+const LAMBDA_SHARE: f64 = 1.0 / 3.0;
+
+/// The parameters with the λ that folds choose, if they are to; this λ, if it was asked for; and what there is to say of it.
 fn with_lambda(
     problem: &Problem,
     binned: &Binned,
     params: &Checked,
-    observer: &dyn Observer,
-) -> Result<(Checked, Option<f64>)> {
+    watch: &Watch,
+) -> Result<(Checked, Option<f64>, Option<Warning>)> {
+    let watch = watch.first(LAMBDA_SHARE);
     let chosen = match params.lambda_from {
-        LambdaFrom::Loss | LambdaFrom::User => return Ok((params.clone(), None)),
-        LambdaFrom::Folds => cv::lambda::chosen(problem, binned.columns(), params, observer)?,
+        LambdaFrom::Loss | LambdaFrom::User => return Ok((params.clone(), None, None)),
+        LambdaFrom::Folds => cv::lambda::chosen(problem, binned.columns(), params, &watch)?,
         // A table of a few rows has no folds.
         LambdaFrom::FoldsIfAny => {
-            let chosen = cv::lambda::chosen(problem, binned.columns(), params, observer);
-            return Ok((chosen.unwrap_or_else(|_| params.clone()), None));
+            let chosen = cv::lambda::chosen(problem, binned.columns(), params, &watch);
+            return Ok((chosen.unwrap_or_else(|_| params.clone()), None, None));
         }
     };
     let reg_lambda = chosen.for_target(|| Response::new(problem, 1).mean_target()).reg_lambda;
     let found = chosen.lambda_from == LambdaFrom::User;
-    Ok((chosen, found.then_some(reg_lambda)))
+    let late = (!found && watch.was_late()).then_some(Warning::TimeOver(TimeOver::Lambda));
+    Ok((chosen, found.then_some(reg_lambda), late))
 }
 
 /// What a fit that began at `start` returns, if the model can be written and read back.
 fn finished(mut fitted: Fitted, params: &Checked, observer: &dyn Observer, start: Instant) -> Result<Fitted> {
+    fitted.model.turn_hinges();
     fitted.model.check().map_err(|e| match e {
         Error::Model(what) => Error::Model(format!("{what}; bring target, weights and penalty to usual sizes")),
         other => other,
@@ -114,8 +128,11 @@ impl Coded {
         let checked = checked(&self.problem.outline(), self.problem.counted_rows(), &self.params)?;
         let fitted = on_threads(Some(checked.threads), || {
             let binned = Binned::of_codes(self);
-            let (checked, reg_lambda) = with_lambda(&self.problem, &binned, &checked, observer)?;
-            Ok::<_, Error>(Fitted { reg_lambda, ..binned.fit(&checked, observer) })
+            let watch = Watch::new(observer, start, &checked);
+            let (checked, reg_lambda, about) = with_lambda(&self.problem, &binned, &checked, &watch)?;
+            let mut fitted = binned.fit(&checked, &watch);
+            fitted.warnings.extend(about);
+            Ok::<_, Error>(Fitted { reg_lambda, ..fitted })
         })??;
         let fitted = match checked.cv {
             // Whoever streams a table does not hold it in memory, which folds need.
@@ -165,5 +182,5 @@ fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Ch
     if params.sets == Some(Sets::On) {
         require_levels(problem)?;
     }
-    Ok(effort::completed(checked, params, problem, counted_rows))
+    Ok(checked.for_table(params, problem, counted_rows))
 }

@@ -2,6 +2,7 @@
 //!
 //! Where candidates come from is another matter: from the search of the engine, or from what an experiment wants instead.
 
+use crate::base::clock::Instant;
 use crate::engine::count::root::RootCounts;
 use crate::engine::search::{Found, score};
 use crate::learn::boosting::Path;
@@ -13,7 +14,6 @@ use crate::learn::state::State;
 use crate::model::rule::Rule;
 use crate::model::{Size, Status};
 use crate::params::Update;
-use std::time::Instant;
 
 /// A source of candidates.
 pub(crate) trait Candidates {

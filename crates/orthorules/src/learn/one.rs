@@ -1,9 +1,11 @@
 //! One fit: a problem with its columns as codes, and a model for each class.
 
+use crate::base::clock::Instant;
 use crate::base::decimal::at_most_finite;
 use crate::codes::binning;
 use crate::codes::coded::Coded;
 use crate::codes::column::BinnedColumn;
+use crate::codes::repeats::{Repeats, is_called_id};
 use crate::data::loss::Link;
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Task};
@@ -22,13 +24,13 @@ use crate::learn::nested::{FromSearch, Nested};
 use crate::learn::seconds::Seconds;
 use crate::learn::setup::Setup;
 use crate::learn::state::State;
-use crate::learn::watch::{TimeLimits, Watch};
+use crate::learn::watch::Watch;
 use crate::learn::{share, sirus};
 use crate::model::observer::Observer;
+use crate::model::reading::Reading;
 use crate::model::{Ensemble, Model};
 use crate::params::{Checked, Learner, Multiclass, PathKind, Terms};
 use std::borrow::Cow;
-use std::time::Instant;
 
 /// A problem with its columns as codes: fits that differ in λ alone share it.
 pub(crate) struct Binned<'p> {
@@ -111,7 +113,7 @@ impl<'p> Binned<'p> {
     /// The response of a class, or of all that share their rules; and the rows, if they lie elsewhere. Nothing if too little is known
     /// of these, and then the fit ends.
     fn response(&self, class: u32, params: &Checked) -> Option<(Response, Option<Rows<'_>>)> {
-        let shared = self.outline.is_shared(params);
+        let shared = is_shared(&self.outline, params);
         let (cluster, facts) = match self.place {
             Place::Here(problem) if shared => return Some((Response::shared(problem), None)),
             Place::Here(problem) => return Some((Response::new(problem, class), None)),
@@ -125,26 +127,26 @@ impl<'p> Binned<'p> {
     }
 
     /// One fit, on the threads of the caller.
-    pub(crate) fn fit(&self, checked: &Checked, observer: &dyn Observer) -> Fitted {
+    pub(crate) fn fit(&self, checked: &Checked, watch: &Watch) -> Fitted {
         let (problem, columns) = (&self.outline, &*self.columns);
         let start = Instant::now();
-        let limits = checked.time_limit.map(|seconds| TimeLimits::new(start, seconds, checked.exact));
         let mut seconds = Seconds { bin: self.seconds, ..Seconds::default() };
-        let shared = problem.is_shared(checked);
+        let shared = is_shared(problem, checked);
         let positive: Vec<u32> = match problem.classes.len() {
             0..=2 => vec![1],
             _ if shared => vec![0],
             several => (0..several as u32).collect(),
         };
-        let ensembles_of = |class: u32, seconds: &mut Seconds| {
+        let ensembles_of = |place: usize, class: u32, seconds: &mut Seconds| {
+            // Each of several classes has its share of the time that is left.
+            let watch = watch.first(1.0 / (positive.len() - place) as f64);
             let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
             let Some((response, elsewhere)) = &self.response(class, checked) else { return Vec::new() };
             let params = &checked.for_target(|| response.mean_target());
             if params.learner == Learner::Sirus {
-                return vec![sirus::ensemble(columns, response, params, name, observer)];
+                return vec![sirus::ensemble(columns, response, params, name, &watch)];
             }
-            let watch = Watch::new(observer, limits.map(|l| l.all));
-            let deadline = limits.map(|l| l.exact);
+            let deadline = watch.exact_end();
             let classes: &[String] = if shared { &problem.classes } else { &[] };
             let trends = self.trends.clone();
             let setup = Setup::new(response, columns, params, &watch);
@@ -152,39 +154,71 @@ impl<'p> Binned<'p> {
             let setup = Setup { class: name, classes, deadline, rows, trends, ..setup };
             let ensembles = along_its_path(&setup, seconds);
             if watch.was_late() {
-                observer.out_of_time(name);
+                watch.out_of_time(name);
             }
             ensembles
         };
         let mut ensembles: Vec<Ensemble> =
-            positive.iter().flat_map(|&class| ensembles_of(class, &mut seconds)).collect();
+            positive.iter().enumerate().flat_map(|(place, &class)| ensembles_of(place, class, &mut seconds)).collect();
         if positive.len() > 1 && checked.learner != Learner::Sirus {
             share::within(&mut ensembles, checked.max_complexity);
         }
         seconds.total = start.elapsed().as_secs_f64();
         let model = model(problem, columns, ensembles, checked);
-        let warnings = columns.iter().zip(&model.columns).filter_map(|(column, spec)| remark(column, spec)).collect();
+        let warnings = remarks(columns, &model.columns);
         Fitted { model, seconds, reg_lambda: None, warnings }
     }
 }
 
-impl Outline {
-    /// Whether one list of rules is to serve several classes.
-    pub(crate) fn is_shared(&self, params: &Checked) -> bool {
-        self.classes.len() > 2 && params.multiclass == Multiclass::Shared
-    }
+/// Whether one list of rules is to serve several classes.
+pub(crate) fn is_shared(problem: &Outline, params: &Checked) -> bool {
+    problem.classes.len() > 2 && params.multiclass == Multiclass::Shared
 }
 
 /// A column with more levels than this is worth a remark.
 const MANY_LEVELS: usize = 50;
 
-/// What a user should know of a column that may name rows.
+/// Fewer groups of rows are not worth a remark, nor are groups of so many rows on average.
+const FEWEST_GROUPS: usize = 10;
+const LARGE_GROUPS: usize = 20;
+
+/// What a user should know of columns that tell nothing, or that may name rows or groups of rows.
+fn remarks(columns: &[BinnedColumn], specs: &[ColumnSpec]) -> Vec<Warning> {
+    // Dates within a year have one year, and that is no surprise.
+    let constant = columns.iter().zip(specs).filter(|(column, spec)| spec.date.is_none() && column.is_constant());
+    let constant: Vec<String> = constant.map(|(_, spec)| spec.name.clone()).collect();
+    let constant = (!constant.is_empty()).then_some(Warning::Constant { columns: constant });
+    let names = columns.iter().zip(specs).filter_map(|(column, spec)| remark(column, spec));
+    names.chain(constant).collect()
+}
+
+/// What a user should know of a column that may name rows, or groups of rows.
 fn remark(column: &BinnedColumn, spec: &ColumnSpec) -> Option<Warning> {
     let name = || spec.name.clone();
-    if spec.kind == Kind::Categorical && spec.levels.len() > MANY_LEVELS {
-        return Some(Warning::ManyLevels { column: name(), levels: spec.levels.len() });
+    let is_nominal = spec.kind == Kind::Categorical;
+    if spec.date.is_some() || !(is_nominal || spec.kind == Kind::Numeric) {
+        return None;
     }
-    (spec.date.is_none() && column.counts_rows()).then(|| Warning::CountsRows { column: name() })
+    // Of many rows a part is known one by one.
+    let all_differ = column.repeats.is_none_or(|repeats| repeats.values == repeats.rows);
+    if column.counts_rows() && all_differ {
+        return Some(Warning::CountsRows { column: name() });
+    }
+    let called_id = is_called_id(&spec.name);
+    let levels = is_nominal && spec.levels.len() > MANY_LEVELS;
+    let many = levels.then(|| Warning::ManyLevels { column: name(), levels: spec.levels.len() });
+    // Whether counts are known, or needed.
+    if !called_id && (is_nominal || column.repeats.is_none() && column.bins <= MANY_LEVELS) {
+        return many;
+    }
+    let Some(Repeats { rows, values, number_rows, name_groups }) = column.repeats() else { return many };
+    if number_rows || called_id && values == rows && column.missing() == 0 {
+        return Some(Warning::NamesRows { column: name() });
+    }
+    let small_groups = values < rows && values >= FEWEST_GROUPS && rows <= LARGE_GROUPS * values;
+    let groups =
+        (name_groups || called_id && small_groups).then(|| Warning::NamesGroups { column: name(), values, rows });
+    groups.or(many)
 }
 
 /// A fit along the path that the parameters ask for.
@@ -213,7 +247,7 @@ pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], ensembles: Vec<E
         loss: problem.task.loss(),
         link: match (params.learner, problem.task) {
             (Learner::Sirus, Task::Classification) => Link::Identity,
-            _ if problem.is_shared(params) => Link::Softmax,
+            _ if is_shared(problem, params) => Link::Softmax,
             _ => Link::Canonical,
         },
         target: problem.target.clone(),
@@ -223,6 +257,7 @@ pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], ensembles: Vec<E
         weight: problem.weight.clone(),
         exposure: problem.exposure.clone(),
         offset: problem.offset.clone(),
+        reading: Reading::default(),
         columns,
         ensembles,
         cv: None,

@@ -4,6 +4,7 @@
 //! all other weights are fitted again, and the search looks for a rule in its place. The new one is taken if it lowers the
 //! regularised risk by more than chance would: on a small table some rule always looks a little better.
 
+use crate::base::clock::Instant;
 use crate::engine::search::{Found, rounded};
 use crate::learn::kind::Newest;
 use crate::learn::known::{Known, Searched};
@@ -12,7 +13,6 @@ use crate::learn::state::State;
 use crate::model::rule::Rule;
 use crate::params::Polish;
 use std::rc::Rc;
-use std::time::Instant;
 
 /// The least useful rules that a light polish tries to replace.
 const LEAST_USEFUL: usize = 5;

@@ -1,5 +1,6 @@
 //! What every step of a fit looks at: the target, the columns, the rows and the parameters.
 
+use crate::base::clock::Instant;
 use crate::codes::column::BinnedColumn;
 use crate::engine::cells::Cells;
 use crate::engine::count::by_row::ByRow;
@@ -19,7 +20,6 @@ use crate::model::rule::Rule;
 use crate::model::signs::Signs;
 use crate::params::Checked;
 use std::sync::OnceLock;
-use std::time::Instant;
 
 /// What one score is fitted to, and how.
 pub(crate) struct Setup<'a> {

@@ -1,67 +1,152 @@
 //! How long a fit may take, and who asks it to stop.
 
+use crate::base::clock::Instant;
 use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
+use crate::params::Checked;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// When the parts of a fit must end.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TimeLimits {
-    /// Exact search. Rules after it come from the beam.
-    pub(crate) exact: Instant,
-    /// Everything.
-    pub(crate) all: Instant,
+/// When a part of the work must end.
+#[derive(Debug, Clone)]
+enum End {
+    At(Instant),
+    /// After it was asked so often: a clock for tests.
+    #[cfg(test)]
+    AfterAsks(std::sync::Arc<std::sync::atomic::AtomicI64>),
 }
 
-impl TimeLimits {
-    /// The limits of a fit that began at `start` and may take so many seconds. The beam after exact search, which
-    /// gives a path its other sizes, has half as long again.
-    pub(crate) fn new(start: Instant, seconds: f64, exact: bool) -> Self {
-        let after = |seconds| start + Duration::from_secs_f64(seconds);
-        Self { exact: after(seconds), all: after(if exact { 1.5 * seconds } else { seconds }) }
+impl End {
+    fn is_over(&self) -> bool {
+        match self {
+            Self::At(end) => Instant::now() >= *end,
+            #[cfg(test)]
+            Self::AfterAsks(left) => left.fetch_sub(1, Ordering::Relaxed) <= 0,
+        }
+    }
+
+    /// The end of a first part of the time that is left.
+    fn of_part(&self, part: f64) -> Self {
+        match self {
+            Self::At(end) => {
+                let now = Instant::now();
+                Self::At(now + end.saturating_duration_since(now).mul_f64(part))
+            }
+            #[cfg(test)]
+            Self::AfterAsks(left) => Self::AfterAsks(left.clone()),
+        }
     }
 }
 
-/// An observer that also asks to stop when the time is over.
+/// An observer that also asks to stop when the time is over. All parts of a fit share one deadline.
 pub(crate) struct Watch<'o> {
     observer: &'o dyn Observer,
-    end: Option<Instant>,
+    /// Of everything.
+    end: Option<End>,
+    /// Of exact search. Rules after it come from the beam.
+    exact: Option<End>,
+    quiet: bool,
     late: AtomicBool,
 }
 
 impl<'o> Watch<'o> {
-    pub(crate) fn new(observer: &'o dyn Observer, end: Option<Instant>) -> Self {
-        Self { observer, end, late: AtomicBool::new(false) }
+    /// Of a fit that began at `start`. The beam after exact search, which gives a path its other sizes, has half as long
+    /// again as the limit.
+    pub(crate) fn new(observer: &'o dyn Observer, start: Instant, params: &Checked) -> Self {
+        let after = |factor: f64| {
+            let seconds = params.time_limit?;
+            Some(End::At(start + Duration::from_secs_f64(factor * seconds)))
+        };
+        let end = after(if params.exact { 1.5 } else { 1.0 });
+        Self { observer, end, exact: after(1.0), quiet: false, late: AtomicBool::new(false) }
+    }
+
+    /// Without a limit.
+    #[cfg(test)]
+    pub(crate) fn endless(observer: &'o dyn Observer) -> Self {
+        Self { observer, end: None, exact: None, quiet: false, late: AtomicBool::new(false) }
+    }
+
+    /// Whose time is over after so many questions.
+    #[cfg(test)]
+    pub(crate) fn after_asks(observer: &'o dyn Observer, asks: i64) -> Self {
+        Self { end: Some(End::AfterAsks(std::sync::Arc::new(asks.into()))), ..Self::endless(observer) }
+    }
+
+    /// For a first part of the time that is left.
+    pub(crate) fn first(&self, part: f64) -> Watch<'o> {
+        let of_part = |end: &Option<End>| end.as_ref().map(|end| end.of_part(part));
+        let (end, exact) = (of_part(&self.end), of_part(&self.exact));
+        Watch { observer: self.observer, end, exact, quiet: self.quiet, late: AtomicBool::new(false) }
+    }
+
+    /// The same for one of many fits, which tells the observer nothing.
+    pub(crate) fn quietly(&self) -> Watch<'o> {
+        let (end, exact) = (self.end.clone(), self.exact.clone());
+        Watch { observer: self.observer, end, exact, quiet: true, late: AtomicBool::new(false) }
     }
 
     /// Whether it asked to stop because of the time.
     pub(crate) fn was_late(&self) -> bool {
         self.late.load(Ordering::Relaxed)
     }
+
+    /// Whether the observer asks to stop, whatever the time.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.observer.stop()
+    }
+
+    /// Whether there is a limit.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// The time that is left.
+    pub(crate) fn left(&self) -> Duration {
+        match &self.end {
+            Some(End::At(end)) => end.saturating_duration_since(Instant::now()),
+            _ => Duration::MAX,
+        }
+    }
+
+    /// When exact search must end.
+    pub(crate) fn exact_end(&self) -> Option<Instant> {
+        match &self.exact {
+            Some(End::At(end)) => Some(*end),
+            _ => None,
+        }
+    }
 }
 
 impl Observer for Watch<'_> {
     fn step(&self, class: Option<&str>, rule: &Rule, step: &Size) {
-        self.observer.step(class, rule, step);
+        if !self.quiet {
+            self.observer.step(class, rule, step);
+        }
     }
 
     fn searched(&self, class: Option<&str>, certificate: &Certificate) {
-        self.observer.searched(class, certificate);
+        if !self.quiet {
+            self.observer.searched(class, certificate);
+        }
     }
 
     fn resampled(&self, done: usize, total: usize) {
-        self.observer.resampled(done, total);
+        if !self.quiet {
+            self.observer.resampled(done, total);
+        }
     }
 
     fn out_of_time(&self, class: Option<&str>) {
-        self.observer.out_of_time(class);
+        if !self.quiet {
+            self.observer.out_of_time(class);
+        }
     }
 
     fn stop(&self) -> bool {
-        let late = self.end.is_some_and(|end| Instant::now() >= end);
+        let late = self.was_late() || self.end.as_ref().is_some_and(End::is_over);
         if late {
             self.late.store(true, Ordering::Relaxed);
         }

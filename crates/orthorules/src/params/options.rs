@@ -9,7 +9,7 @@ use crate::base::wire::{wire, wire_enum};
 pub enum Learner {
     /// One rule at a time, each the best one to add.
     Boosting,
-    /// The most frequent paths of a forest of shallow trees: the room `sirus`. Reads `max_conditions` (the depth of the
+    /// The most frequent paths of a forest of shallow trees: the module `sirus`. Reads `max_conditions` (the depth of the
     /// trees), `max_bins`, `num_trees`, `p0`, `min_coverage`, the limits of size and the seed, and nothing else.
     Sirus,
 }
@@ -68,18 +68,6 @@ pub enum Search {
     Beam,
     /// Branch and bound over all conjunctions: the best query of all, with a certificate.
     Exact,
-}
-
-/// What a model of more than two classes is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[non_exhaustive]
-pub enum Multiclass {
-    /// One list of rules; every rule has a weight for each class, and probabilities are the softmax of the scores.
-    #[serde(rename = "shared")]
-    Shared,
-    /// A list of rules for each class against the rest.
-    #[serde(rename = "one-vs-rest")]
-    OneVsRest,
 }
 
 /// Where a numeric column with many values may be cut.
@@ -171,21 +159,6 @@ pub enum Bound {
     Heuristic,
 }
 
-/// Which size cross-validation chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Select {
-    /// The least complex whose out-of-fold risk is within 1 % of the constant model's risk of the least: less is of no use to
-    /// anybody.
-    Simple,
-    /// The one of least out-of-fold risk.
-    Best,
-    /// The least complex whose out-of-fold risk is within one standard error of the least.
-    #[serde(rename = "1se")]
-    OneSe,
-}
-
 /// Thresholds on a numeric column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -205,19 +178,6 @@ pub enum Cv {
     Auto,
     /// So many folds choose the size, and λ unless it is given.
     Folds(usize),
-}
-
-impl Select {
-    /// The size that it chooses, in words.
-    pub fn described(self) -> &'static str {
-        match self {
-            Self::Simple => {
-                "the least complex size whose out-of-fold risk is above the least by at most 1 % of the constant model's"
-            }
-            Self::Best => "the size of least out-of-fold risk",
-            Self::OneSe => "the least complex size whose out-of-fold risk is within one standard error of the least",
-        }
-    }
 }
 
 impl Objective {

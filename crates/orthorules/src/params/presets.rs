@@ -21,6 +21,10 @@ pub enum Preset {
 }
 
 impl Preset {
+    /// What a preset does, in sentences, as [`Parameter::purpose`](super::Parameter::purpose) says it of parameters.
+    pub const PURPOSE: &'static str =
+        "Start from a system of the paper instead of the defaults. Parameters that are given change it.";
+
     /// The parameters of this system: the paper's objective and update, greedy search, no price of length, β₀ as in
     /// its Algorithm 1, and no lower limit on coverage.
     pub fn params(self) -> Params {

@@ -45,7 +45,7 @@ pub(crate) fn random(
                     Task::Regression => signal(r),
                     Task::Classification => f64::from(u8::from(signal(r) > law.class)),
                     Task::Gamma => 0.1 + (law.count + signal(r)).max(0.0),
-                    _ => (3.0 * (law.count + signal(r)).max(0.0)).floor(),
+                    Task::Poisson => (3.0 * (law.count + signal(r)).max(0.0)).floor(),
                 })
                 .collect();
             if task == Task::Classification {

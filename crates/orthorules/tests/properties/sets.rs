@@ -21,7 +21,7 @@ fn table(task: Task, rows: usize, seed: u64, names: &[String], order: &[usize]) 
             Task::Regression => score(r) + 0.5 * random.normal(),
             Task::Classification => f64::from(u8::from(score(r) + random.normal() > 1.5)),
             Task::Poisson => (score(r).exp() * random.uniform() * 2.0).round(),
-            _ => score(r).exp() * (0.1 + random.uniform()),
+            Task::Gamma => score(r).exp() * (0.1 + random.uniform()),
         })
         .collect();
     let text = order.iter().map(|&r| Some(names[level[r]].clone()));

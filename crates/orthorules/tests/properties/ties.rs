@@ -19,7 +19,7 @@ fn table(task: Task, rows: usize, seed: u64) -> Table {
             Task::Regression => f + chance,
             Task::Classification => f64::from(u8::from(chance < 1.0 / (1.0 + (-f).exp()))),
             Task::Gamma => -(1.0 - chance).ln() * f.exp() + 0.01,
-            _ => (-(1.0 - chance).ln() * f.exp()).floor(),
+            Task::Poisson => (-(1.0 - chance).ln() * f.exp()).floor(),
         });
         columns.iter_mut().zip(x).for_each(|(column, x)| column.push(x));
     }

@@ -17,6 +17,7 @@ use orthorules::generate::SplitMix64;
 use orthorules::params::{Cv, MaxBins, PathKind, Terms};
 use orthorules::table::read;
 use orthorules::{Coded, Loss, Params, Problem, Roles, Silent, Task, fit};
+use orthorules_table::arrow::{arrow_array, arrow_ipc, arrow_schema, parquet};
 use proptest::prelude::*;
 
 /// One row of a table with a column of every kind; `None` is missing.

@@ -12,6 +12,7 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use orthorules::params::{MaxBins, Monotone};
 use orthorules::{Column, Params, Problem, Roles, Table, Task, Values};
+use orthorules_table::arrow::{arrow_array, arrow_cast, arrow_ipc, arrow_schema, parquet};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;

@@ -3,6 +3,7 @@
 use super::*;
 use orthorules::params::{Multiclass, Objective};
 use orthorules::{Error, Gather, Partition, fit_partitions, merge};
+use orthorules_table::arrow::{arrow_schema, parquet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 

@@ -31,7 +31,7 @@ pub(crate) struct ColumnArgs {
     /// Column of groups whose rows stay together, with --cv and --bootstrap; rules do not use it (default: every row for itself)
     #[arg(long, value_name = "COL")]
     cv_groups: Option<String>,
-    /// Columns that rules must not use (default: none)
+    /// Columns that rules must not use; a name that holds a comma stands in double quotes: '"a,b",c' (default: none)
     #[arg(long, value_name = "COL,…", value_parser = names)]
     ignore: Vec<Names>,
     /// Columns to take as categories even if they look like numbers or names (default: as inferred)
@@ -73,7 +73,8 @@ impl ColumnArgs {
             ordered: self.ordered.iter().cloned().collect(),
             without_dates: self.dates == "off",
             drop_missing_target: self.drop_missing_target,
-            notation: self.notation.notation(),
+            notation: self.notation.notation(&orthorules::table::Notation::default()),
+            ..Roles::default()
         }
     }
 }

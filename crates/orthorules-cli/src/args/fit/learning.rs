@@ -1,258 +1,28 @@
-//! The flags that say how rules are found and weighted.
+//! The flags that say how rules are found and weighted: one for each parameter of the library, whose declaration has
+//! their help, their values and their defaults.
 
-use super::values::{FoldsArg, bytes, cuts, folds, monotone, named};
-use clap::Args;
-use orthorules::params::{
-    Bound, Cv, Intercept, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Polish, Preset, RegLambda,
-    Search, Select, Sets, Terms, Thresholds, Update,
-};
+use super::values::{Directions, bytes, cuts, folds, monotone};
+use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use orthorules::Error;
+use orthorules::params::{Cv, Group, Kind, Monotone, Parameter, Params, Preset};
 
 /// How rules are found and weighted.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone)]
 pub(crate) struct LearningArgs {
-    #[arg(long, value_name = "NAME", value_parser = named::<Preset>(Preset::NAMES), help_heading = "Learning",
-          help = "Start from a system of the paper instead of the defaults; other options change it (default: none)")]
-    preset: Option<Preset>,
-    #[arg(long, value_name = "NAME", value_parser = named::<Objective>(Objective::NAMES), help_heading = "Learning",
-          help = format!("What a candidate rule is worth (default: {})", standard().objective))]
-    objective: Option<Objective>,
-    #[arg(long, value_name = "NAME", value_parser = named::<Update>(Update::NAMES), help_heading = "Learning",
-          help = format!("Which weights move when a rule is added (default: {})", standard().update))]
-    update: Option<Update>,
-    #[arg(long, value_name = "NAME", value_parser = named::<Intercept>(Intercept::NAMES), help_heading = "Learning",
-          help = format!("What happens to the intercept: fitted with the weights, fitted once, or 0 (default: {})",
-                         standard().intercept))]
-    intercept: Option<Intercept>,
-    #[arg(
-        long,
-        value_name = "λ|cv",
-        allow_hyphen_values = true,
-        help_heading = "Learning",
-        help = "Penalty ½ λ Σ weight² that keeps weights small, 0 to 1e100, or cv: by folds, for the risk of all complexities (default: 8 for regression, 1 for classes, the mean count for counts; with --cv none, cv where that stays within seconds)"
-    )]
-    reg_lambda: Option<RegLambda>,
-    #[arg(
-        long,
-        value_name = "ε",
-        allow_hyphen_values = true,
-        help_heading = "Learning",
-        help = "Constant in the objective's denominator, 0 to 1e100 (default: 1e-4 for ogb, otherwise 0)"
-    )]
-    epsilon: Option<f64>,
-    #[arg(long, value_name = "NAME", value_parser = named::<Search>(Search::NAMES), help_heading = "Search",
-          help = format!("How candidate rules are explored (default: {})", standard().search))]
-    search: Option<Search>,
-    #[arg(
-        long,
-        value_name = "W",
-        allow_hyphen_values = true,
-        help_heading = "Search",
-        help = "Candidates kept for each length, 1 to 10000, with search beam or exact (default: 8)"
-    )]
-    beam_width: Option<usize>,
-    #[arg(long, value_name = "NAME", value_parser = named::<Bound>(Bound::NAMES), help_heading = "Search",
-          help = format!("What cuts branches of exact search; only admissible proves its rules (default: {})",
-                         standard().bound))]
-    bound: Option<Bound>,
-    #[arg(
-        long,
-        value_name = "N",
-        allow_hyphen_values = true,
-        help_heading = "Search",
-        help = "Most candidates that exact search may expand for one rule (default: no limit)"
-    )]
-    node_limit: Option<u64>,
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_hyphen_values = true,
-        help_heading = "Search",
-        help = "Time for the search in all, at most 1e9: the fit ends with the rules found so far; after exact search those of the beam follow, for half as long again (default: no limit)"
-    )]
-    time_limit: Option<f64>,
-    #[arg(
-        long,
-        value_name = "COL=T,T,…",
-        value_parser = cuts,
-        help_heading = "Search",
-        help = "The only thresholds to use for a numeric column; repeat it for other columns (default: --max-bins decides)"
-    )]
-    cuts: Vec<(String, Vec<f64>)>,
-    #[arg(
-        long,
-        value_name = "COL=+1,COL=-1,…",
-        value_parser = monotone,
-        value_delimiter = ',',
-        help_heading = "Learning",
-        help = "Numeric columns with which the score may only rise (+1) or only fall (-1), everything else being equal \
-                (default: none)"
-    )]
-    monotone: Vec<(String, Monotone)>,
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_parser = named::<Multiclass>(Multiclass::NAMES),
-        help_heading = "Learning",
-        help = "With more than two classes: one list of rules with a weight for each class, or a list for each class \
-                (default: shared; one-vs-rest with presets and search exact, and always with trends)"
-    )]
-    multiclass: Option<Multiclass>,
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_parser = named::<PathKind>(PathKind::NAMES),
-        help_heading = "Search",
-        help = "Whether each size extends the one before it, or is the best found of its complexity \
-                (default: best, but nested above 4000000 rows, with search exact, other updates or a --length-penalty)"
-    )]
-    path: Option<PathKind>,
-    #[arg(
-        long,
-        value_name = "off|light|full",
-        value_parser = named::<Polish>(Polish::NAMES),
-        help_heading = "Search",
-        help = "With path best: look for better rules in place of the five least useful ones of each size, or of all \
-                (default: light for tables of rules alone and at most two classes whose fit stays within seconds, else off)"
-    )]
-    polish: Option<Polish>,
-    #[arg(long, value_name = "γ", allow_hyphen_values = true, help_heading = "Search",
-          help = format!("Price of length: on a nested path the search maximises value² / (1 + conditions)^γ, γ from 0 to 100 (default: {})",
-                         standard().length_penalty))]
-    length_penalty: Option<f64>,
-    #[arg(
-        long,
-        value_name = "M",
-        allow_hyphen_values = true,
-        help_heading = "Search",
-        help = "Most conditions that a rule may have, at most 16 with preset sirus (default: 3, no limit on a nested path)"
-    )]
-    max_conditions: Option<usize>,
-    #[arg(
-        long,
-        value_name = "R",
-        allow_hyphen_values = true,
-        help_heading = "Search",
-        help = "Fewest training rows that a rule may select (default: 5, below 100 rows a twentieth of them)"
-    )]
-    min_coverage: Option<usize>,
-    #[arg(
-        long,
-        value_name = "ROWS",
-        allow_hyphen_values = true,
-        help_heading = "Search",
-        help = "Average the scores of thresholds that are fewer rows apart than this, 0 to 1e9; matters on small tables (default: 6 with objective onb and path best, else 0)"
-    )]
-    smoothing: Option<f64>,
-    #[arg(long, value_name = "B|exact", allow_hyphen_values = true, help_heading = "Search",
-          help = format!("Most intervals that a numeric column is cut into, 2 to 65535; exact tries every value (default: {})",
-                         standard().max_bins))]
-    max_bins: Option<MaxBins>,
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_parser = named::<Thresholds>(Thresholds::NAMES),
-        help_heading = "Search",
-        help = "Where a column with more values than --max-bins is cut: at the roundest number near each quantile, or at the \
-                quantiles (default: round; presets: quantiles)"
-    )]
-    thresholds: Option<Thresholds>,
-    #[arg(
-        long,
-        value_name = "on|off",
-        value_parser = named::<Sets>(Sets::NAMES),
-        help_heading = "Search",
-        help = "Whether a condition may name several levels of a column, as in state in {CA, NY, WA}; it counts as one \
-                condition (default: off)"
-    )]
-    sets: Option<Sets>,
-    #[arg(
-        long,
-        value_name = "WHICH",
-        value_parser = named::<Terms>(Terms::NAMES),
-        help_heading = "Search",
-        help = "What a model may have besides rules: linear, lines in columns of numbers; hinge, also lines that bend once; \
-                rules, nothing (default: rules)"
-    )]
-    terms: Option<Terms>,
-    #[arg(
-        long,
-        value_name = "K",
-        allow_hyphen_values = true,
-        help_heading = "Size",
-        help = "Most rules (default: no limit)"
-    )]
-    max_rules: Option<usize>,
-    #[arg(
-        long,
-        value_name = "C",
-        allow_hyphen_values = true,
-        help_heading = "Size",
-        help = "Most rules plus conditions, over all classes (default: 50, or no limit with --max-rules)"
-    )]
-    max_complexity: Option<usize>,
-    #[arg(
-        long,
-        value_name = "auto|FOLDS|none",
-        value_parser = folds,
-        allow_hyphen_values = true,
-        help_heading = "Size",
-        help = "Choose the size, and λ unless --reg-lambda is given, by cross-validation. auto: five folds \
-                where that takes a few seconds. none: the largest size. FOLDS: 2 to the number of rows (default: auto)"
-    )]
-    cv: Option<FoldsArg>,
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_parser = named::<Select>(Select::NAMES),
-        help_heading = "Size",
-        help = "With --cv: the least complex size whose risk is above the least by at most 1 % of the constant model's, the size \
-                of least risk, or the least complex within one standard error of it (default: simple)"
-    )]
-    select: Option<Select>,
-    #[arg(
-        long,
-        value_name = "B",
-        allow_hyphen_values = true,
-        help_heading = "Size",
-        help = "Draw the rows anew B times, 20 to 1000000, to see how often each rule is found again and how far its weight moves (default: none)"
-    )]
-    bootstrap: Option<usize>,
-    #[arg(
-        long,
-        value_name = "N",
-        allow_hyphen_values = true,
-        help_heading = "Preset sirus",
-        help = format!("Trees of the forest, 1 to 1000000 (default: {})", standard().num_trees)
-    )]
-    num_trees: Option<usize>,
-    #[arg(
-        long,
-        value_name = "P",
-        allow_hyphen_values = true,
-        help_heading = "Preset sirus",
-        help = format!("Share of the trees that must have a rule, 0 to 1 (default: {})", standard().p0)
-    )]
-    p0: Option<f64>,
-    #[arg(
-        long,
-        value_name = "T",
-        allow_hyphen_values = true,
-        help_heading = "Running",
-        help = "Worker threads, 1 to 1024; they do not change the result (default: all cores)"
-    )]
-    threads: Option<usize>,
-    #[arg(
-        long,
-        value_name = "SIZE",
-        value_parser = bytes,
-        help_heading = "Running",
-        help = "Memory for the columns as codes, as 500MB or 2GB: more of them is kept in a temporary file, in the directory that TMPDIR names. Exact search may take as much again for what it has to remember, at least 16 MB, and ends with a gap when it needs more (default: no limit for codes, 1 GB for exact search)"
-    )]
+    params: Params,
+    /// Bytes for the columns as codes.
     pub(crate) memory_limit: Option<u64>,
-    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Running",
-          help = format!("Seed of everything random (default: {})", standard().seed))]
-    seed: Option<u64>,
+    cuts: Vec<(String, Vec<f64>)>,
+    monotone: Vec<(String, Monotone)>,
 }
+
+/// A preset says where rules come from.
+const WITHOUT_FLAG: &str = "learner";
+const PRESET: &str = "preset";
+const CV: &str = "cv";
+const MEMORY_LIMIT: &str = "memory_limit";
 
 impl LearningArgs {
     /// A column that is to be monotone in both directions.
@@ -269,69 +39,190 @@ impl LearningArgs {
 
     /// The preset, or the defaults, with every explicit flag in its place.
     pub(crate) fn params(&self) -> Params {
-        let base = self.preset.map_or_else(Params::default, Preset::params);
-        Params {
-            learner: base.learner,
-            objective: self.objective.unwrap_or(base.objective),
-            update: self.update.unwrap_or(base.update),
-            intercept: self.intercept.unwrap_or(base.intercept),
-            search: self.search.unwrap_or(base.search),
-            beam_width: self.beam_width.or(base.beam_width),
-            multiclass: self.multiclass.or(base.multiclass),
-            path: self.path.or(base.path),
-            polish: self.polish.or(base.polish),
-            length_penalty: self.length_penalty.unwrap_or(base.length_penalty),
-            reg_lambda: self.reg_lambda.or(base.reg_lambda),
-            epsilon: self.epsilon.or(base.epsilon),
-            max_rules: self.max_rules.or(base.max_rules),
-            max_complexity: self.max_complexity.or(base.max_complexity),
-            max_conditions: self.max_conditions.or(base.max_conditions),
-            min_coverage: self.min_coverage.or(base.min_coverage),
-            smoothing: self.smoothing.or(base.smoothing),
-            max_bins: self.max_bins.unwrap_or(base.max_bins),
-            thresholds: self.thresholds.unwrap_or(base.thresholds),
-            sets: self.sets.or(base.sets),
-            terms: self.terms.unwrap_or(base.terms),
-            bound: self.bound.unwrap_or(base.bound),
-            node_limit: self.node_limit.or(base.node_limit),
-            time_limit: self.time_limit.or(base.time_limit),
-            memory_limit: self.memory_limit.or(base.memory_limit),
-            cuts: self.cuts.iter().cloned().collect(),
-            monotone: self.monotone.iter().cloned().collect(),
-            num_trees: self.num_trees.unwrap_or(base.num_trees),
-            p0: self.p0.unwrap_or(base.p0),
-            cv: self.cv.map_or(Some(Cv::Auto), |given| given.0),
-            select: self.select.or(base.select),
-            bootstrap: self.bootstrap.or(base.bootstrap),
-            threads: self.threads.or(base.threads),
-            seed: self.seed.unwrap_or(base.seed),
+        self.params.clone()
+    }
+}
+
+impl Args for LearningArgs {
+    fn augment_args(command: Command) -> Command {
+        let of_group = |group| Parameter::ALL.iter().filter(move |parameter| parameter.group == group);
+        let parameters = Group::ALL.into_iter().flat_map(of_group).filter(|p| p.name != WITHOUT_FLAG);
+        command.arg(preset()).args(parameters.map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for LearningArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let wrong = |error: Error| clap::Error::raw(ErrorKind::ValueValidation, error);
+        let mut params = match matches.get_one::<String>(PRESET) {
+            Some(name) => name.parse::<Preset>().map_err(wrong)?.params(),
+            None => Params::default(),
+        };
+        params.cv = matches.get_one::<Option<Cv>>(CV).copied().unwrap_or(Some(Cv::Auto));
+        let memory_limit = matches.get_one::<u64>(MEMORY_LIMIT).copied();
+        params.memory_limit = memory_limit.or(params.memory_limit);
+        let (mut cuts, mut monotone) = (Vec::new(), Vec::new());
+        for Parameter { name, kind, .. } in Parameter::ALL {
+            match *kind {
+                _ if [WITHOUT_FLAG, CV, MEMORY_LIMIT].contains(name) => {}
+                Kind::NumbersByColumn => cuts.extend(matches.get_many(name).into_iter().flatten().cloned()),
+                Kind::DirectionByColumn => {
+                    let lists = matches.get_many::<Directions>(name).into_iter().flatten();
+                    monotone.extend(lists.flat_map(|list| list.0.iter().cloned()));
+                }
+                _ => {
+                    if let Some(text) = matches.get_one::<String>(name) {
+                        params.set(name, text).map_err(wrong)?;
+                    }
+                }
+            }
+        }
+        params.cuts = cuts.iter().cloned().collect();
+        params.monotone = monotone.iter().cloned().collect();
+        Ok(Self { params, memory_limit, cuts, monotone })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn preset() -> Arg {
+    let help = format!("{} (default: none)", in_flags(Preset::PURPOSE).trim_end_matches('.'));
+    Arg::new(PRESET)
+        .long(PRESET)
+        .value_name("NAME")
+        .value_parser(PossibleValuesParser::new(Preset::NAMES))
+        .help_heading(Group::Learning.title())
+        .help(help)
+}
+
+/// The flag of a parameter.
+fn flag(parameter: &'static Parameter) -> Arg {
+    let flag = Arg::new(parameter.name)
+        .long(spelled(parameter.name))
+        .value_name(parameter.value_name)
+        .help_heading(parameter.group.title())
+        .help(help(parameter));
+    match parameter.kind {
+        Kind::NumbersByColumn => flag.value_parser(cuts).action(ArgAction::Append),
+        Kind::DirectionByColumn => flag.value_parser(monotone).action(ArgAction::Append),
+        Kind::Choice(names) => flag.value_parser(PossibleValuesParser::new(names)),
+        _ => flag.value_parser(value(parameter)).allow_hyphen_values(true),
+    }
+}
+
+/// What reads the value of a parameter that takes numbers.
+fn value(parameter: &'static Parameter) -> ValueParser {
+    match parameter.name {
+        CV => ValueParser::new(folds),
+        MEMORY_LIMIT => ValueParser::new(bytes),
+        name => {
+            let known = move |text: String| match Params::default().set(name, &text) {
+                Ok(()) => Ok(text),
+                Err(Error::Param { want, .. }) => Err(format!("must be {want}")),
+                Err(other) => Err(other.to_string()),
+            };
+            ValueParser::new(clap::builder::StringValueParser::new().try_map(known))
         }
     }
 }
 
-/// The parameters without any flag: where the help takes its defaults from.
-fn standard() -> Params {
-    Params::default()
+/// What the help says of a parameter, its range and its default.
+fn help(parameter: &Parameter) -> String {
+    // Two flags do more than the parameter: they read the table, too, and choose a default of their own.
+    let (purpose, default) = match parameter.name {
+        MEMORY_LIMIT => (
+            "Memory for the columns as codes, as 500MB or 2GB. More of them is kept in a temporary file, in the directory \
+             that TMPDIR names. Exact search may take as much again for what it has to remember, at least 16 MB, and ends \
+             with a gap when it needs more."
+                .to_owned(),
+            "no limit for codes, 1 GB for exact search".to_owned(),
+        ),
+        CV => (
+            "Choose the size, and λ unless `reg_lambda` is given, by cross-validation. auto: five folds where that takes a \
+             few seconds. none: the largest size. FOLDS: 2 to the number of rows."
+                .to_owned(),
+            "auto".to_owned(),
+        ),
+        _ => (parameter.purpose(), parameter.default()),
+    };
+    let mut text = in_flags(&purpose);
+    if parameter.kind == Kind::NumbersByColumn {
+        text.push_str(" Repeat the flag for other columns.");
+    }
+    if let Some(range) = parameter.range.filter(|range| range.most.is_finite()) {
+        let words = range.words.strip_prefix("a number ").unwrap_or(range.words);
+        let (first, rest) = words.split_at(1);
+        text = format!("{text} {}{rest}.", first.to_uppercase());
+    }
+    format!("{} (default: {})", text.trim_end_matches('.'), in_flags(&default))
+}
+
+/// The flag of a parameter, without hyphens before it.
+fn spelled(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// The text with flags where it names parameters between backticks.
+fn in_flags(text: &str) -> String {
+    let part = |(i, part): (usize, &str)| if i % 2 == 1 { format!("--{}", spelled(part)) } else { part.to_owned() };
+    text.split('`').enumerate().map(part).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use orthorules::Loss;
 
-    /// The help states the defaults that depend on the loss; the library's own completed parameters must agree.
+    fn command() -> Command {
+        LearningArgs::augment_args(Command::new("fit"))
+    }
+
+    /// Every parameter but one has a flag, whose help says its range and its default.
     #[test]
-    fn stated_defaults_are_true() {
-        let completed = |params: Params, loss| format!("{:?}", params.check(loss, 1000).unwrap());
-        for (loss, lambda) in [(Loss::Squared, "8.0"), (Loss::Logistic, "1.0"), (Loss::Poisson, "1.0")] {
-            let text = completed(Params::default(), loss);
-            assert!(text.contains(&format!("reg_lambda: {lambda}")), "{text}");
-            assert!(text.contains("epsilon: 0.0") && text.contains("max_complexity: 50"), "{text}");
+    fn every_parameter_has_a_flag() {
+        let command = command();
+        let named = |name: &str| command.get_arguments().find(|arg| arg.get_id() == name);
+        for parameter in Parameter::ALL {
+            let Some(arg) = named(parameter.name) else {
+                assert_eq!(parameter.name, WITHOUT_FLAG);
+                continue;
+            };
+            assert_eq!(arg.get_long(), Some(parameter.name.replace('_', "-").as_str()));
+            let help = arg.get_help().unwrap().to_string();
+            assert!(help.ends_with(')') && help.contains(" (default: "), "{help}");
+            assert!(!help.contains(['`', '_']), "{help}");
         }
-        assert!(completed(Preset::Cob.params(), Loss::Squared).contains("epsilon: 0.0001"));
-        for search in [Search::Beam, Search::Exact] {
-            let params = Params { search, ..Params::default() };
-            assert!(completed(params, Loss::Squared).contains("beam_width: 8"));
+        assert_eq!(command.get_arguments().count(), Parameter::ALL.len());
+    }
+
+    #[test]
+    fn help_names_flags_and_ranges() {
+        let help = |name: &str| help(Parameter::ALL.iter().find(|parameter| parameter.name == name).unwrap());
+        assert_eq!(
+            help("beam_width"),
+            "Candidates kept for each length, with --search beam or exact. From 1 to 10000 (default: 8; greedy search keeps 1)"
+        );
+        assert!(help("cuts").ends_with("Repeat the flag for other columns (default: --max-bins decides)"));
+        assert_eq!(help("seed"), "Seed of everything random (default: 0)");
+    }
+
+    /// A text that is no value is refused with what would be one.
+    #[test]
+    fn wrong_values_are_told_what_would_be_right() {
+        for (flag, text, want) in [
+            ("--max-rules", "many", "must be a number"),
+            ("--max-bins", "few", "must be from 2 to 65535, or exact"),
+            ("--reg-lambda", "x", "must be a number from 0 to 1e100, or cv"),
+            ("--cv", "x", "must be auto, none or a number of folds"),
+        ] {
+            let message = command().try_get_matches_from(["fit", flag, text]).unwrap_err().to_string();
+            assert!(message.contains(&format!("'{text}'")) && message.contains(want), "{message}");
         }
     }
 }

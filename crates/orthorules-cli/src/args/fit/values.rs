@@ -1,31 +1,62 @@
 //! Values of flags that are more than a number or a name.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orthorules::params::{Cv, Monotone};
 
-/// One of the library's named options.
-pub(super) fn named<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: std::str::FromStr<Err = orthorules::Error> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
-}
-
-/// Folds, or none.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct FoldsArg(pub(super) Option<Cv>);
-
 /// `auto`, `none` or a number.
-pub(super) fn folds(text: &str) -> Result<FoldsArg, String> {
+pub(super) fn folds(text: &str) -> Result<Option<Cv>, String> {
     match text {
-        "none" => Ok(FoldsArg(None)),
-        _ => text.parse().map(|cv| FoldsArg(Some(cv))).map_err(|_| "must be auto, none or a number of folds".into()),
+        "none" => Ok(None),
+        _ => text.parse().map(Some).map_err(|_| "must be auto, none or a number of folds".into()),
     }
 }
 
-/// `COL=low<mid<high`: blanks around levels do not count.
+/// The items of a list: blanks around commas do not count. What stands in double quotes at the start of an item is taken as it is,
+/// two of them for one; so a name may hold a comma. A text without commas that does not start with a quote is a single item.
+pub(crate) fn items(text: &str) -> Result<Vec<String>, String> {
+    if !text.contains(',') && !text.trim_start().starts_with('"') {
+        return Ok(vec![text.to_owned()]);
+    }
+    let (mut items, mut rest) = (Vec::new(), text);
+    loop {
+        let (quoted, tail) = unquoted(rest.trim_start())?;
+        let (plain, more) = tail.split_once(',').map_or((tail, None), |(plain, more)| (plain, Some(more)));
+        let plain = if quoted.is_some() { plain.trim_end() } else { plain.trim() };
+        items.push(quoted.unwrap_or_default() + plain);
+        match more {
+            Some(more) => rest = more,
+            None => return Ok(items),
+        }
+    }
+}
+
+/// What stands in double quotes at the start of a text, if it starts with one, and the rest.
+fn unquoted(text: &str) -> Result<(Option<String>, &str), String> {
+    let Some(mut rest) = text.strip_prefix('"') else { return Ok((None, text)) };
+    let mut inside = String::new();
+    loop {
+        let (before, after) = rest.split_once('"').ok_or("a quote is opened and not closed")?;
+        inside.push_str(before);
+        match after.strip_prefix('"') {
+            Some(more) => {
+                inside.push('"');
+                rest = more;
+            }
+            None => return Ok((Some(inside), after)),
+        }
+    }
+}
+
+/// An item of a list as [`items`] reads it, whatever is in it.
+pub(crate) fn item(name: &str) -> String {
+    let is_plain = !name.contains(',') && !name.starts_with('"') && name.trim() == name;
+    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// `COL=low<mid<high`: blanks around levels do not count. A name in double quotes may hold `=`.
 pub(super) fn ordered(text: &str) -> Result<(String, Vec<String>), String> {
-    let (name, levels) = text.split_once('=').ok_or("must be COL=LOW<…<HIGH, as size=small<medium<large")?;
+    let (quoted, rest) = unquoted(text)?;
+    let (name, levels) = rest.split_once('=').ok_or("must be COL=LOW<…<HIGH, as size=small<medium<large")?;
+    let name = quoted.unwrap_or_default() + name;
     let levels: Vec<String> = levels.split('<').map(|level| level.trim().to_owned()).collect();
     if name.is_empty() || levels.len() < 2 || levels.iter().any(String::is_empty) {
         return Err("must be COL=LOW<…<HIGH with at least two levels, as size=small<medium<large".into());
@@ -33,33 +64,38 @@ pub(super) fn ordered(text: &str) -> Result<(String, Vec<String>), String> {
     let mut known = std::collections::HashSet::new();
     match levels.iter().find(|level| !known.insert(level.as_str())) {
         Some(level) => Err(format!("lists {level:?} twice")),
-        None => Ok((name.to_owned(), levels)),
+        None => Ok((name, levels)),
     }
 }
 
 /// Names from one `COL,…`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Names(pub(super) Vec<String>);
+pub(crate) struct Names(pub(crate) Vec<String>);
 
-/// `COL,…`: blanks around commas do not count. A single name is taken as it is.
-#[allow(clippy::unnecessary_wraps, reason = "the form of a value parser")]
-pub(super) fn names(text: &str) -> Result<Names, std::convert::Infallible> {
-    let is_list = text.contains(',');
-    Ok(Names(text.split(',').map(|name| if is_list { name.trim() } else { name }.to_owned()).collect()))
+/// `COL,…` as [`items`] reads it.
+pub(crate) fn names(text: &str) -> Result<Names, String> {
+    items(text).map(Names)
 }
 
-/// `COL=T,T,…`: the name may hold `=` itself, so the last one counts.
+/// `COL=T,T,…`: the name may hold commas and `=` itself, so the last `=` counts.
 pub(super) fn cuts(text: &str) -> Result<(String, Vec<f64>), String> {
-    let (name, list) = text.rsplit_once('=').ok_or("must be COL=T,T,…")?;
+    let (quoted, rest) = unquoted(text)?;
+    let (name, list) = rest.rsplit_once('=').ok_or("must be COL=T,T,…")?;
     let number = |t: &str| t.trim().parse::<f64>().map_err(|_| format!("{t:?} is not a number"));
-    Ok((name.to_owned(), list.split(',').map(number).collect::<Result<_, _>>()?))
+    Ok((quoted.unwrap_or_default() + name, list.split(',').map(number).collect::<Result<_, _>>()?))
 }
 
-/// `COL=+1` or `COL=-1`.
-pub(super) fn monotone(text: &str) -> Result<(String, Monotone), String> {
-    let (name, direction) = text.rsplit_once('=').ok_or("must be COL=+1 or COL=-1")?;
-    // A blank may follow the comma between two columns.
-    Ok((name.trim_start().to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
+/// Directions from one `COL=+1,…`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Directions(pub(super) Vec<(String, Monotone)>);
+
+/// `COL=+1,COL=-1,…` as [`items`] reads it: the last `=` of each counts.
+pub(super) fn monotone(text: &str) -> Result<Directions, String> {
+    let direction = |item: &String| {
+        let (name, direction) = item.rsplit_once('=').ok_or("must be COL=+1 or COL=-1")?;
+        Ok((name.trim_start().to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
+    };
+    items(text)?.iter().map(direction).collect::<Result<_, String>>().map(Directions)
 }
 
 /// A number of bytes, with a unit or without.
@@ -82,13 +118,40 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn blanks_around_commas_do_not_count() {
         let list = |text| names(text).unwrap().0;
         assert_eq!(list("a, b c ,d"), ["a", "b c", "d"]);
         assert_eq!(list(" a "), [" a "]);
-        assert_eq!(monotone(" pay=-1"), Ok(("pay".into(), Monotone::Falling)));
+        assert_eq!(list("a,,b,"), ["a", "", "b", ""]);
+        assert_eq!(monotone(" pay=-1"), Ok(Directions(vec![("pay".into(), Monotone::Falling)])));
+    }
+
+    #[test]
+    fn names_in_quotes_may_hold_commas() {
+        let list = |text| names(text).map(|names| names.0);
+        let ok = |names: &[&str]| Ok(names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(list(r#""a,b",c"#), ok(&["a,b", "c"]));
+        assert_eq!(list(r#"c, "a ""x"", b" "#), ok(&["c", r#"a "x", b"#]));
+        assert_eq!(list(r#"say "x""#), ok(&[r#"say "x""#]), "a quote inside is one like any other");
+        assert!(list(r#""a,b"#).is_err());
+        let (rising, falling) = (Monotone::Rising, Monotone::Falling);
+        let found = monotone(r#""a,b"=+1, c=d=-1"#).unwrap().0;
+        assert_eq!(found, [("a,b".to_owned(), rising), ("c=d".to_owned(), falling)]);
+        assert_eq!(cuts("a,b=1,2"), Ok(("a,b".into(), vec![1.0, 2.0])));
+        assert_eq!(cuts(r#""a,b"=1"#), Ok(("a,b".into(), vec![1.0])));
+        assert_eq!(ordered(r#""a=b"=lo<hi"#), Ok(("a=b".into(), vec!["lo".into(), "hi".into()])));
+    }
+
+    proptest! {
+        /// Whatever names are, a list of them is read as it was meant.
+        #[test]
+        fn lists_of_names_come_back(given in prop::collection::vec("[a,\"= '<é]{1,4}", 1..4)) {
+            let list = given.iter().map(|name| item(name)).collect::<Vec<_>>().join(",");
+            prop_assert_eq!(items(&list).unwrap(), given);
+        }
     }
 
     #[test]

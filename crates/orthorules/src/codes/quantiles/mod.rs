@@ -10,6 +10,7 @@ mod round;
 
 use crate::base::error::Result;
 use crate::base::wire::{Reader, Wire, damaged};
+use crate::codes::repeats::Repeats;
 use crate::params::{Cutting, MaxBins, Thresholds};
 use cutter::quantiles;
 use few::{Few, few};
@@ -36,8 +37,8 @@ pub(crate) struct Sketch {
     few: Option<Few>,
 }
 
-/// How far apart values are that only count.
-const FAR: usize = 1 << 40;
+/// How far apart values are that only count: 2⁴⁰, where numbers of values have 64 bits.
+const FAR: usize = 1 << (usize::BITS - 24);
 
 impl Wire for Sketch {
     fn put(&self, to: &mut Vec<u8>) {
@@ -163,16 +164,31 @@ impl Sketch {
     }
 
     /// The largest value of each bin, ascending. The last bin takes whatever lies above, so it has no upper end.
-    pub(crate) fn cuts(mut self) -> Vec<f64> {
+    pub(crate) fn cuts(self) -> Vec<f64> {
+        self.divided().1
+    }
+
+    /// What the values tell of rows and groups, where they are more than the bins; and the [cuts](Self::cuts).
+    pub(crate) fn divided(mut self) -> (Option<Repeats>, Vec<f64>) {
         let MaxBins::AtMost(bins) = self.cutting.max_bins else {
             self.values.extend(self.few.into_iter().flat_map(|few| few.values));
             sort_distinct(&mut self.values);
-            return self.values;
+            return (None, self.values);
         };
         // Adding 0 turns −0 into 0: they are one value.
         self.values.iter_mut().for_each(|x| *x += 0.0);
-        let (bins, round, sample) = (bins as usize, self.cutting.thresholds == Thresholds::Round, self.stride > 1);
+        let bins = bins as usize;
         let few = few(&self.values, &self.weights);
+        let repeats = match &few {
+            Some(few) if few.len() <= bins => None,
+            _ => Repeats::of_values(&self.values, self.stride == 1),
+        };
+        (repeats, self.quantiles(bins, few))
+    }
+
+    /// The cuts into at most so many bins. `few` are the distinct values with their weights, where they are few.
+    fn quantiles(self, bins: usize, few: Option<Vec<(f64, f64)>>) -> Vec<f64> {
+        let (round, sample) = (self.cutting.thresholds == Thresholds::Round, self.stride > 1);
         if few.is_none()
             && self.weights.is_empty()
             && let Some(mut rough) = Rough::new(&self.values)

@@ -176,8 +176,11 @@ impl ColumnSummary {
         let truth = || vec!["false".to_owned(), "true".to_owned()];
         let notation = Arc::clone(&self.notation);
         let numeric = |sketch: Option<Sketch>| {
-            let cuts = || sketch.map_or(Vec::new(), Sketch::cuts);
-            let coder = params.cuts.get(name).map_or_else(|| Coder::ordered(name, cuts()), |t| Coder::given(name, t));
+            let coder = match (params.cuts.get(name), sketch) {
+                (Some(thresholds), _) => Coder::given(name, thresholds),
+                (None, Some(sketch)) => Coder::of_sketch(name, sketch),
+                (None, None) => Coder::ordered(name, Vec::new()),
+            };
             FeatureEncoder {
                 coder,
                 kind: Kind::Numeric,
@@ -274,7 +277,9 @@ impl FeatureEncoder {
     }
 
     pub(super) fn spec(&self, name: &str) -> ColumnSpec {
-        ColumnSpec { date: self.date.clone(), ..ColumnSpec::new(name, self.kind, self.levels.clone()) }
+        let mut spec = ColumnSpec::new(name, self.kind, self.levels.clone());
+        spec.date.clone_from(&self.date);
+        spec
     }
 
     pub(super) fn finish(self, codes: Codes) -> BinnedColumn {

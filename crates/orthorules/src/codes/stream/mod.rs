@@ -13,10 +13,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use rayon::prelude::*;
 
+use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
@@ -96,8 +96,9 @@ fn coded(
     let First { scan, table, summaries, text_target, dates, mut remarks, rows, mut seconds } =
         First::pass(source, &options, roles, params).map_err(error)?;
     options.dates.known.extend(dates);
-    let unknown = options.categorical.iter().filter(|&name| !scan.names.contains(name));
-    let mut warnings: Vec<Warning> = unknown.map(|name| Warning::NoColumn { column: name.clone() }).collect();
+    let mut warnings: Vec<Warning> = options
+        .unknown(&scan.names, |name| scan.heads.iter().any(|head| head.name == name))
+        .map_err(|what| source.error(what))?;
     remarks.extend(scan.left_out.iter().cloned());
     let (mut names, mut features) = (Vec::new(), Vec::new());
     for (head, summary) in scan.heads.iter().zip(summaries) {
@@ -111,6 +112,8 @@ fn coded(
         }
         names.push(head.name.as_str());
     }
+    // After what else there is to say of a column, as in memory.
+    remarks.extend(scan.missing_words());
     remarks.sort_by_key(|(place, _)| *place);
     warnings.extend(remarks.into_iter().map(|(_, why)| why));
     if names.is_empty() {

@@ -86,7 +86,7 @@ pub(crate) struct Plan {
 wire!(Plan { roles, features });
 
 /// The most rows of all partitions together: sums over so many are exact, whatever is summed.
-const MOST_ROWS: usize = 1 << 48;
+const MOST_ROWS: u64 = 1 << 48;
 
 impl SurveyRequest {
     fn options(&self) -> ReadOptions {
@@ -236,7 +236,7 @@ impl Survey {
     /// What is learned, if target, weights and exposures are good.
     pub(crate) fn subject(&self, known: &Known, roles: &Roles) -> Result<Subject> {
         let rows = self.parts.iter().try_fold(0usize, |sum, part| sum.checked_add(part.rows)).unwrap_or(usize::MAX);
-        if rows >= MOST_ROWS {
+        if rows as u64 >= MOST_ROWS {
             return Err(Error::Table(format!("the table has more than the {} rows that it may have", MOST_ROWS - 1)));
         }
         if self.facts.weights.as_ref().is_some_and(|weights| weights.whole && weights.counted >= 1 << 62) {

@@ -171,6 +171,7 @@ mod tests {
             codes: Codes::U8(codes.into()),
             range: None,
             elsewhere: None,
+            repeats: None,
         }
     }
 

@@ -63,12 +63,13 @@ impl Weights {
 
     /// F(β), the regularised risk (a sum, not a mean) up to a constant.
     pub(crate) fn risk(&self, loss: Loss, cells: &Cells, lambda: f64) -> f64 {
-        self.risk_at(&self.scores(cells), loss, cells, lambda)
+        self.risk_of(|_| true, &self.scores(cells), loss, cells, lambda)
     }
 
-    /// The same where the scores are known.
-    fn risk_at(&self, scores: &[f64], loss: Loss, cells: &Cells, lambda: f64) -> f64 {
-        let data: f64 = scores.iter().enumerate().map(|(c, &f)| cells.mass[c] * loss.psi(f) - cells.b[c] * f).sum();
+    /// The same of some cells, where the scores are known.
+    fn risk_of(&self, is_among: impl Fn(usize) -> bool, scores: &[f64], loss: Loss, cells: &Cells, lambda: f64) -> f64 {
+        let of_cell = |(c, &f): (usize, &f64)| cells.mass[c] * loss.psi(f) - cells.b[c] * f;
+        let data: f64 = scores.iter().enumerate().filter(|(c, _)| is_among(*c)).map(of_cell).sum();
         data + 0.5 * lambda * self.rules.iter().map(|w| w * w).sum::<f64>()
     }
 }
@@ -196,8 +197,8 @@ impl Newton<'_> {
             is_flat |= decrement <= unseen;
             let mut taken = None;
             if !is_flat {
-                let before = risk.unwrap_or_else(|| weights.risk_at(&at.scores, self.loss, self.cells, self.lambda));
-                taken = self.lower_risk(weights, &direction, reach, (before, decrement)).map(
+                let before = risk.unwrap_or_else(|| slopes.risk(weights, &at.scores));
+                taken = self.lower_risk(weights, &direction, reach, (&slopes, before, decrement)).map(
                     |(next, scores, after, step)| {
                         risk = Some(after);
                         is_flat = before - after <= unseen;
@@ -236,13 +237,13 @@ impl Newton<'_> {
         from: &Weights,
         direction: &[f64],
         reach: f64,
-        (risk, decrement): (f64, f64),
+        (slopes, risk, decrement): (&Slopes, f64, f64),
     ) -> Option<(Weights, Vec<f64>, f64, f64)> {
         let mut step = reach;
         for _ in 0..60 {
             let next = self.moved(from, direction, step);
             let scores = next.scores(self.cells);
-            let next_risk = next.risk_at(&scores, self.loss, self.cells, self.lambda);
+            let next_risk = slopes.risk(&next, &scores);
             if next_risk.is_finite() && next_risk <= risk - 1e-4 * step * decrement && next_risk < risk {
                 return Some((next, scores, next_risk, step));
             }

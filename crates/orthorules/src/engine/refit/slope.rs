@@ -26,7 +26,7 @@ pub(super) struct Slopes<'n> {
     active: Vec<u32>,
     /// Where those of each cell start, and the last ends.
     starts: Vec<usize>,
-    /// What the data contribute to F: its own size is arbitrary, since it may pass through 0.
+    /// What the data contribute to F, as far as it moves: its own size is arbitrary, since it may pass through 0.
     pub(super) size: f64,
     /// μ of the best constant.
     usual: f64,
@@ -56,13 +56,21 @@ impl<'n> Slopes<'n> {
             }
             starts.push(active.len());
         }
-        let size = cells.b.iter().map(|b| b.abs()).sum::<f64>() + cells.mass.iter().sum::<f64>();
+        let moves = |cell: &usize| starts[*cell] < starts[cell + 1];
+        let moving = || (0..cells.len()).filter(moves);
+        let size = moving().map(|cell| cells.b[cell].abs()).sum::<f64>() + moving().map(|c| cells.mass[c]).sum::<f64>();
         Self { problem, active, starts, size, usual: loss.slope(problem.center()).abs() }
     }
 
     /// The places of the free variables that act on a cell, ascending.
     pub(super) fn active(&self, cell: usize) -> &[u32] {
         &self.active[self.starts[cell]..self.starts[cell + 1]]
+    }
+
+    /// F of the cells whose scores move. That of the others may be so large that a sum with it has no digits for these.
+    pub(super) fn risk(&self, weights: &Weights, scores: &[f64]) -> f64 {
+        let Newton { loss, cells, lambda, .. } = self.problem;
+        weights.risk_of(|cell| !self.active(cell).is_empty(), scores, *loss, cells, *lambda)
     }
 
     /// The gradient at `weights`, which give these scores.

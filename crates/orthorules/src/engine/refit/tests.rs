@@ -215,3 +215,25 @@ fn a_risk_without_digits_does_not_end_the_refit() {
         assert!(sum.abs() < 1e-8, "{task}: {sum:e}");
     }
 }
+
+/// Without an intercept the rows that no rule covers stay where they are, at a loss of a thousand millions each. The
+/// weights of the others are found all the same.
+#[test]
+fn a_risk_that_does_not_move_hides_none_that_does() {
+    let y: Vec<f64> = (0..30).map(|i| 1e9 * (1.0 + f64::from(i % 7))).collect();
+    let response = response(Task::Gamma, &y);
+    let params = crate::Params { intercept: crate::params::Intercept::None, ..crate::Params::default() };
+    let params = params.check(Loss::Gamma, 30).unwrap();
+    for rows in [1, 7, 20] {
+        let mut cells = one_cell(&response);
+        let start = constant(Loss::Gamma, &cells, response.zero(), &params);
+        split(&mut cells, (0..rows).collect(), &response);
+        let weights = update(&start, Signs::Any, Loss::Gamma, &cells, &params);
+        assert_eq!(weights.status, Status::Converged, "{rows}");
+        let scores = weights.scores(&cells);
+        let inside = (0..cells.len()).find(|&c| cells.in_rule(c, 0)).unwrap();
+        let gradient = cells.mass[inside] * Loss::Gamma.slope(scores[inside]) - cells.b[inside];
+        let left = gradient + params.reg_lambda * weights.rules[0];
+        assert!(left.abs() < 1e-11 * f64::from(rows), "{rows}: {left:e}");
+    }
+}

@@ -86,6 +86,7 @@ mod tests {
             codes: Codes::U8(Vec::new().into()),
             range: None,
             elsewhere: Some(rows),
+            repeats: None,
         };
         let columns = [column(vec![1; 10])];
         let of = |clauses: &[(usize, usize)]| {

@@ -1,7 +1,7 @@
 //! The door to the rows: which rows a query selects, and what the kernels read of them.
 //!
 //! Rows lie in partitions, each with its own codes and targets. The search names nodes by their queries and asks for sums; the lists
-//! of rows that pass through it belong to this room. Every sum is a sum over partitions of whole numbers, or of numbers that were
+//! of rows that pass through it belong to this module. Every sum is a sum over partitions of whole numbers, or of numbers that were
 //! rounded so that their sums are exact: it does not depend on how the rows are divided. Rows may also lie elsewhere: then some of them
 //! are named by the codes that they have, and whoever would read them asks ([`ask`]).
 

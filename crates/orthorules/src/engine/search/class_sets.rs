@@ -88,7 +88,15 @@ mod tests {
 
     fn column(bins: usize) -> BinnedColumn {
         let scale = Scale::Nominal { levels: (0..bins).map(|l| format!("level {l}")).collect() };
-        BinnedColumn { name: "c".into(), scale, bins, codes: Codes::U8(vec![].into()), range: None, elsewhere: None }
+        BinnedColumn {
+            name: "c".into(),
+            scale,
+            bins,
+            codes: Codes::U8(vec![].into()),
+            range: None,
+            elsewhere: None,
+            repeats: None,
+        }
     }
 
     /// Rows, G and D of every level and of no missing values, for each class: G sum to 0 over levels and classes.

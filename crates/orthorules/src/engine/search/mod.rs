@@ -18,6 +18,7 @@ mod smooth;
 mod tests;
 mod trends;
 
+use crate::base::clock::Instant;
 use crate::base::scratch;
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::query::Query;
@@ -62,7 +63,6 @@ use sets::{SetList, with_sets};
 pub(crate) use smooth::smooth;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::time::Instant;
 pub(crate) use trends::TrendCandidate;
 pub(crate) use trends::TrendSearch;
 
@@ -285,10 +285,14 @@ impl Searcher<'_> {
             Some(by_row) => (self.screened(beam, by_row, bar), vec![None; beam.len()], Vec::new()),
             None => self.counted(beam, parents),
         };
+        // Nobody waits for what comes of half of the candidates.
+        if self.observer.stop() {
+            candidates.clear();
+        }
         candidates.sort_unstable_by(order);
         let mut next: Vec<(Candidate, BeamNode)> = Vec::new();
         for candidate in candidates {
-            if next.len() >= self.params.beam_width {
+            if next.len() >= self.params.beam_width || self.observer.stop() {
                 break;
             }
             let (candidate, parent) = (self.named(candidate, &lists), &beam[candidate.parent]);

@@ -289,7 +289,15 @@ mod tests {
     fn column(bins: usize) -> BinnedColumn {
         let levels = (0..bins).map(|l| format!("level {l}")).collect();
         let scale = Scale::Nominal { levels };
-        BinnedColumn { name: "c".into(), scale, bins, codes: Codes::U8(vec![].into()), range: None, elsewhere: None }
+        BinnedColumn {
+            name: "c".into(),
+            scale,
+            bins,
+            codes: Codes::U8(vec![].into()),
+            range: None,
+            elsewhere: None,
+            repeats: None,
+        }
     }
 
     /// Rows, G and D of each level and of missing values; all exact in floating point.

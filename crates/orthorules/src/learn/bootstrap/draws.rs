@@ -5,20 +5,15 @@ use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::data::table::Values;
-use crate::engine::cells::Cells;
-use crate::engine::refit::trends::{self, Trended};
-use crate::engine::refit::{self, Weights, softmax};
 use crate::engine::response::Response;
-use crate::engine::rows::{Rows, Selected};
-use crate::engine::trend::{TrendTerm, TrendTerms};
+use crate::learn::given::{self, GivenTerm};
 use crate::learn::one::Binned;
-use crate::model::observer::{Observer, Quiet};
+use crate::learn::watch::Watch;
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;
 use crate::model::signs::Signs;
 use crate::model::{Ensemble, Model, Size};
-use crate::params::{Checked, Update};
-use std::sync::Arc;
+use crate::params::Checked;
 
 /// What one draw says of one ensemble: which rules and conditions were found again, and the weights.
 pub(super) struct Draw {
@@ -49,10 +44,10 @@ pub(super) struct Draws<'a> {
 }
 
 impl Draws<'_> {
-    pub(super) fn draw(&self, seed: u64, observer: &dyn Observer) -> Vec<Draw> {
+    pub(super) fn draw(&self, seed: u64, watch: &Watch) -> Vec<Draw> {
         let rows = self.rows(&mut SplitMix64::new(seed));
         let drawn = self.problem.take(&rows);
-        let again = Binned::new(&drawn, self.search).fit(self.search, &Quiet(observer)).model;
+        let again = Binned::new(&drawn, self.search).fit(self.search, &watch.quietly()).model;
         let alike = RuleMatcher::new(&self.problem.features);
         let shared = self.model.is_shared().then(|| self.shared_weights(self.chosen[0].1, &rows, &drawn));
         let ensemble = |(e, (ensemble, step)): (usize, &(&Ensemble, &Size))| {
@@ -65,7 +60,7 @@ impl Draws<'_> {
                 (rules.iter().any(|r| alike.rules(rule, r)), rule.conditions.iter().map(condition).collect())
             };
             let (intercept, weights) = match &shared {
-                Some(all) => (all[e].intercept, all[e].rules.clone()),
+                Some(all) => all[e].clone(),
                 None => self.weights(e, step, &rows, &drawn),
             };
             Draw { found: step.members().map(found).collect(), intercept, weights }
@@ -87,55 +82,33 @@ impl Draws<'_> {
         (0..self.problem.rows).flat_map(|r| std::iter::repeat_n(r as u32, times[groups[r] as usize])).collect()
     }
 
-    /// The weights of all classes that share the chosen rules, on the drawn rows.
-    fn shared_weights(&self, step: &Size, rows: &[u32], drawn: &Problem) -> Vec<Weights> {
-        let response = Response::shared(drawn);
-        let all = Rows::whole(&[], &response);
-        let mut cells = Cells::new(&all, &response);
-        let mut weights = softmax::constant(&cells, self.params);
-        for (i, k) in step.members().enumerate() {
-            let covered: Vec<u32> =
-                (0..rows.len() as u32).filter(|&j| self.fired[0][k][rows[j as usize] as usize]).collect();
-            cells.split(&Selected::single(covered), &all, &response);
-            // Corrective weights depend on the last fit alone; the others have a history.
-            if self.params.update != Update::Corrective || i + 1 == step.rules {
-                for own in &mut weights {
-                    own.rules.resize(i, 0.0);
-                    own.signs.resize(i, Signs::Any);
-                }
-                weights = softmax::update(&weights, &cells, self.params);
-            }
-        }
-        weights
+    /// Intercepts and weights of all classes that share the chosen rules, on the drawn rows.
+    fn shared_weights(&self, step: &Size, rows: &[u32], drawn: &Problem) -> Vec<(f64, Vec<f64>)> {
+        let covered = step.members().map(|k| self.covered(0, k, rows)).collect();
+        given::shared_weights(&Response::shared(drawn), covered, self.params)
     }
 
-    /// The same where some of the rules are trends: their values are taken on the scale that they were fitted on.
-    fn weights_beside_trends(&self, e: usize, step: &Size, rows: &[u32], response: &Response) -> (f64, Vec<f64>) {
-        let all = Rows::whole(&[], response);
-        let (mut cells, mut terms) = (Cells::new(&all, response), TrendTerms::default());
-        let mut weights = refit::constant(response.loss, &cells, response.zero(), self.params);
-        for (place, k) in step.members().enumerate() {
+    /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were. Trends are penalised on the scale
+    /// that the model's were.
+    pub(super) fn weights(&self, e: usize, step: &Size, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
+        let class = if self.model.ensembles.len() > 1 { e as u32 } else { 1 };
+        let term = |k: usize| {
             let rule = &self.model.ensembles[e].rules[k];
-            let own = rule.trend.as_ref().and_then(|trend| Some((trend, self.numbers(&trend.column)?)));
-            if let Some((trend, (numbers, scale))) = own {
-                let outside = trend.per / scale;
-                let value = |&row: &u32| trend.value(numbers[row as usize]) * outside;
-                let values = Arc::new(rows.iter().map(value).collect());
-                terms.push(TrendTerm::new(place, values, outside).following(trend.clone()));
-                cells.add_trend();
-            } else {
-                let fires = |&j: &u32| self.fired[e][k][rows[j as usize] as usize];
-                let covered: Vec<u32> = (0..rows.len() as u32).filter(fires).collect();
-                cells.split(&Selected::single(covered), &all, response);
+            let signs = Signs::of_rule(rule, &self.params.monotone);
+            match rule.trend.as_ref().and_then(|trend| Some((trend, self.numbers(&trend.column)?))) {
+                Some((trend, (numbers, scale))) => {
+                    GivenTerm::trend(trend, rows.iter().map(|&row| numbers[row as usize]), scale, signs)
+                }
+                None => GivenTerm::rule(self.covered(e, k, rows), signs),
             }
-            weights.rules.push(0.0);
-            weights.signs.push(Signs::of_rule(rule, &self.params.monotone));
-        }
-        let newest = weights.rules.pop().and(weights.signs.pop()).unwrap_or_default();
-        let problem = Trended { rows: &all, response, cells: &cells, terms: &terms, params: self.params, seen: None };
-        let Weights { intercept, rules, .. } = trends::update(&weights, newest, problem).weights;
-        let outside = |(k, w): (usize, f64)| response.outside_weight(w * terms.outside(k));
-        (response.outside_intercept(intercept), rules.into_iter().enumerate().map(outside).collect())
+        };
+        given::weights(&Response::new(drawn, class), step.members().map(term).collect(), self.params)
+    }
+
+    /// The drawn rows that satisfy a rule, by their places among these.
+    fn covered(&self, e: usize, k: usize, rows: &[u32]) -> Vec<u32> {
+        let fires = |&place: &u32| self.fired[e][k][rows[place as usize] as usize];
+        (0..rows.len() as u32).filter(fires).collect()
     }
 
     /// The numbers of a column, and the scale of its trends.
@@ -146,32 +119,5 @@ impl Draws<'_> {
             Values::Numeric(numbers) => Some((numbers, scale)),
             Values::Categorical { .. } => None,
         }
-    }
-
-    /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were.
-    pub(super) fn weights(&self, e: usize, step: &Size, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
-        let class = if self.model.ensembles.len() > 1 { e as u32 } else { 1 };
-        let response = Response::new(drawn, class);
-        if step.members().any(|k| self.model.ensembles[e].rules[k].trend.is_some()) {
-            return self.weights_beside_trends(e, step, rows, &response);
-        }
-        let all = Rows::whole(&[], &response);
-        let mut cells = Cells::new(&all, &response);
-        let mut weights = refit::constant(response.loss, &cells, response.zero(), self.params);
-        let members: Vec<usize> = step.members().collect();
-        let signs = |k: usize| Signs::of_rule(&self.model.ensembles[e].rules[k], &self.params.monotone);
-        for (i, &k) in members.iter().enumerate() {
-            let covered: Vec<u32> =
-                (0..rows.len() as u32).filter(|&j| self.fired[e][k][rows[j as usize] as usize]).collect();
-            cells.split(&Selected::single(covered), &all, &response);
-            // Corrective weights depend on the last fit alone; the others have a history.
-            if self.params.update != Update::Corrective || i + 1 == members.len() {
-                weights.rules.resize(i, 0.0);
-                weights.signs = members[..i].iter().map(|&k| signs(k)).collect();
-                weights = refit::update(&weights, signs(k), response.loss, &cells, self.params);
-            }
-        }
-        let Weights { intercept, rules, .. } = weights;
-        (response.outside_intercept(intercept), rules.into_iter().map(|w| response.outside_weight(w)).collect())
     }
 }

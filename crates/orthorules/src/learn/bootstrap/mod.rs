@@ -11,12 +11,14 @@ mod draws;
 use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
+use crate::data::warning::{TimeOver, Warning};
 use crate::engine::response::Response;
 use crate::learn::one::Binned;
+use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
 use crate::model::report::{Bootstrap, RuleUncertainty, Uncertainty};
 use crate::model::{Ensemble, Model, Size};
-use crate::params::{Checked, Terms};
+use crate::params::{Checked, FEWEST_DRAWS, Terms};
 use draws::{Draw, Draws, fired};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,15 +28,16 @@ const LEVEL: f64 = 0.95;
 /// Thresholds are alike when at most this part of the column's values lies between them.
 const NEAR: f64 = 0.1;
 
-/// Adds what `samples` draws say to `model`, which was fitted to `problem` with `params`. Half of them say nothing: whoever
-/// stops it has the model without.
+/// Adds what `samples` draws say to `model`, which was fitted to `problem` with `params`. If the time is over before, those
+/// that are done say it, unless they are too few, and a warning is returned. If the observer stops it, the model stays as it
+/// is.
 pub(crate) fn run(
     problem: &Problem,
     params: &Checked,
     samples: usize,
     model: &mut Model,
-    observer: &dyn Observer,
-) -> Result<()> {
+    watch: &Watch,
+) -> Result<Option<Warning>> {
     let size = model.chosen();
     let chosen: Vec<(&Ensemble, &Size)> = model.steps(size).collect();
     let mut params = params.for_target(|| Response::new(problem, 1).mean_target());
@@ -54,25 +57,32 @@ pub(crate) fn run(
     let seeds: Vec<u64> = (0..samples).map(|_| random.bits()).collect();
     let done = AtomicUsize::new(0);
     let one = |&seed: &u64| {
-        let draw = draws.draw(seed, observer);
-        observer.resampled(1 + done.fetch_add(1, Ordering::Relaxed), samples);
-        draw
+        let draw = draws.draw(seed, watch);
+        // A search that was cut short finds fewer rules again than there are.
+        let is_whole = !watch.stop();
+        watch.resampled(1 + done.fetch_add(1, Ordering::Relaxed), samples);
+        is_whole.then_some(draw)
     };
     let mut all: Vec<Vec<Draw>> = Vec::with_capacity(samples);
     // As many at a time as there are threads: each needs a copy of the rows.
     for some in seeds.chunks(params.threads) {
-        if observer.stop() {
-            return Ok(());
+        if watch.stop() {
+            break;
         }
-        all.extend(some.par_iter().map(one).collect::<Vec<_>>());
+        all.extend(some.par_iter().map(one).collect::<Vec<_>>().into_iter().flatten());
     }
-    if observer.stop() {
-        return Ok(());
+    if watch.is_stopped() {
+        return Ok(None);
     }
+    let warning = (all.len() < samples).then_some(Warning::TimeOver(TimeOver::Draws { done: all.len(), of: samples }));
+    if all.len() < FEWEST_DRAWS {
+        return Ok(warning);
+    }
+    let samples = all.len();
     let ensembles = chosen.iter().enumerate().map(|(e, (_, step))| summary(&all, e, step)).collect();
     let groups = problem.roles.groups.clone();
     model.bootstrap = Some(Bootstrap { samples, seed: params.seed, groups, rules: model.rules(size), ensembles });
-    Ok(())
+    Ok(warning)
 }
 
 /// Frequencies and intervals of ensemble `e` over all draws.
@@ -170,6 +180,23 @@ mod tests {
         let error = (1.0 / covered + 1.0 / (400.0 - covered)).sqrt();
         let width = (high - low) / (2.0 * 1.96 * error);
         assert!((0.8..1.3).contains(&width), "{width}");
+    }
+
+    #[test]
+    fn draws_that_are_done_in_time_are_kept() {
+        let problem = problem(60, Task::Regression, false);
+        let params = Params { bootstrap: None, threads: Some(1), ..params(2) };
+        let checked = params.check(problem.task.loss(), 60).unwrap();
+        let plain = bootstrapped(&problem, &params);
+        let (mut none, mut some) = (0, 0);
+        for asks in (0..4_000).step_by(200) {
+            let mut model = plain.clone();
+            let warning = run(&problem, &checked, 1000, &mut model, &Watch::after_asks(&Silent, asks)).unwrap();
+            let Some(Warning::TimeOver(TimeOver::Draws { done, of: 1000 })) = warning else { panic!("{warning:?}") };
+            assert_eq!(model.bootstrap.map(|b| b.samples), (done >= FEWEST_DRAWS).then_some(done));
+            *if done < FEWEST_DRAWS { &mut none } else { &mut some } += 1;
+        }
+        assert!(none > 0 && some > 0, "{none} {some}");
     }
 
     #[test]

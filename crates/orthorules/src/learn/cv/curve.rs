@@ -11,7 +11,7 @@ use crate::model::report::{JointSize, sizes};
 use crate::params::Select;
 
 /// Index of the largest of `complexities`, which ascend from 0, that is at most `limit`.
-fn up_to(complexities: &[usize], limit: usize) -> usize {
+pub(super) fn up_to(complexities: &[usize], limit: usize) -> usize {
     complexities.partition_point(|&c| c <= limit).saturating_sub(1)
 }
 
@@ -73,14 +73,14 @@ impl<'a> Losses<'a> {
 }
 
 /// A fold's table, truth and groups.
-struct FoldData {
-    table: Table,
-    truth: Truth,
+pub(super) struct FoldData {
+    pub(super) table: Table,
+    pub(super) truth: Truth,
     groups: Option<Vec<u32>>,
 }
 
 impl FoldData {
-    fn new(problem: &Problem, rows: &[u32]) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, rows: &[u32]) -> Result<Self> {
         let mut part = problem.take(rows);
         let features = std::mem::take(&mut part.features);
         Ok(Self { table: part.table_of(features)?, truth: Truth::of(&part), groups: part.groups })
@@ -185,7 +185,7 @@ pub(super) fn best(candidates: &[SizeCandidate]) -> Option<SizeCandidate> {
     candidates.iter().min_by(order).copied()
 }
 
-/// Differences of risk below this part of the constant model's are of no use to anybody.
+/// Differences of risk below this part of the constant model's do not matter.
 const UNSEEN: f64 = 0.01;
 
 /// The candidate that `select` asks for, with standard errors filled in.

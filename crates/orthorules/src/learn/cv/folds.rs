@@ -43,7 +43,19 @@ impl Folds {
     /// Groups may take a whole class into one fold: nothing can be learned of it then.
     fn check_classes(&self, problem: &Problem) -> Result<()> {
         let Target::Classes(class) = &problem.target else { return Ok(()) };
+        let groups = |index: usize| {
+            let groups = problem.groups.iter().flat_map(|groups| groups.iter().zip(class));
+            groups.filter(move |(_, c)| **c as usize == index).map(|(group, _)| *group)
+        };
         for (index, name) in problem.classes.iter().enumerate() {
+            let mut own = groups(index);
+            let first = own.next();
+            if first.is_some() && own.all(|group| Some(group) == first) {
+                return Err(Error::Table(format!(
+                    "all rows of class {name:?} are in one group, and it cannot be learned without them: fit without folds, use other \
+                     groups, or join or leave out rare classes"
+                )));
+            }
             let mut of_class = class.iter().zip(&self.of_row).filter(|(c, _)| **c as usize == index).map(|(_, f)| *f);
             let first = of_class.next();
             if of_class.all(|f| Some(f) == first) {
@@ -60,6 +72,9 @@ impl Folds {
 fn check(problem: &Problem, count: usize) -> Result<()> {
     if let Some(groups) = &problem.groups {
         let distinct = groups.iter().max().map_or(0, |&g| g as usize + 1);
+        if distinct < 2 {
+            return Err(Error::Table("all rows are in one group, but folds need two: use other groups".into()));
+        }
         if distinct < count {
             return Err(Error::Table(format!("{distinct} groups are too few for {count} folds: use fewer folds")));
         }
@@ -76,6 +91,9 @@ fn check(problem: &Problem, count: usize) -> Result<()> {
 /// Too few rows, or rows of a class, for `count` folds. There are so many of each class, or in all where there are no classes.
 pub(super) fn too_few(rows: &[u64], classes: &[String], count: usize) -> Result<()> {
     let all: u64 = rows.iter().sum();
+    if all < 2 {
+        return Err(Error::Table("there is one row, but folds need two: fit without folds".into()));
+    }
     if all < count as u64 {
         return Err(Error::Table(format!("{all} rows are too few for {count} folds: use fewer folds")));
     }
@@ -83,6 +101,14 @@ pub(super) fn too_few(rows: &[u64], classes: &[String], count: usize) -> Result<
         classes.iter().zip(rows).filter(|(_, n)| **n < count as u64).map(|(c, _)| c.as_str()).collect();
     if small.is_empty() {
         return Ok(());
+    }
+    let single: Vec<&str> = classes.iter().zip(rows).filter(|(_, n)| **n < 2).map(|(c, _)| c.as_str()).collect();
+    if !single.is_empty() {
+        let names = listing(single.into_iter());
+        return Err(Error::Table(format!(
+            "every class needs a row in each of the {count} folds, but there is one row of {names}: fit without folds, or \
+             join or leave out rare classes"
+        )));
     }
     let names = listing(small.into_iter());
     Err(Error::Table(format!(

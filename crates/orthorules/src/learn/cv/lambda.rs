@@ -24,8 +24,9 @@ use crate::engine::refit;
 use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
 use crate::learn::one::Binned;
+use crate::learn::watch::Watch;
 use crate::model::evaluate::Truth;
-use crate::model::observer::{Observer, Quiet};
+use crate::model::observer::Observer;
 use crate::model::predict::Activations;
 use crate::model::signs::Signs;
 use crate::model::{Model, Size};
@@ -90,12 +91,7 @@ struct Fold {
 }
 
 /// The parameters with the λ that folds choose. Whoever stops them has the default.
-pub(crate) fn chosen(
-    problem: &Problem,
-    columns: &[BinnedColumn],
-    params: &Checked,
-    observer: &dyn Observer,
-) -> Result<Checked> {
+pub(crate) fn chosen(problem: &Problem, columns: &[BinnedColumn], params: &Checked, watch: &Watch) -> Result<Checked> {
     let dealt = Dealt::new(problem, columns, params.seed)?;
     let folds =
         (0..FOLDS).into_par_iter().map(|fold| Fold::new(problem, columns, &dealt, fold)).collect::<Result<Vec<_>>>()?;
@@ -110,7 +106,7 @@ pub(crate) fn chosen(
     (quick.polish, quick.path, quick.max_complexity) = (Polish::Off, PathKind::Nested, levels);
     let one_score = problem.classes.len() <= 2;
     let found = if one_score {
-        folds.par_iter().map(|fold| FoldRules::new(fold, &quick, observer)).collect::<Result<Vec<_>>>()?
+        folds.par_iter().map(|fold| FoldRules::new(fold, &quick, watch)).collect::<Result<Vec<_>>>()?
     } else {
         Vec::new()
     };
@@ -123,9 +119,9 @@ pub(crate) fn chosen(
         let held = if one_score {
             found.par_iter().map(|rules| rules.held_out(&params, levels)).collect()
         } else {
-            folds.par_iter().map(|fold| fold.held_out(&params, levels, observer)).collect::<Result<Vec<_>>>()?
+            folds.par_iter().map(|fold| fold.held_out(&params, levels, watch)).collect::<Result<Vec<_>>>()?
         };
-        if observer.stop() {
+        if watch.stop() {
             return Ok(None);
         }
         let risk =
@@ -169,8 +165,8 @@ impl Fold {
     }
 
     /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
-    fn held_out(&self, params: &Checked, levels: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
-        let model = Binned::of_columns(&self.others, &self.codes, &[]).fit(params, &Quiet(observer)).model;
+    fn held_out(&self, params: &Checked, levels: usize, watch: &Watch) -> Result<Vec<f64>> {
+        let model = Binned::of_columns(&self.others, &self.codes, &[]).fit(params, &watch.quietly()).model;
         let losses = Losses::new(&model, &self.held, &self.truth)?;
         Ok(losses.at_each(levels, |losses| self.sum(losses)))
     }
@@ -200,8 +196,8 @@ struct FoldRules<'f> {
 }
 
 impl<'f> FoldRules<'f> {
-    fn new(fold: &'f Fold, params: &Checked, observer: &dyn Observer) -> Result<Self> {
-        let model = Binned::of_columns(&fold.others, &fold.codes, &[]).fit(params, &Quiet(observer)).model;
+    fn new(fold: &'f Fold, params: &Checked, watch: &Watch) -> Result<Self> {
+        let model = Binned::of_columns(&fold.others, &fold.codes, &[]).fit(params, &watch.quietly()).model;
         let seen = Activations::of_rules(&model, &decoded(&fold.others, &fold.codes)?)?;
         let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
         let covered = (0..model.ensembles[0].rules.len()).map(rows).collect();

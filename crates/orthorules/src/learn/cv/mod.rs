@@ -9,21 +9,24 @@ mod by_content;
 mod curve;
 mod folds;
 pub(crate) mod lambda;
+mod measures;
 #[cfg(test)]
 mod tests;
 
+use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::data::outline::Outline;
 use crate::data::problem::Problem;
-use crate::data::warning::NoFolds;
+use crate::data::warning::{NoFolds, TimeOver, Warning};
 use crate::engine::response::Response;
-use crate::learn::effort::{self, Effort};
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::learn::seconds::Seconds;
-use crate::model::observer::{Observer, Quiet};
+use crate::learn::watch::Watch;
+use crate::model::observer::Observer;
 use crate::model::report::{CrossValidation, CvStep, GridPoint};
 use crate::model::{Model, report};
+use crate::params::effort::{self, Effort};
 use crate::params::{Checked, LambdaFrom, Learner, Polish, Select};
 use curve::{HeldOutFold, SizeCandidate};
 use folds::Folds;
@@ -33,58 +36,79 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The grid of λ, in parts of its default.
 const GRID: [f64; 5] = [1.0 / 16.0, 0.25, 1.0, 4.0, 16.0];
 
-/// Chooses λ and the size, and fits to all rows. Whoever stops it gets the fit to all rows with the λ that was given or is the
-/// default, as far as it came, and no choice.
-pub(crate) fn fit(
-    problem: &Problem,
-    params: &Checked,
-    count: usize,
-    select: Select,
-    observer: &dyn Observer,
-) -> Result<Fitted> {
+/// With fewer folds there is no choice.
+const FEWEST_FOLDS: usize = 2;
+
+/// Chooses λ and the size, and fits to all rows. If the observer stops it, the fit to all rows with the λ that was given or is
+/// the default is returned as far as it came, without a choice. If the time is over, the folds that are done choose.
+pub(crate) fn fit(problem: &Problem, params: &Checked, count: usize, select: Select, watch: &Watch) -> Result<Fitted> {
     let folds = Folds::new(problem, count, params.seed)?;
-    let grid = grid(params);
+    let mut grid = grid(params);
+    // Where the time is limited, the fit that is wanted in any case comes before all others, and tells what they would take.
+    let mut plain = None;
+    if watch.is_limited() {
+        let started = Instant::now();
+        let fitted = Binned::new(problem, params).fit(&unpolished(params), &watch.quietly());
+        let (took, left) = (started.elapsed().as_secs_f64(), watch.left().as_secs_f64());
+        let is_over = watch.stop();
+        if is_over {
+            watch.out_of_time(None);
+        }
+        if is_over || took * FEWEST_FOLDS as f64 > left {
+            return Ok(fitted.with(Warning::NoFolds(NoFolds::TimeOver)));
+        }
+        if took * ((count + 1) * grid.len() - 1) as f64 > left {
+            grid = vec![params.clone()];
+        }
+        plain = Some(fitted);
+    }
     let done = AtomicUsize::new(0);
     let total = (count + 1) * grid.len();
     let fit_without = |&fold: &usize| {
         let part = problem.take(&folds.rows(fold, false));
         let binned = Binned::new(&part, params);
         let fit = |params: &Checked| {
-            let mut params = params.clone();
-            if !params.polishes_folds {
-                params.polish = Polish::Off;
-            }
-            let fitted = binned.fit(&params, &Quiet(observer));
-            observer.resampled(1 + done.fetch_add(1, Ordering::Relaxed), total);
+            let fitted = match &plain {
+                Some(plain) if fold == count && grid.len() == 1 => plain.clone(),
+                _ => binned.fit(&unpolished(params), &watch.quietly()),
+            };
+            watch.resampled(1 + done.fetch_add(1, Ordering::Relaxed), total);
             fitted
         };
-        grid.par_iter().map(fit).collect::<Vec<Fitted>>()
+        let fits = grid.par_iter().map(fit).collect::<Vec<Fitted>>();
+        (fold, fits, !watch.stop())
     };
     // Fold `count` has no rows: the fits without it are those to all rows, and come first, since they are worth something
     // without the others. As many folds at a time as there are threads, since each needs a copy of its rows.
     let parts: Vec<usize> = [count].into_iter().chain(0..count).collect();
-    let mut fits: Vec<Vec<Fitted>> = Vec::with_capacity(parts.len());
+    let mut fits: Vec<(usize, Vec<Fitted>, bool)> = Vec::with_capacity(parts.len());
     for some in parts.chunks(params.threads) {
         fits.extend(some.par_iter().map(fit_without).collect::<Vec<_>>());
-        if observer.stop() {
-            let plain = grid.iter().position(|p| p.reg_lambda == params.reg_lambda).unwrap_or(0);
-            return Ok(fits.swap_remove(0).swap_remove(plain));
+        if watch.stop() {
+            break;
         }
     }
-    let mut seconds = Seconds::default();
-    for spent in fits.iter().flatten().map(|fitted| fitted.seconds) {
-        seconds.bin += spent.bin / grid.len() as f64;
-        seconds.search += spent.search;
-        seconds.refit += spent.refit;
+    let is_late = fits.iter().any(|(.., is_whole)| !is_whole) && !watch.is_stopped();
+    let too_few = fits.iter().filter(|(fold, _, is_whole)| *fold != count && *is_whole).count() < FEWEST_FOLDS;
+    if watch.is_stopped() || is_late && (too_few || !fits[0].2) {
+        let place = grid.iter().position(|p| p.reg_lambda == params.reg_lambda).unwrap_or(0);
+        let fitted = plain.unwrap_or_else(|| fits.swap_remove(0).1.swap_remove(place));
+        return Ok(if is_late { fitted.with(Warning::NoFolds(NoFolds::TimeOver)) } else { fitted });
     }
+    // A fit that was cut short would speak for smaller sizes.
+    fits.retain(|(.., is_whole)| *is_whole);
+    let mut seconds = seconds_of(fits.iter().flat_map(|(_, fits, _)| fits), grid.len());
     // What there is to say of columns is said of all rows.
-    let warnings = fits[0][0].warnings.clone();
+    let mut warnings = fits[0].1[0].warnings.clone();
+    let fitted_folds = fits.len() - 1;
+    if fitted_folds < count {
+        warnings.push(Warning::TimeOver(TimeOver::Folds { done: fitted_folds, of: count }));
+    }
     let models = |fits: Vec<Fitted>| fits.into_iter().map(|fitted| fitted.model).collect::<Vec<_>>();
-    let mut whole = models(fits.remove(0));
+    let mut whole = models(fits.remove(0).1);
     let held: Vec<HeldOutFold> = fits
         .into_iter()
-        .enumerate()
-        .map(|(f, fits)| HeldOutFold { rows: folds.rows(f, true), models: models(fits) })
+        .map(|(fold, fits, _)| HeldOutFold { rows: folds.rows(fold, true), models: models(fits) })
         .collect();
 
     let mut is_polished = vec![params.polishes_folds || params.polish == Polish::Off; grid.len()];
@@ -99,8 +123,8 @@ pub(crate) fn fit(
         }
         // Only the fit that was chosen is worth it. Its sizes are others then, so that the choice is made again.
         is_polished[chosen.lambda] = true;
-        let polished = Binned::new(problem, params).fit(&grid[chosen.lambda], &Quiet(observer));
-        if observer.stop() {
+        let polished = Binned::new(problem, params).fit(&grid[chosen.lambda], &watch.quietly());
+        if watch.stop() {
             break (candidates, chosen);
         }
         seconds.search += polished.seconds.search;
@@ -109,6 +133,45 @@ pub(crate) fn fit(
     };
 
     let mut model = whole.swap_remove(chosen.lambda);
+    choose(&mut model, chosen);
+    let measures = measures::of_classes(problem, &held, chosen)?;
+    let mean_target = Response::new(problem, 1).mean_target();
+    let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();
+    model.cv = Some(CrossValidation {
+        folds: fitted_folds,
+        seed: params.seed,
+        groups: problem.roles.groups.clone(),
+        select,
+        reg_lambda: lambdas[chosen.lambda],
+        grid: best_of_each(&lambdas, &candidates),
+        path: of_lambda(chosen.lambda, &candidates).into_iter().map(CvStep::from).collect(),
+        measures,
+    });
+    Ok(Fitted { model, seconds, reg_lambda: None, warnings })
+}
+
+/// The parameters of fits that are compared: most of them are not worth polishing.
+fn unpolished(params: &Checked) -> Checked {
+    let mut params = params.clone();
+    if !params.polishes_folds {
+        params.polish = Polish::Off;
+    }
+    params
+}
+
+/// What all fits took. Those with different λ share their codes.
+fn seconds_of<'f>(fits: impl Iterator<Item = &'f Fitted>, sharing: usize) -> Seconds {
+    let mut seconds = Seconds::default();
+    for spent in fits.map(|fitted| fitted.seconds) {
+        seconds.bin += spent.bin / sharing as f64;
+        seconds.search += spent.search;
+        seconds.refit += spent.refit;
+    }
+    seconds
+}
+
+/// Makes a size the one that the model predicts with.
+fn choose(model: &mut Model, chosen: SizeCandidate) {
     let one_list = model.lists().len() == 1;
     for ensemble in &mut model.ensembles {
         if one_list {
@@ -118,23 +181,20 @@ pub(crate) fn fit(
             ensemble.chosen = ensemble.up_to(chosen.rules).rules;
         }
     }
-    let mean_target = Response::new(problem, 1).mean_target();
-    let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();
-    let of_lambda = |l: usize| candidates.iter().filter(move |c| c.lambda == l).copied().collect::<Vec<_>>();
-    let best_of = |(l, &reg_lambda)| {
-        let SizeCandidate { rules, complexity, risk, se, .. } = curve::best(&of_lambda(l))?;
+}
+
+/// The sizes of one λ, by its place in the grid.
+fn of_lambda(place: usize, candidates: &[SizeCandidate]) -> Vec<SizeCandidate> {
+    candidates.iter().filter(|candidate| candidate.lambda == place).copied().collect()
+}
+
+/// The best size of every λ.
+fn best_of_each(lambdas: &[f64], candidates: &[SizeCandidate]) -> Vec<GridPoint> {
+    let best_of = |(place, &reg_lambda)| {
+        let SizeCandidate { rules, complexity, risk, se, .. } = curve::best(&of_lambda(place, candidates))?;
         Some(GridPoint { reg_lambda, rules, complexity, cv_risk: risk, cv_se: se })
     };
-    model.cv = Some(CrossValidation {
-        folds: count,
-        seed: params.seed,
-        groups: problem.roles.groups.clone(),
-        select,
-        reg_lambda: lambdas[chosen.lambda],
-        grid: lambdas.iter().enumerate().filter_map(best_of).collect(),
-        path: of_lambda(chosen.lambda).into_iter().map(CvStep::from).collect(),
-    });
-    Ok(Fitted { model, seconds, reg_lambda: None, warnings })
+    lambdas.iter().enumerate().filter_map(best_of).collect()
 }
 
 /// The folds of [`Cv::Auto`](crate::params::Cv::Auto).

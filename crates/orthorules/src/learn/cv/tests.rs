@@ -52,6 +52,39 @@ fn tasks() -> impl Strategy<Value = Task> {
     prop::sample::select(&Task::ALL[..])
 }
 
+#[test]
+fn folds_that_are_done_in_time_choose() {
+    let problem = Problem::new(table(Task::Regression, 60, 5), &roles(Task::Regression, false)).unwrap();
+    let params = Params { max_complexity: Some(8), threads: Some(1), ..Params::default() };
+    let checked = params.check(crate::Loss::Squared, 60).unwrap();
+    let (mut none, mut some, mut all) = (0, 0, 0);
+    // The clock counts how often it is asked.
+    for asks in (0..40_000).step_by(500) {
+        let watch = Watch::after_asks(&Silent, asks);
+        let fitted = fit(&problem, &checked, 5, Select::Simple, &watch).unwrap();
+        let over = fitted.warnings.iter().find_map(|warning| match warning {
+            Warning::TimeOver(TimeOver::Folds { done, of: 5 }) => Some(*done),
+            _ => None,
+        });
+        match (&fitted.model.cv, over) {
+            (None, None) => {
+                assert!(fitted.warnings.contains(&Warning::NoFolds(NoFolds::TimeOver)), "{asks}");
+                none += 1;
+            }
+            (Some(cv), Some(done)) => {
+                assert!(cv.folds == done && (2..5).contains(&done), "{asks}");
+                some += 1;
+            }
+            (Some(cv), None) => {
+                assert_eq!(cv.folds, 5);
+                all += 1;
+            }
+            (None, Some(_)) => panic!("{asks}"),
+        }
+    }
+    assert!(none > 0 && some > 0 && all > 0, "{none} {some} {all}");
+}
+
 fn settings() -> Vec<Params> {
     let base = Params { max_complexity: Some(8), min_coverage: Some(2), threads: Some(1), ..Params::default() };
     let with = |path, search| Params { path: Some(path), search, ..base.clone() };
@@ -278,7 +311,7 @@ mod lambda_by_folds {
     fn lambda_of(problem: &Problem, params: &Params) -> f64 {
         let checked = params.check(problem.task().loss(), problem.counted_rows()).unwrap();
         let binned = Binned::new(problem, &checked);
-        let chosen = lambda::chosen(problem, binned.columns(), &checked, &Silent).unwrap();
+        let chosen = lambda::chosen(problem, binned.columns(), &checked, &Watch::endless(&Silent)).unwrap();
         let mean = || Response::new(problem, 1).mean_target();
         chosen.for_target(mean).reg_lambda
     }
@@ -350,7 +383,6 @@ mod lambda_by_folds {
             assert!(message.starts_with("reg_lambda cv ") && !message.contains('\n'), "{message}");
         };
         refused(Params { search: Search::Exact, ..by_folds() });
-        refused(Params { time_limit: Some(1.0), ..by_folds() });
         refused(Params { terms: crate::params::Terms::Linear, ..by_folds() });
         refused(Params { reg_lambda: Some(RegLambda::Cv), ..Preset::Sirus.params() });
         let few = Problem::new(table(Task::Regression, 4, 1), &roles(Task::Regression, false)).unwrap();

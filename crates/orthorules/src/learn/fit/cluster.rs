@@ -9,6 +9,7 @@
 use super::gathered::{Gather, GatheredRows};
 use super::messages::{Message, Reply, TargetQuestion, marked, unmarked};
 use super::{checked, finished, with_lambda};
+use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::base::wire::{Wire, damaged};
@@ -29,6 +30,7 @@ use crate::engine::target_plan::TargetPlan;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
+use crate::learn::watch::Watch;
 use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
@@ -38,7 +40,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// Some rows of a table, in a file, which answer what a fit asks.
 ///
@@ -390,8 +391,11 @@ impl Whole<'_> {
         let (problem, columns, numbers) = rows.problem(self.subject, roles, &self.plan.columns(facts)?)?;
         let fitted = on_threads(Some(self.params.threads), || {
             let binned = Binned::of_columns(&problem, &columns, &numbers);
-            let (params, reg_lambda) = with_lambda(&problem, &binned, self.params, self.observer)?;
-            Ok::<_, Error>(Fitted { reg_lambda, ..binned.fit(&params, self.observer) })
+            let watch = Watch::new(self.observer, Instant::now(), self.params);
+            let (params, reg_lambda, about) = with_lambda(&problem, &binned, self.params, &watch)?;
+            let mut fitted = binned.fit(&params, &watch);
+            fitted.warnings.extend(about);
+            Ok::<_, Error>(Fitted { reg_lambda, ..fitted })
         })??;
         Ok((fitted, problem.warnings()))
     }
@@ -420,7 +424,8 @@ impl Whole<'_> {
         };
         let listening = Listening { observer: self.observer, failed: &partitions.failed };
         let fitted = on_threads(Some(self.params.threads), || {
-            Binned::elsewhere(outline.clone(), &columns, &partitions, &facts).fit(self.params, &listening)
+            let watch = Watch::new(&listening, Instant::now(), self.params);
+            Binned::elsewhere(outline.clone(), &columns, &partitions, &facts).fit(self.params, &watch)
         })?;
         let searched = partitions.searched.load(Ordering::Relaxed);
         if let Some(error) = partitions.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {

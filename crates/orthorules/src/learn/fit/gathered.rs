@@ -12,7 +12,7 @@ use crate::codes::stream::role_plan::RoleValues;
 use crate::data::columns::Target;
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
-use crate::learn::effort::{self, Effort};
+use crate::params::effort::{self, Effort};
 use crate::params::{Checked, LambdaFrom, Polish, Terms};
 use std::str::FromStr;
 
@@ -226,7 +226,7 @@ mod tests {
             rows,
         };
         let checked = params.check(Loss::Squared, rows).unwrap();
-        let checked = effort::completed(checked, params, &outline, rows);
+        let checked = checked.for_table(params, &outline, rows);
         gather.brings_rows(&outline, rows, &checked).map_err(|error| error.to_string())
     }
 

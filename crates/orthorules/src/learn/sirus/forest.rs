@@ -13,29 +13,31 @@ use std::collections::HashMap;
 /// Trees that one task grows: few enough to share the work, many enough to make merging cheap.
 const TREES_IN_A_TASK: usize = 16;
 
-/// The share of trees that have each path, the most frequent first; ties go to the shorter path, then to the first.
+/// The share of trees that have each path, of those that there was time for, the most frequent first; ties go to the shorter path, then to the first.
 pub(super) fn paths(data: &Data, params: &Checked, observer: &dyn Observer) -> Vec<(Query, f64)> {
     let blocks: Vec<usize> = (0..params.num_trees).step_by(TREES_IN_A_TASK).collect();
-    let counted: Vec<HashMap<Query, u32>> = blocks
+    let counted: Vec<(HashMap<Query, u32>, usize)> = blocks
         .par_iter()
         .map(|&start| {
-            let mut counts = HashMap::new();
+            let (mut counts, mut grown) = (HashMap::new(), 0);
             let trees = start..(start + TREES_IN_A_TASK).min(params.num_trees);
-            for tree in trees.filter(|_| !observer.stop()) {
+            // There is at least one, whatever the time.
+            for tree in trees.filter(|&tree| tree == 0 || !observer.stop()) {
                 let mut grower = Grower::new(data, params, tree);
                 let rows = grower.sample();
                 grower.grow(&rows, &Query::default(), 0, &mut counts);
+                grown += 1;
             }
-            counts
+            (counts, grown)
         })
         .collect();
     let mut total: HashMap<Query, u32> = HashMap::new();
-    for (query, count) in counted.into_iter().flatten() {
+    let trees = counted.iter().map(|(_, grown)| grown).sum::<usize>() as f64;
+    for (query, count) in counted.into_iter().flat_map(|(counts, _)| counts) {
         *total.entry(query).or_default() += count;
     }
     let mut paths: Vec<(Query, u32)> = total.into_iter().collect();
     paths.sort_unstable_by(|(p, m), (q, n)| n.cmp(m).then(p.len().cmp(&q.len())).then(p.atoms.cmp(&q.atoms)));
-    let trees = params.num_trees as f64;
     paths.into_iter().map(|(query, count)| (query, f64::from(count) / trees)).collect()
 }
 

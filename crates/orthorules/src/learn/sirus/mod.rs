@@ -15,11 +15,15 @@ mod weights;
 use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
 use crate::engine::response::Response;
+use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::model::{Ensemble, Size, Status};
 use crate::params::Checked;
 use weights::Combined;
+
+/// The part of a time limit that trees may take.
+const TREES_SHARE: f64 = 0.6;
 
 /// A rule before it has a weight.
 struct UnweightedRule {
@@ -55,10 +59,15 @@ pub(crate) fn ensemble(
     response: &Response,
     params: &Checked,
     class: Option<&str>,
-    observer: &dyn Observer,
+    watch: &Watch,
 ) -> Ensemble {
     let data = Data::new(columns, response);
-    let paths = forest::paths(&data, params, observer);
+    // Rules are chosen and weighted after the trees, in the time that is left.
+    let growing = watch.first(TREES_SHARE);
+    let paths = forest::paths(&data, params, &growing);
+    if growing.was_late() {
+        watch.out_of_time(class);
+    }
     let candidates = select::independent(&data, paths, params);
     let combined = if response.loss.is_quadratic() {
         weights::ridge(&data, &candidates, params.seed)
@@ -70,7 +79,7 @@ pub(crate) fn ensemble(
     for (k, candidate) in candidates.iter().enumerate() {
         rules.push(rule(candidate, columns));
         path.push(size(response, &data, &candidates[..=k], &combined[k + 1]));
-        observer.step(class, &rules[k], &path[k + 1]);
+        watch.step(class, &rules[k], &path[k + 1]);
     }
     let chosen = rules.len();
     Ensemble { class: class.map(str::to_owned), rules, path, chosen, chosen_complexity: None }

@@ -229,6 +229,7 @@ mod tests {
                 },
                 range: None,
                 elsewhere: None,
+                repeats: None,
             };
             let binned: Vec<BinnedColumn> = (0..columns).map(column).collect();
             let mut along = TrendRows { starts: vec![0], ..TrendRows::default() };

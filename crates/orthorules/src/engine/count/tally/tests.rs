@@ -62,6 +62,7 @@ proptest! {
             codes,
             range: None,
             elsewhere: None,
+            repeats: None,
         };
         let of = |k: usize| (0..table.len() as u32).map(move |r| code(k, r));
         let narrow: Vec<BinnedColumn> =

@@ -20,6 +20,8 @@ use std::ops::Range;
 const FAR: f64 = 30.0;
 /// A bound that is so many times the largest number leaves sums digits enough.
 const LOOSE: f64 = 64.0;
+/// The same of losses, whose sums have twice as many digits.
+const LOOSE_LOSS: f64 = (1u64 << 20) as f64;
 /// So many sums of cells fit into the nearest cache several times.
 const FEW: usize = 1 << 9;
 /// What rounding may add to a number.
@@ -54,6 +56,8 @@ pub(super) struct Bounds {
     pub(super) slopes: [f64; 2],
     /// The largest loss.
     loss: f64,
+    /// Where the loss is a curvature and a part that is linear in the score: the largest of that part.
+    linear: Option<f64>,
 }
 
 /// The largest |g| and h of rows at some weights, by which those at others are bounded.
@@ -77,6 +81,13 @@ impl Bounds {
         let larger = ROUNDED * h * moved.exp();
         let [own_g, own_h] = self.slopes;
         Self { slopes: [own_g.min(ROUNDED * g + larger * moved), own_h.min(larger)], ..self }
+    }
+
+    /// The largest loss, from the largest curvature where the bound from the weights alone would leave sums no digits: it takes
+    /// every trend to lower the score as far as it may raise it.
+    fn loss(self) -> f64 {
+        let tight = self.linear.map_or(self.loss, |linear| ROUNDED * (self.slopes[1] + linear));
+        if self.loss > LOOSE_LOSS * tight { tight } else { self.loss }
     }
 }
 
@@ -219,7 +230,8 @@ impl<'a> Trended<'a> {
             Loss::Poisson => ([a * high.exp() + b, a * high.exp()], a * high.exp() + b * far),
             Loss::Gamma => ([a * (-low).exp() + b, a * (-low).exp()], a * (-low).exp() + b * far),
         };
-        let bounds = Bounds { slopes: slopes.map(|most| ROUNDED * most), loss };
+        let linear = self.response.loss.is_saturated().then_some(b * far);
+        let bounds = Bounds { slopes: slopes.map(|most| ROUNDED * most), loss, linear };
         let Some(Seen { most, weights: other }) = self.seen else { return bounds };
         bounds.near(most.map(|most| most * self.response.mass_unit), self.apart(weights, other))
     }
@@ -263,7 +275,7 @@ impl<'a> Trended<'a> {
             kinds: (0..width).map(kind).collect(),
             for_gv: v.iter().map(|v| for_size(g * v)).collect(),
             for_pairs: (0..trends * trends).map(|at| for_pair(at / trends, at % trends)).collect(),
-            for_losses: roundings(count, bounds.loss),
+            for_losses: roundings(count, bounds.loss()),
         }
     }
 

@@ -1,0 +1,297 @@
+//! Which rules fire, scores and predictions, for any size of a model.
+//!
+//! | stage | file |
+//! |---|---|
+//! | conditions, each once, and the columns they are asked of | `plan.rs` |
+//! | conditions as bits, sums over bits | `bits.rs` |
+//! | exposures and offsets of rows | `role_numbers.rs` |
+//! | scores to means, probabilities and classes | `means.rs` |
+//! | what comes out | `predictions.rs` |
+//! | all of it, block by block, on several threads | here |
+//! | the rows of a file, some at a time | `batches.rs` |
+
+#[cfg(feature = "files")]
+mod batches;
+mod bits;
+mod means;
+mod plan;
+mod predictions;
+mod role_numbers;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use means::mean_of;
+pub use predictions::Predictions;
+pub(crate) use role_numbers::RoleNumbers;
+
+use crate::base::error::{Error, Result};
+use crate::base::threads::MOST_THREADS;
+use crate::data::table::Table;
+use crate::model::{Model, Size, SizeName};
+use bits::{Bits, ROWS_IN_A_BLOCK};
+use means::Means;
+use plan::{Bound, Order};
+use rayon::prelude::*;
+
+/// Rows that one thread predicts at a time.
+const PART: usize = 16 * ROWS_IN_A_BLOCK;
+/// Tables with more rows are worth a pool of threads.
+const MANY_ROWS: usize = 1 << 18;
+
+/// A model at one size, ready to predict tables: its conditions are in order, each of them once.
+#[derive(Debug)]
+pub struct Predictor<'m> {
+    model: &'m Model,
+    steps: Vec<&'m Size>,
+    order: Order<'m>,
+    /// For each condition, whether this size needs it.
+    needed: Vec<bool>,
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl<'m> Predictor<'m> {
+    /// `model` with one step for each ensemble, on the calling thread.
+    pub fn new(model: &'m Model, steps: Vec<&'m Size>) -> Self {
+        let order = Order::new(model);
+        let needed = order.needed(&steps);
+        Self { model, steps, order, needed, pool: None }
+    }
+
+    /// `model` at a size, on the calling thread.
+    pub fn at(model: &'m Model, size: impl Into<SizeName>) -> Self {
+        Self::new(model, model.steps(size).map(|(_, step)| step).collect())
+    }
+
+    /// The same on `threads` threads, at most 1,024, which end with the predictor. Predictions do not depend on their number.
+    pub fn with_threads(self, threads: usize) -> Result<Self> {
+        if threads < 2 {
+            return Ok(Self { pool: None, ..self });
+        }
+        let threads = threads.min(MOST_THREADS);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| Error::Table(format!("cannot start {threads} threads: {e}")))?;
+        Ok(Self { pool: Some(pool), ..self })
+    }
+
+    /// Whether a table with columns of these names has those that rules use, and the offset; for tables that come batch by batch.
+    pub fn check_columns(&self, names: &[String]) -> Result<()> {
+        self.order.check(names)?;
+        role_numbers::check_offset(self.model, names.iter().map(String::as_str))
+    }
+
+    /// Predictions for `table`. Columns are matched by name; those that no rule uses may be absent.
+    pub fn predict(&self, table: &Table) -> Result<Predictions> {
+        let bound = self.order.bind(table)?;
+        let beside = RoleNumbers::new(self.model, table)?;
+        let rows = table.rows();
+        Ok(if self.model.task.is_classification() {
+            let classes = self.steps.len().max(2);
+            let (mut labels, mut probabilities) = (vec![0; rows], vec![0.0; rows * classes]);
+            let part = |(number, (labels, probabilities)): (usize, (&mut [u32], &mut [f64]))| {
+                let (start, mut means) = (number * PART, Means::default());
+                self.blocks(&bound, start..start + labels.len(), |place, scores| {
+                    let end = place + scores[0].len();
+                    let to = &mut probabilities[place * classes..end * classes];
+                    means.classes(self.model.link, scores, &mut labels[place..end], to);
+                });
+            };
+            if let Some(pool) = &self.pool {
+                pool.install(|| {
+                    let parts = labels.par_chunks_mut(PART).zip(probabilities.par_chunks_mut(PART * classes));
+                    parts.enumerate().for_each(part);
+                });
+            } else {
+                let parts = labels.chunks_mut(PART).zip(probabilities.chunks_mut(PART * classes));
+                parts.enumerate().for_each(part);
+            }
+            Predictions::Classes { labels, probabilities }
+        } else {
+            let mut numbers = vec![0.0; rows];
+            let part = |(number, part): (usize, &mut [f64])| {
+                let start = number * PART;
+                let end = start + part.len();
+                self.blocks(&bound, start..end, |place, scores| {
+                    part[place..place + scores[0].len()].copy_from_slice(&scores[0]);
+                });
+                beside.add_offsets(start..end, part);
+                Means::default().counts(self.model.task, beside.exposures(start..end), part);
+            };
+            match &self.pool {
+                Some(pool) => pool.install(|| numbers.par_chunks_mut(PART).enumerate().for_each(part)),
+                None => numbers.chunks_mut(PART).enumerate().for_each(part),
+            }
+            Predictions::Numbers(numbers)
+        })
+    }
+
+    /// Calls `visit` with the scores of every ensemble, block by block of `rows`, and the place of the block among them.
+    fn blocks(&self, bound: &Bound, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[Vec<f64>])) {
+        let mut held = bound.room();
+        let mut scores: Vec<Vec<f64>> = vec![Vec::with_capacity(ROWS_IN_A_BLOCK); self.steps.len().max(1)];
+        for start in rows.clone().step_by(ROWS_IN_A_BLOCK) {
+            bound.evaluate(start, &self.needed, &mut held);
+            let end = rows.end.min(start + ROWS_IN_A_BLOCK);
+            if self.model.is_shared() {
+                self.add_shared(bound, &held, end - start, &mut scores);
+                visit(start - rows.start, &scores);
+                continue;
+            }
+            for (e, (step, scores)) in self.steps.iter().zip(&mut scores).enumerate() {
+                scores.clear();
+                scores.resize(end - start, step.intercept);
+                for (k, &weight) in step.members().zip(&step.weights) {
+                    bound.add((e, k), weight, (start, &held), scores);
+                }
+            }
+            visit(start - rows.start, &scores);
+        }
+    }
+
+    /// The scores of classes that share their rules: which rows a rule fires for is asked once for all.
+    fn add_shared(&self, bound: &Bound, held: &[Bits], rows: usize, scores: &mut [Vec<f64>]) {
+        for (step, scores) in self.steps.iter().zip(&mut *scores) {
+            scores.clear();
+            scores.resize(rows, step.intercept);
+        }
+        let Some(first) = self.steps.first() else { return };
+        for (place, k) in first.members().enumerate() {
+            let fires = bound.fires((0, k), held);
+            for (step, scores) in self.steps.iter().zip(&mut *scores) {
+                bits::add(step.weights[place], &fires, scores);
+            }
+        }
+    }
+}
+
+/// A table seen through a model: which rules each row satisfies.
+#[derive(Debug)]
+pub struct Activations {
+    rows: usize,
+    /// For every list and rule, the rows that satisfy it, as bits.
+    fired: Vec<Vec<Vec<u64>>>,
+    /// The same of trends: their values; empty for other rules.
+    values: Vec<Vec<Vec<f64>>>,
+    /// Whether all ensembles have one list.
+    shared: bool,
+    beside: RoleNumbers,
+}
+
+impl Activations {
+    /// Evaluates every rule of `model` on `table`. Only columns that rules use are needed, and the offset, if there was one.
+    pub fn new(model: &Model, table: &Table) -> Result<Self> {
+        Ok(Self { beside: RoleNumbers::new(model, table)?, ..Self::of_rules(model, table)? })
+    }
+
+    /// The same of the rules alone: every exposure is 1, every offset 0.
+    #[doc(hidden)]
+    pub fn of_rules(model: &Model, table: &Table) -> Result<Self> {
+        let order = Order::new(model);
+        let bound = order.bind(table)?;
+        let rows = table.rows();
+        let words = rows.div_ceil(ROWS_IN_A_BLOCK) * bits::WORDS;
+        let mut fired: Vec<Vec<Vec<u64>>> =
+            model.lists().iter().map(|e| vec![Vec::with_capacity(words); e.rules.len()]).collect();
+        let (mut held, all) = (bound.room(), vec![true; bound.room().len()]);
+        for start in (0..rows).step_by(ROWS_IN_A_BLOCK) {
+            bound.evaluate(start, &all, &mut held);
+            for (e, k) in order.rules().filter(|&(e, _)| e < model.lists().len()) {
+                fired[e][k].extend_from_slice(&bound.fires((e, k), &held));
+            }
+        }
+        let values = model
+            .lists()
+            .iter()
+            .enumerate()
+            .map(|(e, list)| {
+                (0..list.rules.len())
+                    .map(|k| {
+                        let Some((trend, numbers)) = bound.trend((e, k)) else { return Vec::new() };
+                        let fires = &mut fired[e][k];
+                        fires.fill(0);
+                        let applying = numbers.iter().enumerate().filter(|&(_, &x)| trend.applies(x));
+                        applying.for_each(|(row, _)| fires[row / 64] |= 1 << (row % 64));
+                        numbers.iter().map(|&x| trend.value(x)).collect()
+                    })
+                    .collect()
+            })
+            .collect();
+        Ok(Self { rows, fired, values, shared: model.is_shared(), beside: RoleNumbers::default() })
+    }
+
+    /// Whether rule `rule` of ensemble `ensemble` holds for `row`; for a trend, whether it says anything of it.
+    pub fn fires(&self, ensemble: usize, rule: usize, row: usize) -> bool {
+        row < self.rows && self.list(ensemble)[rule][row / 64] >> (row % 64) & 1 == 1
+    }
+
+    /// What a weight of 1 would add to the score of `row`: 1 where the rule holds, the value of a trend, or 0.
+    pub fn amount(&self, ensemble: usize, rule: usize, row: usize) -> f64 {
+        let list = &self.values[if self.shared { 0 } else { ensemble }];
+        match list[rule].get(row) {
+            Some(&value) => value,
+            None => f64::from(u8::from(self.fires(ensemble, rule, row))),
+        }
+    }
+
+    /// The rows of every rule of an ensemble.
+    fn list(&self, ensemble: usize) -> &[Vec<u64>] {
+        &self.fired[if self.shared { 0 } else { ensemble }]
+    }
+
+    /// The offset of `row`, where the model has any.
+    pub fn offset(&self, row: usize) -> Option<f64> {
+        self.beside.offset(row)
+    }
+
+    /// Scores β₀ + Σ βₖ qₖ(x), plus the offset, of ensemble `ensemble` at one size.
+    pub fn scores(&self, ensemble: usize, step: &Size) -> Vec<f64> {
+        let mut scores = self.sums(ensemble, step);
+        self.beside.add_offsets(0..self.rows, &mut scores);
+        scores
+    }
+
+    /// The same without the offset.
+    pub(crate) fn sums(&self, ensemble: usize, step: &Size) -> Vec<f64> {
+        let mut scores = vec![step.intercept; self.rows];
+        for (k, &weight) in step.members().zip(&step.weights) {
+            match self.values[if self.shared { 0 } else { ensemble }][k].as_slice() {
+                [] => bits::add(weight, &self.list(ensemble)[k], &mut scores),
+                values => scores.iter_mut().zip(values).for_each(|(score, value)| *score += weight * value),
+            }
+        }
+        scores
+    }
+
+    /// Predictions of `model` at a size.
+    pub fn predictions(&self, model: &Model, size: impl Into<SizeName>) -> Predictions {
+        self.predictions_of(model, &model.steps(size).map(|(_, step)| step).collect::<Vec<_>>())
+    }
+
+    /// Predictions of `model` with one step for each ensemble.
+    pub fn predictions_of(&self, model: &Model, steps: &[&Size]) -> Predictions {
+        let mut scores: Vec<Vec<f64>> = steps.iter().enumerate().map(|(e, step)| self.scores(e, step)).collect();
+        let mut means = Means::default();
+        if model.task.is_classification() {
+            let mut labels = vec![0; self.rows];
+            let mut probabilities = vec![0.0; self.rows * steps.len().max(2)];
+            means.classes(model.link, &scores, &mut labels, &mut probabilities);
+            Predictions::Classes { labels, probabilities }
+        } else {
+            let mut numbers = if scores.is_empty() { Vec::new() } else { scores.swap_remove(0) };
+            means.counts(model.task, self.beside.exposures(0..self.rows), &mut numbers);
+            Predictions::Numbers(numbers)
+        }
+    }
+}
+
+impl Model {
+    /// Predictions for `table` at the chosen size. Columns are matched by name; those that no rule uses may be absent.
+    /// Large tables are predicted on all cores, by threads that have ended when this returns.
+    pub fn predict(&self, table: &Table) -> Result<Predictions> {
+        let predictor = Predictor::at(self, self.chosen());
+        if table.rows() < MANY_ROWS {
+            return predictor.predict(table);
+        }
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        predictor.with_threads(threads)?.predict(table)
+    }
+}

@@ -1,0 +1,200 @@
+//! What a model must say for the rest of the library to trust it, whether it was read or learned.
+
+use super::{Ensemble, Model, Size};
+use crate::base::error::{Error, Result};
+use crate::data::loss::Link;
+use crate::data::problem::Task;
+use crate::data::schema::ColumnSpec;
+use crate::data::table::Kind;
+use crate::model::rule::Rule;
+use crate::model::signs;
+
+impl Model {
+    /// Whether a reader of the model's file will take it: [`Model::from_json`], [`Model::save`] and `orthorules::fit` all ask
+    /// this. A model that was put together or changed by hand may fail.
+    pub fn check(&self) -> Result<()> {
+        self.check_rules()?;
+        self.check_resamples()
+    }
+
+    /// Whether cross-validation and bootstrap are about this model, whose rules have been checked and complexities counted.
+    pub(super) fn check_resamples(&self) -> Result<()> {
+        self.cv.as_ref().map_or(Ok(()), |cv| cv.validate(self))?;
+        self.bootstrap.as_ref().map_or(Ok(()), |bootstrap| bootstrap.validate(self))
+    }
+
+    /// Whether everything but these is sound.
+    pub(super) fn check_rules(&self) -> Result<()> {
+        let bad = |what: String| Err(Error::Model(what));
+        if self.loss != self.task.loss() {
+            return bad(format!("task {} does not go with loss {}", self.task, self.loss));
+        }
+        if self.link == Link::Identity && !self.task.is_classification() {
+            return bad(format!("link identity is for probabilities of classes, not for {}", self.task));
+        }
+        if self.offset.is_some() && !self.task.takes_offset() {
+            return bad(format!("an offset is for numbers, not for {}", self.task));
+        }
+        if let Some(name) = self.offset.as_ref().filter(|name| self.columns.iter().any(|column| column.name == **name))
+        {
+            return bad(format!("column {name:?} cannot be an offset and used by rules"));
+        }
+        let several = self.ensembles.len() > 1 || self.ensembles.iter().any(|e| e.class.is_some());
+        let expected = match (self.task, several) {
+            (Task::Classification, true) => self.ensembles.len(),
+            (Task::Classification, false) => 2,
+            (_, false) => 0,
+            (_, true) => return bad("only classification may have several ensembles".into()),
+        };
+        if self.is_shared() && self.ensembles.len() < 3 {
+            return bad("one list of rules is shared by more than two classes, or by none".into());
+        }
+        if self.classes.len() != expected || self.ensembles.is_empty() {
+            return bad(format!("{} classes do not fit {} ensembles", self.classes.len(), self.ensembles.len()));
+        }
+        let mut labels = std::collections::HashSet::new();
+        if let Some(class) = self.classes.iter().find(|class| !labels.insert(class.as_str())) {
+            return bad(format!("class {class:?} is listed twice"));
+        }
+        let mut columns = std::collections::HashMap::new();
+        for column in &self.columns {
+            if columns.insert(column.name.as_str(), column).is_some() {
+                return bad(format!("column {:?} is listed twice", column.name));
+            }
+        }
+        for column in &self.columns {
+            let mut levels = std::collections::HashSet::new();
+            if let Some(level) = column.levels.iter().find(|level| !levels.insert(level.as_str())) {
+                return bad(format!("column {:?} lists the level {level:?} twice", column.name));
+            }
+            if column.range.is_some_and(|(low, high)| !(low <= high && low.is_finite() && high.is_finite())) {
+                return bad(format!("column {:?} has a range that is none", column.name));
+            }
+        }
+        for (i, ensemble) in self.ensembles.iter().enumerate() {
+            if several && ensemble.class.as_ref() != Some(&self.classes[i]) {
+                return bad(format!("ensemble {} is not that of class {:?}", i + 1, self.classes[i]));
+            }
+            ensemble.validate(&columns)?;
+        }
+        let mut shared = self.ensembles.iter().filter(|_| self.is_shared()).flat_map(|ensemble| &ensemble.rules);
+        if shared.any(|rule| rule.trend.is_some()) {
+            return bad("classes that share one list of rules have no trends".into());
+        }
+        if self.is_shared()
+            && !self.ensembles[1..].iter().all(|other| other.differs_in_weights_alone(&self.ensembles[0]))
+        {
+            return bad("classes that share one list of rules must have the same rules and sizes".into());
+        }
+        signs::kept_by(self)
+    }
+}
+
+impl Ensemble {
+    /// Whether every sum of what some of the rules add is finite, in whatever order: so are the positive parts and the negative ones.
+    fn has_finite_scores(&self, step: &Size) -> bool {
+        let largest = |rule: &Rule, side: f64| match &rule.trend {
+            Some(trend) => trend.extremes().map(|value| side * value),
+            None => [side, 0.0],
+        };
+        let sum = |side: f64| {
+            let each =
+                self.terms(step).map(|(rule, w)| largest(rule, side).map(|x| w * x).into_iter().fold(0.0, f64::max));
+            each.sum::<f64>() + (side * step.intercept).max(0.0)
+        };
+        sum(1.0).is_finite() && sum(-1.0).is_finite()
+    }
+
+    /// Whether it has the rules and the sizes of another.
+    fn differs_in_weights_alone(&self, other: &Self) -> bool {
+        let named = |e: &Self| (e.chosen, e.chosen_complexity, e.path.len());
+        let same = |(a, b): (&Size, &Size)| {
+            (a.rules, &a.members, a.complexity, a.status) == (b.rules, &b.members, b.complexity, b.status)
+                && a.train_risk.to_bits() == b.train_risk.to_bits()
+        };
+        named(self) == named(other) && self.rules == other.rules && self.path.iter().zip(&other.path).all(same)
+    }
+
+    /// Rules plus conditions of a size whose members have been checked.
+    pub(super) fn complexity_of(&self, step: &Size) -> usize {
+        step.members().map(|k| self.rules[k].complexity()).sum()
+    }
+
+    fn validate(&self, columns: &std::collections::HashMap<&str, &ColumnSpec>) -> Result<()> {
+        let bad = |what: String| Err(Error::Model(what));
+        for (k, rule) in self.rules.iter().enumerate() {
+            if !rule.value.is_finite() || rule.bound.is_some_and(|bound| !bound.is_finite()) {
+                return bad(format!("rule {}: its value or bound is not finite", k + 1));
+            }
+            if let Some(trend) = &rule.trend {
+                let Some(column) = columns.get(trend.column.as_str()) else {
+                    return bad(format!("rule {}: unknown column {:?}", k + 1, trend.column));
+                };
+                if !trend.is_valid() || column.kind != Kind::Numeric {
+                    return bad(format!("rule {}: \"{trend}\" does not fit its column", k + 1));
+                }
+                if !rule.conditions.is_empty() {
+                    return bad(format!("rule {}: a trend has no conditions", k + 1));
+                }
+            }
+            for condition in &rule.conditions {
+                let Some(column) = columns.get(condition.column.as_str()) else {
+                    return bad(format!("rule {}: unknown column {:?}", k + 1, condition.column));
+                };
+                // Where levels are in order, what is not among them has no place.
+                let unplaced = column.kind == Kind::Ordered
+                    && condition.levels().iter().any(|level| !column.levels.contains(level));
+                if !condition.is_valid() || !condition.fits(column.kind) || unplaced {
+                    return bad(format!("rule {}: \"{condition}\" does not fit its column", k + 1));
+                }
+            }
+        }
+        if self.path.is_empty() {
+            return bad("the path is empty".into());
+        }
+        for step in &self.path {
+            let listed = step.members.as_ref().is_none_or(|m| {
+                let distinct: std::collections::HashSet<_> = m.iter().collect();
+                m.len() == step.rules && distinct.len() == m.len() && m.iter().all(|&k| k < self.rules.len())
+            });
+            if step.rules > self.rules.len() || step.weights.len() != step.rules || !listed {
+                return bad(format!("the size with {} rules does not match the list of rules", step.rules));
+            }
+            if !step.intercept.is_finite() || step.weights.iter().any(|w| !w.is_finite()) {
+                return bad(format!("the size with {} rules has a weight that is not finite", step.rules));
+            }
+            if !self.has_finite_scores(step) {
+                return bad(format!(
+                    "the size with {} rules has weights so large that their sum overflows",
+                    step.rules
+                ));
+            }
+            if !step.train_risk.is_finite() {
+                return bad(format!("the size with {} rules has a risk that is not finite", step.rules));
+            }
+        }
+        if self.at(self.chosen).is_none() {
+            return bad(format!("the chosen size of {} rules is not on the path", self.chosen));
+        }
+        self.chosen_complexity.map_or(Ok(()), |complexity| self.check_chosen_complexity(complexity))
+    }
+
+    /// Whether a complexity names the chosen size and no other, however the size is looked up.
+    fn check_chosen_complexity(&self, complexity: usize) -> Result<()> {
+        let bad = |what: &str| Err(Error::Model(format!("the chosen size of {} rules {what}", self.chosen)));
+        let sizes: Vec<(usize, usize)> = self.path.iter().map(|step| (self.complexity_of(step), step.rules)).collect();
+        if !sizes.contains(&(complexity, self.chosen)) {
+            return bad("is not on the path with that complexity");
+        }
+        if !sizes.is_sorted_by_key(|size| size.0) {
+            return bad("is named by its complexity, but the path is not in the order of complexity");
+        }
+        if sizes.iter().rfind(|size| size.0 == complexity).is_some_and(|size| size.1 != self.chosen) {
+            return bad("is named by its complexity, which a later size has, too");
+        }
+        if sizes.iter().rfind(|size| size.1 == self.chosen).is_some_and(|size| size.0 == complexity) {
+            return bad("is named by its complexity, although no more complex size has as many rules");
+        }
+        Ok(())
+    }
+}

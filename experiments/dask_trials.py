@@ -1,0 +1,250 @@
+"""Fits on a Dask cluster of this machine: random tables and options against a local fit, and workers killed at random.
+
+    python experiments/dask_trials.py tables [--count 300] [--seed 1]
+    python experiments/dask_trials.py kills  [--count 30]  [--seed 1]
+
+`tables` compares the bytes of models, with columns of every pandas dtype. `kills` kills one or all workers at a random moment of
+a fit. Dask's nannies start others, and the fit must end with the bytes of a local one. Needs: pip install orthorules
+"dask[dataframe]" distributed pandas pyarrow.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+
+import dask
+import dask.dataframe as dd
+import distributed
+import numpy as np
+import pandas as pd
+
+import orthorules
+import orthorules._dask_rows as inside
+import orthorules.dask as rules
+
+ZONES = ["Europe/Berlin", "America/St_Johns", "Asia/Kolkata", "UTC"]
+LEVELS = ["low", "mid", "high", "top"]
+
+
+def holes(values, draw, share):
+    """The same objects, some of which are missing."""
+    return [None if draw.random() < share else value for value in values]
+
+
+def column(kind, rows, draw):
+    """A random column of a dtype, and a number for each row that says what it holds."""
+    codes = np.array([draw.randrange(4) for _ in range(rows)])
+    share = draw.choice([0.0, 0.1, 0.5])
+    seconds = np.array([draw.randrange(40_000_000) for _ in range(rows)])
+    moments = pd.Series(pd.to_datetime("2023-06-01") + pd.to_timedelta(seconds, unit="s"))
+    if draw.random() < 0.3:
+        moments = moments.dt.normalize()
+    gaps = pd.Series([draw.random() < share for _ in range(rows)])
+    made = {
+        "float64": lambda: pd.Series(np.round(codes + np.linspace(0, 1, rows), 2)).mask(gaps),
+        "int64": lambda: pd.Series(codes * 10),
+        "large": lambda: pd.Series(codes + 2**60),
+        "bool": lambda: pd.Series(codes > 1),
+        "Int64": lambda: pd.Series(holes(codes.tolist(), draw, share), dtype="Int64"),
+        "Float64": lambda: pd.Series(holes((codes / 2).tolist(), draw, share), dtype="Float64"),
+        "boolean": lambda: pd.Series(holes([bool(c > 1) for c in codes], draw, share), dtype="boolean"),
+        "string": lambda: pd.Series(holes([LEVELS[c] for c in codes], draw, share), dtype="string"),
+        "numerals": lambda: pd.Series(holes([str(c / 2) for c in codes], draw, share), dtype="string"),
+        "object": lambda: pd.Series(holes([LEVELS[c] for c in codes], draw, share), dtype=object),
+        "mixed": lambda: pd.Series(holes([LEVELS[c] if c > 1 else int(c) for c in codes], draw, share), dtype=object),
+        "truths": lambda: pd.Series(holes([bool(c > 1) for c in codes], draw, share), dtype=object),
+        "numbers": lambda: pd.Series(holes([float(c) if c > 1 else int(c) for c in codes], draw, share), dtype=object),
+        "category": lambda: pd.Series(pd.Categorical.from_codes(np.where(gaps, -1, codes), LEVELS)),
+        "ordered": lambda: pd.Series(pd.Categorical.from_codes(np.where(gaps, -1, codes), LEVELS, ordered=True)),
+        "ordered numbers": lambda: pd.Series(
+            pd.Categorical.from_codes(np.where(gaps, -1, codes), [10, 9, 8.5, 7], ordered=True)
+        ),
+        "one in order": lambda: pd.Series(
+            pd.Categorical.from_codes(np.where(codes > 1, 0, -1), ["only"], ordered=True)
+        ),
+        "blanks in order": lambda: pd.Series(pd.Categorical.from_codes(codes, [" b", "", "a ", "c"], ordered=True)),
+        "category of names": lambda: pd.Series(
+            [f"name {s % (2 * rows)}" for s in seconds], dtype="category"
+        ).mask(gaps),
+        "category of days": lambda: moments.dt.normalize().astype("category"),
+        "category of numbers": lambda: pd.Series(pd.Categorical.from_codes(codes, [3, 1, 2, 10])),
+        "datetime": lambda: moments.mask(gaps),
+        "zoned": lambda: moments.dt.tz_localize("UTC").dt.tz_convert(draw.choice(ZONES)).mask(gaps),
+        "datetime objects": lambda: moments.dt.tz_localize("UTC").dt.tz_convert(ZONES[0]).astype(object).mask(gaps),
+        "days": lambda: moments.dt.date.astype(object).mask(gaps),
+    }
+    values = made[kind]() if kind else list(made)
+    if not kind:
+        return values
+    hours = moments.dt.hour.to_numpy() / 12
+    return values, hours if kind in ("datetime", "zoned", "datetime objects") else codes
+
+
+KINDS = column(None, 1, random.Random(0))
+
+
+def table(draw, rows):
+    """A random table, its target, and whether that has classes."""
+    kinds = draw.sample(KINDS, draw.randrange(1, 6))
+    columns, score = {}, np.zeros(rows)
+    for kind in kinds:
+        columns[kind.replace(" ", "_")], part = column(kind, rows, draw)
+        score = score + draw.choice([0.0, 1.0, 2.0]) * (part > 1.4)
+    columns["noise"] = pd.Series([round(draw.gauss(0, 1), 1) for _ in range(rows)])
+    score = score + np.array([draw.gauss(0, 0.3) for _ in range(rows)])
+    classes = draw.random() < 0.3
+    y = pd.Series(np.where(score > np.median(score), "yes", "no") if classes else np.round(score, 3), name="y")
+    return pd.DataFrame(columns), y, classes
+
+
+def options(draw):
+    """Random parameters that a cluster takes."""
+    found = {"max_complexity": draw.choice([4, 9])}
+    if draw.random() < 0.5:
+        found |= {"polish": "off", "reg_lambda": draw.choice([0.5, 2.0])}
+    if draw.random() < 0.3:
+        found["sets"] = "on"
+    if draw.random() < 0.3:
+        found["path"] = draw.choice(["nested", "best"])
+    if draw.random() < 0.3:
+        found["max_bins"] = draw.choice([3, 16, 300])
+    return found
+
+
+def cut(frame, draw):
+    """A Dask frame in random partitions, some of them empty."""
+    ends = sorted(draw.randrange(len(frame) + 1) for _ in range(draw.randrange(5)))
+    bounds = [0, *ends, len(frame)]
+    parts = [dask.delayed(frame.iloc[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return dd.from_delayed(parts, meta=frame.iloc[:0], verify_meta=False)
+
+
+def compare(client, seed):
+    """What is wrong with the fit of a random table; nothing if it has the bytes of a local one."""
+    draw = random.Random(seed)
+    X, y, classes = table(draw, draw.choice([30, 120, 400]))
+    parameters = options(draw)
+    gather = "never" if "polish" in parameters and draw.random() < 0.5 else "auto"
+    kind = "RuleClassifier" if classes else "RuleRegressor"
+    whole = cut(X.assign(y=y), draw)
+    if draw.random() < 0.5:
+        # Dask looks at the partitions for their categories.
+        for name in X.columns[X.dtypes == "category"]:
+            whole[name] = whole[name].cat.as_unknown()
+
+    def told(fit):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return fit().to_json()
+            except (ValueError, TypeError) as error:
+                return f"{type(error).__name__}: {error}"
+
+    here = told(lambda: getattr(orthorules, kind)(**parameters).fit(X, y))
+    there = told(
+        lambda: getattr(rules, kind)(client=client, gather=gather, **parameters).fit(whole[list(X.columns)], whole["y"])
+    )
+    if here == there:
+        return None
+    return f"seed {seed}: {kind}({parameters}) of {dict(X.dtypes)}\n  here  {changed(here, there)}\n  there {changed(there, here)}"
+
+
+def changed(text, other):
+    """The first lines of a text that another does not have."""
+    known = set(other.splitlines())
+    return " | ".join([line.strip() for line in text.splitlines() if line not in known][:4])[:300]
+
+
+def cluster(workers):
+    return distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=50
+    )
+
+
+def tables(count, seed):
+    """How many random tables are fitted otherwise than here."""
+    failed = 0
+    with cluster(2) as started, distributed.Client(started) as client:
+        for number in range(seed, seed + count):
+            found = compare(client, number)
+            if found is not None:
+                failed += 1
+                print(found, flush=True)
+    print(f"{count} tables, {failed} differ")
+    return failed
+
+
+def killed(client, seed, everyone):
+    """A fit during which one worker or all are killed: whether its bytes are right, when, and the seconds that it took."""
+    draw = random.Random(seed)
+    random_ = np.random.default_rng(seed)
+    X = pd.DataFrame(np.round(random_.normal(size=(2000, 5)), 1), columns=list("abcde"))
+    y = pd.Series(X["a"] + 2 * (X["b"] > 0.3) + 0.1 * random_.normal(size=len(X)), name="y")
+    fixed = {"max_rules": 6, "polish": "off", "reg_lambda": 1.0}
+    expected = orthorules.RuleRegressor(**fixed).fit(X, y).to_json()
+    whole = cut(X.assign(y=y), draw)
+
+    def fitted():
+        model = rules.RuleRegressor(client=client, gather="never", **fixed).fit(whole[list(X.columns)], whole["y"])
+        return model.to_json() == expected
+
+    # How long it takes without a loss, so that the loss comes before its end.
+    began = time.monotonic()
+    right = fitted()
+    when = draw.uniform(0.05, 0.95) * (time.monotonic() - began)
+    victims = sorted(client.run(os.getpid).items(), key=lambda worker: worker[1])
+    victims = victims if everyone else victims[:1]
+    timer = threading.Timer(when, lambda: [os.kill(pid, signal.SIGKILL) for _, pid in victims])
+    began = time.monotonic()
+    timer.start()
+    right = fitted() and right
+    took = time.monotonic() - began
+    timer.join()
+    # The scheduler hears of it a moment later. A new worker may have the old address.
+    until = time.monotonic() + 30
+    while time.monotonic() < until and any(address in client.nthreads() for address, _ in victims):
+        time.sleep(0.05)
+    return right, when, took
+
+
+def kills(count, seed):
+    """How many fits with killed workers failed."""
+    # A busy machine takes long to start workers, which is not what is tried here.
+    inside._PATIENCE = 300.0
+    failed = 0
+    for workers in (1, 2):
+        with cluster(workers) as started, distributed.Client(started) as client:
+            for number in range(seed + workers - 1, seed + count, 2):
+                everyone = workers == 1 or number % 4 < 2
+                client.wait_for_workers(workers, timeout=300)
+                try:
+                    right, when, took = killed(client, number, everyone)
+                except Exception:
+                    right, when, took = False, float("nan"), float("nan")
+                    traceback.print_exc()
+                failed += not right
+                whom = "all" if everyone else "one"
+                late = ", after the fit" if when > took else ""
+                print(f"{whom} of {workers} killed after {when:.2f} s{late}: {right}, {took:.1f} s in all", flush=True)
+    print(f"{count} kills, {failed} failed")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["tables", "kills"])
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    count = given.count or {"tables": 300, "kills": 30}[given.what]
+    sys.exit(1 if {"tables": tables, "kills": kills}[given.what](count, given.seed) else 0)
+
+
+if __name__ == "__main__":
+    main()
