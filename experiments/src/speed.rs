@@ -154,10 +154,10 @@ pub(crate) fn run(args: &Speed) -> Result<()> {
     }
     let Some((model, seconds, rounds)) = best else { return Ok(()) };
     say_line!("{}", serde_json::to_string(&seconds)?);
-    for size in model.ensembles[0].path.iter().filter(|_| args.risks) {
+    for size in model.lists[0].sizes.iter().filter(|_| args.risks) {
         say_line!("complexity {:3}  risk {:.7}", size.complexity, size.train_risk);
     }
-    for (k, (rule, pair)) in model.ensembles[0].rules.iter().skip(1).zip(rounds.windows(2)).enumerate() {
+    for (k, (rule, pair)) in model.lists[0].rules.iter().skip(1).zip(rounds.windows(2)).enumerate() {
         say_line!("round {:2}  {:8.4} s  {:9} rows  {rule}", k + 2, pair[1] - pair[0], rule.covered);
     }
     Ok(())

@@ -323,7 +323,7 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # 
     # ---- what the model says of itself ----
 
     def _parts(self) -> list[_native.Part]:
-        """The ensembles, each at the chosen size."""
+        """The scores, each at the chosen size."""
         check_is_fitted(self)
         return self._model.parts(self._size)
 

@@ -104,7 +104,7 @@ class LookMixin:
         return frame if several else frame.drop(columns="class")
 
     def _parts(self) -> list[_native.Part]:
-        """The ensembles, each at the chosen size."""
+        """The scores, each at the chosen size."""
         raise NotImplementedError
 
     def _uncertainty(self) -> list[list[tuple[float, float, float]]]:

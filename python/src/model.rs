@@ -4,7 +4,8 @@ use crate::errors::{exception, guarded};
 use crate::parts::Part;
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
-use orthorules::model::{Ensemble, Size, SizeName, Uncertainty, Unfamiliar, write_whole};
+use orthorules::model::{Size, SizeName, Uncertainty, Unfamiliar, write_whole};
+use orthorules::model::report::JointSize;
 use orthorules::recourse::{Given, Goal, Wish};
 use orthorules::{Column, Kind, Link};
 use orthorules_export::Options;
@@ -24,7 +25,7 @@ type Answer<'py> = (Vec<Change<'py>>, Vec<f64>);
 #[pyclass(frozen, module = "orthorules._native")]
 pub(crate) struct Model {
     model: Arc<orthorules::Model>,
-    /// Every size that the model can be used at: for each ensemble the place of its step on the path.
+    /// Every size that the model can be used at: for each list the place of its size.
     sizes: Vec<Vec<usize>>,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct Activations {
     unfamiliar: Option<String>,
 }
 
-/// For each ensemble the place of one size on its path.
+/// For each list the place of one of its sizes.
 fn places(sizes: &[Vec<usize>], size: usize) -> PyResult<&Vec<usize>> {
     sizes.get(size).ok_or_else(|| PyIndexError::new_err(format!("there is no size {size}")))
 }
@@ -48,20 +49,15 @@ fn places(sizes: &[Vec<usize>], size: usize) -> PyResult<&Vec<usize>> {
 /// The steps of one size.
 fn steps<'m>(model: &'m orthorules::Model, sizes: &[Vec<usize>], size: usize) -> PyResult<Vec<&'m Size>> {
     let places = places(sizes, size)?;
-    Ok(model.ensembles.iter().zip(places).map(|(e, &place)| &e.path[place]).collect())
-}
-
-/// The place of a step on the path.
-fn place(ensemble: &Ensemble, step: &Size) -> usize {
-    ensemble.path.iter().position(|s| std::ptr::eq(s, step)).unwrap_or(0)
+    Ok(model.lists.iter().zip(places).map(|(list, &place)| &list.sizes[place]).collect())
 }
 
 impl Model {
     pub(crate) fn new(model: orthorules::Model) -> Self {
-        let sizes = if let [list] = model.lists() {
-            (0..list.path.len()).map(|place| vec![place; model.ensembles.len()]).collect()
+        let sizes = if let [list] = model.lists.as_slice() {
+            (0..list.sizes.len()).map(|place| vec![place]).collect()
         } else {
-            let at = |rules| model.steps(rules).map(|(e, s)| place(e, s)).collect();
+            let at = |rules| model.steps(rules).map(|(list, size)| list.place_of(size)).collect();
             model.sizes().into_iter().map(at).collect()
         };
         Self { model: Arc::new(model), sizes }
@@ -149,7 +145,7 @@ impl Model {
         Ok((py.get_type::<Self>().getattr("from_json")?.unbind(), (self.to_json(),)))
     }
 
-    /// For every size and ensemble, the place of the step on the path.
+    /// For every size and list, its place in the list.
     #[getter]
     fn sizes(&self) -> Vec<Vec<usize>> {
         self.sizes.clone()
@@ -158,7 +154,7 @@ impl Model {
     /// The size used unless another is asked for.
     #[getter]
     fn chosen(&self) -> usize {
-        let chosen: Vec<usize> = self.model.steps(self.model.chosen()).map(|(e, s)| place(e, s)).collect();
+        let chosen: Vec<usize> = self.model.steps(self.model.chosen()).map(|(list, size)| list.place_of(size)).collect();
         self.sizes.iter().position(|s| *s == chosen).unwrap_or(self.sizes.len() - 1)
     }
 
@@ -166,8 +162,8 @@ impl Model {
     fn at(&self, size: usize) -> PyResult<Self> {
         let mut model = (*self.model).clone();
         let places = places(&self.sizes, size)?;
-        for (ensemble, &place) in model.ensembles.iter_mut().zip(places) {
-            ensemble.choose(place);
+        for (list, &place) in model.lists.iter_mut().zip(places) {
+            list.choose(place);
         }
         // What a bootstrap found is about the size that was chosen.
         model.bootstrap = None;
@@ -286,19 +282,18 @@ impl Model {
         self.model.sum_of_weights()
     }
 
-    /// The ensembles, each at one size.
+    /// The scores, each at one size.
     fn parts(&self, size: usize) -> PyResult<Vec<Part>> {
-        let places = places(&self.sizes, size)?;
-        let ensembles = self.model.ensembles.iter().zip(places);
-        Ok(ensembles.map(|(ensemble, &place)| Part::new(&self.model, ensemble, place)).collect())
+        Ok(Part::all(&self.model, places(&self.sizes, size)?))
     }
 
-    /// For every size, its number of rules (for each class, with more than two) and its complexity over all ensembles.
+    /// For every size, its number of rules (for each class, with more than two) and its complexity over all lists.
     #[getter]
     fn extents(&self) -> Vec<(usize, usize)> {
         let extent = |places: &Vec<usize>| {
-            let sizes = || self.model.ensembles.iter().zip(places).map(|(e, &place)| &e.path[place]);
-            (sizes().map(|s| s.rules).max().unwrap_or(0), self.model.complexity_of(sizes()))
+            let sizes = self.model.lists.iter().zip(places).map(|(list, &place)| &list.sizes[place]);
+            let size = JointSize::new(sizes.collect());
+            (size.rules, size.complexity)
         };
         self.sizes.iter().map(extent).collect()
     }
@@ -310,12 +305,12 @@ impl Model {
         path.map(|s| (s.rules, s.complexity, s.cv_risk, s.cv_se)).collect()
     }
 
-    /// What a bootstrap found, for each ensemble and rule of the chosen size: the ends of the interval, and how often.
+    /// What a bootstrap found, for each score and rule of the chosen size: the ends of the interval, and how often.
     #[getter]
     fn uncertainty(&self) -> Vec<Vec<(f64, f64, f64)>> {
-        let ensembles = self.model.bootstrap.iter().flat_map(|bootstrap| &bootstrap.ensembles);
-        let rules = |e: &Uncertainty| e.rules.iter().map(|r| (r.interval.0, r.interval.1, r.frequency)).collect();
-        ensembles.map(rules).collect()
+        let scores = self.model.bootstrap.iter().flat_map(|bootstrap| &bootstrap.scores);
+        let rules = |s: &Uncertainty| s.rules.iter().map(|r| (r.interval.0, r.interval.1, r.frequency)).collect();
+        scores.map(rules).collect()
     }
 
     /// For every size its number of rules, its complexity and its mean loss on the rows of `table`. The table holds the
@@ -440,10 +435,10 @@ impl Activations {
         Ok(array(py, predictions.labels().unwrap_or_default().to_vec()))
     }
 
-    /// The score of every row at one size, ensemble by ensemble.
+    /// The scores of every row at one size, score by score.
     fn scores<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
         let steps = steps(&self.model, &self.sizes, size)?;
-        Ok(steps.iter().enumerate().map(|(e, step)| array(py, self.fired.scores(e, step))).collect())
+        Ok(self.model.scores_of(&steps).iter().map(|score| array(py, self.fired.scores(score))).collect())
     }
 
     /// The offset of every row, where the model has any.
@@ -452,21 +447,26 @@ impl Activations {
         self.model.offset.as_ref().map(|_| array(py, offsets))
     }
 
-    /// For which rows a rule holds.
-    fn fires<'py>(&self, py: Python<'py>, ensemble: usize, rule: usize) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        if self.model.ensembles.get(ensemble).is_none_or(|e| rule >= e.rules.len()) {
-            return Err(PyIndexError::new_err("there is no such rule"));
-        }
-        let fires: Vec<bool> = (0..self.rows).map(|row| self.fired.fires(ensemble, rule, row)).collect();
+    /// For which rows a rule of a score's list holds.
+    fn fires<'py>(&self, py: Python<'py>, score: usize, rule: usize) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let list = self.list_of(score, rule)?;
+        let fires: Vec<bool> = (0..self.rows).map(|row| self.fired.fires(list, rule, row)).collect();
         Ok(fires.into_pyarray(py))
     }
 
     /// What every row has of a rule: 1 where it holds, else 0; the value of a trend.
-    fn amounts<'py>(&self, py: Python<'py>, ensemble: usize, rule: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        if self.model.ensembles.get(ensemble).is_none_or(|e| rule >= e.rules.len()) {
-            return Err(PyIndexError::new_err("there is no such rule"));
-        }
-        let amounts = (0..self.rows).map(|row| self.fired.amount(ensemble, rule, row));
+    fn amounts<'py>(&self, py: Python<'py>, score: usize, rule: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let list = self.list_of(score, rule)?;
+        let amounts = (0..self.rows).map(|row| self.fired.amount(list, rule, row));
         Ok(array(py, amounts.collect()))
+    }
+}
+
+impl Activations {
+    /// The place of the list that makes a score, if it has such a rule.
+    fn list_of(&self, score: usize, rule: usize) -> PyResult<usize> {
+        let list = self.model.lists_of_scores().get(score).copied();
+        let known = list.filter(|&list| rule < self.model.lists[list].rules.len());
+        known.ok_or_else(|| PyIndexError::new_err("there is no such rule"))
     }
 }

@@ -1,10 +1,11 @@
 //! What a model is made of, as values that Python reads by name.
 
 use orthorules::Model;
-use orthorules::model::Ensemble;
+use orthorules::model::{RuleList, SizedScore};
 use pyo3::prelude::*;
+use std::sync::Arc;
 
-/// One size of an ensemble.
+/// One size of a part.
 #[pyclass(frozen, get_all, module = "orthorules._native")]
 pub(crate) struct Size {
     /// Number of rules.
@@ -44,14 +45,16 @@ pub(crate) struct Rule {
     proven: bool,
 }
 
-impl From<&orthorules::model::Size> for Size {
-    fn from(size: &orthorules::model::Size) -> Self {
+impl Size {
+    /// Of the score at this place among those that the list makes.
+    fn new(size: &orthorules::model::Size, score: usize) -> Self {
+        let own = &size.scores[score];
         Self {
             rules: size.rules,
             complexity: size.complexity,
             members: size.members().collect(),
-            intercept: size.intercept,
-            weights: size.weights.clone(),
+            intercept: own.intercept,
+            weights: own.weights.clone(),
             train_risk: size.train_risk,
         }
     }
@@ -82,45 +85,57 @@ impl Rule {
 /// Rules and, for every size, their weights: one score.
 #[pyclass(frozen, module = "orthorules._native")]
 pub(crate) struct Part {
-    ensemble: Ensemble,
-    /// The rules in words.
-    told: Vec<String>,
+    model: Arc<Model>,
+    label: Option<String>,
+    /// The place of the list that makes the score, and that of the score among those that the list makes.
+    list: usize,
+    score: usize,
     /// The place of the size that is shown.
     place: usize,
 }
 
 impl Part {
-    pub(crate) fn new(model: &Model, ensemble: &Ensemble, place: usize) -> Self {
-        let told = ensemble.rules.iter().map(|rule| model.told(rule).to_string()).collect();
-        Self { ensemble: ensemble.clone(), told, place }
+    /// The parts of a size, which has these places in the lists.
+    pub(crate) fn all(model: &Arc<Model>, places: &[usize]) -> Vec<Self> {
+        let steps: Vec<_> = model.lists.iter().zip(places).map(|(list, &place)| &list.sizes[place]).collect();
+        let scores = model.scores_of(&steps);
+        let part = |(k, score): (usize, &SizedScore)| {
+            let first = scores.iter().position(|other| other.list == score.list).unwrap_or(0);
+            let label = score.class.map(str::to_owned);
+            Self { model: Arc::clone(model), label, list: score.list, score: k - first, place: places[score.list] }
+        };
+        scores.iter().enumerate().map(part).collect()
+    }
+
+    fn list(&self) -> &RuleList {
+        &self.model.lists[self.list]
     }
 }
 
 #[pymethods]
 impl Part {
-    /// The class against the rest, with more than two.
+    /// The class whose score this is, with more than two.
     #[getter]
     fn label(&self) -> Option<&str> {
-        self.ensemble.class.as_deref()
+        self.label.as_deref()
     }
 
     /// All rules, in the order in which they were found.
     #[getter]
     fn rules(&self) -> Vec<Rule> {
-        self.ensemble.rules.iter().zip(&self.told).map(|(rule, told)| Rule::new(rule, told)).collect()
+        self.list().rules.iter().map(|rule| Rule::new(rule, &self.model.told(rule).to_string())).collect()
     }
 
     /// How many rules and trends the size has, in words.
     #[getter]
     fn counted(&self) -> String {
-        let members = self.ensemble.path[self.place].members();
-        orthorules::model::counted(members.map(|k| &self.ensemble.rules[k]))
+        orthorules::model::counted(self.list().members(&self.list().sizes[self.place]))
     }
 
     /// Every size, from the constant on.
     #[getter]
     fn path(&self) -> Vec<Size> {
-        self.ensemble.path.iter().map(Size::from).collect()
+        self.list().sizes.iter().map(|size| Size::new(size, self.score)).collect()
     }
 
     /// Where on the path the size is that was asked for.
@@ -132,6 +147,6 @@ impl Part {
     /// The size that was asked for.
     #[getter]
     fn size(&self) -> Size {
-        Size::from(&self.ensemble.path[self.place])
+        Size::new(&self.list().sizes[self.place], self.score)
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::args::Order;
 use crate::number::{share, signed};
-use crate::text::{Cell, DIM, Grid, broken, certificate, ordered, width};
+use crate::text::{Cell, DIM, Grid, broken, certificate, listed, width};
 use orthorules::Model;
-use orthorules::model::{RuleText, Size, SizeName};
+use orthorules::model::{RuleList, RuleText, Size};
 use unicode_width::UnicodeWidthStr;
 
 /// At least so much of a line is left to the rules.
@@ -12,13 +12,12 @@ const FOR_RULES: usize = 34;
 /// A longer name of a class is cut.
 const LONGEST_NAME: usize = 14;
 
-/// The rules of a size. Where a screen is too narrow for all classes there are several tables, one below the other.
-pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
-    let steps: Vec<&Size> = model.steps(size).map(|(_, step)| step).collect();
-    let list = &model.ensembles[0];
-    let sizes: Vec<f64> = (0..steps[0].rules).map(|k| steps.iter().map(|step| step.weights[k].abs()).sum()).collect();
-    let places = ordered(model, list, steps[0], &sizes, order);
-    let members: Vec<usize> = steps[0].members().collect();
+/// The rules of a size of a list. Where a screen is too narrow for all classes there are several tables, one below the other.
+pub(crate) fn rules(model: &Model, list: &RuleList, size: &Size, order: Order) -> String {
+    let weights = |k: usize| size.scores.iter().map(move |score| score.weights[k]);
+    let sums: Vec<f64> = (0..size.rules).map(|k| weights(k).map(f64::abs).sum()).collect();
+    let places = listed(model, (&list.rules, size), &sums, order);
+    let members: Vec<usize> = size.members().collect();
     let known = list.rules.iter().any(|rule| rule.covered > 0);
     // As in a list of one score: told only where exact search has proven something.
     let certified = list.rules.iter().any(|rule| rule.proven);
@@ -32,12 +31,12 @@ pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
             let gap = rule.gap().filter(|_| certified);
             let proof = gap.map(|gap| Cell::left(certificate(rule.proven, gap)).styled(DIM));
             Line {
-                weights: steps.iter().map(|step| step.weights[place]).collect(),
+                weights: weights(place).collect(),
                 rule: Some(model.told(rule)),
                 after: covered.into_iter().chain(part).chain(proof).collect(),
             }
         })
-        .chain([Line { weights: steps.iter().map(|step| step.intercept).collect(), rule: None, after: Vec::new() }])
+        .chain([Line { weights: size.scores.iter().map(|score| score.intercept).collect(), rule: None, after: Vec::new() }])
         .collect();
     table(model, &lines, known.then_some("rows"))
 }

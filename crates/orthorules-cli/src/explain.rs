@@ -185,7 +185,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
 
 /// The values of row `i` of `table` in the columns that rules of this size use.
 fn values(model: &Model, table: &Table, size: SizeName, i: usize) -> Map<String, Value> {
-    let used = model.steps(size).flat_map(|(ensemble, step)| step.members().map(|k| &ensemble.rules[k]));
+    let used = model.steps(size).flat_map(|(list, step)| list.members(step));
     let names = used.flat_map(Rule::columns);
     let value = |name: &str| match table.column(name).map(|c| &c.values)? {
         Values::Numeric(numbers) => Some(json!(numbers[i])),

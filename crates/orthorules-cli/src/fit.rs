@@ -169,8 +169,8 @@ impl Learnable {
             return None;
         }
         let mut chosen = model.clone();
-        for ensemble in &mut chosen.ensembles {
-            ensemble.path = vec![ensemble.chosen().clone()];
+        for list in &mut chosen.lists {
+            list.sizes = vec![list.chosen().clone()];
         }
         // The fit is done: a file that has gone since is no reason to lose it.
         self.evaluate(&chosen).ok()?.pop()
@@ -239,8 +239,8 @@ impl Fitted {
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
         let read = if matches!(problem, Learnable::Coded(_)) { read - spent.bin } else { read };
-        let mut path = match model.lists() {
-            [_] => entries(&model.ensembles, &searches),
+        let mut path = match model.lists.as_slice() {
+            [list] => entries(list, &searches),
             _ => problem.evaluate(&model)?.into_iter().map(Entry::from).collect(),
         };
         let quality = quality::told(&model, params, || problem.evaluate_chosen(&model));

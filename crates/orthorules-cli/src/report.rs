@@ -44,12 +44,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Output, Failure> {
     Ok(Output::Text(format!("The report is in {file} ({size} kB): open it in a browser.\n")))
 }
 
-/// The places of a size on the paths of the ensembles.
+/// The places of a size in the lists.
 fn places(model: &Model, size: SizeName) -> Vec<usize> {
-    let place = |(ensemble, step): (&orthorules::model::Ensemble, &orthorules::model::Size)| {
-        ensemble.path.iter().position(|s| std::ptr::eq(s, step)).unwrap_or(0)
-    };
-    model.steps(size).map(place).collect()
+    model.steps(size).map(|(list, step)| list.place_of(step)).collect()
 }
 
 /// What the page keeps of the table in a file, read a batch at a time.

@@ -7,10 +7,10 @@ use crate::input::{self, Failure};
 use crate::line::RuleLine;
 use crate::text;
 use orthorules::model::Bootstrap;
-use orthorules::model::{Ensemble, Size, SizeName};
+use orthorules::model::{RuleList, Size, SizeName};
 use orthorules::params::Multiclass;
 use orthorules::rule::Condition;
-use orthorules::{Loss, Model, Task};
+use orthorules::{Loss, Model, Rule, Task};
 use serde::Serialize;
 
 /// `show --json`.
@@ -55,25 +55,18 @@ struct Line<'m> {
 }
 
 impl<'m> Listing<'m> {
-    fn new((ensemble, step): (&'m Ensemble, &'m Size)) -> Self {
-        let rules = lines(ensemble, &[step]);
-        Self { class: ensemble.class.as_deref(), intercept: Some(step.intercept), intercepts: Vec::new(), rules }
+    fn new((list, step): (&'m RuleList, &'m Size)) -> Self {
+        let line = |(place, rule): (usize, &'m Rule)| {
+            let weights: Vec<f64> = step.scores.iter().map(|score| score.weights[place]).collect();
+            Line { rule: RuleLine::new(rule, &weights), conditions: &rule.conditions }
+        };
+        let rules = list.members(step).enumerate().map(line).collect();
+        let (intercept, intercepts) = match step.scores.as_slice() {
+            [only] => (Some(only.intercept), Vec::new()),
+            several => (None, several.iter().map(|score| score.intercept).collect()),
+        };
+        Self { class: list.class.as_deref(), intercept, intercepts, rules }
     }
-
-    /// The only list, of rules that classes share: one step for each of them.
-    fn shared(ensemble: &'m Ensemble, steps: &[&'m Size]) -> Self {
-        let intercepts = steps.iter().map(|step| step.intercept).collect();
-        Self { class: None, intercept: None, intercepts, rules: lines(ensemble, steps) }
-    }
-}
-
-/// The rules of a list, each with the weights of these steps.
-fn lines<'m>(ensemble: &'m Ensemble, steps: &[&'m Size]) -> Vec<Line<'m>> {
-    let line = |(place, k): (usize, usize)| {
-        let (rule, weights) = (&ensemble.rules[k], steps.iter().map(|step| step.weights[place]).collect::<Vec<f64>>());
-        Line { rule: RuleLine::new(rule, &weights), conditions: &rule.conditions }
-    };
-    steps[0].members().enumerate().map(line).collect()
 }
 
 /// Runs the command.
@@ -88,12 +81,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Output, Failure> {
 }
 
 fn document(model: &Model, size: SizeName) -> Document<'_> {
-    let mut listings: Vec<Listing> = if model.is_shared() {
-        let steps: Vec<&Size> = model.steps(size).map(|(_, step)| step).collect();
-        vec![Listing::shared(&model.ensembles[0], &steps)]
-    } else {
-        model.steps(size).map(Listing::new).collect()
-    };
+    let mut listings: Vec<Listing> = model.steps(size).map(Listing::new).collect();
     let single = if listings.len() == 1 { listings.pop() } else { None };
     Document {
         task: model.task,

@@ -4,7 +4,7 @@ use crate::args::Order;
 use crate::class_table;
 use crate::number::{aligned, percent, share, signed};
 use anstyle::{AnsiColor, Style};
-use orthorules::model::{Ensemble, RuleText, Size, SizeName, counted};
+use orthorules::model::{RuleList, RuleText, Size, SizeName, counted};
 use orthorules::{Model, Rule, decimal};
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -149,42 +149,41 @@ pub(crate) fn meaning(model: &Model) -> String {
     clean(&model.meaning())
 }
 
-/// The rules of one size, a list for each ensemble. Coverage also in per cent where the number of training rows
+/// The rules of one size, list by list. Coverage also in per cent where the number of training rows
 /// is known.
 pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
     let mut text = String::new();
-    if model.is_shared() {
-        let (rules, complexity) = (model.counted(size), model.complexity(size));
-        let heading = format!("{rules}, complexity {complexity}, with a weight for each class");
-        return format!("{}\n\n{}", styled(BOLD, &heading), class_table::rules(model, size, order));
-    }
-    for (i, (ensemble, step)) in model.steps(size).enumerate() {
-        let rules = counted(step.members().map(|k| &ensemble.rules[k]));
-        let size = format!("{rules}, complexity {}", step.complexity);
-        let class = ensemble.class.as_ref().map_or(String::new(), |c| clean(&format!("{} = {c}: ", model.target)));
+    for (i, (list, step)) in model.steps(size).enumerate() {
+        let several = step.scores.len() > 1;
+        let size = format!("{}, complexity {}", counted(list.members(step)), step.complexity);
+        let size = if several { format!("{size}, with a weight for each class") } else { size };
+        let class = list.class.as_ref().map_or(String::new(), |c| clean(&format!("{} = {c}: ", model.target)));
         let gap = if i > 0 { "\n" } else { "" };
         let _ = writeln!(text, "{gap}{}\n", styled(BOLD, &format!("{class}{size}")));
-        let _ = write!(text, "{}", rule_list(model, ensemble, step, order));
+        if several {
+            text.push_str(&class_table::rules(model, list, step, order));
+        } else {
+            let _ = write!(text, "{}", rule_list(model, list, step, order));
+        }
     }
     text
 }
 
-/// The places of the rules of a size, in the order in which they are listed. The importance of a rule is
-/// |weight| 2p(1−p) with p the share of the training rows that it covers: how far what it adds to a row is from the
+/// The places of the rules of a size in the order in which they are listed, where their weights have these `sizes`. The
+/// importance of a rule is |weight| 2p(1−p) with p the share of the training rows that it covers: how far what it adds to a row is from the
 /// mean of that, on average. A rule and its complement are equally important. For a trend this is what it would be if the
 /// numbers were spread evenly between its ends.
-pub(crate) fn listed(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> Vec<usize> {
-    let sizes: Vec<f64> = step.weights.iter().map(|weight| weight.abs()).collect();
-    ordered(model, ensemble, step, &sizes, order)
-}
-
-/// The same where the weights of the rules have these sizes.
-pub(crate) fn ordered(model: &Model, ensemble: &Ensemble, step: &Size, sizes: &[f64], order: Order) -> Vec<usize> {
+pub(crate) fn listed(
+    model: &Model,
+    (rules, step): (&[Rule], &Size),
+    sizes: &[f64],
+    order: Order,
+) -> Vec<usize> {
     let mut places: Vec<usize> = (0..step.rules).collect();
     if let (Order::Importance, Some(rows)) = (order, model.rows.filter(|&rows| rows > 0)) {
         let share = |rule: &Rule| (rule.covered as f64 / rows as f64).min(1.0);
         let importance = |(k, size): (usize, &f64)| {
-            let rule = &ensemble.rules[k];
+            let rule = &rules[k];
             let share = share(rule);
             match &rule.trend {
                 // As if the numbers were spread evenly between its ends.
@@ -199,20 +198,26 @@ pub(crate) fn ordered(model: &Model, ensemble: &Ensemble, step: &Size, sizes: &[
     places
 }
 
-fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> Grid {
-    let values: Vec<f64> = step.weights.iter().copied().chain([step.intercept]).collect();
+/// The sizes of weights.
+fn magnitudes(weights: &[f64]) -> Vec<f64> {
+    weights.iter().map(|weight| weight.abs()).collect()
+}
+
+fn rule_list(model: &Model, list: &RuleList, step: &Size, order: Order) -> Grid {
+    let own = &step.scores[0];
+    let values: Vec<f64> = own.weights.iter().copied().chain([own.intercept]).collect();
     let weights = signed(&values, 3);
     let factors = aligned(&values.iter().map(|w| w.exp()).collect::<Vec<_>>(), 3);
     let head = |text| Cell::right(text).styled(DIM);
     let multiplies = model.task.is_multiplied();
     // Rules of a model written by hand may not know their coverage.
-    let known = ensemble.rules.iter().any(|rule| rule.covered > 0);
+    let known = list.rules.iter().any(|rule| rule.covered > 0);
     // Every search bounds what it missed; the text tells only where exact search has proven something.
-    let certified = ensemble.rules.iter().any(|rule| rule.proven);
+    let certified = list.rules.iter().any(|rule| rule.proven);
     let rows = model.rows.filter(|_| known);
     let factor = |line: usize| multiplies.then(|| Cell::right(format!("×{}", factors[line])));
     let before = |line: usize| [Cell::signed(&weights[line])].into_iter().chain(factor(line)).collect::<Vec<_>>();
-    let terms: Vec<&Rule> = ensemble.terms(step).map(|(rule, _)| rule).collect();
+    let terms: Vec<&Rule> = list.members(step).collect();
     let after = |rule: &Rule| {
         let covered = known.then(|| Cell::right(rule.covered.to_string()));
         let part = rows.map(|n| Cell::right(share(rule.covered, n as usize)).styled(DIM));
@@ -230,7 +235,7 @@ fn rule_list(model: &Model, ensemble: &Ensemble, step: &Size, order: Order) -> G
     let room = width().saturating_sub(beside.width() + 2).max(20);
     let mut grid = Grid::default();
     grid.line(heads().chain([Cell::left("")]).chain(rows_head()));
-    for line in listed(model, ensemble, step, order) {
+    for line in listed(model, (&list.rules, step), &magnitudes(&own.weights), order) {
         let rule = terms[line];
         let mut lines = broken(&model.told(rule), room).into_iter();
         let first = Cell::left(lines.next().unwrap_or_default());
@@ -277,18 +282,20 @@ pub(crate) fn uncertainty(model: &Model, size: SizeName, order: Order) -> String
     let mut grid = Grid::default();
     let heads = [Cell::right("weight"), Cell::right("95% from"), Cell::right("to"), Cell::right("found")];
     grid.line(heads.into_iter().map(|cell| cell.styled(DIM)));
-    for ((ensemble, step), found) in model.steps(size).zip(&bootstrap.ensembles) {
-        let class = ensemble.class.as_ref().map_or(String::new(), |c| format!("{c}: "));
+    for (score, found) in model.scores(size).iter().zip(&bootstrap.scores) {
+        let class = score.class.map_or(String::new(), |c| format!("{c}: "));
+        let (step, own) = (score.size, score.weights);
         let ends = found.rules.iter().map(|r| r.interval).chain([found.intercept]);
         let ends: Vec<f64> = ends.flat_map(|(low, high)| [low, high]).collect();
-        let all: Vec<f64> = step.weights.iter().copied().chain([step.intercept]).chain(ends).collect();
+        let all: Vec<f64> = own.weights.iter().copied().chain([own.intercept]).chain(ends).collect();
         let texts = signed(&all, 3);
         let (weights, ends) = texts.split_at(step.rules + 1);
-        let names = step.members().map(|k| format!("{class}{}", model.told(&ensemble.rules[k])));
+        let names = score.terms().map(|(rule, _)| format!("{class}{}", model.told(rule)));
         let frequencies = found.rules.iter().map(|r| percent(r.frequency)).chain([String::new()]);
         let names = names.chain([format!("{class}always (intercept)")]);
         let named: Vec<(String, String)> = names.zip(frequencies).collect();
-        for i in listed(model, ensemble, step, order).into_iter().chain([step.rules]) {
+        let order = listed(model, (score.rules, step), &magnitudes(&own.weights), order);
+        for i in order.into_iter().chain([step.rules]) {
             let (name, frequency) = &named[i];
             let interval = [Cell::right(&ends[2 * i]), Cell::right(&ends[2 * i + 1])];
             let line = [Cell::signed(&weights[i])].into_iter().chain(interval);

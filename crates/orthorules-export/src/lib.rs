@@ -39,7 +39,7 @@ pub use options::{Dialect, Form, Options, Target};
 use orthorules_model::{Model, Result, Size};
 use plan::Plan;
 
-/// `model`, with one step for each ensemble, as `options` say. Text is UTF-8.
+/// `model`, with one size of each list, as `options` say. Text is UTF-8.
 pub fn export(model: &Model, steps: &[&Size], options: &Options) -> Result<Vec<u8>> {
     let plan = Plan::new(model, steps)?;
     match options.target {

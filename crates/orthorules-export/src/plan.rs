@@ -105,17 +105,15 @@ pub(crate) struct Plan<'m> {
 }
 
 impl<'m> Plan<'m> {
-    /// `model` with one step for each ensemble.
+    /// `model` with one size of each list.
     pub(crate) fn new(model: &'m Model, steps: &[&'m Size]) -> Result<Self> {
         model.check()?;
-        if steps.len() != model.ensembles.len() || (steps.len() == 1 && model.classes.len() == 1) {
-            let (steps, classes) = (steps.len(), model.classes.len());
-            return Err(Error::Model(format!("{steps} scores do not fit {classes} classes")));
+        let scores = model.scores_of(steps);
+        if steps.len() != model.lists.len() || (scores.len() == 1 && model.classes.len() == 1) {
+            let (scores, classes) = (scores.len(), model.classes.len());
+            return Err(Error::Model(format!("{scores} scores do not fit {classes} classes")));
         }
-        let used = || {
-            let ensembles = model.ensembles.iter().zip(steps);
-            ensembles.flat_map(|(ensemble, step)| step.members().flat_map(|k| ensemble.rules[k].columns()))
-        };
+        let used = || model.lists.iter().zip(steps).flat_map(|(list, step)| list.members(step)).flat_map(|r| r.columns());
         let mut columns: Vec<Column> = model
             .columns
             .iter()
@@ -140,11 +138,11 @@ impl<'m> Plan<'m> {
             },
             exposure,
             offset,
-            complexity: model.complexity_of(steps.iter().copied()),
+            complexity: steps.iter().map(|step| step.complexity).sum(),
         };
-        for (ensemble, step) in model.ensembles.iter().zip(steps) {
-            let mut score = Score { class: ensemble.class.as_deref(), intercept: step.intercept, terms: Vec::new() };
-            for (rule, weight) in ensemble.terms(step) {
+        for own in scores {
+            let mut score = Score { class: own.class, intercept: own.weights.intercept, terms: Vec::new() };
+            for (rule, weight) in own.terms() {
                 let text = rule.to_string();
                 let rule = if let Some(trend) = &rule.trend {
                     plan.trend(text, trend)?

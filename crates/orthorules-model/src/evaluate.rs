@@ -72,7 +72,7 @@ impl Model {
     }
 
     fn evaluate_truth(&self, truth: &Truth, activations: &Activations) -> Vec<Evaluation> {
-        let evaluate = |size: JointSize| truth.evaluate(self, activations, size.rules, &size.steps);
+        let evaluate = |size: JointSize| truth.evaluate(self, activations, &size);
         report::sizes(self).into_iter().map(evaluate).collect()
     }
 }
@@ -125,12 +125,12 @@ impl Truth {
         Self { y, class, weight, exposure, offset: problem.offset.clone() }
     }
 
-    /// The loss of every row with one step for each ensemble, beside its own offset; the largest number in place of an overflow.
+    /// The loss of every row with one size of each list, beside its own offset; the largest number in place of an overflow.
     pub fn losses(&self, model: &Model, activations: &Activations, steps: &[&Size]) -> Vec<f64> {
-        if let [step] = steps
+        if let [score] = model.scores_of(steps).as_slice()
             && (!model.task.is_classification() || model.link == Link::Canonical)
         {
-            let mut scores = activations.sums(0, step);
+            let mut scores = activations.sums(score);
             if let Some(offset) = &self.offset {
                 scores.iter_mut().zip(offset).for_each(|(score, offset)| *score += offset);
             }
@@ -162,8 +162,9 @@ impl Truth {
         (scale, self.mean(|r| (term(r) / scale).powi(2)))
     }
 
-    /// The quality of one step for each ensemble.
-    fn evaluate(&self, model: &Model, activations: &Activations, rules: usize, steps: &[&Size]) -> Evaluation {
+    /// The quality of one size of each list.
+    fn evaluate(&self, model: &Model, activations: &Activations, size: &JointSize) -> Evaluation {
+        let steps = &size.steps;
         let losses = self.losses(model, activations, steps);
         let risk = self.mean(|r| losses[r]);
         let metrics = match activations.predictions_of(model, steps) {
@@ -180,14 +181,14 @@ impl Truth {
                 let error = self.mean(|r| f64::from(labels[r] != self.class[r]));
                 let mut metrics = vec![("error", error), ("accuracy", 1.0 - error)];
                 if model.classes.len() == 2 {
-                    let scores = activations.scores(0, steps[0]);
+                    let scores = activations.scores(&model.scores_of(steps)[0]);
                     metrics.push(("auc", auc(&scores, &self.class, &self.weight)));
                     metrics.push(("brier", self.mean(|r| (probabilities[r * 2 + 1] - self.y[r]).powi(2))));
                 }
                 metrics
             }
         };
-        Evaluation { rules, complexity: model.complexity_of(steps.iter().copied()), risk, metrics }
+        Evaluation { rules: size.rules, complexity: size.complexity, risk, metrics }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;
-use crate::model::{Ensemble, Model, Size, SizeName};
+use crate::model::{Model, SizeName, SizedScore};
 
 /// What one rule adds to the score of one row.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +10,7 @@ use crate::model::{Ensemble, Model, Size, SizeName};
 pub struct Contribution<'m> {
     /// The rule.
     pub rule: &'m Rule,
-    /// Its index in the ensemble.
+    /// Its index in its list.
     pub index: usize,
     /// Whether the row satisfies it.
     pub fires: bool,
@@ -48,30 +48,30 @@ impl Contribution<'_> {
 }
 
 impl Model {
-    /// Which rules of a size fire for `row` (counted from 0), and what each adds: one entry for each ensemble.
+    /// Which rules of a size fire for `row` (counted from 0), and what each adds: one entry for each score.
     pub fn explain<'m>(
         &'m self,
         activations: &Activations,
         size: impl Into<SizeName>,
         row: usize,
     ) -> Vec<Explanation<'m>> {
-        let explain = |(e, (ensemble, step)): (usize, (&'m Ensemble, &'m Size))| {
-            let contributions: Vec<Contribution> = step
+        let explain = |SizedScore { class, list, rules, size, weights }: SizedScore<'m>| {
+            let contributions: Vec<Contribution> = size
                 .members()
-                .zip(&step.weights)
+                .zip(&weights.weights)
                 .map(|(k, &weight)| Contribution {
-                    rule: &ensemble.rules[k],
+                    rule: &rules[k],
                     index: k,
-                    fires: activations.fires(e, k, row),
+                    fires: activations.fires(list, k, row),
                     weight,
-                    amount: activations.amount(e, k, row),
+                    amount: activations.amount(list, k, row),
                 })
                 .collect();
-            let score = contributions.iter().filter(|c| c.fires).fold(step.intercept, |sum, c| sum + c.adds());
+            let score = contributions.iter().filter(|c| c.fires).fold(weights.intercept, |sum, c| sum + c.adds());
             let offset = activations.offset(row);
             let score = offset.map_or(score, |offset| score + offset);
-            Explanation { class: ensemble.class.as_deref(), intercept: step.intercept, contributions, offset, score }
+            Explanation { class, intercept: weights.intercept, contributions, offset, score }
         };
-        self.steps(size).enumerate().map(explain).collect()
+        self.scores(size).into_iter().map(explain).collect()
     }
 }

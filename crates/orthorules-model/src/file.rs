@@ -1,6 +1,6 @@
 //! The model's versioned JSON file.
 
-use super::{Ensemble, Model, Size};
+use super::{Model, RuleList, Size};
 use crate::base::atomic_file::write_whole;
 use crate::base::error::{Error, Result};
 use crate::data::loss::{Link, Loss};
@@ -8,10 +8,10 @@ use crate::data::problem::Task;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::model::Multiclass;
+use crate::model::layout::{self, ClassList, OneScoreSize, SharedSize};
 use crate::model::reading::Reading;
 use crate::model::report::{Bootstrap, CrossValidation};
 use crate::model::rule::Rule;
-use crate::model::shared::{self, SharedSize};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -63,7 +63,7 @@ struct Document<S> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chosen_complexity: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    one_vs_rest: Option<Vec<Ensemble>>,
+    one_vs_rest: Option<Vec<ClassList>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cv: Option<CrossValidation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,25 +81,26 @@ struct Header {
 impl Model {
     /// The model as one JSON document.
     pub fn to_json(&self) -> String {
-        let flat = |list: &Ensemble| (Some(list.rules.clone()), Some(list.chosen), list.chosen_complexity);
-        match self.ensembles.as_slice() {
-            [single] if single.class.is_none() => {
-                let (rules, chosen, chosen_complexity) = flat(single);
-                written(&Document {
-                    rules,
-                    path: Some(single.path.clone()),
-                    chosen,
-                    chosen_complexity,
-                    ..self.document()
-                })
+        match self.lists.as_slice() {
+            [shared] if self.is_shared() => {
+                written(&Document { multiclass: Some(Multiclass::Shared), ..self.flat::<SharedSize>(shared) })
             }
-            [first, ..] if self.is_shared() => {
-                let (rules, chosen, chosen_complexity) = flat(first);
-                let path = Some(shared::sizes(&self.ensembles));
-                let multiclass = Some(Multiclass::Shared);
-                written(&Document { multiclass, rules, path, chosen, chosen_complexity, ..self.document() })
+            [single] if single.class.is_none() => written(&self.flat::<OneScoreSize>(single)),
+            several => {
+                let lists = several.iter().map(ClassList::from).collect();
+                written(&Document { one_vs_rest: Some(lists), ..self.document::<OneScoreSize>() })
             }
-            several => written(&Document { one_vs_rest: Some(several.to_vec()), ..self.document::<Size>() }),
+        }
+    }
+
+    /// The document of a model with a single list.
+    fn flat<'m, S: From<&'m Size>>(&self, list: &'m RuleList) -> Document<S> {
+        Document {
+            rules: Some(list.rules.clone()),
+            path: Some(list.sizes.iter().map(S::from).collect()),
+            chosen: Some(list.chosen),
+            chosen_complexity: list.chosen_complexity,
+            ..self.document()
         }
     }
 
@@ -157,9 +158,9 @@ impl Model {
             return Err(Error::Model(format!("the file says version 1, but {what} needs version {VERSION}")));
         }
         model.check_rules()?;
-        for ensemble in &mut model.ensembles {
-            let complexities: Vec<usize> = ensemble.path.iter().map(|step| ensemble.complexity_of(step)).collect();
-            ensemble.path.iter_mut().zip(complexities).for_each(|(step, complexity)| step.complexity = complexity);
+        for list in &mut model.lists {
+            let complexities: Vec<usize> = list.sizes.iter().map(|size| list.complexity_of(size)).collect();
+            list.sizes.iter_mut().zip(complexities).for_each(|(size, complexity)| size.complexity = complexity);
         }
         model.turn_hinges();
         model.mark_flags();
@@ -168,17 +169,19 @@ impl Model {
     }
 
     /// The model of a document with one list of rules for one score, or one for each class.
-    fn of_lists(mut document: Document<Size>) -> Result<Self> {
+    fn of_lists(mut document: Document<OneScoreSize>) -> Result<Self> {
         let parts = (document.rules.take(), document.path.take(), document.chosen, document.one_vs_rest.take());
-        let ensembles = match parts {
+        let lists = match parts {
             (Some(rules), Some(path), Some(chosen), None) => {
-                let chosen_complexity = document.chosen_complexity;
-                vec![Ensemble { class: None, rules, path, chosen, chosen_complexity }]
+                let sizes = path.into_iter().map(Into::into).collect();
+                vec![RuleList { class: None, rules, sizes, chosen, chosen_complexity: document.chosen_complexity }]
             }
-            (None, None, None, Some(several)) if document.chosen_complexity.is_none() => several,
+            (None, None, None, Some(several)) if document.chosen_complexity.is_none() => {
+                several.into_iter().map(Into::into).collect()
+            }
             _ => return Err(Error::Model("needs either rules, path and chosen, or one_vs_rest".into())),
         };
-        Ok(Self::of_document(document, ensembles))
+        Ok(Self::of_document(document, lists))
     }
 
     /// The model of a document with one list of rules for several classes.
@@ -190,12 +193,14 @@ impl Model {
         if document.link != Link::Canonical {
             return Err(Error::Model("multiclass shared has no other link".into()));
         }
-        let chosen = (chosen, document.chosen_complexity);
-        let ensembles = shared::ensembles(&document.classes, &rules, &path, chosen)?;
-        Ok(Self { link: Link::Softmax, ..Self::of_document(document, ensembles) })
+        let classes = document.classes.len();
+        let sizes = path.into_iter().map(|size| size.of_classes(classes)).collect::<Result<_>>()?;
+        let list = RuleList { class: None, rules, sizes, chosen, chosen_complexity: document.chosen_complexity };
+        layout::check_shared(&list, classes)?;
+        Ok(Self { link: Link::Softmax, ..Self::of_document(document, vec![list]) })
     }
 
-    fn of_document<S>(document: Document<S>, ensembles: Vec<Ensemble>) -> Self {
+    fn of_document<S>(document: Document<S>, lists: Vec<RuleList>) -> Self {
         Self {
             task: document.task,
             loss: document.loss,
@@ -209,7 +214,7 @@ impl Model {
             offset: document.offset,
             reading: document.reading,
             columns: document.columns,
-            ensembles,
+            lists,
             cv: document.cv,
             bootstrap: document.bootstrap,
         }
@@ -218,9 +223,8 @@ impl Model {
     /// What of the model, in words, no file of version 1 can say.
     fn newer_part(&self) -> Option<&'static str> {
         let gamma = (self.task == Task::Gamma).then_some("the task gamma");
-        let rules = || self.ensembles.iter().flat_map(|e| &e.rules);
-        let has_sets = rules().flat_map(|rule| &rule.conditions).any(|condition| condition.op.has_set());
-        let has_trends = rules().any(|rule| rule.trend.is_some());
+        let has_sets = self.all_rules().flat_map(|rule| &rule.conditions).any(|condition| condition.op.has_set());
+        let has_trends = self.all_rules().any(|rule| rule.trend.is_some());
         gamma
             .or(self.is_shared().then_some("one list of rules for several classes"))
             .or(has_sets.then_some("a condition on a set of levels"))
@@ -233,7 +237,7 @@ impl Model {
     fn mark_flags(&mut self) {
         let flags: std::collections::HashSet<&str> =
             self.columns.iter().filter(|column| column.flag).map(|column| column.name.as_str()).collect();
-        let rules = self.ensembles.iter_mut().flat_map(|ensemble| &mut ensemble.rules);
+        let rules = self.lists.iter_mut().flat_map(|list| &mut list.rules);
         for condition in rules.flat_map(|rule| &mut rule.conditions) {
             condition.of_flag = flags.contains(condition.column.as_str());
         }
@@ -395,8 +399,8 @@ mod tests {
             Model::from_json(&text)
         };
         let model = read([0, 1], 2).unwrap();
-        assert_eq!(model.ensembles[0].chosen().weights, [1.0]);
-        assert_eq!(model.steps(model.chosen()).next().unwrap().1.weights, [1.0]);
+        assert_eq!(model.lists[0].chosen().scores[0].weights, [1.0]);
+        assert_eq!(model.scores(model.chosen())[0].weights.weights, [1.0]);
         assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
         for (sizes, chosen, wanted) in [
             ([1, 0], 3, "but the path is not in the order of complexity"),
@@ -449,11 +453,11 @@ mod tests {
         good.save(&path).unwrap();
         let written = std::fs::read(&path).unwrap();
         let spoil: [fn(&mut Model); 6] = [
-            |m| m.ensembles[0].path[0].weights[0] = f64::INFINITY,
-            |m| m.ensembles[0].path[0].intercept = f64::NAN,
-            |m| m.ensembles[0].path[0].train_risk = f64::NAN,
-            |m| m.ensembles[0].rules[0].value = f64::INFINITY,
-            |m| m.ensembles[0].rules[0].conditions[1].value = Some(crate::rule::Operand::Number(f64::INFINITY)),
+            |m| m.lists[0].sizes[0].scores[0].weights[0] = f64::INFINITY,
+            |m| m.lists[0].sizes[0].scores[0].intercept = f64::NAN,
+            |m| m.lists[0].sizes[0].train_risk = f64::NAN,
+            |m| m.lists[0].rules[0].value = f64::INFINITY,
+            |m| m.lists[0].rules[0].conditions[1].value = Some(crate::rule::Operand::Number(f64::INFINITY)),
             |m| m.classes[0] = "yes".into(),
         ];
         for spoil in spoil {

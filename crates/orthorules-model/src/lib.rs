@@ -1,4 +1,4 @@
-//! The fitted model of Orthorules: rules with weights, for every size of an ensemble.
+//! The fitted model of Orthorules: rules with weights, for every size of a list.
 //!
 //! A [`Model`] is read from its versioned JSON file ([`Model::load`]) or comes from a fit, which is in the crate
 //! `orthorules`. It needs no engine. What it is for:
@@ -29,6 +29,7 @@ pub mod evaluate;
 pub mod explain;
 mod file;
 mod fingerprint;
+mod layout;
 mod needs;
 #[doc(hidden)]
 pub mod observer;
@@ -39,7 +40,6 @@ pub mod recourse;
 #[doc(hidden)]
 pub mod report;
 pub mod rule;
-mod shared;
 #[doc(hidden)]
 pub mod signs;
 pub mod trend;
@@ -80,45 +80,62 @@ pub enum Status {
     Step,
 }
 
-/// One size of the ensemble, with its own weights.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// One size of a list of rules, with its own weights.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Size {
     /// Number of rules.
     pub rules: usize,
     /// Which rules, when not simply the first `rules`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<usize>>,
     /// Rules plus conditions.
-    #[serde(default)]
     pub complexity: usize,
-    /// β₀.
-    pub intercept: f64,
-    /// One weight for each rule of this size.
-    pub weights: Vec<f64>,
+    /// The weights in the only score; or in the score of each class, where classes share the list.
+    pub scores: Vec<ScoreWeights>,
     /// Mean unregularised loss on the training rows.
     pub train_risk: f64,
     /// How the weights were found.
-    #[serde(default)]
     pub status: Status,
 }
 
-/// Rules and, for every size, their weights: one score.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ensemble {
-    /// The class against the rest whose score this is, when there are more than two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+/// The weights of one size in one score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreWeights {
+    /// β₀.
+    pub intercept: f64,
+    /// One weight for each rule of the size.
+    pub weights: Vec<f64>,
+}
+
+/// A list of rules and, for every size, their weights.
+///
+/// It makes one score, or the scores of several classes that share its rules.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleList {
+    /// The class against the rest whose score this is, where each of several classes has a list of its own.
     pub class: Option<String>,
     /// All rules, in the order in which they were found.
     pub rules: Vec<Rule>,
     /// Every size, by complexity, from the constant model on.
-    pub path: Vec<Size>,
+    pub sizes: Vec<Size>,
     /// Number of rules of the size that is used unless another is asked for; of several such, the most complex.
     pub chosen: usize,
     /// Its complexity, where another of that many rules is more complex.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen_complexity: Option<usize>,
+}
+
+/// One score of a model at one size.
+#[derive(Debug, Clone, Copy)]
+pub struct SizedScore<'m> {
+    /// The class whose score this is, with more than two.
+    pub class: Option<&'m str>,
+    /// The place of its list among those of the model.
+    pub list: usize,
+    /// All rules of that list.
+    pub rules: &'m [Rule],
+    /// The size.
+    pub size: &'m Size,
+    /// The intercept and the weights of the rules of this size.
+    pub weights: &'m ScoreWeights,
 }
 
 /// Which size of a model is meant.
@@ -172,9 +189,8 @@ pub struct Model {
     pub reading: Reading,
     /// The feature columns of the training table.
     pub columns: Vec<ColumnSpec>,
-    /// One ensemble; with more than two classes one for each. Where classes share one list of rules
-    /// ([`Model::is_shared`]), these differ in their weights alone.
-    pub ensembles: Vec<Ensemble>,
+    /// One list of rules; or one for each of several classes, unless these share theirs.
+    pub lists: Vec<RuleList>,
     /// How λ and the size were chosen, where cross-validation did it.
     pub cv: Option<CrossValidation>,
     /// How sure the rules and weights of the chosen size are, where the bootstrap was asked.
@@ -189,45 +205,69 @@ impl Size {
     }
 }
 
-impl Ensemble {
+impl<'m> SizedScore<'m> {
+    /// The rules of this size, each with its weight.
+    pub fn terms(&self) -> impl Iterator<Item = (&'m Rule, f64)> + use<'m> {
+        let rules = self.rules;
+        self.size.members().zip(&self.weights.weights).map(|(k, &weight)| (&rules[k], weight))
+    }
+}
+
+impl RuleList {
     /// The size with `rules` rules; where there are several, the most complex.
     pub fn at(&self, rules: usize) -> Option<&Size> {
-        self.path.iter().rfind(|s| s.rules == rules)
+        self.sizes.iter().rfind(|s| s.rules == rules)
     }
 
     /// The chosen size.
     pub fn chosen(&self) -> &Size {
         let by_complexity = || {
             let complexity = self.chosen_complexity?;
-            self.path.iter().find(|s| s.rules == self.chosen && s.complexity == complexity)
+            self.sizes.iter().find(|s| s.rules == self.chosen && s.complexity == complexity)
         };
-        by_complexity().or_else(|| self.at(self.chosen)).unwrap_or(&self.path[self.path.len() - 1])
+        by_complexity().or_else(|| self.at(self.chosen)).unwrap_or(&self.sizes[self.sizes.len() - 1])
     }
 
-    /// Makes the size at this place of the path the chosen one; places beyond its end stand for the last.
+    /// Makes the size at this place the chosen one; places beyond the end stand for the last.
     pub fn choose(&mut self, place: usize) {
-        let Some(size) = self.path.get(place).or(self.path.last()) else { return };
+        let Some(size) = self.sizes.get(place).or(self.sizes.last()) else { return };
         let (rules, complexity) = (size.rules, size.complexity);
         self.chosen = rules;
         self.chosen_complexity = self.at(rules).is_some_and(|size| size.complexity != complexity).then_some(complexity);
     }
 
-    /// The rules of a size of this ensemble, each with its weight: right, too, where a size is not made of the first rules.
+    /// The rules of a size of this list: right, too, where a size is not made of the first rules.
+    pub fn members<'s>(&'s self, size: &'s Size) -> impl Iterator<Item = &'s Rule> {
+        size.members().map(|k| &self.rules[k])
+    }
+
+    /// The rules of a size, each with its weight in the first score: the only one, unless classes share the list.
     pub fn terms<'s>(&'s self, size: &'s Size) -> impl Iterator<Item = (&'s Rule, f64)> {
-        size.members().zip(&size.weights).map(|(k, &weight)| (&self.rules[k], weight))
+        let weights = size.scores.first().into_iter().flat_map(|score| &score.weights);
+        self.members(size).zip(weights.copied())
+    }
+
+    /// How many scores it makes: one, or one for each of the classes that share it.
+    pub fn score_count(&self) -> usize {
+        self.sizes.first().map_or(0, |size| size.scores.len())
+    }
+
+    /// The place of one of its sizes.
+    pub fn place_of(&self, size: &Size) -> usize {
+        self.sizes.iter().position(|own| std::ptr::eq(own, size)).unwrap_or(0)
     }
 
     /// The size with `rules` rules, or else the most complex with fewer: where several scores share one axis of sizes.
     pub fn up_to(&self, rules: usize) -> &Size {
-        let fewer = || self.path.iter().rfind(|s| s.rules <= rules);
-        self.at(rules).or_else(fewer).unwrap_or(&self.path[0])
+        let fewer = || self.sizes.iter().rfind(|s| s.rules <= rules);
+        self.at(rules).or_else(fewer).unwrap_or(&self.sizes[0])
     }
 }
 
 impl Model {
     /// The sizes that the model can be used at: numbers of rules (for each class, with more than two).
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes: Vec<usize> = self.ensembles.iter().flat_map(|e| e.path.iter().map(|s| s.rules)).collect();
+        let mut sizes: Vec<usize> = self.lists.iter().flat_map(|list| list.sizes.iter().map(|s| s.rules)).collect();
         sizes.sort_unstable();
         sizes.dedup();
         sizes
@@ -235,46 +275,60 @@ impl Model {
 
     /// The size used unless another is asked for.
     pub fn chosen(&self) -> SizeName {
-        match self.ensembles.as_slice() {
-            [Ensemble { chosen_complexity: Some(complexity), .. }] => SizeName::Complexity(*complexity),
-            [Ensemble { chosen_complexity: Some(complexity), .. }, ..] if self.is_shared() => {
-                SizeName::Complexity(*complexity)
-            }
-            ensembles => SizeName::Rules(ensembles.iter().map(|e| e.chosen).max().unwrap_or(0)),
+        match self.lists.as_slice() {
+            [RuleList { chosen_complexity: Some(complexity), .. }] => SizeName::Complexity(*complexity),
+            lists => SizeName::Rules(lists.iter().map(|list| list.chosen).max().unwrap_or(0)),
         }
     }
 
-    /// The steps that make up a size, one for each ensemble.
-    pub fn steps(&self, size: impl Into<SizeName>) -> impl Iterator<Item = (&Ensemble, &Size)> {
+    /// The lists of rules, each with what it has at a size.
+    pub fn steps(&self, size: impl Into<SizeName>) -> impl Iterator<Item = (&RuleList, &Size)> {
         let steps = match size.into() {
-            SizeName::Rules(rules) => self.ensembles.iter().map(|e| e.up_to(rules)).collect(),
+            SizeName::Rules(rules) => self.lists.iter().map(|list| list.up_to(rules)).collect(),
             SizeName::Complexity(limit) => report::size_within(self, limit),
         };
-        self.ensembles.iter().zip(steps)
+        self.lists.iter().zip(steps)
+    }
+
+    /// The scores of a size: one, or one for each of several classes.
+    pub fn scores(&self, size: impl Into<SizeName>) -> Vec<SizedScore<'_>> {
+        self.scores_of(&self.steps(size).map(|(_, step)| step).collect::<Vec<_>>())
+    }
+
+    /// The scores of these sizes, one of each list.
+    pub fn scores_of<'m>(&'m self, steps: &[&'m Size]) -> Vec<SizedScore<'m>> {
+        let scores = |(list, (own, &size)): (usize, (&'m RuleList, &&'m Size))| {
+            let score = move |(k, weights): (usize, &'m ScoreWeights)| {
+                let shared = || (size.scores.len() > 1).then(|| self.classes.get(k).map(String::as_str))?;
+                SizedScore { class: own.class.as_deref().or_else(shared), list, rules: &own.rules, size, weights }
+            };
+            size.scores.iter().enumerate().map(score)
+        };
+        self.lists.iter().zip(steps).enumerate().flat_map(scores).collect()
+    }
+
+    /// For each score, the place of the list that makes it.
+    pub fn lists_of_scores(&self) -> Vec<usize> {
+        let lists = self.lists.iter().enumerate();
+        lists.flat_map(|(place, list)| std::iter::repeat_n(place, list.score_count())).collect()
+    }
+
+    /// All rules of all lists.
+    pub fn all_rules(&self) -> impl Iterator<Item = &Rule> {
+        self.lists.iter().flat_map(|list| &list.rules)
     }
 
     /// Rules plus conditions at a size, over all lists of rules.
     pub fn complexity(&self, size: impl Into<SizeName>) -> usize {
-        self.complexity_of(self.steps(size).map(|(_, step)| step))
+        self.steps(size).map(|(_, step)| step.complexity).sum()
     }
 
-    /// Rules plus conditions of one step for each ensemble: rules that classes share count once.
-    pub fn complexity_of<'m>(&self, steps: impl IntoIterator<Item = &'m Size>) -> usize {
-        let lists = if self.is_shared() { 1 } else { usize::MAX };
-        steps.into_iter().take(lists).map(|step| step.complexity).sum()
-    }
-
-    /// Whether one list of rules has a weight for each of several classes.
+    /// Whether one list of rules has a weight for each of several classes: its scores become probabilities together.
     pub fn is_shared(&self) -> bool {
         self.link == Link::Softmax
     }
 
-    /// The lists of rules: ensembles that do not differ in their weights alone.
-    pub fn lists(&self) -> &[Ensemble] {
-        if self.is_shared() { &self.ensembles[..1] } else { &self.ensembles }
-    }
-
-    /// How many rules a size has; with several classes, the one that has most.
+    /// How many rules a size has; with a list for each of several classes, the one that has most.
     pub fn rules(&self, size: impl Into<SizeName>) -> usize {
         self.steps(size).map(|(_, s)| s.rules).max().unwrap_or(0)
     }

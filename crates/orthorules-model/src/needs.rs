@@ -16,8 +16,7 @@ use std::collections::BTreeMap;
 impl Model {
     /// The names of the columns that rules use.
     pub fn used_columns(&self) -> Vec<&str> {
-        let rules = self.ensembles.iter().flat_map(|e| &e.rules);
-        let mut names: Vec<&str> = rules.flat_map(Rule::columns).collect();
+        let mut names: Vec<&str> = self.all_rules().flat_map(Rule::columns).collect();
         names.sort_unstable();
         names.dedup();
         names

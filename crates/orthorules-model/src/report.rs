@@ -17,11 +17,12 @@ pub struct Bootstrap {
     pub groups: Option<String>,
     /// The size that this is about: the chosen number of rules.
     pub rules: usize,
-    /// One entry for each ensemble.
-    pub ensembles: Vec<Uncertainty>,
+    /// One entry for each score.
+    #[serde(rename = "ensembles")]
+    pub scores: Vec<Uncertainty>,
 }
 
-/// How sure one ensemble is of its rules.
+/// How sure the rules and weights of one score are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Uncertainty {
@@ -58,15 +59,16 @@ impl Bootstrap {
 
     /// Whether this can be about `model`.
     pub(crate) fn validate(&self, model: &Model) -> Result<()> {
-        let fits = self.ensembles.len() == model.ensembles.len()
-            && model.steps(self.size(model)).zip(&self.ensembles).all(|((ensemble, step), found)| {
-                let conditions = step.members().map(|k| ensemble.rules[k].conditions.len());
+        let scores = model.scores(self.size(model));
+        let fits = self.scores.len() == scores.len()
+            && scores.iter().zip(&self.scores).all(|(score, found)| {
+                let conditions = score.terms().map(|(rule, _)| rule.conditions.len());
                 conditions.eq(found.rules.iter().map(|r| r.conditions.len()))
             });
         let finite = |(low, high): (f64, f64)| low.is_finite() && high.is_finite();
         let parts = |r: &RuleUncertainty| r.conditions.iter().chain([&r.frequency]).all(|part| part.is_finite());
         let sound = |u: &Uncertainty| finite(u.intercept) && u.rules.iter().all(|r| finite(r.interval) && parts(r));
-        if !fits || !self.ensembles.iter().all(sound) {
+        if !fits || !self.scores.iter().all(sound) {
             return Err(Error::Model("bootstrap does not match the rules".into()));
         }
         Ok(())
@@ -159,29 +161,39 @@ impl CrossValidation {
     }
 }
 
-/// One size of a model: number of rules, complexity, and one step for each ensemble.
+/// One size of a model: number of rules, complexity, and what each list has at it.
+#[derive(Debug)]
 pub struct JointSize<'m> {
-    /// How many rules it has; with several classes, the one that has most.
+    /// How many rules it has; with a list for each of several classes, the one that has most.
     pub rules: usize,
     /// Rules plus conditions, over all lists of rules.
     pub complexity: usize,
-    /// One step for each ensemble.
+    /// The size of each list.
     pub steps: Vec<&'m Size>,
 }
 
 impl<'m> JointSize<'m> {
-    fn new(model: &'m Model, rules: usize, steps: Vec<&'m Size>) -> Self {
-        Self { rules, complexity: model.complexity_of(steps.iter().copied()), steps }
+    /// The size that is made of these, one of each list.
+    pub fn new(steps: Vec<&'m Size>) -> Self {
+        let rules = steps.iter().map(|step| step.rules).max().unwrap_or(0);
+        Self { rules, complexity: steps.iter().map(|step| step.complexity).sum(), steps }
+    }
+
+    /// The places of these sizes in their lists.
+    pub fn places(&self, model: &Model) -> Vec<usize> {
+        model.lists.iter().zip(&self.steps).map(|(list, step)| list.place_of(step)).collect()
     }
 }
 
 /// The sizes of `model` as `evaluate` lists them, by complexity.
 pub fn sizes(model: &Model) -> Vec<JointSize<'_>> {
-    if let [list] = model.lists() {
-        let steps = |place: usize| model.ensembles.iter().map(|ensemble| &ensemble.path[place]).collect();
-        return (0..list.path.len()).map(|place| JointSize::new(model, list.path[place].rules, steps(place))).collect();
+    if let [list] = model.lists.as_slice() {
+        return list.sizes.iter().map(|size| JointSize::new(vec![size])).collect();
     }
-    let size = |rules: usize| JointSize::new(model, rules, model.steps(rules).map(|(_, step)| step).collect());
+    let size = |rules: usize| {
+        let steps = model.steps(rules).map(|(_, step)| step).collect();
+        JointSize { rules, ..JointSize::new(steps) }
+    };
     let mut sizes: Vec<JointSize> = model.sizes().into_iter().map(size).collect();
     sizes.sort_by_key(|s| s.complexity);
     sizes

@@ -97,13 +97,14 @@ pub fn check(problem: &Outline, monotone: &BTreeMap<String, Monotone>) -> Result
 pub(crate) fn kept_by(model: &Model) -> Result<()> {
     let promised = model.columns.iter().filter_map(|c| Some((c, c.monotone?)));
     let columns: BTreeMap<String, Monotone> = promised.clone().map(|(c, d)| (c.name.clone(), d)).collect();
-    if let Some((column, _)) = promised.clone().find(|(c, _)| c.kind != Kind::Numeric || model.ensembles.len() > 1) {
+    if let Some((column, _)) = promised.clone().find(|(c, _)| c.kind != Kind::Numeric || model.lists_of_scores().len() > 1) {
         return Err(Error::Model(format!("column {:?} cannot be monotone in this model", column.name)));
     }
-    for ensemble in &model.ensembles {
-        let signs: Vec<Signs> = ensemble.rules.iter().map(|rule| Signs::of_rule(rule, &columns)).collect();
-        for step in &ensemble.path {
-            if let Some((k, _)) = step.members().zip(&step.weights).find(|&(k, &w)| w != 0.0 && !signs[k].allow(w)) {
+    for list in &model.lists {
+        let signs: Vec<Signs> = list.rules.iter().map(|rule| Signs::of_rule(rule, &columns)).collect();
+        for step in &list.sizes {
+            let weights = || step.scores.iter().flat_map(|score| step.members().zip(&score.weights));
+            if let Some((k, _)) = weights().find(|&(k, &w)| w != 0.0 && !signs[k].allow(w)) {
                 return Err(Error::Model(format!(
                     "rule {} of the size with {} rules breaks what the columns say of monotone",
                     k + 1,

@@ -9,23 +9,28 @@ impl Model {
     pub fn turn_hinges(&mut self) {
         let chosen = self.chosen();
         let members: Vec<Vec<usize>> = self.steps(chosen).map(|(_, step)| step.members().collect()).collect();
-        for (e, ensemble) in self.ensembles.iter_mut().enumerate() {
+        let mut first_score = 0;
+        for (list, members) in self.lists.iter_mut().zip(members) {
+            let (start, scores) = (first_score, list.score_count());
+            first_score += scores;
             let backwards = |rule: &crate::Rule| rule.trend.as_ref().is_some_and(super::trend::Trend::counts_backwards);
-            let turned: Vec<bool> = ensemble.rules.iter().map(backwards).collect();
+            let turned: Vec<bool> = list.rules.iter().map(backwards).collect();
             if !turned.contains(&true) {
                 continue;
             }
-            for step in &mut ensemble.path {
-                let members: Vec<usize> = step.members().collect();
-                let weights = step.weights.iter_mut().zip(members).filter(|(_, k)| turned[*k]);
-                weights.for_each(|(weight, _)| *weight = -*weight);
+            for size in &mut list.sizes {
+                let members: Vec<usize> = size.members().collect();
+                for score in &mut size.scores {
+                    let weights = score.weights.iter_mut().zip(&members).filter(|(_, k)| turned[**k]);
+                    weights.for_each(|(weight, _)| *weight = -*weight);
+                }
             }
-            let rules = ensemble.rules.iter_mut().filter_map(|rule| rule.trend.as_mut());
+            let rules = list.rules.iter_mut().filter_map(|rule| rule.trend.as_mut());
             rules.filter(|trend| trend.counts_backwards()).for_each(|trend| trend.per = -trend.per);
-            let bootstrap = self.bootstrap.as_mut().and_then(|bootstrap| bootstrap.ensembles.get_mut(e));
-            let intervals = bootstrap.into_iter().flat_map(|found| &mut found.rules).zip(&members[e]);
-            for (found, _) in intervals.filter(|(_, k)| turned[**k]) {
-                found.interval = (-found.interval.1, -found.interval.0);
+            let bootstrap = self.bootstrap.iter_mut().flat_map(|bootstrap| &mut bootstrap.scores);
+            for found in bootstrap.skip(start).take(scores) {
+                let intervals = found.rules.iter_mut().zip(&members).filter(|(_, k)| turned[**k]);
+                intervals.for_each(|(found, _)| found.interval = (-found.interval.1, -found.interval.0));
             }
         }
     }

@@ -38,8 +38,8 @@ impl<'m> Unfamiliar<'m> {
     pub fn new(model: &'m Model, size: impl Into<SizeName>) -> Self {
         let used: std::collections::HashSet<&str> = model
             .steps(size)
-            .flat_map(|(ensemble, step)| ensemble.terms(step))
-            .flat_map(|(rule, _)| rule.columns())
+            .flat_map(|(list, size)| list.members(size))
+            .flat_map(crate::Rule::columns)
             .collect();
         let tally = |spec| ColumnTally { spec, unseen: 0, levels: Vec::new(), outside: 0, missing: 0 };
         let columns = model.columns.iter().filter(|spec| used.contains(spec.name.as_str())).map(tally).collect();

@@ -1,6 +1,6 @@
 //! What a model must say for the rest of the library to trust it, whether it was read or learned.
 
-use super::{Ensemble, Model, Size};
+use super::{Model, RuleList, ScoreWeights, Size};
 use crate::base::error::{Error, Result};
 use crate::data::loss::Link;
 use crate::data::problem::Task;
@@ -39,18 +39,19 @@ impl Model {
         {
             return bad(format!("column {name:?} cannot be an offset and used by rules"));
         }
-        let several = self.ensembles.len() > 1 || self.ensembles.iter().any(|e| e.class.is_some());
+        let several = self.is_shared() || self.lists.len() > 1 || self.lists.iter().any(|list| list.class.is_some());
         let expected = match (self.task, several) {
-            (Task::Classification, true) => self.ensembles.len(),
+            (Task::Classification, true) if self.is_shared() => self.classes.len(),
+            (Task::Classification, true) => self.lists.len(),
             (Task::Classification, false) => 2,
             (_, false) => 0,
             (_, true) => return bad("only classification may have several ensembles".into()),
         };
-        if self.is_shared() && self.ensembles.len() < 3 {
+        if self.is_shared() && (self.classes.len() < 3 || self.lists.len() != 1) {
             return bad("one list of rules is shared by more than two classes, or by none".into());
         }
-        if self.classes.len() != expected || self.ensembles.is_empty() {
-            return bad(format!("{} classes do not fit {} ensembles", self.classes.len(), self.ensembles.len()));
+        if self.classes.len() != expected || self.lists.is_empty() {
+            return bad(format!("{} classes do not fit {} ensembles", self.classes.len(), self.lists.len()));
         }
         let mut labels = std::collections::HashSet::new();
         if let Some(class) = self.classes.iter().find(|class| !labels.insert(class.as_str())) {
@@ -71,56 +72,54 @@ impl Model {
                 return bad(format!("column {:?} has a range that is none", column.name));
             }
         }
-        for (i, ensemble) in self.ensembles.iter().enumerate() {
-            if several && ensemble.class.as_ref() != Some(&self.classes[i]) {
-                return bad(format!("ensemble {} is not that of class {:?}", i + 1, self.classes[i]));
+        for (i, list) in self.lists.iter().enumerate() {
+            let class = self.classes.get(i).filter(|_| several && !self.is_shared());
+            if list.class.as_ref() != class {
+                return bad(format!("ensemble {} is not that of class {:?}", i + 1, class.map_or("", String::as_str)));
             }
-            ensemble.validate(&columns)?;
+            list.validate(&columns, if self.is_shared() { self.classes.len() } else { 1 })?;
         }
-        let mut shared = self.ensembles.iter().filter(|_| self.is_shared()).flat_map(|ensemble| &ensemble.rules);
-        if shared.any(|rule| rule.trend.is_some()) {
+        if self.is_shared() && self.has_trends() {
             return bad("classes that share one list of rules have no trends".into());
-        }
-        if self.is_shared()
-            && !self.ensembles[1..].iter().all(|other| other.differs_in_weights_alone(&self.ensembles[0]))
-        {
-            return bad("classes that share one list of rules must have the same rules and sizes".into());
         }
         signs::kept_by(self)
     }
 }
 
-impl Ensemble {
-    /// Whether every sum of what some of the rules add is finite, in whatever order: so are the positive parts and the negative ones.
-    fn has_finite_scores(&self, step: &Size) -> bool {
-        let largest = |rule: &Rule, side: f64| match &rule.trend {
-            Some(trend) => trend.extremes().map(|value| side * value),
-            None => [side, 0.0],
-        };
-        let sum = |side: f64| {
-            let each =
-                self.terms(step).map(|(rule, w)| largest(rule, side).map(|x| w * x).into_iter().fold(0.0, f64::max));
-            each.sum::<f64>() + (side * step.intercept).max(0.0)
-        };
-        sum(1.0).is_finite() && sum(-1.0).is_finite()
-    }
+/// Whether every sum of what some of the rules add is finite, in whatever order: so are the positive parts and the negative ones.
+fn is_finite(list: &RuleList, size: &Size, score: &ScoreWeights) -> bool {
+    let largest = |rule: &Rule, side: f64| match &rule.trend {
+        Some(trend) => trend.extremes().map(|value| side * value),
+        None => [side, 0.0],
+    };
+    let sum = |side: f64| {
+        let terms = list.members(size).zip(&score.weights);
+        let each = terms.map(|(rule, w)| largest(rule, side).map(|x| w * x).into_iter().fold(0.0, f64::max));
+        each.sum::<f64>() + (side * score.intercept).max(0.0)
+    };
+    sum(1.0).is_finite() && sum(-1.0).is_finite()
+}
 
-    /// Whether it has the rules and the sizes of another.
-    fn differs_in_weights_alone(&self, other: &Self) -> bool {
-        let named = |e: &Self| (e.chosen, e.chosen_complexity, e.path.len());
-        let same = |(a, b): (&Size, &Size)| {
-            (a.rules, &a.members, a.complexity, a.status) == (b.rules, &b.members, b.complexity, b.status)
-                && a.train_risk.to_bits() == b.train_risk.to_bits()
-        };
-        named(self) == named(other) && self.rules == other.rules && self.path.iter().zip(&other.path).all(same)
-    }
-
+impl RuleList {
     /// Rules plus conditions of a size whose members have been checked.
     pub(super) fn complexity_of(&self, step: &Size) -> usize {
         step.members().map(|k| self.rules[k].complexity()).sum()
     }
 
-    fn validate(&self, columns: &std::collections::HashMap<&str, &ColumnSpec>) -> Result<()> {
+    /// Whether its rules fit the columns, and its sizes the rules and the number of scores.
+    fn validate(&self, columns: &std::collections::HashMap<&str, &ColumnSpec>, scores: usize) -> Result<()> {
+        self.validate_rules(columns)?;
+        if self.sizes.is_empty() {
+            return Err(Error::Model("the path is empty".into()));
+        }
+        self.sizes.iter().try_for_each(|size| self.validate_size(size, scores))?;
+        if self.at(self.chosen).is_none() {
+            return Err(Error::Model(format!("the chosen size of {} rules is not on the path", self.chosen)));
+        }
+        self.chosen_complexity.map_or(Ok(()), |complexity| self.check_chosen_complexity(complexity))
+    }
+
+    fn validate_rules(&self, columns: &std::collections::HashMap<&str, &ColumnSpec>) -> Result<()> {
         let bad = |what: String| Err(Error::Model(what));
         for (k, rule) in self.rules.iter().enumerate() {
             if !rule.value.is_finite() || rule.bound.is_some_and(|bound| !bound.is_finite()) {
@@ -149,40 +148,35 @@ impl Ensemble {
                 }
             }
         }
-        if self.path.is_empty() {
-            return bad("the path is empty".into());
+        Ok(())
+    }
+
+    fn validate_size(&self, size: &Size, scores: usize) -> Result<()> {
+        let bad = |what: &str| Err(Error::Model(format!("the size with {} rules {what}", size.rules)));
+        let listed = size.members.as_ref().is_none_or(|m| {
+            let distinct: std::collections::HashSet<_> = m.iter().collect();
+            m.len() == size.rules && distinct.len() == m.len() && m.iter().all(|&k| k < self.rules.len())
+        });
+        let weighted = size.scores.len() == scores && size.scores.iter().all(|s| s.weights.len() == size.rules);
+        if size.rules > self.rules.len() || !weighted || !listed {
+            return bad("does not match the list of rules");
         }
-        for step in &self.path {
-            let listed = step.members.as_ref().is_none_or(|m| {
-                let distinct: std::collections::HashSet<_> = m.iter().collect();
-                m.len() == step.rules && distinct.len() == m.len() && m.iter().all(|&k| k < self.rules.len())
-            });
-            if step.rules > self.rules.len() || step.weights.len() != step.rules || !listed {
-                return bad(format!("the size with {} rules does not match the list of rules", step.rules));
-            }
-            if !step.intercept.is_finite() || step.weights.iter().any(|w| !w.is_finite()) {
-                return bad(format!("the size with {} rules has a weight that is not finite", step.rules));
-            }
-            if !self.has_finite_scores(step) {
-                return bad(format!(
-                    "the size with {} rules has weights so large that their sum overflows",
-                    step.rules
-                ));
-            }
-            if !step.train_risk.is_finite() {
-                return bad(format!("the size with {} rules has a risk that is not finite", step.rules));
-            }
+        if size.scores.iter().any(|s| !s.intercept.is_finite() || s.weights.iter().any(|w| !w.is_finite())) {
+            return bad("has a weight that is not finite");
         }
-        if self.at(self.chosen).is_none() {
-            return bad(format!("the chosen size of {} rules is not on the path", self.chosen));
+        if !size.scores.iter().all(|score| is_finite(self, size, score)) {
+            return bad("has weights so large that their sum overflows");
         }
-        self.chosen_complexity.map_or(Ok(()), |complexity| self.check_chosen_complexity(complexity))
+        if !size.train_risk.is_finite() {
+            return bad("has a risk that is not finite");
+        }
+        Ok(())
     }
 
     /// Whether a complexity names the chosen size and no other, however the size is looked up.
     fn check_chosen_complexity(&self, complexity: usize) -> Result<()> {
         let bad = |what: &str| Err(Error::Model(format!("the chosen size of {} rules {what}", self.chosen)));
-        let sizes: Vec<(usize, usize)> = self.path.iter().map(|step| (self.complexity_of(step), step.rules)).collect();
+        let sizes: Vec<(usize, usize)> = self.sizes.iter().map(|step| (self.complexity_of(step), step.rules)).collect();
         if !sizes.contains(&(complexity, self.chosen)) {
             return bad("is not on the path with that complexity");
         }

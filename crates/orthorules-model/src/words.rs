@@ -4,7 +4,7 @@ use crate::data::loss::Link;
 use crate::data::problem::Task;
 use crate::data::warning::Warning;
 use crate::model::rule::{Condition, Op, Rule};
-use crate::model::{Ensemble, Model, SizeName, Status};
+use crate::model::{Model, RuleList, SizeName, Status};
 
 /// A rule as a list of rules tells it: how it begins, and what is joined by ` & `.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,12 +56,12 @@ impl Model {
     /// How many rules and trends a size has; with a list for each of several classes, how many that list has which has most.
     pub fn counted(&self, size: impl Into<SizeName>) -> String {
         let steps = self.steps(size).max_by_key(|(_, step)| step.rules);
-        counted(steps.iter().flat_map(|(ensemble, step)| step.members().map(|k| &ensemble.rules[k])))
+        counted(steps.iter().flat_map(|(list, size)| list.members(size)))
     }
 
     /// Whether some size grows with a number.
     pub fn has_trends(&self) -> bool {
-        self.ensembles.iter().any(|ensemble| ensemble.rules.iter().any(|rule| rule.trend.is_some()))
+        self.all_rules().any(|rule| rule.trend.is_some())
     }
 
     /// A rule for people. One that holds for most rows, namely all but those of some levels of a column, names the exception:
@@ -94,8 +94,8 @@ impl Model {
 
     /// What to know of the weights of the chosen size that are where the fit stopped rather than where the risk is least.
     pub fn warnings(&self) -> Vec<Warning> {
-        let warning = |ensemble: &Ensemble| {
-            let (class, size) = (ensemble.class.clone(), ensemble.chosen());
+        let warning = |list: &RuleList| {
+            let (class, size) = (list.class.clone(), list.chosen());
             match size.status {
                 Status::Unbounded if size.rules == 0 => Some(Warning::OneTarget { class }),
                 Status::Unbounded => Some(Warning::Unbounded { class }),
@@ -103,12 +103,7 @@ impl Model {
                 Status::Converged | Status::Step => None,
             }
         };
-        if self.is_shared() {
-            // The weights of all classes are found together.
-            let first = self.ensembles.first().map(|first| Ensemble { class: None, ..first.clone() });
-            return first.iter().filter_map(warning).collect();
-        }
-        self.ensembles.iter().filter_map(warning).collect()
+        self.lists.iter().filter_map(warning).collect()
     }
 
     /// What a weight means, in a sentence.
@@ -173,13 +168,13 @@ mod tests {
             (two, 98, 0, "if state != CA & state != NY"),
         ] {
             let model = model(conditions, covered, missing);
-            assert_eq!(model.told(&model.ensembles[0].rules[0]).to_string(), text);
+            assert_eq!(model.told(&model.lists[0].rules[0]).to_string(), text);
         }
     }
 
     #[test]
     fn trends_are_not_counted_as_rules() {
-        let rule = model(r#"[{"column":"state","op":"=","value":"CA"}]"#, 1, 0).ensembles[0].rules[0].clone();
+        let rule = model(r#"[{"column":"state","op":"=","value":"CA"}]"#, 1, 0).lists[0].rules[0].clone();
         let trend: Rule = serde_json::from_str(
             r#"{"conditions":[],"trend":{"column":"x","from":0,"to":2,"zero":1,"per":1},"covered":9}"#,
         )

@@ -1,9 +1,10 @@
 //! The page: data, style and script in one file.
 
 use crate::digest::{Sha256, base64};
-use crate::sizes::{JointSize, chosen, sizes};
+use crate::sizes::chosen;
 use crate::{Report, Summary, date};
 use orthorules_model::Model;
+use orthorules_model::report::{JointSize, sizes};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -63,7 +64,7 @@ struct Words {
     sum_of_weights: String,
     select: Option<&'static str>,
     warnings: Vec<String>,
-    /// The texts of all rules, by ensemble.
+    /// The texts of all rules, by score.
     rules: Vec<Vec<String>>,
 }
 
@@ -71,6 +72,7 @@ struct Words {
 struct Label {
     rules: usize,
     complexity: usize,
+    /// For each score, the place of the size in its list.
     places: Vec<usize>,
 }
 
@@ -109,8 +111,12 @@ fn entry<'r>(report: &'r Report) -> Entry<'r> {
     let model = report.model;
     let sizes = sizes(model);
     let chosen = chosen(model, &sizes);
-    let start = report.start.as_ref().and_then(|places| sizes.iter().position(|size| size.places == *places));
-    let label = |size: JointSize| Label { rules: size.rules, complexity: size.complexity, places: size.places };
+    let start = report.start.as_ref().and_then(|places| sizes.iter().position(|size| size.places(model) == *places));
+    let label = |size: JointSize| {
+        let places = size.places(model);
+        let places = model.lists_of_scores().into_iter().map(|list| places[list]).collect();
+        Label { rules: size.rules, complexity: size.complexity, places }
+    };
     Entry {
         title: report.title.as_deref(),
         story: report.story.as_deref(),
@@ -125,13 +131,14 @@ fn entry<'r>(report: &'r Report) -> Entry<'r> {
 }
 
 fn words(model: &Model) -> Words {
+    let texts = |list: usize| model.lists[list].rules.iter().map(ToString::to_string).collect();
     Words {
         subject: model.subject(),
         meaning: model.meaning(),
         sum_of_weights: model.sum_of_weights(),
         select: model.cv.as_ref().map(|cv| cv.select.described()),
         warnings: model.warnings().iter().map(ToString::to_string).collect(),
-        rules: model.ensembles.iter().map(|e| e.rules.iter().map(ToString::to_string).collect()).collect(),
+        rules: model.lists_of_scores().into_iter().map(texts).collect(),
     }
 }
 

@@ -31,13 +31,13 @@
 //! let params = Params { reg_lambda: Some(orthorules::params::RegLambda::Value(0.0)), ..Params::default() };
 //! let model = fit(&problem, &params, &Silent)?.model;
 //!
-//! let ensemble = &model.ensembles[0];
-//! let size = ensemble.chosen();
-//! println!("{:+.1}", size.intercept);
-//! for (rule, weight) in ensemble.terms(size) {
+//! let list = &model.lists[0];
+//! let size = list.chosen();
+//! println!("{:+.1}", size.scores[0].intercept);
+//! for (rule, weight) in list.terms(size) {
 //!     println!("{weight:+.1} if {rule}");
 //! }
-//! let shown: Vec<String> = ensemble.terms(size).map(|(rule, _)| rule.to_string()).collect();
+//! let shown: Vec<String> = list.terms(size).map(|(rule, _)| rule.to_string()).collect();
 //! assert_eq!(shown, ["weather = snow", "km >= 6"]);
 //!
 //! let Predictions::Numbers(minutes) = model.predict(&table)? else { panic!("a regression predicts numbers") };

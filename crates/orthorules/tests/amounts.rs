@@ -62,7 +62,7 @@ fn check_risks(task: Task, intercept: Intercept) {
             for known in KNOWN {
                 let model = model(task, unit, intercept, terms, known);
                 let evaluated = model.evaluate(&table(task, unit)).unwrap();
-                let path = &model.ensembles[0].path;
+                let path = &model.lists[0].sizes;
                 assert!(evaluated.len() == path.len() && path.len() > 1);
                 for (size, found) in path.iter().zip(&evaluated) {
                     let about = format!("{task} in {unit:e}, {intercept:?}, {terms:?}, {known}, {size:?}");
@@ -99,13 +99,15 @@ fn amounts_in_another_unit_have_the_same_rules_and_another_intercept() {
         let plain = model(Task::Gamma, 1.0, Intercept::Corrected, terms, "");
         for power in [-20, -3, 10, 30] {
             let other = model(Task::Gamma, 2f64.powi(power), Intercept::Corrected, terms, "");
-            let (a, b) = (&plain.ensembles[0], &other.ensembles[0]);
+            let (a, b) = (&plain.lists[0], &other.lists[0]);
             assert_eq!(a.rules, b.rules);
-            for (a, b) in a.path.iter().zip(&b.path) {
-                assert_eq!((&a.weights, &a.members), (&b.weights, &b.members));
+            for (a, b) in a.sizes.iter().zip(&b.sizes) {
+                assert!((a.train_risk - b.train_risk).abs() <= 1e-9, "{} {}", a.train_risk, b.train_risk);
+                assert_eq!(a.members, b.members);
+                let (a, b) = (&a.scores[0], &b.scores[0]);
+                assert_eq!(a.weights, b.weights);
                 let shifted = a.intercept + f64::from(power) * std::f64::consts::LN_2;
                 assert!((shifted - b.intercept).abs() <= 1e-12 * (1.0 + shifted.abs()), "{shifted} {}", b.intercept);
-                assert!((a.train_risk - b.train_risk).abs() <= 1e-9, "{} {}", a.train_risk, b.train_risk);
             }
         }
     }

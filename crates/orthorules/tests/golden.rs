@@ -1,7 +1,7 @@
 //! Models that were written once must be read by every later version, and predict the same bits.
 
 use orthorules::generate::SplitMix64;
-use orthorules::model::VERSION;
+use orthorules::model::{RuleList, Size, SizedScore, VERSION};
 use orthorules::params::{Cv, Monotone, Multiclass, PathKind, Preset, Search, Select};
 use orthorules::predict::Activations;
 use orthorules::rule::Op;
@@ -32,15 +32,22 @@ fn probe() -> Table {
     Table::new(columns.into_iter().map(|(name, values)| Column::new(name, values)).collect()).unwrap()
 }
 
-/// What a model says of the table: for every ensemble and size the scores, and the predictions of the chosen size.
+/// Score `s` of a size of list `l`.
+fn score<'m>(l: usize, list: &'m RuleList, size: &'m Size, s: usize) -> SizedScore<'m> {
+    SizedScore { class: None, list: l, rules: &list.rules, size, weights: &size.scores[s] }
+}
+
+/// What a model says of the table: for every score and size the scores, and the predictions of the chosen size.
 fn said(model: &Model) -> Value {
     let table = probe();
     let seen = Activations::new(model, &table).unwrap();
-    let sizes = |(e, ensemble): (usize, &orthorules::model::Ensemble)| {
-        let size = |step| json!(seen.scores(e, step));
-        ensemble.path.iter().map(size).collect::<Vec<Value>>()
+    let lists = model.lists.iter().enumerate();
+    let scores = lists.flat_map(|(l, list)| (0..list.score_count()).map(move |s| (l, list, s)));
+    let sizes = |(l, list, s): (usize, &RuleList, usize)| {
+        let size = |size| json!(seen.scores(&score(l, list, size, s)));
+        list.sizes.iter().map(size).collect::<Vec<Value>>()
     };
-    let scores: Vec<Vec<Value>> = model.ensembles.iter().enumerate().map(sizes).collect();
+    let scores: Vec<Vec<Value>> = scores.map(sizes).collect();
     let predicted = model.predict(&table).unwrap();
     let predictions = match predicted.labels() {
         None => json!(predicted.values()),
@@ -99,19 +106,19 @@ fn golden_models_have_it_all() {
     for task in Task::ALL {
         assert!(has(&|m| m.task == task), "{task}");
     }
-    let rules = || models.iter().flat_map(|m| &m.ensembles).flat_map(|e| &e.rules);
+    let rules = || models.iter().flat_map(Model::all_rules);
     let ops: BTreeSet<Op> = rules().flat_map(|r| &r.conditions).map(|c| c.op).collect();
     assert_eq!(ops.len(), 6, "{ops:?}");
-    let steps = || models.iter().flat_map(|m| &m.ensembles).flat_map(|e| &e.path);
+    let steps = || models.iter().flat_map(|m| &m.lists).flat_map(|list| &list.sizes);
     let statuses: BTreeSet<String> = steps().map(|s| format!("{:?}", s.status)).collect();
     assert!(["Converged", "Unbounded", "Step"].iter().all(|s| statuses.contains(*s)), "{statuses:?}");
     assert!(steps().any(|s| s.members.is_some()) && rules().any(|r| r.proven) && rules().any(|r| r.bound.is_some()));
-    assert!(has(&|m| m.ensembles.len() > 2) && has(&|m| !m.classes.is_empty() && m.link == orthorules::Link::Identity));
+    assert!(has(&|m| m.lists.len() > 2) && has(&|m| !m.classes.is_empty() && m.link == orthorules::Link::Identity));
     assert!(has(&Model::is_shared));
     assert!(has(&|m| m.cv.is_some()) && has(&|m| m.bootstrap.is_some()));
     assert!(has(&|m| m.weight.is_some()) && has(&|m| m.exposure.is_some()) && has(&|m| m.offset.is_some()));
     assert!(has(&|m| m.columns.iter().any(|c| c.monotone.is_some())));
-    assert!(has(&|m| m.rules(m.chosen()) < m.ensembles[0].rules.len()), "a smaller size is chosen somewhere");
+    assert!(has(&|m| m.rules(m.chosen()) < m.lists[0].rules.len()), "a smaller size is chosen somewhere");
 }
 
 /// A table to learn from, with the same columns, weights `w` and three targets.

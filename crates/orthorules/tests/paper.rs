@@ -26,7 +26,7 @@ fn exact(objective: Objective, rules: usize) -> Params {
 }
 
 fn last_risk(model: &Model) -> f64 {
-    model.ensembles[0].path.last().unwrap().train_risk
+    model.lists[0].sizes.last().unwrap().train_risk
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn five_points() {
 fn check_five_points(search: Search, a: f64, e: f64, y: &[f64]) {
     let risk = |objective| {
         let model = learn(&[1.0, 2.0, 3.0, 4.0, 5.0], y, &Params { search, ..exact(objective, 3) });
-        assert!(search == Search::Beam || model.ensembles[0].rules.iter().all(|r| r.proven));
+        assert!(search == Search::Beam || model.lists[0].rules.iter().all(|r| r.proven));
         5.0 * last_risk(&model)
     };
     let close = |found: f64, printed: f64| (found - printed).abs() < 1e-9 * printed;
@@ -71,7 +71,7 @@ fn given_cuts_are_kept() {
     let mut params = Params { max_rules: Some(4), ..Params::default() };
     params.cuts.insert("x".into(), vec![12.5, 7.0]);
     let model = learn(&x, &y, &params);
-    for condition in model.ensembles[0].rules.iter().flat_map(|r| &r.conditions) {
+    for condition in model.lists[0].rules.iter().flat_map(|r| &r.conditions) {
         let shown = condition.to_string();
         assert!(["x <= 7", "x >= 7", "x <= 12.5", "x >= 12.5"].contains(&shown.as_str()), "{shown}");
     }

@@ -29,13 +29,13 @@ fn model(path: PathKind) -> Model {
 #[test]
 fn a_larger_size_need_not_contain_the_smaller_one() {
     let model = model(PathKind::Best);
-    let ensemble = &model.ensembles[0];
-    let shape: Vec<(usize, usize)> = ensemble.path.iter().map(|s| (s.complexity, s.rules)).collect();
+    let list = &model.lists[0];
+    let shape: Vec<(usize, usize)> = list.sizes.iter().map(|s| (s.complexity, s.rules)).collect();
     assert_eq!(shape, [(0, 0), (2, 1), (3, 1)]);
     // The largest size is made of the first rules; the smaller one names its own.
-    assert_eq!((ensemble.path[2].members.clone(), ensemble.path[1].members.clone()), (None, Some(vec![1])));
-    assert_eq!(ensemble.rules[0].to_string(), "a = yes & b = yes");
-    assert!(ensemble.path[2].train_risk < 1e-12);
+    assert_eq!((list.sizes[2].members.clone(), list.sizes[1].members.clone()), (None, Some(vec![1])));
+    assert_eq!(list.rules[0].to_string(), "a = yes & b = yes");
+    assert!(list.sizes[2].train_risk < 1e-12);
     // Of two sizes with one rule the more complex one is meant, and evaluation shows both.
     assert_eq!((model.chosen(), model.complexity(1)), (1.into(), 3));
     let evaluated = model.evaluate(&conjunction()).unwrap();
@@ -46,5 +46,5 @@ fn a_larger_size_need_not_contain_the_smaller_one() {
 #[test]
 fn a_nested_path_adds_to_what_it_has() {
     let model = model(PathKind::Nested);
-    assert!(model.ensembles[0].path.iter().enumerate().all(|(i, s)| s.rules == i && s.members.is_none()));
+    assert!(model.lists[0].sizes.iter().enumerate().all(|(i, s)| s.rules == i && s.members.is_none()));
 }

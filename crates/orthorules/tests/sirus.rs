@@ -39,10 +39,10 @@ fn scores_of_classes_are_probabilities() {
     assert!(probabilities.iter().all(|p| *p > 0.0 && *p < 1.0));
     // Each size says what evaluation finds, and the center, which decides most games, is in the first rule.
     let sizes = model.evaluate(&table).unwrap();
-    for (step, found) in model.ensembles[0].path.iter().zip(&sizes) {
+    for (step, found) in model.lists[0].sizes.iter().zip(&sizes) {
         assert!((step.train_risk - found.risk).abs() < 1e-9);
     }
-    assert!(model.ensembles[0].rules[0].to_string().contains("center"));
+    assert!(model.lists[0].rules[0].to_string().contains("center"));
     assert!(sizes[0].risk > sizes.last().unwrap().risk);
 }
 
@@ -51,30 +51,30 @@ fn numbers_are_fitted_and_rules_are_independent() {
     let table = friedman1(500, 2);
     let model = learn(&table, "y", &sirus());
     assert_eq!(model.link, Link::Canonical);
-    let ensemble = &model.ensembles[0];
-    let last = ensemble.path.last().unwrap();
+    let list = &model.lists[0];
+    let last = list.sizes.last().unwrap();
     assert!(last.complexity <= 50 && last.rules > 10);
-    assert!(last.train_risk < 0.6 * ensemble.path[0].train_risk, "{}", last.train_risk);
+    assert!(last.train_risk < 0.6 * list.sizes[0].train_risk, "{}", last.train_risk);
     // The complement of a rule adds nothing to it and the constant.
-    for (i, rule) in ensemble.rules.iter().enumerate().filter(|(_, r)| r.conditions.len() == 1) {
-        for other in ensemble.rules[..i].iter().filter(|o| o.conditions.len() == 1) {
+    for (i, rule) in list.rules.iter().enumerate().filter(|(_, r)| r.conditions.len() == 1) {
+        for other in list.rules[..i].iter().filter(|o| o.conditions.len() == 1) {
             let same_column = rule.conditions[0].column == other.conditions[0].column;
             assert!(!same_column || rule.covered + other.covered != 500, "{rule} and {other}");
         }
     }
     // Frequencies fall.
-    assert!(ensemble.rules.windows(2).all(|pair| pair[0].value >= pair[1].value));
+    assert!(list.rules.windows(2).all(|pair| pair[0].value >= pair[1].value));
 }
 
 #[test]
 fn limits_are_kept() {
     let table = friedman1(300, 3);
     let frequent = learn(&table, "y", &Params { p0: 0.1, ..sirus() });
-    assert!(frequent.ensembles[0].rules.iter().all(|r| r.value > 0.1));
+    assert!(frequent.lists[0].rules.iter().all(|r| r.value > 0.1));
     let few = learn(&table, "y", &Params { max_rules: Some(3), ..sirus() });
-    assert_eq!(few.ensembles[0].rules.len(), 3);
+    assert_eq!(few.lists[0].rules.len(), 3);
     let stumps = learn(&table, "y", &Params { max_conditions: Some(1), ..sirus() });
-    assert!(stumps.ensembles[0].rules.iter().all(|r| r.conditions.len() == 1));
+    assert!(stumps.lists[0].rules.iter().all(|r| r.conditions.len() == 1));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn missing_values_weights_and_several_classes() {
     .unwrap();
     let roles = Roles { target: "y".into(), weight: Some("w".into()), ..Roles::default() };
     let model = fit(&Problem::new(table.clone(), &roles).unwrap(), &sirus(), &Silent).unwrap().model;
-    assert_eq!(model.ensembles.len(), 3);
+    assert_eq!(model.lists.len(), 3);
     for p in probabilities(&model, &table).chunks_exact(3) {
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }

@@ -47,7 +47,7 @@ fn same_on_all(rows: usize, target: &str, roles: &Roles, params: &Params) -> Mod
     let problem = Problem::new(table(rows), &Roles { target: target.into(), ignore, ..roles.clone() }).unwrap();
     let model = |threads| fit(&problem, &Params { threads: Some(threads), ..params.clone() }, &Silent).unwrap().model;
     let one = model(1);
-    assert!(one.ensembles[0].path.len() > 1, "nothing was learned");
+    assert!(one.lists[0].sizes.len() > 1, "nothing was learned");
     for threads in [2, 3, 8] {
         assert!(model(threads).to_json() == one.to_json(), "{target} on {threads} threads: {params:?}");
     }
@@ -104,10 +104,10 @@ fn trends_chosen_by_a_sample() {
     let exposed = Roles { exposure: Some("years".into()), task: Some(Task::Poisson), ..Roles::default() };
     for (target, roles) in [("y", Roles::default()), ("class", Roles::default()), ("count", exposed)] {
         let model = same_on_all(rows, target, &roles, &params);
-        let rules = &model.ensembles[0].rules;
+        let rules = &model.lists[0].rules;
         assert!(rules.iter().any(|rule| rule.trend.is_some()), "{target}: {rules:?}");
         let evaluated = model.evaluate(&table(rows)).unwrap();
-        let risks = model.ensembles[0].path.iter().map(|size| size.train_risk);
+        let risks = model.lists[0].sizes.iter().map(|size| size.train_risk);
         for (size, train) in evaluated.iter().zip(risks) {
             assert!((size.risk - train).abs() <= 1e-9 * train.abs(), "{target}: {} is not {train}", size.risk);
         }

@@ -158,6 +158,6 @@ fn times(entry: &Entry, data: &DataSet) -> Result<Times> {
     let rules = naive_cob(&problem, &cob, &Until::default())?;
     let naive = start.elapsed().as_secs_f64();
     let shown = |rules: &[Rule]| rules.iter().map(|r| r.covered).collect::<Vec<_>>();
-    let same = shown(&rules) == shown(&model.ensembles[0].rules);
+    let same = shown(&rules) == shown(&model.lists[0].rules);
     Ok(Times { efficient, naive, same })
 }

@@ -199,7 +199,7 @@ impl Fits<'_> {
                 ..self.params.clone()
             };
             self.watch.enough.store(false, Ordering::Relaxed);
-            let known = paths.first().map_or(&[][..], |(model, _)| &model.ensembles[0].rules);
+            let known = paths.first().map_or(&[][..], |(model, _)| &model.lists[0].rules);
             let shared = match params.objective {
                 Objective::Ogb if self.entry.task == Task::Regression => known.len(),
                 Objective::Ogb | Objective::Gb | Objective::Gs => known.len().min(1),
@@ -227,16 +227,15 @@ impl Path {
     }
 
     fn size(&self, index: usize, lambda: Option<f64>) -> CurveSize {
-        let (ensemble, step) = (&self.model.ensembles[0], &self.model.ensembles[0].path[index]);
-        let rules = step.members().zip(&step.weights);
+        let (list, step) = (&self.model.lists[0], &self.model.lists[0].sizes[index]);
         CurveSize {
             rules: step.rules,
             complexity: step.complexity,
             train: self.train[index].risk,
             test: self.test[index].risk,
             lambda,
-            text: std::iter::once(format!("{:+.4}", step.intercept))
-                .chain(rules.map(|(k, w)| format!("{w:+.4} if {}", ensemble.rules[k])))
+            text: std::iter::once(format!("{:+.4}", step.scores[0].intercept))
+                .chain(list.terms(step).map(|(rule, w)| format!("{w:+.4} if {rule}")))
                 .collect(),
         }
     }

@@ -94,11 +94,11 @@ pub(crate) fn curve(entry: &Entry, data: &DataSet, split: usize, setting: String
     let seconds = start.elapsed().as_secs_f64();
     let targets: Vec<Vec<f64>> = sides.iter().map(|t| numbers(t, &entry.target)).collect::<Result<_>>()?;
     let seen = sides.iter().map(|t| Activations::new(&model, t)).collect::<Result<Vec<_>, _>>()?;
-    let steps = model.ensembles[0].path.iter().filter(|s| s.rules > 0);
+    let steps = model.lists[0].sizes.iter().filter(|s| s.rules > 0);
     let sizes = steps
         .map(|step| {
             let risk = |part: usize| {
-                let scores = seen[part].scores(0, step);
+                let scores = seen[part].scores(&model.scores_of(&[step])[0]);
                 let losses = targets[part].iter().zip(&scores).map(|(&y, &s)| measure.loss(y, s));
                 losses.sum::<f64>() / scores.len() as f64
             };

@@ -19,8 +19,8 @@ pub(super) fn check(case: &Case, folder: &Path) -> Verdict {
     };
     values::survives_its_file(&model, folder)?;
     for size in model.sizes() {
-        // Classes that share their rules have one list.
-        let conditions: usize = model.steps(size).take(model.lists().len()).map(|(_, step)| step.complexity).sum();
+        let conditions: usize =
+            model.steps(size).flat_map(|(list, step)| list.members(step)).map(orthorules::Rule::complexity).sum();
         if conditions != model.complexity(size) {
             return Err(format!("the complexity of the size with {size} rules is not that of its parts"));
         }
@@ -58,9 +58,9 @@ fn table_for(model: &Model) -> orthorules::Result<Table> {
 }
 
 fn column(model: &Model, spec: &ColumnSpec) -> Column {
-    let rules = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+    let rules = model.all_rules().flat_map(|r| &r.conditions);
     let asked: Vec<&Operand> = rules.filter(|c| c.column == spec.name).filter_map(|c| c.value.as_ref()).collect();
-    let trends = model.ensembles.iter().flat_map(|e| &e.rules).filter_map(|r| r.trend.as_ref());
+    let trends = model.all_rules().filter_map(|r| r.trend.as_ref());
     let values = match spec.kind {
         Kind::Numeric => {
             let mut numbers = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0];

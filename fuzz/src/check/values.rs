@@ -40,10 +40,8 @@ pub(super) fn predictions(model: &Model, table: &Table) -> Result<orthorules::Re
         }
         sensible(model, &predicted, table.rows())?;
         for row in 0..table.rows().min(SOME) {
-            for (e, (explanation, (_, step))) in
-                model.explain(&activations, size, row).iter().zip(model.steps(size)).enumerate()
-            {
-                let score = activations.scores(e, step)[row];
+            for (explanation, score) in model.explain(&activations, size, row).iter().zip(model.scores(size)) {
+                let score = activations.scores(&score)[row];
                 if explanation.score.to_bits() != score.to_bits() {
                     return Err(format!("row {row} is explained as {}, but its score is {score}", explanation.score));
                 }

@@ -6,7 +6,7 @@ use crate::line::RuleLine;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Bootstrap;
 use orthorules::model::{CvMeasures, GridPoint};
-use orthorules::model::{Ensemble, Size, SizeName};
+use orthorules::model::{RuleList, Size, SizeName};
 use orthorules::params::{Multiclass, Select};
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub(crate) struct Entry {
     pub(super) newest: Option<Newest>,
 }
 
-/// A size of several ensembles, which no single rule made.
+/// A size of several lists, which no single rule made.
 impl From<Evaluation> for Entry {
     fn from(e: Evaluation) -> Self {
         let size = SizeLabel { rules: e.rules, complexity: e.complexity };
@@ -130,10 +130,9 @@ struct ClassPath<'f> {
 impl Fitted {
     /// The JSON document of `fit --json`.
     pub(crate) fn document(&self) -> Document<'_> {
-        let one_vs_rest = self.model.ensembles.iter().filter_map(|ensemble| {
-            let class = ensemble.class.as_deref()?;
-            let path = entries(std::slice::from_ref(ensemble), &[]);
-            Some(ClassPath { class, path, chosen: ensemble.chosen().into() }).filter(|_| !self.model.is_shared())
+        let one_vs_rest = self.model.lists.iter().filter_map(|list| {
+            let class = list.class.as_deref()?;
+            Some(ClassPath { class, path: entries(list, &[]), chosen: list.chosen().into() })
         });
         Document {
             task: self.model.task,
@@ -162,17 +161,16 @@ impl Fitted {
     }
 }
 
-/// The path of ensembles that differ in their weights alone; `seconds` are those of the searches for the newest rule of each size.
-pub(super) fn entries(ensembles: &[Ensemble], seconds: &[f64]) -> Vec<Entry> {
-    let Some(first) = ensembles.first() else { return Vec::new() };
+/// The sizes of a list; `seconds` are those of the searches for the newest rule of each size.
+pub(super) fn entries(list: &RuleList, seconds: &[f64]) -> Vec<Entry> {
     let entry = |(i, step): (usize, &Size)| {
         let newest = step.members().last().map(|k| {
             let seconds = i.checked_sub(1).and_then(|i| seconds.get(i)).copied();
-            let weights: Vec<f64> = ensembles.iter().filter_map(|e| e.path[i].weights.last().copied()).collect();
-            Newest { rule: RuleLine::new(&first.rules[k], &weights), seconds }
+            let weights: Vec<f64> = step.scores.iter().filter_map(|score| score.weights.last().copied()).collect();
+            Newest { rule: RuleLine::new(&list.rules[k], &weights), seconds }
         });
         let held_out = newest.as_ref().map(|_| HeldOut { cv_risk: None, cv_se: None });
         Entry { size: step.into(), train_risk: step.train_risk, held_out, newest }
     };
-    first.path.iter().enumerate().map(entry).collect()
+    list.sizes.iter().enumerate().map(entry).collect()
 }

@@ -9,9 +9,9 @@ use orthorules::{Model, Params, Task};
 pub(super) fn told(model: &Model, params: &Params, evaluate: impl FnOnce() -> Option<Evaluation>) -> Option<String> {
     match model.task {
         Task::Regression => {
-            let [ensemble] = model.ensembles.as_slice() else { return None };
-            let risks = ensemble.path.iter().map(|size| size.train_risk);
-            let chosen = ensemble.path.iter().position(|size| std::ptr::eq(size, ensemble.chosen()))?;
+            let [list] = model.lists.as_slice() else { return None };
+            let risks = list.sizes.iter().map(|size| size.train_risk);
+            let chosen = list.place_of(list.chosen());
             // Beside an offset, the first size is not the mean of the target.
             let has_r2 = params.intercept != Intercept::None && model.offset.is_none();
             let train = squared(has_r2, &risks.collect::<Vec<_>>(), chosen)?;

@@ -80,7 +80,7 @@ fn likeliest(row: &[f64]) -> u32 {
     (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32
 }
 
-/// The prediction for one row with these scores, one for each ensemble: as above, with nothing to remember.
+/// The prediction for one row with these scores: as above, with nothing to remember.
 pub(crate) fn mean_of(model: &Model, scores: &[f64], exposure: f64) -> Predictions {
     if !model.task.is_classification() {
         let factor = if model.loss.is_quadratic() { 1.0 } else { exposure };

@@ -27,8 +27,8 @@ pub(crate) use role_numbers::RoleNumbers;
 use crate::base::error::{Error, Result};
 use crate::base::threads::MOST_THREADS;
 use crate::data::table::Table;
-use crate::model::{Model, Size, SizeName};
-use bits::{Bits, ROWS_IN_A_BLOCK};
+use crate::model::{Model, Size, SizeName, SizedScore};
+use bits::ROWS_IN_A_BLOCK;
 use means::Means;
 use plan::{Bound, Order};
 use rayon::prelude::*;
@@ -50,7 +50,7 @@ pub struct Predictor<'m> {
 }
 
 impl<'m> Predictor<'m> {
-    /// `model` with one step for each ensemble, on the calling thread.
+    /// `model` with one size of each list, on the calling thread.
     pub fn new(model: &'m Model, steps: Vec<&'m Size>) -> Self {
         let order = Order::new(model);
         let needed = order.needed(&steps);
@@ -85,7 +85,7 @@ impl<'m> Predictor<'m> {
         let beside = RoleNumbers::new(self.model, table)?;
         let rows = table.rows();
         Ok(if self.model.task.is_classification() {
-            let classes = self.steps.len().max(2);
+            let classes = self.score_count().max(2);
             let (mut labels, mut probabilities) = (vec![0; rows], vec![0.0; rows * classes]);
             let part = |(number, (labels, probabilities)): (usize, (&mut [u32], &mut [f64]))| {
                 let (start, mut means) = (number * PART, Means::default());
@@ -124,41 +124,32 @@ impl<'m> Predictor<'m> {
         })
     }
 
-    /// Calls `visit` with the scores of every ensemble, block by block of `rows`, and the place of the block among them.
+    /// How many scores a row has.
+    fn score_count(&self) -> usize {
+        self.steps.iter().map(|step| step.scores.len()).sum()
+    }
+
+    /// Calls `visit` with all scores, block by block of `rows`, and the place of the block among them.
     fn blocks(&self, bound: &Bound, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[Vec<f64>])) {
         let mut held = bound.room();
-        let mut scores: Vec<Vec<f64>> = vec![Vec::with_capacity(ROWS_IN_A_BLOCK); self.steps.len().max(1)];
+        let mut scores: Vec<Vec<f64>> = vec![Vec::with_capacity(ROWS_IN_A_BLOCK); self.score_count().max(1)];
         for start in rows.clone().step_by(ROWS_IN_A_BLOCK) {
             bound.evaluate(start, &self.needed, &mut held);
             let end = rows.end.min(start + ROWS_IN_A_BLOCK);
-            if self.model.is_shared() {
-                self.add_shared(bound, &held, end - start, &mut scores);
-                visit(start - rows.start, &scores);
-                continue;
-            }
-            for (e, (step, scores)) in self.steps.iter().zip(&mut scores).enumerate() {
-                scores.clear();
-                scores.resize(end - start, step.intercept);
-                for (k, &weight) in step.members().zip(&step.weights) {
-                    bound.add((e, k), weight, (start, &held), scores);
+            let mut rest = scores.as_mut_slice();
+            for (list, step) in self.steps.iter().enumerate() {
+                let (own, others) = rest.split_at_mut(step.scores.len());
+                rest = others;
+                for (weights, scores) in step.scores.iter().zip(&mut *own) {
+                    scores.clear();
+                    scores.resize(end - start, weights.intercept);
+                }
+                for (place, k) in step.members().enumerate() {
+                    let weights = step.scores.iter().map(|score| score.weights[place]);
+                    bound.add((list, k), (start, &held), weights.zip(&mut *own));
                 }
             }
             visit(start - rows.start, &scores);
-        }
-    }
-
-    /// The scores of classes that share their rules: which rows a rule fires for is asked once for all.
-    fn add_shared(&self, bound: &Bound, held: &[Bits], rows: usize, scores: &mut [Vec<f64>]) {
-        for (step, scores) in self.steps.iter().zip(&mut *scores) {
-            scores.clear();
-            scores.resize(rows, step.intercept);
-        }
-        let Some(first) = self.steps.first() else { return };
-        for (place, k) in first.members().enumerate() {
-            let fires = bound.fires((0, k), held);
-            for (step, scores) in self.steps.iter().zip(&mut *scores) {
-                bits::add(step.weights[place], &fires, scores);
-            }
         }
     }
 }
@@ -171,8 +162,6 @@ pub struct Activations {
     fired: Vec<Vec<Vec<u64>>>,
     /// The same of trends: their values; empty for other rules.
     values: Vec<Vec<Vec<f64>>>,
-    /// Whether all ensembles have one list.
-    shared: bool,
     beside: RoleNumbers,
 }
 
@@ -190,16 +179,16 @@ impl Activations {
         let rows = table.rows();
         let words = rows.div_ceil(ROWS_IN_A_BLOCK) * bits::WORDS;
         let mut fired: Vec<Vec<Vec<u64>>> =
-            model.lists().iter().map(|e| vec![Vec::with_capacity(words); e.rules.len()]).collect();
+            model.lists.iter().map(|list| vec![Vec::with_capacity(words); list.rules.len()]).collect();
         let (mut held, all) = (bound.room(), vec![true; bound.room().len()]);
         for start in (0..rows).step_by(ROWS_IN_A_BLOCK) {
             bound.evaluate(start, &all, &mut held);
-            for (e, k) in order.rules().filter(|&(e, _)| e < model.lists().len()) {
-                fired[e][k].extend_from_slice(&bound.fires((e, k), &held));
+            for (list, k) in order.rules() {
+                fired[list][k].extend_from_slice(&bound.fires((list, k), &held));
             }
         }
         let values = model
-            .lists()
+            .lists
             .iter()
             .enumerate()
             .map(|(e, list)| {
@@ -215,26 +204,20 @@ impl Activations {
                     .collect()
             })
             .collect();
-        Ok(Self { rows, fired, values, shared: model.is_shared(), beside: RoleNumbers::default() })
+        Ok(Self { rows, fired, values, beside: RoleNumbers::default() })
     }
 
-    /// Whether rule `rule` of ensemble `ensemble` holds for `row`; for a trend, whether it says anything of it.
-    pub fn fires(&self, ensemble: usize, rule: usize, row: usize) -> bool {
-        row < self.rows && self.list(ensemble)[rule][row / 64] >> (row % 64) & 1 == 1
+    /// Whether rule `rule` of list `list` holds for `row`; for a trend, whether it says anything of it.
+    pub fn fires(&self, list: usize, rule: usize, row: usize) -> bool {
+        row < self.rows && self.fired[list][rule][row / 64] >> (row % 64) & 1 == 1
     }
 
     /// What a weight of 1 would add to the score of `row`: 1 where the rule holds, the value of a trend, or 0.
-    pub fn amount(&self, ensemble: usize, rule: usize, row: usize) -> f64 {
-        let list = &self.values[if self.shared { 0 } else { ensemble }];
-        match list[rule].get(row) {
+    pub fn amount(&self, list: usize, rule: usize, row: usize) -> f64 {
+        match self.values[list][rule].get(row) {
             Some(&value) => value,
-            None => f64::from(u8::from(self.fires(ensemble, rule, row))),
+            None => f64::from(u8::from(self.fires(list, rule, row))),
         }
-    }
-
-    /// The rows of every rule of an ensemble.
-    fn list(&self, ensemble: usize) -> &[Vec<u64>] {
-        &self.fired[if self.shared { 0 } else { ensemble }]
     }
 
     /// The offset of `row`, where the model has any.
@@ -242,19 +225,20 @@ impl Activations {
         self.beside.offset(row)
     }
 
-    /// Scores β₀ + Σ βₖ qₖ(x), plus the offset, of ensemble `ensemble` at one size.
-    pub fn scores(&self, ensemble: usize, step: &Size) -> Vec<f64> {
-        let mut scores = self.sums(ensemble, step);
+    /// One score of every row, β₀ + Σ βₖ qₖ(x), plus the offset.
+    pub fn scores(&self, score: &SizedScore) -> Vec<f64> {
+        let mut scores = self.sums(score);
         self.beside.add_offsets(0..self.rows, &mut scores);
         scores
     }
 
     /// The same without the offset.
-    pub(crate) fn sums(&self, ensemble: usize, step: &Size) -> Vec<f64> {
-        let mut scores = vec![step.intercept; self.rows];
-        for (k, &weight) in step.members().zip(&step.weights) {
-            match self.values[if self.shared { 0 } else { ensemble }][k].as_slice() {
-                [] => bits::add(weight, &self.list(ensemble)[k], &mut scores),
+    pub(crate) fn sums(&self, score: &SizedScore) -> Vec<f64> {
+        let SizedScore { list, size, weights, .. } = *score;
+        let mut scores = vec![weights.intercept; self.rows];
+        for (k, &weight) in size.members().zip(&weights.weights) {
+            match self.values[list][k].as_slice() {
+                [] => bits::add(weight, &self.fired[list][k], &mut scores),
                 values => scores.iter_mut().zip(values).for_each(|(score, value)| *score += weight * value),
             }
         }
@@ -266,13 +250,13 @@ impl Activations {
         self.predictions_of(model, &model.steps(size).map(|(_, step)| step).collect::<Vec<_>>())
     }
 
-    /// Predictions of `model` with one step for each ensemble.
+    /// Predictions of `model` with one size of each list.
     pub fn predictions_of(&self, model: &Model, steps: &[&Size]) -> Predictions {
-        let mut scores: Vec<Vec<f64>> = steps.iter().enumerate().map(|(e, step)| self.scores(e, step)).collect();
+        let mut scores: Vec<Vec<f64>> = model.scores_of(steps).iter().map(|score| self.scores(score)).collect();
         let mut means = Means::default();
         if model.task.is_classification() {
             let mut labels = vec![0; self.rows];
-            let mut probabilities = vec![0.0; self.rows * steps.len().max(2)];
+            let mut probabilities = vec![0.0; self.rows * scores.len().max(2)];
             means.classes(model.link, &scores, &mut labels, &mut probabilities);
             Predictions::Classes { labels, probabilities }
         } else {

@@ -17,7 +17,7 @@ pub(super) struct Order<'m> {
     columns: Vec<(&'m str, Option<&'m ColumnSpec>)>,
     /// Every condition once, by column; with the place of its column.
     conditions: Vec<(usize, &'m Condition)>,
-    /// For each ensemble and rule, the places of its conditions.
+    /// For each list and rule, the places of its conditions.
     rules: Vec<Vec<Vec<usize>>>,
     /// The same of trends: the place of the column, and how it grows.
     trends: Vec<Vec<Option<(usize, &'m Trend)>>>,
@@ -41,10 +41,10 @@ impl<'m> Order<'m> {
                 columns.len() - 1
             })
         };
-        let mut trends = Vec::with_capacity(model.ensembles.len());
-        for ensemble in &model.ensembles {
-            let mut of_rules = Vec::with_capacity(ensemble.rules.len());
-            for rule in &ensemble.rules {
+        let mut trends = Vec::with_capacity(model.lists.len());
+        for list in &model.lists {
+            let mut of_rules = Vec::with_capacity(list.rules.len());
+            for rule in &list.rules {
                 conditions.extend(rule.conditions.iter().map(|c| (place_of(c.column.as_str()), c)));
                 of_rules.push(rule.trend.as_ref().map(|trend| (place_of(trend.column.as_str()), trend)));
             }
@@ -54,9 +54,8 @@ impl<'m> Order<'m> {
         conditions.dedup_by_key(|&mut (_, condition)| condition.key());
         let found: HashMap<ConditionKey, usize> = conditions.iter().enumerate().map(|(i, c)| (c.1.key(), i)).collect();
         let place = |condition: &Condition| found.get(&condition.key()).copied();
-        let ensembles = model.ensembles.iter();
         let rules =
-            ensembles.map(|e| e.rules.iter().map(|r| r.conditions.iter().filter_map(place).collect()).collect());
+            model.lists.iter().map(|l| l.rules.iter().map(|r| r.conditions.iter().filter_map(place).collect()).collect());
         Self { rules: rules.collect(), columns, conditions, trends }
     }
 
@@ -79,7 +78,7 @@ impl<'m> Order<'m> {
         }
     }
 
-    /// Which conditions the rules of these steps need, one step for each ensemble.
+    /// Which conditions the rules of these steps need, one size of each list.
     pub(super) fn needed(&self, steps: &[&Size]) -> Vec<bool> {
         let mut needed = vec![false; self.conditions.len()];
         for (rules, step) in self.rules.iter().zip(steps) {
@@ -88,7 +87,7 @@ impl<'m> Order<'m> {
         needed
     }
 
-    /// Which rules there are: pairs of ensemble and rule.
+    /// Which rules there are: pairs of list and rule.
     pub(super) fn rules(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.rules.iter().enumerate().flat_map(|(e, rules)| (0..rules.len()).map(move |k| (e, k)))
     }
@@ -111,27 +110,34 @@ impl Bound<'_, '_> {
     }
 
     /// How a rule grows, where it is a trend, and the numbers that it grows with.
-    pub(super) fn trend(&self, (ensemble, rule): (usize, usize)) -> Option<(&Trend, &[f64])> {
-        let (column, trend) = self.order.trends[ensemble][rule]?;
+    pub(super) fn trend(&self, (list, rule): (usize, usize)) -> Option<(&Trend, &[f64])> {
+        let (column, trend) = self.order.trends[list][rule]?;
         match &*self.columns[column] {
             Values::Numeric(numbers) => Some((trend, numbers)),
             Values::Categorical { .. } => None,
         }
     }
 
-    /// Adds what a rule adds to the scores of the rows of the block from `start` on, `held` being what is known of its
-    /// conditions.
-    pub(super) fn add(&self, rule: (usize, usize), weight: f64, (start, held): (usize, &[Bits]), scores: &mut [f64]) {
-        match self.trend(rule) {
-            Some((trend, numbers)) => trend.add(weight, &numbers[start..], scores),
-            None => bits::add(weight, &self.fires(rule, held), scores),
+    /// Adds what a rule adds to scores of the rows of the block from `start` on, `held` being what is known of its conditions.
+    /// Which rows satisfy it is asked once for all scores, each of which comes with the weight of the rule.
+    pub(super) fn add<'s>(
+        &self,
+        rule: (usize, usize),
+        (start, held): (usize, &[Bits]),
+        scores: impl Iterator<Item = (f64, &'s mut Vec<f64>)>,
+    ) {
+        if let Some((trend, numbers)) = self.trend(rule) {
+            scores.for_each(|(weight, scores)| trend.add(weight, &numbers[start..], scores));
+        } else {
+            let fires = self.fires(rule, held);
+            scores.for_each(|(weight, scores)| bits::add(weight, &fires, scores));
         }
     }
 
     /// The rows of the block that satisfy every condition of a rule.
-    pub(super) fn fires(&self, (ensemble, rule): (usize, usize), held: &[Bits]) -> Bits {
+    pub(super) fn fires(&self, (list, rule): (usize, usize), held: &[Bits]) -> Bits {
         let mut fires = [u64::MAX; WORDS];
-        for &place in &self.order.rules[ensemble][rule] {
+        for &place in &self.order.rules[list][rule] {
             fires.iter_mut().zip(&held[place]).for_each(|(f, h)| *f &= h);
         }
         fires

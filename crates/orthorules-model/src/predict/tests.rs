@@ -8,7 +8,7 @@ use crate::data::table::{Column, Kind, Values};
 use crate::model::condition::{Condition, Op, Operand};
 use crate::model::rule::Rule;
 use crate::model::trend::Trend;
-use crate::model::{Ensemble, Status};
+use crate::model::{RuleList, ScoreWeights, Status};
 use proptest::prelude::*;
 
 /// Whether a row satisfies a condition, as the model file's documentation says it.
@@ -60,17 +60,16 @@ fn trends() -> impl Strategy<Value = Trend> {
     })
 }
 
-fn score(ensemble: &Ensemble, step: &Size, table: &Table, row: usize) -> f64 {
-    let mut score = step.intercept;
-    for (k, weight) in step.members().zip(&step.weights) {
-        let rule = &ensemble.rules[k];
+fn score(score: &SizedScore, table: &Table, row: usize) -> f64 {
+    let mut sum = score.weights.intercept;
+    for (rule, weight) in score.terms() {
         if let Some(trend) = &rule.trend {
-            score += weight * value(trend, table, row);
+            sum += weight * value(trend, table, row);
         } else if rule.conditions.iter().all(|c| holds(c, table, row)) {
-            score += weight;
+            sum += weight;
         }
     }
-    score
+    sum
 }
 
 /// The definition of a prediction: the numbers of one row, and its class.
@@ -80,7 +79,7 @@ fn naive(model: &Model, rules: usize, table: &Table, row: usize) -> (Vec<f64>, u
         // Added to any number, even to -0, it leaves that number.
         _ => -0.0,
     };
-    let scores: Vec<f64> = model.steps(rules).map(|(e, step)| score(e, step, table, row) + offset).collect();
+    let scores: Vec<f64> = model.scores(rules).iter().map(|own| score(own, table, row) + offset).collect();
     let exposure = match table.column("exposure").map(|c| &c.values) {
         Some(Values::Numeric(v)) if model.exposure.is_some() => v[row],
         _ => 1.0,
@@ -135,9 +134,9 @@ fn conditions() -> impl Strategy<Value = Condition> {
     })
 }
 
-fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
+fn lists(count: usize) -> impl Strategy<Value = Vec<RuleList>> {
     let rule = (prop::collection::vec(conditions(), 0..4), -4.0..4.0f64, prop::option::weighted(0.2, trends()));
-    let ensemble =
+    let list =
         (prop::collection::vec(rule, 1..7), -2.0..2.0f64, any::<bool>()).prop_map(|(rules, intercept, listed)| {
             let weights: Vec<f64> = rules.iter().map(|r| r.1).collect();
             let step = |k: usize| Size {
@@ -145,12 +144,14 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
                 // Sizes that are not nested: the last rules instead of the first.
                 members: listed.then(|| (weights.len() - k..weights.len()).collect()),
                 complexity: k,
-                intercept: if k == 0 { -0.0 } else { intercept },
-                weights: weights[..k].to_vec(),
+                scores: vec![ScoreWeights {
+                    intercept: if k == 0 { -0.0 } else { intercept },
+                    weights: weights[..k].to_vec(),
+                }],
                 train_risk: 0.0,
                 status: Status::Converged,
             };
-            let path = (0..=weights.len()).map(step).collect();
+            let sizes = (0..=weights.len()).map(step).collect();
             let rule = |conditions: Vec<Condition>, trend: Option<Trend>| Rule {
                 conditions: if trend.is_some() { Vec::new() } else { conditions },
                 trend,
@@ -161,29 +162,29 @@ fn ensembles(count: usize) -> impl Strategy<Value = Vec<Ensemble>> {
                 nodes: 0,
             };
             let chosen = weights.len();
-            Ensemble {
+            RuleList {
                 class: None,
                 rules: rules.into_iter().map(|r| rule(r.0, r.2)).collect(),
-                path,
+                sizes,
                 chosen,
                 chosen_complexity: None,
             }
         });
-    prop::collection::vec(ensemble, count)
+    prop::collection::vec(list, count)
 }
 
-/// Three classes that share the rules of an ensemble, each with its own weights.
-fn sharing(first: &Ensemble) -> Vec<Ensemble> {
-    let of_class = |factor: f64| {
-        let mut own = first.clone();
-        own.rules.iter_mut().for_each(|rule| rule.trend = None);
-        for size in &mut own.path {
-            size.intercept *= factor;
-            size.weights.iter_mut().for_each(|w| *w = *w * factor + 0.25);
-        }
-        own
-    };
-    [1.0, -0.5, 0.3].map(of_class).to_vec()
+/// A list that three classes share, each with its own weights.
+fn sharing(mut list: RuleList) -> RuleList {
+    list.rules.iter_mut().for_each(|rule| rule.trend = None);
+    for size in &mut list.sizes {
+        let of_class = |factor: f64| {
+            let ScoreWeights { intercept, weights } = &size.scores[0];
+            let weights = weights.iter().map(|w| w * factor + 0.25).collect();
+            ScoreWeights { intercept: intercept * factor, weights }
+        };
+        size.scores = [1.0, -0.5, 0.3].map(of_class).to_vec();
+    }
+    list
 }
 
 fn models() -> impl Strategy<Value = Model> {
@@ -195,8 +196,10 @@ fn models() -> impl Strategy<Value = Model> {
             (Task::Classification, 2) if several => Link::Softmax,
             _ => Link::Canonical,
         };
-        ensembles(count).prop_map(move |ensembles| {
-            let ensembles = if link == Link::Softmax { sharing(&ensembles[0]) } else { ensembles };
+        lists(count).prop_map(move |mut lists| {
+            if link == Link::Softmax {
+                lists = vec![sharing(lists.swap_remove(0))];
+            }
             let kinds = [("x", Kind::Numeric), ("u", Kind::Numeric), ("c", Kind::Categorical), ("flag", Kind::Boolean)];
             let classes = if task == Task::Classification { count.max(2) } else { 0 };
             Model {
@@ -212,7 +215,7 @@ fn models() -> impl Strategy<Value = Model> {
                 offset: (offset && task.takes_offset()).then(|| "offset".into()),
                 reading: crate::model::reading::Reading::default(),
                 columns: kinds.map(|(name, kind)| ColumnSpec::new(name, kind, Vec::new())).to_vec(),
-                ensembles,
+                lists,
                 cv: None,
                 bootstrap: None,
             }
@@ -266,16 +269,16 @@ proptest! {
     #[test]
     fn every_prediction_is_that_of_its_row_alone(model in models(), table in tables()) {
         let activations = Activations::new(&model, &table).unwrap();
-        for (e, ensemble) in model.ensembles.iter().enumerate() {
-            for (k, rule) in ensemble.rules.iter().enumerate() {
+        for (l, list) in model.lists.iter().enumerate() {
+            for (k, rule) in list.rules.iter().enumerate() {
                 for row in 0..table.rows() {
                     let expected = match &rule.trend {
                         Some(trend) => value(trend, &table, row) != 0.0,
                         None => rule.conditions.iter().all(|c| holds(c, &table, row)),
                     };
-                    prop_assert_eq!(activations.fires(e, k, row), expected);
+                    prop_assert_eq!(activations.fires(l, k, row), expected);
                 }
-                prop_assert!(!activations.fires(e, k, table.rows()));
+                prop_assert!(!activations.fires(l, k, table.rows()));
             }
         }
         for rules in model.sizes() {

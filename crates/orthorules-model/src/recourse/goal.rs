@@ -16,7 +16,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// Whether these scores, one for each ensemble, give the goal.
+    /// Whether these scores, one or one for each class, give the goal.
     pub(super) fn is_met(self, model: &Model, scores: &[f64], exposure: f64) -> bool {
         let predicted = mean_of(model, scores, exposure);
         let value = || predicted.values().last().copied().unwrap_or(f64::NAN);

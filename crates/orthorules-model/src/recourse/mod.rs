@@ -33,7 +33,7 @@ use crate::data::loss::Link;
 use crate::data::table::{Kind, Table, Values};
 use crate::model::predict::{Activations, RoleNumbers};
 use crate::model::rule::Rule;
-use crate::model::{Model, Size};
+use crate::model::{Model, Size, SizedScore};
 use search::Search;
 use states::States;
 use sum::{Sum, Term};
@@ -93,7 +93,7 @@ pub struct Answer {
     pub changes: Vec<Change>,
     /// The sum of their steps.
     pub steps: usize,
-    /// The scores after the changes, one for each ensemble.
+    /// The scores after the changes: one, or one for each class.
     pub scores: Vec<f64>,
     /// The prediction after the changes: a mean, or the probabilities of all classes.
     pub prediction: Vec<f64>,
@@ -114,7 +114,7 @@ pub struct Recourse {
 }
 
 impl Model {
-    /// The least changes of row `row` of `table` (counted from 0) after which the `steps`, one for each ensemble, predict what
+    /// The least changes of row `row` of `table` (counted from 0) after which the `steps`, one size of each list, predict what
     /// is wished for. Columns that no rule of these steps uses play no part; target, exposure and offset are not changed.
     pub fn recourse(&self, table: &Table, row: usize, steps: &[&Size], wish: &Wish) -> Result<Recourse> {
         self.check_wish(wish)?;
@@ -135,13 +135,14 @@ impl Model {
                 States::new(spec, &own.collect::<Vec<_>>(), &trends, &given(&one, &spec.name, spec.kind))
             })
             .collect();
-        let sums = self.ensembles.iter().zip(steps).map(|(ensemble, step)| Sum {
-            intercept: step.intercept,
+        let sum = |score: &SizedScore| Sum {
+            intercept: score.weights.intercept,
             offset,
-            terms: ensemble.terms(step).map(|(rule, weight)| Term::new(weight, rule, &columns)).collect(),
-        });
+            terms: score.terms().map(|(rule, weight)| Term::new(weight, rule, &columns)).collect(),
+        };
+        let sums = self.scores_of(steps).iter().map(sum).collect();
         let locked: Vec<bool> = columns.iter().map(|c| wish.locked.contains(&c.name)).collect();
-        let mut found = Search::new(self, &columns, sums.collect(), &locked, beside.exposure(0), wish.goal).run(wish);
+        let mut found = Search::new(self, &columns, sums, &locked, beside.exposure(0), wish.goal).run(wish);
         for change in found.answers.iter_mut().flat_map(|answer| &mut answer.changes) {
             let is_flag = self.columns.iter().any(|spec| spec.flag && spec.name == change.column);
             if let Some(bit) = change.to.bit().filter(|_| is_flag) {
@@ -193,7 +194,7 @@ impl Model {
 
     /// The rules and trends of these steps.
     fn rules_of<'m>(&'m self, steps: &[&'m Size]) -> impl Iterator<Item = &'m Rule> {
-        self.ensembles.iter().zip(steps.to_vec()).flat_map(|(e, step)| e.terms(step).map(|(rule, _)| rule))
+        self.lists.iter().zip(steps.to_vec()).flat_map(|(list, step)| list.members(step))
     }
 
     /// The places of the columns that the rules of these steps use, in order.

@@ -8,7 +8,7 @@ use crate::data::table::Column;
 use crate::model::condition::{Condition, Op, Operand};
 use crate::model::rule::Rule;
 use crate::model::trend::Trend;
-use crate::model::{Ensemble, Status};
+use crate::model::{RuleList, ScoreWeights, Status};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +50,7 @@ fn trend() -> impl Strategy<Value = Trend> {
 }
 
 /// Terms of a score; some of them trends, where there may be any.
-fn ensemble(class: Option<String>, trends: bool) -> impl Strategy<Value = Ensemble> {
+fn list(class: Option<String>, trends: bool) -> impl Strategy<Value = RuleList> {
     let rule =
         |conditions, trend| Rule { trend, conditions, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
     let rules = prop::collection::vec(condition(), 1..4).prop_map(move |conditions| rule(conditions, None));
@@ -64,19 +64,18 @@ fn ensemble(class: Option<String>, trends: bool) -> impl Strategy<Value = Ensemb
             rules: rules.len(),
             members: None,
             complexity: 0,
-            intercept: f64::from(intercept) / 3.0,
-            weights,
+            scores: vec![ScoreWeights { intercept: f64::from(intercept) / 3.0, weights }],
             train_risk: 0.0,
             status: Status::Converged,
         };
-        Ensemble { class: class.clone(), chosen: rules.len(), chosen_complexity: None, rules, path: vec![size] }
+        RuleList { class: class.clone(), chosen: rules.len(), chosen_complexity: None, rules, sizes: vec![size] }
     })
 }
 
 fn model() -> impl Strategy<Value = Model> {
-    let single = || any::<bool>().prop_flat_map(|trends| ensemble(None, trends)).prop_map(|e| vec![e]);
+    let single = || any::<bool>().prop_flat_map(|trends| list(None, trends)).prop_map(|e| vec![e]);
     let several = |trends: bool| {
-        let of_class = |class: &str| ensemble(Some(class.into()), trends);
+        let of_class = |class: &str| list(Some(class.into()), trends);
         (of_class("p"), of_class("q"), of_class("r")).prop_map(|(p, q, r)| vec![p, q, r])
     };
     let shapes = prop_oneof![
@@ -86,9 +85,9 @@ fn model() -> impl Strategy<Value = Model> {
         1 => (single(), any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["n", "y"], e)),
         1 => (several(false), any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["p", "q", "r"], e)),
         3 => several(true).prop_map(|e| (Task::Classification, Link::Canonical, vec!["p", "q", "r"], e)),
-        1 => ensemble(None, false).prop_map(|e| (Task::Classification, Link::Softmax, vec!["p", "q", "r"], sharing(&e))),
+        1 => list(None, false).prop_map(|e| (Task::Classification, Link::Softmax, vec!["p", "q", "r"], vec![sharing(e)])),
     ];
-    shapes.prop_map(|(task, link, classes, ensembles)| {
+    shapes.prop_map(|(task, link, classes, lists)| {
         let column = |name: &str, kind, levels: &[&str]| {
             ColumnSpec::new(name, kind, levels.iter().map(|l| (*l).to_owned()).collect())
         };
@@ -111,22 +110,21 @@ fn model() -> impl Strategy<Value = Model> {
             offset: task.takes_offset().then(|| "o".into()),
             reading: crate::model::reading::Reading::default(),
             columns,
-            ensembles,
+            lists,
             cv: None,
             bootstrap: None,
         }
     })
 }
 
-/// Three classes that share the rules of an ensemble, each with its own weights.
-fn sharing(first: &Ensemble) -> Vec<Ensemble> {
-    let of_class = |(name, factor): (&str, f64)| {
-        let mut own = Ensemble { class: Some(name.into()), ..first.clone() };
-        own.path[0].intercept *= factor;
-        own.path[0].weights.iter_mut().for_each(|w| *w *= factor);
-        own
+/// A list that three classes share, each with its own weights.
+fn sharing(mut list: RuleList) -> RuleList {
+    let of_class = |factor: f64| {
+        let ScoreWeights { intercept, weights } = &list.sizes[0].scores[0];
+        ScoreWeights { intercept: intercept * factor, weights: weights.iter().map(|w| w * factor).collect() }
     };
-    [("p", 1.0), ("q", -0.7), ("r", 0.4)].map(of_class).to_vec()
+    list.sizes[0].scores = [1.0, -0.7, 0.4].map(of_class).to_vec();
+    list
 }
 
 fn link(identity: bool) -> Link {
@@ -190,7 +188,7 @@ fn is_met(model: &Model, row: &Row, goal: Goal) -> bool {
 
 /// Where thresholds and ends of trends cut a column: the number, and whether it belongs below.
 fn cuts(model: &Model, column: usize) -> Vec<(f64, bool)> {
-    let rules = || model.ensembles.iter().flat_map(|e| &e.rules);
+    let rules = || model.all_rules();
     let conditions = rules().flat_map(|r| &r.conditions).filter(|c| c.column == NAMES[column]);
     let thresholds = conditions.filter_map(|c| match (c.op, &c.value) {
         (Op::Le, Some(Operand::Number(t))) => Some((*t, true)),
@@ -231,7 +229,7 @@ fn steps(model: &Model, column: usize, from: &Given, to: &Given) -> usize {
     let (Given::Number(a), Given::Number(b)) = (from, to) else { return 1 };
     let between = |&(t, below): &(f64, bool)| if below { (*a <= t) != (*b <= t) } else { (*a >= t) != (*b >= t) };
     // Where there are trends, a change inside of an interval is one, too.
-    let mut trends = model.ensembles.iter().flat_map(|e| &e.rules).filter_map(|r| r.trend.as_ref());
+    let mut trends = model.all_rules().filter_map(|r| r.trend.as_ref());
     let own = usize::from(trends.any(|t| t.column == NAMES[column]));
     cuts(model, column).into_iter().filter(between).count() + own
 }
@@ -240,7 +238,7 @@ fn steps(model: &Model, column: usize, from: &Given, to: &Given) -> usize {
 fn brute_force(model: &Model, row: &Row, goal: Goal, locked: [bool; 4]) -> BTreeMap<BTreeSet<usize>, usize> {
     // Levels that the model neither lists nor names cannot be changed to.
     let named = |l: &str| {
-        let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+        let conditions = model.all_rules().flat_map(|r| &r.conditions);
         conditions.into_iter().any(|c| c.column == "c" && matches!(&c.value, Some(Operand::Text(t)) if t == l))
     };
     let choices: Vec<Vec<Given>> = (0..4)
@@ -289,7 +287,7 @@ proptest! {
         let locked = [0, 1, 2, 3].map(|c| locks >> c & 1 == 1 && pick % 2 == 0);
         let goal = goal(&model, pick, limit);
         let names = (0..4).filter(|&c| locked[c]).map(|c| NAMES[c].to_owned()).collect();
-        let steps_of: Vec<&Size> = model.ensembles.iter().map(|e| &e.path[0]).collect();
+        let steps_of: Vec<&Size> = model.lists.iter().map(|list| &list.sizes[0]).collect();
         let wish = Wish { goal, locked: names, most: 100 };
         let found = model.recourse(&table(&row), 0, &steps_of, &wish).unwrap();
         prop_assert!(found.complete);
@@ -298,8 +296,8 @@ proptest! {
         let place = |name: &str| NAMES.iter().position(|n| *n == name).unwrap();
         let sets: BTreeMap<BTreeSet<usize>, usize> =
             found.answers.iter().map(|a| (a.changes.iter().map(|c| place(&c.column)).collect(), a.steps)).collect();
-        let has_trends = model.ensembles.iter().flat_map(|e| &e.rules).any(|rule| rule.trend.is_some());
-        if model.ensembles.len() > 1 && has_trends {
+        let has_trends = model.all_rules().any(|rule| rule.trend.is_some());
+        if model.classes.len() > 2 && has_trends {
             // The numbers at which a class is ahead may lie between those that were tried: what does is below them, but found.
             for (set, cost) in &expected {
                 let covers = |(own, steps): (&BTreeSet<usize>, &usize)| own.is_subset(set) && (own != set || steps <= cost);
@@ -361,7 +359,7 @@ fn small(conditions: &str) -> Model {
 
 fn texts(model: &Model, x: f64, goal: Goal) -> Vec<String> {
     let columns = vec![Column::new("x", Values::numbers([x])), Column::new("c", Values::text([Some("a")]))];
-    let steps: Vec<&Size> = model.ensembles.iter().map(|e| &e.path[0]).collect();
+    let steps: Vec<&Size> = model.lists.iter().map(|list| &list.sizes[0]).collect();
     let wish = Wish { goal, locked: Vec::new(), most: 5 };
     let found = model.recourse(&Table::new(columns).unwrap(), 0, &steps, &wish).unwrap();
     let text = |a: &Answer| a.changes.iter().map(|c| c.to.text(&c.column)).collect::<Vec<_>>().join(" & ");
@@ -387,7 +385,7 @@ fn wishes_that_make_no_sense_are_refused() {
     let model = small(r#"{"column":"x","op":">=","value":3}"#);
     let columns = vec![Column::new("x", Values::numbers([1.0]))];
     let table = Table::new(columns).unwrap();
-    let steps: Vec<&Size> = model.ensembles.iter().map(|e| &e.path[0]).collect();
+    let steps: Vec<&Size> = model.lists.iter().map(|list| &list.sizes[0]).collect();
     let refused = |goal, locked: &[&str]| {
         let locked = locked.iter().map(|l| (*l).to_owned()).collect();
         model.recourse(&table, 0, &steps, &Wish { goal, locked, most: 1 }).unwrap_err().to_string()
@@ -415,7 +413,7 @@ fn a_search_that_is_too_long_ends() {
     let model = Model::from_json(&text).unwrap();
     let columns = names.iter().map(|n| Column::new(n.as_str(), Values::numbers([0.0]))).collect();
     let table = Table::new(columns).unwrap();
-    let steps: Vec<&Size> = model.ensembles.iter().map(|e| &e.path[0]).collect();
+    let steps: Vec<&Size> = model.lists.iter().map(|list| &list.sizes[0]).collect();
     let wish = |limit| Wish { goal: Goal::Above(limit), locked: Vec::new(), most: 1_000_000 };
     let found = model.recourse(&table, 0, &steps, &wish(9.5)).unwrap();
     assert!(!found.complete);

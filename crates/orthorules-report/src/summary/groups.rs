@@ -37,7 +37,7 @@ struct Sums {
 
 impl Groups {
     pub(super) fn new(model: &Model) -> Self {
-        let rules = model.lists().iter().map(|e| e.rules.len()).collect();
+        let rules = model.lists.iter().map(|list| list.rules.len()).collect();
         Self { rules, classes: model.classes.len(), by_rules: BTreeMap::new() }
     }
 
@@ -48,9 +48,9 @@ impl Groups {
         let mut key = vec![0u8; bits.div_ceil(8)];
         for row in 0..rows.table.rows() {
             key.fill(0);
-            let places = self.rules.iter().enumerate().flat_map(|(e, &count)| (0..count).map(move |k| (e, k)));
-            for (bit, (e, k)) in places.enumerate() {
-                key[bit / 8] |= u8::from(activations.fires(e, k, row)) << (bit % 8);
+            let places = self.rules.iter().enumerate().flat_map(|(l, &count)| (0..count).map(move |k| (l, k)));
+            for (bit, (l, k)) in places.enumerate() {
+                key[bit / 8] |= u8::from(activations.fires(l, k, row)) << (bit % 8);
             }
             if !self.by_rules.contains_key(&key) {
                 let groups = self.by_rules.len() + 1;

@@ -11,8 +11,8 @@ use std::collections::HashSet;
 const BINS: usize = 24;
 /// Levels that have a bar of their own, beside those that rules name.
 const LEVELS: usize = 12;
-/// With more ensembles than this, bins do not say how often each class is.
-const MOST_ENSEMBLES: usize = 12;
+/// With more scores than this, bins do not say how often each class is.
+const MOST_SCORES: usize = 12;
 
 /// A column as it is drawn.
 #[derive(Debug, Clone, Serialize)]
@@ -40,7 +40,7 @@ pub(super) struct ColumnSummary {
 #[derive(Debug, Clone, Default, Serialize)]
 struct Bin {
     rows: u64,
-    /// The mean target, one for each ensemble.
+    /// The mean target, one for each score.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     means: Vec<Option<f64>>,
 }
@@ -54,11 +54,12 @@ struct Sums {
 }
 
 pub(super) fn columns(model: &Model, sample: &Sample, used: &[&str], labelled: bool) -> Vec<ColumnSummary> {
-    let ensembles = if labelled && model.ensembles.len() <= MOST_ENSEMBLES { model.ensembles.len() } else { 0 };
-    (0..used.len()).map(|c| column(model, sample, c, used[c], ensembles)).collect()
+    let scores = model.lists_of_scores().len();
+    let scores = if labelled && scores <= MOST_SCORES { scores } else { 0 };
+    (0..used.len()).map(|c| column(model, sample, c, used[c], scores)).collect()
 }
 
-fn column(model: &Model, sample: &Sample, c: usize, name: &str, ensembles: usize) -> ColumnSummary {
+fn column(model: &Model, sample: &Sample, c: usize, name: &str, scores: usize) -> ColumnSummary {
     let mut numbers: Vec<f64> = sample.rows.iter().filter_map(|row| number(row.cells[c])).collect();
     numbers.sort_unstable_by(f64::total_cmp);
     let (least, most) = (numbers.first().copied(), numbers.last().copied());
@@ -97,7 +98,7 @@ fn column(model: &Model, sample: &Sample, c: usize, name: &str, ensembles: usize
         let inner = edges[1..count].to_vec();
         place = Box::new(move |cell| number(cell).map_or(count, |x| inner.partition_point(|e| *e < x)));
     }
-    summary.bins = bins(&sample.rows, c, count + 1, ensembles, &place);
+    summary.bins = bins(&sample.rows, c, count + 1, scores, &place);
     summary
 }
 
@@ -105,14 +106,14 @@ fn number(cell: Cell) -> Option<f64> {
     if let Cell::Number(x) = cell { Some(x) } else { None }
 }
 
-fn bins(rows: &[Drawn], c: usize, count: usize, ensembles: usize, place: &dyn Fn(Cell) -> usize) -> Vec<Bin> {
-    let mut sums = vec![Sums { targets: vec![0.0; ensembles], ..Sums::default() }; count];
+fn bins(rows: &[Drawn], c: usize, count: usize, scores: usize, place: &dyn Fn(Cell) -> usize) -> Vec<Bin> {
+    let mut sums = vec![Sums { targets: vec![0.0; scores], ..Sums::default() }; count];
     for row in rows {
         let bin = &mut sums[place(row.cells[c])];
         bin.rows += 1;
         bin.mass += row.weight * row.exposure;
-        for (e, sum) in bin.targets.iter_mut().enumerate() {
-            let target = if ensembles > 1 { f64::from(row.class as usize == e) } else { row.y };
+        for (s, sum) in bin.targets.iter_mut().enumerate() {
+            let target = if scores > 1 { f64::from(row.class as usize == s) } else { row.y };
             *sum += row.weight * target;
         }
     }
@@ -142,7 +143,7 @@ fn shown_levels(model: &Model, sample: &Sample, c: usize, name: &str) -> (Vec<us
             rows[level as usize] += 1;
         }
     }
-    let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+    let conditions = model.all_rules().flat_map(|rule| &rule.conditions);
     let named: HashSet<&str> = conditions
         .filter(|condition| condition.column == name)
         .flat_map(orthorules_model::rule::Condition::levels)

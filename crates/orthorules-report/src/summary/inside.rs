@@ -6,9 +6,11 @@ use orthorules_model::Model;
 use orthorules_model::predict::Activations;
 use serde::Serialize;
 
-/// Sums over rows for every ensemble: of all rows, and of those that satisfy each rule.
+/// Sums over rows for every score: of all rows, and of those that satisfy each rule.
 #[derive(Debug)]
 pub(super) struct InsideSums {
+    /// The place of the list that makes the score.
+    lists: Vec<usize>,
     all: Vec<Sums>,
     rules: Vec<Vec<Sums>>,
     labelled: bool,
@@ -27,7 +29,7 @@ struct Sums {
 pub(super) struct Inside {
     /// Rows that satisfy it.
     pub(super) rows: u64,
-    /// The mean target of these; with classes the share of the ensemble's class, with exposures a rate.
+    /// The mean target of these; with classes the share of the score's class, with exposures a rate.
     #[serde(rename = "inside")]
     mean: Option<f64>,
     /// The same of all other rows.
@@ -46,29 +48,30 @@ impl Sums {
     }
 }
 
-/// The mass and the weighted target of a row as ensemble `e` of `count` sees it.
-pub(super) fn of_row(rows: &Rows, e: usize, count: usize, row: usize) -> (f64, f64) {
+/// The mass and the weighted target of a row as score `s` of `count` sees it.
+pub(super) fn of_row(rows: &Rows, s: usize, count: usize, row: usize) -> (f64, f64) {
     let Some(truth) = &rows.truth else { return (1.0, 0.0) };
     let weight = truth.weight[row];
-    let target = if count > 1 { f64::from(truth.class[row] as usize == e) } else { truth.y[row] };
+    let target = if count > 1 { f64::from(truth.class[row] as usize == s) } else { truth.y[row] };
     (weight * truth.exposure[row], weight * target)
 }
 
 impl InsideSums {
     pub(super) fn new(model: &Model) -> Self {
-        let rules = model.ensembles.iter().map(|e| vec![Sums::default(); e.rules.len()]).collect();
-        Self { all: vec![Sums::default(); model.ensembles.len()], rules, labelled: false }
+        let lists = model.lists_of_scores();
+        let rules = lists.iter().map(|&list| vec![Sums::default(); model.lists[list].rules.len()]).collect();
+        Self { all: vec![Sums::default(); lists.len()], lists, rules, labelled: false }
     }
 
     pub(super) fn add(&mut self, rows: &Rows, activations: &Activations) {
         self.labelled |= rows.truth.is_some();
         let count = self.all.len();
-        for (e, (all, rules)) in self.all.iter_mut().zip(&mut self.rules).enumerate() {
+        for (s, (all, rules)) in self.all.iter_mut().zip(&mut self.rules).enumerate() {
             for row in 0..rows.table.rows() {
-                let (mass, target) = of_row(rows, e, count, row);
+                let (mass, target) = of_row(rows, s, count, row);
                 all.add(mass, target);
                 for (k, sums) in rules.iter_mut().enumerate() {
-                    if activations.fires(e, k, row) {
+                    if activations.fires(self.lists[s], k, row) {
                         sums.add(mass, target);
                     }
                 }
@@ -83,7 +86,7 @@ impl InsideSums {
             let mean = |sums: Sums| if self.labelled { sums.mean() } else { None };
             Inside { rows: inside.rows, mean: mean(inside), outside: mean(outside) }
         };
-        let ensembles = self.all.iter().zip(&self.rules);
-        ensembles.map(|(&all, rules)| rules.iter().map(|&sums| told(all, sums)).collect()).collect()
+        let scores = self.all.iter().zip(&self.rules);
+        scores.map(|(&all, rules)| rules.iter().map(|&sums| told(all, sums)).collect()).collect()
     }
 }

@@ -81,15 +81,15 @@ impl SizeSums {
                     self.weight += w;
                     self.wrong += if labels[r] == truth.class[r] { 0.0 } else { w };
                 }
-                self.add_scores(truth, activations, steps);
+                self.add_scores(model, truth, activations, steps);
             }
             _ => {}
         }
     }
 
-    fn add_scores(&mut self, truth: &Truth, activations: &Activations, steps: &[&Size]) {
-        let (Some(known), [step]) = (&mut self.scores, steps) else { return };
-        for (r, score) in activations.scores(0, step).into_iter().enumerate() {
+    fn add_scores(&mut self, model: &Model, truth: &Truth, activations: &Activations, steps: &[&Size]) {
+        let (Some(known), [score]) = (&mut self.scores, &model.scores_of(steps)[..]) else { return };
+        for (r, score) in activations.scores(score).into_iter().enumerate() {
             known.entry(score.to_bits()).or_default()[truth.class[r].min(1) as usize] += truth.weight[r];
         }
         if known.len() > MOST_SCORES {

@@ -21,12 +21,12 @@ mod sample;
 mod tests;
 
 use crate::digest::{Sha256, hex};
-use crate::sizes::{JointSize, sizes};
 use groups::Groups;
 use histogram::ColumnSummary;
 use inside::{Inside, InsideSums};
 use measures::{Measures, SizeSums};
 use orthorules_model::predict::Activations;
+use orthorules_model::report::{JointSize, sizes};
 use orthorules_model::{Error, Model, Result};
 use orthorules_table::Table;
 use rows::{Counted, Rows};
@@ -66,7 +66,7 @@ pub struct Summary {
     training: Option<bool>,
     /// Of each size.
     measures: Vec<Measures>,
-    /// Of each ensemble and rule.
+    /// Of each score and rule.
     rules: Vec<Vec<Inside>>,
     groups: Option<Groups>,
     /// How many rows the histograms are of.
@@ -86,8 +86,7 @@ impl<'m> Summarizer<'m> {
         let sample = Sample::new(DRAWN, model);
         let (counted, digest) = (Counted::default(), Some(Sha256::default()));
         // Rows that satisfy the same rules differ where there are trends or offsets.
-        let has_trends = model.ensembles.iter().flat_map(|e| &e.rules).any(|rule| rule.trend.is_some());
-        let differ = has_trends || model.offset.is_some();
+        let differ = model.has_trends() || model.offset.is_some();
         let (inside, groups) = (InsideSums::new(model), (!differ).then(|| Groups::new(model)));
         Self { model, sizes, used, needs_target: false, counted, measures, inside, groups, sample, digest }
     }
@@ -165,7 +164,8 @@ impl<'m> Summarizer<'m> {
     pub fn finish(self) -> Summary {
         let labelled = self.counted.labelled;
         let rules = self.inside.finish();
-        let covered = || self.model.ensembles.iter().flat_map(|e| &e.rules).map(|rule| rule.covered);
+        let lists = self.model.lists_of_scores();
+        let covered = || lists.iter().flat_map(|&list| &self.model.lists[list].rules).map(|rule| rule.covered);
         let training = self.model.rows.filter(|_| covered().any(|n| n > 0) || covered().next().is_none());
         let same = || covered().eq(rules.iter().flatten().map(|rule| rule.rows));
         let training = training.map(|rows| rows == self.counted.used && same());

@@ -7,7 +7,7 @@ use crate::learn::assemble;
 use crate::learn::seconds::Seconds;
 use crate::learn::setup::Setup;
 use crate::learn::state::State;
-use crate::model::{Ensemble, Size};
+use crate::model::{RuleList, Size};
 
 /// From one ensemble to the next.
 pub(crate) trait Path {
@@ -15,20 +15,17 @@ pub(crate) trait Path {
     fn next(&mut self, setup: &Setup, now: State, seconds: &mut Seconds) -> Option<(State, Size)>;
 }
 
-/// The loop of every fit: from the constant model on, one ensemble leads to the next, until `path` ends. One ensemble
-/// comes out; of classes that share their rules, one for each.
-pub(crate) fn along(setup: &Setup, mut path: impl Path, constant: State, seconds: &mut Seconds) -> Vec<Ensemble> {
-    let first = constant.size(setup.response);
-    let mut others = vec![constant.other_sizes(&first, setup.response)];
-    let mut sizes = vec![(first, Vec::new())];
+/// The loop of every fit: from the constant model on, one ensemble leads to the next, until `path` ends. A list
+/// of their rules comes out, with the weights of each ensemble.
+pub(crate) fn along(setup: &Setup, mut path: impl Path, constant: State, seconds: &mut Seconds) -> RuleList {
+    let mut sizes = vec![(constant.size(setup.response), Vec::new())];
     let mut state = constant;
     while let Some((next, size)) = path.next(setup, state, seconds) {
         if let Some(newest) = next.rules.last() {
             setup.observer.step(setup.class, newest, &size);
         }
-        others.push(next.other_sizes(&size, setup.response));
         sizes.push((size, next.rules.clone()));
         state = next;
     }
-    assemble::ensembles(setup, sizes, &others)
+    assemble::list(setup, sizes)
 }

@@ -28,7 +28,7 @@ use crate::learn::watch::Watch;
 use crate::learn::{share, sirus};
 use crate::model::observer::Observer;
 use crate::model::reading::Reading;
-use crate::model::{Ensemble, Model};
+use crate::model::{Model, RuleList};
 use crate::params::{Checked, Learner, Multiclass, PathKind, Terms};
 use std::borrow::Cow;
 
@@ -137,34 +137,33 @@ impl<'p> Binned<'p> {
             _ if shared => vec![0],
             several => (0..several as u32).collect(),
         };
-        let ensembles_of = |place: usize, class: u32, seconds: &mut Seconds| {
+        let list_of = |place: usize, class: u32, seconds: &mut Seconds| {
             // Each of several classes has its share of the time that is left.
             let watch = watch.first(1.0 / (positive.len() - place) as f64);
             let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-            let Some((response, elsewhere)) = &self.response(class, checked) else { return Vec::new() };
+            let Some((response, elsewhere)) = &self.response(class, checked) else { return None };
             let params = &checked.for_target(|| response.mean_target());
             if params.learner == Learner::Sirus {
-                return vec![sirus::ensemble(columns, response, params, name, &watch)];
+                return Some(sirus::list(columns, response, params, name, &watch));
             }
             let deadline = watch.exact_end();
-            let classes: &[String] = if shared { &problem.classes } else { &[] };
             let trends = self.trends.clone();
             let setup = Setup::new(response, columns, params, &watch);
             let rows = elsewhere.clone().unwrap_or_else(|| setup.rows.clone());
-            let setup = Setup { class: name, classes, deadline, rows, trends, ..setup };
-            let ensembles = along_its_path(&setup, seconds);
+            let setup = Setup { class: name, deadline, rows, trends, ..setup };
+            let list = along_its_path(&setup, seconds);
             if watch.was_late() {
                 watch.out_of_time(name);
             }
-            ensembles
+            Some(list)
         };
-        let mut ensembles: Vec<Ensemble> =
-            positive.iter().enumerate().flat_map(|(place, &class)| ensembles_of(place, class, &mut seconds)).collect();
+        let mut lists: Vec<RuleList> =
+            positive.iter().enumerate().filter_map(|(place, &class)| list_of(place, class, &mut seconds)).collect();
         if positive.len() > 1 && checked.learner != Learner::Sirus {
-            share::within(&mut ensembles, checked.max_complexity);
+            share::within(&mut lists, checked.max_complexity);
         }
         seconds.total = start.elapsed().as_secs_f64();
-        let model = model(problem, columns, ensembles, checked);
+        let model = model(problem, columns, lists, checked);
         let warnings = remarks(columns, &model.columns);
         Fitted { model, seconds, reg_lambda: None, warnings }
     }
@@ -222,7 +221,7 @@ fn remark(column: &BinnedColumn, spec: &ColumnSpec) -> Option<Warning> {
 }
 
 /// A fit along the path that the parameters ask for.
-pub(crate) fn along_its_path(setup: &Setup, seconds: &mut Seconds) -> Vec<Ensemble> {
+pub(crate) fn along_its_path(setup: &Setup, seconds: &mut Seconds) -> RuleList {
     let constant = State::constant(setup);
     match setup.params.path {
         PathKind::Nested => {
@@ -233,7 +232,7 @@ pub(crate) fn along_its_path(setup: &Setup, seconds: &mut Seconds) -> Vec<Ensemb
     }
 }
 
-pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], ensembles: Vec<Ensemble>, params: &Checked) -> Model {
+pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], lists: Vec<RuleList>, params: &Checked) -> Model {
     let mut columns = problem.specs.clone();
     for (column, binned) in columns.iter_mut().zip(binned) {
         column.monotone = params.monotone.get(&column.name).copied();
@@ -259,7 +258,7 @@ pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], ensembles: Vec<E
         offset: problem.offset.clone(),
         reading: Reading::default(),
         columns,
-        ensembles,
+        lists,
         cv: None,
         bootstrap: None,
     }

@@ -28,8 +28,6 @@ pub(crate) struct Setup<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) params: &'a Checked,
     pub(crate) class: Option<&'a str>,
-    /// The classes that share their rules, if there are any.
-    pub(crate) classes: &'a [String],
     pub(crate) observer: &'a dyn Observer,
     pub(crate) deadline: Option<Instant>,
     pub(crate) name_rank: Vec<u32>,
@@ -63,7 +61,6 @@ impl<'a> Setup<'a> {
             rows,
             params,
             class: None,
-            classes: &[],
             observer,
             deadline: None,
             name_rank,

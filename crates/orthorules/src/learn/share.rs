@@ -1,42 +1,42 @@
 //! One limit of complexity for the models of several classes.
 
-use crate::model::Ensemble;
+use crate::model::RuleList;
 
-/// Shortens the paths of several ensembles so that their largest sizes together are of at most `limit`. From the
-/// constant models on, that ensemble goes to its next size which lowers its training risk most for each unit of
+/// Shortens the paths of several lists so that their largest sizes together are of at most `limit`. From the
+/// constant models on, that list goes to its next size which lowers its training risk most for each unit of
 /// complexity; what does not fit any more ends its path.
-pub(crate) fn within(ensembles: &mut [Ensemble], limit: usize) {
-    let mut places = vec![0; ensembles.len()];
+pub(crate) fn within(lists: &mut [RuleList], limit: usize) {
+    let mut places = vec![0; lists.len()];
     let mut left = limit;
     loop {
-        let next = |(e, ensemble): (usize, &Ensemble)| {
-            let now = &ensemble.path[places[e]];
+        let next = |(l, list): (usize, &RuleList)| {
+            let now = &list.sizes[places[l]];
             // The size that pays best, not the next one: a path may stand still before it falls.
-            let larger = ensemble.path.iter().enumerate().skip(places[e] + 1);
+            let larger = list.sizes.iter().enumerate().skip(places[l] + 1);
             let fitting = larger.filter(|(_, size)| size.complexity - now.complexity <= left);
             let rate = move |size: &crate::model::Size| {
                 (now.train_risk - size.train_risk) / (size.complexity - now.complexity).max(1) as f64
             };
             let best = fitting.max_by(|a, b| rate(a.1).total_cmp(&rate(b.1)).then(b.0.cmp(&a.0)));
-            best.map(|(place, size)| (e, place, rate(size)))
+            best.map(|(place, size)| (l, place, rate(size)))
         };
-        let all = ensembles.iter().enumerate().filter_map(next);
+        let all = lists.iter().enumerate().filter_map(next);
         // Of equals the first class goes first.
-        let Some((e, place, _)) = all.max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0))) else { break };
-        let path = &ensembles[e].path;
-        left -= path[place].complexity - path[places[e]].complexity;
-        places[e] = place;
+        let Some((l, place, _)) = all.max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0))) else { break };
+        let sizes = &lists[l].sizes;
+        left -= sizes[place].complexity - sizes[places[l]].complexity;
+        places[l] = place;
     }
-    for (ensemble, place) in ensembles.iter_mut().zip(places) {
-        shorten(ensemble, place);
+    for (list, place) in lists.iter_mut().zip(places) {
+        shorten(list, place);
     }
 }
 
 /// Ends a path at the size at `last`, and drops the rules that no size uses.
-fn shorten(ensemble: &mut Ensemble, last: usize) {
-    ensemble.path.truncate(last + 1);
-    let mut used = vec![false; ensemble.rules.len()];
-    ensemble.path.iter().flat_map(|size| size.members().collect::<Vec<_>>()).for_each(|k| used[k] = true);
+fn shorten(list: &mut RuleList, last: usize) {
+    list.sizes.truncate(last + 1);
+    let mut used = vec![false; list.rules.len()];
+    list.sizes.iter().flat_map(|size| size.members().collect::<Vec<_>>()).for_each(|k| used[k] = true);
     let mut new_place = vec![0; used.len()];
     let mut count = 0;
     for (place, &used) in new_place.iter_mut().zip(&used) {
@@ -44,13 +44,13 @@ fn shorten(ensemble: &mut Ensemble, last: usize) {
         count += usize::from(used);
     }
     let mut keep = used.iter();
-    ensemble.rules.retain(|_| keep.next() == Some(&true));
-    for size in &mut ensemble.path {
+    list.rules.retain(|_| keep.next() == Some(&true));
+    for size in &mut list.sizes {
         if let Some(members) = &mut size.members {
             members.iter_mut().for_each(|k| *k = new_place[*k]);
         }
     }
-    ensemble.choose(last);
+    list.choose(last);
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use crate::engine::rows::Selected;
 use crate::engine::search::{Found, Searcher};
 use crate::learn::kind::{Kind, Newest, Place};
 use crate::learn::setup::Setup;
-use crate::model::Size;
 use crate::model::rule::Rule;
+use crate::model::{ScoreWeights, Size};
 use std::rc::Rc;
 
 /// An ensemble: its rules, the cells that they cut the rows into, and weights that are fitted to these.
@@ -105,28 +105,24 @@ impl State {
         self.cells.len() + self.kind.trends()
     }
 
-    /// What the model says of it: of the only score, or of the first class.
+    /// What the model says of it: the weights in the only score, or in that of each class.
     pub(crate) fn size(&self, response: &Response) -> Size {
-        let train_risk = self.kind.mean_loss(&self.cells, response);
-        self.size_with(&self.kind.weights()[0], train_risk, response)
-    }
-
-    /// What the model says of the classes after the first, if `first` is what it says of that one.
-    pub(crate) fn other_sizes(&self, first: &Size, response: &Response) -> Vec<Size> {
-        let others = &self.kind.weights()[1..];
-        others.iter().map(|weights| self.size_with(weights, first.train_risk, response)).collect()
-    }
-
-    fn size_with(&self, weights: &Weights, train_risk: f64, response: &Response) -> Size {
-        let outside = |k: usize, weight: f64| response.outside_weight(weight * self.kind.outside(k));
+        let weights = self.kind.weights();
         Size {
-            rules: weights.rules.len(),
+            rules: self.rules.len(),
             members: None,
             complexity: self.complexity,
+            scores: weights.iter().map(|weights| self.score(weights, response)).collect(),
+            train_risk: self.kind.mean_loss(&self.cells, response),
+            status: weights[0].status,
+        }
+    }
+
+    fn score(&self, weights: &Weights, response: &Response) -> ScoreWeights {
+        let outside = |(k, &weight): (usize, &f64)| response.outside_weight(weight * self.kind.outside(k));
+        ScoreWeights {
             intercept: response.outside_intercept(weights.intercept),
-            weights: weights.rules.iter().enumerate().map(|(k, &w)| outside(k, w)).collect(),
-            train_risk,
-            status: weights.status,
+            weights: weights.rules.iter().enumerate().map(outside).collect(),
         }
     }
 }

@@ -37,13 +37,13 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
     let params = &params.check(problem.task.loss(), problem.rows)?;
     let response = &Response::new(problem, 1);
     let columns = &binning::bin(&problem.features, None, params.cutting(), &params.cuts);
-    let ensembles = on_threads(Some(params.threads), || {
+    let list = on_threads(Some(params.threads), || {
         let setup = Setup::new(response, columns, params, observer);
         let constant = State::constant(&setup);
         let varied = Varied { variant, features: &problem.features };
         along(&setup, Nested::new(varied, &constant), constant, &mut Seconds::default())
     })?;
-    Ok(model(&problem.outline(), columns, ensembles, params))
+    Ok(model(&problem.outline(), columns, vec![list], params))
 }
 
 /// Candidates of a variant.
@@ -126,7 +126,7 @@ mod tests {
         let problem = friedman(0.0);
         let params = Params { max_rules: Some(6), threads: Some(1), ..Preset::Cob.params() };
         let plain = fit(&problem, &params, &Silent).unwrap().model;
-        assert_eq!(boost(&problem, &params, Variant::default(), &Silent).unwrap().ensembles, plain.ensembles);
+        assert_eq!(boost(&problem, &params, Variant::default(), &Silent).unwrap().lists, plain.lists);
     }
 
     #[test]
@@ -140,10 +140,10 @@ mod tests {
         };
         let small = fit(&problem, &with(0.01), &Silent).unwrap().model;
         let large = fit(&problem, &with(100.0), &Silent).unwrap().model;
-        let given = &small.ensembles[0].rules;
+        let given = &small.lists[0].rules;
         let again = boost(&problem, &with(100.0), Variant { given, whole: false }, &Silent).unwrap();
-        assert_eq!(again.ensembles[0].path.len(), 9);
-        for (a, b) in again.ensembles[0].path.iter().zip(&large.ensembles[0].path) {
+        assert_eq!(again.lists[0].sizes.len(), 9);
+        for (a, b) in again.lists[0].sizes.iter().zip(&large.lists[0].sizes) {
             assert!((a.train_risk - b.train_risk).abs() < 1e-12 * b.train_risk);
         }
     }
@@ -153,8 +153,8 @@ mod tests {
         let params =
             Params { intercept: Intercept::None, max_rules: Some(3), threads: Some(1), ..Preset::Cob.params() };
         let model = boost(&friedman(1000.0), &params, Variant { whole: true, given: &[] }, &Silent).unwrap();
-        let ensemble = &model.ensembles[0];
-        assert!(ensemble.rules[0].conditions.is_empty() && ensemble.path[1].complexity == 1);
-        assert!(ensemble.rules[1..].iter().all(|r| !r.conditions.is_empty()));
+        let list = &model.lists[0];
+        assert!(list.rules[0].conditions.is_empty() && list.sizes[1].complexity == 1);
+        assert!(list.rules[1..].iter().all(|r| !r.conditions.is_empty()));
     }
 }

@@ -126,7 +126,7 @@ impl Workload {
         let columns = binning::bin(&problem.features, None, checked.cutting(), &BTreeMap::new());
         let fired = Activations::new(&model, &table)?;
         let covered = |k: usize| (0..rows as u32).filter(|&r| fired.fires(0, k, r as usize)).collect::<Vec<u32>>();
-        let count = model.ensembles[0].rules.len();
+        let count = model.lists[0].rules.len();
         let all = Rows::whole(&columns, &response);
         let mut cells = Cells::new(&all, &response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), &checked);
@@ -268,11 +268,11 @@ impl Workload {
                 squares(right.into_iter().skip(1))
             }
             Kernel::Predict => {
-                let (ensemble, step) = (&self.model.ensembles[0], self.model.ensembles[0].chosen());
-                let mut scores = vec![step.intercept; self.table.rows()];
-                for (k, weight) in step.members().zip(&step.weights) {
+                let (list, step) = (&self.model.lists[0], self.model.lists[0].chosen());
+                let mut scores = vec![step.scores[0].intercept; self.table.rows()];
+                for (rule, weight) in list.terms(step) {
                     let mut selected = vec![true; scores.len()];
-                    for condition in &ensemble.rules[k].conditions {
+                    for condition in &rule.conditions {
                         if let Some(column) = self.table.column(&condition.column) {
                             condition.narrow(&column.values, &mut selected);
                         }

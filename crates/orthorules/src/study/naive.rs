@@ -87,7 +87,7 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
     let setup = Setup::new(&response, &columns, &params, observer);
     let constant = State::constant(&setup);
     let path = Nested::new(Projected::default(), &constant);
-    Ok(along(&setup, path, constant, &mut Seconds::default()).swap_remove(0).rules)
+    Ok(along(&setup, path, constant, &mut Seconds::default()).rules)
 }
 
 /// Candidates by explicit projection.
@@ -235,6 +235,6 @@ mod tests {
         // Conditions on different columns may select the same rows, so coverage is compared and not text.
         let shown = |rules: &[Rule]| rules.iter().map(|r| (r.conditions.len(), r.covered)).collect::<Vec<_>>();
         assert!(naive.len() > 3);
-        assert_eq!(shown(&naive), shown(&model.ensembles[0].rules));
+        assert_eq!(shown(&naive), shown(&model.lists[0].rules));
     }
 }

@@ -123,8 +123,9 @@ fn check(data: &Data, params: &Params) -> Result<(), TestCaseError> {
     prop_assert_eq!(&loaded, &model);
     let (table, bits) = (data.table(), |m: &Model| -> Vec<u64> {
         let seen = Activations::new(m, &data.table()).unwrap();
-        let steps = m.ensembles.iter().enumerate().flat_map(|(e, ensemble)| ensemble.path.iter().map(move |s| (e, s)));
-        steps.flat_map(|(e, step)| seen.scores(e, step)).map(f64::to_bits).collect()
+        let sizes: Vec<_> = m.sizes().into_iter().map(Into::into).chain([m.chosen()]).collect();
+        let scores = sizes.into_iter().flat_map(|size| m.scores(size));
+        scores.flat_map(|score| seen.scores(&score)).map(f64::to_bits).collect()
     });
     prop_assert_eq!(bits(&model), bits(&loaded));
     prop_assert!(bits(&model).into_iter().all(|x| f64::from_bits(x).is_finite()));
@@ -134,9 +135,9 @@ fn check(data: &Data, params: &Params) -> Result<(), TestCaseError> {
     // A rule covers the rows that it says, whichever side of it the infinities are on. Rows of weight 0 are not learned from.
     let counts = |r: &usize| data.weight.as_ref().is_none_or(|w| w[*r] > 0.0);
     let seen = Activations::new(&model, &table).unwrap();
-    for (e, ensemble) in model.ensembles.iter().enumerate() {
-        for (k, rule) in ensemble.rules.iter().enumerate() {
-            let fired = (0..data.rows()).filter(counts).filter(|&r| seen.fires(e, k, r)).count() as u64;
+    for (l, list) in model.lists.iter().enumerate() {
+        for (k, rule) in list.rules.iter().enumerate() {
+            let fired = (0..data.rows()).filter(counts).filter(|&r| seen.fires(l, k, r)).count() as u64;
             prop_assert_eq!(fired, rule.covered, "{}", rule);
         }
     }

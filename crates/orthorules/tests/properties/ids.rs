@@ -28,7 +28,7 @@ fn both_sides_of_a_rule_have_enough_rows() {
     for params in searches {
         let params = Params { min_coverage: Some(5), ..params };
         let model = fit(&problem, &params, &Silent).unwrap().model;
-        let covered: Vec<u64> = model.ensembles[0].rules.iter().map(|rule| rule.covered).collect();
+        let covered: Vec<u64> = model.lists[0].rules.iter().map(|rule| rule.covered).collect();
         assert!(!covered.is_empty() && covered.iter().all(|rows| (5..=195).contains(rows)), "{params:?}: {covered:?}");
     }
 }

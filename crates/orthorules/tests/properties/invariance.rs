@@ -21,7 +21,7 @@ fn signal(x: f64, u: f64, c: Option<&str>) -> f64 {
 /// The rows of `table` that each rule of `model` selects.
 fn row_sets(model: &Model, table: &Table) -> Vec<Vec<bool>> {
     let fired = Activations::new(model, table).unwrap();
-    let rules = model.ensembles[0].rules.len();
+    let rules = model.lists[0].rules.len();
     (0..rules).map(|k| (0..table.rows()).map(|r| fired.fires(0, k, r)).collect()).collect()
 }
 
@@ -31,7 +31,7 @@ fn few(max_bins: MaxBins) -> Params {
 
 /// Whether all scores of the path agree up to rounding.
 fn same_path(a: &Model, b: &Model) -> bool {
-    let risks = |m: &Model| m.ensembles[0].path.iter().map(|s| s.train_risk).collect::<Vec<_>>();
+    let risks = |m: &Model| m.lists[0].sizes.iter().map(|s| s.train_risk).collect::<Vec<_>>();
     let (a, b) = (risks(a), risks(b));
     a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| (x - y).abs() <= 1e-9 * (1.0 + x.abs()))
 }
@@ -75,7 +75,7 @@ fn rounding_noise_is_worth_no_rule() {
             };
             data.weight = None;
             let model = data.fit(&params);
-            let values: Vec<f64> = model.ensembles[0].rules.iter().map(|r| r.value).collect();
+            let values: Vec<f64> = model.lists[0].rules.iter().map(|r| r.value).collect();
             assert!(values.iter().all(|&v| v > 1e-9), "{values:?}");
             let thrice: Vec<usize> = (0..40).flat_map(|r| std::iter::repeat_n(r, 1 + r % 3)).collect();
             let repeated = data.take(&thrice).fit(&params);
@@ -109,7 +109,7 @@ fn exact_search_does_not_dig_in_rounding_noise() {
         };
         let asked = Asked(AtomicUsize::new(0));
         let model = data.fit_watched(data.table(), &params, &asked);
-        assert!(model.ensembles[0].rules.len() <= 2);
+        assert!(model.lists[0].rules.len() <= 2);
         // Once or twice for each query that exact search expands, and a few times for the beam. All of them would be 100 times as
         // many.
         assert!(asked.0.load(Ordering::Relaxed) < 5000, "{asked:?}", asked = asked.0);
@@ -196,7 +196,7 @@ proptest! {
         let same = Column::new("same", Values::numbers(vec![1.5; data.rows()]));
         columns.insert(place.min(columns.len()), same);
         let with = data.fit_table(Table::new(columns).unwrap(), &params);
-        prop_assert_eq!(with.ensembles, data.fit(&params).ensembles);
+        prop_assert_eq!(with.lists, data.fit(&params).lists);
     }
 
     #[test]
@@ -224,7 +224,7 @@ proptest! {
     fn paths_are_sound(data in data(10..60), params in settings()) {
         let model = data.fit(&params);
         let table = data.table();
-        let ensemble = &model.ensembles[0];
+        let list = &model.lists[0];
         let mean = data.y.iter().sum::<f64>().max(0.5) / data.rows() as f64;
         let lambda = match (params.reg_lambda, data.task) {
             (Some(orthorules::params::RegLambda::Value(lambda)), _) => lambda,
@@ -234,21 +234,21 @@ proptest! {
             _ => mean,
         };
         let risk = |s: &orthorules::model::Size| {
-            s.train_risk * data.rows() as f64 + 0.5 * lambda * s.weights.iter().map(|w| w * w).sum::<f64>()
+            s.train_risk * data.rows() as f64 + 0.5 * lambda * s.scores[0].weights.iter().map(|w| w * w).sum::<f64>()
         };
-        for pair in ensemble.path.windows(2) {
+        for pair in list.sizes.windows(2) {
             prop_assert!(risk(&pair[1]) <= risk(&pair[0]) * (1.0 + 1e-9) + 1e-9);
             prop_assert!(pair[0].complexity < pair[1].complexity);
         }
         let sets = row_sets(&model, &table);
-        for step in &ensemble.path {
+        for step in &list.sizes {
             let distinct: HashSet<&Vec<bool>> = step.members().map(|k| &sets[k]).collect();
             prop_assert_eq!(distinct.len(), step.rules, "a rule repeats another");
         }
         for (k, set) in sets.iter().enumerate() {
-            prop_assert_eq!(set.iter().filter(|&&s| s).count() as u64, ensemble.rules[k].covered);
+            prop_assert_eq!(set.iter().filter(|&&s| s).count() as u64, list.rules[k].covered);
         }
-        for rule in &ensemble.rules {
+        for rule in &list.rules {
             for dropped in 0..rule.conditions.len() {
                 let mut selected = vec![true; table.rows()];
                 for (i, condition) in rule.conditions.iter().enumerate() {
@@ -261,7 +261,7 @@ proptest! {
             }
         }
         // What is reported is what evaluation finds.
-        for (step, evaluation) in ensemble.path.iter().zip(model.evaluate(&table).unwrap()) {
+        for (step, evaluation) in list.sizes.iter().zip(model.evaluate(&table).unwrap()) {
             prop_assert!((step.train_risk - evaluation.risk).abs() <= 1e-9 * (1.0 + evaluation.risk.abs()));
         }
     }
@@ -281,7 +281,7 @@ fn presets_run_on_every_task() {
                 continue;
             }
             let model = data.fit(&params);
-            assert!(!model.ensembles[0].rules.is_empty(), "{name} {task}");
+            assert!(!model.lists[0].rules.is_empty(), "{name} {task}");
             assert!(model.complexity(model.chosen()) <= 20);
         }
     }

@@ -31,8 +31,8 @@ fn turn(model: &Model, name: &str, direction: Monotone) -> Option<String> {
             let (x, u) = if name == "x" { (grid.clone(), same) } else { (same, grid.clone()) };
             let table = Table::new(features(x, u, vec![level; grid.len()])).unwrap();
             let activations = Activations::new(model, &table).unwrap();
-            for step in &model.ensembles[0].path {
-                let scores = activations.scores(0, step);
+            for step in &model.lists[0].sizes {
+                let scores = activations.scores(&model.scores_of(&[step])[0]);
                 let turned = |w: &[f64]| if direction == Monotone::Rising { w[1] < w[0] } else { w[1] > w[0] };
                 if let Some(at) = scores.windows(2).position(turned) {
                     let (from, to) = (scores[at], scores[at + 1]);
@@ -106,9 +106,9 @@ fn without_the_constraint_scores_do_turn() {
     assert!(turn(&free, "x", Monotone::Rising).is_some());
     let bound = data.fit(&params);
     assert_eq!(turn(&bound, "x", Monotone::Rising), None);
-    assert!(bound.ensembles[0].rules.iter().any(|r| r.to_string().contains("x >=")), "{:?}", bound.ensembles[0].rules);
-    let last = |m: &Model| m.ensembles[0].path[m.ensembles[0].path.len() - 1].train_risk;
-    assert!(last(&free) <= last(&bound) && last(&bound) < 0.8 * bound.ensembles[0].path[0].train_risk);
+    assert!(bound.lists[0].rules.iter().any(|r| r.to_string().contains("x >=")), "{:?}", bound.lists[0].rules);
+    let last = |m: &Model| m.lists[0].sizes[m.lists[0].sizes.len() - 1].train_risk;
+    assert!(last(&free) <= last(&bound) && last(&bound) < 0.8 * bound.lists[0].sizes[0].train_risk);
 }
 
 /// The mean rises at 0 and falls back halfway at 4, in both levels.
@@ -140,9 +140,9 @@ fn folds_draws_and_paths_keep_the_promise() {
         assert_eq!(turn(&model, "x", Monotone::Rising), None);
         // The weights of the draws keep their signs too.
         let bootstrap = model.bootstrap.as_ref().unwrap();
-        let step = model.ensembles[0].at(bootstrap.rules).unwrap();
-        for (k, sure) in step.members().zip(&bootstrap.ensembles[0].rules) {
-            let text = model.ensembles[0].rules[k].to_string();
+        let step = model.lists[0].at(bootstrap.rules).unwrap();
+        for (k, sure) in step.members().zip(&bootstrap.scores[0].rules) {
+            let text = model.lists[0].rules[k].to_string();
             assert!(!text.contains("x >=") || sure.interval.0 >= 0.0, "{text} {:?}", sure.interval);
             assert!(!text.contains("x <=") || sure.interval.1 <= 0.0, "{text} {:?}", sure.interval);
         }

@@ -48,7 +48,7 @@ fn with_sets() -> Params {
 
 /// The sets that a model's rules name, with whether their levels are selected.
 fn sets(model: &Model) -> Vec<(bool, BTreeSet<String>)> {
-    let conditions = model.ensembles.iter().flat_map(|e| &e.rules).flat_map(|r| &r.conditions);
+    let conditions = model.all_rules().flat_map(|r| &r.conditions);
     conditions
         .filter_map(|c| match (&c.value, c.op) {
             (Some(Operand::Levels(levels)), op) => Some((op == Op::In, levels.iter().cloned().collect())),
@@ -66,8 +66,8 @@ fn a_planted_set_is_recovered() {
         for search in [Search::Greedy, Search::Beam] {
             let params = Params { search, ..with_sets() };
             let model = learned(task, table(task, 2000, 7, &names(), &order), &params);
-            let first = model.ensembles[0].at(1).map(|step| step.members().next().unwrap()).unwrap();
-            let rule = &model.ensembles[0].rules[first];
+            let first = model.lists[0].at(1).map(|step| step.members().next().unwrap()).unwrap();
+            let rule = &model.lists[0].rules[first];
             assert_eq!(rule.conditions.len(), 1, "{task} {search}: {rule}");
             assert_eq!(rule.complexity(), 2);
             let Some(Operand::Levels(found)) = &rule.conditions[0].value else { panic!("{task} {search}: {rule}") };
@@ -97,7 +97,7 @@ fn names_and_order_of_levels_decide_nothing() {
             };
             let other = back(&learned(task, table(task, rows, 5, &renamed, &reversed), &params));
             let said = |model: &Model| {
-                let rules = model.ensembles[0].rules.iter();
+                let rules = model.lists[0].rules.iter();
                 let conditions = rules.map(|rule| {
                     let each = rule.conditions.iter().map(|c| {
                         let mut levels = c.levels().to_vec();
@@ -117,7 +117,7 @@ fn names_and_order_of_levels_decide_nothing() {
                 conditions.collect::<Vec<_>>()
             };
             assert_eq!(said(&other), said(&plain), "{task}");
-            for (a, b) in plain.ensembles[0].path.iter().zip(&other.ensembles[0].path) {
+            for (a, b) in plain.lists[0].sizes.iter().zip(&other.lists[0].sizes) {
                 assert_eq!((a.rules, &a.members), (b.rules, &b.members));
                 assert!((a.train_risk - b.train_risk).abs() <= 1e-12 * a.train_risk);
             }
@@ -162,13 +162,13 @@ fn a_planted_set_of_three_classes_is_recovered() {
         let first = |names: &[String], order: &[usize], threads| {
             let model = learned(Task::Classification, three_classes(rows, names, order), &params(threads));
             assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
-            let place = model.ensembles[0].at(1).map(|step| step.members().next().unwrap()).unwrap();
-            let rule = model.ensembles[0].rules[place].clone();
+            let place = model.lists[0].at(1).map(|step| step.members().next().unwrap()).unwrap();
+            let rule = model.lists[0].rules[place].clone();
             let Some(Operand::Levels(found)) = &rule.conditions[0].value else { panic!("{search}: {rule}") };
             let planted: BTreeSet<String> = PLANTED.iter().map(|&l| names[l].clone()).collect();
             assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), planted, "{search}: {rule}");
-            assert_eq!((rule.complexity(), model.ensembles.len()), (2, 3));
-            (model.to_json(), model.ensembles[0].path.iter().map(|step| step.train_risk).collect::<Vec<_>>())
+            assert_eq!((rule.complexity(), model.lists.len()), (2, 3));
+            (model.to_json(), model.lists[0].sizes.iter().map(|step| step.train_risk).collect::<Vec<_>>())
         };
         let (bytes, risks) = first(&names(), &order, 1);
         assert_eq!(first(&names(), &order, 3).0, bytes);
@@ -207,7 +207,7 @@ fn files_and_predictions_know_sets() {
         );
         let c = Values::text([Some("a"), Some("b"), Some("c"), Some("new"), None]);
         let model = Model::from_json(&text).unwrap();
-        assert_eq!(model.ensembles[0].rules[0].to_string(), format!("c {op} {{a, c}}"));
+        assert_eq!(model.lists[0].rules[0].to_string(), format!("c {op} {{a, c}}"));
         model.predict(&Table::new(vec![Column::new("c", c)]).unwrap()).unwrap().values().to_vec()
     };
     assert_eq!(rule("in"), [1.0, 0.0, 1.0, 0.0, 0.0]);

@@ -24,9 +24,9 @@ fn both_sides_of_a_first_condition_are_tightened() {
         ..Params::default()
     };
     let model = fit(&mostly_true(500), &params, &Silent).unwrap().model;
-    let ensemble = &model.ensembles[0];
-    let best = ensemble.path.last().unwrap();
-    let rules: Vec<String> = best.members().map(|k| ensemble.rules[k].to_string()).collect();
+    let list = &model.lists[0];
+    let best = list.sizes.last().unwrap();
+    let rules: Vec<String> = best.members().map(|k| list.rules[k].to_string()).collect();
     assert_eq!(rules, ["a >= 2 & b >= 3"]);
     assert!(best.train_risk < 1e-20, "{}", best.train_risk);
 }

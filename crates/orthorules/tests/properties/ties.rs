@@ -42,9 +42,9 @@ fn a_rule_of_one_condition_names_the_smaller_side() {
                 ..Params::default()
             };
             let model = fit(&problem, &params, &Silent).unwrap().model;
-            let ensemble = &model.ensembles[0];
-            assert!(ensemble.rules.len() > 3, "{task} {rows} {seed}");
-            for (rule, before) in ensemble.rules.iter().zip(&ensemble.path) {
+            let list = &model.lists[0];
+            assert!(list.rules.len() > 3, "{task} {rows} {seed}");
+            for (rule, before) in list.rules.iter().zip(&list.sizes) {
                 assert_eq!(before.status, Status::Converged);
                 assert!(2 * rule.covered <= rows as u64, "{task} {rows} {seed}: {rule} covers {}", rule.covered);
             }

@@ -487,7 +487,7 @@ fn memory_of_a_partition() {
     };
     let fitted = fit_partitions(&roles, &params, Gather::Never, &Silent, &trip).unwrap().fitted;
     let peak = kilobytes("VmHWM:").unwrap() - before;
-    let nodes: u64 = fitted.model.ensembles[0].rules.iter().map(|rule| rule.nodes - 1).sum();
+    let nodes: u64 = fitted.model.lists[0].rules.iter().map(|rule| rule.nodes - 1).sum();
     let beside = (peak << 10) as f64 / rows as f64 - columns as f64;
     let (message, reply) = *largest.lock().unwrap();
     println!("{rows} rows, {columns} columns, {kind}: {peak} kB, {beside:.1} bytes a row beside the codes");

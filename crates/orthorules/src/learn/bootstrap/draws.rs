@@ -12,22 +12,21 @@ use crate::learn::watch::Watch;
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;
 use crate::model::signs::Signs;
-use crate::model::{Ensemble, Model, Size};
+use crate::model::{Model, RuleList, Size};
 use crate::params::Checked;
 
-/// What one draw says of one ensemble: which rules and conditions were found again, and the weights.
+/// What one draw says of one list: which rules and conditions were found again, and of each score the intercept and the weights.
 pub(super) struct Draw {
     pub(super) found: Vec<(bool, Vec<bool>)>,
-    pub(super) intercept: f64,
-    pub(super) weights: Vec<f64>,
+    pub(super) scores: Vec<(f64, Vec<f64>)>,
 }
 
-/// For every ensemble and rule of `model`, whether each row satisfies it.
+/// For every list and rule of `model`, whether each row satisfies it.
 pub(super) fn fired(problem: &Problem, model: &Model) -> Result<Vec<Vec<Vec<bool>>>> {
     let activations = Activations::new(model, &problem.table_of(problem.features.clone())?)?;
-    let rows = |e, k| (0..problem.rows).map(|r| activations.fires(e, k, r)).collect();
-    let ensemble = |(e, ensemble): (usize, &Ensemble)| (0..ensemble.rules.len()).map(|k| rows(e, k)).collect();
-    Ok(model.ensembles.iter().enumerate().map(ensemble).collect())
+    let rows = |l, k| (0..problem.rows).map(|r| activations.fires(l, k, r)).collect();
+    let of_list = |(l, list): (usize, &RuleList)| (0..list.rules.len()).map(|k| rows(l, k)).collect();
+    Ok(model.lists.iter().enumerate().map(of_list).collect())
 }
 
 /// Everything that a draw needs.
@@ -37,7 +36,7 @@ pub(super) struct Draws<'a> {
     /// The same, up to the chosen complexity.
     pub(super) search: &'a Checked,
     pub(super) model: &'a Model,
-    pub(super) chosen: &'a [(&'a Ensemble, &'a Size)],
+    pub(super) chosen: &'a [(&'a RuleList, &'a Size)],
     pub(super) fired: Vec<Vec<Vec<bool>>>,
     /// The scales of the columns that terms may grow with, by their numbers.
     pub(super) scales: Vec<(u32, f64)>,
@@ -49,23 +48,21 @@ impl Draws<'_> {
         let drawn = self.problem.take(&rows);
         let again = Binned::new(&drawn, self.search).fit(self.search, &watch.quietly()).model;
         let alike = RuleMatcher::new(&self.problem.features);
-        let shared = self.model.is_shared().then(|| self.shared_weights(self.chosen[0].1, &rows, &drawn));
-        let ensemble = |(e, (ensemble, step)): (usize, &(&Ensemble, &Size))| {
-            let other = &again.ensembles[e];
-            let size = other.path.iter().rfind(|s| s.complexity <= step.complexity).unwrap_or(&other.path[0]);
-            let rules: Vec<&Rule> = size.members().map(|k| &other.rules[k]).collect();
-            let found = |k: usize| {
-                let rule = &ensemble.rules[k];
+        let of_list = |(l, (list, step)): (usize, &(&RuleList, &Size))| {
+            let other = &again.lists[l];
+            let size = other.sizes.iter().rfind(|s| s.complexity <= step.complexity).unwrap_or(&other.sizes[0]);
+            let rules: Vec<&Rule> = other.members(size).collect();
+            let found = |rule: &Rule| {
                 let condition = |c| rules.iter().any(|r| r.conditions.iter().any(|d| alike.conditions(c, d)));
                 (rules.iter().any(|r| alike.rules(rule, r)), rule.conditions.iter().map(condition).collect())
             };
-            let (intercept, weights) = match &shared {
-                Some(all) => all[e].clone(),
-                None => self.weights(e, step, &rows, &drawn),
+            let scores = match step.scores.len() {
+                1 => vec![self.weights(l, step, &rows, &drawn)],
+                _ => self.shared_weights(step, &rows, &drawn),
             };
-            Draw { found: step.members().map(found).collect(), intercept, weights }
+            Draw { found: list.members(step).map(found).collect(), scores }
         };
-        self.chosen.iter().enumerate().map(ensemble).collect()
+        self.chosen.iter().enumerate().map(of_list).collect()
     }
 
     /// As many rows, or groups, as there are, drawn with replacement.
@@ -90,24 +87,24 @@ impl Draws<'_> {
 
     /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were. Trends are penalised on the scale
     /// that the model's were.
-    pub(super) fn weights(&self, e: usize, step: &Size, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
-        let class = if self.model.ensembles.len() > 1 { e as u32 } else { 1 };
+    pub(super) fn weights(&self, l: usize, step: &Size, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
+        let class = if self.model.lists.len() > 1 { l as u32 } else { 1 };
         let term = |k: usize| {
-            let rule = &self.model.ensembles[e].rules[k];
+            let rule = &self.model.lists[l].rules[k];
             let signs = Signs::of_rule(rule, &self.params.monotone);
             match rule.trend.as_ref().and_then(|trend| Some((trend, self.numbers(&trend.column)?))) {
                 Some((trend, (numbers, scale))) => {
                     GivenTerm::trend(trend, rows.iter().map(|&row| numbers[row as usize]), scale, signs)
                 }
-                None => GivenTerm::rule(self.covered(e, k, rows), signs),
+                None => GivenTerm::rule(self.covered(l, k, rows), signs),
             }
         };
         given::weights(&Response::new(drawn, class), step.members().map(term).collect(), self.params)
     }
 
     /// The drawn rows that satisfy a rule, by their places among these.
-    fn covered(&self, e: usize, k: usize, rows: &[u32]) -> Vec<u32> {
-        let fires = |&place: &u32| self.fired[e][k][rows[place as usize] as usize];
+    fn covered(&self, l: usize, k: usize, rows: &[u32]) -> Vec<u32> {
+        let fires = |&place: &u32| self.fired[l][k][rows[place as usize] as usize];
         (0..rows.len() as u32).filter(fires).collect()
     }
 

@@ -17,7 +17,7 @@ use crate::learn::one::Binned;
 use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
 use crate::model::report::{Bootstrap, RuleUncertainty, Uncertainty};
-use crate::model::{Ensemble, Model, Size};
+use crate::model::{Model, RuleList, Size};
 use crate::params::{Checked, FEWEST_DRAWS, Terms};
 use draws::{Draw, Draws, fired};
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ pub(crate) fn run(
     watch: &Watch,
 ) -> Result<Option<Warning>> {
     let size = model.chosen();
-    let chosen: Vec<(&Ensemble, &Size)> = model.steps(size).collect();
+    let chosen: Vec<(&RuleList, &Size)> = model.steps(size).collect();
     let mut params = params.for_target(|| Response::new(problem, 1).mean_target());
     if let Some(cv) = &model.cv {
         params.reg_lambda = cv.reg_lambda;
@@ -79,26 +79,27 @@ pub(crate) fn run(
         return Ok(warning);
     }
     let samples = all.len();
-    let ensembles = chosen.iter().enumerate().map(|(e, (_, step))| summary(&all, e, step)).collect();
+    let scores = chosen.iter().enumerate().flat_map(|(l, (_, step))| summaries(&all, l, step)).collect();
     let groups = problem.roles.groups.clone();
-    model.bootstrap = Some(Bootstrap { samples, seed: params.seed, groups, rules: model.rules(size), ensembles });
+    model.bootstrap = Some(Bootstrap { samples, seed: params.seed, groups, rules: model.rules(size), scores });
     Ok(warning)
 }
 
-/// Frequencies and intervals of ensemble `e` over all draws.
-fn summary(draws: &[Vec<Draw>], e: usize, step: &Size) -> Uncertainty {
-    let part = |hit: &dyn Fn(&Draw) -> bool| draws.iter().filter(|d| hit(&d[e])).count() as f64 / draws.len() as f64;
-    let rule = |k: usize| RuleUncertainty {
+/// Frequencies and intervals over all draws, for each score of list `l`.
+fn summaries(draws: &[Vec<Draw>], l: usize, step: &Size) -> Vec<Uncertainty> {
+    let part = |hit: &dyn Fn(&Draw) -> bool| draws.iter().filter(|d| hit(&d[l])).count() as f64 / draws.len() as f64;
+    let rule = |k: usize, s: usize| RuleUncertainty {
         frequency: part(&|d| d.found[k].0),
-        conditions: (0..draws.first().map_or(0, |d| d[e].found[k].1.len()))
+        conditions: (0..draws.first().map_or(0, |d| d[l].found[k].1.len()))
             .map(|c| part(&|d| d.found[k].1[c]))
             .collect(),
-        interval: interval(draws.iter().map(|d| d[e].weights[k])),
+        interval: interval(draws.iter().map(|d| d[l].scores[s].1[k])),
     };
-    Uncertainty {
-        intercept: interval(draws.iter().map(|d| d[e].intercept)),
-        rules: (0..step.rules).map(rule).collect(),
-    }
+    let of_score = |s: usize| Uncertainty {
+        intercept: interval(draws.iter().map(|d| d[l].scores[s].0)),
+        rules: (0..step.rules).map(|k| rule(k, s)).collect(),
+    };
+    (0..step.scores.len()).map(of_score).collect()
 }
 
 /// The middle part of `values`: their quantiles by linear interpolation.
@@ -170,13 +171,13 @@ mod tests {
             &problem,
             &Params { reg_lambda: Some(crate::params::RegLambda::Value(0.0)), bootstrap: Some(400), ..params(1) },
         );
-        let found = &model.bootstrap.as_ref().unwrap().ensembles[0];
+        let found = &model.bootstrap.as_ref().unwrap().scores[0];
         assert_eq!((found.rules[0].frequency, found.rules[0].conditions.as_slice()), (1.0, &[1.0][..]));
         let (low, high) = found.rules[0].interval;
-        let weight = model.ensembles[0].chosen().weights[0];
+        let weight = model.lists[0].chosen().scores[0].weights[0];
         assert!(low < weight && weight < high, "{low} {weight} {high}");
         // The difference of two means of noise of variance 1 (and a little more, where the threshold is not quite right).
-        let covered = model.ensembles[0].rules[0].covered as f64;
+        let covered = model.lists[0].rules[0].covered as f64;
         let error = (1.0 / covered + 1.0 / (400.0 - covered)).sqrt();
         let width = (high - low) / (2.0 * 1.96 * error);
         assert!((0.8..1.3).contains(&width), "{width}");
@@ -203,13 +204,13 @@ mod tests {
     fn noise_is_not_found_again() {
         let model = bootstrapped(&problem(120, Task::Regression, false), &params(8));
         let bootstrap = model.bootstrap.as_ref().unwrap();
-        let step = model.ensembles[0].chosen();
+        let step = model.lists[0].chosen();
         let frequency = |name: &str| {
             let of = |(k, r): (usize, &RuleUncertainty)| {
-                let all = model.ensembles[0].rules[k].conditions.iter().all(|c| c.column == name);
+                let all = model.lists[0].rules[k].conditions.iter().all(|c| c.column == name);
                 all.then_some(r.frequency)
             };
-            step.members().zip(&bootstrap.ensembles[0].rules).filter_map(of).fold(0.0f64, f64::max)
+            step.members().zip(&bootstrap.scores[0].rules).filter_map(of).fold(0.0f64, f64::max)
         };
         assert!(frequency("x") > 0.9 && frequency("noise") < 0.9, "{} {}", frequency("x"), frequency("noise"));
     }
@@ -229,7 +230,7 @@ mod tests {
                 };
                 let model = bootstrapped(&problem, &params(1));
                 let bootstrap = model.bootstrap.as_ref().unwrap();
-                assert_eq!(bootstrap.ensembles[0].rules.len(), model.ensembles[0].chosen().rules);
+                assert_eq!(bootstrap.scores[0].rules.len(), model.lists[0].chosen().rules);
                 assert_eq!(bootstrap.groups.is_some(), grouped);
                 assert_eq!(model.to_json(), bootstrapped(&problem, &params(3)).to_json());
                 assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
@@ -246,15 +247,15 @@ mod tests {
                 Params { max_complexity: Some(9), reg_lambda: Some(crate::params::RegLambda::Value(1.0)), ..base };
             let model = crate::fit(&problem, &params, &Silent).unwrap().model;
             let checked = params.check(problem.task.loss(), problem.rows).unwrap();
-            let chosen: Vec<(&Ensemble, &Size)> = model.steps(model.chosen()).collect();
+            let chosen: Vec<(&RuleList, &Size)> = model.steps(model.chosen()).collect();
             let fired = fired(&problem, &model).unwrap();
             let (search, scales) = (&checked, Vec::new());
             let draws =
                 Draws { problem: &problem, params: &checked, search, model: &model, chosen: &chosen, fired, scales };
             let rows: Vec<u32> = (0..100).collect();
             let (intercept, weights) = draws.weights(0, chosen[0].1, &rows, &problem);
-            assert!((intercept - chosen[0].1.intercept).abs() < 1e-6);
-            for (a, b) in weights.iter().zip(&chosen[0].1.weights) {
+            assert!((intercept - chosen[0].1.scores[0].intercept).abs() < 1e-6);
+            for (a, b) in weights.iter().zip(&chosen[0].1.scores[0].weights) {
                 assert!((a - b).abs() < 1e-6, "{preset:?}: {a} {b}");
             }
         }

@@ -29,7 +29,7 @@ use crate::model::evaluate::Truth;
 use crate::model::observer::Observer;
 use crate::model::predict::Activations;
 use crate::model::signs::Signs;
-use crate::model::{Model, Size};
+use crate::model::{Model, ScoreWeights, Size};
 use crate::params::{Checked, DEFAULT_COMPLEXITY, LambdaFrom, PathKind, Polish};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -200,30 +200,30 @@ impl<'f> FoldRules<'f> {
         let model = Binned::of_columns(&fold.others, &fold.codes, &[]).fit(params, &watch.quietly()).model;
         let seen = Activations::of_rules(&model, &decoded(&fold.others, &fold.codes)?)?;
         let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
-        let covered = (0..model.ensembles[0].rules.len()).map(rows).collect();
+        let covered = (0..model.lists[0].rules.len()).map(rows).collect();
         let held = Activations::of_rules(&model, &fold.held)?;
         Ok(Self { fold, response: Response::new(&fold.others, 1), model, covered, held })
     }
 
     /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, with weights of this λ.
     fn held_out(&self, params: &Checked, levels: usize) -> Vec<f64> {
-        let (response, ensemble) = (&self.response, &self.model.ensembles[0]);
+        let (response, list) = (&self.response, &self.model.lists[0]);
         let params = params.for_target(|| response.mean_target());
         let all = Rows::whole(&[], response);
         let mut cells = Cells::new(&all, response);
         let mut weights = refit::constant(response.loss, &cells, response.zero(), &params);
         let of_size = |size: &Size| self.fold.sum(&self.fold.truth.losses(&self.model, &self.held, &[size]));
         let mut sums = Vec::new();
-        for (k, size) in ensemble.path.iter().enumerate() {
+        for (k, size) in list.sizes.iter().enumerate() {
             let refitted = if let Some(newest) = k.checked_sub(1) {
                 cells.split(&Selected::single(self.covered[newest].clone()), &all, response);
-                let signs = Signs::of_rule(&ensemble.rules[newest], &params.monotone);
+                let signs = Signs::of_rule(&list.rules[newest], &params.monotone);
                 weights = refit::update(&weights, signs, response.loss, &cells, &params);
-                Size {
+                let refitted = ScoreWeights {
                     intercept: response.outside_intercept(weights.intercept),
                     weights: weights.rules.iter().map(|&weight| response.outside_weight(weight)).collect(),
-                    ..size.clone()
-                }
+                };
+                Size { scores: vec![refitted], ..size.clone() }
             } else {
                 size.clone()
             };

@@ -172,13 +172,13 @@ fn seconds_of<'f>(fits: impl Iterator<Item = &'f Fitted>, sharing: usize) -> Sec
 
 /// Makes a size the one that the model predicts with.
 fn choose(model: &mut Model, chosen: SizeCandidate) {
-    let one_list = model.lists().len() == 1;
-    for ensemble in &mut model.ensembles {
+    let one_list = model.lists.len() == 1;
+    for list in &mut model.lists {
         if one_list {
-            let place = ensemble.path.iter().position(|size| size.complexity == chosen.complexity);
-            ensemble.choose(place.unwrap_or_default());
+            let place = list.sizes.iter().position(|size| size.complexity == chosen.complexity);
+            list.choose(place.unwrap_or_default());
         } else {
-            ensemble.chosen = ensemble.up_to(chosen.rules).rules;
+            list.chosen = list.up_to(chosen.rules).rules;
         }
     }
 }

@@ -143,7 +143,7 @@ proptest! {
         }
         // The model is the fit to all rows.
         let plain = crate::fit(&problem, &params, &Silent).unwrap().model;
-        prop_assert_eq!(&plain.ensembles[0].path, &model.ensembles[0].path);
+        prop_assert_eq!(&plain.lists[0].sizes, &model.lists[0].sizes);
         prop_assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
     }
 

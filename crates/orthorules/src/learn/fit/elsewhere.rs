@@ -17,7 +17,7 @@ use crate::engine::target_plan::TargetPlan;
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
 use crate::learn::setup::Setup;
-use crate::model::Ensemble;
+use crate::model::RuleList;
 use crate::model::observer::Silent;
 use crate::params::Params;
 use std::collections::BTreeMap;
@@ -132,20 +132,19 @@ impl Cluster for Answering {
 }
 
 /// What is learned where partitions that end before the rows `ends` are asked; and how often they were asked.
-pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> (Vec<Ensemble>, Trips) {
+pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> (RuleList, Trips) {
     let whole = if shared { Response::shared(problem) } else { Response::new(problem, 1) };
     let class = u32::from(!shared);
     let plan = TargetPlan::of(&whole, class, problem.weight.is_some(), problem.exposure.is_some());
-    learned_by(problem, params, shared, (plan, ends, 0))
+    learned_by(problem, params, (plan, ends, 0))
 }
 
 /// The same with this plan, where every row is there 2^`doublings` times.
 pub(super) fn learned_by(
     problem: &Problem,
     params: &Params,
-    shared: bool,
     (plan, ends, doublings): (TargetPlan, &[usize], u32),
-) -> (Vec<Ensemble>, Trips) {
+) -> (RuleList, Trips) {
     let checked = params.check(problem.task.loss(), problem.counted_rows() << doublings).unwrap();
     let response = plan.response_elsewhere();
     let params = checked.for_target(|| response.mean_target());
@@ -157,11 +156,10 @@ pub(super) fn learned_by(
     };
     let columns: Vec<BinnedColumn> = columns.into_iter().map(elsewhere).collect();
     let rows = Rows::of_cluster(Elsewhere::new(&cluster, &columns, problem.rows << doublings));
-    let classes: &[String] = if shared { &problem.classes } else { &[] };
-    let setup = Setup { rows, classes, ..Setup::new(&response, &columns, &params, &Silent) };
-    let ensembles = along_its_path(&setup, &mut Seconds::default());
+    let setup = Setup { rows, ..Setup::new(&response, &columns, &params, &Silent) };
+    let list = along_its_path(&setup, &mut Seconds::default());
     drop(setup);
-    (ensembles, cluster.trips.into_inner().unwrap())
+    (list, cluster.trips.into_inner().unwrap())
 }
 
 /// What all rows share where every row is there 2^`doublings` times, found out by asking.

@@ -75,14 +75,15 @@ fn learned(table: Table, roles: &Roles, params: &Params) -> Model {
 
 /// The same rules and sizes, and weights that differ by rounding alone.
 fn assert_alike(a: &Model, b: &Model) {
-    let (a, b) = (&a.ensembles[0], &b.ensembles[0]);
-    let conditions = |e: &crate::model::Ensemble| e.rules.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (a, b) = (&a.lists[0], &b.lists[0]);
+    let conditions = |e: &crate::model::RuleList| e.rules.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(conditions(a), conditions(b));
-    assert_eq!((a.path.len(), a.chosen), (b.path.len(), b.chosen));
-    for (a, b) in a.path.iter().zip(&b.path) {
+    assert_eq!((a.sizes.len(), a.chosen), (b.sizes.len(), b.chosen));
+    for (a, b) in a.sizes.iter().zip(&b.sizes) {
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} {b}");
-        close(a.intercept, b.intercept);
         close(a.train_risk, b.train_risk);
+        let (a, b) = (&a.scores[0], &b.scores[0]);
+        close(a.intercept, b.intercept);
         assert_eq!(a.weights.len(), b.weights.len());
         a.weights.iter().zip(&b.weights).for_each(|(&a, &b)| close(a, b));
     }
@@ -104,7 +105,7 @@ fn the_best_constant_beside_an_offset_has_a_closed_form() {
             Task::Poisson => (mean(&|r| sheet.y[r]) / mean(&factor)).ln(),
             _ => mean(&|r| sheet.y[r] / factor(r)).ln(),
         };
-        let intercept = model.ensembles[0].path[0].intercept;
+        let intercept = model.lists[0].sizes[0].scores[0].intercept;
         assert!((intercept - expected).abs() < 1e-12, "{task}: {intercept} {expected}");
     }
 }
@@ -117,8 +118,8 @@ fn squared_loss_with_an_offset_fits_the_difference() {
     let difference: Vec<f64> = sheet.y.iter().zip(&sheet.offset).map(|(y, o)| y - o).collect();
     let model = learned(sheet.own(), &with_offset(Task::Regression), &params);
     let other = learned(sheet.table(&difference, &sheet.exposure), &plain(Task::Regression), &params);
-    assert!(!model.ensembles[0].rules.is_empty());
-    assert_eq!(model.ensembles, other.ensembles);
+    assert!(!model.lists[0].rules.is_empty());
+    assert_eq!(model.lists, other.lists);
     let (with, without) = (model.predict(&sheet.own()).unwrap(), other.predict(&sheet.own()).unwrap());
     for row in 0..300 {
         assert_eq!(with.values()[row], without.values()[row] + sheet.offset[row]);
@@ -136,7 +137,7 @@ fn where_rules_multiply_an_offset_is_the_log_of_an_exposure() {
             let without_exposure = Roles { exposure: None, ..with_offset(task) };
             let (offset, exposed) =
                 (learned(sheet.own(), &without_exposure, &params), learned(sheet.own(), &plain(task), &params));
-            assert!(!offset.ensembles[0].rules.is_empty());
+            assert!(!offset.lists[0].rules.is_empty());
             assert_alike(&offset, &exposed);
             let (a, b) = (offset.predict(&sheet.own()).unwrap(), exposed.predict(&sheet.own()).unwrap());
             a.values().iter().zip(b.values()).for_each(|(a, b)| assert!((a - b).abs() < 1e-9 * b, "{a} {b}"));
@@ -185,7 +186,7 @@ fn measures_are_those_of_the_targets() {
         let params = Params { cv: None, ..Params::default() };
         let model = fit(&problem, &params, &Silent).unwrap().model;
         let evaluated = model.evaluate(&sheet.own()).unwrap();
-        for (size, evaluation) in model.ensembles[0].path.iter().zip(&evaluated) {
+        for (size, evaluation) in model.lists[0].sizes.iter().zip(&evaluated) {
             assert!((size.train_risk - evaluation.risk).abs() < 1e-9 * (1.0 + evaluation.risk), "{task}");
         }
         assert_eq!(model.evaluate_problem(&problem).unwrap(), evaluated);
@@ -196,7 +197,7 @@ fn measures_are_those_of_the_targets() {
         let square =
             |to: &dyn Fn(usize) -> f64| (0..200).map(|r| sheet.weight[r] * (y[r] - to(r)).powi(2)).sum::<f64>();
         let r2 = 1.0 - square(&|r| predicted.values()[r]) / square(&|_| mean);
-        let chosen = evaluated.iter().find(|e| e.complexity == model.ensembles[0].chosen().complexity).unwrap();
+        let chosen = evaluated.iter().find(|e| e.complexity == model.lists[0].chosen().complexity).unwrap();
         assert!((chosen.metrics[2].1 - r2).abs() < 1e-12 && r2 > 0.3, "{task} {r2}");
     }
 }

@@ -11,7 +11,7 @@ use crate::engine::trend::{numbers_of, trend_columns};
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
 use crate::learn::setup::Setup;
-use crate::model::Ensemble;
+use crate::model::RuleList;
 use crate::model::observer::Silent;
 use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets, Terms};
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub(super) fn problem(rows: usize, task: Task, weighted: bool, exposed: bool) ->
 }
 
 /// What is learned when partitions end before the rows `ends`.
-pub(super) fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ensemble {
+pub(super) fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> RuleList {
     let checked = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
     let response = Response::new(problem, 1);
     let params = checked.for_target(|| response.mean_target());
@@ -66,7 +66,7 @@ pub(super) fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Ens
         _ => trend_columns(problem.features.iter().map(numbers_of), &columns, problem.weight.as_deref()),
     };
     let setup = Setup { rows, trends, ..Setup::new(&response, &columns, &params, &Silent) };
-    along_its_path(&setup, &mut Seconds::default()).swap_remove(0)
+    along_its_path(&setup, &mut Seconds::default())
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn partitions_do_not_matter() {
                 continue;
             }
             let (found, trips) = elsewhere::learned(&problem, params, false, &odd);
-            assert_eq!(found, std::slice::from_ref(&whole), "elsewhere: {task} {weighted} {exposed} {params:?}");
+            assert_eq!(found, whole, "elsewhere: {task} {weighted} {exposed} {params:?}");
             let before = elsewhere::trips_before(&problem);
             beyond.extend(
                 trips.are_few(before).err().map(|told| format!("{task} {weighted} {exposed} {params:?}: {told}")),
@@ -137,7 +137,7 @@ fn long_fits_ask_little() {
     ] {
         let problem = problem(40_000, task, weighted, exposed);
         let (found, trips) = elsewhere::learned(&problem, &params, false, &[20_000]);
-        assert!(found[0].rules.len() > 20);
+        assert!(found.rules.len() > 20);
         assert_eq!(trips.are_few(elsewhere::trips_before(&problem)), Ok(()));
     }
 }

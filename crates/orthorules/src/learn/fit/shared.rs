@@ -9,7 +9,7 @@ use crate::engine::rows::Rows;
 use crate::learn::one::along_its_path;
 use crate::learn::seconds::Seconds;
 use crate::learn::setup::Setup;
-use crate::model::Ensemble;
+use crate::model::RuleList;
 use crate::model::observer::Silent;
 use crate::params::{Cv, MaxBins, Multiclass, Objective, Params, PathKind, Preset, Search, Update};
 use crate::{Model, fit};
@@ -42,13 +42,12 @@ pub(super) fn problem(rows: usize, classes: usize, weighted: bool) -> Problem {
 }
 
 /// What is learned, of all classes together or of the second, when partitions end before the rows `ends`.
-pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> Vec<Ensemble> {
+pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> RuleList {
     let params = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
     let response = if shared { Response::shared(problem) } else { Response::new(problem, 1) };
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
     let rows = Rows::divided(&columns, &response, ends);
-    let classes: &[String] = if shared { &problem.classes } else { &[] };
-    let setup = Setup { rows, classes, ..Setup::new(&response, &columns, &params, &Silent) };
+    let setup = Setup { rows, ..Setup::new(&response, &columns, &params, &Silent) };
     along_its_path(&setup, &mut Seconds::default())
 }
 
@@ -66,22 +65,22 @@ fn two_classes_have_the_rules_and_weights_of_the_logistic_model() {
     for weighted in [false, true] {
         let problem = problem(700, 2, weighted);
         for params in all_params() {
-            let one = learned(&problem, &params, false, &[]).swap_remove(0);
+            let one = learned(&problem, &params, false, &[]);
             let both = learned(&problem, &params, true, &[]);
-            assert!(one.path.len() > 3 && both.len() == 2);
-            let shown = |e: &Ensemble| e.rules.iter().map(ToString::to_string).collect::<Vec<_>>();
-            assert_eq!((shown(&both[0]), shown(&both[1])), (shown(&one), shown(&one)), "{params:?}");
-            for (place, size) in one.path.iter().enumerate() {
-                let [a, b] = [&both[0].path[place], &both[1].path[place]];
-                assert_eq!((a.rules, &a.members, a.complexity), (size.rules, &size.members, size.complexity));
+            assert!(one.sizes.len() > 3 && both.sizes.len() == one.sizes.len());
+            let shown = |list: &RuleList| list.rules.iter().map(ToString::to_string).collect::<Vec<_>>();
+            assert_eq!(shown(&both), shown(&one), "{params:?}");
+            for (size, both) in one.sizes.iter().zip(&both.sizes) {
+                let ([single], [a, b]) = (&size.scores[..], &both.scores[..]) else { panic!("one score, or two") };
+                assert_eq!((both.rules, &both.members, both.complexity), (size.rules, &size.members, size.complexity));
                 let close = |x: f64, y: f64| (x - y).abs() <= 1e-9 * (1.0 + y.abs());
-                assert!(close(b.intercept - a.intercept, size.intercept), "{params:?}");
-                assert!(close(a.train_risk, size.train_risk) && close(b.train_risk, size.train_risk));
-                for (k, w) in size.weights.iter().enumerate() {
+                assert!(close(b.intercept - a.intercept, single.intercept), "{params:?}");
+                assert!(close(both.train_risk, size.train_risk));
+                for (k, w) in single.weights.iter().enumerate() {
                     assert!(close(b.weights[k] - a.weights[k], *w), "{params:?}: {size:?} {a:?} {b:?}");
                 }
             }
-            for (rule, other) in one.rules.iter().zip(&both[0].rules) {
+            for (rule, other) in one.rules.iter().zip(&both.rules) {
                 assert!((rule.value - other.value).abs() <= 1e-9 * (1.0 + rule.value), "{rule:?} {other:?}");
                 assert_eq!(rule.covered, other.covered);
             }
@@ -97,7 +96,7 @@ fn partitions_do_not_matter() {
         let problem = problem(rows, 4, weighted);
         for params in all_params() {
             let whole = learned(&problem, &params, true, &[]);
-            assert!(whole[0].rules.len() > 2, "{} rules", whole[0].rules.len());
+            assert!(whole.rules.len() > 2, "{} rules", whole.rules.len());
             for ends in [&[rows / 2][..], &[100, 200, 300, 400, 700], &odd] {
                 assert_eq!(learned(&problem, &params, true, ends), whole, "{weighted} {params:?} {ends:?}");
             }
@@ -112,22 +111,22 @@ fn a_shared_model_is_what_its_file_says() {
     let params = Params { cv: Some(Cv::Folds(3)), bootstrap: Some(20), max_complexity: Some(12), ..Params::default() };
     let on = |threads| fit(&problem, &Params { threads: Some(threads), ..params.clone() }, &Silent).unwrap().model;
     let model = on(1);
-    assert!(model.is_shared() && model.ensembles.len() == 3);
+    assert!(model.is_shared() && model.lists.len() == 1 && model.lists[0].score_count() == 3);
     assert_eq!(model.to_json(), on(3).to_json());
     let text = model.to_json();
     assert!(text.contains("\"version\": 2") && text.contains("\"multiclass\": \"shared\""));
     assert_eq!(Model::from_json(&text).unwrap(), model);
-    let once: usize = model.ensembles[0].terms(model.ensembles[0].chosen()).map(|(rule, _)| rule.complexity()).sum();
+    let once: usize = model.lists[0].terms(model.lists[0].chosen()).map(|(rule, _)| rule.complexity()).sum();
     assert_eq!(model.complexity(model.chosen()), once);
     assert!(model.complexity(model.chosen()) <= 12);
     let evaluated = model.evaluate_problem(&problem).unwrap();
-    assert_eq!(evaluated.len(), model.ensembles[0].path.len());
-    for (found, size) in evaluated.iter().zip(&model.ensembles[0].path) {
+    assert_eq!(evaluated.len(), model.lists[0].sizes.len());
+    for (found, size) in evaluated.iter().zip(&model.lists[0].sizes) {
         assert!((found.risk - size.train_risk).abs() < 1e-12, "{} {}", found.risk, size.train_risk);
         assert_eq!((found.rules, found.complexity), (size.rules, size.complexity));
     }
     let bootstrap = model.bootstrap.as_ref().unwrap();
-    assert_eq!(bootstrap.ensembles.len(), 3);
+    assert_eq!(bootstrap.scores.len(), 3);
 }
 
 #[test]
@@ -146,16 +145,16 @@ fn exact_search_proves_rules_that_classes_share() {
         let on = |threads| fit(&problem, &Params { threads: Some(threads), ..params.clone() }, &Silent).unwrap().model;
         let model = on(1);
         assert!(model.is_shared() && model.to_json() == on(3).to_json());
-        let rules = &model.ensembles[0].rules;
+        let rules = &model.lists[0].rules;
         assert!(!rules.is_empty() && rules.iter().all(|rule| rule.proven && rule.bound == Some(rule.value)));
         // What a beam finds first is not better.
         let beam = Params { search: Search::Beam, beam_width: Some(8), path: Some(PathKind::Nested), ..params.clone() };
         let beam = fit(&problem, &Params { smoothing: Some(0.0), ..beam }, &Silent).unwrap().model;
         let gain = |rule: &crate::model::rule::Rule| rule.value.powi(2) / rule.complexity() as f64;
-        assert!(gain(&beam.ensembles[0].rules[0]) <= gain(&rules[0]) * (1.0 + 1e-9));
+        assert!(gain(&beam.lists[0].rules[0]) <= gain(&rules[0]) * (1.0 + 1e-9));
         // At a limit it says how much may be missing.
         let ended = fit(&problem, &Params { node_limit: Some(1), ..params }, &Silent).unwrap().model;
-        let first = &ended.ensembles[0].rules[0];
+        let first = &ended.lists[0].rules[0];
         assert!(first.proven || first.bound.is_some_and(|bound| bound >= rules[0].value * (1.0 - 1e-9)));
     }
 }

@@ -49,8 +49,8 @@ fn learned(problem: &Problem, params: &Params) -> Model {
 }
 
 fn texts(model: &Model) -> Vec<String> {
-    let ensemble = &model.ensembles[0];
-    ensemble.terms(ensemble.path.last().unwrap()).map(|(rule, _)| rule.to_string()).collect()
+    let list = &model.lists[0];
+    list.terms(list.sizes.last().unwrap()).map(|(rule, _)| rule.to_string()).collect()
 }
 
 /// Squared loss: half the square of a value is by how much the regularised risk falls, for rules and for trends, when there are
@@ -103,7 +103,7 @@ fn planted_terms_are_found() {
                 assert!(found.iter().any(in_x), "{task} {path}: {found:?}");
                 let hinge = |t: &String| t.starts_with("for each ") && t.contains(" that u is above ");
                 assert!(found.iter().any(hinge), "{task} {path}: {found:?}");
-                let steps = &model.ensembles[0].path;
+                let steps = &model.lists[0].sizes;
                 let falls = steps.windows(2).all(|s| s[1].train_risk <= s[0].train_risk + 1e-12);
                 assert!(falls || path == PathKind::Nested, "{task} {path}");
                 let measured = model.evaluate_problem(&problem).unwrap();
@@ -118,7 +118,7 @@ fn planted_terms_are_found() {
                 }
                 assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
                 let rules = learned(&problem, &Params { terms: Terms::Rules, ..params });
-                let last = |model: &Model| model.ensembles[0].path.last().unwrap().train_risk;
+                let last = |model: &Model| model.lists[0].sizes.last().unwrap().train_risk;
                 assert!(last(&model) < last(&rules), "{task} {path}: {} {}", last(&model), last(&rules));
             }
         }
@@ -193,8 +193,8 @@ fn draws_weigh_trends_as_the_model_does() {
     };
     let model = learned(&problem, &params);
     let bootstrap = model.bootstrap.as_ref().unwrap();
-    let (ensemble, step) = (&model.ensembles[0], model.ensembles[0].chosen());
-    for ((rule, weight), found) in ensemble.terms(step).zip(&bootstrap.ensembles[0].rules) {
+    let (list, step) = (&model.lists[0], model.lists[0].chosen());
+    for ((rule, weight), found) in list.terms(step).zip(&bootstrap.scores[0].rules) {
         let (low, high) = found.interval;
         assert!(low <= high && low - 0.5 * weight.abs() <= weight && weight <= high + 0.5 * weight.abs(), "{rule}");
     }

@@ -18,7 +18,7 @@ use crate::engine::response::Response;
 use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::model::{Ensemble, Size, Status};
+use crate::model::{RuleList, ScoreWeights, Size, Status};
 use crate::params::Checked;
 use weights::Combined;
 
@@ -53,14 +53,14 @@ impl<'a> Data<'a> {
     }
 }
 
-/// The ensemble of every size: the most frequent rule, the two most frequent ones, and so on.
-pub(crate) fn ensemble(
+/// The list of every size: the most frequent rule, the two most frequent ones, and so on.
+pub(crate) fn list(
     columns: &[BinnedColumn],
     response: &Response,
     params: &Checked,
     class: Option<&str>,
     watch: &Watch,
-) -> Ensemble {
+) -> RuleList {
     let data = Data::new(columns, response);
     // Rules are chosen and weighted after the trees, in the time that is left.
     let growing = watch.first(TREES_SHARE);
@@ -75,14 +75,14 @@ pub(crate) fn ensemble(
         weights::average(&data, &candidates)
     };
     let mut rules = Vec::new();
-    let mut path = vec![size(response, &data, &candidates[..0], &combined[0])];
+    let mut sizes = vec![size(response, &data, &candidates[..0], &combined[0])];
     for (k, candidate) in candidates.iter().enumerate() {
         rules.push(rule(candidate, columns));
-        path.push(size(response, &data, &candidates[..=k], &combined[k + 1]));
-        watch.step(class, &rules[k], &path[k + 1]);
+        sizes.push(size(response, &data, &candidates[..=k], &combined[k + 1]));
+        watch.step(class, &rules[k], &sizes[k + 1]);
     }
     let chosen = rules.len();
-    Ensemble { class: class.map(str::to_owned), rules, path, chosen, chosen_complexity: None }
+    RuleList { class: class.map(str::to_owned), rules, sizes, chosen, chosen_complexity: None }
 }
 
 fn rule(candidate: &UnweightedRule, columns: &[BinnedColumn]) -> Rule {
@@ -118,8 +118,10 @@ fn size(response: &Response, data: &Data, rules: &[UnweightedRule], combined: &C
         rules: rules.len(),
         members: None,
         complexity: rules.iter().map(|c| 1 + c.query.len()).sum(),
-        intercept: response.outside_intercept(combined.intercept),
-        weights: combined.weights.iter().map(|&w| response.outside_weight(w)).collect(),
+        scores: vec![ScoreWeights {
+            intercept: response.outside_intercept(combined.intercept),
+            weights: combined.weights.iter().map(|&w| response.outside_weight(w)).collect(),
+        }],
         train_risk,
         status: Status::Step,
     }
