@@ -4,8 +4,8 @@ use crate::errors::{exception, guarded};
 use crate::parts::Part;
 use crate::table::{Table, array};
 use numpy::{IntoPyArray, PyArray1};
-use orthorules::model::{Size, SizeName, Uncertainty, Unfamiliar, write_whole};
 use orthorules::model::report::JointSize;
+use orthorules::model::{Size, SizeName, Uncertainty, Unfamiliar, write_whole};
 use orthorules::recourse::{Given, Goal, Wish};
 use orthorules::{Column, Kind, Link};
 use orthorules_export::Options;
@@ -154,7 +154,8 @@ impl Model {
     /// The size used unless another is asked for.
     #[getter]
     fn chosen(&self) -> usize {
-        let chosen: Vec<usize> = self.model.steps(self.model.chosen()).map(|(list, size)| list.place_of(size)).collect();
+        let steps = self.model.steps(self.model.chosen());
+        let chosen: Vec<usize> = steps.map(|(list, size)| list.place_of(size)).collect();
         self.sizes.iter().position(|s| *s == chosen).unwrap_or(self.sizes.len() - 1)
     }
 

@@ -12,7 +12,8 @@ const FOR_RULES: usize = 34;
 /// A longer name of a class is cut.
 const LONGEST_NAME: usize = 14;
 
-/// The rules of a size of a list. Where a screen is too narrow for all classes there are several tables, one below the other.
+/// The rules of a size of a list. Where a screen is too narrow for all classes there are several tables, one below the
+/// other.
 pub(crate) fn rules(model: &Model, list: &RuleList, size: &Size, order: Order) -> String {
     let weights = |k: usize| size.scores.iter().map(move |score| score.weights[k]);
     let sums: Vec<f64> = (0..size.rules).map(|k| weights(k).map(f64::abs).sum()).collect();
@@ -36,7 +37,11 @@ pub(crate) fn rules(model: &Model, list: &RuleList, size: &Size, order: Order) -
                 after: covered.into_iter().chain(part).chain(proof).collect(),
             }
         })
-        .chain([Line { weights: size.scores.iter().map(|score| score.intercept).collect(), rule: None, after: Vec::new() }])
+        .chain([Line {
+            weights: size.scores.iter().map(|score| score.intercept).collect(),
+            rule: None,
+            after: Vec::new(),
+        }])
         .collect();
     table(model, &lines, known.then_some("rows"))
 }

@@ -125,7 +125,8 @@ impl Truth {
         Self { y, class, weight, exposure, offset: problem.offset.clone() }
     }
 
-    /// The loss of every row with one size of each list, beside its own offset; the largest number in place of an overflow.
+    /// The loss of every row with one size of each list, beside its own offset; the largest number in place of an
+    /// overflow.
     pub fn losses(&self, model: &Model, activations: &Activations, steps: &[&Size]) -> Vec<f64> {
         if let [score] = model.scores_of(steps).as_slice()
             && (!model.task.is_classification() || model.link == Link::Canonical)

@@ -1,12 +1,13 @@
-//! Sizes and lists of rules as model files have them: a size has one weight for each rule, or one for each rule and class.
+//! Sizes and lists of rules as model files have them: a size has one weight for each rule, or one for each rule and
+//! class.
 
 use super::{RuleList, ScoreWeights, Size, Status};
 use crate::base::error::{Error, Result};
 use crate::model::rule::Rule;
 use serde::{Deserialize, Serialize};
 
-/// Rules and conditions, times classes, beyond which a file is refused: explanations and reports list every rule for every
-/// class.
+/// Rules and conditions, times classes, beyond which a file is refused: explanations and reports list every rule for
+/// every class.
 const MOST_TERMS: usize = 1 << 24;
 
 /// A size of one score.
@@ -101,13 +102,12 @@ impl SharedSize {
         let Self { rules, members, complexity, intercepts, weights, train_risk, status } = self;
         if intercepts.len() != classes || weights.iter().any(|each| each.len() != classes) {
             return Err(Error::Model(format!(
-                "the size with {rules} rules needs an intercept, and of each rule a weight, for each of {classes} classes"
+                "the size with {rules} rules needs an intercept, and of each rule a weight, for each of {classes} \
+                 classes"
             )));
         }
-        let score = |(class, intercept)| ScoreWeights {
-            intercept,
-            weights: weights.iter().map(|each| each[class]).collect(),
-        };
+        let score =
+            |(class, intercept)| ScoreWeights { intercept, weights: weights.iter().map(|each| each[class]).collect() };
         let scores = intercepts.into_iter().enumerate().map(score).collect();
         Ok(Size { rules, members, complexity, scores, train_risk, status })
     }

@@ -97,7 +97,9 @@ pub fn check(problem: &Outline, monotone: &BTreeMap<String, Monotone>) -> Result
 pub(crate) fn kept_by(model: &Model) -> Result<()> {
     let promised = model.columns.iter().filter_map(|c| Some((c, c.monotone?)));
     let columns: BTreeMap<String, Monotone> = promised.clone().map(|(c, d)| (c.name.clone(), d)).collect();
-    if let Some((column, _)) = promised.clone().find(|(c, _)| c.kind != Kind::Numeric || model.lists_of_scores().len() > 1) {
+    if let Some((column, _)) =
+        promised.clone().find(|(c, _)| c.kind != Kind::Numeric || model.lists_of_scores().len() > 1)
+    {
         return Err(Error::Model(format!("column {:?} cannot be monotone in this model", column.name)));
     }
     for list in &model.lists {

@@ -36,11 +36,8 @@ struct ColumnTally<'m> {
 impl<'m> Unfamiliar<'m> {
     /// No rows so far.
     pub fn new(model: &'m Model, size: impl Into<SizeName>) -> Self {
-        let used: std::collections::HashSet<&str> = model
-            .steps(size)
-            .flat_map(|(list, size)| list.members(size))
-            .flat_map(crate::Rule::columns)
-            .collect();
+        let used: std::collections::HashSet<&str> =
+            model.steps(size).flat_map(|(list, size)| list.members(size)).flat_map(crate::Rule::columns).collect();
         let tally = |spec| ColumnTally { spec, unseen: 0, levels: Vec::new(), outside: 0, missing: 0 };
         let columns = model.columns.iter().filter(|spec| used.contains(spec.name.as_str())).map(tally).collect();
         Self { columns, rows: 0, learned: model.rows }

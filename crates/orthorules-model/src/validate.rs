@@ -86,7 +86,8 @@ impl Model {
     }
 }
 
-/// Whether every sum of what some of the rules add is finite, in whatever order: so are the positive parts and the negative ones.
+/// Whether every sum of what some of the rules add is finite, in whatever order: so are the positive parts and the
+/// negative ones.
 fn is_finite(list: &RuleList, size: &Size, score: &ScoreWeights) -> bool {
     let largest = |rule: &Rule, side: f64| match &rule.trend {
         Some(trend) => trend.extremes().map(|value| side * value),

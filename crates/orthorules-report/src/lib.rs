@@ -43,7 +43,7 @@ use orthorules_model::Model;
 pub struct Report<'m> {
     /// The model.
     pub model: &'m Model,
-    /// The places in the lists of the size that is shown first, one for each list; the chosen size where there are none.
+    /// For each list, the place in it of the size that is shown first; the chosen size where there are none.
     pub start: Option<Vec<usize>>,
     /// A title in place of the model's subject.
     pub title: Option<String>,

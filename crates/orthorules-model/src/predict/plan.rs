@@ -54,8 +54,10 @@ impl<'m> Order<'m> {
         conditions.dedup_by_key(|&mut (_, condition)| condition.key());
         let found: HashMap<ConditionKey, usize> = conditions.iter().enumerate().map(|(i, c)| (c.1.key(), i)).collect();
         let place = |condition: &Condition| found.get(&condition.key()).copied();
-        let rules =
-            model.lists.iter().map(|l| l.rules.iter().map(|r| r.conditions.iter().filter_map(place).collect()).collect());
+        let rules = model
+            .lists
+            .iter()
+            .map(|l| l.rules.iter().map(|r| r.conditions.iter().filter_map(place).collect()).collect());
         Self { rules: rules.collect(), columns, conditions, trends }
     }
 
@@ -118,8 +120,8 @@ impl Bound<'_, '_> {
         }
     }
 
-    /// Adds what a rule adds to scores of the rows of the block from `start` on, `held` being what is known of its conditions.
-    /// Which rows satisfy it is asked once for all scores, each of which comes with the weight of the rule.
+    /// Adds what a rule adds to scores of the rows of the block from `start` on, `held` being what is known of its
+    /// conditions. Which rows satisfy it is asked once for all scores, each of which comes with the weight of the rule.
     pub(super) fn add<'s>(
         &self,
         rule: (usize, usize),

@@ -114,8 +114,8 @@ pub struct Recourse {
 }
 
 impl Model {
-    /// The least changes of row `row` of `table` (counted from 0) after which the `steps`, one size of each list, predict what
-    /// is wished for. Columns that no rule of these steps uses play no part; target, exposure and offset are not changed.
+    /// The least changes of row `row` of `table` (counted from 0) after which the `steps`, one size of each list, predict
+    /// what is wished for. Columns that no rule of these steps uses play no part; target, exposure and offset are not changed.
     pub fn recourse(&self, table: &Table, row: usize, steps: &[&Size], wish: &Wish) -> Result<Recourse> {
         self.check_wish(wish)?;
         self.check_terms(steps)?;

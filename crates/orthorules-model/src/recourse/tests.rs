@@ -85,7 +85,8 @@ fn model() -> impl Strategy<Value = Model> {
         1 => (single(), any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["n", "y"], e)),
         1 => (several(false), any::<bool>()).prop_map(|(e, i)| (Task::Classification, link(i), vec!["p", "q", "r"], e)),
         3 => several(true).prop_map(|e| (Task::Classification, Link::Canonical, vec!["p", "q", "r"], e)),
-        1 => list(None, false).prop_map(|e| (Task::Classification, Link::Softmax, vec!["p", "q", "r"], vec![sharing(e)])),
+        1 => list(None, false).prop_map(sharing)
+            .prop_map(|e| (Task::Classification, Link::Softmax, vec!["p", "q", "r"], vec![e])),
     ];
     shapes.prop_map(|(task, link, classes, lists)| {
         let column = |name: &str, kind, levels: &[&str]| {

@@ -15,7 +15,8 @@ use crate::model::signs::Signs;
 use crate::model::{Model, RuleList, Size};
 use crate::params::Checked;
 
-/// What one draw says of one list: which rules and conditions were found again, and of each score the intercept and the weights.
+/// What one draw says of one list: which rules and conditions were found again, and the intercept and weights of each
+/// score.
 pub(super) struct Draw {
     pub(super) found: Vec<(bool, Vec<bool>)>,
     pub(super) scores: Vec<(f64, Vec<f64>)>,
