@@ -113,8 +113,14 @@ impl<'m> Plan<'m> {
             let (scores, classes) = (scores.len(), model.classes.len());
             return Err(Error::Model(format!("{scores} scores do not fit {classes} classes")));
         }
-        let used =
-            || model.lists.iter().zip(steps).flat_map(|(list, step)| list.members(step)).flat_map(|r| r.columns());
+        let used = || {
+            model
+                .lists
+                .iter()
+                .zip(steps)
+                .flat_map(|(list, step)| list.members(step))
+                .flat_map(orthorules_model::Rule::columns)
+        };
         let mut columns: Vec<Column> = model
             .columns
             .iter()
