@@ -82,6 +82,14 @@ pub enum Error {
         /// What it looks like.
         what: NotClasses,
     },
+    /// A condition cannot be turned into codes of a table.
+    #[error("condition {}: {why}", one_line(condition))]
+    Condition {
+        /// Its text.
+        condition: String,
+        /// What is wrong with it.
+        why: ConditionProblem,
+    },
     /// A model file is not one of ours, damaged, or from a later version.
     #[error("model: {}", one_line(.0))]
     Model(String),
@@ -103,6 +111,24 @@ pub enum NotClasses {
         /// Rows.
         rows: usize,
     },
+}
+
+/// Why a condition has no codes in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConditionProblem {
+    /// The column has no cut at its threshold.
+    #[error("the column has no cut at this threshold; list it in cuts")]
+    NoCut,
+    /// The column holds numbers and the condition names levels, or the other way round.
+    #[error("it cannot be asked of this kind of column")]
+    WrongKind,
+    /// No row has such a value.
+    #[error("no row satisfies it")]
+    NoRow,
+    /// It excludes what the conditions before it select.
+    #[error("no value satisfies it together with the conditions before it")]
+    Contradiction,
 }
 
 impl NotClasses {

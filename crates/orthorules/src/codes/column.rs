@@ -179,7 +179,7 @@ impl BinnedColumn {
     pub(crate) fn condition_among(&self, selection: Selection, sets: &LevelSets) -> Condition {
         let condition = self.condition(selection);
         match (&self.scale, selection) {
-            (Scale::Nominal { levels }, Selection::In(set) | Selection::NotIn(set)) => {
+            (Scale::Ranked { levels } | Scale::Nominal { levels }, Selection::In(set) | Selection::NotIn(set)) => {
                 let named = sets.levels(set).iter().map(|&level| levels[level as usize].clone()).collect();
                 Condition { value: Some(Operand::Levels(named)), ..condition }
             }

@@ -78,7 +78,7 @@ impl Selection {
                 Some(Operand::Number(thresholds[bin as usize / 2]))
             }
             (Scale::Ranked { levels }, Self::AtMost(bin) | Self::AtLeast(bin))
-            | (Scale::Nominal { levels }, Self::Is(bin) | Self::IsNot(bin)) => {
+            | (Scale::Ranked { levels } | Scale::Nominal { levels }, Self::Is(bin) | Self::IsNot(bin)) => {
                 Some(Operand::Text(levels[bin as usize].clone()))
             }
             _ => None,
