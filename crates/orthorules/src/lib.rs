@@ -51,25 +51,21 @@
 //! makes it panic: every [`Error`] is one line that names the place and the remedy. Formulas and their identifiers are
 //! in `docs/algorithm.md`, the crates and modules of the code in `ARCHITECTURE.md`.
 
-// Without readers of files nobody has rows elsewhere.
-#![cfg_attr(not(feature = "files"), allow(dead_code))]
+// Without this feature rows are never on other machines; without readers of files there are no partitions in files.
+#![cfg_attr(not(all(feature = "cluster", feature = "files")), allow(dead_code))]
 
 mod base;
 mod codes;
 mod engine;
 mod learn;
 pub mod params;
+#[cfg(feature = "cluster")]
+mod remote;
 #[cfg(any(test, feature = "study"))]
 pub mod study;
 
 pub use codes::coded::Coded;
-#[cfg(feature = "files")]
-pub use learn::fit::cluster::{FromPartitions, Partition, Trip, fit_partitions};
 pub use learn::fit::fit;
-#[cfg(feature = "files")]
-pub use learn::fit::gathered::Gather;
-#[cfg(feature = "files")]
-pub use learn::fit::messages::merge;
 pub use learn::fitted::Fitted;
 pub use learn::seconds::Seconds;
 #[doc(inline)]
@@ -86,3 +82,10 @@ pub use orthorules_table::{
     generate, loss, on_threads, problem, table, warning,
 };
 pub use params::Params;
+#[cfg(all(feature = "cluster", feature = "files"))]
+pub use remote::{
+    fit::{FromPartitions, Trip, fit_partitions},
+    gather::Gather,
+    messages::merge,
+    partition::Partition,
+};

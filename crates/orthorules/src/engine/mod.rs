@@ -1,6 +1,5 @@
 //! One score fitted to one target: cells, counts, scores of candidates, the search and the weights.
 
-pub(crate) mod answer;
 #[cfg(test)]
 pub(crate) mod cases;
 pub(crate) mod cells;

@@ -1,25 +1,7 @@
 //! From a problem and parameters to a model: a fit, by itself or with resampling.
 
-#[cfg(feature = "files")]
-pub(crate) mod cluster;
 #[cfg(test)]
-mod elsewhere;
-#[cfg(feature = "files")]
-pub(crate) mod gathered;
-#[cfg(feature = "files")]
-pub(crate) mod messages;
-#[cfg(test)]
-mod offsets;
-#[cfg(test)]
-mod partitions;
-#[cfg(test)]
-mod shared;
-#[cfg(test)]
-mod trends;
-#[cfg(test)]
-mod trips;
-#[cfg(test)]
-mod vast;
+pub(crate) mod tests;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
@@ -80,7 +62,7 @@ const FIT_SHARE: f64 = 2.0 / 3.0;
 const LAMBDA_SHARE: f64 = 1.0 / 3.0;
 
 /// The parameters with the λ that folds choose, if they are to; this λ, if it was asked for; and what there is to say of it.
-fn with_lambda(
+pub(crate) fn with_lambda(
     problem: &Problem,
     binned: &Binned,
     params: &Checked,
@@ -103,7 +85,12 @@ fn with_lambda(
 }
 
 /// What a fit that began at `start` returns, if the model can be written and read back.
-fn finished(mut fitted: Fitted, params: &Checked, observer: &dyn Observer, start: Instant) -> Result<Fitted> {
+pub(crate) fn finished(
+    mut fitted: Fitted,
+    params: &Checked,
+    observer: &dyn Observer,
+    start: Instant,
+) -> Result<Fitted> {
     fitted.model.turn_hinges();
     fitted.model.check().map_err(|e| match e {
         Error::Model(what) => Error::Model(format!("{what}; bring target, weights and penalty to usual sizes")),
@@ -169,7 +156,7 @@ fn require_numbers(problem: &Outline, terms: Terms) -> Result<()> {
 }
 
 /// The parameters, if they suit the problem, which counts as so many rows.
-fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Checked> {
+pub(crate) fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Checked> {
     let checked = params.check(problem.task.loss(), counted_rows)?;
     checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
     signs::check(problem, &checked.monotone)?;

@@ -10,13 +10,13 @@ use manifest::Manifest;
 use std::path::{Path, PathBuf};
 
 /// Every module may use those before it, and no other.
-const ORDER: [&str; 8] = ["base", "data", "model", "params", "codes", "engine", "learn", "study"];
+const ORDER: [&str; 9] = ["base", "data", "model", "params", "codes", "engine", "learn", "remote", "study"];
 
 /// The crates that make up the library, each with what lies at the top of its source; of models that is one module.
 const CRATES: [(&str, Option<&[&str]>); 3] = [
     ("orthorules-table", Some(&["base", "data", "lib.rs"])),
     ("orthorules-model", None),
-    ("orthorules", Some(&["base", "codes", "engine", "learn", "lib.rs", "params", "study"])),
+    ("orthorules", Some(&["base", "codes", "engine", "learn", "lib.rs", "params", "remote", "study"])),
 ];
 
 /// Which of our crates each crate may depend on. Only tables are read from files, and only with that feature.

@@ -3,7 +3,9 @@
 
 mod dirty;
 mod odd;
+#[cfg(feature = "cluster")]
 mod partitions;
+#[cfg(feature = "cluster")]
 mod several;
 
 use std::collections::BTreeMap;

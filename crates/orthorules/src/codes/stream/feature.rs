@@ -1,9 +1,5 @@
 //! One feature in the two passes over a file.
 
-mod wire;
-
-pub(crate) use wire::{CodedFacts, Sampling};
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,24 +18,45 @@ use crate::data::table::{
 use crate::data::warning::Warning;
 use crate::params::{Checked, Cutting, MaxBins};
 
-/// What the first pass has seen of a feature.
-pub(crate) struct ColumnSummary {
-    seen: Seen,
-    cutting: Cutting,
-    sampling: Sampling,
-    /// Whether numbers are categories.
-    categorical: bool,
-    /// Whether text is known to spell numbers.
-    numeric: bool,
-    notation: Arc<Notation>,
-    mixed: bool,
-    rows: usize,
-    order: Option<Arc<[String]>>,
-    /// The first row with a level that is none of those in order, and that level.
-    unlisted: Option<(usize, String)>,
+/// Which values of a column of numbers are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sampling {
+    /// As many as there is room for.
+    All,
+    /// None: they are counted.
+    Count,
+    /// One in so many, after so many in the partitions before.
+    Part(usize, usize),
 }
 
-enum Seen {
+impl Sampling {
+    pub(crate) fn sketch(self, cutting: Cutting) -> Sketch {
+        match self {
+            Self::All => Sketch::new(cutting),
+            Self::Count => Sketch::counting(cutting),
+            Self::Part(before, stride) => Sketch::part(cutting, before, stride),
+        }
+    }
+}
+
+/// What the first pass has seen of a feature.
+pub(crate) struct ColumnSummary {
+    pub(crate) seen: Seen,
+    pub(crate) cutting: Cutting,
+    pub(crate) sampling: Sampling,
+    /// Whether numbers are categories.
+    pub(crate) categorical: bool,
+    /// Whether text is known to spell numbers.
+    pub(crate) numeric: bool,
+    pub(crate) notation: Arc<Notation>,
+    pub(crate) mixed: bool,
+    pub(crate) rows: usize,
+    pub(crate) order: Option<Arc<[String]>>,
+    /// The first row with a level that is none of those in order, and that level.
+    pub(crate) unlisted: Option<(usize, String)>,
+}
+
+pub(crate) enum Seen {
     Missing,
     Numbers(Sketch),
     /// Numbers whose every value is a category.
@@ -51,7 +68,7 @@ enum Seen {
 
 impl ColumnSummary {
     /// Nothing so far. Text of a column that is `numeric` spells numbers, as an earlier reading has found.
-    pub(super) fn new(head: &Head, cutting: Cutting, numeric: bool) -> Self {
+    pub(crate) fn new(head: &Head, cutting: Cutting, numeric: bool) -> Self {
         Self {
             seen: Seen::Missing,
             cutting,
@@ -67,11 +84,11 @@ impl ColumnSummary {
     }
 
     /// Whether text came after numbers, or numbers after text.
-    pub(super) fn is_mixed(&self) -> bool {
+    pub(crate) fn is_mixed(&self) -> bool {
         self.mixed
     }
 
-    pub(super) fn add(&mut self, part: &ColumnPart, rows: &BatchRows) {
+    pub(crate) fn add(&mut self, part: &ColumnPart, rows: &BatchRows) {
         let before = self.rows;
         self.rows += part.rows();
         if self.unlisted.is_none() {
@@ -106,7 +123,7 @@ impl ColumnSummary {
     }
 
     /// What text of unknown meaning holds, if there is any and it is not truth values.
-    pub(super) fn judged(&self, head: &Head) -> Option<Judged> {
+    pub(crate) fn judged(&self, head: &Head) -> Option<Judged> {
         match &self.seen {
             Seen::Text(levels, tally) if self.is_open(head) && !levels.are_boolean() && !levels.names.is_empty() => {
                 Some(head.notation.judge(&head.name, &levels.names, tally, head.request.numeric))
@@ -116,7 +133,7 @@ impl ColumnSummary {
     }
 
     /// What kind of column it is.
-    pub(super) fn kind(&self, head: &Head) -> Kind {
+    pub(crate) fn kind(&self, head: &Head) -> Kind {
         let either = |kind| if head.request.categorical { Kind::Categorical } else { kind };
         match &self.seen {
             Seen::Text(levels, _) if !levels.names.is_empty() => match self.judged(head) {
@@ -131,7 +148,7 @@ impl ColumnSummary {
     }
 
     /// What its text is, if it is dates that nobody wants as they are.
-    pub(super) fn dates(&self, head: &Head) -> Option<DatesFound> {
+    pub(crate) fn dates(&self, head: &Head) -> Option<DatesFound> {
         match &self.seen {
             Seen::Text(levels, _) => levels.dates(head.request),
             _ => None,
@@ -139,7 +156,7 @@ impl ColumnSummary {
     }
 
     /// What there is to say of the column called as `head` says, and whether it is left out.
-    pub(super) fn remark(&self, head: &Head) -> (Option<Warning>, bool) {
+    pub(crate) fn remark(&self, head: &Head) -> (Option<Warning>, bool) {
         let Seen::Text(levels, _) = &self.seen else { return (None, false) };
         if head.untyped && levels.are_boolean() {
             return (None, false);
@@ -158,7 +175,7 @@ impl ColumnSummary {
     }
 
     /// How to read the column called as `head` says in the second pass, if it is not left out.
-    pub(super) fn encoder(self, head: &Head, params: &Checked) -> Result<FeatureEncoder> {
+    pub(crate) fn encoder(self, head: &Head, params: &Checked) -> Result<FeatureEncoder> {
         if let (Some(order), Some((row, level))) = (&head.order, &self.unlisted) {
             return Err(unlisted(&head.name, *row, level, order));
         }
@@ -248,16 +265,16 @@ fn first_unlisted(part: &ColumnPart, order: &[String]) -> Option<(usize, String)
 
 /// How the second pass reads a feature.
 pub(crate) struct FeatureEncoder {
-    coder: Coder,
-    kind: Kind,
-    levels: Vec<String>,
-    date: Option<DateSource>,
+    pub(crate) coder: Coder,
+    pub(crate) kind: Kind,
+    pub(crate) levels: Vec<String>,
+    pub(crate) date: Option<DateSource>,
     /// The place of each level in the order of the levels, if they have one.
-    ranks: Option<Vec<u32>>,
-    way: Way,
+    pub(crate) ranks: Option<Vec<u32>>,
+    pub(crate) way: Way,
 }
 
-enum Way {
+pub(crate) enum Way {
     /// Also where they come as text.
     Numbers(Arc<Notation>),
     Distinct(Vec<f64>),
@@ -267,22 +284,22 @@ enum Way {
 }
 
 impl FeatureEncoder {
-    pub(super) fn bins(&self) -> usize {
+    pub(crate) fn bins(&self) -> usize {
         self.coder.bins()
     }
 
     /// Whether it is text, also where it looks like numbers.
-    pub(super) fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         matches!(self.way, Way::Text(_))
     }
 
-    pub(super) fn spec(&self, name: &str) -> ColumnSpec {
+    pub(crate) fn spec(&self, name: &str) -> ColumnSpec {
         let mut spec = ColumnSpec::new(name, self.kind, self.levels.clone());
         spec.date.clone_from(&self.date);
         spec
     }
 
-    pub(super) fn finish(self, codes: Codes) -> BinnedColumn {
+    pub(crate) fn finish(self, codes: Codes) -> BinnedColumn {
         self.coder.finish(codes)
     }
 
@@ -301,7 +318,7 @@ impl FeatureEncoder {
     }
 
     /// Appends the codes of the rows that count. False if the cells are not what they were in the first pass.
-    pub(super) fn encode(&mut self, part: &ColumnPart, rows: &BatchRows, to: &mut CodeBuilder) -> bool {
+    pub(crate) fn encode(&mut self, part: &ColumnPart, rows: &BatchRows, to: &mut CodeBuilder) -> bool {
         match (&self.way, part) {
             (_, ColumnPart::Missing(count)) => {
                 self.coder.levels(std::iter::repeat_n(MISSING, rows.count(*count)), to);
@@ -336,12 +353,12 @@ impl FeatureEncoder {
     }
 
     /// Whether it is a column of numbers.
-    pub(super) fn is_numeric(&self) -> bool {
+    pub(crate) fn is_numeric(&self) -> bool {
         self.kind == Kind::Numeric
     }
 
     /// Appends the numbers of the rows that count, if it is a column of numbers; what is missing is none.
-    pub(super) fn append_numbers(&self, part: &ColumnPart, rows: &BatchRows, to: &mut Vec<f64>) {
+    pub(crate) fn append_numbers(&self, part: &ColumnPart, rows: &BatchRows, to: &mut Vec<f64>) {
         match (&self.way, part) {
             _ if !self.is_numeric() => {}
             (Way::Numbers(_), ColumnPart::Numbers(values)) => to.extend_from_slice(&rows.of_values(values)),

@@ -4,10 +4,7 @@
 //! bins: a sketch of its numbers, or its levels. The second pass turns the features into codes. What comes out is what
 //! reading the whole table would give, to the last bit.
 
-mod digest;
-mod feature;
-pub(crate) mod partition;
-pub(crate) mod role_plan;
+pub(crate) mod feature;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -161,20 +158,20 @@ struct First {
 #[derive(Default, PartialEq, Clone)]
 pub(crate) struct Known {
     /// Columns of CSV in which text came after numbers, or numbers after text: to be read as text from their first row.
-    as_text: HashSet<String>,
+    pub(crate) as_text: HashSet<String>,
     /// Features whose text spells numbers, with what there is to say of them.
-    numeric: HashMap<String, Vec<Warning>>,
+    pub(crate) numeric: HashMap<String, Vec<Warning>>,
     /// Whether the target is text that spells no numbers.
-    text_target: bool,
+    pub(crate) text_target: bool,
     /// Columns of dates.
-    dates: BTreeMap<String, KnownDates>,
+    pub(crate) dates: BTreeMap<String, KnownDates>,
     /// What there is to say of them, by their place.
-    ambiguous: Vec<(usize, Warning)>,
+    pub(crate) ambiguous: Vec<(usize, Warning)>,
 }
 
 impl Known {
     /// Adds what the cells of a feature say.
-    fn learn(&mut self, head: &Head, summary: &ColumnSummary, dates: bool) {
+    pub(crate) fn learn(&mut self, head: &Head, summary: &ColumnSummary, dates: bool) {
         if let Some(found) = summary.dates(head).filter(|_| dates) {
             self.dates.insert(head.name.clone(), KnownDates::of(found.form, found.timed));
             if found.ambiguous {
@@ -190,7 +187,7 @@ impl Known {
     }
 
     /// What there is to say of columns, by their place.
-    fn remarks(&self, heads: &[Head]) -> Vec<(usize, Warning)> {
+    pub(crate) fn remarks(&self, heads: &[Head]) -> Vec<(usize, Warning)> {
         let noted = |head: &Head| self.numeric.get(&head.name).cloned().unwrap_or_default().into_iter();
         let remarks = heads.iter().flat_map(|head| noted(head).map(|remark| (head.place, remark)));
         remarks.chain(self.ambiguous.clone()).collect()
@@ -279,13 +276,13 @@ impl First {
 
 /// Which rows of a batch count, and how much: rows of weight 0 are not there.
 pub(crate) struct BatchRows {
-    weights: Option<Vec<f64>>,
+    pub(crate) weights: Option<Vec<f64>>,
     /// Their places, if some are not there.
-    kept: Option<Vec<u32>>,
+    pub(crate) kept: Option<Vec<u32>>,
 }
 
 /// The columns that decide which rows of a batch count, by their places.
-struct Deciding {
+pub(crate) struct Deciding {
     weight: Option<usize>,
     /// Where rows without a target are left out; with whether it is text that spells no numbers.
     target: Option<(usize, bool)>,
@@ -293,7 +290,7 @@ struct Deciding {
 }
 
 impl Deciding {
-    fn new(heads: &[Head], roles: &Roles, text_target: bool) -> Self {
+    pub(crate) fn new(heads: &[Head], roles: &Roles, text_target: bool) -> Self {
         let place = |name: &String| heads.iter().position(|head| head.name == *name);
         let dropping = roles.drop_missing_target;
         Self {
@@ -304,7 +301,7 @@ impl Deciding {
     }
 
     /// The rows that count. Bad weights are told when all have been read.
-    fn rows(&self, parts: &[ColumnPart], notation: &Notation) -> BatchRows {
+    pub(crate) fn rows(&self, parts: &[ColumnPart], notation: &Notation) -> BatchRows {
         let weights = self.weight.and_then(|at| numbers(&parts[at], notation));
         let exposures = self.exposure.and_then(|at| numbers(&parts[at], notation));
         let target = self.target.map(|(at, text)| present(&parts[at], text, notation));
@@ -325,7 +322,7 @@ impl Deciding {
 }
 
 /// The numbers of a part; none if they are something else.
-fn numbers<'p>(part: &'p ColumnPart, notation: &Notation) -> Option<Cow<'p, [f64]>> {
+pub(crate) fn numbers<'p>(part: &'p ColumnPart, notation: &Notation) -> Option<Cow<'p, [f64]>> {
     match part {
         ColumnPart::Numbers(numbers) => Some(Cow::Borrowed(numbers)),
         ColumnPart::Text(cells) => Some(notation.numbers(&cells.names, &cells.codes).into()),
@@ -345,17 +342,17 @@ fn present(part: &ColumnPart, text: bool, notation: &Notation) -> Vec<bool> {
 
 impl BatchRows {
     /// What is left of `values`.
-    fn of_values<'v, T: Copy>(&self, values: &'v [T]) -> Cow<'v, [T]> {
+    pub(crate) fn of_values<'v, T: Copy>(&self, values: &'v [T]) -> Cow<'v, [T]> {
         self.kept.as_ref().map_or(Cow::Borrowed(values), |kept| Cow::Owned(pick(values, kept)))
     }
 
     /// Where the row with this number among those that count is among all.
-    fn place(&self, row: usize) -> usize {
+    pub(crate) fn place(&self, row: usize) -> usize {
         self.kept.as_ref().and_then(|kept| kept.get(row)).map_or(row, |&place| place as usize)
     }
 
     /// How many are left out of `rows`.
-    fn count(&self, rows: usize) -> usize {
+    pub(crate) fn count(&self, rows: usize) -> usize {
         self.kept.as_ref().map_or(rows, Vec::len)
     }
 }

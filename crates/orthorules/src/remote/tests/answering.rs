@@ -1,4 +1,4 @@
-//! Rows that lie elsewhere: partitions answer questions and forget what they know again and again.
+//! Partitions that answer questions, and forget what they know again and again.
 
 use crate::base::wire::Wire;
 use crate::codes::binning;
@@ -7,7 +7,6 @@ use crate::codes::packed::Codes;
 use crate::data::columns::Target;
 use crate::data::problem::Problem;
 use crate::data::row_facts::RowFacts;
-use crate::engine::answer::{Answer, Held};
 use crate::engine::response::Response;
 use crate::engine::row_numbers::KnownRows;
 use crate::engine::rows::Rows;
@@ -20,6 +19,7 @@ use crate::learn::setup::Setup;
 use crate::model::RuleList;
 use crate::model::observer::Silent;
 use crate::params::Params;
+use crate::remote::answer::{Answer, Held};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;

@@ -16,7 +16,7 @@ use crate::{Model, fit};
 use std::collections::BTreeMap;
 
 /// Numbers, levels, gaps and weights; a target of so many classes.
-pub(super) fn problem(rows: usize, classes: usize, weighted: bool) -> Problem {
+pub(crate) fn problem(rows: usize, classes: usize, weighted: bool) -> Problem {
     let mut random = SplitMix64::new(7);
     let x: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let level: Vec<usize> = (0..rows).map(|_| random.below(5)).collect();
@@ -42,7 +42,7 @@ pub(super) fn problem(rows: usize, classes: usize, weighted: bool) -> Problem {
 }
 
 /// What is learned, of all classes together or of the second, when partitions end before the rows `ends`.
-pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> RuleList {
+pub(crate) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[usize]) -> RuleList {
     let params = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
     let response = if shared { Response::shared(problem) } else { Response::new(problem, 1) };
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
@@ -51,7 +51,7 @@ pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[
     along_its_path(&setup, &mut Seconds::default())
 }
 
-fn all_params() -> Vec<Params> {
+pub(crate) fn all_params() -> Vec<Params> {
     let defaults = Params { max_complexity: Some(16), threads: Some(1), ..Params::default() };
     let nested = Params { path: Some(PathKind::Nested), max_bins: MaxBins::AtMost(255), ..defaults.clone() };
     let beam = Params { search: Search::Beam, beam_width: Some(3), ..defaults.clone() };
@@ -100,7 +100,6 @@ fn partitions_do_not_matter() {
             for ends in [&[rows / 2][..], &[100, 200, 300, 400, 700], &odd] {
                 assert_eq!(learned(&problem, &params, true, ends), whole, "{weighted} {params:?} {ends:?}");
             }
-            assert_eq!(super::elsewhere::learned(&problem, &params, true, &odd).0, whole, "{weighted} {params:?}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! More rows than 32 bits count: partitions whose answers are added to themselves again and again.
 
-use super::elsewhere::{learned, learned_by, plan_of_many};
-use super::partitions::problem;
+use super::answering::{learned, learned_by, plan_of_many};
 use crate::data::columns::Target;
 use crate::data::problem::Task;
+use crate::learn::fit::tests::partitions::problem;
 use crate::model::{RuleList, Size};
 use crate::params::{Params, PathKind, RegLambda};
 

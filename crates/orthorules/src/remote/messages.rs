@@ -1,20 +1,21 @@
 //! What is sent to partitions, what they reply, and how replies are put together.
 
-use super::gathered::GatheredRows;
 use crate::base::error::Result;
 use crate::base::wire::{Wire, damaged, wire_enum};
-use crate::codes::stream::partition::{CodedFacts, Survey, SurveyRequest};
-use crate::engine::answer::Answer;
 use crate::engine::rows::ask::Request;
 use crate::engine::target_facts::{Question, TargetAnswer};
 use crate::engine::target_plan::TargetPlan;
+use crate::remote::answer::Answer;
+use crate::remote::features::CodedFacts;
+use crate::remote::gather::GatheredRows;
+use crate::remote::survey::{Survey, SurveyRequest};
 
 /// The first bytes of every message and reply: whose they are, and of which version.
 const MARK: [u8; 3] = [b'O', b'R', 4];
 
 /// What partitions are asked.
 #[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
-pub(super) enum Message {
+pub(crate) enum Message {
     /// What there is, before there are codes.
     Survey(SurveyRequest, Option<TargetQuestion>),
     /// To make codes, and what is known of them.
@@ -35,11 +36,11 @@ wire_enum!(Message {
 });
 
 /// How targets, weights and exposures are read, and a question about them.
-pub(super) type TargetQuestion = (Vec<u8>, Question);
+pub(crate) type TargetQuestion = (Vec<u8>, Question);
 
 /// What partitions reply.
 #[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     Survey(Survey, Option<TargetAnswer>),
     Encoded(Vec<CodedFacts>, Option<TargetAnswer>),
     Targets(TargetAnswer),
@@ -54,13 +55,13 @@ wire_enum!(Reply {
     4 => Rows(facts, rows),
 });
 
-pub(super) fn marked(value: &impl Wire) -> Vec<u8> {
+pub(crate) fn marked(value: &impl Wire) -> Vec<u8> {
     let mut bytes = MARK.to_vec();
     value.put(&mut bytes);
     bytes
 }
 
-pub(super) fn unmarked<T: Wire>(bytes: &[u8]) -> Result<T> {
+pub(crate) fn unmarked<T: Wire>(bytes: &[u8]) -> Result<T> {
     T::of_bytes(bytes.strip_prefix(&MARK).ok_or_else(damaged)?)
 }
 

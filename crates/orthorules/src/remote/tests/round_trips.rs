@@ -1,8 +1,9 @@
 //! How often a fit asks partitions: at most 5 times and once for each node that it searches, whatever is fitted.
 
-use super::{elsewhere, partitions, shared};
+use super::answering;
 use crate::data::problem::{Problem, Task};
 use crate::data::table::Values;
+use crate::learn::fit::tests::{partitions, shared};
 use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets};
 
 const ROWS: usize = 600;
@@ -59,9 +60,9 @@ fn ways() -> Vec<(String, Params)> {
 fn no_fit_asks_more_often_than_for_each_node() {
     let mut beyond = Vec::new();
     for (what, problem) in problems() {
-        let before = elsewhere::trips_before(&problem);
+        let before = answering::trips_before(&problem);
         for (how, params) in ways() {
-            let (found, trips) = elsewhere::learned(&problem, &params, false, &ENDS);
+            let (found, trips) = answering::learned(&problem, &params, false, &ENDS);
             assert!(found.rules.len() > 1, "{what}, {how}: {} rules", found.rules.len());
             assert_eq!(found, partitions::learned(&problem, &params, &[]), "{what}, {how}");
             beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
@@ -86,11 +87,11 @@ fn columns_of_many_bins_take_no_more_trips() {
     let mut beyond = Vec::new();
     for (number, (what, problem)) in problems().into_iter().enumerate() {
         let problem = with_many_bins(problem);
-        let before = elsewhere::trips_before(&problem);
+        let before = answering::trips_before(&problem);
         // Every other of so many takes half the time.
         for (how, params) in ways().into_iter().skip(number % 2).step_by(2) {
             let params = Params { max_bins: MaxBins::AtMost(400), ..params.clone() };
-            let (found, trips) = elsewhere::learned(&problem, &params, false, &ENDS);
+            let (found, trips) = answering::learned(&problem, &params, false, &ENDS);
             assert_eq!(found, partitions::learned(&problem, &params, &[]), "{what}, {how}");
             beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
         }
@@ -107,10 +108,10 @@ fn classes_do_not_ask_more_often() {
         ("weights", shared::problem(ROWS, 4, true)),
         ("whole weights", with_whole_weights(shared::problem(ROWS, 4, false))),
     ] {
-        let before = elsewhere::trips_before(&problem);
+        let before = answering::trips_before(&problem);
         for (how, params) in ways() {
             for together in [true, false] {
-                let (found, trips) = elsewhere::learned(&problem, &params, together, &ENDS);
+                let (found, trips) = answering::learned(&problem, &params, together, &ENDS);
                 assert_eq!(found, shared::learned(&problem, &params, together, &[]), "{what}, {how}, {together}");
                 beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}, {together}: {told}")));
             }

@@ -1,36 +1,13 @@
 //! What a partition tells of a feature, and how the next partition adds to it.
 
-use super::{ColumnSummary, FeatureEncoder, Seen, Way};
 use crate::base::wire::{wire, wire_enum};
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::CodeBuilder;
-use crate::codes::quantiles::Sketch;
 use crate::codes::scale::Scale;
+use crate::codes::stream::feature::{ColumnSummary, FeatureEncoder, Sampling, Seen, Way};
 use crate::data::table::Occurrences;
-use crate::params::Cutting;
 
-/// Which values of a column of numbers are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sampling {
-    /// As many as there is room for.
-    All,
-    /// None: they are counted.
-    Count,
-    /// One in so many, after so many in the partitions before.
-    Part(usize, usize),
-}
 wire_enum!(Sampling { 0 => All, 1 => Count, 2 => Part(before, stride) });
-
-impl Sampling {
-    pub(super) fn sketch(self, cutting: Cutting) -> Sketch {
-        match self {
-            Self::All => Sketch::new(cutting),
-            Self::Count => Sketch::counting(cutting),
-            Self::Part(before, stride) => Sketch::part(cutting, before, stride),
-        }
-    }
-}
-
 wire_enum!(Seen { 0 => Missing, 1 => Numbers(sketch), 2 => Distinct(sketch), 3 => Booleans, 4 => Text(levels, tally) });
 wire!(ColumnSummary { seen, cutting, sampling, categorical, numeric, notation, mixed, rows, order, unlisted });
 wire_enum!(Way { 0 => Numbers(notation), 1 => Distinct(values), 2 => Booleans, 3 => Text(codes) });

@@ -1,6 +1,5 @@
 //! The rows of a fit divided among partitions: the same ensemble, to the last bit, however they are divided.
 
-use super::elsewhere;
 use crate::base::random::SplitMix64;
 use crate::codes::binning;
 use crate::data::problem::{Problem, Roles, Task};
@@ -17,7 +16,7 @@ use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets, 
 use std::collections::BTreeMap;
 
 /// Numbers, categories and missing values; a target of every kind; weights and exposures.
-pub(super) fn problem(rows: usize, task: Task, weighted: bool, exposed: bool) -> Problem {
+pub(crate) fn problem(rows: usize, task: Task, weighted: bool, exposed: bool) -> Problem {
     let mut random = SplitMix64::new(11);
     let x: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let level: Vec<usize> = (0..rows).map(|_| random.below(5)).collect();
@@ -55,7 +54,7 @@ pub(super) fn problem(rows: usize, task: Task, weighted: bool, exposed: bool) ->
 }
 
 /// What is learned when partitions end before the rows `ends`.
-pub(super) fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> RuleList {
+pub(crate) fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> RuleList {
     let checked = params.check(problem.task.loss(), problem.counted_rows()).unwrap();
     let response = Response::new(problem, 1);
     let params = checked.for_target(|| response.mean_target());
@@ -69,75 +68,54 @@ pub(super) fn learned(problem: &Problem, params: &Params, ends: &[usize]) -> Rul
     along_its_path(&setup, &mut Seconds::default())
 }
 
-#[test]
-fn partitions_do_not_matter() {
-    let rows = 1500;
-    let sevenths: Vec<usize> = (1..7).map(|k| k * rows / 7).collect();
-    let many: Vec<usize> = (1..64).map(|k| k * rows / 64).collect();
-    // Empty ones at either end, of one row, and one with nearly all.
-    let odd = [0, 0, 1, 2, 7, rows - 8, rows - 8, rows];
+/// Kinds of targets, each with whether rows have weights and exposures.
+pub(crate) const TARGETS: [(Task, bool, bool); 9] = [
+    (Task::Regression, false, false),
+    (Task::Regression, true, false),
+    (Task::Classification, false, false),
+    (Task::Classification, true, false),
+    (Task::Poisson, false, false),
+    (Task::Poisson, true, true),
+    (Task::Poisson, false, true),
+    (Task::Gamma, false, false),
+    (Task::Gamma, true, true),
+];
+
+/// Every kind of fit to rules.
+pub(crate) fn ways() -> Vec<Params> {
     let defaults = Params { max_complexity: Some(16), threads: Some(1), ..Params::default() };
     let nested = Params { path: Some(PathKind::Nested), max_bins: MaxBins::AtMost(255), ..defaults.clone() };
     let beam = Params { search: Search::Beam, beam_width: Some(3), ..defaults.clone() };
     let first_order = Params { max_complexity: Some(12), threads: Some(1), ..Preset::Cob.params() };
     let gradient_sum = Params { objective: Objective::Gs, ..first_order.clone() };
     let sets = Params { sets: Some(Sets::On), min_coverage: Some(1), ..defaults.clone() };
-    let trends = Params { terms: Terms::Hinge, ..defaults.clone() };
-    let many_bins = Params { terms: Terms::Linear, max_bins: MaxBins::Exact, ..nested.clone() };
     let long = Params { max_complexity: Some(60), max_conditions: Some(2), ..nested.clone() };
-    let mut beyond = Vec::new();
-    for (task, weighted, exposed) in [
-        (Task::Regression, false, false),
-        (Task::Regression, true, false),
-        (Task::Classification, false, false),
-        (Task::Classification, true, false),
-        (Task::Poisson, false, false),
-        (Task::Poisson, true, true),
-        (Task::Poisson, false, true),
-        (Task::Gamma, false, false),
-        (Task::Gamma, true, true),
-    ] {
+    vec![defaults, nested, beam, first_order, gradient_sum, long, sets]
+}
+
+/// Partitions that end before these rows: empty ones at either end, of one row, and one with nearly all.
+pub(crate) fn odd_partitions(rows: usize) -> [usize; 8] {
+    [0, 0, 1, 2, 7, rows - 8, rows - 8, rows]
+}
+
+#[test]
+fn partitions_do_not_matter() {
+    let rows = 1500;
+    let sevenths: Vec<usize> = (1..7).map(|k| k * rows / 7).collect();
+    let many: Vec<usize> = (1..64).map(|k| k * rows / 64).collect();
+    let odd = odd_partitions(rows);
+    let defaults = Params { max_complexity: Some(16), threads: Some(1), ..Params::default() };
+    let trends = Params { terms: Terms::Hinge, ..defaults.clone() };
+    let nested = PathKind::Nested;
+    let many_bins = Params { terms: Terms::Linear, path: Some(nested), max_bins: MaxBins::Exact, ..defaults };
+    for (task, weighted, exposed) in TARGETS {
         let problem = problem(rows, task, weighted, exposed);
-        for params in [&defaults, &nested, &beam, &first_order, &gradient_sum, &long, &sets, &trends, &many_bins] {
+        for params in ways().iter().chain([&trends, &many_bins]) {
             let whole = learned(&problem, params, &[]);
             assert!(whole.rules.len() > 2, "{task}: {} rules", whole.rules.len());
             for ends in [&[rows / 2][..], &sevenths, &many, &odd] {
                 assert_eq!(learned(&problem, params, ends), whole, "{task} {weighted} {exposed} {params:?} {ends:?}");
             }
-            if params.terms != Terms::Rules {
-                // Trends read rows, which must be here.
-                continue;
-            }
-            let (found, trips) = elsewhere::learned(&problem, params, false, &odd);
-            assert_eq!(found, whole, "elsewhere: {task} {weighted} {exposed} {params:?}");
-            let before = elsewhere::trips_before(&problem);
-            beyond.extend(
-                trips.are_few(before).err().map(|told| format!("{task} {weighted} {exposed} {params:?}: {told}")),
-            );
         }
-    }
-    assert!(beyond.is_empty(), "{beyond:?}");
-}
-
-/// Where rows are many, so that tables of counts are kept, a long fit asks no more than a short one for each node.
-#[test]
-fn long_fits_ask_little() {
-    let params = Params {
-        path: Some(PathKind::Nested),
-        max_bins: MaxBins::AtMost(32),
-        max_complexity: Some(60),
-        ..Params::default()
-    };
-    for (task, weighted, exposed) in [
-        (Task::Regression, false, false),
-        (Task::Regression, true, false),
-        (Task::Classification, true, false),
-        (Task::Poisson, true, true),
-        (Task::Gamma, false, false),
-    ] {
-        let problem = problem(40_000, task, weighted, exposed);
-        let (found, trips) = elsewhere::learned(&problem, &params, false, &[20_000]);
-        assert!(found.rules.len() > 20);
-        assert_eq!(trips.are_few(elsewhere::trips_before(&problem)), Ok(()));
     }
 }

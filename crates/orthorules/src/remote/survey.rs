@@ -2,16 +2,13 @@
 //!
 //! What comes out is what reading the partitions one after the other as one table would give, to the last bit.
 
-use super::digest::Digest;
-pub(crate) use super::feature::CodedFacts;
-use super::feature::{ColumnSummary, FeatureEncoder, Sampling};
-use super::role_plan::{PartitionFacts, RolePlan, changed};
-use super::{Deciding, Known, numbers};
 use crate::base::error::{Error, Result};
 use crate::base::wire::{Wire, damaged, wire};
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::CodeBuilder;
 use crate::codes::quantiles::Sketch;
+use crate::codes::stream::feature::{ColumnSummary, FeatureEncoder, Sampling};
+use crate::codes::stream::{Deciding, Known, numbers};
 use crate::data::columns::refuse_names_of;
 use crate::data::offset::{first_bad, fold};
 use crate::data::outline::Outline;
@@ -23,6 +20,9 @@ use crate::data::table::{
 use crate::data::task::Task;
 use crate::data::warning::Warning;
 use crate::params::{Checked, Cutting, MaxBins};
+use crate::remote::digest::Digest;
+use crate::remote::features::CodedFacts;
+use crate::remote::role_plan::{PartitionFacts, RolePlan, changed};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Targets, weights, exposures and offsets of a partition, once it is known what they are.
 
-use super::{BatchRows, Deciding, Known, numbers};
 use crate::base::decimal;
 use crate::base::error::{Error, Result};
 use crate::base::wire::{Reader, Wire, damaged, wire};
+use crate::codes::stream::{BatchRows, Deciding, Known, numbers};
 use crate::data::columns::Target;
 use crate::data::offset::fold;
 use crate::data::problem::Roles;
@@ -37,10 +37,10 @@ pub(crate) struct PartitionFacts {
     /// What its source looked like.
     pub(crate) stamp: String,
     /// Its rows, and those that count.
-    pub(super) rows: usize,
-    pub(super) kept: usize,
+    pub(crate) rows: usize,
+    pub(crate) kept: usize,
     /// How many values each feature has.
-    pub(super) values: Vec<Option<usize>>,
+    pub(crate) values: Vec<Option<usize>>,
 }
 wire!(PartitionFacts { number, stamp, rows, kept, values });
 
@@ -75,12 +75,12 @@ impl RoleValues {
 
 impl RolePlan {
     /// The partition with this number must be what it was.
-    pub(super) fn facts(&self, number: usize, stamp: &str) -> Result<&PartitionFacts> {
+    pub(crate) fn facts(&self, number: usize, stamp: &str) -> Result<&PartitionFacts> {
         let facts = self.parts.iter().find(|part| part.number == number).ok_or_else(damaged)?;
         if facts.stamp == stamp { Ok(facts) } else { Err(changed(number)) }
     }
 
-    pub(super) fn options(&self) -> ReadOptions {
+    pub(crate) fn options(&self) -> ReadOptions {
         let mut options = self.roles.read_options();
         options.dates.known.extend(self.known.dates.clone());
         options
@@ -178,6 +178,6 @@ fn add(part: Option<&ColumnPart>, notation: &Notation, kept: &BatchRows, to: &mu
     true
 }
 
-pub(super) fn changed(number: usize) -> Error {
+pub(crate) fn changed(number: usize) -> Error {
     Error::Table(format!("partition {number} {CHANGED}"))
 }

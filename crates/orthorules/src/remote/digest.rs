@@ -4,9 +4,9 @@
 //! good but do not go together with their offset, and the first with each label.
 //! What is wrong with the whole is wrong with these rows, in the same order, and a table of them has the same classes.
 
-use super::BatchRows;
 use crate::base::error::{Error, Result};
 use crate::base::wire::{Reader, Wire, damaged, wire, wire_enum};
+use crate::codes::stream::BatchRows;
 use crate::data::columns::{is_exposure, is_weight};
 use crate::data::problem::Roles;
 use crate::data::table::{ColumnPart, Head, Levels, MISSING};

@@ -7,13 +7,13 @@ use crate::base::error::{Error, Result};
 use crate::base::wire::{damaged, wire};
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
-use crate::codes::stream::partition::Subject;
-use crate::codes::stream::role_plan::RoleValues;
 use crate::data::columns::Target;
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
 use crate::params::effort::{self, Effort};
 use crate::params::{Checked, LambdaFrom, Polish, Terms};
+use crate::remote::role_plan::RoleValues;
+use crate::remote::survey::Subject;
 use std::str::FromStr;
 
 /// Values of a table below which one trip brings it here in less time than the trips of a search would take. One in tests, where
@@ -49,7 +49,7 @@ impl FromStr for Gather {
 impl Gather {
     /// Whether all rows are brought to where the fit runs; an error if they would have to be and must not. The table counts as so many
     /// rows.
-    pub(super) fn brings_rows(self, problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
+    pub(crate) fn brings_rows(self, problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
         if params.terms != Terms::Rules {
             return self.brings_rows_for_trends(problem);
         }
@@ -91,7 +91,7 @@ impl Gather {
 }
 
 /// The rows of some partitions, in their order.
-pub(super) struct GatheredRows {
+pub(crate) struct GatheredRows {
     /// Of each column, in as few bytes as hold its codes, the lowest first.
     codes: Vec<Vec<u8>>,
     /// Of each column of numbers, these, if they are wanted; else nothing.
@@ -106,7 +106,7 @@ wire!(GatheredRows { codes, values, numbers, classes, weight, exposure, offset }
 
 impl GatheredRows {
     /// The rows of one partition.
-    pub(super) fn of(columns: &[BinnedColumn], values: Vec<Vec<f64>>, known: RoleValues) -> Self {
+    pub(crate) fn of(columns: &[BinnedColumn], values: Vec<Vec<f64>>, known: RoleValues) -> Self {
         let codes = |column: &BinnedColumn| match &column.codes {
             Codes::U8(codes) => codes.to_vec(),
             Codes::U16(codes) => codes.iter().flat_map(|code| code.to_le_bytes()).collect(),
@@ -121,7 +121,7 @@ impl GatheredRows {
     }
 
     /// Adds the rows of the partitions after these.
-    pub(super) fn append(&mut self, next: Self) -> Result<()> {
+    pub(crate) fn append(&mut self, next: Self) -> Result<()> {
         if self.codes.len() != next.codes.len() || self.values.len() != next.values.len() {
             return Err(damaged());
         }
@@ -141,7 +141,7 @@ impl GatheredRows {
     }
 
     /// The problem that these rows are, its columns, of which all but the codes is known, and the numbers of these if they were wanted.
-    pub(super) fn problem(
+    pub(crate) fn problem(
         self,
         subject: &Subject,
         roles: &Roles,

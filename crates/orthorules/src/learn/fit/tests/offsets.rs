@@ -1,12 +1,12 @@
 //! Offsets against what they stand for: other targets, or other exposures.
 
-use super::*;
 use crate::base::random::SplitMix64;
-use crate::data::problem::{Roles, Target, Task};
+use crate::data::problem::{Problem, Roles, Target, Task};
 use crate::data::table::{Column, Table, Values};
+use crate::learn::fit::fit;
 use crate::model::Model;
 use crate::model::observer::Silent;
-use crate::params::{Preset, RegLambda, Select};
+use crate::params::{Cv, Params, Preset, RegLambda, Select};
 
 /// A few columns, targets and offsets that matter.
 struct Sheet {
