@@ -28,8 +28,8 @@ pub(crate) struct BinnedColumn {
     pub(crate) codes: Codes,
     /// The smallest and the largest number.
     pub(crate) range: Option<(f64, f64)>,
-    /// How many rows each code has, where the codes of rows lie elsewhere.
-    pub(crate) elsewhere: Option<Vec<u64>>,
+    /// How many rows each code has, where the codes of rows are on other machines.
+    pub(crate) remote_counts: Option<Vec<u64>>,
     /// How often whole numbers occur, where bins do not tell.
     pub(crate) repeats: Option<Repeats>,
 }
@@ -42,7 +42,7 @@ impl BinnedColumn {
             Codes::U16(codes) => Codes::U16(pick(codes, rows).into()),
             Codes::U32(codes) => Codes::U32(pick(codes, rows).into()),
         };
-        Self { codes, name: self.name.clone(), scale: self.scale.clone(), elsewhere: None, repeats: None, ..*self }
+        Self { codes, name: self.name.clone(), scale: self.scale.clone(), remote_counts: None, repeats: None, ..*self }
     }
 
     /// Values that satisfy what those of the rows satisfy, one for each row.
@@ -77,7 +77,7 @@ impl BinnedColumn {
             bins: self.bins,
             codes,
             range: self.range,
-            elsewhere: None,
+            remote_counts: None,
             repeats: None,
         }
     }
@@ -132,7 +132,7 @@ impl BinnedColumn {
 
     /// Whether all rows have one value, or none has any.
     pub(crate) fn is_constant(&self) -> bool {
-        let one_code = match &self.elsewhere {
+        let one_code = match &self.remote_counts {
             Some(counts) => counts.iter().filter(|&&count| count > 0).count() <= 1,
             None => with_codes!(&self.codes, codes => codes.iter().all(|code| code.index() == codes[0].index())),
         };
@@ -141,7 +141,7 @@ impl BinnedColumn {
 
     /// How many rows there are.
     fn rows(&self) -> usize {
-        match &self.elsewhere {
+        match &self.remote_counts {
             Some(counts) => counts.iter().sum::<u64>() as usize,
             None => with_codes!(&self.codes, codes => codes.len()),
         }
@@ -149,7 +149,7 @@ impl BinnedColumn {
 
     /// How many rows each code has, missing values last.
     pub(crate) fn counts(&self) -> Vec<u64> {
-        if let Some(counts) = &self.elsewhere {
+        if let Some(counts) = &self.remote_counts {
             return counts.clone();
         }
         let mut counts = vec![0u64; self.bins + 1];
@@ -159,7 +159,7 @@ impl BinnedColumn {
 
     /// How many rows have no value.
     pub(crate) fn missing(&self) -> usize {
-        if let Some(counts) = &self.elsewhere {
+        if let Some(counts) = &self.remote_counts {
             return counts.last().map_or(0, |&missing| missing as usize);
         }
         with_codes!(&self.codes, codes => codes.iter().filter(|code| code.index() == self.bins).count())

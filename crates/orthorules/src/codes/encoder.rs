@@ -156,7 +156,15 @@ impl Coder {
             Scheme::Ranked { levels } => Scale::Ranked { levels },
             Scheme::Nominal { levels } => Scale::Nominal { levels },
         };
-        BinnedColumn { name: self.name, scale, bins: self.bins, codes, range, elsewhere: None, repeats: self.repeats }
+        BinnedColumn {
+            name: self.name,
+            scale,
+            bins: self.bins,
+            codes,
+            range,
+            remote_counts: None,
+            repeats: self.repeats,
+        }
     }
 }
 

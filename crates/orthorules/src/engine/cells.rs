@@ -5,6 +5,7 @@
 //! covered rows are taken from the cells that they leave, and nobody looks at the others. With one list of rules for several
 //! classes a cell has the mass of each class in place of B.
 
+mod remote;
 pub(crate) mod sums;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use crate::codes::wanted::Wanted;
 use crate::engine::mass::WideUnit;
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
-use crate::engine::rows::ask::{Ask, Clause, Split};
+use crate::engine::rows::question::Split;
 use crate::engine::rows::{Rows, Selected};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub(crate) struct Cells {
     class_units: Vec<u64>,
     /// The same as numbers: B of every class.
     by_class: Vec<f64>,
-    /// The rules with where their rows went, if rows lie elsewhere.
+    /// The rules with where their rows went, if rows are remote.
     history: Vec<Arc<Split>>,
 }
 
@@ -77,7 +78,7 @@ impl Cells {
             if counted { targets.b.iter().map(|&b| u32::from(b != 0)).collect() } else { vec![0; targets.b.len()] }
         };
         Self {
-            keys: rows.parts.iter().map(|part| keys(&part.targets)).collect(),
+            keys: rows.parts().iter().map(|part| keys(&part.targets)).collect(),
             counted,
             rules_of: vec![Vec::new()],
             sums: Vec::new(),
@@ -95,7 +96,7 @@ impl Cells {
         }
     }
 
-    /// The rules with where their rows went, if rows lie elsewhere.
+    /// The rules with where their rows went, if rows are remote.
     pub(crate) fn history(&self) -> &[Arc<Split>] {
         &self.history
     }
@@ -174,16 +175,10 @@ impl Cells {
         (k, inside): (usize, bool),
     ) -> bool {
         let in_rule = self.are_in_rule(k);
-        if let (Some(elsewhere), Some((node, _))) = (&rows.elsewhere, &from.elsewhere) {
-            let mut node = node.clone();
-            node.clauses.push(Clause { column, wanted: wanted.clone(), holds: true });
-            if self.history.get(k).is_some_and(|rule| node.surely_lies(inside, &rule.node, elsewhere.columns)) {
-                return true;
-            }
-            let good = in_rule.iter().map(|&in_rule| in_rule == inside).collect();
-            return elsewhere.answer(&self.history, Ask::AllIn(node, good)).unwrap_or(true);
+        if let Some((remote, node)) = rows.remote_node(from) {
+            return self.all_remote_in((remote, &node.node), (column, wanted), (k, inside));
         }
-        let mut parts = rows.parts.iter().zip(&from.parts).enumerate();
+        let mut parts = rows.parts().iter().zip(from.lists()).enumerate();
         parts.all(|(number, (part, list))| {
             let keys = self.keys(number);
             let good = |row: u32| in_rule[self.cell_of(keys[row as usize])] == inside;
@@ -227,8 +222,8 @@ impl Cells {
             self.rules_of.push(rules);
         }
         self.move_rows(selected, &moved_to);
-        if let Some((node, _)) = &selected.elsewhere {
-            let split = Split { node: node.clone(), moved_to: moved_to.clone(), cells: self.len() };
+        if let Some(remote) = selected.remote() {
+            let split = Split { node: remote.node.clone(), moved_to: moved_to.clone(), cells: self.len() };
             self.history.push(Arc::new(split));
         }
         self.rules += 1;
@@ -286,7 +281,7 @@ impl Cells {
         let to_key: Vec<u32> = (0..(moved_to.len() << shift) as u32)
             .map(|k| (moved_to[(k >> shift) as usize] << shift) | (k & shift))
             .collect();
-        for (keys, list) in self.keys.iter_mut().zip(&selected.parts) {
+        for (keys, list) in self.keys.iter_mut().zip(selected.lists()) {
             move_keys(keys, list, &to_key);
         }
     }
@@ -299,12 +294,8 @@ impl Cells {
 
     /// All sums of the `selected` rows of every cell.
     pub(crate) fn all_sums_of(&self, selected: &Selected, rows: &Rows, response: &Response) -> AllSums {
-        if let (Some(elsewhere), Some((node, _))) = (&rows.elsewhere, &selected.elsewhere) {
-            let mut sums: AllSums = elsewhere.answer(&self.history, Ask::Sums(node.clone())).unwrap_or_default();
-            sums.cells.resize(self.len(), CellSums::default());
-            sums.class_units.resize(self.len() * self.classes, 0);
-            sums.norm_squares.resize(if response.targets.norm.is_some() { self.len() } else { 0 }, [0; 3]);
-            return sums;
+        if let Some((remote, node)) = rows.remote_node(selected) {
+            return self.remote_sums(remote, &node.node, response);
         }
         AllSums {
             cells: self.sums_of(selected, rows, response),
@@ -319,7 +310,7 @@ impl Cells {
             return Vec::new();
         }
         let (mut total, units) = (vec![[0; 3]; self.len()], response.norm_units());
-        for ((part, keys), list) in rows.parts.iter().zip(&self.keys).zip(&selected.parts) {
+        for ((part, keys), list) in rows.parts().iter().zip(&self.keys).zip(selected.lists()) {
             let Targets { mass, norm: Some(norm), b, .. } = &*part.targets else { continue };
             let sum = |some: RowRange| {
                 let mut sums = vec![[0; 3]; self.len()];
@@ -340,7 +331,7 @@ impl Cells {
     /// The sums of the `selected` rows of every cell.
     fn sums_of(&self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<CellSums> {
         let mut total = vec![CellSums::default(); self.len()];
-        let parts = rows.parts.iter().zip(&self.keys).zip(&selected.parts);
+        let parts = rows.parts().iter().zip(&self.keys).zip(selected.lists());
         for ((part, keys), list) in parts {
             let sum = |some: RowRange| match (self.counted, response.has_one_mass()) {
                 (true, _) => self.counted_sums(some, keys),
@@ -360,7 +351,7 @@ impl Cells {
         if self.classes == 0 {
             return total;
         }
-        let parts = rows.parts.iter().zip(&self.keys).zip(&selected.parts);
+        let parts = rows.parts().iter().zip(&self.keys).zip(selected.lists());
         for ((part, keys), list) in parts {
             let (mass, class) = (&part.targets.mass, &part.targets.b);
             let sum = |some: RowRange| {

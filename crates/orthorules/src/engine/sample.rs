@@ -58,15 +58,15 @@ impl Sample {
     /// The sample of `rows`, unless all of them are few enough.
     pub(crate) fn of(rows: &Rows, response: &Response) -> Option<Self> {
         let stride = response.rows().div_ceil(most_rows()).next_power_of_two();
-        if stride == 1 || rows.elsewhere.is_some() {
+        if stride == 1 {
             return None;
         }
-        let columns = rows.parts.first()?.columns.len();
+        let columns = rows.parts().first()?.columns.len();
         let column = |c: usize| {
-            let first = &rows.parts[0].columns[c];
+            let first = &rows.parts()[0].columns[c];
             let mut codes = CodeBuilder::new(first.bins, response.rows().div_ceil(stride));
             each_part(rows, stride, |part, skip| {
-                with_codes!(&rows.parts[part].columns[c].codes, all => {
+                with_codes!(&rows.parts()[part].columns[c].codes, all => {
                     codes.add(all.iter().skip(skip).step_by(stride).map(|code| code.index() as u32));
                 });
             });
@@ -76,7 +76,7 @@ impl Sample {
                 bins: first.bins,
                 codes: codes.finish(),
                 range: first.range,
-                elsewhere: None,
+                remote_counts: None,
                 repeats: None,
             }
         };
@@ -87,7 +87,7 @@ impl Sample {
     /// The rows, with the sets of levels that queries name.
     pub(crate) fn rows(&self, sets: &Arc<LevelSets>) -> Rows<'_> {
         let part = Partition { columns: Cow::Borrowed(&self.columns), targets: Cow::Borrowed(&self.response.targets) };
-        Rows { parts: vec![part], sets: Arc::clone(sets), elsewhere: None }
+        Rows::here(vec![part], Arc::clone(sets))
     }
 
     /// Cells and trends of all rows as the sample has them.
@@ -96,7 +96,7 @@ impl Sample {
         each_part(rows, self.stride, |part, skip| {
             keys.extend(cells.keys(part).iter().skip(skip).step_by(self.stride).copied());
         });
-        let cells = cells.with_keys(keys, &self.rows(&rows.sets), &self.response);
+        let cells = cells.with_keys(keys, &self.rows(rows.sets()), &self.response);
         (cells, terms.sampled(self.stride))
     }
 }
@@ -120,7 +120,7 @@ fn per_row<T: Copy>(all: &PerRow<T>, some: Vec<T>) -> PerRow<T> {
 fn sampled(rows: &Rows, response: &Response, stride: usize) -> Response {
     let (mut masses, mut norms, mut b, mut stands_for) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     each_part(rows, stride, |part, skip| {
-        let targets = &rows.parts[part].targets;
+        let targets = &rows.parts()[part].targets;
         for row in (skip..targets.b.len()).step_by(stride) {
             b.push(targets.b[row]);
             masses.push(targets.mass.at(row));
@@ -165,7 +165,7 @@ mod tests {
             bins: 7,
             codes: Codes::U8(codes.into()),
             range: None,
-            elsewhere: None,
+            remote_counts: None,
             repeats: None,
         }
     }

@@ -123,8 +123,8 @@ impl TargetPlan {
         }
     }
 
-    /// The response where all rows lie elsewhere.
-    pub(crate) fn response_elsewhere(&self) -> Response {
+    /// The response where all rows are remote.
+    pub(crate) fn remote_response(&self) -> Response {
         fn none<T>(each: bool, same: T) -> PerRow<T> {
             if each { PerRow::Each(Vec::new()) } else { PerRow::Same(same) }
         }
@@ -245,7 +245,7 @@ mod tests {
                 let again = plan.response_of_class(other, classes).map(|response| response.targets);
                 prop_assert_eq!(again, Some(plan.response_of(known.clone()).unwrap().targets));
             }
-            let nobody = plan.response_elsewhere();
+            let nobody = plan.remote_response();
             prop_assert_eq!(nobody.has_one_mass(), whole.has_one_mass());
             prop_assert_eq!(nobody.rows(), whole.rows());
         }

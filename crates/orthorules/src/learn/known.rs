@@ -74,7 +74,7 @@ impl Known {
         let (root, cells) = (self.root.as_ref()?, &state.cells);
         let kept = if root.bytes(cells.len()) <= most_waiting_bytes(setup) {
             root.clone().not_outgrown(cells.len(), &setup.rows, setup.columns)?
-        } else if setup.rows.elsewhere.is_some() {
+        } else if setup.rows.remote().is_some() {
             root.clone().for_all_rows(cells.len(), &setup.rows, setup.columns)?
         } else {
             return None;

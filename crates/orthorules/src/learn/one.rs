@@ -14,8 +14,6 @@ use crate::data::table::Kind;
 use crate::data::warning::Warning;
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
-use crate::engine::rows::ask::{Cluster, Elsewhere};
-use crate::engine::target_facts::TargetFacts;
 use crate::engine::trend::{TrendColumn, numbers_of, trend_columns};
 use crate::learn::best_path::BestPath;
 use crate::learn::boosting::along;
@@ -39,14 +37,30 @@ pub(crate) struct Binned<'p> {
     /// The columns that terms may grow with; none unless such terms are wanted.
     trends: Vec<TrendColumn<'p>>,
     seconds: f64,
-    place: Place<'p>,
+    target: TargetSource<'p>,
 }
 
 /// Where targets and weights are.
-enum Place<'p> {
+enum TargetSource<'p> {
     Here(&'p Problem),
-    /// With others, who have told what all rows share.
-    Elsewhere(&'p dyn Cluster, &'p TargetFacts),
+    /// With partitions, which have told what all rows share.
+    Remote(&'p dyn RemoteTarget),
+}
+
+/// The target of remote rows. The module `remote` has it.
+pub(crate) trait RemoteTarget: Sync {
+    /// The response of a class, or of all that share their rules, and the rows with these columns. A second-order fit needs no norms.
+    /// Nothing if too little is known, and then the fit ends.
+    fn response<'c>(&'c self, class: u32, params: FitKind, columns: &'c [BinnedColumn])
+    -> Option<(Response, Rows<'c>)>;
+}
+
+/// What of the parameters decides how targets are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FitKind {
+    /// Whether classes share one list of rules.
+    pub(crate) shared: bool,
+    pub(crate) second_order: bool,
 }
 
 impl<'p> Binned<'p> {
@@ -60,17 +74,23 @@ impl<'p> Binned<'p> {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        Self { outline: problem.outline(), columns: Cow::Owned(columns), trends, seconds, place: Place::Here(problem) }
+        Self {
+            outline: problem.outline(),
+            columns: Cow::Owned(columns),
+            trends,
+            seconds,
+            target: TargetSource::Here(problem),
+        }
     }
 
     /// Codes of the rows of a problem, which has no features of its own. `numbers` are those of the columns that have some, where terms may
     /// grow with them, or nothing.
     pub(crate) fn of_columns(problem: &'p Problem, columns: &'p [BinnedColumn], numbers: &'p [Vec<f64>]) -> Self {
-        let (outline, place) = (problem.outline(), Place::Here(problem));
+        let (outline, target) = (problem.outline(), TargetSource::Here(problem));
         let numbers = numbers.iter().map(|numbers| Some(&numbers[..]).filter(|numbers| !numbers.is_empty()));
         let named = columns.iter().map(|column| column.name.as_str()).zip(numbers);
         let trends = trend_columns(named, columns, problem.weight.as_deref());
-        Self { outline, columns: Cow::Borrowed(columns), trends, seconds: 0.0, place }
+        Self { outline, columns: Cow::Borrowed(columns), trends, seconds: 0.0, target }
     }
 
     /// The columns as codes.
@@ -89,7 +109,7 @@ impl<'p> Binned<'p> {
             columns: Cow::Borrowed(&coded.columns),
             trends,
             seconds: coded.seconds + start.elapsed().as_secs_f64(),
-            place: Place::Here(&coded.problem),
+            target: TargetSource::Here(&coded.problem),
         }
     }
 
@@ -98,32 +118,26 @@ impl<'p> Binned<'p> {
         self.trends.iter().map(|column| (column.column, column.scale())).collect()
     }
 
-    /// Codes, targets and weights that others have.
-    #[cfg(feature = "files")]
-    pub(crate) fn elsewhere(
-        outline: Outline,
-        columns: &'p [BinnedColumn],
-        cluster: &'p dyn Cluster,
-        facts: &'p TargetFacts,
-    ) -> Self {
-        let place = Place::Elsewhere(cluster, facts);
-        Self { outline, columns: Cow::Borrowed(columns), trends: Vec::new(), seconds: 0.0, place }
+    /// Rows whose codes, targets and weights are on other machines.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn remote(outline: Outline, columns: &'p [BinnedColumn], target: &'p dyn RemoteTarget) -> Self {
+        let target = TargetSource::Remote(target);
+        Self { outline, columns: Cow::Borrowed(columns), trends: Vec::new(), seconds: 0.0, target }
     }
 
-    /// The response of a class, or of all that share their rules; and the rows, if they lie elsewhere. Nothing if too little is known
-    /// of these, and then the fit ends.
+    /// The response of a class, or of all that share their rules; and the rows, if they are remote. Nothing if too little is known of
+    /// these, and then the fit ends.
     fn response(&self, class: u32, params: &Checked) -> Option<(Response, Option<Rows<'_>>)> {
         let shared = is_shared(&self.outline, params);
-        let (cluster, facts) = match self.place {
-            Place::Here(problem) if shared => return Some((Response::shared(problem), None)),
-            Place::Here(problem) => return Some((Response::new(problem, class), None)),
-            Place::Elsewhere(cluster, facts) => (cluster, facts),
-        };
-        let plan = facts.plan(class, shared).map_err(|error| cluster.refuse(error.to_string())).ok()?;
-        let plan = if params.objective.is_second_order() { plan.without_norms() } else { plan };
-        let response = plan.response_elsewhere();
-        cluster.aim(plan);
-        Some((response, Some(Rows::of_cluster(Elsewhere::new(cluster, &self.columns, self.outline.rows)))))
+        match self.target {
+            TargetSource::Here(problem) if shared => Some((Response::shared(problem), None)),
+            TargetSource::Here(problem) => Some((Response::new(problem, class), None)),
+            TargetSource::Remote(target) => {
+                let kind = FitKind { shared, second_order: params.objective.is_second_order() };
+                let (response, rows) = target.response(class, kind, &self.columns)?;
+                Some((response, Some(rows)))
+            }
+        }
     }
 
     /// One fit, on the threads of the caller.
@@ -141,7 +155,7 @@ impl<'p> Binned<'p> {
             // Each of several classes has its share of the time that is left.
             let watch = watch.first(1.0 / (positive.len() - place) as f64);
             let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-            let Some((response, elsewhere)) = &self.response(class, checked) else { return None };
+            let Some((response, remote)) = &self.response(class, checked) else { return None };
             let params = &checked.for_target(|| response.mean_target());
             if params.learner == Learner::Sirus {
                 return Some(sirus::list(columns, response, params, name, &watch));
@@ -149,7 +163,7 @@ impl<'p> Binned<'p> {
             let deadline = watch.exact_end();
             let trends = self.trends.clone();
             let setup = Setup::new(response, columns, params, &watch);
-            let rows = elsewhere.clone().unwrap_or_else(|| setup.rows.clone());
+            let rows = remote.clone().unwrap_or_else(|| setup.rows.clone());
             let setup = Setup { class: name, deadline, rows, trends, ..setup };
             let list = along_its_path(&setup, seconds);
             if watch.was_late() {

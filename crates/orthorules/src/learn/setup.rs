@@ -8,7 +8,7 @@ use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::root::RootCounts;
 use crate::engine::response::Response;
 use crate::engine::rows::Rows;
-use crate::engine::rows::ask::{Ask, Node};
+use crate::engine::rows::question::{Ask, Node};
 use crate::engine::sample::Sample;
 use crate::engine::score::{self, Scorer};
 use crate::engine::search::directions::Directions;
@@ -78,12 +78,12 @@ impl<'a> Setup<'a> {
         self.sample.get_or_init(|| Sample::of(&self.rows, self.response)).as_ref()
     }
 
-    /// Asks for all that is needed before there is a rule, if rows lie elsewhere.
+    /// Asks for all that is needed before there is a rule, if rows are remote.
     pub(crate) fn ask_ahead(&self) {
-        if let Some(elsewhere) = &self.rows.elsewhere {
-            let jobs = RootCounts::jobs_elsewhere(self.columns);
+        if let Some(remote) = self.rows.remote() {
+            let jobs = RootCounts::remote_jobs(self.columns);
             let asks = vec![Ask::Sums(Node::default()), Ask::Count(Node::default(), self.rows.len(), jobs)];
-            elsewhere.ask_ahead(&[], score::goes_by_norm(self.params.objective, self.response), asks);
+            remote.ask_ahead(&[], score::goes_by_norm(self.params.objective, self.response), asks);
         }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Setup<'a> {
             .query
             .atoms
             .iter()
-            .map(|a| self.columns[a.column as usize].condition_among(a.selection, &self.rows.sets));
+            .map(|a| self.columns[a.column as usize].condition_among(a.selection, self.rows.sets()));
         Rule {
             conditions: conditions.collect(),
             trend: None,

@@ -15,7 +15,7 @@ use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::tally::NodeCounts;
 use crate::engine::response::Response;
 use crate::engine::row_numbers::KnownRows;
-use crate::engine::rows::ask::{Ask, Job, Method, Request, Split};
+use crate::engine::rows::question::{Ask, Job, Method, Request, Split};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::target_plan::TargetPlan;
@@ -248,7 +248,7 @@ impl Aim {
             Ask::Needed(clauses) => {
                 row_lists::check(columns, clauses)?;
                 let mut needed = vec![false; clauses.len()];
-                rows.parts.iter().for_each(|part| part.note_needed(clauses, &mut needed));
+                rows.parts().iter().for_each(|part| part.note_needed(clauses, &mut needed));
                 Answer::new(NEEDED, &needed)
             }
             Ask::AllIn(node, good) => {
@@ -257,7 +257,7 @@ impl Aim {
                 }
                 let mut all = true;
                 lists.each_chunk(columns, node, |chunk| {
-                    let mut keys = chunk.parts.iter().flat_map(|list| list.gather(cells.keys(0)));
+                    let mut keys = chunk.lists().iter().flat_map(|list| list.gather(cells.keys(0)));
                     all = all && keys.all(|key| good[cells.cell_of(key)]);
                     Ok(())
                 })?;
@@ -265,7 +265,7 @@ impl Aim {
             }
             Ask::Codes(node) => {
                 let codes_of = |chunk: &Selected| -> Vec<u64> {
-                    let of_column = |column| chunk.parts.iter().flat_map(move |list| list.codes_of(column));
+                    let of_column = |column| chunk.lists().iter().flat_map(move |list| list.codes_of(column));
                     columns.par_iter().flat_map_iter(of_column).collect()
                 };
                 let mut codes = codes_of(&nothing);
@@ -286,7 +286,7 @@ impl Aim {
                 if jobs.iter().any(|job| job.method != Method::Cells) {
                     return Err(damaged());
                 }
-                let one = Cells::empty(&Rows { parts: Vec::new(), ..rows.clone() }, response);
+                let one = Cells::empty(&Rows::here(Vec::new(), Arc::default()), response);
                 let count = |chunk: &Selected| {
                     let counter = NodeCounter::new(chunk, &rows, response, cells, scorer);
                     counts(counter.ignoring_rules(&one).among(*total), columns, jobs)

@@ -85,8 +85,8 @@ impl CodedFacts {
 }
 
 impl FeatureEncoder {
-    /// The column whose codes lie elsewhere.
-    pub(crate) fn finish_elsewhere(self, facts: CodedFacts) -> BinnedColumn {
+    /// The column without codes, which are with the partitions.
+    pub(crate) fn finish_remote(self, facts: CodedFacts) -> BinnedColumn {
         let codes = CodeBuilder::new(self.bins(), 0).finish();
         let mut column = self.finish(codes);
         if let Scale::Ordered { lowest, .. } = &mut column.scale
@@ -95,7 +95,7 @@ impl FeatureEncoder {
             *lowest = facts.lowest;
         }
         column.range = facts.range;
-        column.elsewhere = Some(facts.counts);
+        column.remote_counts = Some(facts.counts);
         column
     }
 }

@@ -10,24 +10,28 @@ use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::base::wire::{Wire, damaged};
+use crate::codes::column::BinnedColumn;
 use crate::codes::stream::Known;
 use crate::data::loss::Loss;
 use crate::data::outline::Remarkable;
 use crate::data::problem::Roles;
 use crate::data::warning::{NoFolds, Warning};
-use crate::engine::rows::ask::{Cluster, Request};
+use crate::engine::response::Response;
+use crate::engine::rows::Rows;
+use crate::engine::rows::question::Request;
 use crate::engine::target_facts::{TargetAnswer, TargetFacts};
 use crate::engine::target_plan::TargetPlan;
 use crate::learn::cv;
 use crate::learn::fit::{checked, finished, with_lambda};
 use crate::learn::fitted::Fitted;
-use crate::learn::one::Binned;
+use crate::learn::one::{Binned, FitKind, RemoteTarget};
 use crate::learn::watch::Watch;
 use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::params::{Checked, Cv, Learner, MaxBins, Params, Search, Terms};
+use crate::remote::client::{Cluster, rows_of};
 use crate::remote::gather::Gather;
 use crate::remote::messages::{Message, Reply, TargetQuestion, marked, unmarked};
 use crate::remote::survey::{Plan, Subject, SurveyRequest};
@@ -81,16 +85,29 @@ impl Cluster for Partitions<'_> {
         self.answers(request).map_err(|error| self.fail(error)).ok()
     }
 
-    fn aim(&self, plan: TargetPlan) {
-        *self.aim.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan);
-    }
-
     fn refuse(&self, why: String) {
         self.fail(Error::Conflict(why));
     }
 
     fn searches(&self, nodes: usize) {
         self.searched.fetch_add(nodes, Ordering::Relaxed);
+    }
+}
+
+/// The partitions with what is known of their targets.
+struct PartitionTargets<'t> {
+    partitions: &'t Partitions<'t>,
+    facts: &'t TargetFacts,
+    rows: usize,
+}
+
+impl RemoteTarget for PartitionTargets<'_> {
+    fn response<'c>(&'c self, class: u32, kind: FitKind, columns: &'c [BinnedColumn]) -> Option<(Response, Rows<'c>)> {
+        let plan = self.facts.plan(class, kind.shared).map_err(|error| self.partitions.fail(error)).ok()?;
+        let plan = if kind.second_order { plan.without_norms() } else { plan };
+        let response = plan.remote_response();
+        *self.partitions.aim.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan);
+        Some((response, rows_of(self.partitions, columns, self.rows)))
     }
 }
 
@@ -198,7 +215,7 @@ pub fn fit_partitions(
         let (fitted, about) = whole.fit_here(roles)?;
         (fitted, about, 0)
     } else {
-        whole.fit_elsewhere(targets)?
+        whole.fit_remotely(targets)?
     };
     let mut fitted = match checked.cv {
         Some((Cv::Auto, _)) => {
@@ -238,7 +255,7 @@ impl Whole<'_> {
     }
 
     /// A fit that asks; what there is to say of the rows, and how many nodes were searched.
-    fn fit_elsewhere(&self, mut targets: TargetSurvey) -> Result<(Fitted, Vec<Warning>, usize)> {
+    fn fit_remotely(&self, mut targets: TargetSurvey) -> Result<(Fitted, Vec<Warning>, usize)> {
         let (plan, question) = (self.plan.bytes(), targets.question());
         let Reply::Encoded(coded, answer) = sent(self.trip, &Message::Encode(plan.clone(), question.clone()))? else {
             return Err(damaged());
@@ -262,7 +279,8 @@ impl Whole<'_> {
         let listening = Listening { observer: self.observer, failed: &partitions.failed };
         let fitted = on_threads(Some(self.params.threads), || {
             let watch = Watch::new(&listening, Instant::now(), self.params);
-            Binned::elsewhere(outline.clone(), &columns, &partitions, &facts).fit(self.params, &watch)
+            let target = PartitionTargets { partitions: &partitions, facts: &facts, rows: outline.rows };
+            Binned::remote(outline.clone(), &columns, &target).fit(self.params, &watch)
         })?;
         let searched = partitions.searched.load(Ordering::Relaxed);
         if let Some(error) = partitions.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -179,7 +179,7 @@ impl GatheredRows {
             }
             let mut packed = CodeBuilder::new(column.bins, outline.rows);
             packed.add(codes());
-            Ok(BinnedColumn { codes: packed.finish(), elsewhere: None, ..column.clone() })
+            Ok(BinnedColumn { codes: packed.finish(), remote_counts: None, ..column.clone() })
         };
         let columns = columns.iter().zip(self.codes).map(with_codes).collect::<Result<Vec<_>>>()?;
         let problem = Problem {

@@ -2,7 +2,7 @@
 
 use crate::base::error::Result;
 use crate::base::wire::{Wire, damaged, wire_enum};
-use crate::engine::rows::ask::Request;
+use crate::engine::rows::question::Request;
 use crate::engine::target_facts::{Question, TargetAnswer};
 use crate::engine::target_plan::TargetPlan;
 use crate::remote::answer::Answer;

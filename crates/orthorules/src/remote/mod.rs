@@ -1,6 +1,7 @@
 //! Rows on other machines: what they are asked, what a partition answers, and a fit that asks.
 
 pub(crate) mod answer;
+pub(crate) mod client;
 #[cfg(feature = "files")]
 pub(crate) mod digest;
 #[cfg(feature = "files")]

@@ -411,12 +411,12 @@ impl Plan {
         Ok((columns.collect(), numbers))
     }
 
-    /// The columns whose codes lie elsewhere.
+    /// The columns without codes, which are with the partitions.
     pub(crate) fn columns(&self, facts: Vec<CodedFacts>) -> Result<Vec<BinnedColumn>> {
         let features = Vec::<(Head, FeatureEncoder)>::of_bytes(&self.features.bytes())?;
         if features.len() != facts.len() {
             return Err(damaged());
         }
-        Ok(features.into_iter().zip(facts).map(|((_, encoder), facts)| encoder.finish_elsewhere(facts)).collect())
+        Ok(features.into_iter().zip(facts).map(|((_, encoder), facts)| encoder.finish_remote(facts)).collect())
     }
 }

@@ -143,6 +143,7 @@ impl Workload {
             weights = refit::update(&weights, Signs::Any, response.loss, &cells, &checked);
         }
         let then = CellState::new(&cells, &weights, &response, &checked);
+        drop(all);
         let now = now.ok_or_else(|| Error::Table("no rule was found".into()))?;
         let selected = Selected::single(last.clone());
         Ok(Self { table, model, params: checked, response, columns, now, root: before, then, moved, last, selected })

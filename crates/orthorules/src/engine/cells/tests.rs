@@ -47,7 +47,7 @@ fn cells_of_many_rows_are_those_of_their_rules() {
                 RowList::Some((first..end).filter(|&r| rule[r]).map(|r| (r - first) as u32).collect())
             };
             let bounds = [0].into_iter().chain(ends).zip(ends.into_iter().chain([n]));
-            divided.split(&Selected { parts: bounds.map(covers).collect(), elsewhere: None }, &parts, &response);
+            divided.split(&Selected::Here(bounds.map(covers).collect()), &parts, &response);
         }
         assert_eq!((&divided.sums, divided.keys.concat()), (&cells.sums, cells.keys[0].clone()));
     }

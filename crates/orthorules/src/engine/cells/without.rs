@@ -2,7 +2,7 @@
 
 use super::{CellSums, Cells, ROWS_IN_A_TASK};
 use crate::engine::response::Response;
-use crate::engine::rows::ask::Split;
+use crate::engine::rows::question::Split;
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -27,14 +27,14 @@ pub(crate) struct ByRow {
 impl ByRow {
     /// The copy, where there are many columns and few rows.
     pub(crate) fn of_wide(rows: &Rows) -> Option<Self> {
-        let (count, columns) = (rows.len(), rows.parts.first()?.columns.len());
+        let (count, columns) = (rows.len(), rows.parts().first()?.columns.len());
         let wide = columns >= FEWEST_COLUMNS && count <= MOST_ROWS && columns.saturating_mul(count) <= LARGEST_BYTES;
         wide.then(|| Self::new(rows))
     }
 
     /// The copy, whatever it takes.
     pub(crate) fn new(rows: &Rows) -> Self {
-        let columns = rows.parts.first().map_or(0, |part| part.columns.len());
+        let columns = rows.parts().first().map_or(0, |part| part.columns.len());
         let blocks = (0..columns.div_ceil(COLUMNS_IN_A_BLOCK)).into_par_iter();
         let of_part = |columns: &[BinnedColumn], rows: usize| -> Vec<[u8; COLUMNS_IN_A_BLOCK]> {
             let block = |number: usize| {
@@ -47,8 +47,8 @@ impl ByRow {
             };
             blocks.clone().flat_map_iter(block).collect()
         };
-        let parts = rows.parts.iter().map(|part| of_part(&part.columns, part.rows())).collect();
-        let missing = |column: usize| rows.parts.iter().any(|part| part.columns[column].missing() > 0);
+        let parts = rows.parts().iter().map(|part| of_part(&part.columns, part.rows())).collect();
+        let missing = |column: usize| rows.parts().iter().any(|part| part.columns[column].missing() > 0);
         Self { columns, parts, missing: (0..columns).into_par_iter().map(missing).collect() }
     }
 

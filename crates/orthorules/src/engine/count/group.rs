@@ -2,7 +2,7 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::Codes;
-use crate::engine::rows::ask::{Job, Method};
+use crate::engine::rows::question::{Job, Method};
 use std::ops::Range;
 
 /// A few neighbouring columns of bytes, or one column of any width: a table of their bins, one column after the other, serves all.
@@ -99,7 +99,7 @@ mod tests {
     fn column(bins: usize, wide: bool) -> BinnedColumn {
         let codes = if wide { Codes::U16(vec![0].into()) } else { Codes::U8(vec![0].into()) };
         let scale = Scale::Given { thresholds: Vec::new() };
-        BinnedColumn { name: String::new(), scale, bins, codes, range: None, elsewhere: None, repeats: None }
+        BinnedColumn { name: String::new(), scale, bins, codes, range: None, remote_counts: None, repeats: None }
     }
 
     #[test]

@@ -7,16 +7,17 @@
 
 mod by_cell;
 mod classes;
-mod elsewhere;
+mod remote;
 #[cfg(test)]
 mod tests;
 mod trends;
 
+pub(crate) use remote::CountedCandidate;
 pub(crate) use trends::newest_trend_sums;
 
 pub(crate) use crate::engine::count::lanes::Lanes;
 use crate::engine::count::lanes::orthogonalise_each;
-pub(crate) use crate::engine::rows::ask::Method;
+pub(crate) use crate::engine::rows::question::Method;
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;
@@ -34,8 +35,8 @@ use crate::engine::score::Scorer;
 use crate::engine::score::statistics::StatisticsMut;
 use crate::engine::trend::LANES;
 use by_cell::RowsByCell;
-use elsewhere::Asked;
 use rayon::prelude::*;
+use remote::RemoteCounter;
 use std::sync::OnceLock;
 
 /// Tables of a column with more counts would be made of new memory every time, which costs more than what is counted in them.
@@ -78,8 +79,8 @@ pub(crate) struct NodeCounter<'a> {
     rows: usize,
     /// What was counted on the way, one place for each group; empty when nobody wants it.
     tables: Vec<OnceLock<Tally>>,
-    /// Who counts, if the rows lie elsewhere.
-    asked: Option<Asked<'a>>,
+    /// What counts, if the rows are remote.
+    remote: Option<RemoteCounter<'a>>,
 }
 
 /// Where the counts of a node come from.
@@ -178,11 +179,11 @@ impl<'a> NodeCounter<'a> {
         cells: &'a Cells,
         scorer: &'a Scorer,
     ) -> Self {
-        let parts = rows.parts.iter().zip(&selected.parts).enumerate();
+        let parts = rows.parts().iter().zip(selected.lists()).enumerate();
         let part = |(number, (part, list))| PartitionReads::new((number, part), list, cells.keys(number), cells);
         let parts = parts.map(part).collect();
-        let asked = Asked::new(rows, selected);
-        Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new(), asked }
+        let remote = RemoteCounter::new(rows, selected);
+        Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new(), remote }
     }
 
     /// The counts of the rows gathered here, which are all rows, to be followed from round to round.
@@ -211,7 +212,7 @@ impl<'a> NodeCounter<'a> {
     /// All rows, of which `root` knows everything.
     pub(crate) fn of_root(root: &'a RootCounts, response: &'a Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
         let source = Source::Root(root);
-        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), asked: None }
+        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), remote: None }
     }
 
     /// All rows, of which these are the tables, but some, of which `counted` are.
@@ -223,7 +224,7 @@ impl<'a> NodeCounter<'a> {
         scorer: &'a Scorer,
     ) -> Self {
         let source = Source::AllBut(whole, counted);
-        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), asked: None }
+        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), remote: None }
     }
 
     /// Keeps the tables of counts that statistics of so many groups go through.
@@ -342,8 +343,8 @@ impl<'a> NodeCounter<'a> {
             let tally = tally::count(node, what, norm, (group, part.columns));
             Tally { trends: self.count_trends(part, group), ..tally }
         };
-        if let Some(asked) = &self.asked {
-            return self.counted_elsewhere(asked, group);
+        if let Some(remote) = &self.remote {
+            return self.counted_remotely(remote, group);
         }
         let mut tally = count(&self.parts[0]);
         for part in &self.parts[1..] {
@@ -386,8 +387,8 @@ impl<'a> NodeCounter<'a> {
 
     /// The sums of the vectors of rows.
     fn sums_of_vectors(&self, group: &Group) -> Vec<f64> {
-        if let Some(asked) = &self.asked {
-            return self.summed_elsewhere(asked, Method::Vectors, group);
+        if let Some(remote) = &self.remote {
+            return self.summed_remotely(remote, Method::Vectors, group);
         }
         let stride = self.scorer.stride();
         let mut stats = scratch::zeros(group.bins() * stride);
@@ -430,8 +431,8 @@ impl<'a> NodeCounter<'a> {
 
     /// The sums of rows, g, d and d·q.
     fn sums_by_rule(&self, group: &Group) -> Vec<f64> {
-        if let Some(asked) = &self.asked {
-            return self.summed_elsewhere(asked, Method::Rules, group);
+        if let Some(remote) = &self.remote {
+            return self.summed_remotely(remote, Method::Rules, group);
         }
         let (stride, basis) = (self.scorer.stride(), &self.scorer.basis);
         let mut stats = scratch::zeros(group.bins() * stride);

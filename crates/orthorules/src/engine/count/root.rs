@@ -4,24 +4,22 @@
 //! rule, so the tables of the next round follow by subtraction, without a pass over the rows. Counts are whole numbers,
 //! of rows or of units of mass: nothing is lost to rounding.
 
+mod remote;
 #[cfg(test)]
 mod tests;
 
 use crate::codes::column::BinnedColumn;
-use crate::codes::wanted::Wanted;
 use crate::engine::cells::Cells;
 use crate::engine::count::amount::Amount;
 use crate::engine::count::group::Group;
 use crate::engine::count::lanes::Lanes;
-use crate::engine::count::tally::{self, Counts, NodeCounts, Tally};
+use crate::engine::count::tally::{self, Counts, Tally};
 use crate::engine::mass::PerRow;
 use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
-use crate::engine::rows::ask::{Ask, Job, Node, Request};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Bytes that the tables of all rows may take.
 const LARGEST_TABLES_BYTES: usize = 128 << 20;
@@ -53,7 +51,7 @@ pub(crate) struct RootCounts {
     cells: usize,
 }
 
-/// What the tables of all rows are for. Beyond some cells it is quicker to read the rows; but rows that lie elsewhere are not read
+/// What the tables of all rows are for. Beyond some cells it is quicker to read the rows; but remote rows are not read
 /// without need, so that tables stay for what gives the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Serves {
@@ -72,7 +70,7 @@ impl RootCounts {
             let tables = count(&groups);
             (groups, tables)
         };
-        let (mut groups, mut tables) = count(&constant_elsewhere(columns));
+        let (mut groups, mut tables) = count(&remote::constant_columns(columns));
         let constant: Vec<bool> = groups
             .iter()
             .zip(&tables)
@@ -86,12 +84,6 @@ impl RootCounts {
         let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
         let counts_by_rule = tables.iter().map(counts).collect();
         Self { groups, tables, counts_by_rule, linear, serves: Serves::Everything, has_tables: true, cells: 1 }
-    }
-
-    /// What will be counted before there is a rule, of columns whose codes lie elsewhere.
-    pub(crate) fn jobs_elsewhere(columns: &[BinnedColumn]) -> Vec<Job> {
-        let groups = Group::all(columns, &constant_elsewhere(columns), rayon::current_num_threads());
-        groups.iter().map(Group::counted).collect()
     }
 
     /// Whether tables of so many cells are worth being made anew, of units of mass.
@@ -190,8 +182,8 @@ impl RootCounts {
         self.groups.iter().map(Group::bins).sum::<usize>() * cells * (each + norms)
     }
 
-    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known. If rows lie
-    /// elsewhere, tables of all `columns` stay for all rows.
+    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known. Of remote
+    /// rows, tables of all `columns` stay for all rows.
     pub(crate) fn not_outgrown(mut self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
         let longest = self.groups.iter().map(Group::most_bins).max().unwrap_or_default();
         let dense = if self.linear { DENSE_LINEAR } else { DENSE };
@@ -202,16 +194,16 @@ impl RootCounts {
         if outgrown {
             self.serves = Serves::ByRule;
         }
-        if self.serves == Serves::ByRule && !(rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)) {
+        if self.serves == Serves::ByRule && !(rows.remote().is_some() && Self::counts_all_rows(columns, cells)) {
             self.drop_tables();
         }
         Some(self)
     }
 
-    /// The same for all rows alone, if these lie elsewhere and tables of so many cells are not too large.
+    /// The same for all rows alone, if these are remote and tables of so many cells are not too large.
     pub(crate) fn for_all_rows(mut self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
         self.serves = Serves::AllRows;
-        (self.has_tables && rows.elsewhere.is_some() && Self::counts_all_rows(columns, cells)).then_some(self)
+        (self.has_tables && rows.remote().is_some() && Self::counts_all_rows(columns, cells)).then_some(self)
     }
 
     /// Does with the counts of rules alone.
@@ -233,7 +225,7 @@ impl RootCounts {
         (cells, moved_to): (&Cells, &[u32]),
     ) {
         let new = cells.len();
-        let asked = covered.is_none().then(|| self.moved_elsewhere(rows, selected, cells)).flatten();
+        let asked = covered.is_none().then(|| self.moved_remotely(rows, selected, cells)).flatten();
         let covered = covered.or(asked.as_ref());
         let moved = covered.is_none().then(|| self.moved(rows, selected, (cells, moved_to)));
         let (has_tables, linear) = (self.has_tables, self.linear);
@@ -260,66 +252,9 @@ impl RootCounts {
         self.cells = new;
     }
 
-    /// What is counted of the rows that a rule covers, in the cells that they come from, if they lie elsewhere.
-    fn moved_elsewhere(&self, rows: &Rows, selected: &Selected, cells: &Cells) -> Option<Tables> {
-        let (elsewhere, (node, count)) = (rows.elsewhere.as_ref()?, selected.elsewhere.as_ref()?);
-        let before = cells.history().len().saturating_sub(1);
-        let history = cells.history()[..before].to_vec();
-        let by_norm = self.tables.iter().any(|table| table.norms.is_some());
-        let ask = self.ask_for_moved(node, *count);
-        let answer = elsewhere
-            .kept(&history, &ask)
-            .or_else(|| elsewhere.ask(&Request { history, scorer: None, by_norm, asks: vec![ask] })?.pop());
-        Some(self.tables_of(answer.and_then(|answer| elsewhere.read::<Vec<NodeCounts>>(&answer)).unwrap_or_default()))
-    }
-
-    /// What was counted of the rows of a node, if it came with an answer.
-    pub(crate) fn tables_that_came(&self, rows: &Rows, selected: &Selected, cells: &Cells) -> Option<Tables> {
-        let (elsewhere, (node, count)) = (rows.elsewhere.as_ref()?, selected.elsewhere.as_ref()?);
-        let answer = elsewhere.peek(cells.history(), &self.ask_for_moved(node, *count))?;
-        Some(self.tables_of(elsewhere.read(&answer)?))
-    }
-
-    /// Answers as tables; of no rows, where they are none.
-    fn tables_of(&self, counted: Vec<NodeCounts>) -> Tables {
-        let (of, mut counted) = (self.cells_of_moved(), counted.into_iter());
-        let empty = |(group, table): (&Group, &Tally)| match counted.next() {
-            Some(NodeCounts::Tally(tally)) if tally.is_like(&table.nothing(group.bins(), of)) => tally,
-            _ => table.nothing(group.bins(), of),
-        };
-        self.groups.iter().zip(&self.tables).map(empty).collect()
-    }
-
     /// By how many cells the rows of a rule are counted.
     fn cells_of_moved(&self) -> usize {
         if self.has_tables { self.cells } else { 1 }
-    }
-
-    /// What is asked of the rows of a node, so many, if it becomes a rule.
-    pub(crate) fn ask_for_moved(&self, node: &Node, rows: usize) -> Ask {
-        let jobs = self.groups.iter().map(Group::counted).collect();
-        let node = node.clone();
-        if self.has_tables { Ask::Count(node, rows, jobs) } else { Ask::Bins(node, rows, jobs) }
-    }
-
-    /// Whether all rows with the codes `wanted` of a column, which is in group `index`, are in rule k, or none is; nothing if the
-    /// counts do not tell.
-    pub(crate) fn all_in(
-        &self,
-        index: usize,
-        bins: Range<usize>,
-        wanted: &Wanted,
-        (k, inside): (usize, bool),
-    ) -> Option<bool> {
-        let counts = self.counts_by_rule.get(index).filter(|_| self.linear)?;
-        let width = self.groups[index].bins();
-        let of = |place: usize| -> Option<u64> {
-            let counts = counts.get(place * width..(place + 1) * width)?;
-            let chosen = counts[bins.clone()].iter().enumerate().filter(|(code, _)| wanted.has(*code));
-            Some(chosen.map(|(_, &count)| u64::from(count)).sum())
-        };
-        let (all, covered) = (of(0)?, of(1 + k)?);
-        Some(covered == if inside { all } else { 0 })
     }
 
     /// What is known of all rows without rule `k`: each cell is part of another one then, of which there are `new`.
@@ -360,7 +295,7 @@ impl RootCounts {
         let mut origin: Vec<u32> = (0..cells.len() as u32).collect();
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
         let part = |number: usize| {
-            let (list, targets) = (&selected.parts[number], &rows.parts[number].targets);
+            let (list, targets) = (&selected.lists()[number], &rows.parts()[number].targets);
             let old = |key: u32| if self.has_tables { origin[cells.cell_of(key)] } else { 0 };
             MovedPart {
                 list,
@@ -369,15 +304,8 @@ impl RootCounts {
                 norm: targets.norm.as_ref().map(|norm| norm.gather(list)),
             }
         };
-        Moved { parts: (0..rows.parts.len()).map(part).collect(), cells: self.cells_of_moved() }
+        Moved { parts: (0..rows.parts().len()).map(part).collect(), cells: self.cells_of_moved() }
     }
-}
-
-/// Which columns are the same in all rows, where that is known before anything is counted.
-fn constant_elsewhere(columns: &[BinnedColumn]) -> Vec<bool> {
-    let constant =
-        |column: &BinnedColumn| Some(column.elsewhere.as_ref()?.iter().filter(|&&rows| rows > 0).count() < 2);
-    columns.iter().map(constant).collect::<Option<_>>().unwrap_or_default()
 }
 
 impl Counts {
@@ -447,7 +375,7 @@ struct MovedPart<'s> {
 impl Moved<'_> {
     /// By cell and bin: rows or masses, and what makes up the norm if that is counted, too.
     fn count(&self, rows: &Rows, group: &Group, norms: bool) -> (Counts, Option<Counts>) {
-        let parts = self.parts.iter().zip(&rows.parts).map(|(moved, part)| {
+        let parts = self.parts.iter().zip(rows.parts()).map(|(moved, part)| {
             let node = tally::NodeRows { rows: moved.list, keys: &moved.keys, cells: self.cells };
             let of = |amounts: &PerRow<u64>| tally::counts_alone(node, amounts, (group, &part.columns));
             (of(&moved.mass), moved.norm.as_ref().filter(|_| norms).map(of))

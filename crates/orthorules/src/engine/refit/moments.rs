@@ -81,7 +81,7 @@ impl TrendMoments {
             place_of[if stay.is_some() { cell } else { to as usize }] = Some(to as usize);
         }
         let mut tasks = Vec::new();
-        for (number, list) in fewer.parts.iter().enumerate() {
+        for (number, list) in fewer.lists().iter().enumerate() {
             tasks.extend((0..list.len()).step_by(ROWS_IN_A_TASK).map(|first| (number, list, first)));
         }
         let sums = tasks.into_par_iter().map(|(number, list, first)| {
@@ -303,13 +303,13 @@ mod tests {
                     (start..start + part).filter(|&row| covers(row)).map(|row| (row - start) as u32).collect(),
                 )
             };
-            let parts = rows.starts().into_iter().zip(rows.parts.iter().map(Partition::rows)).map(list).collect();
-            let covered = Selected { parts, elsewhere: None };
+            let parts = rows.starts().into_iter().zip(rows.parts().iter().map(Partition::rows)).map(list).collect();
+            let covered = Selected::Here(parts);
             let moved_to = cells.split(&covered, &rows, response);
             moments.split(&covered, &rows, (&cells, &moved_to));
         }
         let cell_of = |part: usize| cells.keys(part).iter().map(|&key| cells.cell_of(key)).collect::<Vec<_>>();
-        (moments, (0..rows.parts.len()).flat_map(cell_of).collect())
+        (moments, (0..rows.parts().len()).flat_map(cell_of).collect())
     }
 
     /// Those of plain loops over the rows; with the same bits however rows are divided.

@@ -1,6 +1,6 @@
 //! What the conditions of two nodes tell of their rows, without a look at any.
 
-use super::ask::Node;
+use super::question::Node;
 use crate::codes::column::BinnedColumn;
 
 impl Node {
@@ -22,7 +22,8 @@ impl Node {
     /// Of each code of a column that some row has, whether all clauses about that column are satisfied.
     fn codes_of<'n>(&'n self, column: u32, columns: &'n [BinnedColumn]) -> impl Iterator<Item = bool> + 'n {
         let about = columns.get(column as usize);
-        let has_rows = move |code: &usize| about.and_then(|c| c.elsewhere.as_ref()).is_none_or(|rows| rows[*code] > 0);
+        let has_rows =
+            move |code: &usize| about.and_then(|c| c.remote_counts.as_ref()).is_none_or(|rows| rows[*code] > 0);
         let codes = (0..about.map_or(0, |column| column.bins + 1)).filter(has_rows);
         let clauses = move || self.clauses.iter().filter(move |clause| clause.column == column);
         codes.map(move |code| clauses().all(|clause| clause.wanted.has(code) == clause.holds))
@@ -35,7 +36,7 @@ mod tests {
     use crate::codes::packed::Codes;
     use crate::codes::wanted::Wanted;
     use crate::engine::cases::cases;
-    use crate::engine::rows::ask::{Clause, Node};
+    use crate::engine::rows::question::{Clause, Node};
     use proptest::prelude::*;
 
     /// A node by its clauses: column, first code, width, whether it holds.
@@ -85,7 +86,7 @@ mod tests {
             bins: 9,
             codes: Codes::U8(Vec::new().into()),
             range: None,
-            elsewhere: Some(rows),
+            remote_counts: Some(rows),
             repeats: None,
         };
         let columns = [column(vec![1; 10])];

@@ -1,13 +1,14 @@
-//! The door to the rows: which rows a query selects, and what the kernels read of them.
+//! Access to the rows: which rows a query selects, and what the kernels read of them.
 //!
-//! Rows lie in partitions, each with its own codes and targets. The search names nodes by their queries and asks for sums; the lists
-//! of rows that pass through it belong to this module. Every sum is a sum over partitions of whole numbers, or of numbers that were
-//! rounded so that their sums are exact: it does not depend on how the rows are divided. Rows may also lie elsewhere: then some of them
-//! are named by the codes that they have, and whoever would read them asks ([`ask`]).
+//! Rows here are in partitions, each with its own codes and targets. The search names nodes by their queries and asks for sums; the
+//! lists of rows that pass through it belong to this module. Every sum is a sum over partitions of whole numbers, or of numbers that
+//! were rounded so that their sums are exact: it does not depend on how the rows are divided. Remote rows are named by the codes that
+//! they have, and whatever would read them asks a [`question`].
 
-pub(crate) mod ask;
 mod inside;
 mod needed;
+pub(crate) mod question;
+pub(crate) mod remote;
 
 use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
@@ -15,7 +16,8 @@ use crate::codes::selection::Atom;
 use crate::codes::wanted::{LevelSets, Wanted};
 use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
-use ask::{Ask, Clause, Elsewhere, Node};
+use question::{Ask, Clause, Node};
+use remote::{RemoteNode, RemoteRows};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -33,29 +35,39 @@ impl Partition<'_> {
     }
 }
 
-/// All rows, in partitions.
+/// All rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Rows<'a> {
-    pub(crate) parts: Vec<Partition<'a>>,
-    /// The sets of levels that queries name.
-    pub(crate) sets: Arc<LevelSets>,
-    /// Where they are, if not in these partitions.
-    pub(crate) elsewhere: Option<Elsewhere<'a>>,
+pub(crate) enum Rows<'a> {
+    Here(LocalRows<'a>),
+    Remote(RemoteRows<'a>),
 }
 
-/// Some of the rows, partition by partition.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Selected {
-    pub(crate) parts: Vec<RowList>,
-    /// Rows that lie elsewhere, and how many these are.
-    pub(crate) elsewhere: Option<(Node, usize)>,
+/// Rows in partitions of this process.
+#[derive(Debug, Clone)]
+pub(crate) struct LocalRows<'a> {
+    parts: Vec<Partition<'a>>,
+    /// The sets of levels that queries name.
+    sets: Arc<LevelSets>,
+}
+
+/// Some of the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Selected {
+    /// Partition by partition.
+    Here(Vec<RowList>),
+    Remote(RemoteNode),
 }
 
 impl<'a> Rows<'a> {
+    /// Rows in these partitions, with the sets of levels that queries name.
+    pub(crate) fn here(parts: Vec<Partition<'a>>, sets: Arc<LevelSets>) -> Self {
+        Self::Here(LocalRows { parts, sets })
+    }
+
     /// All rows in one partition.
     pub(crate) fn whole(columns: &'a [BinnedColumn], response: &'a Response) -> Self {
         let part = Partition { columns: Cow::Borrowed(columns), targets: Cow::Borrowed(&response.targets) };
-        Self { parts: vec![part], sets: Arc::default(), elsewhere: None }
+        Self::here(vec![part], Arc::default())
     }
 
     /// The same rows in partitions that end before these rows, and a last one; for tests, since it copies everything.
@@ -67,17 +79,45 @@ impl<'a> Rows<'a> {
             columns: columns.iter().map(|column| column.slice(start..end)).collect(),
             targets: Cow::Owned(response.targets.slice(start..end)),
         };
-        Self { parts: starts.zip(ends).map(part).collect(), sets: Arc::default(), elsewhere: None }
+        Self::here(starts.zip(ends).map(part).collect(), Arc::default())
     }
 
-    /// Rows that lie elsewhere.
-    pub(crate) fn of_cluster(elsewhere: Elsewhere<'a>) -> Self {
-        Self { parts: Vec::new(), sets: Arc::default(), elsewhere: Some(elsewhere) }
+    /// The partitions of this process; none of remote rows.
+    #[inline]
+    pub(crate) fn parts(&self) -> &[Partition<'a>] {
+        match self {
+            Self::Here(rows) => &rows.parts,
+            Self::Remote(_) => &[],
+        }
+    }
+
+    /// The sets of levels that queries name.
+    pub(crate) fn sets(&self) -> &Arc<LevelSets> {
+        match self {
+            Self::Here(rows) => &rows.sets,
+            Self::Remote(rows) => &rows.sets,
+        }
+    }
+
+    /// The access to remote rows.
+    pub(crate) fn remote(&self) -> Option<&RemoteRows<'a>> {
+        match self {
+            Self::Here(_) => None,
+            Self::Remote(rows) => Some(rows),
+        }
+    }
+
+    /// The access to remote rows, with some of these.
+    pub(crate) fn remote_node<'s>(&'s self, selected: &'s Selected) -> Option<(&'s RemoteRows<'a>, &'s RemoteNode)> {
+        Some((self.remote()?, selected.remote()?))
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.elsewhere.as_ref().map_or_else(|| self.parts.iter().map(Partition::rows).sum(), |e| e.rows)
+        match self {
+            Self::Here(rows) => rows.parts.iter().map(Partition::rows).sum(),
+            Self::Remote(rows) => rows.count,
+        }
     }
 
     /// The first row of every partition.
@@ -88,13 +128,15 @@ impl<'a> Rows<'a> {
             next += part.rows();
             start
         };
-        self.parts.iter().map(start).collect()
+        self.parts().iter().map(start).collect()
     }
 
     /// All of them.
     pub(crate) fn all(&self) -> Selected {
-        let parts = self.parts.iter().map(|part| RowList::All(part.rows())).collect();
-        Selected { parts, elsewhere: self.elsewhere.as_ref().map(|e| (Node::default(), e.rows)) }
+        match self {
+            Self::Here(rows) => Selected::Here(rows.parts.iter().map(|part| RowList::All(part.rows())).collect()),
+            Self::Remote(rows) => Selected::Remote(rows.all()),
+        }
     }
 
     /// The rows out of `from` that satisfy `atom`, or those that do not.
@@ -103,8 +145,8 @@ impl<'a> Rows<'a> {
         self.select_known(from, atom, holds, || None)
     }
 
-    /// The rows out of `from` that satisfy `atom`, or those that do not. If they lie elsewhere, `known` may tell how many they are, so
-    /// that nobody is asked.
+    /// The rows out of `from` that satisfy `atom`, or those that do not. Of remote rows, `known` may tell how many they are, which saves
+    /// a question.
     pub(crate) fn select_known(
         &self,
         from: &Selected,
@@ -113,27 +155,27 @@ impl<'a> Rows<'a> {
         known: impl FnOnce() -> Option<usize>,
     ) -> Selected {
         let wanted = self.wanted(atom);
-        if let (Some(elsewhere), Some((node, _))) = (&self.elsewhere, &from.elsewhere) {
+        if let Some((remote, RemoteNode { node, .. })) = self.remote_node(from) {
             let mut node = node.clone();
             node.clauses.push(Clause { column: atom.column, wanted, holds });
-            let count = || elsewhere.answer(&[], Ask::Rows(node.clone())).unwrap_or_default();
+            let count = || remote.answer(&[], Ask::Rows(node.clone())).unwrap_or_default();
             let count = known().unwrap_or_else(count);
-            return Selected { parts: Vec::new(), elsewhere: Some((node, count)) };
+            return Selected::Remote(RemoteNode { node, count });
         }
         let select = |(part, rows): (&Partition, &RowList)| {
             RowList::Some(rows.select_where(&part.columns[atom.column as usize], &wanted, holds))
         };
-        Selected { parts: self.parts.iter().zip(&from.parts).map(select).collect(), elsewhere: None }
+        Selected::Here(self.parts().iter().zip(from.lists()).map(select).collect())
     }
 
     /// The codes that an atom selects.
     pub(crate) fn wanted(&self, atom: Atom) -> Wanted {
-        let columns = match &self.elsewhere {
-            Some(elsewhere) => elsewhere.columns,
-            None => self.parts.first().map_or(&[][..], |part| &part.columns),
+        let columns = match self {
+            Self::Here(rows) => rows.parts.first().map_or(&[][..], |part| &part.columns),
+            Self::Remote(rows) => rows.columns,
         };
         let bins = columns.get(atom.column as usize).map_or(0, |column| column.bins);
-        self.sets.wanted(atom.selection, bins)
+        self.sets().wanted(atom.selection, bins)
     }
 
     /// The rows that are not `selected`, if these are fewer.
@@ -141,24 +183,23 @@ impl<'a> Rows<'a> {
         if 2 * selected.len() <= self.len() {
             return None;
         }
-        let others = |(part, rows): (&Partition, &RowList)| rows.others(part.rows());
-        let elsewhere = |(node, count): &(Node, usize)| {
-            (Node { clauses: node.clauses.clone(), outside: !node.outside }, self.len() - count)
-        };
-        Some(Selected {
-            parts: self.parts.iter().zip(&selected.parts).map(others).collect(),
-            elsewhere: selected.elsewhere.as_ref().map(elsewhere),
+        Some(match selected {
+            Selected::Here(lists) => {
+                let others = |(part, rows): (&Partition, &RowList)| rows.others(part.rows());
+                Selected::Here(self.parts().iter().zip(lists).map(others).collect())
+            }
+            Selected::Remote(RemoteNode { node, count }) => {
+                let node = Node { clauses: node.clauses.clone(), outside: !node.outside };
+                Selected::Remote(RemoteNode { node, count: self.len() - count })
+            }
         })
     }
 
     /// Whether two nodes of as many rows have the same ones.
     pub(crate) fn are_same(&self, some: &Selected, others: &Selected) -> bool {
-        let (Some(elsewhere), Some((a, count)), Some((b, _))) = (&self.elsewhere, &some.elsewhere, &others.elsewhere)
-        else {
-            return some == others;
-        };
-        let clauses = a.clauses.iter().chain(&b.clauses).cloned().collect();
-        elsewhere.answer(&[], Ask::Rows(Node { clauses, outside: false })) == Some(*count)
+        let (Some((remote, a)), Some(b)) = (self.remote_node(some), others.remote()) else { return some == others };
+        let clauses = a.node.clauses.iter().chain(&b.node.clauses).cloned().collect();
+        remote.answer(&[], Ask::Rows(Node { clauses, outside: false })) == Some(a.count)
     }
 
     /// The conditions of a query as clauses.
@@ -177,12 +218,12 @@ impl<'a> Rows<'a> {
         while query.len() > 1 && dropped {
             let clauses = self.clauses(&query);
             let mut needed = vec![false; query.len()];
-            for part in &self.parts {
-                part.note_needed(&clauses, &mut needed);
-            }
-            if let Some(elsewhere) = &self.elsewhere {
-                needed = elsewhere.answer(&[], Ask::Needed(clauses)).unwrap_or_else(|| vec![true; query.len()]);
-                needed.resize(query.len(), true);
+            match self {
+                Self::Here(rows) => rows.parts.iter().for_each(|part| part.note_needed(&clauses, &mut needed)),
+                Self::Remote(remote) => {
+                    needed = remote.answer(&[], Ask::Needed(clauses)).unwrap_or_else(|| vec![true; query.len()]);
+                    needed.resize(query.len(), true);
+                }
             }
             let Some(place) = (from..query.len()).find(|&i| !needed[i]) else { break };
             dropped = needed[place + 1..].contains(&false);
@@ -193,19 +234,48 @@ impl<'a> Rows<'a> {
     }
 }
 
+impl Default for Selected {
+    fn default() -> Self {
+        Self::Here(Vec::new())
+    }
+}
+
 impl Selected {
     /// These rows of a single partition, ascending.
     pub(crate) fn single(rows: Vec<u32>) -> Self {
-        Self { parts: vec![RowList::Some(rows)], elsewhere: None }
+        Self::Here(vec![RowList::Some(rows)])
+    }
+
+    /// The rows of each partition of this process; none of remote rows.
+    #[inline]
+    pub(crate) fn lists(&self) -> &[RowList] {
+        match self {
+            Self::Here(lists) => lists,
+            Self::Remote(_) => &[],
+        }
+    }
+
+    /// Which these are, if they are remote.
+    pub(crate) fn remote(&self) -> Option<&RemoteNode> {
+        match self {
+            Self::Here(_) => None,
+            Self::Remote(node) => Some(node),
+        }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.elsewhere.as_ref().map_or_else(|| self.parts.iter().map(RowList::len).sum(), |(_, count)| *count)
+        match self {
+            Self::Here(lists) => lists.iter().map(RowList::len).sum(),
+            Self::Remote(node) => node.count,
+        }
     }
 
     /// Keeps the memory for other rows.
     pub(crate) fn give(self) {
-        self.parts.into_iter().for_each(RowList::give);
+        match self {
+            Self::Here(lists) => lists.into_iter().for_each(RowList::give),
+            Self::Remote(_) => {}
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Which conditions of a query some row needs.
 
 use super::Partition;
-use super::ask::Clause;
+use super::question::Clause;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::codes::wanted::with_wanted;
 use rayon::prelude::*;
@@ -118,7 +118,7 @@ mod tests {
             query.atoms.extend(selection.map(|selection| Atom { column: 2, selection }));
             for rows in [Rows::whole(&columns, &response), Rows::divided(&columns, &response, &[0, end, end + 1])] {
                 if let Some((levels, _)) = &set {
-                    rows.sets.number(levels.clone());
+                    rows.sets().number(levels.clone());
                 }
                 prop_assert_eq!(rows.minimal(query.clone()), naive(&rows, query.clone()));
             }

@@ -64,7 +64,7 @@ impl Working {
         let starts = rows.starts();
         let trends = TrendRows::new(terms, &at.curvatures, starts.clone());
         let response = working(response, &at.curvatures, &at.gradients);
-        let targets: Vec<Targets> = match rows.parts.as_slice() {
+        let targets: Vec<Targets> = match rows.parts() {
             [_] => Vec::new(),
             several => {
                 let range = |(part, start): (&Partition, &usize)| response.targets.slice(*start..start + part.rows());
@@ -72,7 +72,8 @@ impl Working {
             }
         };
         let mut working = Self { cells: cells.clone(), response, targets, sums: at.sums.clone(), trends };
-        working.cells = cells.with_response(&working.rows(rows), &working.response);
+        let cells = cells.with_response(&working.rows(rows), &working.response);
+        working.cells = cells;
         working
     }
 
@@ -82,7 +83,7 @@ impl Working {
             columns: Cow::Borrowed(&*part.columns),
             targets: Cow::Borrowed(self.targets.get(number).unwrap_or(&self.response.targets)),
         };
-        Rows { parts: rows.parts.iter().enumerate().map(part).collect(), sets: rows.sets.clone(), elsewhere: None }
+        Rows::here(rows.parts().iter().enumerate().map(part).collect(), rows.sets().clone())
     }
 
     /// The objective.

@@ -4,6 +4,7 @@ use super::sets::SetList;
 use super::{BeamNode, Candidate, Counted, Searcher};
 use crate::codes::selection::Atom;
 use crate::codes::wanted::Wanted;
+use crate::engine::count::histogram::CountedCandidate;
 use crate::params::Intercept;
 
 impl Searcher<'_> {
@@ -24,8 +25,9 @@ impl Searcher<'_> {
         let bins = self.columns[column as usize].bins;
         let all = |k: usize, inside: bool| {
             let wanted = sets.map_or_else(|| Wanted::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
-            let known = counted.filter(|_| self.rows.elsewhere.is_some()).and_then(|Counted { by, index, group }| {
-                by.all_in((index, group), (column as usize, &wanted), (k, inside), (self.root, self.rows, &node.rows))
+            let known = counted.and_then(|Counted { by, index, group }| {
+                let candidate = CountedCandidate { group: (index, group), column: column as usize, wanted: &wanted };
+                by.all_in(&candidate, (k, inside), (self.root, self.rows, &node.rows))
             });
             known.unwrap_or_else(|| self.cells.all_in(self.rows, &node.rows, (column, &wanted), (k, inside)))
         };

@@ -94,7 +94,7 @@ mod tests {
             bins,
             codes: Codes::U8(vec![].into()),
             range: None,
-            elsewhere: None,
+            remote_counts: None,
             repeats: None,
         }
     }

@@ -41,7 +41,7 @@ impl Searcher<'_> {
                 if class == 0 {
                     let rows = stats.chunks_exact(stride).map(|bin| Statistics::of(bin).rows()).sum();
                     let (mirror, most) = (self.mirror(node, column, stats), self.params.set_levels);
-                    let sets = SetList::without_sets((c as u32, column), &node.query, &self.rows.sets, most);
+                    let sets = SetList::without_sets((c as u32, column), &node.query, self.rows.sets(), most);
                     let sets = Some(sets).filter(SetList::may_have_sets);
                     columns.push(ColumnChildren { mirror, rows, all: Vec::new(), sets, by_class: Vec::new() });
                 }

@@ -5,19 +5,15 @@ use super::screen::Bar;
 use super::{BeamNode, Found, Query, Searcher};
 use crate::engine::count::root::Tables;
 use crate::engine::rows::Selected;
-use crate::engine::rows::ask::Ask;
-
-/// Bytes of tables that wait with a rule that was found, where rows lie elsewhere.
-const MOST_WAITING_BYTES: usize = 16 << 20;
 
 /// The best query of some length.
-struct Best {
+pub(super) struct Best {
     candidate: Candidate,
-    query: Query,
-    rows: Selected,
+    pub(super) query: Query,
+    pub(super) rows: Selected,
     /// Whether it was looked below it.
-    expanded: bool,
-    tables: Option<Tables>,
+    pub(super) expanded: bool,
+    pub(super) tables: Option<Tables>,
 }
 
 impl Searcher<'_> {
@@ -65,38 +61,5 @@ impl Searcher<'_> {
             Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() }
         };
         best.into_iter().map(found).collect()
-    }
-
-    /// Keeps what was counted of the nodes of a beam that are best: if rows lie elsewhere, they are not to be asked again.
-    fn note_tables(&self, beam: &[BeamNode], counted: &[Option<Tables>], best: &mut [Best]) {
-        if self.rows.elsewhere.is_none() {
-            return;
-        }
-        for (node, tables) in beam.iter().zip(counted) {
-            if let Some(best) = best.iter_mut().find(|best| best.query == node.query) {
-                best.expanded = true;
-                best.tables = self.waiting_tables(&best.rows, tables.as_ref());
-            }
-        }
-    }
-
-    fn waiting_tables(&self, rows: &Selected, counted: Option<&Tables>) -> Option<Tables> {
-        let root = self.root.filter(|root| root.bytes(self.cells.len()) <= MOST_WAITING_BYTES)?;
-        counted.cloned().or_else(|| root.tables_that_came(self.rows, rows, self.cells))
-    }
-
-    /// Asks for all that is needed of those below which it was not looked, if rows lie elsewhere.
-    fn ask_of_others(&self, best: &mut [Best]) {
-        let Some(elsewhere) = &self.rows.elsewhere else { return };
-        let others = best.iter().filter(|best| !best.expanded);
-        let asks: Vec<Ask> = others
-            .flat_map(|best| self.asked_of_rule(&best.query, &best.rows).into_iter().chain(self.moved(&best.rows)))
-            .collect();
-        if !asks.is_empty() {
-            elsewhere.ask_ahead(self.cells.history(), self.scorer.by_norm, asks);
-            for best in best.iter_mut().filter(|best| !best.expanded) {
-                best.tables = self.waiting_tables(&best.rows, None);
-            }
-        }
     }
 }

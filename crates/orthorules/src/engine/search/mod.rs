@@ -1,6 +1,5 @@
 //! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
 
-mod ahead;
 mod candidate;
 mod child;
 mod chosen;
@@ -11,6 +10,7 @@ mod exact;
 mod found;
 mod lengths;
 mod mirror;
+mod remote;
 mod screen;
 mod sets;
 mod smooth;
@@ -29,7 +29,7 @@ use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::count::root::{RootCounts, Tables};
 use crate::engine::response::Response;
-use crate::engine::rows::ask::Ask;
+use crate::engine::rows::question::Ask;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::statistics::Statistics;
 use crate::engine::score::{ClassScorers, Scorer};
@@ -244,7 +244,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Whether all rows are counted by cell, where nothing is known of them from earlier rounds: if they lay elsewhere, it would be.
+    /// Whether all rows are counted by cell, where nothing is known of them from earlier rounds: if they were remote, it would be.
     fn counts_all_rows(&self) -> bool {
         let plain = !self.params.exact && self.scorer.trends.is_none();
         plain && RootCounts::counts_all_rows(self.columns, self.cells.len())
@@ -318,7 +318,7 @@ impl Searcher<'_> {
     fn named(&self, candidate: Candidate, lists: &[ListedSets]) -> Candidate {
         let (parent, column, selection) = (candidate.parent, candidate.atom.column, candidate.atom.selection);
         let list = lists.iter().find(|list| list.node == parent && list.column == column);
-        let selection = list.map_or(selection, |list| list.sets.taken(selection, &self.rows.sets));
+        let selection = list.map_or(selection, |list| list.sets.taken(selection, self.rows.sets()));
         Candidate { atom: Atom { column, selection }, ..candidate }
     }
 
@@ -328,14 +328,11 @@ impl Searcher<'_> {
         beam: &[BeamNode],
         parents: &[Option<Tables>],
     ) -> (Vec<Candidate>, Vec<Option<Tables>>, Vec<ListedSets>) {
-        if let Some(elsewhere) = &self.rows.elsewhere {
-            elsewhere.search_others(beam.iter().filter(|node| !node.is_root()).count());
-        }
         // What is subtracted from all rows waits for the tables that it is subtracted from.
         let whole = self.root.and_then(RootCounts::tables);
         let waits = |pair: &[BeamNode]| pair[1].mirrors && whole.is_some() && self.has_tables(&pair[0]);
         let mirror = beam.windows(2).position(waits).map_or(beam.len(), |place| place + 1);
-        let also = if self.rows.elsewhere.is_some() { self.likely(beam, mirror) } else { Vec::new() };
+        let also = self.begin_level(beam, mirror);
         let (mut candidates, mut tables, mut lists) =
             self.children_of((beam, 0..mirror), &also, |node| self.gathered(node, parents));
         if mirror < beam.len() {
@@ -357,7 +354,7 @@ impl Searcher<'_> {
     }
 
     /// The candidates of some nodes of the beam, and the tables of counts of these nodes, which are counted as `gathered` says; and
-    /// the lists of sets that candidates name. If rows lie elsewhere, it is `also` asked what is likely to come.
+    /// the lists of sets that candidates name. Of remote rows, it is `also` asked what is likely to come.
     fn children_of<'n>(
         &self,
         (beam, some): (&'n [BeamNode], Range<usize>),
@@ -370,9 +367,7 @@ impl Searcher<'_> {
         let gathered: Vec<NodeCounter> =
             if at_once { nodes.iter().map(gathered).collect() } else { nodes.par_iter().map(gathered).collect() };
         let (groups, floor) = (self.groups(), Floor::new(self.params.beam_width));
-        if self.rows.elsewhere.is_some() {
-            NodeCounter::ask_together(&gathered, &groups, self.columns, also);
-        }
+        NodeCounter::ask_together(&gathered, &groups, self.columns, also);
         let tasks: Vec<(usize, usize)> =
             (0..nodes.len()).flat_map(|n| (0..groups.len()).map(move |g| (n, g))).collect();
         let best = |&(n, g): &(usize, usize)| {
@@ -444,7 +439,7 @@ impl Searcher<'_> {
         };
         let (index, binned, stride) = (c as u32, &self.columns[c], self.scorer.stride());
         let sets = (set_levels > 1 && matches!(binned.scale, Scale::Nominal { .. }))
-            .then(|| SetList::new((index, binned), &node.query, &self.rows.sets, (stats, stride), set_levels));
+            .then(|| SetList::new((index, binned), &node.query, self.rows.sets(), (stats, stride), set_levels));
         let candidate = |stats: Statistics, length: usize, atom: Atom| {
             let candidate = Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
             self.marked_down(candidate, sets.as_ref(), 1)

@@ -195,7 +195,7 @@ mod tests {
                     RowList::Some(part.clone().filter(|&r| rule[r]).map(|r| (r - part.start) as u32).collect())
                 };
                 let parts = [0..0, 0..end, end..end + 1, end + 1..case.rows()].map(some).to_vec();
-                in_parts.split(&Selected { parts, elsewhere: None }, &divided, &response);
+                in_parts.split(&Selected::Here(parts), &divided, &response);
             }
             for (rows, cells) in [(&whole, &cells), (&divided, &in_parts)] {
                 let some = found(rows, cells, Some(&ByRow::new(rows)));

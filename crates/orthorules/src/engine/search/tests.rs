@@ -209,7 +209,7 @@ impl State {
 
 /// Rows of a single partition.
 fn rows_of(selected: &Selected) -> Vec<u32> {
-    match &selected.parts[..] {
+    match selected.lists() {
         [RowList::Some(rows)] => rows.clone(),
         other => panic!("rows of one partition, not {other:?}"),
     }

@@ -78,7 +78,7 @@ impl BesideTrends {
         let signs = setup.signs_of(found);
         if let Some(sample) = setup.sample() {
             let (part, terms) = sample.part_of(cells, &self.terms, &setup.rows);
-            let (rows, response) = (&sample.rows(&setup.rows.sets), &sample.response);
+            let (rows, response) = (&sample.rows(setup.rows.sets()), &sample.response);
             let known = self.slopes.take();
             let all = self.problem(cells, setup);
             let slopes = known.map(|known| all.slopes_with_newest(&known, &found.rows));
@@ -126,7 +126,7 @@ impl BesideTrends {
         let setup = place.setup;
         let sample = setup.sample().map(|sample| {
             let (cells, terms) = sample.part_of(place.cells, &self.terms, &setup.rows);
-            (sample.rows(&setup.rows.sets), &sample.response, cells, terms)
+            (sample.rows(setup.rows.sets()), &sample.response, cells, terms)
         });
         let all = self.problem(place.cells, setup);
         let problem = match &sample {

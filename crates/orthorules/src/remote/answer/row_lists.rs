@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::base::wire::damaged;
 use crate::codes::column::BinnedColumn;
 use crate::engine::rows::Selected;
-use crate::engine::rows::ask::{Clause, Node};
+use crate::engine::rows::question::{Clause, Node};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -170,7 +170,7 @@ mod tests {
             bins: BINS,
             codes: Codes::U8(codes.into()),
             range: None,
-            elsewhere: None,
+            remote_counts: None,
             repeats: None,
         }
     }
@@ -198,7 +198,7 @@ mod tests {
                 let mut found = Vec::new();
                 lists
                     .each_chunk(&columns, &node, |chunk| {
-                        let [RowList::Some(rows)] = &chunk.parts[..] else { panic!("a chunk is a list") };
+                        let [RowList::Some(rows)] = chunk.lists() else { panic!("a chunk is a list") };
                         assert!(!rows.is_empty() && rows.len() <= ROWS_IN_A_CHUNK);
                         found.extend_from_slice(rows);
                         Ok(())

@@ -9,8 +9,7 @@ use crate::data::problem::Problem;
 use crate::data::row_facts::RowFacts;
 use crate::engine::response::Response;
 use crate::engine::row_numbers::KnownRows;
-use crate::engine::rows::Rows;
-use crate::engine::rows::ask::{Ask, Cluster, Elsewhere, Request};
+use crate::engine::rows::question::{Ask, Request};
 use crate::engine::target_facts::TargetFacts;
 use crate::engine::target_plan::TargetPlan;
 use crate::learn::one::along_its_path;
@@ -20,6 +19,7 @@ use crate::model::RuleList;
 use crate::model::observer::Silent;
 use crate::params::Params;
 use crate::remote::answer::{Answer, Held};
+use crate::remote::client::{Cluster, rows_of};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -120,8 +120,6 @@ impl Cluster for Answering {
         all.map(|answers| answers.into_iter().map(|answer| answer.bytes).collect())
     }
 
-    fn aim(&self, _plan: TargetPlan) {}
-
     fn searches(&self, nodes: usize) {
         self.trips.lock().unwrap().nodes += nodes;
     }
@@ -146,16 +144,16 @@ pub(super) fn learned_by(
     (plan, ends, doublings): (TargetPlan, &[usize], u32),
 ) -> (RuleList, Trips) {
     let checked = params.check(problem.task.loss(), problem.counted_rows() << doublings).unwrap();
-    let response = plan.response_elsewhere();
+    let response = plan.remote_response();
     let params = checked.for_target(|| response.mean_target());
     let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &BTreeMap::new());
     let cluster = Answering { doublings, ..Answering::new(problem, &columns, plan, ends) };
-    let elsewhere = |column: BinnedColumn| {
+    let without_codes = |column: BinnedColumn| {
         let counts = column.counts().into_iter().map(|count| count << doublings).collect();
-        BinnedColumn { elsewhere: Some(counts), codes: Codes::U8(Vec::new().into()), ..column }
+        BinnedColumn { remote_counts: Some(counts), codes: Codes::U8(Vec::new().into()), ..column }
     };
-    let columns: Vec<BinnedColumn> = columns.into_iter().map(elsewhere).collect();
-    let rows = Rows::of_cluster(Elsewhere::new(&cluster, &columns, problem.rows << doublings));
+    let columns: Vec<BinnedColumn> = columns.into_iter().map(without_codes).collect();
+    let rows = rows_of(&cluster, &columns, problem.rows << doublings);
     let setup = Setup { rows, ..Setup::new(&response, &columns, &params, &Silent) };
     let list = along_its_path(&setup, &mut Seconds::default());
     drop(setup);

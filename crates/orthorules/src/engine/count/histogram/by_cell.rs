@@ -94,7 +94,7 @@ impl<T: Amount + Reusable> BinsOfCell<T> {
 impl NodeCounter<'_> {
     /// Whether the statistics of a group, for all rows, are computed cell by cell. The numbers are the same as from a table.
     pub(super) fn goes_cell_by_cell(&self, group: &Group) -> bool {
-        let here = matches!(self.source, Source::AllRows) && self.asked.is_none();
+        let here = matches!(self.source, Source::AllRows) && self.remote.is_none();
         here && group.most_bins() * self.cells.len() > PLACES_FOR_A_ROW * self.rows
     }
 

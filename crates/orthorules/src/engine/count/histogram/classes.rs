@@ -103,14 +103,14 @@ impl NodeCounter<'_> {
     /// Whether rows are counted by bin and cell.
     pub(super) fn counts_classes(&self, column: &BinnedColumn) -> bool {
         let fits = (column.bins + 1) * self.cells.len() <= MOST_COUNTS as usize;
-        if let (false, Some(asked)) = (fits, &self.asked) {
-            asked.refuse(format!(
+        if let (false, Some(remote)) = (fits, &self.remote) {
+            remote.refuse(format!(
                 "column {:?} has too many levels for one list of rules for all classes on several machines: \
                  choose multiclass one-vs-rest, or leave the column out",
                 column.name
             ));
         }
-        fits || self.asked.is_some()
+        fits || self.remote.is_some()
     }
 
     /// The statistics of one class, row by row.

@@ -48,7 +48,7 @@ proptest! {
             let part = |(first, end): (usize, usize)| {
                 RowList::Some((first..end).filter(|&r| rule[r]).map(|r| (r - first) as u32).collect())
             };
-            Selected { parts: bounds.map(part).collect(), elsewhere: None }
+            Selected::Here(bounds.map(part).collect())
         };
         let (cells, weights) = case.fitted(&response, &params);
         let rows = Rows::whole(&columns, &response);

@@ -45,7 +45,7 @@ impl NodeCounter<'_> {
 /// Σ d·v of the newest trend by the bins of a group, over all rows.
 pub(crate) fn newest_trend_sums(all: &Rows, trends: &TrendRows, group: &Group) -> Vec<f64> {
     let mut sums = vec![0.0; group.bins()];
-    for (number, part) in all.parts.iter().enumerate() {
+    for (number, part) in all.parts().iter().enumerate() {
         let values = trends.of_part(number, trends.count() - 1);
         let more = trend_sums(&RowList::All(part.rows()), values, &part.columns, group);
         sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
@@ -228,7 +228,7 @@ mod tests {
                     Codes::U8(codes(c).map(|code| code as u8).collect::<Vec<_>>().into())
                 },
                 range: None,
-                elsewhere: None,
+                remote_counts: None,
                 repeats: None,
             };
             let binned: Vec<BinnedColumn> = (0..columns).map(column).collect();

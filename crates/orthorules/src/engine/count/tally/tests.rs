@@ -61,7 +61,7 @@ proptest! {
             bins: bins(k) - 1,
             codes,
             range: None,
-            elsewhere: None,
+            remote_counts: None,
             repeats: None,
         };
         let of = |k: usize| (0..table.len() as u32).map(move |r| code(k, r));

@@ -288,7 +288,7 @@ impl<'a> Trended<'a> {
             (scratch::any(numbers(OfRows::Curves)), scratch::any(numbers(OfRows::Curves)));
         let mut kept = Kept { slopes: &mut slopes, gradients: &mut gradients, curvatures: &mut curvatures };
         let mut tasks = Vec::new();
-        for (number, part) in self.rows.parts.iter().enumerate() {
+        for (number, part) in self.rows.parts().iter().enumerate() {
             for first in (0..part.rows()).step_by(ROWS_IN_A_TASK) {
                 let rows = ROWS_IN_A_TASK.min(part.rows() - first);
                 tasks.push((number, first, rows, kept.front(rows)));
@@ -321,7 +321,7 @@ impl<'a> Trended<'a> {
 
     /// The sums of some rows of a partition, whose first row has the number `start` among all.
     fn task(&self, plan: &Plan, (number, start): (usize, usize), rows: Range<usize>, mut kept: Kept) -> RowSums {
-        let (cells, part, loss) = (self.cells, &self.rows.parts[number], self.response.loss);
+        let (cells, part, loss) = (self.cells, &self.rows.parts()[number], self.response.loss);
         let (keys, Plan { wanted, width, .. }) = (cells.keys(number), plan);
         // Where there are few cells, neighbouring rows are often in the same one.
         let size = cells.len() * width;

@@ -40,8 +40,8 @@ impl Trended<'_> {
         let rounding = Rounding::new(known.rows.len() as f64, most.min(f64::MAX));
         let mut slope = 0.0;
         for (number, start) in self.rows.starts().into_iter().enumerate() {
-            let all = &known.rows[start..][..self.rows.parts[number].rows()];
-            slope += match (trend, selected.parts.get(number)) {
+            let all = &known.rows[start..][..self.rows.parts()[number].rows()];
+            slope += match (trend, selected.lists().get(number)) {
                 (Some(term), _) => along(all, &term.values[start..], rounding),
                 (None, Some(RowList::Some(rows))) => {
                     rows.par_chunks(ROWS_IN_A_TASK).map(|rows| rounded_sum_of(all, rows, rounding)).sum()

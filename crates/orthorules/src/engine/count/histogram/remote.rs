@@ -1,4 +1,4 @@
-//! Counting where the rows lie: one question for all columns of some nodes.
+//! Counts of remote rows: one question for all columns of some nodes.
 
 use super::{Method, NodeCounter, Source};
 use crate::base::wire::Wire;
@@ -9,42 +9,49 @@ use crate::engine::count::group::Group;
 use crate::engine::count::root::RootCounts;
 use crate::engine::count::tally::{Counts, NodeCounts, Tally};
 use crate::engine::mass::PerRow;
-use crate::engine::rows::ask::{Ask, Elsewhere, Job, Node, Request};
+use crate::engine::rows::question::{Ask, Job, Request};
+use crate::engine::rows::remote::{RemoteNode, RemoteRows};
 use crate::engine::rows::{Rows, Selected};
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A node whose rows lie elsewhere, with what is known of it.
-pub(super) struct Asked<'a> {
-    door: &'a Elsewhere<'a>,
-    node: &'a Node,
-    rows: usize,
+/// A node whose rows are remote, with what is known of it.
+pub(super) struct RemoteCounter<'a> {
+    rows: &'a RemoteRows<'a>,
+    node: &'a RemoteNode,
     answers: Mutex<HashMap<Job, NodeCounts>>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RemoteCounter<'a> {
     pub(super) fn new(rows: &'a Rows, selected: &'a Selected) -> Option<Self> {
-        let (door, (node, rows)) = (rows.elsewhere.as_ref()?, selected.elsewhere.as_ref()?);
-        Some(Self { door, node, rows: *rows, answers: Mutex::default() })
+        let (rows, node) = rows.remote_node(selected)?;
+        Some(Self { rows, node, answers: Mutex::default() })
     }
 
     pub(super) fn refuse(&self, why: String) {
-        self.door.refuse(why);
+        self.rows.access().refuse(why);
     }
 
-    fn ask(&self, jobs: Vec<Job>) -> Ask {
-        Ask::Count(self.node.clone(), self.rows, jobs)
+    fn question(&self, jobs: Vec<Job>) -> Ask {
+        Ask::Count(self.node.node.clone(), self.node.count, jobs)
     }
 
     /// Keeps the answers to some jobs.
     fn keep(&self, jobs: Vec<Job>, answer: &[u8]) {
-        let Some(counted) = self.door.read::<Vec<NodeCounts>>(answer) else { return };
+        let Some(counted) = self.rows.read::<Vec<NodeCounts>>(answer) else { return };
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).extend(jobs.into_iter().zip(counted));
     }
 
     fn take(&self, job: Job) -> Option<NodeCounts> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&job)
     }
+}
+
+/// A candidate of a column, in a group of columns with this number.
+pub(crate) struct CountedCandidate<'c> {
+    pub(crate) group: (usize, &'c Group),
+    pub(crate) column: usize,
+    pub(crate) wanted: &'c Wanted,
 }
 
 impl<'a> NodeCounter<'a> {
@@ -94,41 +101,43 @@ impl<'a> NodeCounter<'a> {
         }
     }
 
-    /// Asks for all that the statistics of some nodes need, in one question. `also` are questions that are likely to come.
+    /// Asks for all that the statistics of some nodes need, in one question. `also` are questions that are likely to come. Asks nothing
+    /// where rows are here.
     pub(crate) fn ask_together(counters: &[Self], groups: &[Group], all: &[BinnedColumn], also: &[Ask]) {
-        let asked: Vec<(&Asked, &Self, Vec<Job>)> = counters
+        let asked: Vec<(&RemoteCounter, &Self, Vec<Job>)> = counters
             .iter()
-            .filter_map(|counter| Some((counter.asked.as_ref()?, counter, counter.jobs(groups, all))))
+            .filter_map(|counter| Some((counter.remote.as_ref()?, counter, counter.jobs(groups, all))))
             .collect();
         let Some((first, counter, _)) = asked.first() else { return };
         let by_vectors = asked.iter().flat_map(|(.., jobs)| jobs).any(|job| job.method != Method::Cells);
-        let counts = asked.iter().map(|(asked, _, jobs)| asked.ask(jobs.clone()));
+        let counts = asked.iter().map(|(remote, _, jobs)| remote.question(jobs.clone()));
         let request = Request {
             history: counter.cells.history().to_vec(),
             scorer: by_vectors.then(|| counter.scorer.bytes()),
             by_norm: counter.scorer.by_norm,
             asks: counts.chain(also.iter().cloned()).collect(),
         };
-        let door = first.door;
-        let Some(answers) = door.ask(&request) else { return };
+        let access = first.rows.access();
+        let Some(answers) = access.ask(&request) else { return };
         let mut answers = answers.into_iter();
-        for ((asked, _, jobs), answer) in asked.into_iter().zip(&mut answers) {
-            asked.keep(jobs, &answer);
+        for ((remote, _, jobs), answer) in asked.into_iter().zip(&mut answers) {
+            remote.keep(jobs, &answer);
         }
         for (ask, answer) in also.iter().zip(answers) {
-            door.keep(&request.history, ask, answer);
+            access.keep(&request.history, ask, answer);
         }
     }
 
-    /// Whether all rows with the codes `wanted` of a column, which is in group `index`, are in rule k, or none is, if the rows lie
-    /// elsewhere and what was counted tells, or what came with it of the `selected` rows of the node.
+    /// Whether all remote rows of the `selected` node that are in a candidate are in rule k, or none is, if what was counted tells, or
+    /// what came with it. Nothing where rows are here.
     pub(crate) fn all_in(
         &self,
-        (index, group): (usize, &Group),
-        (column, wanted): (usize, &Wanted),
+        candidate: &CountedCandidate,
         (k, inside): (usize, bool),
         (root, rows, selected): (Option<&RootCounts>, &Rows, &Selected),
     ) -> Option<bool> {
+        rows.remote()?;
+        let &CountedCandidate { group: (index, group), column, wanted } = candidate;
         let place = group.columns().position(|c| c == column)?;
         let bins = group.starts()[place]..group.starts()[place + 1];
         let good: Vec<bool> = self.cells.are_in_rule(k).into_iter().map(|in_rule| in_rule == inside).collect();
@@ -148,44 +157,45 @@ impl<'a> NodeCounter<'a> {
 
     /// Asks for counts of all groups in one question.
     pub(super) fn ask_for_counts(&self, groups: &[Group]) {
-        if let Some(asked) = &self.asked {
-            self.ask_for(asked, groups.iter().map(Group::counted).collect());
+        if let Some(remote) = &self.remote {
+            self.ask_for(remote, groups.iter().map(Group::counted).collect());
         }
     }
 
-    fn ask_for(&self, asked: &Asked, jobs: Vec<Job>) {
+    fn ask_for(&self, remote: &RemoteCounter, jobs: Vec<Job>) {
         let scorer = jobs.iter().any(|job| job.method != Method::Cells).then(|| self.scorer.bytes());
         let (history, by_norm) = (self.cells.history().to_vec(), self.scorer.by_norm);
-        if let Some(answer) = asked.door.kept(&history, &asked.ask(jobs.clone())) {
-            return asked.keep(jobs, &answer);
+        let (access, question) = (remote.rows.access(), remote.question(jobs.clone()));
+        if let Some(answer) = access.take(&history, &question) {
+            return remote.keep(jobs, &answer);
         }
-        let request = Request { history, scorer, by_norm, asks: vec![asked.ask(jobs.clone())] };
-        if let Some(answer) = asked.door.ask(&request).and_then(|mut answers| answers.pop()) {
-            asked.keep(jobs, &answer);
+        let request = Request { history, scorer, by_norm, asks: vec![question] };
+        if let Some(answer) = access.ask(&request).and_then(|mut answers| answers.pop()) {
+            remote.keep(jobs, &answer);
         }
     }
 
     /// What was counted, or is asked for now.
-    fn take(&self, asked: &Asked, job: Job) -> Option<NodeCounts> {
-        asked.take(job).or_else(|| {
-            self.ask_for(asked, vec![job]);
-            asked.take(job)
+    fn take(&self, remote: &RemoteCounter, job: Job) -> Option<NodeCounts> {
+        remote.take(job).or_else(|| {
+            self.ask_for(remote, vec![job]);
+            remote.take(job)
         })
     }
 
-    /// What is counted of a group; nothing if nobody answers.
-    pub(super) fn counted_elsewhere(&self, asked: &Asked, group: &Group) -> Tally {
+    /// What is counted of a group; nothing if there is no answer.
+    pub(super) fn counted_remotely(&self, remote: &RemoteCounter, group: &Group) -> Tally {
         let nothing = self.nothing(group.bins());
-        match self.take(asked, group.counted()) {
+        match self.take(remote, group.counted()) {
             Some(NodeCounts::Tally(tally)) if tally.is_like(&nothing) => tally,
             _ => nothing,
         }
     }
 
-    /// What is summed up of a group; nothing if nobody answers.
-    pub(super) fn summed_elsewhere(&self, asked: &Asked, method: Method, group: &Group) -> Vec<f64> {
+    /// What is summed up of a group; nothing if there is no answer.
+    pub(super) fn summed_remotely(&self, remote: &RemoteCounter, method: Method, group: &Group) -> Vec<f64> {
         let (columns, length) = (group.columns(), group.bins() * self.scorer.stride());
-        match self.take(asked, Job { method, columns: (columns.start, columns.end) }) {
+        match self.take(remote, Job { method, columns: (columns.start, columns.end) }) {
             Some(NodeCounts::Sums(sums)) if sums.len() == length => sums,
             _ => vec![0.0; length],
         }
