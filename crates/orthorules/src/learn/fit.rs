@@ -40,9 +40,9 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
         // What is fitted to all rows comes first. Draws are sure of the rest.
         let own = watch.first(if checked.bootstrap.is_some() { FIT_SHARE } else { 1.0 });
         let mut fitted = match checked.cv {
-            Some((Cv::Folds(folds), select)) => cv::fit(problem, checked, folds, select, &own)?,
+            Some((Cv::Folds(folds), select)) => cv::fit(problem, &binned, checked, (folds, select), &own)?,
             Some((Cv::Auto, select)) => match cv::too_much(problem, checked) {
-                None => cv::fit(problem, checked, cv::USUAL_FOLDS, select, &own)?,
+                None => cv::fit(problem, &binned, checked, (cv::USUAL_FOLDS, select), &own)?,
                 Some(why) => binned.fit(checked, &own).with(Warning::NoFolds(why)),
             },
             None => binned.fit(checked, &own),

@@ -41,14 +41,21 @@ const FEWEST_FOLDS: usize = 2;
 
 /// Chooses λ and the size, and fits to all rows. If the observer stops it, the fit to all rows with the λ that was given or is
 /// the default is returned as far as it came, without a choice. If the time is over, the folds that are done choose.
-pub(crate) fn fit(problem: &Problem, params: &Checked, count: usize, select: Select, watch: &Watch) -> Result<Fitted> {
+/// `binned` has the codes of all rows.
+pub(crate) fn fit(
+    problem: &Problem,
+    binned: &Binned,
+    params: &Checked,
+    (count, select): (usize, Select),
+    watch: &Watch,
+) -> Result<Fitted> {
     let folds = Folds::new(problem, count, params.seed)?;
     let mut grid = grid(params);
     // Where the time is limited, the fit that is wanted in any case comes before all others, and tells what they would take.
     let mut plain = None;
     if watch.is_limited() {
         let started = Instant::now();
-        let fitted = Binned::new(problem, params).fit(&unpolished(params), &watch.quietly());
+        let fitted = binned.fit(&unpolished(params), &watch.quietly());
         let (took, left) = (started.elapsed().as_secs_f64(), watch.left().as_secs_f64());
         let is_over = watch.stop();
         if is_over {
@@ -65,17 +72,22 @@ pub(crate) fn fit(problem: &Problem, params: &Checked, count: usize, select: Sel
     let done = AtomicUsize::new(0);
     let total = (count + 1) * grid.len();
     let fit_without = |&fold: &usize| {
-        let part = problem.take(&folds.rows(fold, false));
-        let binned = Binned::new(&part, params);
-        let fit = |params: &Checked| {
-            let fitted = match &plain {
-                Some(plain) if fold == count && grid.len() == 1 => plain.clone(),
-                _ => binned.fit(&unpolished(params), &watch.quietly()),
+        let fit_all = |binned: &Binned| {
+            let fit = |params: &Checked| {
+                let fitted = match &plain {
+                    Some(plain) if fold == count && grid.len() == 1 => plain.clone(),
+                    _ => binned.fit(&unpolished(params), &watch.quietly()),
+                };
+                watch.resampled(1 + done.fetch_add(1, Ordering::Relaxed), total);
+                fitted
             };
-            watch.resampled(1 + done.fetch_add(1, Ordering::Relaxed), total);
-            fitted
+            grid.par_iter().map(fit).collect::<Vec<Fitted>>()
         };
-        let fits = grid.par_iter().map(fit).collect::<Vec<Fitted>>();
+        let fits = if fold == count {
+            fit_all(binned)
+        } else {
+            fit_all(&Binned::new(&problem.take(&folds.rows(fold, false)), params))
+        };
         (fold, fits, !watch.stop())
     };
     // Fold `count` has no rows: the fits without it are those to all rows, and come first, since they are worth something
@@ -123,7 +135,7 @@ pub(crate) fn fit(problem: &Problem, params: &Checked, count: usize, select: Sel
         }
         // Only the fit that was chosen is worth it. Its sizes are others then, so that the choice is made again.
         is_polished[chosen.lambda] = true;
-        let polished = Binned::new(problem, params).fit(&grid[chosen.lambda], &watch.quietly());
+        let polished = binned.fit(&grid[chosen.lambda], &watch.quietly());
         if watch.stop() {
             break (candidates, chosen);
         }

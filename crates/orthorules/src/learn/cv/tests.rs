@@ -57,11 +57,12 @@ fn folds_that_are_done_in_time_choose() {
     let problem = Problem::new(table(Task::Regression, 60, 5), &roles(Task::Regression, false)).unwrap();
     let params = Params { max_complexity: Some(8), threads: Some(1), ..Params::default() };
     let checked = params.check(crate::Loss::Squared, 60).unwrap();
+    let binned = Binned::new(&problem, &checked);
     let (mut none, mut some, mut all) = (0, 0, 0);
     // The clock counts how often it is asked.
     for asks in (0..40_000).step_by(500) {
         let watch = Watch::after_asks(&Silent, asks);
-        let fitted = fit(&problem, &checked, 5, Select::Simple, &watch).unwrap();
+        let fitted = fit(&problem, &binned, &checked, (5, Select::Simple), &watch).unwrap();
         let over = fitted.warnings.iter().find_map(|warning| match warning {
             Warning::TimeOver(TimeOver::Folds { done, of: 5 }) => Some(*done),
             _ => None,
