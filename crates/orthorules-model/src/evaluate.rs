@@ -3,11 +3,11 @@
 use crate::base::decimal::at_most_finite;
 use crate::base::error::{Error, Result};
 use crate::data::columns::Target;
-use crate::data::loss::Link;
+use crate::data::loss::{Link, Loss};
 use crate::data::offset::offsets;
 use crate::data::problem::{Problem, among_all, exposures, number_target, pick, rows_that_count, weights};
 use crate::data::table::{Column, Kind, Table};
-use crate::model::predict::{Activations, Predictions};
+use crate::model::predict::{Activations, Memo, Predictions};
 use crate::model::report::{self, JointSize};
 use crate::model::{Model, Size};
 use std::borrow::Cow;
@@ -135,8 +135,7 @@ impl Truth {
             if let Some(offset) = &self.offset {
                 scores.iter_mut().zip(offset).for_each(|(score, offset)| *score += offset);
             }
-            let loss = |r: usize| bounded(model.loss.of_row(scores[r], self.y[r], self.exposure[r]));
-            return (0..scores.len()).map(loss).collect();
+            return self.losses_of_score(model.loss, &scores);
         }
         match activations.predictions_of(model, steps) {
             Predictions::Numbers(_) => Vec::new(),
@@ -144,6 +143,28 @@ impl Truth {
                 let rows = probabilities.chunks_exact(model.classes.len()).zip(&self.class);
                 rows.map(|(p, &class)| -p[class as usize].max(f64::MIN_POSITIVE).ln()).collect()
             }
+        }
+    }
+
+    /// The loss of every row, given its score. Where it takes an exponential or a logarithm, rows that agree share one.
+    fn losses_of_score(&self, loss: Loss, scores: &[f64]) -> Vec<f64> {
+        let rows = scores.iter().zip(&self.y).zip(&self.exposure).map(|((&f, &y), &e)| (f, y, e));
+        match loss {
+            Loss::Logistic => {
+                let mut of_class = [Memo::default(), Memo::default()];
+                let of_row = |(f, y, e)| of_class[usize::from(y > 0.0)].of(f, |f| bounded(loss.of_row(f, y, e)));
+                rows.map(of_row).collect()
+            }
+            Loss::Poisson => {
+                let (mut means, mut saturated) = (Memo::default(), Memo::default());
+                let of_row = |(f, y, e): (f64, f64, f64)| {
+                    let of_target =
+                        if e == 1.0 { saturated.of(y, |y| loss.saturated(y, e)) } else { loss.saturated(y, e) };
+                    bounded(Loss::poisson_of(f, means.of(f, |f| loss.mean(f)), (y, of_target), e))
+                };
+                rows.map(of_row).collect()
+            }
+            Loss::Squared | Loss::Gamma => rows.map(|(f, y, e)| bounded(loss.of_row(f, y, e))).collect(),
         }
     }
 

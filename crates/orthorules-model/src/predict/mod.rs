@@ -6,6 +6,7 @@
 //! | conditions as bits, sums over bits | `bits.rs` |
 //! | exposures and offsets of rows | `role_numbers.rs` |
 //! | scores to means, probabilities and classes | `means.rs` |
+//! | values of slow functions that were asked for before | `memo.rs` |
 //! | what comes out | `predictions.rs` |
 //! | all of it, block by block, on several threads | here |
 //! | the rows of a file, some at a time | `batches.rs` |
@@ -14,6 +15,7 @@
 mod batches;
 mod bits;
 mod means;
+mod memo;
 mod plan;
 mod predictions;
 mod role_numbers;
@@ -21,6 +23,7 @@ mod role_numbers;
 mod tests;
 
 pub(crate) use means::mean_of;
+pub(crate) use memo::Memo;
 pub use predictions::Predictions;
 pub(crate) use role_numbers::RoleNumbers;
 

@@ -217,8 +217,9 @@ impl Loss {
 
     /// The Poisson loss of one row whose score `f` has the mean `mean` per unit of exposure. Besides its target it takes what
     /// depends on that alone.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn poisson_of(f: f64, mean: f64, (y, saturated): (f64, f64), e: f64) -> f64 {
+    pub fn poisson_of(f: f64, mean: f64, (y, saturated): (f64, f64), e: f64) -> f64 {
         // Nothing is left of it where y is 0, without a branch that no processor could foresee.
         let log_term = saturated - y * f.clamp(-f64::MAX, f64::MAX);
         log_term + e * mean
