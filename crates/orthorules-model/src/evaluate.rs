@@ -257,3 +257,36 @@ pub fn auc(scores: &[f64], class: &[u32], weight: &[f64]) -> f64 {
     }
     if below * positives > 0.0 { area / (below * positives) } else { f64::NAN }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number() -> impl Strategy<Value = f64> {
+        let few = vec![0.0, -0.0, 1.5, -2.25, 800.0, -800.0, f64::MAX, f64::INFINITY];
+        prop_oneof![3 => prop::sample::select(few), 1 => -9.0..9.0f64]
+    }
+
+    proptest! {
+        /// What rows share changes no bit of their losses.
+        #[test]
+        fn losses_are_those_of_rows_one_by_one(
+            rows in prop::collection::vec((number(), 0u8..4, any::<bool>(), 0.5..2.0f64), 1..200),
+            loss in prop::sample::select(vec![Loss::Squared, Loss::Logistic, Loss::Poisson, Loss::Gamma]),
+        ) {
+            let counts = |y: u8| if loss == Loss::Logistic { f64::from(y % 2) } else { f64::from(y) };
+            let truth = Truth {
+                y: rows.iter().map(|row| counts(row.1)).collect(),
+                class: vec![0; rows.len()],
+                weight: vec![1.0; rows.len()],
+                exposure: rows.iter().map(|row| if row.2 { row.3 } else { 1.0 }).collect(),
+                offset: None,
+            };
+            let scores: Vec<f64> = rows.iter().map(|row| row.0).collect();
+            let naive = |r: usize| bounded(loss.of_row(scores[r], truth.y[r], truth.exposure[r])).to_bits();
+            let found: Vec<u64> = truth.losses_of_score(loss, &scores).into_iter().map(f64::to_bits).collect();
+            prop_assert_eq!(found, (0..rows.len()).map(naive).collect::<Vec<u64>>());
+        }
+    }
+}

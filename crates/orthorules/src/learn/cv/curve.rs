@@ -3,7 +3,6 @@
 use crate::base::decimal::at_most_finite;
 use crate::base::error::Result;
 use crate::data::problem::Problem;
-use crate::data::table::Table;
 use crate::model::Model;
 use crate::model::evaluate::Truth;
 use crate::model::predict::Activations;
@@ -17,9 +16,14 @@ pub(super) fn up_to(complexities: &[usize], limit: usize) -> usize {
 
 /// The rows of one fold, and the models that have not seen them.
 pub(super) struct HeldOutFold {
-    pub(super) rows: Vec<u32>,
     /// One model for each λ.
     pub(super) models: Vec<Model>,
+    /// Which of its rules hold for which row.
+    pub(super) activations: Vec<Activations>,
+    pub(super) truth: Truth,
+    groups: Option<Vec<u32>>,
+    /// The sum of the losses at each size of each model, once it is known.
+    sums: Vec<Vec<Option<f64>>>,
 }
 
 /// One size of the fit to all rows with one λ.
@@ -38,16 +42,16 @@ pub(super) struct SizeCandidate {
 pub(super) struct Losses<'a> {
     truth: &'a Truth,
     model: &'a Model,
-    activations: Activations,
+    activations: &'a Activations,
     sizes: Vec<JointSize<'a>>,
     complexities: Vec<usize>,
 }
 
 impl<'a> Losses<'a> {
-    pub(super) fn new(model: &'a Model, table: &Table, truth: &'a Truth) -> Result<Self> {
+    pub(super) fn new(model: &'a Model, activations: &'a Activations, truth: &'a Truth) -> Self {
         let sizes = sizes(model);
         let complexities = sizes.iter().map(|s| s.complexity).collect();
-        Ok(Self { truth, model, activations: Activations::of_rules(model, table)?, sizes, complexities })
+        Self { truth, model, activations, sizes, complexities }
     }
 
     /// What `of` makes of those at each complexity from 0 to `most`.
@@ -68,22 +72,47 @@ impl<'a> Losses<'a> {
     /// Those of the largest size up to `complexity`.
     fn at(&self, complexity: usize) -> Vec<f64> {
         let size = &self.sizes[up_to(&self.complexities, complexity)];
-        self.truth.losses(self.model, &self.activations, &size.steps)
+        self.truth.losses(self.model, self.activations, &size.steps)
     }
 }
 
-/// A fold's table, truth and groups.
-pub(super) struct FoldData {
-    pub(super) table: Table,
-    pub(super) truth: Truth,
-    groups: Option<Vec<u32>>,
-}
-
-impl FoldData {
-    pub(super) fn new(problem: &Problem, rows: &[u32]) -> Result<Self> {
+impl HeldOutFold {
+    /// The fold of these `rows`, which `models` have not seen.
+    pub(super) fn new(problem: &Problem, rows: &[u32], models: Vec<Model>) -> Result<Self> {
         let mut part = problem.take(rows);
         let features = std::mem::take(&mut part.features);
-        Ok(Self { table: part.table_of(features)?, truth: Truth::of(&part), groups: part.groups })
+        let table = part.table_of(features)?;
+        let activations =
+            models.iter().map(|model| Activations::of_rules(model, &table)).collect::<Result<Vec<Activations>>>()?;
+        let sums = models.iter().map(|model| vec![None; sizes(model).len()]).collect();
+        Ok(Self { models, activations, truth: Truth::of(&part), groups: part.groups, sums })
+    }
+
+    fn losses(&self, lambda: usize) -> Losses<'_> {
+        Losses::new(&self.models[lambda], &self.activations[lambda], &self.truth)
+    }
+
+    /// The sum of the losses of all rows at the largest size up to each of `complexities`.
+    fn sums_of_losses(&mut self, lambda: usize, complexities: impl Iterator<Item = usize>) -> Vec<f64> {
+        let mut known = std::mem::take(&mut self.sums[lambda]);
+        let losses = self.losses(lambda);
+        let sum = |complexity: usize| {
+            let weighted = losses.at(complexity).into_iter().zip(&self.truth.weight).map(|(l, w)| l * w);
+            weighted.sum::<f64>()
+        };
+        let sums = complexities
+            .map(|complexity| *known[up_to(&losses.complexities, complexity)].get_or_insert_with(|| sum(complexity)))
+            .collect();
+        self.sums[lambda] = known;
+        sums
+    }
+
+    /// How many rows or groups of rows there are.
+    fn units(&self) -> usize {
+        match &self.groups {
+            Some(groups) => groups.iter().collect::<std::collections::BTreeSet<_>>().len(),
+            None => self.truth.weight.len(),
+        }
     }
 
     /// Σ over groups of (Σ over the group's rows of weight × deviation)²; a row alone is a group.
@@ -103,43 +132,34 @@ impl FoldData {
 }
 
 /// Fills in the risk of every candidate.
-pub(super) fn risks(problem: &Problem, folds: &[HeldOutFold], candidates: &mut [SizeCandidate]) -> Result<()> {
+pub(super) fn risks(folds: &mut [HeldOutFold], candidates: &mut [SizeCandidate]) {
     let mut total = 0.0;
     let mut sums = vec![0.0; candidates.len()];
     // Folds in their order: the sums do not depend on threads.
     for fold in folds {
-        let part = FoldData::new(problem, &fold.rows)?;
-        total += part.truth.weight.iter().sum::<f64>();
-        each_loss(fold, &part, candidates, |candidate, losses| {
-            sums[candidate] += losses.iter().zip(&part.truth.weight).map(|(l, w)| l * w).sum::<f64>();
-        })?;
+        total += fold.truth.weight.iter().sum::<f64>();
+        for lambda in 0..fold.models.len() {
+            let own: Vec<usize> = (0..candidates.len()).filter(|&i| candidates[i].lambda == lambda).collect();
+            let of_fold = fold.sums_of_losses(lambda, own.iter().map(|&i| candidates[i].complexity));
+            own.into_iter().zip(of_fold).for_each(|(i, sum)| sums[i] += sum);
+        }
     }
     candidates.iter_mut().zip(sums).for_each(|(c, sum)| c.risk = at_most_finite(sum / total));
-    Ok(())
 }
 
 /// Fills in the standard errors of all candidates; `best` is the one of least risk.
-pub(super) fn standard_errors(
-    problem: &Problem,
-    folds: &[HeldOutFold],
-    candidates: &mut [SizeCandidate],
-    best: &mut SizeCandidate,
-) -> Result<()> {
+pub(super) fn standard_errors(folds: &[HeldOutFold], candidates: &mut [SizeCandidate], best: &mut SizeCandidate) {
     let (mut total, mut units) = (0.0, 0.0);
     let (mut own, mut differences) = (vec![0.0; candidates.len()], vec![0.0; candidates.len()]);
     for fold in folds {
-        let part = FoldData::new(problem, &fold.rows)?;
-        total += part.truth.weight.iter().sum::<f64>();
-        units += match &part.groups {
-            Some(groups) => groups.iter().collect::<std::collections::BTreeSet<_>>().len(),
-            None => fold.rows.len(),
-        } as f64;
-        let reference = Losses::new(&fold.models[best.lambda], &part.table, &part.truth)?.at(best.complexity);
-        each_loss(fold, &part, candidates, |i, losses| {
+        total += fold.truth.weight.iter().sum::<f64>();
+        units += fold.units() as f64;
+        let reference = fold.losses(best.lambda).at(best.complexity);
+        each_loss(fold, candidates, |i, losses| {
             let risk = candidates[i].risk;
-            own[i] += part.squares(|r| losses[r] - risk);
-            differences[i] += part.squares(|r| (losses[r] - reference[r]) - (risk - best.risk));
-        })?;
+            own[i] += fold.squares(|r| losses[r] - risk);
+            differences[i] += fold.squares(|r| (losses[r] - reference[r]) - (risk - best.risk));
+        });
     }
     // The sample variance of the units' sums, for their mean: divided by n − 1, not n.
     let error = |squares: f64| at_most_finite((squares * units / (units - 1.0).max(1.0)).sqrt() / total);
@@ -150,18 +170,12 @@ pub(super) fn standard_errors(
             best.se = candidate.se;
         }
     }
-    Ok(())
 }
 
 /// Calls `each` with every candidate's index and its losses on one fold.
-fn each_loss(
-    fold: &HeldOutFold,
-    part: &FoldData,
-    candidates: &[SizeCandidate],
-    mut each: impl FnMut(usize, &[f64]),
-) -> Result<()> {
-    for (lambda, model) in fold.models.iter().enumerate() {
-        let losses = Losses::new(model, &part.table, &part.truth)?;
+fn each_loss(fold: &HeldOutFold, candidates: &[SizeCandidate], mut each: impl FnMut(usize, &[f64])) {
+    for lambda in 0..fold.models.len() {
+        let losses = fold.losses(lambda);
         // Candidates ascend in complexity for each λ, so equal steps come one after the other.
         let mut current: Option<(usize, Vec<f64>)> = None;
         for (i, candidate) in candidates.iter().enumerate().filter(|(_, c)| c.lambda == lambda) {
@@ -174,7 +188,6 @@ fn each_loss(
             }
         }
     }
-    Ok(())
 }
 
 /// The candidate of least risk; ties go to the less complex, then to the larger λ.

@@ -167,7 +167,8 @@ impl Fold {
     /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
     fn held_out(&self, params: &Checked, levels: usize, watch: &Watch) -> Result<Vec<f64>> {
         let model = Binned::of_columns(&self.others, &self.codes, &[]).fit(params, &watch.quietly()).model;
-        let losses = Losses::new(&model, &self.held, &self.truth)?;
+        let activations = Activations::of_rules(&model, &self.held)?;
+        let losses = Losses::new(&model, &activations, &self.truth);
         Ok(losses.at_each(levels, |losses| self.sum(losses)))
     }
 

@@ -1,40 +1,32 @@
 //! How well classes are predicted for rows that were held out, in the usual measures.
 
-use super::curve::{FoldData, HeldOutFold, SizeCandidate, up_to};
-use crate::base::error::Result;
-use crate::data::problem::Problem;
+use super::curve::{HeldOutFold, SizeCandidate, up_to};
 use crate::model::evaluate::auc;
-use crate::model::predict::{Activations, Predictions};
+use crate::model::predict::Predictions;
 use crate::model::report::{CvMeasures, sizes};
 
 /// The measures of the chosen size: every row is predicted by the fit that has not seen it, and all rows are measured
-/// together. None where numbers are predicted.
-pub(super) fn of_classes(
-    problem: &Problem,
-    folds: &[HeldOutFold],
-    chosen: SizeCandidate,
-) -> Result<Option<CvMeasures>> {
-    let count = problem.classes.len();
+/// together. None where numbers are predicted, which have no classes to count.
+pub(super) fn of_classes(count: usize, folds: &[HeldOutFold], chosen: SizeCandidate) -> Option<CvMeasures> {
     if count == 0 {
-        return Ok(None);
+        return None;
     }
     let (mut class, mut weight, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
     let (mut right, mut loss) = (0.0, 0.0);
     for fold in folds {
-        let part = FoldData::new(problem, &fold.rows)?;
         let model = &fold.models[chosen.lambda];
         let sizes = sizes(model);
         let complexities: Vec<usize> = sizes.iter().map(|size| size.complexity).collect();
         let steps = &sizes[up_to(&complexities, chosen.complexity)].steps;
-        let predictions = Activations::of_rules(model, &part.table)?.predictions_of(model, steps);
-        let Predictions::Classes { labels, probabilities: given } = predictions else { return Ok(None) };
+        let predictions = fold.activations[chosen.lambda].predictions_of(model, steps);
+        let Predictions::Classes { labels, probabilities: given } = predictions else { return None };
         for (row, own) in given.chunks_exact(count).enumerate() {
-            let (real, w) = (part.truth.class[row], part.truth.weight[row]);
+            let (real, w) = (fold.truth.class[row], fold.truth.weight[row]);
             right += if labels[row] == real { w } else { 0.0 };
             loss -= w * own[real as usize].max(f64::MIN_POSITIVE).ln();
         }
-        class.extend_from_slice(&part.truth.class);
-        weight.extend_from_slice(&part.truth.weight);
+        class.extend_from_slice(&fold.truth.class);
+        weight.extend_from_slice(&fold.truth.weight);
         probabilities.extend(given);
     }
     let total: f64 = weight.iter().sum();
@@ -47,13 +39,13 @@ pub(super) fn of_classes(
     let areas: Vec<f64> = if count == 2 { vec![against(1)] } else { (0..count).map(against).collect() };
     let mean = areas.iter().sum::<f64>() / areas.len() as f64;
     let auc = Some(mean).filter(|area| area.is_finite());
-    Ok(Some(CvMeasures { auc, accuracy: right / total, log_loss: loss / total }))
+    Some(CvMeasures { auc, accuracy: right / total, log_loss: loss / total })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::problem::{Roles, Task};
+    use crate::data::problem::{Problem, Roles, Task};
     use crate::data::table::{Column, Table, Values};
     use crate::learn::cv::folds::Folds;
     use crate::model::observer::Silent;
@@ -81,13 +73,14 @@ mod tests {
             let held: Vec<HeldOutFold> = (0..5)
                 .map(|f| {
                     let model = fit(&problem.take(&folds.rows(f, false)), &params, &Silent).unwrap().model;
-                    HeldOutFold { rows: folds.rows(f, true), models: vec![model] }
+                    HeldOutFold::new(&problem, &folds.rows(f, true), vec![model]).unwrap()
                 })
                 .collect();
-            for fold in &held {
+            for (fold, f) in held.iter().zip(0..) {
+                let own = folds.rows(f, true);
                 let size = crate::model::SizeName::Complexity(6);
-                let found = Predictor::at(&fold.models[0], size).predict(&table.take(&fold.rows)).unwrap();
-                for (i, &row) in fold.rows.iter().enumerate() {
+                let found = Predictor::at(&fold.models[0], size).predict(&table.take(&own)).unwrap();
+                for (i, &row) in own.iter().enumerate() {
                     let own = found.values()[i * classes..(i + 1) * classes].to_vec();
                     let place = ["a", "b", "c"].iter().position(|c| *c == ["a", "b", "c"][y[row as usize]]).unwrap();
                     rows.push((place, 1.0 + f64::from(row % 3), own, found.labels().unwrap()[i]));
@@ -109,7 +102,7 @@ mod tests {
             let right: f64 = rows.iter().filter(|row| row.0 == row.3 as usize).map(|row| row.1).sum();
             let loss: f64 = rows.iter().map(|row| -row.1 * row.2[row.0].ln()).sum();
             let chosen = SizeCandidate { lambda: 0, rules: 0, complexity: 6, risk: 0.0, se: 0.0, difference_se: 0.0 };
-            let found = of_classes(&problem, &held, chosen).unwrap().unwrap();
+            let found = of_classes(problem.classes.len(), &held, chosen).unwrap();
             let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
             near(found.auc.unwrap(), areas.iter().sum::<f64>() / areas.len() as f64);
             near(found.accuracy, right / total);

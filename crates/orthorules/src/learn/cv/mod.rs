@@ -118,35 +118,38 @@ pub(crate) fn fit(
     }
     let models = |fits: Vec<Fitted>| fits.into_iter().map(|fitted| fitted.model).collect::<Vec<_>>();
     let mut whole = models(fits.remove(0).1);
-    let held: Vec<HeldOutFold> = fits
-        .into_iter()
-        .map(|(fold, fits, _)| HeldOutFold { rows: folds.rows(fold, true), models: models(fits) })
-        .collect();
+    let held_out = |(fold, fits, _)| HeldOutFold::new(problem, &folds.rows(fold, true), models(fits));
+    let mut held = fits.into_iter().map(held_out).collect::<Result<Vec<HeldOutFold>>>()?;
 
     let mut is_polished = vec![params.polishes_folds || params.polish == Polish::Off; grid.len()];
     let (candidates, chosen) = loop {
         let mut candidates = candidates(&whole);
-        curve::risks(problem, &held, &mut candidates)?;
+        curve::risks(&mut held, &mut candidates);
         let Some(mut best) = curve::best(&candidates) else { return Err(Error::Table("no size can be chosen".into())) };
-        curve::standard_errors(problem, &held, &mut candidates, &mut best)?;
+        // One choice goes by standard errors; else they are told of the last one alone.
+        if select == Select::OneSe {
+            curve::standard_errors(&held, &mut candidates, &mut best);
+        }
         let chosen = curve::choose(&candidates, &best, select);
-        if is_polished[chosen.lambda] {
-            break (candidates, chosen);
-        }
         // Only the fit that was chosen is worth it. Its sizes are others then, so that the choice is made again.
-        is_polished[chosen.lambda] = true;
-        let polished = binned.fit(&grid[chosen.lambda], &watch.quietly());
-        if watch.stop() {
-            break (candidates, chosen);
+        if !std::mem::replace(&mut is_polished[chosen.lambda], true) {
+            let polished = binned.fit(&grid[chosen.lambda], &watch.quietly());
+            if !watch.stop() {
+                seconds.search += polished.seconds.search;
+                seconds.refit += polished.seconds.refit;
+                whole[chosen.lambda] = polished.model;
+                continue;
+            }
         }
-        seconds.search += polished.seconds.search;
-        seconds.refit += polished.seconds.refit;
-        whole[chosen.lambda] = polished.model;
+        if select != Select::OneSe {
+            curve::standard_errors(&held, &mut candidates, &mut best);
+        }
+        break (candidates, chosen);
     };
 
     let mut model = whole.swap_remove(chosen.lambda);
     choose(&mut model, chosen);
-    let measures = measures::of_classes(problem, &held, chosen)?;
+    let measures = measures::of_classes(problem.classes.len(), &held, chosen);
     let mean_target = Response::new(problem, 1).mean_target();
     let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();
     model.cv = Some(CrossValidation {
