@@ -84,7 +84,7 @@ pub use orthorules_table::{
 pub use params::Params;
 #[cfg(all(feature = "cluster", feature = "files"))]
 pub use remote::{
-    fit::{FromPartitions, Trip, fit_partitions},
+    fit::{FromPartitions, RoundTrip, fit_partitions},
     gather::Gather,
     messages::merge,
     partition::Partition,

@@ -34,7 +34,7 @@ use crate::data::table::{Kind, Table, Values};
 use crate::model::predict::{Activations, RoleNumbers};
 use crate::model::rule::Rule;
 use crate::model::{Model, Size, SizedScore};
-use search::Search;
+use search::ChangeSearch;
 use states::States;
 use sum::{Sum, Term};
 
@@ -142,7 +142,7 @@ impl Model {
         };
         let sums = self.scores_of(steps).iter().map(sum).collect();
         let locked: Vec<bool> = columns.iter().map(|c| wish.locked.contains(&c.name)).collect();
-        let mut found = Search::new(self, &columns, sums, &locked, beside.exposure(0), wish.goal).run(wish);
+        let mut found = ChangeSearch::new(self, &columns, sums, &locked, beside.exposure(0), wish.goal).run(wish);
         for change in found.answers.iter_mut().flat_map(|answer| &mut answer.changes) {
             let is_flag = self.columns.iter().any(|spec| spec.flag && spec.name == change.column);
             if let Some(bit) = change.to.bit().filter(|_| is_flag) {

@@ -1,7 +1,7 @@
 //! Sets of columns by size; of each set the cheapest states that reach the goal.
 
 use super::margin::{Margin, furthest_ahead};
-use super::slide::{Reach, Slope, least_part};
+use super::slide::{Reach, TrendSlope, least_part};
 use super::states::{States, To};
 use super::sum::{Part, Row, Sum, Term};
 use super::{Answer, Change, Given, Goal, Recourse, Wish};
@@ -23,7 +23,7 @@ struct Gains {
     most_down: Vec<Vec<Vec<f64>>>,
 }
 
-pub(super) struct Search<'s> {
+pub(super) struct ChangeSearch<'s> {
     model: &'s Model,
     columns: &'s [States],
     sums: Vec<Sum>,
@@ -45,7 +45,7 @@ pub(super) struct Search<'s> {
 /// A set of columns with their states, and what these cost.
 type Found = (usize, Vec<usize>, Vec<usize>);
 
-impl<'s> Search<'s> {
+impl<'s> ChangeSearch<'s> {
     pub(super) fn new(
         model: &'s Model,
         columns: &'s [States],
@@ -57,7 +57,7 @@ impl<'s> Search<'s> {
         let now = Row::now(columns);
         let up = matches!(goal, Goal::Above(_) | Goal::Class(1..));
         let reaches = columns.iter().enumerate().map(|(c, states)| {
-            let slopes: Vec<&Slope> = sums.iter().flat_map(|sum| sum.slopes(c)).collect();
+            let slopes: Vec<&TrendSlope> = sums.iter().flat_map(|sum| sum.slopes(c)).collect();
             let reach = |to: usize| match sums.len() {
                 1 => Reach::new(states, to, &slopes, up),
                 _ => Reach::of_several(states, to, &slopes),
@@ -297,11 +297,11 @@ impl<'s> Search<'s> {
         // What was found once is found again.
         self.nodes = 0;
         let mut start = Row::now(self.columns);
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<SearchedPlace> = Vec::new();
         for (&column, &state) in set.iter().zip(states) {
             if let Some(reach) = self.reaches[column][state] {
                 self.place(&mut start, column, state, &reach);
-                places.push(Place { column, state, reach, ends: [reach.worst, reach.best] });
+                places.push(SearchedPlace { column, state, reach, ends: [reach.worst, reach.best] });
             }
         }
         let several = self.sums.len() > 1;
@@ -314,7 +314,7 @@ impl<'s> Search<'s> {
             places.iter().for_each(|place| row.set(place.column, place.state, number(&place.reach)));
             row
         };
-        let slides = places.iter().any(Place::slides);
+        let slides = places.iter().any(SearchedPlace::slides);
         // Where any number of the intervals does, there is no more to say.
         let anywhere = anywhere || !slides || !several && self.is_met(goal, &with(&|reach| reach.worst));
         let part = if slides { least_part(|part| self.is_met(goal, &with(&|reach| reach.at(part)))) } else { 0.0 };
@@ -326,7 +326,7 @@ impl<'s> Search<'s> {
         if !self.is_met(goal, &row) {
             row = with(&|reach| reach.best);
         }
-        let change = |place: &Place| {
+        let change = |place: &SearchedPlace| {
             let (column, x) = (&self.columns[place.column], row.numbers[place.column]);
             let to = &column.choices[place.state];
             let to = match place.slides() && !anywhere {
@@ -353,7 +353,7 @@ impl<'s> Search<'s> {
     }
 
     /// The part of an interval that does, where several scores slope: from the number that `row` has away from what it was.
-    fn part_of(&self, to: &To, place: &Place, goal: Goal, row: &Row) -> To {
+    fn part_of(&self, to: &To, place: &SearchedPlace, goal: Goal, row: &Row) -> To {
         let (states, x) = (&self.columns[place.column], row.numbers[place.column]);
         let up = if place.reach.best == place.reach.near {
             !states.falls(place.state)
@@ -372,7 +372,7 @@ impl<'s> Search<'s> {
 }
 
 /// A column of an answer, and the state that it changes to.
-struct Place {
+struct SearchedPlace {
     column: usize,
     state: usize,
     reach: Reach,
@@ -380,7 +380,7 @@ struct Place {
     ends: [f64; 2],
 }
 
-impl Place {
+impl SearchedPlace {
     fn slides(&self) -> bool {
         self.ends[0] != self.ends[1] && !self.ends[0].is_nan()
     }

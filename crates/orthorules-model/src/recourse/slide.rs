@@ -5,13 +5,13 @@ use crate::model::trend::Trend;
 
 /// A trend that a score has, and its weight there.
 #[derive(Debug, Clone)]
-pub(super) struct Slope {
+pub(super) struct TrendSlope {
     pub(super) column: usize,
     pub(super) trend: Trend,
     pub(super) weight: f64,
 }
 
-impl Slope {
+impl TrendSlope {
     /// What it adds for a number.
     pub(super) fn adds(&self, x: f64) -> f64 {
         self.weight * self.trend.value(x)
@@ -37,7 +37,7 @@ pub(super) struct Reach {
 impl Reach {
     /// What state `to` of a column offers, or nothing if the column cannot change to it. `slopes` are those of the column, and
     /// `up` says whether the score should rise.
-    pub(super) fn new(states: &States, to: usize, slopes: &[&Slope], up: bool) -> Option<Self> {
+    pub(super) fn new(states: &States, to: usize, slopes: &[&TrendSlope], up: bool) -> Option<Self> {
         let example = || states.example(to).map(|given| given.number().unwrap_or(f64::NAN));
         let stays = to == states.now;
         let adds = |x: f64| slopes.iter().map(|slope| slope.adds(x)).sum::<f64>() * if up { 1.0 } else { -1.0 };
@@ -56,7 +56,7 @@ impl Reach {
     }
 
     /// The same where there are several scores, none of whose ends is best for all of them: those of its ends are told instead.
-    pub(super) fn of_several(states: &States, to: usize, slopes: &[&Slope]) -> Option<Self> {
+    pub(super) fn of_several(states: &States, to: usize, slopes: &[&TrendSlope]) -> Option<Self> {
         let bends = |low: f64, high: f64| slopes.iter().any(|slope| slope.adds(low) != slope.adds(high));
         match states.ends(to) {
             Some([low, high]) if bends(low, high) => {

@@ -1,6 +1,6 @@
 //! Scores as sums over rules and trends, and the rows that they are asked for.
 
-use super::slide::Slope;
+use super::slide::TrendSlope;
 use super::states::States;
 use crate::model::rule::Rule;
 
@@ -15,7 +15,7 @@ pub(super) struct Sum {
 /// A rule: what it adds, and for each of its columns in which states its conditions hold; or a trend.
 pub(super) enum Term {
     Rule { weight: f64, parts: Vec<Part> },
-    Trend(Slope),
+    Trend(TrendSlope),
 }
 
 pub(super) struct Part {
@@ -31,7 +31,7 @@ impl Term {
     pub(super) fn new(weight: f64, rule: &Rule, columns: &[States]) -> Self {
         if let Some(trend) = &rule.trend {
             let column = columns.iter().position(|states| states.name == trend.column).unwrap_or(0);
-            return Self::Trend(Slope { column, trend: trend.clone(), weight });
+            return Self::Trend(TrendSlope { column, trend: trend.clone(), weight });
         }
         let part = |(column, states): (usize, &States)| {
             let own: Vec<Vec<bool>> =
@@ -48,7 +48,7 @@ impl Term {
         Self::Rule { weight, parts: columns.iter().enumerate().filter_map(part).collect() }
     }
 
-    fn slope(&self) -> Option<&Slope> {
+    fn slope(&self) -> Option<&TrendSlope> {
         if let Self::Trend(slope) = self { Some(slope) } else { None }
     }
 
@@ -73,7 +73,7 @@ impl Sum {
     }
 
     /// The trends in a column.
-    pub(super) fn slopes(&self, column: usize) -> impl Iterator<Item = &Slope> {
+    pub(super) fn slopes(&self, column: usize) -> impl Iterator<Item = &TrendSlope> {
         self.terms.iter().filter_map(Term::slope).filter(move |slope| slope.column == column)
     }
 }

@@ -3,7 +3,7 @@
 //! In which units masses are counted depends on all of them. A partition knows its own alone. It counts how often each bit is set, in
 //! units that are at least as fine: what is cut off in coarser ones are the lowest bits, and the sum of the others follows.
 
-use crate::base::wire::{Reader, Wire, damaged};
+use crate::base::wire::{ByteReader, Wire, damaged};
 
 /// Bits of a number.
 const BITS: usize = 64;
@@ -40,7 +40,7 @@ impl Wire for BitCounts {
         self.counts.put(to);
     }
 
-    fn take(from: &mut Reader) -> crate::base::error::Result<Self> {
+    fn take(from: &mut ByteReader) -> crate::base::error::Result<Self> {
         let exponent = i32::try_from(i64::take(from)?).map_err(|_| damaged())?;
         Ok(Self { exponent, counts: Wire::take(from)? })
     }

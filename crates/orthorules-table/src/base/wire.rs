@@ -13,7 +13,7 @@ pub trait Wire: Sized {
     /// Appends the bytes of the value.
     fn put(&self, to: &mut Vec<u8>);
     /// Reads a value, and leaves what comes after it.
-    fn take(from: &mut Reader) -> Result<Self>;
+    fn take(from: &mut ByteReader) -> Result<Self>;
 
     /// Puts some, one after the other.
     fn put_all(all: &[Self], to: &mut Vec<u8>) {
@@ -21,7 +21,7 @@ pub trait Wire: Sized {
     }
 
     /// Takes so many, which there are bytes for if each has one.
-    fn take_all(count: usize, from: &mut Reader) -> Result<Vec<Self>> {
+    fn take_all(count: usize, from: &mut ByteReader) -> Result<Vec<Self>> {
         // As much as the bytes can hold, not as much as a damaged length says.
         let mut all = Vec::with_capacity(count.min(from.left.len() / size_of::<Self>().max(1)));
         for _ in 0..count {
@@ -39,18 +39,18 @@ pub trait Wire: Sized {
 
     /// From bytes that hold nothing else.
     fn of_bytes(bytes: &[u8]) -> Result<Self> {
-        let mut reader = Reader { left: bytes };
+        let mut reader = ByteReader { left: bytes };
         let value = Self::take(&mut reader)?;
         if reader.left.is_empty() { Ok(value) } else { Err(damaged()) }
     }
 }
 
 /// Bytes that are still to be read.
-pub struct Reader<'b> {
+pub struct ByteReader<'b> {
     left: &'b [u8],
 }
 
-impl<'b> Reader<'b> {
+impl<'b> ByteReader<'b> {
     #[inline]
     fn some(&mut self, count: usize) -> Result<&'b [u8]> {
         let (some, left) = self.left.split_at_checked(count).ok_or_else(damaged)?;
@@ -70,7 +70,7 @@ impl Wire for u8 {
     }
 
     #[inline]
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         Ok(from.some(1)?[0])
     }
 
@@ -78,7 +78,7 @@ impl Wire for u8 {
         to.extend_from_slice(all);
     }
 
-    fn take_all(count: usize, from: &mut Reader) -> Result<Vec<Self>> {
+    fn take_all(count: usize, from: &mut ByteReader) -> Result<Vec<Self>> {
         Ok(from.some(count)?.to_vec())
     }
 }
@@ -88,7 +88,7 @@ impl Wire for bool {
         to.push(u8::from(*self));
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         match u8::take(from)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -107,7 +107,7 @@ impl Wire for u128 {
         to.push(left as u8);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let (mut value, mut shift) = (0u128, 0);
         loop {
             let byte = u8::take(from)?;
@@ -143,7 +143,7 @@ macro_rules! whole {
             }
 
             #[inline]
-            fn take(from: &mut Reader) -> Result<Self> {
+            fn take(from: &mut ByteReader) -> Result<Self> {
                 match from.left {
                     [short, left @ ..] if *short < 0x80 => {
                         from.left = left;
@@ -166,7 +166,7 @@ macro_rules! whole {
                 others.iter().for_each(|value| value.put(to));
             }
 
-            fn take_all(count: usize, from: &mut Reader) -> Result<Vec<Self>> {
+            fn take_all(count: usize, from: &mut ByteReader) -> Result<Vec<Self>> {
                 // Each number takes a byte, and there are so many.
                 let mut all = Vec::with_capacity(count.min(from.left.len()));
                 while count - all.len() >= AT_ONCE {
@@ -198,7 +198,7 @@ impl Wire for i128 {
         ((self << 1) ^ (self >> 127)).cast_unsigned().put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let folded = u128::take(from)?;
         Ok((folded >> 1).cast_signed() ^ -(folded & 1).cast_signed())
     }
@@ -209,7 +209,7 @@ impl Wire for i64 {
         i128::from(*self).put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         Self::try_from(i128::take(from)?).map_err(|_| damaged())
     }
 }
@@ -219,7 +219,7 @@ impl Wire for f64 {
         to.extend(self.to_bits().to_le_bytes());
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(from.some(8)?);
         Ok(Self::from_bits(u64::from_le_bytes(bytes)))
@@ -232,7 +232,7 @@ impl Wire for String {
         to.extend(self.as_bytes());
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let length = usize::take(from)?;
         Self::from_utf8(from.some(length)?.to_vec()).map_err(|_| damaged())
     }
@@ -245,7 +245,7 @@ impl<T: Wire> Wire for Vec<T> {
         T::put_all(self, to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let length = usize::take(from)?;
         if length > from.left.len() {
             return Err(damaged());
@@ -259,7 +259,7 @@ impl<T: Wire> Wire for Arc<T> {
         (**self).put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         T::take(from).map(Self::new)
     }
 }
@@ -270,7 +270,7 @@ impl<T: Wire> Wire for Arc<[T]> {
         T::put_all(self, to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         Ok(Vec::take(from)?.into())
     }
 }
@@ -281,7 +281,7 @@ impl<T: Wire> Wire for Option<T> {
         self.iter().for_each(|value| value.put(to));
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         bool::take(from)?.then(|| T::take(from)).transpose()
     }
 }
@@ -292,7 +292,7 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
         self.1.put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         Ok((A::take(from)?, B::take(from)?))
     }
 }
@@ -302,7 +302,7 @@ impl<T: Wire, const K: usize> Wire for [T; K] {
         self.iter().for_each(|value| value.put(to));
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let values: Vec<T> = (0..K).map(|_| T::take(from)).collect::<Result<_>>()?;
         Self::try_from(values).map_err(|_| damaged())
     }
@@ -317,7 +317,7 @@ impl<K: Wire + Ord, V: Wire> Wire for BTreeMap<K, V> {
         });
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         Ok(Vec::<(K, V)>::take(from)?.into_iter().collect())
     }
 }
@@ -329,7 +329,7 @@ impl<S: BuildHasher + Default> Wire for HashMap<String, u32, S> {
         sorted.put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         Ok(BTreeMap::take(from)?.into_iter().collect())
     }
 }
@@ -342,7 +342,7 @@ impl<S: BuildHasher + Default> Wire for HashSet<String, S> {
         sorted.put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         Ok(Vec::take(from)?.into_iter().collect())
     }
 }
@@ -357,7 +357,7 @@ macro_rules! wire {
                 $($crate::base::wire::Wire::put(&self.$field, to);)*
             }
 
-            fn take(from: &mut $crate::base::wire::Reader) -> $crate::base::error::Result<Self> {
+            fn take(from: &mut $crate::base::wire::ByteReader) -> $crate::base::error::Result<Self> {
                 Ok(Self { $($field: $crate::base::wire::Wire::take(from)?),* })
             }
         }
@@ -380,7 +380,7 @@ macro_rules! wire_enum {
                 }
             }
 
-            fn take(from: &mut $crate::base::wire::Reader) -> $crate::base::error::Result<Self> {
+            fn take(from: &mut $crate::base::wire::ByteReader) -> $crate::base::error::Result<Self> {
                 match <u8 as $crate::base::wire::Wire>::take(from)? {
                     $($number => {
                         $($(let $field = $crate::base::wire::Wire::take(from)?;)*)?

@@ -3,7 +3,7 @@
 use crate::codes::column::BinnedColumn;
 use crate::codes::encoder::Coder;
 use crate::codes::packed::CodeBuilder;
-use crate::codes::quantiles::Sketch;
+use crate::codes::quantiles::QuantileSketch;
 use crate::data::table::{Column, Kind, Matrix, Values};
 use crate::params::Cutting;
 use rayon::prelude::*;
@@ -43,13 +43,13 @@ fn binned(
     cutting: Cutting,
     given: &BTreeMap<String, Vec<f64>>,
 ) -> Vec<BinnedColumn> {
-    let mut sketches: Vec<Sketch> = columns.iter().map(|_| Sketch::new(cutting)).collect();
+    let mut sketches: Vec<QuantileSketch> = columns.iter().map(|_| QuantileSketch::new(cutting)).collect();
     pieces(columns, |i, rows, values| {
         if !given.contains_key(&columns[i].name) {
             sketches[i].extend(values, weight.map(|w| &w[rows]));
         }
     });
-    let coder = |(column, sketch): (&Column, Sketch)| {
+    let coder = |(column, sketch): (&Column, QuantileSketch)| {
         let name = column.name.as_str();
         let (coder, rows) = match (&column.values, given.get(name)) {
             (Values::Numeric(values), Some(thresholds)) => (Coder::given(name, thresholds), values.len()),
@@ -250,7 +250,7 @@ mod tests {
                 let naive: Vec<u32> = all.iter().copied().filter(|&r| shown[r as usize]).collect();
                 prop_assert_eq!(rows, naive, "{}", column.condition(selection));
                 let naive: Vec<u32> = all.iter().copied().filter(|&r| !shown[r as usize]).collect();
-                let wanted = crate::codes::wanted::Wanted::Range(column.codes_of(selection));
+                let wanted = crate::codes::wanted::WantedCodes::Range(column.codes_of(selection));
                 prop_assert_eq!(column.select_where(&wanted, &all, false, Vec::new()), naive.clone());
                 prop_assert_eq!(column.select_range(&wanted, 0..all.len(), false, Vec::new()), naive);
             }

@@ -9,7 +9,7 @@ pub(crate) use crate::codes::packed::with_codes;
 use crate::codes::repeats::{Repeats, step};
 pub(crate) use crate::codes::scale::Scale;
 use crate::codes::selection::{CodeSet, Selection};
-use crate::codes::wanted::{LevelSets, Wanted, with_wanted};
+use crate::codes::wanted::{LevelSets, WantedCodes, with_wanted};
 use crate::data::problem::pick;
 use crate::data::table::{Kind, MISSING, Values};
 use crate::model::condition::{Condition, Operand};
@@ -195,12 +195,12 @@ impl BinnedColumn {
 
     /// The rows out of `rows` that have the codes of `selection`.
     pub(crate) fn select(&self, selection: Selection, rows: &[u32]) -> Vec<u32> {
-        let wanted = Wanted::Range(self.codes_of(selection));
+        let wanted = WantedCodes::Range(self.codes_of(selection));
         self.select_where(&wanted, rows, true, Vec::with_capacity(rows.len()))
     }
 
     /// The rows out of `rows` that have the codes `wanted`, or those that do not, added to `into`.
-    pub(crate) fn select_where(&self, wanted: &Wanted, rows: &[u32], holds: bool, into: Vec<u32>) -> Vec<u32> {
+    pub(crate) fn select_where(&self, wanted: &WantedCodes, rows: &[u32], holds: bool, into: Vec<u32>) -> Vec<u32> {
         if let Codes::U8(codes) = &self.codes {
             let (codes, wanted): (&[u8], _) = (codes, wanted.mask(holds));
             return kept(rows, into, |_, &row| (row, wanted[codes[row as usize] as usize]));
@@ -211,7 +211,13 @@ impl BinnedColumn {
     }
 
     /// The rows of a range that have the codes `wanted`, or those that do not, added to `into`.
-    pub(crate) fn select_range(&self, wanted: &Wanted, range: Range<usize>, holds: bool, into: Vec<u32>) -> Vec<u32> {
+    pub(crate) fn select_range(
+        &self,
+        wanted: &WantedCodes,
+        range: Range<usize>,
+        holds: bool,
+        into: Vec<u32>,
+    ) -> Vec<u32> {
         let row = |i: usize| range.start.wrapping_add(i) as u32;
         if let Codes::U8(codes) = &self.codes {
             let wanted = wanted.mask(holds);

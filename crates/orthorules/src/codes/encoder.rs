@@ -1,10 +1,10 @@
 //! From the values of a column to codes, piece by piece.
 
 use crate::base::error::Result;
-use crate::base::wire::{Reader, Wire, damaged};
+use crate::base::wire::{ByteReader, Wire, damaged};
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::packed::{CodeBuilder, Codes};
-use crate::codes::quantiles::Sketch;
+use crate::codes::quantiles::QuantileSketch;
 use crate::codes::repeats::Repeats;
 use crate::data::table::MISSING;
 
@@ -51,7 +51,7 @@ impl Wire for Coder {
         }
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let (name, repeats) = (String::take(from)?, <Option<Repeats> as Wire>::take(from)?);
         let coder = match u8::take(from)? {
             0 => Self::ordered(&name, Vec::take(from)?),
@@ -77,7 +77,7 @@ impl Coder {
     }
 
     /// The bins of a sketch.
-    pub(crate) fn of_sketch(name: &str, sketch: Sketch) -> Self {
+    pub(crate) fn of_sketch(name: &str, sketch: QuantileSketch) -> Self {
         let (repeats, cuts) = sketch.divided();
         Self { repeats, ..Self::ordered(name, cuts) }
     }

@@ -158,7 +158,7 @@ impl Selection {
             Self::IsNot(bin) => 3 * bins + bin as usize,
             Self::Missing => 4 * bins,
             Self::Present => 4 * bins + 1,
-            // There are no sets in exact search, and nobody else asks.
+            // There are no sets in exact search, which alone asks.
             Self::In(_) | Self::NotIn(_) => usize::MAX,
         }
     }

@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The codes of a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedCodes {
     /// A range with one exception.
     Range(CodeSet),
     /// Of each code of the column, missing values last, whether it is wanted.
     Table(Vec<bool>),
 }
 
-wire_enum!(Wanted { 0 => Range(codes), 1 => Table(wanted) });
+wire_enum!(WantedCodes { 0 => Range(codes), 1 => Table(wanted) });
 
-impl Wanted {
+impl WantedCodes {
     /// Whether a column of so many bins has these codes.
     pub(crate) fn fits(&self, bins: usize) -> bool {
         match self {
@@ -58,11 +58,11 @@ impl Wanted {
 macro_rules! with_wanted {
     ($wanted:expr, $contains:ident => $body:expr) => {
         match $wanted {
-            $crate::codes::wanted::Wanted::Range(codes) => {
+            $crate::codes::wanted::WantedCodes::Range(codes) => {
                 let $contains = |code: usize| codes.contains(code);
                 $body
             }
-            $crate::codes::wanted::Wanted::Table(wanted) => {
+            $crate::codes::wanted::WantedCodes::Table(wanted) => {
                 let $contains = |code: usize| wanted[code];
                 $body
             }
@@ -75,11 +75,11 @@ pub(crate) use with_wanted;
 /// which sets are taken; nothing that is learned depends on them.
 #[derive(Debug, Default)]
 pub(crate) struct LevelSets {
-    known: Mutex<Known>,
+    known: Mutex<SetNumbers>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct SetNumbers {
     sets: Vec<Arc<[u32]>>,
     numbers: HashMap<Arc<[u32]>, u32>,
 }
@@ -106,11 +106,11 @@ impl LevelSets {
     }
 
     /// The codes of a selection in a column of so many bins.
-    pub(crate) fn wanted(&self, selection: Selection, bins: usize) -> Wanted {
+    pub(crate) fn wanted(&self, selection: Selection, bins: usize) -> WantedCodes {
         match selection {
-            Selection::In(set) => Wanted::levels(&self.levels(set), true, bins),
-            Selection::NotIn(set) => Wanted::levels(&self.levels(set), false, bins),
-            plain => Wanted::Range(plain.codes(bins)),
+            Selection::In(set) => WantedCodes::levels(&self.levels(set), true, bins),
+            Selection::NotIn(set) => WantedCodes::levels(&self.levels(set), false, bins),
+            plain => WantedCodes::Range(plain.codes(bins)),
         }
     }
 }

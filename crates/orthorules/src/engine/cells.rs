@@ -2,7 +2,7 @@
 //!
 //! Rows of a cell share their score and their row of the orthogonal basis, so everything but the histograms themselves
 //! is computed once for each cell. Adding a rule splits the cells that it covers in part. All sums are whole numbers: those of the
-//! covered rows are taken from the cells that they leave, and nobody looks at the others. With one list of rules for several
+//! covered rows are taken from the cells that they leave, and the others are not visited. With one list of rules for several
 //! classes a cell has the mass of each class in place of B.
 
 mod remote;
@@ -11,12 +11,12 @@ pub(crate) mod sums;
 mod tests;
 mod without;
 
-use crate::codes::wanted::Wanted;
+use crate::codes::wanted::WantedCodes;
 use crate::engine::mass::WideUnit;
-use crate::engine::response::{Response, Targets};
 use crate::engine::row_list::RowList;
 use crate::engine::rows::question::Split;
 use crate::engine::rows::{Rows, Selected};
+use crate::engine::targets::response::{Response, Targets};
 use rayon::prelude::*;
 use std::sync::Arc;
 use sums::{AllSums, CellSums, NormSquares};
@@ -64,7 +64,7 @@ impl Cells {
         let sums = cells.all_sums_of(&rows.all(), rows, response);
         (cells.sums, cells.class_units, cells.norm_squares) = (sums.cells, sums.class_units, sums.norm_squares);
         if cells.sums[0].rows == 0 {
-            // Nobody answered, and the fit ends: numbers that do no harm.
+            // There was no answer, and the fit ends: numbers that do no harm.
             cells.sums[0] = CellSums { rows: 1, stands_for: 1, mass: 1, norm: 1, ..CellSums::default() };
         }
         cells.follow(response);
@@ -171,7 +171,7 @@ impl Cells {
         &self,
         rows: &Rows,
         from: &Selected,
-        (column, wanted): (u32, &Wanted),
+        (column, wanted): (u32, &WantedCodes),
         (k, inside): (usize, bool),
     ) -> bool {
         let in_rule = self.are_in_rule(k);

@@ -4,7 +4,7 @@ use crate::base::decimal::at_most_finite;
 use crate::data::loss::Loss;
 use crate::engine::cells::Cells;
 use crate::engine::cells::sums::CellSums;
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use rayon::prelude::*;
 
 impl Response {

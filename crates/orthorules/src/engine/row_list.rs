@@ -2,7 +2,7 @@
 
 use crate::base::scratch::{self, Reusable};
 use crate::codes::column::{BinnedColumn, Code, with_codes};
-use crate::codes::wanted::{Wanted, with_wanted};
+use crate::codes::wanted::{WantedCodes, with_wanted};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl RowList {
     }
 
     /// The rows that have the codes `wanted` in `column`, or those that do not.
-    pub(crate) fn select_where(&self, column: &BinnedColumn, wanted: &Wanted, holds: bool) -> Vec<u32> {
+    pub(crate) fn select_where(&self, column: &BinnedColumn, wanted: &WantedCodes, holds: bool) -> Vec<u32> {
         let blocks: Vec<Vec<u32>> = match self {
             Self::All(n) if *n <= ROWS_IN_A_TASK => {
                 return column.select_range(wanted, 0..*n, holds, scratch::take(*n));
@@ -56,7 +56,7 @@ impl RowList {
     }
 
     /// Whether all rows that have the codes `wanted` in `column` are `good`; mostly the first few tell.
-    pub(crate) fn all_selected(&self, column: &BinnedColumn, wanted: &Wanted, good: impl Fn(u32) -> bool) -> bool {
+    pub(crate) fn all_selected(&self, column: &BinnedColumn, wanted: &WantedCodes, good: impl Fn(u32) -> bool) -> bool {
         with_wanted!(wanted, contains => with_codes!(&column.codes, codes => {
             let good = |row: u32| !contains(codes[row as usize].index()) || good(row);
             match self {

@@ -9,8 +9,8 @@ use crate::codes::packed::CodeBuilder;
 use crate::codes::wanted::LevelSets;
 use crate::engine::cells::Cells;
 use crate::engine::mass::{PerRow, Unit};
-use crate::engine::response::{Response, StandsFor, Targets};
-use crate::engine::rows::{Partition, Rows};
+use crate::engine::rows::{LocalPartition, Rows};
+use crate::engine::targets::response::{Response, StandsFor, Targets};
 use crate::engine::trend::TrendTerms;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -86,7 +86,8 @@ impl Sample {
 
     /// The rows, with the sets of levels that queries name.
     pub(crate) fn rows(&self, sets: &Arc<LevelSets>) -> Rows<'_> {
-        let part = Partition { columns: Cow::Borrowed(&self.columns), targets: Cow::Borrowed(&self.response.targets) };
+        let part =
+            LocalPartition { columns: Cow::Borrowed(&self.columns), targets: Cow::Borrowed(&self.response.targets) };
         Rows::here(vec![part], Arc::clone(sets))
     }
 

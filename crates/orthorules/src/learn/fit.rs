@@ -12,7 +12,7 @@ use crate::data::problem::Problem;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::data::warning::{NoFolds, TimeOver, Unfinished, Warning};
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::learn::bootstrap;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;

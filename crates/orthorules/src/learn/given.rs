@@ -6,8 +6,8 @@
 use crate::engine::cells::Cells;
 use crate::engine::refit::trends::{self, Trended};
 use crate::engine::refit::{self, Weights, softmax};
-use crate::engine::response::Response;
 use crate::engine::rows::{Rows, Selected};
+use crate::engine::targets::response::Response;
 use crate::engine::trend::{TrendTerm, TrendTerms};
 use crate::model::signs::Signs;
 use crate::model::trend::Trend;

@@ -105,7 +105,7 @@ fn unseen(state: &State) -> f64 {
 mod tests {
     use super::*;
     use crate::engine::cases::{cases, cases_of_classes};
-    use crate::engine::response::Response;
+    use crate::engine::targets::response::Response;
     use crate::learn::best_path::BestPath;
     use crate::learn::boosting::Path;
     use crate::learn::seconds::Seconds;

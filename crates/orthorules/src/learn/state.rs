@@ -4,10 +4,10 @@ use crate::codes::selection::Atom;
 use crate::engine::cells::Cells;
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit::Weights;
-use crate::engine::response::Response;
 use crate::engine::rows::Selected;
 use crate::engine::search::{Found, Searcher};
-use crate::learn::kind::{Kind, Newest, Place};
+use crate::engine::targets::response::Response;
+use crate::learn::kind::{Kind, Newest, SearchContext};
 use crate::learn::setup::Setup;
 use crate::model::rule::Rule;
 use crate::model::{ScoreWeights, Size};
@@ -76,7 +76,7 @@ impl State {
         max_length: usize,
         search: impl FnOnce(&Searcher) -> T,
     ) -> (T, Option<Found>) {
-        self.kind.searched(Place { setup, cells: &self.cells, rules: &self.rules, root, max_length }, search)
+        self.kind.searched(SearchContext { setup, cells: &self.cells, rules: &self.rules, root, max_length }, search)
     }
 
     /// Lets a query that was found among the rows of a sample select out of all rows.

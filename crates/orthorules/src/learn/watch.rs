@@ -11,14 +11,14 @@ use std::time::Duration;
 
 /// When a part of the work must end.
 #[derive(Debug, Clone)]
-enum End {
+enum TimeEnd {
     At(Instant),
     /// After it was asked so often: a clock for tests.
     #[cfg(test)]
     AfterAsks(std::sync::Arc<std::sync::atomic::AtomicI64>),
 }
 
-impl End {
+impl TimeEnd {
     fn is_over(&self) -> bool {
         match self {
             Self::At(end) => Instant::now() >= *end,
@@ -44,9 +44,9 @@ impl End {
 pub(crate) struct Watch<'o> {
     observer: &'o dyn Observer,
     /// Of everything.
-    end: Option<End>,
+    end: Option<TimeEnd>,
     /// Of exact search. Rules after it come from the beam.
-    exact: Option<End>,
+    exact: Option<TimeEnd>,
     quiet: bool,
     late: AtomicBool,
 }
@@ -57,7 +57,7 @@ impl<'o> Watch<'o> {
     pub(crate) fn new(observer: &'o dyn Observer, start: Instant, params: &Checked) -> Self {
         let after = |factor: f64| {
             let seconds = params.time_limit?;
-            Some(End::At(start + Duration::from_secs_f64(factor * seconds)))
+            Some(TimeEnd::At(start + Duration::from_secs_f64(factor * seconds)))
         };
         let end = after(if params.exact { 1.5 } else { 1.0 });
         Self { observer, end, exact: after(1.0), quiet: false, late: AtomicBool::new(false) }
@@ -72,12 +72,12 @@ impl<'o> Watch<'o> {
     /// Whose time is over after so many questions.
     #[cfg(test)]
     pub(crate) fn after_asks(observer: &'o dyn Observer, asks: i64) -> Self {
-        Self { end: Some(End::AfterAsks(std::sync::Arc::new(asks.into()))), ..Self::endless(observer) }
+        Self { end: Some(TimeEnd::AfterAsks(std::sync::Arc::new(asks.into()))), ..Self::endless(observer) }
     }
 
     /// For a first part of the time that is left.
     pub(crate) fn first(&self, part: f64) -> Watch<'o> {
-        let of_part = |end: &Option<End>| end.as_ref().map(|end| end.of_part(part));
+        let of_part = |end: &Option<TimeEnd>| end.as_ref().map(|end| end.of_part(part));
         let (end, exact) = (of_part(&self.end), of_part(&self.exact));
         Watch { observer: self.observer, end, exact, quiet: self.quiet, late: AtomicBool::new(false) }
     }
@@ -106,7 +106,7 @@ impl<'o> Watch<'o> {
     /// The time that is left.
     pub(crate) fn left(&self) -> Duration {
         match &self.end {
-            Some(End::At(end)) => end.saturating_duration_since(Instant::now()),
+            Some(TimeEnd::At(end)) => end.saturating_duration_since(Instant::now()),
             _ => Duration::MAX,
         }
     }
@@ -114,7 +114,7 @@ impl<'o> Watch<'o> {
     /// When exact search must end.
     pub(crate) fn exact_end(&self) -> Option<Instant> {
         match &self.exact {
-            Some(End::At(end)) => Some(*end),
+            Some(TimeEnd::At(end)) => Some(*end),
             _ => None,
         }
     }
@@ -146,7 +146,7 @@ impl Observer for Watch<'_> {
     }
 
     fn stop(&self) -> bool {
-        let late = self.was_late() || self.end.as_ref().is_some_and(End::is_over);
+        let late = self.was_late() || self.end.as_ref().is_some_and(TimeEnd::is_over);
         if late {
             self.late.store(true, Ordering::Relaxed);
         }

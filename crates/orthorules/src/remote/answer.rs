@@ -13,12 +13,12 @@ use crate::engine::cells::sums::AllSums;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::tally::NodeCounts;
-use crate::engine::response::Response;
-use crate::engine::row_numbers::KnownRows;
 use crate::engine::rows::question::{Ask, Job, Method, Request, Split};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
-use crate::engine::target_plan::TargetPlan;
+use crate::engine::targets::numbers::TargetRows;
+use crate::engine::targets::plan::TargetPlan;
+use crate::engine::targets::response::Response;
 use rayon::prelude::*;
 use row_lists::RowLists;
 use std::sync::Arc;
@@ -29,11 +29,11 @@ const MANY_ROWS: usize = if cfg!(test) { 100 } else { 1 << 21 };
 
 /// The answer to one question: its kind, and what it holds.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct NodeAnswer {
     kind: u8,
     pub(crate) bytes: Vec<u8>,
 }
-wire!(Answer { kind, bytes });
+wire!(NodeAnswer { kind, bytes });
 
 /// Kinds of answers.
 const ROWS: u8 = 0;
@@ -43,7 +43,7 @@ const ALL_IN: u8 = 3;
 const COUNTS: u8 = 4;
 const CODES: u8 = 5;
 
-impl Answer {
+impl NodeAnswer {
     fn new(kind: u8, value: &impl Wire) -> Self {
         Self { kind, bytes: value.bytes() }
     }
@@ -101,7 +101,7 @@ fn each<T>(all: &mut [T], more: &[T], mut combine: impl FnMut(&mut T, &T)) -> Re
 
 /// The rows of one partition.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct PartitionRows {
     columns: Vec<BinnedColumn>,
     /// What is fitted to, as far as it is known.
     aim: Option<Aim>,
@@ -117,7 +117,7 @@ struct Aim {
     lists: RowLists,
 }
 
-impl Held {
+impl PartitionRows {
     pub(crate) fn new(columns: Vec<BinnedColumn>) -> Self {
         Self { columns, aim: None }
     }
@@ -132,7 +132,7 @@ impl Held {
     }
 
     /// Makes it ready, from what is known of its rows.
-    pub(crate) fn aim(&mut self, plan: &TargetPlan, known: KnownRows) -> Result<()> {
+    pub(crate) fn aim(&mut self, plan: &TargetPlan, known: TargetRows) -> Result<()> {
         self.aim = None;
         self.aim = Some(Aim::new(plan, plan.response_of(known)?));
         Ok(())
@@ -147,7 +147,7 @@ impl Held {
     }
 
     /// The answers to all questions of a request.
-    pub(crate) fn answers(&mut self, request: &Request) -> Result<Vec<Answer>> {
+    pub(crate) fn answers(&mut self, request: &Request) -> Result<Vec<NodeAnswer>> {
         self.aim.as_mut().ok_or_else(damaged)?.answers(&self.columns, request)
     }
 }
@@ -158,7 +158,7 @@ impl Aim {
         Self { plan: plan.clone(), response, points: Vec::new(), lists }
     }
 
-    fn answers(&mut self, columns: &[BinnedColumn], request: &Request) -> Result<Vec<Answer>> {
+    fn answers(&mut self, columns: &[BinnedColumn], request: &Request) -> Result<Vec<NodeAnswer>> {
         self.reach(columns, &request.history)?;
         let point = self.points.pop().ok_or_else(damaged)?;
         let answers = self.answers_at(columns, request, &point.1);
@@ -167,7 +167,7 @@ impl Aim {
     }
 
     /// The same at the point where these are the cells.
-    fn answers_at(&mut self, columns: &[BinnedColumn], request: &Request, cells: &Cells) -> Result<Vec<Answer>> {
+    fn answers_at(&mut self, columns: &[BinnedColumn], request: &Request, cells: &Cells) -> Result<Vec<NodeAnswer>> {
         let scorer = match &request.scorer {
             Some(bytes) => Scorer::of_bytes(bytes)?,
             None => Scorer::bare(0, 0.0).by_norm(request.by_norm),
@@ -227,7 +227,7 @@ impl Aim {
         Ok(())
     }
 
-    fn answer(&mut self, columns: &[BinnedColumn], cells: &Cells, scorer: &Scorer, ask: &Ask) -> Result<Answer> {
+    fn answer(&mut self, columns: &[BinnedColumn], cells: &Cells, scorer: &Scorer, ask: &Ask) -> Result<NodeAnswer> {
         let Self { response, lists, .. } = self;
         let (rows, nothing) = (Rows::whole(columns, response), Selected::single(Vec::new()));
         let answer = match ask {
@@ -237,19 +237,19 @@ impl Aim {
                     count += chunk.len();
                     Ok(())
                 })?;
-                Answer::new(ROWS, &count)
+                NodeAnswer::new(ROWS, &count)
             }
             Ask::Sums(node) => {
                 let sums_of = |chunk: &Selected| cells.all_sums_of(chunk, &rows, response);
                 let mut sums = sums_of(&nothing);
                 lists.each_chunk(columns, node, |chunk| sums.add(&sums_of(chunk)))?;
-                Answer::new(SUMS, &sums)
+                NodeAnswer::new(SUMS, &sums)
             }
             Ask::Needed(clauses) => {
                 row_lists::check(columns, clauses)?;
                 let mut needed = vec![false; clauses.len()];
                 rows.parts().iter().for_each(|part| part.note_needed(clauses, &mut needed));
-                Answer::new(NEEDED, &needed)
+                NodeAnswer::new(NEEDED, &needed)
             }
             Ask::AllIn(node, good) => {
                 if good.len() != cells.len() {
@@ -261,7 +261,7 @@ impl Aim {
                     all = all && keys.all(|key| good[cells.cell_of(key)]);
                     Ok(())
                 })?;
-                Answer::new(ALL_IN, &all)
+                NodeAnswer::new(ALL_IN, &all)
             }
             Ask::Codes(node) => {
                 let codes_of = |chunk: &Selected| -> Vec<u64> {
@@ -271,7 +271,7 @@ impl Aim {
                 let mut codes = codes_of(&nothing);
                 lists
                     .each_chunk(columns, node, |chunk| each(&mut codes, &codes_of(chunk), |all, more| *all += more))?;
-                Answer::new(CODES, &codes)
+                NodeAnswer::new(CODES, &codes)
             }
             Ask::Count(node, total, jobs) => {
                 let count = |chunk: &Selected| {
@@ -280,7 +280,7 @@ impl Aim {
                 };
                 let mut all = count(&nothing)?;
                 lists.each_chunk(columns, node, |chunk| add(&mut all, &count(chunk)?))?;
-                Answer::new(COUNTS, &all)
+                NodeAnswer::new(COUNTS, &all)
             }
             Ask::Bins(node, total, jobs) => {
                 if jobs.iter().any(|job| job.method != Method::Cells) {
@@ -293,7 +293,7 @@ impl Aim {
                 };
                 let mut all = count(&nothing)?;
                 lists.each_chunk(columns, node, |chunk| add(&mut all, &count(chunk)?))?;
-                Answer::new(COUNTS, &all)
+                NodeAnswer::new(COUNTS, &all)
             }
         };
         Ok(answer)

@@ -34,12 +34,12 @@ pub(crate) fn rows_of<'a>(cluster: &'a dyn Cluster, columns: &'a [BinnedColumn],
 #[derive(Debug)]
 struct Client<'a> {
     cluster: &'a dyn Cluster,
-    small: Mutex<HashMap<Key, WaitingAnswer>>,
+    small: Mutex<HashMap<QuestionKey, WaitingAnswer>>,
     /// Large answers, about the nodes that are searched now.
-    tables: Mutex<HashMap<Key, WaitingAnswer>>,
+    tables: Mutex<HashMap<QuestionKey, WaitingAnswer>>,
 }
 
-type Key = (usize, Vec<u8>);
+type QuestionKey = (usize, Vec<u8>);
 
 #[derive(Debug)]
 struct WaitingAnswer {
@@ -51,13 +51,13 @@ struct WaitingAnswer {
 }
 
 /// A rule is known by its address, which it keeps while an answer waits.
-fn key(history: &[Arc<Split>], ask: &Ask) -> Key {
+fn key(history: &[Arc<Split>], ask: &Ask) -> QuestionKey {
     (history.last().map_or(0, |last| Arc::as_ptr(last) as usize), ask.bytes())
 }
 
 impl Client<'_> {
     /// Where answers to such a question wait.
-    fn waiting(&self, ask: &Ask) -> MutexGuard<'_, HashMap<Key, WaitingAnswer>> {
+    fn waiting(&self, ask: &Ask) -> MutexGuard<'_, HashMap<QuestionKey, WaitingAnswer>> {
         let large = matches!(ask, Ask::Count(..) | Ask::Bins(..) | Ask::Codes(_));
         let answers = if large { &self.tables } else { &self.small };
         answers.lock().unwrap_or_else(PoisonError::into_inner)

@@ -5,7 +5,7 @@
 //! What is wrong with the whole is wrong with these rows, in the same order, and a table of them has the same classes.
 
 use crate::base::error::{Error, Result};
-use crate::base::wire::{Reader, Wire, damaged, wire, wire_enum};
+use crate::base::wire::{ByteReader, Wire, damaged, wire, wire_enum};
 use crate::codes::stream::BatchRows;
 use crate::data::columns::{is_exposure, is_weight};
 use crate::data::problem::Roles;
@@ -48,7 +48,7 @@ impl Cell {
 
 /// A row that is listed.
 #[derive(Debug, Clone, PartialEq)]
-struct Listed {
+struct ListedRow {
     row: usize,
     /// Whether it counts.
     kept: bool,
@@ -56,7 +56,7 @@ struct Listed {
     clashes: bool,
     cells: Vec<Cell>,
 }
-wire!(Listed { row, kept, clashes, cells });
+wire!(ListedRow { row, kept, clashes, cells });
 
 /// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +71,7 @@ wire_enum!(Watched { 0 => Target(task, most), 1 => Weight, 2 => Exposure, 3 => O
 
 /// What makes a cell worth a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
+enum LabelKey {
     Missing,
     Bad,
     Zero,
@@ -82,29 +82,29 @@ enum Key {
 }
 
 impl Watched {
-    fn of_number(self, x: f64) -> Key {
+    fn of_number(self, x: f64) -> LabelKey {
         let good = match self {
-            _ if x.is_nan() => return Key::Missing,
-            Self::Weight if x == 0.0 => return Key::Zero,
+            _ if x.is_nan() => return LabelKey::Missing,
+            Self::Weight if x == 0.0 => return LabelKey::Zero,
             Self::Weight => is_weight(x),
             Self::Exposure => is_exposure(x),
             Self::Offset => x.is_finite(),
             Self::Target(task, _) => task.unwrap_or(Task::Regression).domain().1(x),
         };
         match self {
-            Self::Target(Some(Task::Classification), _) => Key::Number((x + 0.0).to_bits()),
-            _ if !good => Key::Bad,
-            Self::Target(..) => Key::Number((x + 0.0).to_bits()),
-            Self::Weight | Self::Exposure | Self::Offset => Key::Good,
+            Self::Target(Some(Task::Classification), _) => LabelKey::Number((x + 0.0).to_bits()),
+            _ if !good => LabelKey::Bad,
+            Self::Target(..) => LabelKey::Number((x + 0.0).to_bits()),
+            Self::Weight | Self::Exposure | Self::Offset => LabelKey::Good,
         }
     }
 
-    fn of_cell(self, cell: &Cell) -> Key {
+    fn of_cell(self, cell: &Cell) -> LabelKey {
         match cell {
-            Cell::Missing => Key::Missing,
+            Cell::Missing => LabelKey::Missing,
             Cell::Number(x) => self.of_number(*x),
-            Cell::Truth(truth) => Key::Truth(*truth),
-            Cell::Text(text) => Key::Text(text.clone()),
+            Cell::Truth(truth) => LabelKey::Truth(*truth),
+            Cell::Text(text) => LabelKey::Text(text.clone()),
         }
     }
 
@@ -124,13 +124,13 @@ pub(crate) struct Digest {
     /// All rows, and those that count.
     rows: usize,
     kept: usize,
-    list: Vec<Listed>,
+    list: Vec<ListedRow>,
     /// How many rows that count have each label of the target.
     labels: BTreeMap<String, u64>,
     /// Whether there are more labels than are listed.
     cut: bool,
     /// What was seen of every column: in any row, and in one that counts. Made again where it is needed.
-    seen: Vec<[HashSet<Key>; 2]>,
+    seen: Vec<[HashSet<LabelKey>; 2]>,
 }
 
 impl Wire for Digest {
@@ -142,10 +142,10 @@ impl Wire for Digest {
         self.labels.put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let watched: Vec<Watched> = Wire::take(from)?;
         let ([rows, kept], cut) = (Wire::take(from)?, bool::take(from)?);
-        let (list, labels) = (Vec::<Listed>::take(from)?, Wire::take(from)?);
+        let (list, labels) = (Vec::<ListedRow>::take(from)?, Wire::take(from)?);
         if list.iter().any(|listed| listed.cells.len() != watched.len()) {
             return Err(damaged());
         }
@@ -175,13 +175,13 @@ impl Digest {
     }
 
     /// Whether a cell says something new; if so, it is remembered.
-    fn is_news(&mut self, column: usize, key: &Key, scope: usize) -> bool {
-        let most = if matches!(key, Key::Number(_)) { self.watched[column].most() } else { MOST_LABELS };
+    fn is_news(&mut self, column: usize, key: &LabelKey, scope: usize) -> bool {
+        let most = if matches!(key, LabelKey::Number(_)) { self.watched[column].most() } else { MOST_LABELS };
         let seen = &mut self.seen[column][scope];
         if seen.contains(key) {
             return false;
         }
-        if matches!(key, Key::Number(_) | Key::Text(_)) && seen.len() >= most {
+        if matches!(key, LabelKey::Number(_) | LabelKey::Text(_)) && seen.len() >= most {
             self.cut |= most == MOST_LABELS;
             return false;
         }
@@ -189,13 +189,13 @@ impl Digest {
     }
 
     /// Lists a row if one of its cells says something new.
-    fn offer(&mut self, listed: Listed) {
+    fn offer(&mut self, listed: ListedRow) {
         let mut news =
             listed.kept && self.list.iter().filter(|listed| listed.kept).take(FIRST_ROWS).count() < FIRST_ROWS;
         news |= listed.clashes && !self.list.iter().any(|listed| listed.clashes);
         for (column, cell) in listed.cells.iter().enumerate() {
             let key = self.watched[column].of_cell(cell);
-            if self.watched[column] == Watched::Weight || matches!(key, Key::Text(_)) {
+            if self.watched[column] == Watched::Weight || matches!(key, LabelKey::Text(_)) {
                 news |= self.is_news(column, &key, 0);
             }
             if listed.kept {
@@ -233,7 +233,7 @@ impl Digest {
         for row in candidates {
             let cells = parts.iter().map(|part| Cell::of(part, row)).collect();
             let (kept, clashes) = (counts[row], clash == Some(row));
-            self.offer(Listed { row: self.rows + row, kept, clashes, cells });
+            self.offer(ListedRow { row: self.rows + row, kept, clashes, cells });
         }
         self.rows += count;
         self.kept += rows.count(count);
@@ -258,12 +258,12 @@ impl Digest {
                     if last.as_ref() == Some(&key) {
                         continue;
                     }
-                    let full = self.seen[column][scope].len() >= watched.most() && matches!(key, Key::Number(_));
+                    let full = self.seen[column][scope].len() >= watched.most() && matches!(key, LabelKey::Number(_));
                     if full && (self.cut || watched.most() < MOST_LABELS) {
                         continue;
                     }
                     // One more number than there is room for shows that there are more.
-                    let room = !matches!(key, Key::Number(_)) || here.len() <= watched.most() + OTHER_KEYS;
+                    let room = !matches!(key, LabelKey::Number(_)) || here.len() <= watched.most() + OTHER_KEYS;
                     if room && here.insert(key.clone()) && !self.seen[column][scope].contains(&key) {
                         to.push(row);
                     }
@@ -313,7 +313,7 @@ impl Digest {
     pub(crate) fn append(&mut self, next: Self) {
         self.remember();
         for listed in next.list {
-            self.offer(Listed { row: self.rows + listed.row, ..listed });
+            self.offer(ListedRow { row: self.rows + listed.row, ..listed });
         }
         next.labels.iter().for_each(|(name, &count)| self.count_label(name, count));
         self.rows += next.rows;

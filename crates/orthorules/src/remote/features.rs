@@ -4,13 +4,13 @@ use crate::base::wire::{wire, wire_enum};
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::CodeBuilder;
 use crate::codes::scale::Scale;
-use crate::codes::stream::feature::{ColumnSummary, FeatureEncoder, Sampling, Seen, Way};
+use crate::codes::stream::feature::{CellReading, ColumnContent, ColumnSummary, FeatureEncoder, Sampling};
 use crate::data::table::Occurrences;
 
 wire_enum!(Sampling { 0 => All, 1 => Count, 2 => Part(before, stride) });
-wire_enum!(Seen { 0 => Missing, 1 => Numbers(sketch), 2 => Distinct(sketch), 3 => Booleans, 4 => Text(levels, tally) });
+wire_enum!(ColumnContent { 0 => Missing, 1 => Numbers(sketch), 2 => Distinct(sketch), 3 => Booleans, 4 => Text(levels, tally) });
 wire!(ColumnSummary { seen, cutting, sampling, categorical, numeric, notation, mixed, rows, order, unlisted });
-wire_enum!(Way { 0 => Numbers(notation), 1 => Distinct(values), 2 => Booleans, 3 => Text(codes) });
+wire_enum!(CellReading { 0 => Numbers(notation), 1 => Distinct(values), 2 => Booleans, 3 => Text(codes) });
 wire!(FeatureEncoder { coder, kind, levels, date, ranks, way });
 
 impl ColumnSummary {
@@ -22,13 +22,13 @@ impl ColumnSummary {
     /// How many values of a column of numbers there are whose sample decides its bins.
     pub(crate) fn values(&self) -> Option<usize> {
         match &self.seen {
-            Seen::Numbers(sketch) => Some(sketch.seen()),
+            ColumnContent::Numbers(sketch) => Some(sketch.seen()),
             _ => None,
         }
     }
 
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self.seen, Seen::Missing)
+        matches!(self.seen, ColumnContent::Missing)
     }
 
     /// Adds what was seen of the next rows.
@@ -37,14 +37,17 @@ impl ColumnSummary {
             self.unlisted = next.unlisted.map(|(row, level)| (self.rows + row, level));
         }
         match (&mut self.seen, next.seen) {
-            (_, Seen::Missing) | (Seen::Booleans, Seen::Booleans) => {}
-            (seen @ Seen::Missing, Seen::Text(levels, tally)) => {
+            (_, ColumnContent::Missing) | (ColumnContent::Booleans, ColumnContent::Booleans) => {}
+            (seen @ ColumnContent::Missing, ColumnContent::Text(levels, tally)) => {
                 let later = |x: Occurrences| Occurrences { first: self.rows + x.first, ..x };
-                *seen = Seen::Text(levels, tally.into_iter().map(later).collect());
+                *seen = ColumnContent::Text(levels, tally.into_iter().map(later).collect());
             }
-            (seen @ Seen::Missing, other) => *seen = other,
-            (Seen::Numbers(all), Seen::Numbers(more)) | (Seen::Distinct(all), Seen::Distinct(more)) => all.append(more),
-            (Seen::Text(all, tally), Seen::Text(more, counts)) => all.learn_counted(&more, &counts, tally, self.rows),
+            (seen @ ColumnContent::Missing, other) => *seen = other,
+            (ColumnContent::Numbers(all), ColumnContent::Numbers(more))
+            | (ColumnContent::Distinct(all), ColumnContent::Distinct(more)) => all.append(more),
+            (ColumnContent::Text(all, tally), ColumnContent::Text(more, counts)) => {
+                all.learn_counted(&more, &counts, tally, self.rows)
+            }
             _ => self.mixed = true,
         }
         self.mixed |= next.mixed;

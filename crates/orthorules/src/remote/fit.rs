@@ -1,8 +1,8 @@
 //! A fit to a table in partitions: the side that asks.
 //!
-//! Whoever runs the fit sends every message to all partitions, adds up their replies in the order of the partitions ([`merge`]), and
+//! The caller sends every message to all partitions, adds up their replies in the order of the partitions ([`merge`]), and
 //! hands back what comes out. A message says all that its reply depends on beside the partition's own source, so that a partition that
-//! was lost is made again by whoever is asked next.
+//! was lost is made again by the worker that is asked next.
 //!
 //! [`merge`]: crate::remote::messages::merge
 
@@ -11,16 +11,16 @@ use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::base::wire::{Wire, damaged};
 use crate::codes::column::BinnedColumn;
-use crate::codes::stream::Known;
+use crate::codes::stream::ColumnFindings;
 use crate::data::loss::Loss;
 use crate::data::outline::Remarkable;
 use crate::data::problem::Roles;
 use crate::data::warning::{NoFolds, Warning};
-use crate::engine::response::Response;
 use crate::engine::rows::Rows;
 use crate::engine::rows::question::Request;
-use crate::engine::target_facts::{TargetAnswer, TargetFacts};
-use crate::engine::target_plan::TargetPlan;
+use crate::engine::targets::facts::{TargetAnswer, TargetFacts};
+use crate::engine::targets::plan::TargetPlan;
+use crate::engine::targets::response::Response;
 use crate::learn::cv;
 use crate::learn::fit::{checked, finished, with_lambda};
 use crate::learn::fitted::Fitted;
@@ -34,17 +34,17 @@ use crate::params::{Checked, Cv, Learner, MaxBins, Params, Search, Terms};
 use crate::remote::client::{Cluster, rows_of};
 use crate::remote::gather::Gather;
 use crate::remote::messages::{Message, Reply, TargetQuestion, marked, unmarked};
-use crate::remote::survey::{Plan, Subject, SurveyRequest};
+use crate::remote::survey::{CodePlan, Subject, SurveyRequest};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Brings a message to all partitions and back what they reply together.
-pub type Trip<'t> = &'t (dyn Fn(&[u8]) -> Result<Vec<u8>> + Sync);
+pub type RoundTrip<'t> = &'t (dyn Fn(&[u8]) -> Result<Vec<u8>> + Sync);
 
 /// The partitions, as the search sees them.
 struct Partitions<'t> {
-    trip: Trip<'t>,
+    round_trip: RoundTrip<'t>,
     plan: Vec<u8>,
     aim: Mutex<Option<TargetPlan>>,
     failure: Mutex<Option<Error>>,
@@ -68,7 +68,7 @@ impl Partitions<'_> {
 
     fn answers(&self, request: &Request) -> Result<Vec<Vec<u8>>> {
         let aim = self.aim.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(damaged)?;
-        match sent(self.trip, &Message::Ask(self.plan.clone(), aim, request.clone()))? {
+        match sent(self.round_trip, &Message::Ask(self.plan.clone(), aim, request.clone()))? {
             Reply::Answers(answers) if answers.len() == request.asks.len() => {
                 Ok(answers.into_iter().map(|answer| answer.bytes).collect())
             }
@@ -135,8 +135,8 @@ impl Observer for Listening<'_> {
     }
 }
 
-fn sent(trip: Trip, message: &Message) -> Result<Reply> {
-    unmarked(&trip(&marked(message))?)
+fn sent(round_trip: RoundTrip, message: &Message) -> Result<Reply> {
+    unmarked(&round_trip(&marked(message))?)
 }
 
 /// What needs all rows in one place is refused.
@@ -163,7 +163,7 @@ pub struct FromPartitions {
     pub searched: usize,
 }
 
-/// Learns a model from a table in partitions, which are reached by `trip`: to the last bit the model of [`Coded::fit`] to the
+/// Learns a model from a table in partitions, which are reached by `round_trip`: to the last bit the model of [`Coded::fit`] to the
 /// partitions as one table, one after the other.
 ///
 /// All rows of a small table are brought here, unless `gather` says that they are not to be ([`Gather`]). Nothing else comes here of
@@ -176,17 +176,18 @@ pub fn fit_partitions(
     params: &Params,
     gather: Gather,
     observer: &dyn Observer,
-    trip: Trip,
+    round_trip: RoundTrip,
 ) -> Result<FromPartitions> {
     let start = Instant::now();
     refuse_local(roles, params)?;
     let ranges = params.check(Loss::Squared, 1)?;
     let cutting = ranges.cutting();
-    let request = |known: &Known, places| SurveyRequest { roles: roles.clone(), known: known.clone(), cutting, places };
-    let mut known = Known::default();
+    let request =
+        |known: &ColumnFindings, places| SurveyRequest { roles: roles.clone(), known: known.clone(), cutting, places };
+    let mut known = ColumnFindings::default();
     let survey = loop {
         let before = known.clone();
-        let Reply::Survey(survey, _) = sent(trip, &Message::Survey(request(&known, None), None))? else {
+        let Reply::Survey(survey, _) = sent(round_trip, &Message::Survey(request(&known, None), None))? else {
             return Err(damaged());
         };
         survey.teach(&mut known, roles);
@@ -204,13 +205,13 @@ pub fn fit_partitions(
     } else {
         let question = targets.question();
         let message = Message::Survey(request(&known, Some(places)), question.clone());
-        let Reply::Survey(sample, answer) = sent(trip, &message)? else { return Err(damaged()) };
+        let Reply::Survey(sample, answer) = sent(round_trip, &message)? else { return Err(damaged()) };
         targets.learn(question, answer)?;
         Some(sample)
     };
     let (plan, warnings, notes) = survey.plan(sample, &mut subject, &ranges)?;
     let checked = checked(&subject.outline, subject.facts.counted_rows(), params)?;
-    let whole = Whole { subject: &subject, plan: &plan, params: &checked, observer, trip };
+    let whole = SurveyedTable { subject: &subject, plan: &plan, params: &checked, observer, round_trip };
     let (fitted, about, searched) = if gather.brings_rows(&subject.outline, subject.facts.counted_rows(), &checked)? {
         let (fitted, about) = whole.fit_here(roles)?;
         (fitted, about, 0)
@@ -229,19 +230,19 @@ pub fn fit_partitions(
 }
 
 /// All that is known of a table before there are codes.
-struct Whole<'w> {
+struct SurveyedTable<'w> {
     subject: &'w Subject,
-    plan: &'w Plan,
+    plan: &'w CodePlan,
     params: &'w Checked,
     observer: &'w dyn Observer,
-    trip: Trip<'w>,
+    round_trip: RoundTrip<'w>,
 }
 
-impl Whole<'_> {
+impl SurveyedTable<'_> {
     /// A fit to all rows, which are brought here; and what there is to say of them.
     fn fit_here(&self, roles: &Roles) -> Result<(Fitted, Vec<Warning>)> {
         let message = Message::Rows(self.plan.bytes(), self.params.terms != Terms::Rules);
-        let Reply::Rows(facts, rows) = sent(self.trip, &message)? else { return Err(damaged()) };
+        let Reply::Rows(facts, rows) = sent(self.round_trip, &message)? else { return Err(damaged()) };
         let (problem, columns, numbers) = rows.problem(self.subject, roles, &self.plan.columns(facts)?)?;
         let fitted = on_threads(Some(self.params.threads), || {
             let binned = Binned::of_columns(&problem, &columns, &numbers);
@@ -257,19 +258,20 @@ impl Whole<'_> {
     /// A fit that asks; what there is to say of the rows, and how many nodes were searched.
     fn fit_remotely(&self, mut targets: TargetSurvey) -> Result<(Fitted, Vec<Warning>, usize)> {
         let (plan, question) = (self.plan.bytes(), targets.question());
-        let Reply::Encoded(coded, answer) = sent(self.trip, &Message::Encode(plan.clone(), question.clone()))? else {
+        let Reply::Encoded(coded, answer) = sent(self.round_trip, &Message::Encode(plan.clone(), question.clone()))?
+        else {
             return Err(damaged());
         };
         let columns = self.plan.columns(coded)?;
         targets.learn(question, answer)?;
         while let Some(question) = targets.question() {
             let message = Message::Targets(question.clone());
-            let Reply::Targets(answer) = sent(self.trip, &message)? else { return Err(damaged()) };
+            let Reply::Targets(answer) = sent(self.round_trip, &message)? else { return Err(damaged()) };
             targets.learn(Some(question), Some(answer))?;
         }
         let (facts, outline) = (targets.facts, &self.subject.outline);
         let partitions = Partitions {
-            trip: self.trip,
+            round_trip: self.round_trip,
             plan,
             aim: Mutex::default(),
             failure: Mutex::default(),

@@ -1,6 +1,6 @@
 //! All rows of a small table in one place: codes, targets, weights, exposures and offsets.
 //!
-//! A fit to few rows looks at them again and again, and so do folds and polish. Over partitions that would take many trips; one trip
+//! A fit to few rows looks at them again and again, and so do folds and polish. Over partitions that would take many round trips; one round trip
 //! brings all rows.
 
 use crate::base::error::{Error, Result};
@@ -16,7 +16,7 @@ use crate::remote::role_plan::RoleValues;
 use crate::remote::survey::Subject;
 use std::str::FromStr;
 
-/// Values of a table below which one trip brings it here in less time than the trips of a search would take. One in tests, where
+/// Values of a table below which one round trip brings it here in less time than the round trips of a search would take. One in tests, where
 /// partitions are to be asked.
 const FEW_VALUES: usize = if cfg!(test) { 1 } else { 4_000_000 };
 

@@ -3,9 +3,9 @@
 use crate::base::error::Result;
 use crate::base::wire::{Wire, damaged, wire_enum};
 use crate::engine::rows::question::Request;
-use crate::engine::target_facts::{Question, TargetAnswer};
-use crate::engine::target_plan::TargetPlan;
-use crate::remote::answer::Answer;
+use crate::engine::targets::facts::{Question, TargetAnswer};
+use crate::engine::targets::plan::TargetPlan;
+use crate::remote::answer::NodeAnswer;
 use crate::remote::features::CodedFacts;
 use crate::remote::gather::GatheredRows;
 use crate::remote::survey::{Survey, SurveyRequest};
@@ -44,7 +44,7 @@ pub(crate) enum Reply {
     Survey(Survey, Option<TargetAnswer>),
     Encoded(Vec<CodedFacts>, Option<TargetAnswer>),
     Targets(TargetAnswer),
-    Answers(Vec<Answer>),
+    Answers(Vec<NodeAnswer>),
     Rows(Vec<CodedFacts>, GatheredRows),
 }
 wire_enum!(Reply {

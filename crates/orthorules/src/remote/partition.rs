@@ -3,17 +3,16 @@
 use crate::base::error::Result;
 use crate::base::threads::on_threads;
 use crate::base::wire::{Wire, damaged};
-use crate::data::columns::Target;
 use crate::data::table::Source;
-use crate::engine::row_numbers::KnownRows;
-use crate::engine::target_facts::TargetAnswer;
-use crate::engine::target_plan::TargetPlan;
-use crate::remote::answer::Held;
+use crate::engine::targets::facts::TargetAnswer;
+use crate::engine::targets::numbers::{TargetColumn, TargetRows};
+use crate::engine::targets::plan::TargetPlan;
+use crate::remote::answer::PartitionRows;
 use crate::remote::features::CodedFacts;
 use crate::remote::gather::GatheredRows;
 use crate::remote::messages::{Message, Reply, TargetQuestion, marked, unmarked};
 use crate::remote::role_plan::{RolePlan, RoleValues};
-use crate::remote::survey::Plan;
+use crate::remote::survey::CodePlan;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +28,7 @@ pub struct Partition {
     threads: Option<usize>,
     source: Option<OpenSource>,
     /// How targets were read, and these, until it is known what is fitted to them.
-    targets: Option<(Vec<u8>, KnownRows)>,
+    targets: Option<(Vec<u8>, TargetRows<'static>)>,
     held: Option<CodedRows>,
 }
 
@@ -43,7 +42,7 @@ struct CodedRows {
     several: bool,
     /// The classes of rows, once one of them is fitted and others may be.
     classes: Option<Vec<u32>>,
-    rows: Held,
+    rows: PartitionRows,
 }
 
 struct OpenSource(Arc<Source>);
@@ -56,7 +55,7 @@ impl fmt::Debug for OpenSource {
 
 impl Partition {
     /// The rows of the file at `path`, which is the partition with this number, counted from 0. A `stamp` tells whether its source is
-    /// what it was when the fit began: it must be the same whoever opens it. Works on so many threads.
+    /// what it was when the fit began: it must be the same on every machine that opens it. Works on this many threads.
     pub fn new(path: &Path, number: usize, stamp: &str, threads: Option<usize>) -> Self {
         Self {
             path: path.to_owned(),
@@ -103,7 +102,7 @@ impl Partition {
             }
             Message::Rows(plan, keeps_numbers) => {
                 // Nothing is kept: there are no questions after this one.
-                let (source, plan) = (self.source()?, Plan::of_bytes(plan)?);
+                let (source, plan) = (self.source()?, CodePlan::of_bytes(plan)?);
                 let (columns, numbers) = plan.encode(&source, (self.number, &self.stamp), *keeps_numbers)?;
                 let values = plan.roles.read(&source, self.number, &self.stamp)?;
                 let facts = columns.iter().map(CodedFacts::of).collect();
@@ -119,12 +118,12 @@ impl Partition {
     }
 
     /// Targets, weights and exposures, as a fit counts with them.
-    fn targets(&mut self, plan: &[u8]) -> Result<&KnownRows> {
+    fn targets(&mut self, plan: &[u8]) -> Result<&TargetRows<'static>> {
         if self.targets.as_ref().is_none_or(|(known, _)| known != plan) {
             let source = self.source()?;
             let RoleValues { target, weight, exposure, .. } =
                 RolePlan::of_bytes(plan)?.read_folded(&source, self.number, &self.stamp)?;
-            self.targets = Some((plan.to_vec(), KnownRows { target, weight, exposure }));
+            self.targets = Some((plan.to_vec(), TargetRows::owned(target, weight, exposure)));
         }
         self.targets.as_ref().map(|(_, known)| known).ok_or_else(damaged)
     }
@@ -145,11 +144,11 @@ impl Partition {
         }
         self.held = None;
         let source = self.source()?;
-        let codes = Plan::of_bytes(plan)?;
+        let codes = CodePlan::of_bytes(plan)?;
         let roles = codes.roles.bytes();
         // While there is a source.
         self.targets(&roles)?;
-        let rows = Held::new(codes.encode(&source, (self.number, &self.stamp), false)?.0);
+        let rows = PartitionRows::new(codes.encode(&source, (self.number, &self.stamp), false)?.0);
         self.source = None;
         Ok(CodedRows { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, classes: None, rows })
     }
@@ -168,7 +167,7 @@ impl Partition {
         self.targets(&coded.roles)?;
         let (_, known) = self.targets.take().ok_or_else(damaged)?;
         coded.classes = match &known.target {
-            Target::Classes(classes) if in_turn => Some(classes.clone()),
+            TargetColumn::Classes(classes) if in_turn => Some(classes.to_vec()),
             _ => None,
         };
         coded.rows.aim(aim, known)

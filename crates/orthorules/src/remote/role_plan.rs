@@ -2,8 +2,8 @@
 
 use crate::base::decimal;
 use crate::base::error::{Error, Result};
-use crate::base::wire::{Reader, Wire, damaged, wire};
-use crate::codes::stream::{BatchRows, Deciding, Known, numbers};
+use crate::base::wire::{ByteReader, Wire, damaged, wire};
+use crate::codes::stream::{BatchRows, ColumnFindings, Deciding, numbers};
 use crate::data::columns::Target;
 use crate::data::offset::fold;
 use crate::data::problem::Roles;
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Of what is known, remarks stay where they are.
-impl Wire for Known {
+impl Wire for ColumnFindings {
     fn put(&self, to: &mut Vec<u8>) {
         self.as_text.put(to);
         let mut numeric: Vec<String> = self.numeric.keys().cloned().collect();
@@ -23,7 +23,7 @@ impl Wire for Known {
         self.dates.put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let (as_text, numeric) = (Wire::take(from)?, Vec::<String>::take(from)?);
         let numeric = numeric.into_iter().map(|name| (name, Vec::new())).collect();
         Ok(Self { as_text, numeric, text_target: bool::take(from)?, dates: Wire::take(from)?, ambiguous: Vec::new() })
@@ -48,7 +48,7 @@ wire!(PartitionFacts { number, stamp, rows, kept, values });
 #[derive(Clone)]
 pub(crate) struct RolePlan {
     pub(crate) roles: Roles,
-    pub(crate) known: Known,
+    pub(crate) known: ColumnFindings,
     pub(crate) classes: Vec<String>,
     pub(crate) target_kind: Kind,
     pub(crate) parts: Vec<PartitionFacts>,

@@ -6,9 +6,9 @@ use crate::base::error::{Error, Result};
 use crate::base::wire::{Wire, damaged, wire};
 use crate::codes::column::BinnedColumn;
 use crate::codes::packed::CodeBuilder;
-use crate::codes::quantiles::Sketch;
+use crate::codes::quantiles::QuantileSketch;
 use crate::codes::stream::feature::{ColumnSummary, FeatureEncoder, Sampling};
-use crate::codes::stream::{Deciding, Known, numbers};
+use crate::codes::stream::{ColumnFindings, Deciding, numbers};
 use crate::data::columns::refuse_names_of;
 use crate::data::offset::{first_bad, fold};
 use crate::data::outline::Outline;
@@ -31,23 +31,23 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(crate) struct SurveyRequest {
     pub(crate) roles: Roles,
-    pub(crate) known: Known,
+    pub(crate) known: ColumnFindings,
     pub(crate) cutting: Cutting,
     /// The features whose values are wanted, each with one value in so many, and how many there are before each partition. Without
     /// them values are counted.
-    pub(crate) places: Option<Vec<Place>>,
+    pub(crate) places: Option<Vec<SamplePlace>>,
 }
 wire!(SurveyRequest { roles, known, cutting, places });
 
 /// Where the values of a feature are in the whole.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct SamplePlace {
     name: String,
     stride: usize,
     /// By the number of the partition.
     before: Vec<usize>,
 }
-wire!(Place { name, stride, before });
+wire!(SamplePlace { name, stride, before });
 
 /// What partitions tell before there are codes.
 pub(crate) struct Survey {
@@ -79,11 +79,11 @@ pub(crate) struct Subject {
 }
 
 /// How to make codes of all partitions.
-pub(crate) struct Plan {
+pub(crate) struct CodePlan {
     pub(crate) roles: RolePlan,
     features: Vec<(Head, FeatureEncoder)>,
 }
-wire!(Plan { roles, features });
+wire!(CodePlan { roles, features });
 
 /// The most rows of all partitions together: sums over so many are exact, whatever is summed.
 const MOST_ROWS: u64 = 1 << 48;
@@ -208,7 +208,7 @@ impl Survey {
     }
 
     /// Adds to what is known of the columns. If nothing is new, it is known.
-    pub(crate) fn teach(&self, known: &mut Known, roles: &Roles) {
+    pub(crate) fn teach(&self, known: &mut ColumnFindings, roles: &Roles) {
         self.features.iter().for_each(|(head, summary)| known.learn(head, summary, !roles.without_dates));
         if roles.drop_missing_target
             && let Some((head, summary)) = self.others.iter().find(|(head, _)| head.name == roles.target)
@@ -218,9 +218,9 @@ impl Survey {
     }
 
     /// Which values of which features decide their bins.
-    pub(crate) fn places(&self, exact: bool) -> Vec<Place> {
+    pub(crate) fn places(&self, exact: bool) -> Vec<SamplePlace> {
         let place = |(index, (head, summary)): (usize, &(Head, ColumnSummary))| {
-            let stride = Sketch::stride_of(summary.values().filter(|_| !exact)?);
+            let stride = QuantileSketch::stride_of(summary.values().filter(|_| !exact)?);
             let most = self.parts.iter().map(|part| part.number).max().unwrap_or_default();
             let mut before = vec![0; most + 1];
             let mut sum = 0;
@@ -228,13 +228,13 @@ impl Survey {
                 before[part.number] = sum;
                 sum += part.values.get(index).copied().flatten().unwrap_or_default();
             }
-            Some(Place { name: head.name.clone(), stride, before })
+            Some(SamplePlace { name: head.name.clone(), stride, before })
         };
         self.features.iter().enumerate().filter_map(place).collect()
     }
 
     /// What is learned, if target, weights and exposures are good.
-    pub(crate) fn subject(&self, known: &Known, roles: &Roles) -> Result<Subject> {
+    pub(crate) fn subject(&self, known: &ColumnFindings, roles: &Roles) -> Result<Subject> {
         let rows = self.parts.iter().try_fold(0usize, |sum, part| sum.checked_add(part.rows)).unwrap_or(usize::MAX);
         if rows as u64 >= MOST_ROWS {
             return Err(Error::Table(format!("the table has more than the {} rows that it may have", MOST_ROWS - 1)));
@@ -317,7 +317,7 @@ impl Survey {
     }
 
     /// What there is to say of all columns, in their order.
-    fn warnings(&self, known: &Known, more: Vec<(usize, Warning)>) -> Vec<Warning> {
+    fn warnings(&self, known: &ColumnFindings, more: Vec<(usize, Warning)>) -> Vec<Warning> {
         let heads: Vec<Head> = self.features.iter().map(|(head, _)| head.clone()).collect();
         let mut remarks = known.remarks(&heads);
         for (head, summary) in &self.features {
@@ -334,7 +334,7 @@ impl Survey {
         sample: Option<Self>,
         subject: &mut Subject,
         params: &Checked,
-    ) -> Result<(Plan, Vec<Warning>, Vec<String>)> {
+    ) -> Result<(CodePlan, Vec<Warning>, Vec<String>)> {
         let warnings = self.warnings(&subject.plan.known, std::mem::take(&mut subject.remarks));
         let mut sampled: HashMap<String, ColumnSummary> =
             sample.into_iter().flat_map(|sample| sample.features).map(|(head, s)| (head.name, s)).collect();
@@ -354,7 +354,7 @@ impl Survey {
         };
         let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect::<Result<_>>()?;
         subject.outline.specs = features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
-        Ok((Plan { roles: subject.plan.clone(), features }, warnings, self.notes))
+        Ok((CodePlan { roles: subject.plan.clone(), features }, warnings, self.notes))
     }
 }
 
@@ -363,7 +363,7 @@ fn mixed(column: &str) -> Error {
     Error::Column { role: "feature", column: column.to_owned(), row: None, what: what.into() }
 }
 
-impl Plan {
+impl CodePlan {
     /// The codes of a partition; and the numbers of its columns of numbers, if they are to be kept.
     pub(crate) fn encode(
         &self,

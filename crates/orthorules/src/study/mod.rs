@@ -9,7 +9,7 @@ pub use crate::engine::sample::sample_above;
 
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::Statistics;
-use crate::engine::search::{Bounds, UnitStats, Workspace};
+use crate::engine::search::{SubsetBounds, UnitStats, Workspace};
 use crate::params::Bound;
 
 pub use boost::{Variant, boost};
@@ -82,7 +82,7 @@ impl Instance {
 
     fn bound(&self, kind: Bound) -> f64 {
         let points: Vec<_> = (0..self.points() as u32).map(|point| (point, 1.0)).collect();
-        let bounds = Bounds { stats: &self.stats, scorer: &self.scorer, kind };
+        let bounds = SubsetBounds { stats: &self.stats, scorer: &self.scorer, kind };
         bounds.node(&points, f64::MAX, f64::NAN, &mut Workspace::default())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::notation::{Judged, Notation, Occurrences, Remarks};
 use super::{Column, Kind, MISSING, Table, Values};
 use crate::base::error::Result;
-use crate::base::wire::{Reader, Wire, wire};
+use crate::base::wire::{ByteReader, Wire, wire};
 use crate::data::dates::{DateForm, DatesFound, are_times};
 use crate::data::warning::{Reason, Warning};
 
@@ -176,7 +176,7 @@ impl Wire for Levels {
         self.present.put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let (codes, names, present) = (Vec::take(from)?, Vec::<String>::take(from)?, usize::take(from)?);
         let code_of = names.iter().cloned().zip(0..).collect();
         Ok(Self { codes, names, code_of, present })

@@ -1,7 +1,7 @@
 //! The numbers of a column: its own, or those of whoever made the table.
 
 use crate::base::error::Result;
-use crate::base::wire::{Reader, Wire};
+use crate::base::wire::{ByteReader, Wire};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -50,7 +50,7 @@ impl Wire for Numbers {
         self.iter().for_each(|x| x.put(to));
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         Ok(Vec::take(from)?.into())
     }
 }

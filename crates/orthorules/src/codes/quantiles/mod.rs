@@ -9,7 +9,7 @@ mod rough;
 mod round;
 
 use crate::base::error::Result;
-use crate::base::wire::{Reader, Wire, damaged};
+use crate::base::wire::{ByteReader, Wire, damaged};
 use crate::codes::repeats::Repeats;
 use crate::params::{Cutting, MaxBins, Thresholds};
 use cutter::quantiles;
@@ -22,7 +22,7 @@ const SKETCH_VALUES: usize = 1 << 17;
 
 /// Values of a column, for its cuts.
 #[derive(Debug, Clone)]
-pub(crate) struct Sketch {
+pub(crate) struct QuantileSketch {
     cutting: Cutting,
     values: Vec<f64>,
     /// One for each value; empty when all count the same.
@@ -40,7 +40,7 @@ pub(crate) struct Sketch {
 /// How far apart values are that only count: 2⁴⁰, where numbers of values have 64 bits.
 const FAR: usize = 1 << (usize::BITS - 24);
 
-impl Wire for Sketch {
+impl Wire for QuantileSketch {
     fn put(&self, to: &mut Vec<u8>) {
         self.cutting.put(to);
         let few = self.few.iter().flat_map(|few| &few.values);
@@ -50,7 +50,7 @@ impl Wire for Sketch {
         self.stride.put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let (cutting, values) = (Cutting::take(from)?, Vec::take(from)?);
         let (weights, seen, stride) = (Vec::take(from)?, usize::take(from)?, usize::take(from)?);
         if stride == 0 || !(weights.is_empty() || weights.len() == values.len()) {
@@ -62,7 +62,7 @@ impl Wire for Sketch {
 }
 
 /// Of a table in partitions: how many values there are is counted first, then every partition tells its part of the sample.
-impl Sketch {
+impl QuantileSketch {
     /// Counts values; all of them are kept only where every value is a bin.
     pub(crate) fn counting(cutting: Cutting) -> Self {
         Self { stride: FAR, ..Self::new(cutting) }
@@ -100,7 +100,7 @@ impl Sketch {
     }
 }
 
-impl Sketch {
+impl QuantileSketch {
     pub(crate) fn new(cutting: Cutting) -> Self {
         let few = (cutting.max_bins == MaxBins::Exact).then(Few::new);
         Self { cutting, values: Vec::new(), weights: Vec::new(), seen: 0, stride: 1, room: SKETCH_VALUES, few }
@@ -234,7 +234,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn cuts(values: &[f64], weight: Option<&[f64]>, max_bins: MaxBins) -> Vec<f64> {
-        let mut sketch = Sketch::new(Cutting { max_bins, thresholds: Thresholds::Round });
+        let mut sketch = QuantileSketch::new(Cutting { max_bins, thresholds: Thresholds::Round });
         sketch.extend(values, weight);
         sketch.cuts()
     }
@@ -268,7 +268,7 @@ mod tests {
             let value = |r: usize| if r % missing == 1 { f64::NAN } else { ((r * 7919) % 100_003) as f64 };
             let values: Vec<f64> = (0..rows).map(value).collect();
             let weights: Vec<f64> = (0..rows).map(|r| (r % 5 + 1) as f64).collect();
-            let mut sketch = Sketch::new(Cutting { max_bins: MaxBins::AtMost(50), thresholds: Thresholds::Round });
+            let mut sketch = QuantileSketch::new(Cutting { max_bins: MaxBins::AtMost(50), thresholds: Thresholds::Round });
             let mut start = 0;
             for size in pieces.iter().cycle() {
                 let end = rows.min(start + size);
@@ -295,7 +295,7 @@ mod tests {
         #[test]
         fn exact_cuts_are_all_values(rows in 0usize..3 * SKETCH_VALUES, distinct in 1usize..400) {
             let values: Vec<f64> = (0..rows).map(|r| if r % 7 == 0 { f64::NAN } else { ((r * 31) % distinct) as f64 - 9.0 }).collect();
-            let mut sketch = Sketch::new(Cutting { max_bins: MaxBins::Exact, thresholds: Thresholds::Round });
+            let mut sketch = QuantileSketch::new(Cutting { max_bins: MaxBins::Exact, thresholds: Thresholds::Round });
             values.chunks(1000).for_each(|piece| sketch.extend(piece, None));
             prop_assert!(sketch.values.len() <= 2 * SKETCH_VALUES);
             let mut naive: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();

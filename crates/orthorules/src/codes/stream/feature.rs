@@ -9,7 +9,7 @@ use crate::base::error::Result;
 use crate::codes::column::BinnedColumn;
 use crate::codes::encoder::Coder;
 use crate::codes::packed::{CodeBuilder, Codes};
-use crate::codes::quantiles::Sketch;
+use crate::codes::quantiles::QuantileSketch;
 use crate::data::dates::DateSource;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::{
@@ -30,18 +30,18 @@ pub(crate) enum Sampling {
 }
 
 impl Sampling {
-    pub(crate) fn sketch(self, cutting: Cutting) -> Sketch {
+    pub(crate) fn sketch(self, cutting: Cutting) -> QuantileSketch {
         match self {
-            Self::All => Sketch::new(cutting),
-            Self::Count => Sketch::counting(cutting),
-            Self::Part(before, stride) => Sketch::part(cutting, before, stride),
+            Self::All => QuantileSketch::new(cutting),
+            Self::Count => QuantileSketch::counting(cutting),
+            Self::Part(before, stride) => QuantileSketch::part(cutting, before, stride),
         }
     }
 }
 
 /// What the first pass has seen of a feature.
 pub(crate) struct ColumnSummary {
-    pub(crate) seen: Seen,
+    pub(crate) seen: ColumnContent,
     pub(crate) cutting: Cutting,
     pub(crate) sampling: Sampling,
     /// Whether numbers are categories.
@@ -56,11 +56,11 @@ pub(crate) struct ColumnSummary {
     pub(crate) unlisted: Option<(usize, String)>,
 }
 
-pub(crate) enum Seen {
+pub(crate) enum ColumnContent {
     Missing,
-    Numbers(Sketch),
+    Numbers(QuantileSketch),
     /// Numbers whose every value is a category.
-    Distinct(Sketch),
+    Distinct(QuantileSketch),
     Booleans,
     /// Levels, without codes of rows but with how often each occurs.
     Text(Levels, Vec<Occurrences>),
@@ -70,7 +70,7 @@ impl ColumnSummary {
     /// Nothing so far. Text of a column that is `numeric` spells numbers, as an earlier reading has found.
     pub(crate) fn new(head: &Head, cutting: Cutting, numeric: bool) -> Self {
         Self {
-            seen: Seen::Missing,
+            seen: ColumnContent::Missing,
             cutting,
             sampling: Sampling::All,
             categorical: head.request.categorical,
@@ -95,29 +95,29 @@ impl ColumnSummary {
             let first = self.order.as_ref().and_then(|order| first_unlisted(part, order));
             self.unlisted = first.map(|(row, level)| (before + row, level));
         }
-        if matches!(self.seen, Seen::Missing) {
+        if matches!(self.seen, ColumnContent::Missing) {
             self.seen = match part {
                 ColumnPart::Missing(_) => return,
-                ColumnPart::Text(_) if self.numeric => Seen::Numbers(self.sampling.sketch(self.cutting)),
+                ColumnPart::Text(_) if self.numeric => ColumnContent::Numbers(self.sampling.sketch(self.cutting)),
                 ColumnPart::Numbers(_) if self.categorical => {
-                    Seen::Distinct(Sketch::new(Cutting { max_bins: MaxBins::Exact, ..self.cutting }))
+                    ColumnContent::Distinct(QuantileSketch::new(Cutting { max_bins: MaxBins::Exact, ..self.cutting }))
                 }
-                ColumnPart::Numbers(_) => Seen::Numbers(self.sampling.sketch(self.cutting)),
-                ColumnPart::Booleans(_) => Seen::Booleans,
-                ColumnPart::Text(_) => Seen::Text(Levels::default(), Vec::new()),
+                ColumnPart::Numbers(_) => ColumnContent::Numbers(self.sampling.sketch(self.cutting)),
+                ColumnPart::Booleans(_) => ColumnContent::Booleans,
+                ColumnPart::Text(_) => ColumnContent::Text(Levels::default(), Vec::new()),
             };
         }
         match (&mut self.seen, part) {
-            (Seen::Numbers(sketch), ColumnPart::Numbers(values)) => {
+            (ColumnContent::Numbers(sketch), ColumnPart::Numbers(values)) => {
                 sketch.extend(&rows.of_values(values), rows.weights.as_deref());
             }
-            (Seen::Distinct(sketch), ColumnPart::Numbers(values)) => sketch.extend(values, None),
-            (Seen::Numbers(sketch), ColumnPart::Text(cells)) if self.numeric => {
+            (ColumnContent::Distinct(sketch), ColumnPart::Numbers(values)) => sketch.extend(values, None),
+            (ColumnContent::Numbers(sketch), ColumnPart::Text(cells)) if self.numeric => {
                 let values = self.notation.numbers(&cells.names, &cells.codes);
                 sketch.extend(&rows.of_values(&values), rows.weights.as_deref());
             }
-            (Seen::Text(levels, tally), ColumnPart::Text(more)) => levels.learn(more, tally, before),
-            (_, ColumnPart::Missing(_)) | (Seen::Booleans, ColumnPart::Booleans(_)) => {}
+            (ColumnContent::Text(levels, tally), ColumnPart::Text(more)) => levels.learn(more, tally, before),
+            (_, ColumnPart::Missing(_)) | (ColumnContent::Booleans, ColumnPart::Booleans(_)) => {}
             _ => self.mixed = true,
         }
     }
@@ -125,7 +125,9 @@ impl ColumnSummary {
     /// What text of unknown meaning holds, if there is any and it is not truth values.
     pub(crate) fn judged(&self, head: &Head) -> Option<Judged> {
         match &self.seen {
-            Seen::Text(levels, tally) if self.is_open(head) && !levels.are_boolean() && !levels.names.is_empty() => {
+            ColumnContent::Text(levels, tally)
+                if self.is_open(head) && !levels.are_boolean() && !levels.names.is_empty() =>
+            {
                 Some(head.notation.judge(&head.name, &levels.names, tally, head.request.numeric))
             }
             _ => None,
@@ -136,28 +138,28 @@ impl ColumnSummary {
     pub(crate) fn kind(&self, head: &Head) -> Kind {
         let either = |kind| if head.request.categorical { Kind::Categorical } else { kind };
         match &self.seen {
-            Seen::Text(levels, _) if !levels.names.is_empty() => match self.judged(head) {
+            ColumnContent::Text(levels, _) if !levels.names.is_empty() => match self.judged(head) {
                 Some(Judged::Numbers(_)) => Kind::Numeric,
                 _ if self.is_open(head) && levels.are_boolean() => Kind::Boolean,
                 _ => Kind::Categorical,
             },
-            Seen::Missing | Seen::Numbers(_) | Seen::Text(..) => either(Kind::Numeric),
-            Seen::Distinct(_) => Kind::Categorical,
-            Seen::Booleans => either(Kind::Boolean),
+            ColumnContent::Missing | ColumnContent::Numbers(_) | ColumnContent::Text(..) => either(Kind::Numeric),
+            ColumnContent::Distinct(_) => Kind::Categorical,
+            ColumnContent::Booleans => either(Kind::Boolean),
         }
     }
 
-    /// What its text is, if it is dates that nobody wants as they are.
+    /// What its text is, if it is dates that are not wanted as they are.
     pub(crate) fn dates(&self, head: &Head) -> Option<DatesFound> {
         match &self.seen {
-            Seen::Text(levels, _) => levels.dates(head.request),
+            ColumnContent::Text(levels, _) => levels.dates(head.request),
             _ => None,
         }
     }
 
     /// What there is to say of the column called as `head` says, and whether it is left out.
     pub(crate) fn remark(&self, head: &Head) -> (Option<Warning>, bool) {
-        let Seen::Text(levels, _) = &self.seen else { return (None, false) };
+        let ColumnContent::Text(levels, _) = &self.seen else { return (None, false) };
         if head.untyped && levels.are_boolean() {
             return (None, false);
         }
@@ -192,7 +194,7 @@ impl ColumnSummary {
         let kind_of_truth = if request.categorical { Kind::Categorical } else { Kind::Boolean };
         let truth = || vec!["false".to_owned(), "true".to_owned()];
         let notation = Arc::clone(&self.notation);
-        let numeric = |sketch: Option<Sketch>| {
+        let numeric = |sketch: Option<QuantileSketch>| {
             let coder = match (params.cuts.get(name), sketch) {
                 (Some(thresholds), _) => Coder::given(name, thresholds),
                 (None, Some(sketch)) => Coder::of_sketch(name, sketch),
@@ -204,7 +206,7 @@ impl ColumnSummary {
                 levels: Vec::new(),
                 date: None,
                 ranks: None,
-                way: Way::Numbers(notation),
+                way: CellReading::Numbers(notation),
             }
         };
         let nominal = |levels: Vec<String>, kind, way| FeatureEncoder {
@@ -216,27 +218,29 @@ impl ColumnSummary {
             way,
         };
         match self.seen {
-            Seen::Missing if request.categorical => nominal(Vec::new(), Kind::Categorical, Way::Distinct(Vec::new())),
-            Seen::Missing => numeric(None),
-            Seen::Numbers(sketch) => numeric(Some(sketch)),
-            Seen::Distinct(sketch) => {
+            ColumnContent::Missing if request.categorical => {
+                nominal(Vec::new(), Kind::Categorical, CellReading::Distinct(Vec::new()))
+            }
+            ColumnContent::Missing => numeric(None),
+            ColumnContent::Numbers(sketch) => numeric(Some(sketch)),
+            ColumnContent::Distinct(sketch) => {
                 let values = sketch.cuts();
                 let levels = values.iter().map(|&x| decimal::plain(x)).collect();
-                nominal(levels, Kind::Categorical, Way::Distinct(values))
+                nominal(levels, Kind::Categorical, CellReading::Distinct(values))
             }
-            Seen::Booleans => nominal(truth(), kind_of_truth, Way::Booleans),
-            Seen::Text(levels, _) if head.untyped && !request.categorical && levels.are_boolean() => {
-                nominal(truth(), Kind::Boolean, Way::Booleans)
+            ColumnContent::Booleans => nominal(truth(), kind_of_truth, CellReading::Booleans),
+            ColumnContent::Text(levels, _) if head.untyped && !request.categorical && levels.are_boolean() => {
+                nominal(truth(), Kind::Boolean, CellReading::Booleans)
             }
-            Seen::Text(levels, _) if levels.names.is_empty() && request.categorical => {
-                nominal(Vec::new(), Kind::Categorical, Way::Text(HashMap::new()))
+            ColumnContent::Text(levels, _) if levels.names.is_empty() && request.categorical => {
+                nominal(Vec::new(), Kind::Categorical, CellReading::Text(HashMap::new()))
             }
-            Seen::Text(levels, _) if levels.names.is_empty() => {
-                FeatureEncoder { way: Way::Text(HashMap::new()), ..numeric(None) }
+            ColumnContent::Text(levels, _) if levels.names.is_empty() => {
+                FeatureEncoder { way: CellReading::Text(HashMap::new()), ..numeric(None) }
             }
-            Seen::Text(levels, _) => {
+            ColumnContent::Text(levels, _) => {
                 let (sorted, rank) = levels.ranked();
-                nominal(sorted, Kind::Categorical, Way::Text(levels.names.into_iter().zip(rank).collect()))
+                nominal(sorted, Kind::Categorical, CellReading::Text(levels.names.into_iter().zip(rank).collect()))
             }
         }
     }
@@ -271,10 +275,10 @@ pub(crate) struct FeatureEncoder {
     pub(crate) date: Option<DateSource>,
     /// The place of each level in the order of the levels, if they have one.
     pub(crate) ranks: Option<Vec<u32>>,
-    pub(crate) way: Way,
+    pub(crate) way: CellReading,
 }
 
-pub(crate) enum Way {
+pub(crate) enum CellReading {
     /// Also where they come as text.
     Numbers(Arc<Notation>),
     Distinct(Vec<f64>),
@@ -290,7 +294,7 @@ impl FeatureEncoder {
 
     /// Whether it is text, also where it looks like numbers.
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.way, Way::Text(_))
+        matches!(self.way, CellReading::Text(_))
     }
 
     pub(crate) fn spec(&self, name: &str) -> ColumnSpec {
@@ -323,26 +327,26 @@ impl FeatureEncoder {
             (_, ColumnPart::Missing(count)) => {
                 self.coder.levels(std::iter::repeat_n(MISSING, rows.count(*count)), to);
             }
-            (Way::Numbers(_), ColumnPart::Numbers(values)) => self.coder.numbers(&rows.of_values(values), to),
-            (Way::Numbers(notation), ColumnPart::Text(cells)) => {
+            (CellReading::Numbers(_), ColumnPart::Numbers(values)) => self.coder.numbers(&rows.of_values(values), to),
+            (CellReading::Numbers(notation), ColumnPart::Text(cells)) => {
                 let values = notation.numbers(&cells.names, &cells.codes);
                 self.coder.numbers(&rows.of_values(&values), to);
             }
-            (Way::Distinct(distinct), ColumnPart::Numbers(values)) => {
+            (CellReading::Distinct(distinct), ColumnPart::Numbers(values)) => {
                 let code =
                     |x: &f64| distinct.binary_search_by(|d| d.total_cmp(&(x + 0.0))).map_or(MISSING, |c| c as u32);
                 self.coder.levels(rows.of_values(values).iter().map(|v| self.ranked(code(v))), to);
             }
-            (Way::Booleans, ColumnPart::Booleans(values)) => {
+            (CellReading::Booleans, ColumnPart::Booleans(values)) => {
                 let code = |v: &Option<bool>| v.map_or(MISSING, u32::from);
                 self.coder.levels(rows.of_values(values).iter().map(|v| self.ranked(code(v))), to);
             }
-            (Way::Booleans, ColumnPart::Text(cells)) => {
+            (CellReading::Booleans, ColumnPart::Text(cells)) => {
                 let codes: Vec<u32> =
                     cells.names.iter().map(|name| as_boolean(name).map_or(MISSING, u32::from)).collect();
                 self.levels(cells, &codes, rows, to);
             }
-            (Way::Text(code_of), ColumnPart::Text(cells)) => {
+            (CellReading::Text(code_of), ColumnPart::Text(cells)) => {
                 let codes: Option<Vec<u32>> = cells.names.iter().map(|name| code_of.get(name).copied()).collect();
                 let Some(codes) = codes else { return false };
                 self.levels(cells, &codes, rows, to);
@@ -361,8 +365,8 @@ impl FeatureEncoder {
     pub(crate) fn append_numbers(&self, part: &ColumnPart, rows: &BatchRows, to: &mut Vec<f64>) {
         match (&self.way, part) {
             _ if !self.is_numeric() => {}
-            (Way::Numbers(_), ColumnPart::Numbers(values)) => to.extend_from_slice(&rows.of_values(values)),
-            (Way::Numbers(notation), ColumnPart::Text(cells)) => {
+            (CellReading::Numbers(_), ColumnPart::Numbers(values)) => to.extend_from_slice(&rows.of_values(values)),
+            (CellReading::Numbers(notation), ColumnPart::Text(cells)) => {
                 to.extend_from_slice(&rows.of_values(&notation.numbers(&cells.names, &cells.codes)));
             }
             (_, part) => to.extend(std::iter::repeat_n(f64::NAN, rows.count(part.rows()))),

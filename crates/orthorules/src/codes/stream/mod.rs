@@ -156,7 +156,7 @@ struct First {
 
 /// What earlier readings of the file have found out.
 #[derive(Default, PartialEq, Clone)]
-pub(crate) struct Known {
+pub(crate) struct ColumnFindings {
     /// Columns of CSV in which text came after numbers, or numbers after text: to be read as text from their first row.
     pub(crate) as_text: HashSet<String>,
     /// Features whose text spells numbers, with what there is to say of them.
@@ -169,7 +169,7 @@ pub(crate) struct Known {
     pub(crate) ambiguous: Vec<(usize, Warning)>,
 }
 
-impl Known {
+impl ColumnFindings {
     /// Adds what the cells of a feature say.
     pub(crate) fn learn(&mut self, head: &Head, summary: &ColumnSummary, dates: bool) {
         if let Some(found) = summary.dates(head).filter(|_| dates) {
@@ -196,7 +196,7 @@ impl Known {
 
 impl First {
     fn pass(source: &Arc<Source>, options: &ReadOptions, roles: &Roles, params: &Checked) -> Result<Self, Complaint> {
-        let mut known = Known::default();
+        let mut known = ColumnFindings::default();
         loop {
             let before = known.clone();
             let mut options = options.clone();
@@ -215,7 +215,7 @@ impl First {
         options: &ReadOptions,
         roles: &Roles,
         params: &Checked,
-        known: &mut Known,
+        known: &mut ColumnFindings,
     ) -> Result<Self, Complaint> {
         let mut scan = Scan::new(source, options, &known.as_text)?;
         let heads = scan.heads.clone();

@@ -2,10 +2,10 @@
 
 use super::Cells;
 use super::sums::{AllSums, CellSums};
-use crate::codes::wanted::Wanted;
-use crate::engine::response::Response;
+use crate::codes::wanted::WantedCodes;
 use crate::engine::rows::question::{Ask, Clause, Node};
 use crate::engine::rows::remote::RemoteRows;
+use crate::engine::targets::response::Response;
 
 impl Cells {
     /// All sums of a node's rows in every cell.
@@ -21,7 +21,7 @@ impl Cells {
     pub(super) fn all_remote_in(
         &self,
         (remote, node): (&RemoteRows, &Node),
-        (column, wanted): (u32, &Wanted),
+        (column, wanted): (u32, &WantedCodes),
         (k, inside): (usize, bool),
     ) -> bool {
         let mut node = node.clone();

@@ -1,8 +1,8 @@
 //! Cells without one of their rules: those that only it told apart become one.
 
 use super::{CellSums, Cells, ROWS_IN_A_TASK};
-use crate::engine::response::Response;
 use crate::engine::rows::question::Split;
+use crate::engine::targets::response::Response;
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -28,11 +28,11 @@ use crate::engine::count::group::Group;
 use crate::engine::count::root::RootCounts;
 use crate::engine::count::tally::{self, Counting, Tally};
 use crate::engine::mass::{PerRow, Rounding};
-use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
-use crate::engine::rows::{Partition, Rows, Selected};
+use crate::engine::rows::{LocalPartition, Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::StatisticsMut;
+use crate::engine::targets::response::Response;
 use crate::engine::trend::LANES;
 use by_cell::RowsByCell;
 use rayon::prelude::*;
@@ -69,7 +69,7 @@ impl Method {
 /// A node whose statistics are asked for: what the kernels read of its rows, gathered once for all columns, or where else its counts
 /// come from.
 pub(crate) struct NodeCounter<'a> {
-    source: Source<'a>,
+    source: CountSource<'a>,
     response: &'a Response,
     scorer: &'a Scorer,
     cells: &'a Cells,
@@ -77,7 +77,7 @@ pub(crate) struct NodeCounter<'a> {
     parts: Vec<PartitionReads<'a>>,
     /// How many they are in all partitions.
     rows: usize,
-    /// What was counted on the way, one place for each group; empty when nobody wants it.
+    /// What was counted on the way, one place for each group; empty when they are not kept.
     tables: Vec<OnceLock<Tally>>,
     /// What counts, if the rows are remote.
     remote: Option<RemoteCounter<'a>>,
@@ -85,7 +85,7 @@ pub(crate) struct NodeCounter<'a> {
 
 /// Where the counts of a node come from.
 #[derive(Clone, Copy)]
-enum Source<'a> {
+enum CountSource<'a> {
     /// Its own rows are counted.
     Own,
     /// The same, which are all rows: as if there were tables of them.
@@ -126,7 +126,7 @@ struct PartitionReads<'a> {
 }
 
 impl<'a> PartitionReads<'a> {
-    fn new((number, part): (usize, &'a Partition), rows: &'a RowList, keys: &[u32], cells: &Cells) -> Self {
+    fn new((number, part): (usize, &'a LocalPartition), rows: &'a RowList, keys: &[u32], cells: &Cells) -> Self {
         let (targets, counted) = (&part.targets, cells.are_counted());
         let (keys, b) = if counted { (rows.gather(keys), Vec::new()) } else { rows.gather_both(keys, &targets.b) };
         let class = if cells.classes() > 0 { b.iter().map(|&class| class as u32).collect() } else { Vec::new() };
@@ -183,7 +183,16 @@ impl<'a> NodeCounter<'a> {
         let part = |(number, (part, list))| PartitionReads::new((number, part), list, cells.keys(number), cells);
         let parts = parts.map(part).collect();
         let remote = RemoteCounter::new(rows, selected);
-        Self { source: Source::Own, response, scorer, cells, parts, rows: selected.len(), tables: Vec::new(), remote }
+        Self {
+            source: CountSource::Own,
+            response,
+            scorer,
+            cells,
+            parts,
+            rows: selected.len(),
+            tables: Vec::new(),
+            remote,
+        }
     }
 
     /// The counts of the rows gathered here, which are all rows, to be followed from round to round.
@@ -196,22 +205,22 @@ impl<'a> NodeCounter<'a> {
 
     /// Statistics from counts by cell of the rows gathered here, which are all rows.
     pub(crate) fn of_all_rows(self) -> Self {
-        Self { source: Source::AllRows, ..self }
+        Self { source: CountSource::AllRows, ..self }
     }
 
     /// Statistics of the rows of `whole` but those gathered here.
     pub(crate) fn subtracted_from(self, whole: &'a [Tally]) -> Self {
-        Self { source: Source::SubtractedFrom(whole), ..self }
+        Self { source: CountSource::SubtractedFrom(whole), ..self }
     }
 
     /// Statistics of all rows but those gathered here, where `root` has no tables.
     pub(crate) fn left_out_of(self, root: &'a RootCounts) -> Self {
-        Self { source: Source::LeftOutOf(root), ..self }
+        Self { source: CountSource::LeftOutOf(root), ..self }
     }
 
     /// All rows, of which `root` knows everything.
     pub(crate) fn of_root(root: &'a RootCounts, response: &'a Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
-        let source = Source::Root(root);
+        let source = CountSource::Root(root);
         Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), remote: None }
     }
 
@@ -223,7 +232,7 @@ impl<'a> NodeCounter<'a> {
         cells: &'a Cells,
         scorer: &'a Scorer,
     ) -> Self {
-        let source = Source::AllBut(whole, counted);
+        let source = CountSource::AllBut(whole, counted);
         Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), remote: None }
     }
 
@@ -269,10 +278,10 @@ impl<'a> NodeCounter<'a> {
 
     /// Rows, G, D and N of every bin of a group, whose number is `index`: `bins × stride`.
     pub(crate) fn statistics(&self, index: usize, group: &Group, all: &[BinnedColumn]) -> Vec<f64> {
-        if let Source::Root(root) = self.source {
+        if let CountSource::Root(root) = self.source {
             return root.statistics(index, self.scorer, self.response);
         }
-        if let Source::AllBut(..) = self.source {
+        if let CountSource::AllBut(..) = self.source {
             return self.by_counts(index, group);
         }
         if self.goes_cell_by_cell(group) {
@@ -288,7 +297,7 @@ impl<'a> NodeCounter<'a> {
             }
         };
         match self.source {
-            Source::LeftOutOf(root) => {
+            CountSource::LeftOutOf(root) => {
                 let mut others = root.statistics(index, self.scorer, self.response);
                 others.iter_mut().zip(&stats).for_each(|(all, some)| *all -= some);
                 scratch::give(stats);
@@ -302,7 +311,7 @@ impl<'a> NodeCounter<'a> {
     fn cheaper(&self, column: &BinnedColumn) -> Method {
         match self.source {
             // What is subtracted must be counted.
-            Source::SubtractedFrom(_) | Source::AllRows => Method::Cells,
+            CountSource::SubtractedFrom(_) | CountSource::AllRows => Method::Cells,
             _ => Method::cheaper(self.rows, column, self.cells, self.scorer),
         }
     }
@@ -355,11 +364,11 @@ impl<'a> NodeCounter<'a> {
         tally
     }
 
-    /// From counts to statistics. What was counted is kept if somebody wants it.
+    /// From counts to statistics. The table of counts is kept if there is a place for it.
     fn by_counts(&self, index: usize, group: &Group) -> Vec<f64> {
         let tally = match self.source {
-            Source::SubtractedFrom(whole) => self.count(group).left_of(&whole[index]),
-            Source::AllBut(whole, counted) => counted[index].clone().left_of(&whole[index]),
+            CountSource::SubtractedFrom(whole) => self.count(group).left_of(&whole[index]),
+            CountSource::AllBut(whole, counted) => counted[index].clone().left_of(&whole[index]),
             _ => self.count(group),
         };
         let stats = tally.statistics(self.scorer, self.response);

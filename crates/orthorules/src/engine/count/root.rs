@@ -15,10 +15,10 @@ use crate::engine::count::group::Group;
 use crate::engine::count::lanes::Lanes;
 use crate::engine::count::tally::{self, Counts, Tally};
 use crate::engine::mass::PerRow;
-use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
+use crate::engine::targets::response::Response;
 use rayon::prelude::*;
 
 /// Bytes that the tables of all rows may take.

@@ -318,7 +318,7 @@ impl SketchTest {
         false
     }
 
-    /// Whether a threshold may pass whose score is at most the mean of those around it (`smooth.rs`): whoever is below each
+    /// Whether a threshold may pass whose score is at most the mean of those around it (`smooth.rs`): a score below each
     /// end of the bins, or `above`. `rows` and `bounds` are room for what is known of each of them.
     #[inline(always)]
     fn passes_with_others<const K: usize>(
@@ -416,7 +416,7 @@ mod tests {
     use crate::engine::count::group::Group;
     use crate::engine::count::histogram::Method;
     use crate::engine::rows::{Rows, Selected};
-    use crate::engine::search::{Candidate, children, smooth};
+    use crate::engine::search::{Candidate, ChildQuery, children, smooth};
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 
@@ -453,7 +453,7 @@ mod tests {
                 let mut all = Vec::new();
                 children(c as u32, column, &stats, scorer.stride(), |atom, stats| {
                     if (limits.0..=limits.1).contains(&stats.rows()) {
-                        all.push(Candidate::new(&scorer, stats, 0.0, (0, 1), (atom, 0)));
+                        all.push(Candidate::new(&scorer, stats, 0.0, ChildQuery { parent: 0, length: 1, atom, name_rank: 0 }));
                     }
                 });
                 let rows = stats.chunks_exact(scorer.stride()).map(|bin| Statistics::of(bin).rows()).sum();

@@ -20,9 +20,9 @@ use crate::engine::count::amount::Amount;
 use crate::engine::count::group::{COLUMNS_IN_A_PASS, Group};
 use crate::engine::count::histogram::Lanes;
 use crate::engine::mass::PerRow;
-use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::score::Scorer;
+use crate::engine::targets::response::Response;
 use std::ops::{AddAssign, Sub};
 use table::{CountTable, Counted, Plain, RowValues, UnitsAlone, Weighed};
 /// Bytes of tables that are kept in the nearer caches.

@@ -6,12 +6,12 @@
 
 use super::Weights;
 use super::curves::{TABLES, add_to_cells, multiply, round_each, rounded_products};
-use super::trends::{Fitted, TrendSums, Trended};
+use super::trends::{TrendFit, TrendSums, Trended};
 use crate::engine::cells::Cells;
 use crate::engine::mass::{PerRow, Rounding};
-use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
+use crate::engine::targets::response::Response;
 use crate::engine::trend::{TrendRows, TrendTerm, TrendTerms};
 use crate::model::Status;
 use rayon::prelude::*;
@@ -217,7 +217,7 @@ impl<'a> NewestPass<'a> {
 }
 
 /// The best weights, from some others.
-pub(crate) fn settle(others: &Weights, problem: Trended, moments: &TrendMoments) -> Fitted {
+pub(crate) fn settle(others: &Weights, problem: Trended, moments: &TrendMoments) -> TrendFit {
     let (cells, mut weights) = (problem.cells, others.clone());
     // At scores of 0, or at the intercept where that stays.
     let start = if problem.has_intercept() { 0.0 } else { weights.intercept };
@@ -262,7 +262,7 @@ pub(crate) fn settle(others: &Weights, problem: Trended, moments: &TrendMoments)
     let risk = moved(&weights).1 + at_start;
     let penalty = 0.5 * problem.params.reg_lambda * weights.rules.iter().map(|w| w * w).sum::<f64>();
     let loss = (risk - penalty + 0.5 * cells.square.iter().sum::<f64>()).max(0.0);
-    Fitted { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss), slopes: None, seen: None }
+    TrendFit { weights, risk, loss, mean_loss: problem.response.mean_of_rows(loss), slopes: None, seen: None }
 }
 
 #[cfg(test)]
@@ -271,7 +271,7 @@ mod tests {
     use crate::base::random::SplitMix64;
     use crate::data::problem::{Problem, Roles};
     use crate::data::table::{Column, Table, Values};
-    use crate::engine::rows::Partition;
+    use crate::engine::rows::LocalPartition;
     use std::sync::Arc;
 
     const COUNT: usize = 2 * ROWS_IN_A_TASK + ROWS_IN_A_BLOCK + 7;
@@ -303,7 +303,8 @@ mod tests {
                     (start..start + part).filter(|&row| covers(row)).map(|row| (row - start) as u32).collect(),
                 )
             };
-            let parts = rows.starts().into_iter().zip(rows.parts().iter().map(Partition::rows)).map(list).collect();
+            let parts =
+                rows.starts().into_iter().zip(rows.parts().iter().map(LocalPartition::rows)).map(list).collect();
             let covered = Selected::Here(parts);
             let moved_to = cells.split(&covered, &rows, response);
             moments.split(&covered, &rows, (&cells, &moved_to));

@@ -128,7 +128,7 @@ mod tests {
     use crate::engine::cases::{Case, cases, one_cell, selected, split};
     use crate::engine::cells::Cells;
     use crate::engine::refit::{constant, update};
-    use crate::engine::response::Response;
+    use crate::engine::targets::response::Response;
     use crate::params::{Checked, Intercept, Objective, Update};
     use proptest::prelude::*;
 

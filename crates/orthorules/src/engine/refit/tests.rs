@@ -4,7 +4,7 @@ use super::*;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
 use crate::engine::cases::{cases, one_cell, selected, split};
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::params::{Intercept, Objective};
 use proptest::prelude::*;
 

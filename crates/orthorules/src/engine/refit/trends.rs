@@ -16,14 +16,14 @@ pub(crate) use slopes::RowSlopes;
 use super::Weights;
 use crate::base::linalg::Cholesky;
 use crate::engine::cells::Cells;
-use crate::engine::response::Response;
 use crate::engine::rows::Rows;
+use crate::engine::targets::response::Response;
 use crate::engine::trend::TrendTerms;
 use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
 use pass::Pass;
 use std::sync::Arc;
-use steps::Goal;
+use steps::StepGoal;
 
 /// A weight that may not pass 0 and has come so near to it, beside what it was, is there.
 const AT_ZERO: f64 = 1e-12;
@@ -45,7 +45,7 @@ pub(crate) struct Trended<'a> {
 }
 
 /// Weights with what they lead to.
-pub(crate) struct Fitted {
+pub(crate) struct TrendFit {
     pub(crate) weights: Weights,
     /// F, the regularised risk up to a constant.
     pub(crate) risk: f64,
@@ -60,18 +60,18 @@ pub(crate) struct Fitted {
 }
 
 /// The weights after the newest term, a rule or a trend, whose weight may have certain `signs`.
-pub(crate) fn update(previous: &Weights, signs: Signs, problem: Trended) -> Fitted {
+pub(crate) fn update(previous: &Weights, signs: Signs, problem: Trended) -> TrendFit {
     settle(&with_newest(previous, signs), problem)
 }
 
 /// The best weights.
-pub(crate) fn settle(start: &Weights, problem: Trended) -> Fitted {
-    problem.fitted(start, &Goal::converged())
+pub(crate) fn settle(start: &Weights, problem: Trended) -> TrendFit {
+    problem.fitted(start, &StepGoal::converged())
 }
 
 /// The same from weights that fit a sample, with the gradient.
-pub(crate) fn settle_rough(near: &Weights, problem: Trended) -> Fitted {
-    problem.fitted(near, &Goal { is_near: true, ..Goal::converged() })
+pub(crate) fn settle_rough(near: &Weights, problem: Trended) -> TrendFit {
+    problem.fitted(near, &StepGoal { is_near: true, ..StepGoal::converged() })
 }
 
 /// The weights after the newest term, near enough that ensembles can be compared; and by how much they lower F. `problem` may have
@@ -85,7 +85,7 @@ pub(crate) fn rough(
     least_gain: f64,
 ) -> (Weights, f64) {
     let mut weights = with_newest(previous, signs);
-    let found = problem.minimise(&mut weights, &Goal { slopes, least_gain, ..Goal::comparable() });
+    let found = problem.minimise(&mut weights, &StepGoal { slopes, least_gain, ..StepGoal::comparable() });
     (weights, found.before - found.risk)
 }
 
@@ -102,13 +102,13 @@ impl Trended<'_> {
         self.params.intercept == Intercept::Corrected
     }
 
-    fn fitted(&self, start: &Weights, goal: &Goal) -> Fitted {
+    fn fitted(&self, start: &Weights, goal: &StepGoal) -> TrendFit {
         let mut weights = start.clone();
         let found = self.minimise(&mut weights, goal);
         let mean_loss = self.response.mean_of_rows(found.loss);
         let seen = Some(Arc::new(Seen::new(&found.at, &weights, self.response)));
         let slopes = goal.is_near.then(|| Arc::new(RowSlopes::new(found.at, found.gradient)));
-        Fitted { weights, risk: found.risk, loss: found.loss, mean_loss, slopes, seen }
+        TrendFit { weights, risk: found.risk, loss: found.loss, mean_loss, slopes, seen }
     }
 
     /// Σ a ψ(f) − b f, of which the risk is made.

@@ -34,7 +34,7 @@ impl Node {
 mod tests {
     use crate::codes::column::{BinnedColumn, Code, Scale, with_codes};
     use crate::codes::packed::Codes;
-    use crate::codes::wanted::Wanted;
+    use crate::codes::wanted::WantedCodes;
     use crate::engine::cases::cases;
     use crate::engine::rows::question::{Clause, Node};
     use proptest::prelude::*;
@@ -44,7 +44,7 @@ mod tests {
         let clause = |&(column, first, width, holds): &(usize, usize, usize, bool)| {
             let column = column % bins.len();
             let wanted = (0..=bins[column]).map(|code| (first..first + width).contains(&code)).collect();
-            Clause { column: column as u32, wanted: Wanted::Table(wanted), holds }
+            Clause { column: column as u32, wanted: WantedCodes::Table(wanted), holds }
         };
         Node { clauses: clauses.iter().map(clause).collect(), outside }
     }

@@ -13,9 +13,9 @@ pub(crate) mod remote;
 use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
 use crate::codes::selection::Atom;
-use crate::codes::wanted::{LevelSets, Wanted};
-use crate::engine::response::{Response, Targets};
+use crate::codes::wanted::{LevelSets, WantedCodes};
 use crate::engine::row_list::RowList;
+use crate::engine::targets::response::{Response, Targets};
 use question::{Ask, Clause, Node};
 use remote::{RemoteNode, RemoteRows};
 use std::borrow::Cow;
@@ -23,13 +23,13 @@ use std::sync::Arc;
 
 /// The rows of one partition.
 #[derive(Debug, Clone)]
-pub(crate) struct Partition<'a> {
+pub(crate) struct LocalPartition<'a> {
     /// Every column with the codes of these rows.
     pub(crate) columns: Cow<'a, [BinnedColumn]>,
     pub(crate) targets: Cow<'a, Targets>,
 }
 
-impl Partition<'_> {
+impl LocalPartition<'_> {
     pub(crate) fn rows(&self) -> usize {
         self.targets.b.len()
     }
@@ -45,7 +45,7 @@ pub(crate) enum Rows<'a> {
 /// Rows in partitions of this process.
 #[derive(Debug, Clone)]
 pub(crate) struct LocalRows<'a> {
-    parts: Vec<Partition<'a>>,
+    parts: Vec<LocalPartition<'a>>,
     /// The sets of levels that queries name.
     sets: Arc<LevelSets>,
 }
@@ -60,13 +60,13 @@ pub(crate) enum Selected {
 
 impl<'a> Rows<'a> {
     /// Rows in these partitions, with the sets of levels that queries name.
-    pub(crate) fn here(parts: Vec<Partition<'a>>, sets: Arc<LevelSets>) -> Self {
+    pub(crate) fn here(parts: Vec<LocalPartition<'a>>, sets: Arc<LevelSets>) -> Self {
         Self::Here(LocalRows { parts, sets })
     }
 
     /// All rows in one partition.
     pub(crate) fn whole(columns: &'a [BinnedColumn], response: &'a Response) -> Self {
-        let part = Partition { columns: Cow::Borrowed(columns), targets: Cow::Borrowed(&response.targets) };
+        let part = LocalPartition { columns: Cow::Borrowed(columns), targets: Cow::Borrowed(&response.targets) };
         Self::here(vec![part], Arc::default())
     }
 
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn divided(columns: &[BinnedColumn], response: &Response, ends: &[usize]) -> Self {
         let starts = [0].into_iter().chain(ends.iter().copied());
         let ends = ends.iter().copied().chain([response.rows()]);
-        let part = |(start, end): (usize, usize)| Partition {
+        let part = |(start, end): (usize, usize)| LocalPartition {
             columns: columns.iter().map(|column| column.slice(start..end)).collect(),
             targets: Cow::Owned(response.targets.slice(start..end)),
         };
@@ -84,7 +84,7 @@ impl<'a> Rows<'a> {
 
     /// The partitions of this process; none of remote rows.
     #[inline]
-    pub(crate) fn parts(&self) -> &[Partition<'a>] {
+    pub(crate) fn parts(&self) -> &[LocalPartition<'a>] {
         match self {
             Self::Here(rows) => &rows.parts,
             Self::Remote(_) => &[],
@@ -115,7 +115,7 @@ impl<'a> Rows<'a> {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Here(rows) => rows.parts.iter().map(Partition::rows).sum(),
+            Self::Here(rows) => rows.parts.iter().map(LocalPartition::rows).sum(),
             Self::Remote(rows) => rows.count,
         }
     }
@@ -123,7 +123,7 @@ impl<'a> Rows<'a> {
     /// The first row of every partition.
     pub(crate) fn starts(&self) -> Vec<usize> {
         let mut next = 0;
-        let start = |part: &Partition| {
+        let start = |part: &LocalPartition| {
             let start = next;
             next += part.rows();
             start
@@ -162,14 +162,14 @@ impl<'a> Rows<'a> {
             let count = known().unwrap_or_else(count);
             return Selected::Remote(RemoteNode { node, count });
         }
-        let select = |(part, rows): (&Partition, &RowList)| {
+        let select = |(part, rows): (&LocalPartition, &RowList)| {
             RowList::Some(rows.select_where(&part.columns[atom.column as usize], &wanted, holds))
         };
         Selected::Here(self.parts().iter().zip(from.lists()).map(select).collect())
     }
 
     /// The codes that an atom selects.
-    pub(crate) fn wanted(&self, atom: Atom) -> Wanted {
+    pub(crate) fn wanted(&self, atom: Atom) -> WantedCodes {
         let columns = match self {
             Self::Here(rows) => rows.parts.first().map_or(&[][..], |part| &part.columns),
             Self::Remote(rows) => rows.columns,
@@ -185,7 +185,7 @@ impl<'a> Rows<'a> {
         }
         Some(match selected {
             Selected::Here(lists) => {
-                let others = |(part, rows): (&Partition, &RowList)| rows.others(part.rows());
+                let others = |(part, rows): (&LocalPartition, &RowList)| rows.others(part.rows());
                 Selected::Here(self.parts().iter().zip(lists).map(others).collect())
             }
             Selected::Remote(RemoteNode { node, count }) => {

@@ -1,6 +1,6 @@
 //! Which conditions of a query some row needs.
 
-use super::Partition;
+use super::LocalPartition;
 use super::question::Clause;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::codes::wanted::with_wanted;
@@ -12,7 +12,7 @@ const ROWS_IN_A_BLOCK: usize = 1 << 9;
 /// Blocks that are looked at before the others: mostly they show that every condition is needed.
 const FIRST: usize = 128;
 
-impl Partition<'_> {
+impl LocalPartition<'_> {
     /// Notes for each condition whether some row violates it alone.
     pub(crate) fn note_needed(&self, conditions: &[Clause], needed: &mut Vec<bool>) {
         if !needed.iter().all(|&n| n) {

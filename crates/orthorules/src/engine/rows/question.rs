@@ -5,7 +5,7 @@
 //! way.
 
 use crate::base::wire::{wire, wire_enum};
-use crate::codes::wanted::Wanted;
+use crate::codes::wanted::WantedCodes;
 use std::sync::Arc;
 
 /// How the statistics of a column are computed.
@@ -21,7 +21,7 @@ wire_enum!(Method { 0 => Cells, 1 => Vectors, 2 => Rules });
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Clause {
     pub(crate) column: u32,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: WantedCodes,
     pub(crate) holds: bool,
 }
 wire!(Clause { column, wanted, holds });

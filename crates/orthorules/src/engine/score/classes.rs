@@ -8,7 +8,7 @@ use super::{Basis, Point, Scorer};
 use crate::engine::cells::Cells;
 use crate::engine::refit::Weights;
 use crate::engine::refit::softmax::{self, Probabilities, penalty_factor};
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::model::Status;
 use crate::params::{Checked, Intercept};
 use rayon::prelude::*;

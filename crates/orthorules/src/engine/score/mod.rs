@@ -11,11 +11,11 @@ mod tests;
 mod trends;
 
 use crate::base::error::Result;
-use crate::base::wire::{Reader, Wire};
+use crate::base::wire::{ByteReader, Wire};
 use crate::data::loss::Loss;
 use crate::engine::cells::Cells;
 use crate::engine::refit::Weights;
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::engine::trend::TrendRows;
 use crate::model::Status;
 use crate::params::{Checked, Intercept, Objective, Update};
@@ -59,7 +59,7 @@ pub(crate) struct Scorer {
     pub(crate) trends: Option<TrendRows>,
 }
 
-/// Without what rows add along trends: whoever answers elsewhere has none.
+/// Without what rows add along trends: partitions have none.
 impl Wire for Scorer {
     fn put(&self, to: &mut Vec<u8>) {
         self.t.put(to);
@@ -71,7 +71,7 @@ impl Wire for Scorer {
         [self.rho, self.epsilon, self.noise, self.ceiling].put(to);
     }
 
-    fn take(from: &mut Reader) -> Result<Self> {
+    fn take(from: &mut ByteReader) -> Result<Self> {
         let (t, per_cell, basis) = (usize::take(from)?, Vec::take(from)?, Basis::take(from)?);
         let (linear, gradient_along_basis) = (Wire::take(from)?, Vec::take(from)?);
         let [by_norm, mirrors, gradient_only] = Wire::take(from)?;
@@ -97,7 +97,7 @@ impl Wire for Scorer {
 
 /// B and Σ b²/a of every cell.
 #[derive(Clone, Copy)]
-struct Sums<'p> {
+struct TargetSums<'p> {
     b: &'p [f64],
     square: &'p [f64],
     /// Whether b of a row is its mass or 0.
@@ -202,7 +202,7 @@ impl Scorer {
             ceiling: 0.0,
             trends: None,
         };
-        let targets = Sums { b: point.b, square: point.square, all_or_nothing: point.all_or_nothing };
+        let targets = TargetSums { b: point.b, square: point.square, all_or_nothing: point.all_or_nothing };
         if !scorer.gradient_along_basis.is_empty() {
             scorer.noise = GRADIENT_NOISE * GRADIENT_NOISE * scorer.terms(cells, targets.square);
         }
@@ -260,7 +260,7 @@ impl Scorer {
 
     /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums, or what these are
     /// at most. `along` is what the gradient in the span of the chosen rules can contribute.
-    fn root_bound(&self, cells: &Cells, Sums { b, square, all_or_nothing }: Sums, along: f64) -> f64 {
+    fn root_bound(&self, cells: &Cells, TargetSums { b, square, all_or_nothing }: TargetSums, along: f64) -> f64 {
         if self.gradient_only {
             let sums = (0..cells.len()).map(|c| {
                 let (mass, mean) = (cells.mass[c], self.cell(c)[0]);

@@ -206,7 +206,7 @@ proptest! {
         prop_assert!(close(0.5 * value * value, decrease), "{} {}", 0.5 * value * value, decrease);
     }
 
-    /// Whoever is turned away without a root would not have made it; whoever is far above is not turned away.
+    /// A candidate that is refused without a root would not have reached the floor; one far above it is not refused.
     #[test]
     fn none_is_turned_away_that_reaches(case in cases(5), objective in 0usize..5, part in 0.0..2.0f64) {
         let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];

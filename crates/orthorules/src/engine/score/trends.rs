@@ -11,8 +11,8 @@ use crate::engine::mass::{Masses, PerRow, Unit};
 use crate::engine::refit::Weights;
 use crate::engine::refit::moments::TrendMoments;
 use crate::engine::refit::trends::{OfRows, TrendSums, Trended, Wanted};
-use crate::engine::response::{Response, TARGET_BITS, Targets};
-use crate::engine::rows::{Partition, Rows};
+use crate::engine::rows::{LocalPartition, Rows};
+use crate::engine::targets::response::{Response, TARGET_BITS, Targets};
 use crate::engine::trend::{TrendRows, largest};
 use crate::model::Status;
 use rayon::prelude::*;
@@ -67,7 +67,8 @@ impl Working {
         let targets: Vec<Targets> = match rows.parts() {
             [_] => Vec::new(),
             several => {
-                let range = |(part, start): (&Partition, &usize)| response.targets.slice(*start..start + part.rows());
+                let range =
+                    |(part, start): (&LocalPartition, &usize)| response.targets.slice(*start..start + part.rows());
                 several.iter().zip(&starts).map(range).collect()
             }
         };
@@ -79,7 +80,7 @@ impl Working {
 
     /// The rows with these masses and targets.
     pub(crate) fn rows<'a>(&'a self, rows: &'a Rows) -> Rows<'a> {
-        let part = |(number, part): (usize, &'a Partition)| Partition {
+        let part = |(number, part): (usize, &'a LocalPartition)| LocalPartition {
             columns: Cow::Borrowed(&*part.columns),
             targets: Cow::Borrowed(self.targets.get(number).unwrap_or(&self.response.targets)),
         };

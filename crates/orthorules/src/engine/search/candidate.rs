@@ -168,7 +168,7 @@ impl Floor {
 }
 
 /// The best candidates of a column, behind those of other columns of the same node.
-pub(super) struct Kept<'a> {
+pub(super) struct BestChildren<'a> {
     best: &'a mut Vec<Candidate>,
     /// Where those of this column start.
     first: usize,
@@ -177,7 +177,7 @@ pub(super) struct Kept<'a> {
     shared: &'a Floor,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> BestChildren<'a> {
     /// None of a new column yet, for a beam of this width. A beam of several keeps more than it holds, since some may be twins.
     pub(super) fn new(best: &'a mut Vec<Candidate>, beam_width: usize, shared: &'a Floor) -> Self {
         let (first, most) = (best.len(), if beam_width == 1 { 1 } else { 2 * beam_width });
@@ -206,28 +206,38 @@ impl<'a> Kept<'a> {
     }
 }
 
+/// A query that adds one condition to that of a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChildQuery {
+    /// The number of the node.
+    pub(crate) parent: usize,
+    /// How many conditions the query has.
+    pub(crate) length: usize,
+    pub(crate) atom: Atom,
+    pub(crate) name_rank: u32,
+}
+
+/// What a query is worth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct QueryValue {
+    pub(crate) value: f64,
+    /// Whether its weight would be positive.
+    pub(crate) raises: bool,
+    pub(crate) rows: f64,
+}
+
 impl Candidate {
-    /// The candidate for `atom` below node `parent`, whose query would then have `length` conditions.
-    pub(crate) fn new(
-        scorer: &Scorer,
-        stats: Statistics,
-        gamma: f64,
-        (parent, length): (usize, usize),
-        (atom, name_rank): (Atom, u32),
-    ) -> Self {
-        let value = (scorer.value(stats), stats.gradient() < 0.0);
-        Self::of_value(value, stats.rows(), gamma, (parent, length), (atom, name_rank))
+    /// The candidate of a child with these statistics, where length has the price γ.
+    pub(crate) fn new(scorer: &Scorer, stats: Statistics, gamma: f64, child: ChildQuery) -> Self {
+        let (value, raises) = (scorer.value(stats), stats.gradient() < 0.0);
+        Self::of_value(QueryValue { value, raises, rows: stats.rows() }, gamma, child)
     }
 
-    /// The same for a query of `rows` rows, given its value and whether its weight would be positive.
+    /// The candidate of a child whose value is known.
     #[inline]
-    pub(crate) fn of_value(
-        (value, raises): (f64, bool),
-        rows: f64,
-        gamma: f64,
-        (parent, length): (usize, usize),
-        (atom, name_rank): (Atom, u32),
-    ) -> Self {
+    pub(crate) fn of_value(worth: QueryValue, gamma: f64, child: ChildQuery) -> Self {
+        let QueryValue { value, raises, rows } = worth;
+        let ChildQuery { parent, length, atom, name_rank } = child;
         Self { score: score(value, length, gamma), value, length, rows, raises, name_rank, atom, parent }
     }
 

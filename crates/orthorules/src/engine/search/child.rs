@@ -6,7 +6,7 @@ use crate::engine::score::statistics::Statistics;
 
 /// A child of a node, before all classes were asked.
 #[derive(Debug)]
-pub(super) struct Child {
+pub(super) struct ClassChild {
     pub(super) atom: Atom,
     pub(super) rows: f64,
     /// Σ value² of the classes.
@@ -21,9 +21,9 @@ pub(super) struct Squares<'s>(pub(super) &'s [Scorer]);
 impl Squares<'_> {
     /// Adds what child number `next` is worth to a class. Which children there are depends on rows alone: they are the same for
     /// every class.
-    pub(super) fn add(&self, all: &mut Vec<Child>, next: usize, class: usize, (atom, sums): (Atom, Statistics)) {
+    pub(super) fn add(&self, all: &mut Vec<ClassChild>, next: usize, class: usize, (atom, sums): (Atom, Statistics)) {
         if next == all.len() {
-            all.push(Child { atom, rows: sums.rows(), squares: 0.0, raises: false });
+            all.push(ClassChild { atom, rows: sums.rows(), squares: 0.0, raises: false });
         }
         let child = &mut all[next];
         child.squares += self.0[class].value(sums).powi(2);

@@ -1,9 +1,9 @@
 //! Whether a candidate is a rule that is already there.
 
 use super::sets::SetList;
-use super::{BeamNode, Candidate, Counted, Searcher};
+use super::{BeamNode, Candidate, CountedColumns, Searcher};
 use crate::codes::selection::Atom;
-use crate::codes::wanted::Wanted;
+use crate::codes::wanted::WantedCodes;
 use crate::engine::count::histogram::CountedCandidate;
 use crate::params::Intercept;
 
@@ -12,7 +12,7 @@ impl Searcher<'_> {
     /// says the same when the intercept is free.
     pub(super) fn is_chosen(
         &self,
-        (node, counted): (&BeamNode, Option<Counted>),
+        (node, counted): (&BeamNode, Option<CountedColumns>),
         candidate: &Candidate,
         sets: Option<&SetList>,
     ) -> bool {
@@ -24,8 +24,9 @@ impl Searcher<'_> {
         let Atom { column, selection } = candidate.atom;
         let bins = self.columns[column as usize].bins;
         let all = |k: usize, inside: bool| {
-            let wanted = sets.map_or_else(|| Wanted::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
-            let known = counted.and_then(|Counted { by, index, group }| {
+            let wanted =
+                sets.map_or_else(|| WantedCodes::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
+            let known = counted.and_then(|CountedColumns { by, index, group }| {
                 let candidate = CountedCandidate { group: (index, group), column: column as usize, wanted: &wanted };
                 by.all_in(&candidate, (k, inside), (self.root, self.rows, &node.rows))
             });

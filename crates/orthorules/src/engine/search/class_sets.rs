@@ -5,7 +5,7 @@
 //! that of each class, and then the one in which the best set so far differs from the other levels, until that finds nothing
 //! better.
 
-use super::child::{Child, Squares};
+use super::child::{ClassChild, Squares};
 use super::sets::{SetList, ratios};
 use crate::engine::score::statistics::Statistics;
 use std::collections::BTreeSet;
@@ -19,8 +19,8 @@ pub(super) fn class_sets(
     index: u32,
     (by_class, stride): (&[Vec<f64>], usize),
     squares: &Squares,
-) -> (SetList, Vec<Child>) {
-    let mut all: Vec<Child> = Vec::new();
+) -> (SetList, Vec<ClassChild>) {
+    let mut all: Vec<ClassChild> = Vec::new();
     let mut seen = BTreeSet::new();
     let bins = by_class.first().map_or(0, |stats| stats.len() / stride - 1);
     let levels: Vec<&[f64]> = by_class.iter().map(|stats| &stats[..bins * stride]).collect();
@@ -32,7 +32,7 @@ pub(super) fn class_sets(
             let scores: Vec<(f64, &[f64])> = direction.iter().map(|&(class, w)| (w, levels[class])).collect();
             list.add_order(ratios(&scores, stride));
         }
-        let mut found: Vec<Child> = Vec::new();
+        let mut found: Vec<ClassChild> = Vec::new();
         for (class, stats) in by_class.iter().enumerate() {
             let mut next = 0;
             list.visit_ends(first, index, (stats, stride), |atom, sums| {
@@ -40,7 +40,7 @@ pub(super) fn class_sets(
                 next += 1;
             });
         }
-        let named = |child: &Child| {
+        let named = |child: &ClassChild| {
             let (mut levels, inside) = list.named(child.atom.selection).unwrap_or_default();
             levels.sort_unstable();
             (levels, inside)
@@ -125,7 +125,7 @@ mod tests {
         let column = column(by_class[0].len() / STRIDE - 1);
         let list = SetList::without_sets((0, &column), &Query::default(), &LevelSets::default(), MOST);
         let (list, all) = class_sets(list, 0, (by_class, STRIDE), &Squares(scorers));
-        let said = |child: &Child| {
+        let said = |child: &ClassChild| {
             let (mut levels, inside) = list.named(child.atom.selection).unwrap();
             levels.sort_unstable();
             (levels, inside, child.squares)

@@ -1,11 +1,11 @@
 //! Candidates where several classes share one list of rules: what a query is worth to all of them.
 
-use super::candidate::{Candidate, Floor, Kept, children};
-use super::child::{Child, Squares};
+use super::candidate::{BestChildren, Candidate, ChildQuery, Floor, QueryValue, children};
+use super::child::{ClassChild, Squares};
 use super::class_sets::class_sets;
 use super::mirror::Mirror;
 use super::sets::SetList;
-use super::{BeamNode, Counted, ListedSets, Searcher, smooth};
+use super::{BeamNode, CountedColumns, ListedSets, Searcher, smooth};
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::score::ClassScorers;
@@ -16,7 +16,7 @@ struct ColumnChildren {
     mirror: Mirror,
     /// Rows of the node.
     rows: f64,
-    all: Vec<Child>,
+    all: Vec<ClassChild>,
     /// The sets of levels that some of them name.
     sets: Option<SetList>,
     /// What sets are made from: the statistics of every class.
@@ -65,8 +65,8 @@ impl Searcher<'_> {
                 column.all.extend(more);
                 column.sets = Some(list);
             }
-            let kept = Kept::new(&mut best, self.params.beam_width, floor);
-            let counted = Counted { by: gathered, index, group };
+            let kept = BestChildren::new(&mut best, self.params.beam_width, floor);
+            let counted = CountedColumns { by: gathered, index, group };
             self.offer_children((node, n, counted), c, &column, scorers, kept);
             lists.extend(column.sets.map(|sets| ListedSets { node: n, column: c as u32, sets }));
         }
@@ -76,20 +76,21 @@ impl Searcher<'_> {
     /// Adds the best of the children along column `c` to those that are kept.
     fn offer_children(
         &self,
-        (node, n, counted): (&BeamNode, usize, Counted),
+        (node, n, counted): (&BeamNode, usize, CountedColumns),
         c: usize,
         column: &ColumnChildren,
         scorers: &ClassScorers,
-        mut kept: Kept,
+        mut kept: BestChildren,
     ) {
         let (least, gamma) = (self.params.min_coverage as f64, self.params.length_penalty);
-        let candidate = |child: &Child| {
+        let candidate = |child: &ClassChild| {
             let length = node.query.length_with(child.atom);
             let enough = child.rows >= least && self.leaves_enough(child.rows);
             let value = scorers.joint_value(child.squares);
             (enough && length <= self.max_length).then(|| {
-                let name = (child.atom, self.name_rank[c]);
-                let candidate = Candidate::of_value((value, child.raises), child.rows, gamma, (n, length), name);
+                let worth = QueryValue { value, raises: child.raises, rows: child.rows };
+                let query = ChildQuery { parent: n, length, atom: child.atom, name_rank: self.name_rank[c] };
+                let candidate = Candidate::of_value(worth, gamma, query);
                 self.marked_down(candidate, column.sets.as_ref(), scorers.each.len() - 1)
             })
         };

@@ -28,26 +28,26 @@ use crate::engine::count::by_row::ByRow;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::count::root::{RootCounts, Tables};
-use crate::engine::response::Response;
 use crate::engine::rows::question::Ask;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::statistics::Statistics;
 use crate::engine::score::{ClassScorers, Scorer};
 use crate::engine::search::directions::Directions;
+use crate::engine::targets::response::Response;
 use crate::model::observer::Observer;
 use crate::model::signs::Signs;
 use crate::params::{Checked, Intercept};
-#[cfg(test)]
-pub(crate) use candidate::Candidate;
-#[cfg(not(test))]
-use candidate::Candidate;
 #[cfg(any(test, feature = "study"))]
 pub(crate) use candidate::children;
-use candidate::{Floor, Kept, order, price};
+use candidate::{BestChildren, Floor, order, price};
+#[cfg(test)]
+pub(crate) use candidate::{Candidate, ChildQuery};
+#[cfg(not(test))]
+use candidate::{Candidate, ChildQuery};
 pub(crate) use candidate::{rounded, score};
 use exact::Exact;
 #[cfg(any(test, feature = "study"))]
-pub(crate) use exact::bound::Bounds;
+pub(crate) use exact::bound::SubsetBounds;
 use exact::closed::Closed;
 use exact::keyed::Keyed;
 #[cfg(any(test, feature = "study"))]
@@ -108,7 +108,7 @@ struct ListedSets {
 
 /// Where some columns of a node were counted.
 #[derive(Clone, Copy)]
-struct Counted<'c> {
+struct CountedColumns<'c> {
     by: &'c NodeCounter<'c>,
     index: usize,
     group: &'c Group,
@@ -285,7 +285,7 @@ impl Searcher<'_> {
             Some(by_row) => (self.screened(beam, by_row, bar), vec![None; beam.len()], Vec::new()),
             None => self.counted(beam, parents),
         };
-        // Nobody waits for what comes of half of the candidates.
+        // What comes of half of the candidates is thrown away.
         if self.observer.stop() {
             candidates.clear();
         }
@@ -401,7 +401,7 @@ impl Searcher<'_> {
         floor: &Floor,
     ) -> (Vec<Candidate>, Vec<ListedSets>) {
         let (mut best, mut lists) = (Vec::new(), Vec::new());
-        // Whoever asked to stop does not want to wait for a large table; what was found is thrown away then.
+        // A fit that is to stop does not count a large table; what was found is thrown away then.
         if self.observer.stop() {
             return (best, lists);
         }
@@ -413,8 +413,8 @@ impl Searcher<'_> {
             if node.is_root() {
                 self.note_trends(c, stats);
             }
-            let column = Kept::new(&mut best, self.params.beam_width, floor);
-            let counted = Counted { by: gathered, index, group };
+            let column = BestChildren::new(&mut best, self.params.beam_width, floor);
+            let counted = CountedColumns { by: gathered, index, group };
             let sets = self.column_candidates((node, Some(counted)), stats, (n, c), column);
             lists.extend(sets.map(|sets| ListedSets { node: n, column: c as u32, sets }));
         }
@@ -425,10 +425,10 @@ impl Searcher<'_> {
     /// Adds the best children of node number `n` along column `c` to those that are kept. Returns the sets that they may name.
     fn column_candidates(
         &self,
-        (node, counted): (&BeamNode, Option<Counted>),
+        (node, counted): (&BeamNode, Option<CountedColumns>),
         stats: &[f64],
         (n, c): (usize, usize),
-        mut column: Kept,
+        mut column: BestChildren,
     ) -> Option<SetList> {
         let Checked { length_penalty: gamma, smoothing, min_coverage, set_levels, .. } = *self.params;
         let signs = self.directions.of_query(&node.query.atoms);
@@ -441,7 +441,8 @@ impl Searcher<'_> {
         let sets = (set_levels > 1 && matches!(binned.scale, Scale::Nominal { .. }))
             .then(|| SetList::new((index, binned), &node.query, self.rows.sets(), (stats, stride), set_levels));
         let candidate = |stats: Statistics, length: usize, atom: Atom| {
-            let candidate = Candidate::new(self.scorer, stats, gamma, (n, length), (atom, self.name_rank[c]));
+            let child = ChildQuery { parent: n, length, atom, name_rank: self.name_rank[c] };
+            let candidate = Candidate::new(self.scorer, stats, gamma, child);
             self.marked_down(candidate, sets.as_ref(), 1)
         };
         let mirror = self.mirror(node, binned, stats);

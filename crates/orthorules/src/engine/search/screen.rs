@@ -3,7 +3,7 @@
 //! A [`Sketch`] tells for eight columns at a time which of them may have a child that is worth as much as the best so far.
 //! Only these are counted as others are. No child that might be taken is lost, so only the time depends on it.
 
-use super::candidate::{Candidate, Floor, Kept, order, price};
+use super::candidate::{BestChildren, Candidate, Floor, order, price};
 use super::{AT_ONCE, BeamNode, Searcher};
 use crate::base::scratch;
 use crate::engine::count::by_row::{ByRow, COLUMNS_IN_A_BLOCK};
@@ -20,8 +20,24 @@ pub(super) struct Bar {
     pub(super) value: f64,
 }
 
+/// A node of a beam whose columns are screened.
+struct ScreenedNode<'s> {
+    node: &'s BeamNode,
+    number: usize,
+    counter: &'s NodeCounter<'s>,
+    sketch: Option<&'s Sketch<'s>>,
+}
+
+/// What columns are screened by.
+struct Screen<'s> {
+    by_row: &'s ByRow,
+    floor: &'s Floor,
+    /// The square of the value, and the score times its price, that are of interest.
+    least: (f64, f64),
+}
+
 impl Searcher<'_> {
-    /// The codes row by row, where columns are to be left out: a beam of one has a floor, nobody waits for tables, and there is
+    /// The codes row by row, where columns are to be left out: a beam of one has a floor, tables are not wanted, and there is
     /// one score. A sketch knows nothing of sets of levels.
     pub(super) fn screening(&self) -> Option<&ByRow> {
         let single = self.params.beam_width == 1
@@ -59,9 +75,14 @@ impl Searcher<'_> {
         let sketches: Vec<Option<Sketch>> =
             counters.iter().map(|counter| Sketch::new(counter, self.scorer, (fewest, most), reach)).collect();
         let floor = Floor::new(self.params.beam_width);
-        let block = |(n, block): (usize, usize)| {
-            self.block_candidates((&beam[n], n), (&counters[n], sketches[n].as_ref()), (by_row, block), (&floor, least))
-        };
+        let nodes: Vec<ScreenedNode> = (0..beam.len())
+            .map(|number| {
+                let (node, counter, sketch) = (&beam[number], &counters[number], sketches[number].as_ref());
+                ScreenedNode { node, number, counter, sketch }
+            })
+            .collect();
+        let screen = Screen { by_row, floor: &floor, least };
+        let block = |(n, block): (usize, usize)| self.block_candidates(&nodes[n], block, &screen);
         let tasks: Vec<(usize, usize)> =
             (0..beam.len()).flat_map(|n| (0..by_row.blocks()).map(move |b| (n, b))).collect();
         let at_once = beam.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
@@ -79,10 +100,9 @@ impl Searcher<'_> {
     /// The best children of a node along the columns of a block that may have one.
     fn block_candidates(
         &self,
-        (node, n): (&BeamNode, usize),
-        (counter, sketch): (&NodeCounter, Option<&Sketch>),
-        (by_row, block): (&ByRow, usize),
-        (floor, least): (&Floor, (f64, f64)),
+        &ScreenedNode { node, number: n, counter, sketch }: &ScreenedNode,
+        block: usize,
+        &Screen { by_row, floor, least }: &Screen,
     ) -> Vec<Candidate> {
         if self.observer.stop() {
             return Vec::new();
@@ -99,7 +119,7 @@ impl Searcher<'_> {
         for (c, may) in by_row.columns(block).zip(may) {
             if may || node.query.atoms.iter().any(|atom| atom.column as usize == c) {
                 let stats = counter.statistics(0, &Group::new(c..c + 1, self.columns), self.columns);
-                let kept = Kept::new(&mut best, self.params.beam_width, floor);
+                let kept = BestChildren::new(&mut best, self.params.beam_width, floor);
                 self.column_candidates((node, None), &stats, (n, c), kept);
                 scratch::give(stats);
             }

@@ -8,7 +8,7 @@
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::query::Query;
 use crate::codes::selection::{Atom, Selection};
-use crate::codes::wanted::{LevelSets, Wanted};
+use crate::codes::wanted::{LevelSets, WantedCodes};
 use crate::engine::score::statistics::Statistics;
 use crate::engine::search::Searcher;
 use crate::engine::search::candidate::{Candidate, children, rounded};
@@ -197,10 +197,10 @@ impl SetList {
     }
 
     /// The codes of a candidate of this list, in a column of so many bins.
-    pub(super) fn wanted(&self, selection: Selection, bins: usize) -> Wanted {
+    pub(super) fn wanted(&self, selection: Selection, bins: usize) -> WantedCodes {
         match self.named(selection) {
-            Some((levels, inside)) => Wanted::levels(&levels, inside, bins),
-            None => Wanted::Range(selection.codes(bins)),
+            Some((levels, inside)) => WantedCodes::levels(&levels, inside, bins),
+            None => WantedCodes::Range(selection.codes(bins)),
         }
     }
 

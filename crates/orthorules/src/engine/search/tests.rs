@@ -9,15 +9,15 @@ use crate::codes::column::BinnedColumn;
 use crate::codes::selection::Atom;
 use crate::engine::cases::{Case, cases, selected};
 use crate::engine::cells::Cells;
-use crate::engine::response::Response;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::Statistics;
 use crate::engine::search::directions::Directions;
-use crate::engine::search::exact::bound::Bounds;
+use crate::engine::search::exact::bound::SubsetBounds;
 use crate::engine::search::exact::item::Item;
 use crate::engine::search::exact::units::{SHARES, UnitStats, Units};
+use crate::engine::targets::response::Response;
 use crate::model::Status;
 use crate::model::observer::Silent;
 use crate::model::signs::Signs;
@@ -332,7 +332,7 @@ proptest! {
             .collect();
         let best = below.iter().fold(0.0f64, |b, (_, v)| b.max(*v));
         let rows: Vec<u32> = (0..case.rows() as u32).filter(|r| node >> r & 1 == 1).collect();
-        let bounds = Bounds { stats: &stats, scorer: &state.scorer, kind: Bound::Admissible };
+        let bounds = SubsetBounds { stats: &stats, scorer: &state.scorer, kind: Bound::Admissible };
         // With a NaN the bound is made as tight as it gets.
         let threshold = [0.0, best, f64::NAN][threshold];
         let items: Vec<Item> = positions(&stats, &units, &rows).into_iter().map(|p| (p, 1.0)).collect();

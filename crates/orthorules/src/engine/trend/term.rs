@@ -29,7 +29,7 @@ pub(crate) struct TrendTerm {
     pub(crate) outside: f64,
     /// How it follows from the numbers of its column, if that is known: its value times `outside`.
     trend: Option<Arc<Trend>>,
-    /// What it is of the rows of a sample, once somebody has asked.
+    /// What it is of the rows of a sample, once it is asked for.
     sampled: Arc<OnceLock<Arc<Vec<f64>>>>,
 }
 

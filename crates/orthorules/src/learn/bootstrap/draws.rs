@@ -5,7 +5,7 @@ use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::data::table::Values;
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::learn::given::{self, GivenTerm};
 use crate::learn::one::Binned;
 use crate::learn::watch::Watch;

@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
 use crate::data::warning::{TimeOver, Warning};
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::learn::one::Binned;
 use crate::learn::watch::Watch;
 use crate::model::observer::Observer;

@@ -9,10 +9,10 @@ use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::codes::column::{BinnedColumn, Code, Scale, with_codes};
 use crate::data::columns::Target;
-use crate::data::loss::Loss;
 use crate::data::problem::Problem;
 use crate::engine::mass::PerRow;
-use crate::engine::response::{Response, fitted_targets, scale_amounts};
+use crate::engine::targets::local::fitted_targets;
+use crate::engine::targets::response::Response;
 
 /// Units of a target of usual size. Targets that differ by less are the same: rounding must not decide.
 const UNITS: f64 = (1u64 << 24) as f64;
@@ -133,18 +133,7 @@ fn with_neighbours(keys: &[u64], column: &BinnedColumn) -> Vec<u64> {
 
 /// Numbers as they are fitted, those of squared loss beside their mean, in units that do not depend on weights; none of classes.
 fn target_units(problem: &Problem, response: &Response) -> Vec<i64> {
-    if problem.task.is_classification() {
-        return Vec::new();
-    }
-    let mut y = fitted_targets(problem, 1);
-    match problem.task.loss() {
-        Loss::Squared => y.iter_mut().for_each(|y| *y = *y / response.scale - response.shift),
-        Loss::Gamma => {
-            let exposure = problem.whole_exposure();
-            scale_amounts(&mut y, |row| exposure.as_ref().map_or(1.0, |exposure| exposure[row]));
-        }
-        Loss::Logistic | Loss::Poisson => {}
-    }
+    let y = fitted_targets(problem, response);
     y.into_iter().map(|y| (y * UNITS).round() as i64).collect()
 }
 

@@ -18,7 +18,7 @@ use crate::base::error::{Error, Result};
 use crate::data::outline::Outline;
 use crate::data::problem::Problem;
 use crate::data::warning::{NoFolds, TimeOver, Warning};
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::learn::seconds::Seconds;

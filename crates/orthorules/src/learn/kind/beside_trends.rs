@@ -1,6 +1,6 @@
 //! Rules beside terms that grow with a column: rows of a cell no longer share a score.
 
-use super::{Newest, Place, best_trend};
+use super::{Newest, SearchContext, best_trend};
 use crate::engine::cells::Cells;
 use crate::engine::count::histogram::{NodeCounter, newest_trend_sums};
 use crate::engine::count::root::RootCounts;
@@ -115,14 +115,14 @@ impl BesideTrends {
         fitted.risk
     }
 
-    pub(super) fn searched<T>(&self, place: Place, search: impl FnOnce(&Searcher) -> T) -> (T, Option<Found>) {
+    pub(super) fn searched<T>(&self, place: SearchContext, search: impl FnOnce(&Searcher) -> T) -> (T, Option<Found>) {
         let Some(moments) = &self.moments else { return self.searched_by_row(place, search) };
         let problem = self.problem(place.cells, place.setup);
         place.searched(&Scorer::beside_trends(problem, &self.weights, moments, self.loss), None, search)
     }
 
     /// The search where each row has a gradient and a curvature of its own.
-    fn searched_by_row<T>(&self, place: Place, search: impl FnOnce(&Searcher) -> T) -> (T, Option<Found>) {
+    fn searched_by_row<T>(&self, place: SearchContext, search: impl FnOnce(&Searcher) -> T) -> (T, Option<Found>) {
         let setup = place.setup;
         let sample = setup.sample().map(|sample| {
             let (cells, terms) = sample.part_of(place.cells, &self.terms, &setup.rows);

@@ -1,11 +1,11 @@
 //! Several classes that share their rules: a weight of each rule for each class.
 
-use super::Place;
+use super::SearchContext;
 use crate::engine::cells::Cells;
 use crate::engine::refit::{Weights, softmax};
-use crate::engine::response::Response;
 use crate::engine::score::{self, ClassScorers, Scorer};
 use crate::engine::search::{Found, Searcher};
+use crate::engine::targets::response::Response;
 use crate::learn::setup::Setup;
 
 /// The weights of each class.
@@ -61,7 +61,7 @@ impl SharedClasses {
         score::of_classes(setup.response, cells, &self.weights, setup.params)
     }
 
-    pub(super) fn searched<T>(&self, place: Place, search: impl FnOnce(&Searcher) -> T) -> (T, Option<Found>) {
+    pub(super) fn searched<T>(&self, place: SearchContext, search: impl FnOnce(&Searcher) -> T) -> (T, Option<Found>) {
         let (scorer, classes) = self.scorers(place.cells, place.setup);
         place.searched(&scorer, Some(&classes), search)
     }

@@ -10,9 +10,9 @@ mod one_score;
 use crate::engine::cells::Cells;
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit::Weights;
-use crate::engine::response::Response;
 use crate::engine::score::{ClassScorers, Scorer};
 use crate::engine::search::{Found, Searcher, TrendSearch};
+use crate::engine::targets::response::Response;
 use crate::learn::setup::Setup;
 use crate::model::rule::Rule;
 use beside_trends::BesideTrends;
@@ -38,7 +38,7 @@ pub(crate) struct Newest<'a> {
 
 /// An ensemble at which the search looks for another term.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct SearchContext<'a> {
     pub(crate) setup: &'a Setup<'a>,
     pub(crate) cells: &'a Cells,
     pub(crate) rules: &'a [Rc<Rule>],
@@ -146,7 +146,7 @@ impl Kind {
     }
 
     /// What `search` finds for rules to add at a place; and the best trend to add.
-    pub(crate) fn searched<T>(&self, place: Place, search: impl FnOnce(&Searcher) -> T) -> (T, Option<Found>) {
+    pub(crate) fn searched<T>(&self, place: SearchContext, search: impl FnOnce(&Searcher) -> T) -> (T, Option<Found>) {
         match self {
             Self::One(one) => place.searched(&one.scorer(place.cells, place.setup), None, search),
             Self::Classes(classes) => classes.searched(place, search),
@@ -212,7 +212,7 @@ impl Newest<'_> {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> SearchContext<'a> {
     /// The search with the counts of all rows that are known, where rows of a cell share a score but for known sums.
     fn searched<T>(
         self,

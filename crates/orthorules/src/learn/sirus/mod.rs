@@ -14,7 +14,7 @@ mod weights;
 
 use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;

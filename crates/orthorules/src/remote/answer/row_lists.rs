@@ -1,4 +1,4 @@
-//! The rows of a node, some at a time, so that whoever works on them needs little memory beside them.
+//! The rows of a node, in chunks, so that work on them needs little memory beside the rows.
 //!
 //! A partition may have hundreds of millions of rows, and a list of those of a node takes 4 bytes for each. So rows are selected and
 //! visited in chunks. Short lists are kept, since the next node is mostly part of one.
@@ -156,7 +156,7 @@ mod tests {
     use crate::codes::packed::Codes;
     use crate::codes::scale::Scale;
     use crate::codes::selection::Selection;
-    use crate::codes::wanted::Wanted;
+    use crate::codes::wanted::WantedCodes;
     use crate::engine::row_list::RowList;
     use proptest::prelude::*;
 
@@ -187,7 +187,7 @@ mod tests {
             for (clauses, outside) in nodes {
                 let clause = |&(column, end, holds): &(u32, usize, bool)| Clause {
                     column,
-                    wanted: Wanted::Range(Selection::AtMost(end as u32).codes(BINS)),
+                    wanted: WantedCodes::Range(Selection::AtMost(end as u32).codes(BINS)),
                     holds,
                 };
                 let node = Node { clauses: clauses.iter().map(clause).collect(), outside };
@@ -216,7 +216,7 @@ mod tests {
     fn clauses_of_other_columns_are_refused() {
         let columns = [column(vec![0, 1, 2])];
         for (column, codes) in [(1, BINS + 1), (0, BINS)] {
-            let clause = Clause { column, wanted: Wanted::Table(vec![true; codes]), holds: true };
+            let clause = Clause { column, wanted: WantedCodes::Table(vec![true; codes]), holds: true };
             let node = Node { clauses: vec![clause], outside: false };
             assert!(RowLists::new(3).each_chunk(&columns, &node, |_| Ok(())).is_err());
         }

@@ -13,11 +13,11 @@ fn remote_rows_are_learned_from_as_local_ones() {
         let problem = partitions::problem(rows, task, weighted, exposed);
         for params in partitions::ways() {
             let whole = partitions::learned(&problem, &params, &[]);
-            let (found, trips) = answering::learned(&problem, &params, false, &partitions::odd_partitions(rows));
+            let (found, round_trips) = answering::learned(&problem, &params, false, &partitions::odd_partitions(rows));
             assert_eq!(found, whole, "{task} {weighted} {exposed} {params:?}");
-            let before = answering::trips_before(&problem);
+            let before = answering::round_trips_before(&problem);
             beyond.extend(
-                trips.are_few(before).err().map(|told| format!("{task} {weighted} {exposed} {params:?}: {told}")),
+                round_trips.are_few(before).err().map(|told| format!("{task} {weighted} {exposed} {params:?}: {told}")),
             );
         }
     }
@@ -54,8 +54,8 @@ fn long_fits_ask_little() {
         (Task::Gamma, false, false),
     ] {
         let problem = partitions::problem(40_000, task, weighted, exposed);
-        let (found, trips) = answering::learned(&problem, &params, false, &[20_000]);
+        let (found, round_trips) = answering::learned(&problem, &params, false, &[20_000]);
         assert!(found.rules.len() > 20);
-        assert_eq!(trips.are_few(answering::trips_before(&problem)), Ok(()));
+        assert_eq!(round_trips.are_few(answering::round_trips_before(&problem)), Ok(()));
     }
 }

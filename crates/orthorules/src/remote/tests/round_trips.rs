@@ -60,12 +60,12 @@ fn ways() -> Vec<(String, Params)> {
 fn no_fit_asks_more_often_than_for_each_node() {
     let mut beyond = Vec::new();
     for (what, problem) in problems() {
-        let before = answering::trips_before(&problem);
+        let before = answering::round_trips_before(&problem);
         for (how, params) in ways() {
-            let (found, trips) = answering::learned(&problem, &params, false, &ENDS);
+            let (found, round_trips) = answering::learned(&problem, &params, false, &ENDS);
             assert!(found.rules.len() > 1, "{what}, {how}: {} rules", found.rules.len());
             assert_eq!(found, partitions::learned(&problem, &params, &[]), "{what}, {how}");
-            beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
+            beyond.extend(round_trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
         }
     }
     assert!(beyond.is_empty(), "{} {beyond:#?}", beyond.len());
@@ -87,13 +87,13 @@ fn columns_of_many_bins_take_no_more_trips() {
     let mut beyond = Vec::new();
     for (number, (what, problem)) in problems().into_iter().enumerate() {
         let problem = with_many_bins(problem);
-        let before = answering::trips_before(&problem);
+        let before = answering::round_trips_before(&problem);
         // Every other of so many takes half the time.
         for (how, params) in ways().into_iter().skip(number % 2).step_by(2) {
             let params = Params { max_bins: MaxBins::AtMost(400), ..params.clone() };
-            let (found, trips) = answering::learned(&problem, &params, false, &ENDS);
+            let (found, round_trips) = answering::learned(&problem, &params, false, &ENDS);
             assert_eq!(found, partitions::learned(&problem, &params, &[]), "{what}, {how}");
-            beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
+            beyond.extend(round_trips.are_few(before).err().map(|told| format!("{what}, {how}: {told}")));
         }
     }
     assert!(beyond.is_empty(), "{} {beyond:#?}", beyond.len());
@@ -108,12 +108,13 @@ fn classes_do_not_ask_more_often() {
         ("weights", shared::problem(ROWS, 4, true)),
         ("whole weights", with_whole_weights(shared::problem(ROWS, 4, false))),
     ] {
-        let before = answering::trips_before(&problem);
+        let before = answering::round_trips_before(&problem);
         for (how, params) in ways() {
             for together in [true, false] {
-                let (found, trips) = answering::learned(&problem, &params, together, &ENDS);
+                let (found, round_trips) = answering::learned(&problem, &params, together, &ENDS);
                 assert_eq!(found, shared::learned(&problem, &params, together, &[]), "{what}, {how}, {together}");
-                beyond.extend(trips.are_few(before).err().map(|told| format!("{what}, {how}, {together}: {told}")));
+                beyond
+                    .extend(round_trips.are_few(before).err().map(|told| format!("{what}, {how}, {together}: {told}")));
             }
         }
     }

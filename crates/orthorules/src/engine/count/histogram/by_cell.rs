@@ -4,7 +4,7 @@
 //! after the other are counted by bin, and only bins that have some are visited. In every bin the cells come in the order of a
 //! table: the numbers are those that a table gives, to the last bit.
 
-use super::{NodeCounter, PartitionReads, Source};
+use super::{CountSource, NodeCounter, PartitionReads};
 use crate::base::scratch::{self, Reusable};
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::engine::count::amount::Amount;
@@ -94,7 +94,7 @@ impl<T: Amount + Reusable> BinsOfCell<T> {
 impl NodeCounter<'_> {
     /// Whether the statistics of a group, for all rows, are computed cell by cell. The numbers are the same as from a table.
     pub(super) fn goes_cell_by_cell(&self, group: &Group) -> bool {
-        let here = matches!(self.source, Source::AllRows) && self.remote.is_none();
+        let here = matches!(self.source, CountSource::AllRows) && self.remote.is_none();
         here && group.most_bins() * self.cells.len() > PLACES_FOR_A_ROW * self.rows
     }
 

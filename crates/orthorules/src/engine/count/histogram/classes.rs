@@ -3,7 +3,7 @@
 //! Rows by bin and cell are counted once for all classes, and rows by bin and class beside them. What a class has of its own, its
 //! probability in every cell, is multiplied in afterwards, for all classes side by side.
 
-use super::{MOST_COUNTS, NodeCounter, PartitionReads, Source, orthogonalise_each};
+use super::{CountSource, MOST_COUNTS, NodeCounter, PartitionReads, orthogonalise_each};
 use crate::base::scratch;
 use crate::codes::column::{BinnedColumn, with_codes};
 use crate::engine::count::class_lanes::ClassLanes;
@@ -81,12 +81,12 @@ impl NodeCounter<'_> {
         let lanes = |tally: &Tally| ClassLanes::new(tally, scorers, self.response.mass_unit);
         let counted = |tally: Tally| Way::Counts(lanes(&tally), Some(tally));
         match self.source {
-            Source::Root(root) => {
+            CountSource::Root(root) => {
                 root.own_tables().map(|tables| Way::Counts(lanes(&tables[index]), None)).into_iter().collect()
             }
-            Source::AllBut(whole, some) => vec![counted(some[index].clone().left_of(&whole[index]))],
-            Source::SubtractedFrom(whole) => vec![counted(self.count(group).left_of(&whole[index]))],
-            Source::Own | Source::AllRows | Source::LeftOutOf(_) => {
+            CountSource::AllBut(whole, some) => vec![counted(some[index].clone().left_of(&whole[index]))],
+            CountSource::SubtractedFrom(whole) => vec![counted(self.count(group).left_of(&whole[index]))],
+            CountSource::Own | CountSource::AllRows | CountSource::LeftOutOf(_) => {
                 let fits = |column: &BinnedColumn| self.counts_classes(column);
                 let way =
                     |group: Group, counts: bool| if counts { counted(self.count(&group)) } else { Way::Rows(group) };
@@ -194,7 +194,7 @@ mod tests {
                         prop_assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{} {}", f, e);
                     }
                 }
-                // What a query of these rows is worth is the same whoever added it up.
+                // What a query of these rows is worth does not depend on how it was added up.
                 let whole = |stats: &[f64]| {
                     let bins = &stats[..(columns[0].bins + 1) * stride];
                     let mut sum = vec![0.0; stride];

@@ -1,9 +1,9 @@
 //! Counts of remote rows: one question for all columns of some nodes.
 
-use super::{Method, NodeCounter, Source};
+use super::{CountSource, Method, NodeCounter};
 use crate::base::wire::Wire;
 use crate::codes::column::BinnedColumn;
-use crate::codes::wanted::Wanted;
+use crate::codes::wanted::WantedCodes;
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
 use crate::engine::count::root::RootCounts;
@@ -51,7 +51,7 @@ impl<'a> RemoteCounter<'a> {
 pub(crate) struct CountedCandidate<'c> {
     pub(crate) group: (usize, &'c Group),
     pub(crate) column: usize,
-    pub(crate) wanted: &'c Wanted,
+    pub(crate) wanted: &'c WantedCodes,
 }
 
 impl<'a> NodeCounter<'a> {
@@ -94,8 +94,8 @@ impl<'a> NodeCounter<'a> {
             }
         };
         match self.source {
-            Source::Root(_) | Source::AllBut(..) => Vec::new(),
-            Source::Own | Source::AllRows | Source::SubtractedFrom(_) | Source::LeftOutOf(_) => {
+            CountSource::Root(_) | CountSource::AllBut(..) => Vec::new(),
+            CountSource::Own | CountSource::AllRows | CountSource::SubtractedFrom(_) | CountSource::LeftOutOf(_) => {
                 groups.iter().flat_map(of_group).collect()
             }
         }
@@ -142,7 +142,7 @@ impl<'a> NodeCounter<'a> {
         let bins = group.starts()[place]..group.starts()[place + 1];
         let good: Vec<bool> = self.cells.are_in_rule(k).into_iter().map(|in_rule| in_rule == inside).collect();
         let chosen = |bin: usize| bins.contains(&bin) && wanted.has(bin - bins.start);
-        if let Source::Root(root) = self.source {
+        if let CountSource::Root(root) = self.source {
             return match root.own_tables() {
                 Some(tables) => Some(tables[index].lies_in(chosen, &good)),
                 None => root.all_in(index, bins.clone(), wanted, (k, inside)),

@@ -2,7 +2,7 @@
 
 use super::{RootCounts, Tables};
 use crate::codes::column::BinnedColumn;
-use crate::codes::wanted::Wanted;
+use crate::codes::wanted::WantedCodes;
 use crate::engine::cells::Cells;
 use crate::engine::count::group::Group;
 use crate::engine::count::tally::{NodeCounts, Tally};
@@ -61,7 +61,7 @@ impl RootCounts {
         &self,
         index: usize,
         bins: Range<usize>,
-        wanted: &Wanted,
+        wanted: &WantedCodes,
         (k, inside): (usize, bool),
     ) -> Option<bool> {
         let counts = self.counts_by_rule.get(index).filter(|_| self.linear)?;

@@ -244,13 +244,13 @@ impl<'a> Softmax<'a> {
         })
     }
 
-    fn hessian<'s>(&'s self, at: &'s Slope, classes: usize) -> Hessian<'s> {
+    fn hessian<'s>(&'s self, at: &'s ClassSlope, classes: usize) -> Hessian<'s> {
         let Self { cells, lambda, free, patterns, .. } = self;
         Hessian { free, cells, patterns, at: &at.probabilities, lambda: *lambda, classes }
     }
 
     /// F and its gradient at some weights.
-    fn at(&self, weights: &[Weights]) -> Slope {
+    fn at(&self, weights: &[Weights]) -> ClassSlope {
         let (probabilities, loss) = Probabilities::with_loss(self.cells, &self.patterns, weights);
         let stride = self.patterns.stride();
         let slopes = |range, handed: &mut [Four]| {
@@ -268,7 +268,7 @@ impl<'a> Softmax<'a> {
         // Far from a minimum nobody asks how much of the gradient is left.
         let near = largest <= NEAR * self.total;
         let left = if near { self.left(weights, &probabilities, &gradient) } else { f64::INFINITY };
-        Slope { probabilities, gradient, left, risk: loss + 0.5 * self.lambda * squares }
+        ClassSlope { probabilities, gradient, left, risk: loss + 0.5 * self.lambda * squares }
     }
 
     /// What the free variables have of what `hand` lets cells hand to their patterns.
@@ -393,7 +393,7 @@ vectorised! {
 }
 
 /// F and its gradient at some weights.
-struct Slope {
+struct ClassSlope {
     probabilities: Probabilities,
     risk: f64,
     /// ∂F/∂β of the free variables, those of the classes side by side.

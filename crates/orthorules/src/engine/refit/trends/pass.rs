@@ -12,7 +12,7 @@ use crate::engine::refit::Weights;
 use crate::engine::refit::curves::{
     TABLES, add_scaled, add_to_cells, curves, most, multiply, rounded_products, rounded_sums, roundings, slopes,
 };
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -24,7 +24,7 @@ const AGAIN: f64 = 100.0;
 const MORE_THAN_PROMISED: f64 = 2.0;
 
 /// What is looked for.
-pub(super) struct Goal {
+pub(super) struct StepGoal {
     /// Steps end where the promise of the next one is nothing beside this part of F's size.
     pub(super) enough: f64,
     /// The last one is taken on trust where F is known up to this part of its size.
@@ -37,7 +37,7 @@ pub(super) struct Goal {
     pub(super) least_gain: f64,
 }
 
-impl Goal {
+impl StepGoal {
     /// The minimum.
     pub(super) fn converged() -> Self {
         Self { enough: LAST, exact: 1e-14, is_near: false, slopes: None, least_gain: f64::NEG_INFINITY }
@@ -114,7 +114,7 @@ impl Trended<'_> {
     }
 
     /// Steps until the promise of the next one is nothing.
-    pub(super) fn minimise(&self, weights: &mut Weights, goal: &Goal) -> Minimum {
+    pub(super) fn minimise(&self, weights: &mut Weights, goal: &StepGoal) -> Minimum {
         let wanted = goal.wanted();
         let mut at = self.pass(weights, Wanted { loss: !goal.is_near, curvature: true, ..wanted });
         let mut tilt = Tilt::default();

@@ -1,19 +1,19 @@
 //! Sets of units as words of bits, and what is counted over them.
 
 use crate::base::simd::vectorised;
-use crate::engine::search::exact::item::{Item, Shares};
+use crate::engine::search::exact::item::{Item, ItemShares};
 
 /// A set of units: its words that are not zero, and where they stand.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Bits {
+pub(super) struct BitSet {
     pub(super) at: Vec<u32>,
     pub(super) word: Vec<u64>,
 }
 
-/// What one unit of each word adds to up, down, trace and d of [`Shares`].
+/// What one unit of each word adds to up, down, trace and d of [`ItemShares`].
 pub(super) type WordShares = [f64; 4];
 
-impl Bits {
+impl BitSet {
     pub(super) fn is_empty(&self) -> bool {
         self.at.is_empty()
     }
@@ -31,7 +31,7 @@ impl Bits {
 
 vectorised! {
     /// Puts the units that are in all of `sets` into `bits`; `dense` is scratch space.
-    pub(super) fn intersect(all: &[u64], sets: &mut dyn Iterator<Item = &[u64]>, dense: &mut Vec<u64>, bits: &mut Bits) {
+    pub(super) fn intersect(all: &[u64], sets: &mut dyn Iterator<Item = &[u64]>, dense: &mut Vec<u64>, bits: &mut BitSet) {
         dense.clear();
         dense.extend_from_slice(all);
         for set in sets {
@@ -50,9 +50,9 @@ vectorised! {
 
 vectorised! {
     /// Puts the units of `node` that are in `set` into `child` and sums their shares. Also tells whether all are.
-    pub(super) fn split(node: &Bits, set: &[u64], shares: &[WordShares], child: &mut Bits) -> (Shares, bool) {
+    pub(super) fn split(node: &BitSet, set: &[u64], shares: &[WordShares], child: &mut BitSet) -> (ItemShares, bool) {
         let ([[up, down, trace, d]], all) = split_sums::<1>(node, set, shares, child);
-        (Shares { d, up, down, trace }, all)
+        (ItemShares { d, up, down, trace }, all)
     }
 }
 
@@ -61,10 +61,10 @@ vectorised! {
 #[inline(always)]
 #[allow(clippy::inline_always)]
 pub(super) fn split_sums<const K: usize>(
-    node: &Bits,
+    node: &BitSet,
     set: &[u64],
     values: &[[f64; 4]],
-    child: &mut Bits,
+    child: &mut BitSet,
 ) -> ([[f64; 4]; K], bool) {
     let length = node.at.len();
     child.at.resize(length, 0);
@@ -91,10 +91,10 @@ pub(super) fn split_sums<const K: usize>(
 
 vectorised! {
     /// How many times the units in `bits` are those of which they are multiples: `sample` for each word.
-    pub(super) fn count(bits: &Bits, sample: &[Item], items: &mut Vec<Item>) {
+    pub(super) fn count(bits: &BitSet, sample: &[Item], items: &mut Vec<Item>) {
         items.clear();
         items.resize(bits.at.len(), (0, 0.0));
-        // Words with the same sample follow each other. Without a branch, which nobody could predict.
+        // Words with the same sample follow each other. Without a branch, which could not be predicted.
         let (mut last, mut sum, mut end) = (u32::MAX, 0.0, 0);
         for (&w, word) in bits.at.iter().zip(&bits.word) {
             let (position, times) = sample[w as usize];

@@ -10,7 +10,7 @@ use super::units::{SHARES, UnitStats};
 use crate::base::simd::vectorised;
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::Statistics;
-use crate::engine::search::exact::item::{Item, SLACK, Shares};
+use crate::engine::search::exact::item::{Item, ItemShares, SLACK};
 use crate::params::Bound;
 
 /// Up to here the trace of M takes the place of its largest eigenvalue.
@@ -32,13 +32,13 @@ pub(crate) struct BySign {
 }
 
 /// Bounds under the current objective.
-pub(crate) struct Bounds<'a> {
+pub(crate) struct SubsetBounds<'a> {
     pub(crate) stats: &'a UnitStats,
     pub(crate) scorer: &'a Scorer,
     pub(crate) kind: Bound,
 }
 
-impl Bounds<'_> {
+impl SubsetBounds<'_> {
     /// A bound on the values below the node of `units` (by position, ascending). `inherited` is a bound that is known
     /// already; as soon as it is clear on which side of `threshold` the bound lies, no more work is put into it; with a
     /// NaN it is made tight.
@@ -161,7 +161,7 @@ impl Bounds<'_> {
     /// A bound on the values below a child of a node, from sums over the child's units: for every sub-selection
     /// xᵀPx ≥ (κ − λmax(M)) Σ d x², and the child's λmax is neither above the node's nor above its own trace.
     #[inline]
-    pub(crate) fn child(&self, node: &NodeBound, sums: Shares) -> f64 {
+    pub(crate) fn child(&self, node: &NodeBound, sums: ItemShares) -> f64 {
         if self.scorer.gradient_only() {
             return node.value;
         }
@@ -170,7 +170,7 @@ impl Bounds<'_> {
     }
 
     /// The same by sign, where the node has the bounds `known` and the eigenvalue `largest`.
-    pub(crate) fn signed_child(&self, known: BySign, largest: f64, sums: Shares) -> BySign {
+    pub(crate) fn signed_child(&self, known: BySign, largest: f64, sums: ItemShares) -> BySign {
         let rest = if self.scorer.gradient_only() { 0.0 } else { self.rest(largest, sums) };
         let bound = |share: f64, known: f64| if rest > 1e-6 { known.min((share / rest).sqrt() * SLACK) } else { known };
         BySign { up: bound(sums.up, known.up), down: bound(sums.down, known.down) }
@@ -178,7 +178,7 @@ impl Bounds<'_> {
 
     /// Bounds that are quick to have on the values below the node of `units`, of which some are `known`.
     pub(crate) fn by_shares(&self, units: &[Item], known: BySign) -> BySign {
-        let mut sums = Shares::default();
+        let mut sums = ItemShares::default();
         for &(u, times) in units {
             let own = self.stats.shares(self.stats.vector(u));
             sums.d += times * own.d;
@@ -191,7 +191,7 @@ impl Bounds<'_> {
 
     /// What is left of κ.
     #[inline]
-    fn rest(&self, largest: f64, sums: Shares) -> f64 {
+    fn rest(&self, largest: f64, sums: ItemShares) -> f64 {
         1.0 + self.scorer.rho() / sums.d - largest.min(sums.trace) * SLACK
     }
 }

@@ -7,7 +7,7 @@
 //! al. 2021). Nothing has to be remembered. Lengths are not those of the shortest queries on the way, so this needs a
 //! price of length of zero; the shortest query is sought for what is found.
 
-use super::bits::{Bits, WordShares, intersect};
+use super::bits::{BitSet, WordShares, intersect};
 use super::cover::UnitSets;
 use super::holding::Holding;
 use super::prefix::PackedUnits;
@@ -105,7 +105,7 @@ impl<'a> Closed<'a> {
     }
 
     /// The units that satisfy all conditions of a path.
-    pub(super) fn select(&self, path: &[PathStep], dense: &mut Vec<u64>, bits: &mut Bits) {
+    pub(super) fn select(&self, path: &[PathStep], dense: &mut Vec<u64>, bits: &mut BitSet) {
         let sets = self.sets();
         intersect(&self.all, &mut path.iter().map(|step| sets.get(step.tag as usize)), dense, bits);
     }
@@ -119,18 +119,18 @@ impl<'a> Closed<'a> {
         sum
     }
 
-    fn key(&self, bits: &Bits) -> u128 {
+    fn key(&self, bits: &BitSet) -> u128 {
         self.members(bits).fold(0, |key, unit| key ^ self.units.keys[unit as usize])
     }
 
-    pub(super) fn members<'b>(&'b self, bits: &'b Bits) -> impl Iterator<Item = u32> + 'b {
+    pub(super) fn members<'b>(&'b self, bits: &'b BitSet) -> impl Iterator<Item = u32> + 'b {
         bits.iter().flat_map(move |(w, word)| {
             (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| self.unit_of[w * 64 + b])
         })
     }
 
     /// The shortest query, by places in the vocabulary, that selects exactly `bits`.
-    pub(super) fn shortest(&self, bits: &Bits, limit: usize) -> Option<Vec<usize>> {
+    pub(super) fn shortest(&self, bits: &BitSet, limit: usize) -> Option<Vec<usize>> {
         let holding: Vec<usize> = (0..self.vocabulary.len()).filter(|&k| bits.within(self.sets().get(k))).collect();
         let mut others = self.all.clone();
         bits.iter().for_each(|(w, word)| others[w] &= !word);
@@ -139,7 +139,7 @@ impl<'a> Closed<'a> {
 
     /// A way to the row set that `path` leads to, if it may become a rule: short enough a query selects it, and no rule
     /// has it yet.
-    pub(super) fn as_rule(&self, bits: &Bits, path: Vec<PathStep>) -> Option<Vec<PathStep>> {
+    pub(super) fn as_rule(&self, bits: &BitSet, path: Vec<PathStep>) -> Option<Vec<PathStep>> {
         let limit = self.searcher.max_length;
         let step = |k: usize| PathStep { atom: self.vocabulary[k], tag: k as u32 };
         let short =

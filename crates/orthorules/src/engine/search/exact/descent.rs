@@ -1,7 +1,7 @@
 //! One node of [`Closed`] and what is looked at below it at once.
 
-use super::bits::{Bits, count, split};
-use super::bound::{Bounds, NodeBound};
+use super::bits::{BitSet, count, split};
+use super::bound::{NodeBound, SubsetBounds};
 use super::closed::Closed;
 use super::holding::Conditions;
 use super::prefix::{PrefixPart, part, whole};
@@ -11,8 +11,8 @@ use crate::codes::selection::Atom;
 use crate::engine::rows::Selected;
 use crate::engine::score::statistics::Statistics;
 use crate::engine::search::Found;
-use crate::engine::search::candidate::{Candidate, order};
-use crate::engine::search::exact::item::{Item, SLACK, Shares};
+use crate::engine::search::candidate::{Candidate, ChildQuery, order};
+use crate::engine::search::exact::item::{Item, ItemShares, SLACK};
 use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
 
 /// Children by one of so many last conditions of the vocabulary have few children themselves and are not queued.
@@ -26,7 +26,7 @@ const OPEN: u32 = u32::MAX;
 
 /// Buffers of one thread.
 #[derive(Default)]
-pub(crate) struct Buffers {
+pub(crate) struct DescentBuffers {
     work: Work,
     levels: Vec<Level>,
 }
@@ -41,7 +41,7 @@ struct Work {
 /// A row set.
 #[derive(Default)]
 struct DescentRows {
-    bits: Bits,
+    bits: BitSet,
     /// How many of its units are alike; not known where no bound is sought.
     items: Vec<Item>,
     /// Bound on the values below it.
@@ -69,7 +69,7 @@ pub(super) struct Descent<'d> {
     space: &'d Closed<'d>,
     id: usize,
     best_score: f64,
-    bounds: Bounds<'d>,
+    bounds: SubsetBounds<'d>,
     /// From this place in the vocabulary on, children are expanded at once instead of being queued.
     inline_from: usize,
     /// From this place on no bounds are sought.
@@ -85,8 +85,8 @@ pub(super) struct Descent<'d> {
 }
 
 impl<'d> Descent<'d> {
-    pub(super) fn new(space: &'d Closed, node: &Visit, best_score: f64, buffers: &'d mut Buffers) -> Self {
-        let Buffers { work, levels } = buffers;
+    pub(super) fn new(space: &'d Closed, node: &Visit, best_score: f64, buffers: &'d mut DescentBuffers) -> Self {
+        let DescentBuffers { work, levels } = buffers;
         levels.resize_with(INLINE + 2, Level::default);
         let size = space.vocabulary.len();
         // When few nodes may be expanded, each is chosen with care.
@@ -95,7 +95,11 @@ impl<'d> Descent<'d> {
             space,
             id: node.id as usize,
             best_score,
-            bounds: Bounds { stats: &space.stats, scorer: space.searcher.scorer, kind: space.searcher.params.bound },
+            bounds: SubsetBounds {
+                stats: &space.stats,
+                scorer: space.searcher.scorer,
+                kind: space.searcher.params.bound,
+            },
             inline_from: if free { size.saturating_sub(INLINE) } else { size },
             tried_from: if free && space.packed.is_short() { size.saturating_sub(TRIED) } else { size },
             path: node.path.to_vec(),
@@ -185,7 +189,7 @@ impl<'d> Descent<'d> {
         let (threshold, bounded) = (self.best_score.sqrt(), j < self.tried_from);
         let Level { rows: parent, closure, factor, kept, .. } = &mut self.levels[level];
         let child = &mut kept[slot];
-        let (mut shares, mut found) = (Shares::default(), PrefixPart::default());
+        let (mut shares, mut found) = (ItemShares::default(), PrefixPart::default());
         if bounded {
             (shares, found.all) = split(&parent.bits, sets.get(j), &space.shares, &mut child.bits);
         } else {
@@ -243,9 +247,10 @@ impl<'d> Descent<'d> {
     /// Keeps a row set that is better than what was found.
     fn consider(&mut self, level: usize, j: usize, slot: usize) {
         let (space, rows, step) = (self.space, &self.levels[level].kept[slot], self.step(j));
-        let name = (step.atom, space.searcher.name_rank[step.atom.column as usize]);
         let (sums, length) = (space.sum(&rows.items), self.path.len() + 1);
-        let candidate = Candidate::new(space.searcher.scorer, Statistics::of(&sums), 0.0, (self.id, length), name);
+        let (atom, parent) = (step.atom, self.id);
+        let child = ChildQuery { parent, length, atom, name_rank: space.searcher.name_rank[atom.column as usize] };
+        let candidate = Candidate::new(space.searcher.scorer, Statistics::of(&sums), 0.0, child);
         if candidate.score <= self.best_score
             || !space.searcher.leaves_enough(candidate.rows)
             || self.out.best.as_ref().is_some_and(|(b, _)| order(&candidate, b).is_ge())
@@ -272,13 +277,13 @@ fn first_after(path: &[PathStep]) -> usize {
 }
 
 impl Space for Closed<'_> {
-    type Buffers = Buffers;
+    type Buffers = DescentBuffers;
 
     fn most_children(&self) -> usize {
         self.vocabulary.len()
     }
 
-    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
+    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut DescentBuffers) -> Expansion {
         Descent::new(self, node, best_score, buffers).expand(node.value)
     }
 
@@ -287,7 +292,7 @@ impl Space for Closed<'_> {
     }
 
     fn found(&self, candidate: &Candidate, path: &[PathStep]) -> Found {
-        let mut bits = Bits::default();
+        let mut bits = BitSet::default();
         self.select(path, &mut Vec::new(), &mut bits);
         let units: Vec<u32> = self.members(&bits).collect();
         let rows = self.units.rows(&units);

@@ -1,6 +1,6 @@
 //! The conditions that hold on each unit, and which of them a set of units has in common.
 
-use super::bits::Bits;
+use super::bits::BitSet;
 use super::cover::UnitSets;
 
 /// For each unit the conditions that hold on it, as bits.
@@ -67,7 +67,7 @@ impl Holding {
         &self,
         sets: &UnitSets,
         unit_of: &[u32],
-        bits: &Bits,
+        bits: &BitSet,
         (known, j): (&Conditions, usize),
         left: &mut Conditions,
     ) -> Option<usize> {
@@ -109,7 +109,7 @@ mod tests {
             let holding = Holding::new(&sets, 70, &unit_of, 128);
             let few = if dense { mine.map(|m| m & 0x8001_0000_0040_0000) } else { mine };
             let at: Vec<u32> = (0..2).filter(|&w| few[w as usize] != 0).collect();
-            let bits = Bits { word: at.iter().map(|&w| few[w as usize]).collect(), at };
+            let bits = BitSet { word: at.iter().map(|&w| few[w as usize]).collect(), at };
             let mut set = Conditions::default();
             set.clear(70);
             known.iter().enumerate().for_each(|(k, &is)| set.set(k, is));

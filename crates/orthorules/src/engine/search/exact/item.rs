@@ -8,7 +8,7 @@ pub(crate) type Item = (u32, f64);
 
 /// What a cut before a child is built needs to know of it: Σ D, Σ G⁺²/D, Σ G⁻²/D and Σ D‖z‖² over its units.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Shares {
+pub(crate) struct ItemShares {
     pub(crate) d: f64,
     pub(crate) up: f64,
     pub(crate) down: f64,

@@ -3,7 +3,7 @@
 //! docs/algorithm.md, "Bounds where classes share their rules". The square of the value is a sum over the classes, so that the
 //! squares of their bounds bound it: each class may select its own best part of a node's units.
 
-use super::bound::{Bounds, BySign, NodeBound};
+use super::bound::{BySign, NodeBound, SubsetBounds};
 use super::relaxation::Workspace;
 use super::units::{UnitStats, Units};
 use crate::engine::score::statistics::Statistics;
@@ -188,8 +188,8 @@ impl<'a> Joint<'a> {
     }
 
     #[inline]
-    fn bounds<'b>(&self, class: &'b ClassUnits) -> Bounds<'b> {
-        Bounds { stats: &class.stats, scorer: class.scorer, kind: self.kind }
+    fn bounds<'b>(&self, class: &'b ClassUnits) -> SubsetBounds<'b> {
+        SubsetBounds { stats: &class.stats, scorer: class.scorer, kind: self.kind }
     }
 }
 

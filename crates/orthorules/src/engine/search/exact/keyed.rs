@@ -10,7 +10,7 @@ use super::units::Units;
 use crate::codes::query::Query;
 use crate::codes::selection::Atom;
 use crate::engine::rows::Selected;
-use crate::engine::search::candidate::{Candidate, children, most_children, order, price};
+use crate::engine::search::candidate::{Candidate, ChildQuery, QueryValue, children, most_children, order, price};
 use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
 use crate::engine::search::{Found, Searcher};
 use crate::model::signs::Signs;
@@ -19,7 +19,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// Buffers of one thread, so that expanding a node allocates nothing that grows with the table.
 #[derive(Default)]
-pub(crate) struct Buffers {
+pub(crate) struct KeyedBuffers {
     bounds: JointBuffers,
     units: Vec<u32>,
     histogram: Histogram,
@@ -55,13 +55,13 @@ impl<'a> Keyed<'a> {
 }
 
 impl Space for Keyed<'_> {
-    type Buffers = Buffers;
+    type Buffers = KeyedBuffers;
 
     fn most_children(&self) -> usize {
         self.searcher.columns.iter().map(most_children).sum()
     }
 
-    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut Buffers) -> Expansion {
+    fn expand(&self, node: &Visit, best_score: f64, buffers: &mut KeyedBuffers) -> Expansion {
         let mut expansion = Expansion::default();
         let params = self.searcher.params;
         let query = query(node.path);
@@ -99,10 +99,11 @@ impl Space for Keyed<'_> {
                 if child_signs == Signs::Neither {
                     return;
                 }
-                let at = (node.id as usize, child_length);
-                let name = (atom, self.searcher.name_rank[c]);
-                let value = self.joint.value(sums);
-                let candidate = Candidate::of_value(value, all.rows(), params.length_penalty, at, name);
+                let name_rank = self.searcher.name_rank[c];
+                let child = ChildQuery { parent: node.id as usize, length: child_length, atom, name_rank };
+                let (value, raises) = self.joint.value(sums);
+                let worth = QueryValue { value, raises, rows: all.rows() };
+                let candidate = Candidate::of_value(worth, params.length_penalty, child);
                 if candidate.score > best_score
                     && self.searcher.leaves_enough(candidate.rows)
                     && self.searcher.admits(signs, atom, self.joint.first(sums))

@@ -2,7 +2,7 @@
 //!
 //! Nodes are row sets. Best bound first, in batches of fixed size whose nodes are expanded in parallel and merged in
 //! order: the result does not depend on the number of threads. A batch of a wide table is expanded in parts, so that its
-//! children need not all be in memory before they are queued. Whoever is told to stop, or runs out of memory, puts nodes that are not
+//! children need not all be in memory before they are queued. A search that is told to stop, or runs out of memory, puts nodes that are not
 //! fully expanded back into the queue: the bound covers what is below them. How row sets are kept and told apart is the matter of a
 //! [`Space`]: [`closed`] where bits can be counted, [`keyed`] everywhere.
 

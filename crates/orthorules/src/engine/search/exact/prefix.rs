@@ -1,6 +1,6 @@
 //! Sums over prefixes of units, kept in registers.
 
-use super::bits::{Bits, split_sums};
+use super::bits::{BitSet, split_sums};
 use crate::base::simd::vectorised;
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::Statistics;
@@ -58,7 +58,7 @@ pub(super) struct PrefixPart {
 vectorised! {
     /// Puts the units of `node` that are in `set` into `child` and looks at their value; `words` has what one unit of each
     /// word adds, and [is short](PackedUnits::is_short).
-    pub(super) fn part(words: &PackedUnits, scorer: &Scorer, threshold: f64, node: &Bits, set: &[u64], child: &mut Bits) -> PrefixPart {
+    pub(super) fn part(words: &PackedUnits, scorer: &Scorer, threshold: f64, node: &BitSet, set: &[u64], child: &mut BitSet) -> PrefixPart {
         match words.chunks {
             1 => part_of::<1>(words, scorer, threshold, node, set, child),
             2 => part_of::<2>(words, scorer, threshold, node, set, child),
@@ -76,9 +76,9 @@ fn part_of<const K: usize>(
     words: &PackedUnits,
     scorer: &Scorer,
     threshold: f64,
-    node: &Bits,
+    node: &BitSet,
     set: &[u64],
-    child: &mut Bits,
+    child: &mut BitSet,
 ) -> PrefixPart {
     let (sum, all) = split_sums::<K>(node, set, &words.values, child);
     PrefixPart { above: exceeds(&sum, scorer, threshold), rows: sum[0][2], all }
@@ -211,8 +211,8 @@ mod tests {
             prop_assert_eq!(whole(&packed, &scorer, &units, threshold), (own > threshold, rows));
             prop_assert_eq!(any_prefix(&packed, &scorer, &units, threshold, falling), best > threshold);
             // The same units as bits, of which a set leaves out the first.
-            let bits = Bits { at: (0..12).collect(), word: times.iter().map(|&n| (1 << n) - 1).collect() };
-            let mut child = Bits::default();
+            let bits = BitSet { at: (0..12).collect(), word: times.iter().map(|&n| (1 << n) - 1).collect() };
+            let mut child = BitSet::default();
             let words = packed.times(&units.iter().map(|&(u, _)| (u, 1.0)).collect::<Vec<_>>());
             let set: Vec<u64> = (0..12).map(|w| if w == 0 { 0 } else { u64::MAX }).collect();
             if words.is_short() {

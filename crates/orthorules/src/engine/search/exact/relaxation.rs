@@ -16,7 +16,7 @@ const NOISE: f64 = 1e-10;
 /// What sums of products may lose to rounding, as a part of their terms.
 const ROUNDING: f64 = 1e-14;
 /// Units that are looked at together.
-type Lanes = [f64; 4];
+type FourNumbers = [f64; 4];
 
 /// The units of a node, and scratch space for its bounds; one for each thread's task.
 #[derive(Default)]
@@ -36,14 +36,14 @@ pub(crate) struct Workspace {
 /// D, G and 1/D of units; zeros fill up the last lanes of a run.
 #[derive(Default)]
 struct UnitLanes {
-    d: Vec<Lanes>,
-    g: Vec<Lanes>,
-    inverse: Vec<Lanes>,
+    d: Vec<FourNumbers>,
+    g: Vec<FourNumbers>,
+    inverse: Vec<FourNumbers>,
 }
 
 impl UnitLanes {
     /// Moves lanes that are not empty to the end.
-    fn store(&mut self, lanes: &mut [Lanes; 3], lane: &mut usize) {
+    fn store(&mut self, lanes: &mut [FourNumbers; 3], lane: &mut usize) {
         if *lane > 0 {
             self.d.push(lanes[0]);
             self.g.push(lanes[1]);
@@ -203,7 +203,7 @@ fn along(runs: &mut [Run], z: &[f64], nu: &[f64]) {
     }
 }
 
-fn total(lanes: Lanes) -> f64 {
+fn total(lanes: FourNumbers) -> f64 {
     (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
 }
 

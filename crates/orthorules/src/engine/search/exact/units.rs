@@ -6,10 +6,10 @@
 use super::prefix::PackedUnits;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::engine::cells::Cells;
-use crate::engine::response::Response;
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::{self, Statistics, StatisticsMut};
-use crate::engine::search::exact::item::Shares;
+use crate::engine::search::exact::item::ItemShares;
+use crate::engine::targets::response::Response;
 use crate::params::Bound;
 use std::collections::HashMap;
 
@@ -227,9 +227,9 @@ impl UnitStats {
     }
 
     /// The last numbers of a vector, or of a sum of them.
-    pub(crate) fn shares(&self, sums: &[f64]) -> Shares {
+    pub(crate) fn shares(&self, sums: &[f64]) -> ItemShares {
         let last = &sums[self.stride - SHARES..];
-        Shares { d: Statistics::of(sums).curvature(), up: last[0], down: last[1], trace: last[2] }
+        ItemShares { d: Statistics::of(sums).curvature(), up: last[0], down: last[1], trace: last[2] }
     }
 
     /// Rows, G, D, N, … of the unit at `position`.

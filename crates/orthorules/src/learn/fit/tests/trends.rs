@@ -4,7 +4,7 @@ use crate::base::random::SplitMix64;
 use crate::codes::binning;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{Column, Table, Values};
-use crate::engine::response::Response;
+use crate::engine::targets::response::Response;
 use crate::engine::trend::{numbers_of, trend_columns};
 use crate::learn::fit::fit;
 use crate::learn::setup::Setup;

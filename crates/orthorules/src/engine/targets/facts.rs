@@ -1,19 +1,18 @@
-//! What all rows share, found out from partitions: a few questions about targets and weights, whose answers are largest values and
-//! sums of whole numbers.
+//! What all rows share: a few questions about targets and weights, whose answers are largest values and sums of whole numbers.
 //!
-//! Units depend on the largest values, targets on units, and so on: what one table computes pass by pass is asked question by
-//! question. The plan that comes out is that of one table, to the last bit, and nobody holds the targets of all rows.
+//! Units depend on the largest values, targets on units, and so on, so that one question follows from the answers to the one before. A
+//! table in memory answers as a whole; partitions answer one by one, and what comes out is the same, to the last bit.
 
 use crate::base::bit_counts::BitCounts;
 use crate::base::error::Result;
 use crate::base::wire::{damaged, wire};
-use crate::data::columns::Target;
 use crate::data::loss::Loss;
 use crate::data::row_facts::RowFacts;
 use crate::engine::mass::{MASS_BITS, Masses, Unit, floor_log2};
-use crate::engine::response::TARGET_BITS;
-use crate::engine::row_numbers::{Frame, KnownRows, RowNumbers};
-use crate::engine::target_plan::{Shares, TargetPlan};
+use crate::engine::targets::numbers::{Frame, RowNumbers, TargetColumn, TargetRows};
+use crate::engine::targets::plan::{SharedFacts, TargetPlan};
+use crate::engine::targets::response::TARGET_BITS;
+use rayon::prelude::*;
 use std::f64::consts::LN_2;
 
 /// A question about the targets and weights of all rows.
@@ -73,10 +72,20 @@ fn largest_of(values: impl Iterator<Item = f64>) -> f64 {
 
 impl Question {
     /// What some rows answer.
-    pub(crate) fn answer(&self, known: &KnownRows) -> Result<TargetAnswer> {
+    pub(crate) fn answer(&self, known: &TargetRows) -> Result<TargetAnswer> {
+        self.frame.rows(known)?;
+        let answers: Vec<Result<TargetAnswer>> =
+            known.tasks().into_par_iter().map(|some| self.answer_of_some(&some)).collect();
+        let mut answers = answers.into_iter();
+        let mut all = answers.next().ok_or_else(damaged)??;
+        answers.try_for_each(|more| all.append(&more?))?;
+        Ok(all)
+    }
+
+    fn answer_of_some(&self, known: &TargetRows) -> Result<TargetAnswer> {
         let count = match &known.target {
-            Target::Numbers(_) => 0,
-            Target::Classes(classes) => {
+            TargetColumn::Numbers(_) => 0,
+            TargetColumn::Classes(classes) => {
                 if classes.iter().any(|&class| class as usize >= self.classes) {
                     return Err(damaged());
                 }
@@ -114,15 +123,15 @@ impl Question {
         if self.classes > 0 { rows.target(row) as usize } else { 0 }
     }
 
-    fn basics(&self, rows: RowNumbers, known: &KnownRows) -> Basic {
+    fn basics(&self, rows: RowNumbers, known: &TargetRows) -> Basic {
         let (frame, all) = (&self.frame, 0..known.len());
         let (mut b, mut counts) = (vec![0.0; self.classes.max(1)], vec![0u64; self.classes]);
         let mut targets = 0;
         for row in all.clone() {
-            if let Target::Classes(classes) = &known.target {
+            if let TargetColumn::Classes(classes) = &known.target {
                 counts[classes[row] as usize] += 1;
             }
-            if let (true, Target::Numbers(y)) = (frame.loss.is_quadratic(), &known.target) {
+            if let (true, TargetColumn::Numbers(y)) = (frame.loss.is_quadratic(), &known.target) {
                 targets += i128::from(scaled_unit().units(y[row] / frame.scale)) * i128::from(rows.units(row));
             } else {
                 let class = self.class_of(rows, row);
@@ -152,7 +161,7 @@ impl Question {
     }
 
     /// Sums of b, and the largest b²/a.
-    fn totals(&self, rows: RowNumbers, known: &KnownRows, mass_unit: f64, units: &[Unit]) -> (Vec<i128>, Vec<f64>) {
+    fn totals(&self, rows: RowNumbers, known: &TargetRows, mass_unit: f64, units: &[Unit]) -> (Vec<i128>, Vec<f64>) {
         let (mut totals, mut squares) = (vec![0; units.len()], vec![0.0; units.len()]);
         let in_units = Unit::of_size(mass_unit);
         for row in 0..known.len() {
@@ -223,6 +232,20 @@ impl TargetFacts {
         let shift = if loss == Loss::Gamma { f64::from(power) * LN_2 } else { 0.0 };
         let frame = Frame { loss, weighted: first.weights.is_some(), exposed, weight_unit, scale, shift };
         Self { first, frame, classes, basic: None, largest: None, saturated: None, sums: None }
+    }
+
+    /// From all rows, which are here.
+    pub(crate) fn of_rows(loss: Loss, classes: usize, known: &TargetRows) -> Result<Self> {
+        let of_some = |some: TargetRows| {
+            RowFacts::of(some.len(), some.numbers(), some.weight.as_deref(), some.exposure.as_deref())
+        };
+        let mut first = RowFacts::default();
+        known.tasks().into_par_iter().map(of_some).collect::<Vec<_>>().iter().for_each(|more| first.append(more));
+        let mut facts = Self::new(loss, classes, first, known.exposure.is_some());
+        while let Some(question) = facts.question() {
+            facts.learn(&question, question.answer(known)?)?;
+        }
+        Ok(facts)
     }
 
     /// What is to be asked next; nothing once all is known.
@@ -347,7 +370,7 @@ impl TargetFacts {
             all += frame.shift * basic.units as f64 * frame.weight_unit;
         }
         let weights_count = weights.is_some_and(|weights| weights.whole);
-        let shares = Shares {
+        let shares = SharedFacts {
             weights_count,
             mass_unit,
             b_unit,
@@ -378,33 +401,16 @@ fn saturated_unit(basic: &Basic) -> Unit {
 mod tests {
     use super::*;
     use crate::base::wire::Wire;
+    use crate::data::columns::Target;
     use crate::data::problem::{Problem, Task};
     use crate::engine::cases::cases;
-    use crate::engine::response::Response;
+    use crate::engine::targets::response::Response;
     use proptest::prelude::*;
-    use std::ops::Range;
-
-    /// Some rows of a problem.
-    fn some(problem: &Problem, rows: Range<usize>) -> KnownRows {
-        let pick = |values: &Vec<f64>| values[rows.clone()].to_vec();
-        KnownRows {
-            target: match &problem.target {
-                Target::Numbers(y) => Target::Numbers(pick(y)),
-                Target::Classes(classes) => Target::Classes(classes[rows.clone()].to_vec()),
-            },
-            weight: problem.weight.as_ref().map(pick),
-            exposure: problem.exposure.as_ref().map(pick),
-        }
-    }
 
     /// What is found out from partitions that are asked, and how often they were.
-    fn found(problem: &Problem, parts: &[KnownRows]) -> (TargetFacts, usize) {
-        let first = |part: &KnownRows| {
-            let y = match &part.target {
-                Target::Numbers(y) => Some(&y[..]),
-                Target::Classes(_) => None,
-            };
-            RowFacts::of(part.len(), y, part.weight.as_deref(), part.exposure.as_deref())
+    fn found(problem: &Problem, parts: &[TargetRows]) -> (TargetFacts, usize) {
+        let first = |part: &TargetRows| {
+            RowFacts::of(part.len(), part.numbers(), part.weight.as_deref(), part.exposure.as_deref())
         };
         let mut all = RowFacts::default();
         parts.iter().for_each(|part| all.append(&RowFacts::of_bytes(&first(part).bytes()).unwrap()));
@@ -453,7 +459,8 @@ mod tests {
             }
             let mut ends: Vec<usize> = ends.into_iter().map(|end| end.min(n)).chain([0, n]).collect();
             ends.sort_unstable();
-            let parts: Vec<KnownRows> = ends.windows(2).map(|pair| some(&problem, pair[0]..pair[1])).collect();
+            let all = TargetRows::owned(problem.target.clone(), problem.weight.clone(), problem.exposure.clone());
+            let parts: Vec<TargetRows> = ends.windows(2).map(|pair| all.slice(pair[0]..pair[1])).collect();
             let (facts, asked) = found(&problem, &parts);
             let is_hard = case.task == Task::Regression && problem.weight.is_some();
             prop_assert!(asked <= 2 + usize::from(is_hard), "{} questions", asked);

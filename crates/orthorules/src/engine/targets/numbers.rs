@@ -6,21 +6,72 @@ use crate::data::columns::Target;
 use crate::data::loss::Loss;
 use crate::data::row_facts::amount;
 use crate::engine::mass::Unit;
+use std::borrow::Cow;
+use std::ops::Range;
 
-/// What is known of some rows.
+/// Rows that a thread takes at once.
+pub(crate) const ROWS_IN_A_TASK: usize = 1 << 16;
+
+/// What is known of some rows: borrowed from a table, or owned by a partition that read them.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct KnownRows {
-    pub(crate) target: Target,
-    pub(crate) weight: Option<Vec<f64>>,
-    pub(crate) exposure: Option<Vec<f64>>,
+pub(crate) struct TargetRows<'k> {
+    pub(crate) target: TargetColumn<'k>,
+    pub(crate) weight: Option<Cow<'k, [f64]>>,
+    pub(crate) exposure: Option<Cow<'k, [f64]>>,
 }
 
-impl KnownRows {
+/// The targets of some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum TargetColumn<'k> {
+    Numbers(Cow<'k, [f64]>),
+    /// The number of each row's class.
+    Classes(Cow<'k, [u32]>),
+}
+
+impl TargetRows<'_> {
+    /// Rows that were read.
+    pub(crate) fn owned(target: Target, weight: Option<Vec<f64>>, exposure: Option<Vec<f64>>) -> Self {
+        let target = match target {
+            Target::Numbers(y) => TargetColumn::Numbers(y.into()),
+            Target::Classes(classes) => TargetColumn::Classes(classes.into()),
+        };
+        Self { target, weight: weight.map(Cow::Owned), exposure: exposure.map(Cow::Owned) }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match &self.target {
-            Target::Numbers(y) => y.len(),
-            Target::Classes(classes) => classes.len(),
+            TargetColumn::Numbers(y) => y.len(),
+            TargetColumn::Classes(classes) => classes.len(),
         }
+    }
+
+    /// The targets, where they are numbers.
+    pub(crate) fn numbers(&self) -> Option<&[f64]> {
+        match &self.target {
+            TargetColumn::Numbers(y) => Some(y),
+            TargetColumn::Classes(_) => None,
+        }
+    }
+
+    /// Some of them, whose weights and exposures are as many as their targets.
+    pub(crate) fn slice(&self, rows: Range<usize>) -> TargetRows<'_> {
+        fn pick<'v>(values: &'v Option<Cow<[f64]>>, rows: &Range<usize>) -> Option<Cow<'v, [f64]>> {
+            values.as_ref().map(|values| Cow::Borrowed(&values[rows.clone()]))
+        }
+        TargetRows {
+            target: match &self.target {
+                TargetColumn::Numbers(y) => TargetColumn::Numbers(Cow::Borrowed(&y[rows.clone()])),
+                TargetColumn::Classes(classes) => TargetColumn::Classes(Cow::Borrowed(&classes[rows.clone()])),
+            },
+            weight: pick(&self.weight, &rows),
+            exposure: pick(&self.exposure, &rows),
+        }
+    }
+
+    /// All of them, some after the others, as many as a thread takes at once. Once, even if there are none.
+    pub(crate) fn tasks(&self) -> Vec<TargetRows<'_>> {
+        let ends = |start: usize| start..self.len().min(start + ROWS_IN_A_TASK);
+        (0..self.len().max(1)).step_by(ROWS_IN_A_TASK).map(|start| self.slice(ends(start))).collect()
     }
 }
 
@@ -49,8 +100,8 @@ impl Frame {
     }
 
     /// The numbers of some rows, if they have what all have.
-    pub(crate) fn rows<'k>(&self, known: &'k KnownRows) -> Result<RowNumbers<'_, 'k>> {
-        let fits = |values: &Option<Vec<f64>>, wanted| match values {
+    pub(crate) fn rows<'k>(&self, known: &'k TargetRows<'k>) -> Result<RowNumbers<'_, 'k>> {
+        let fits = |values: &Option<Cow<[f64]>>, wanted| match values {
             Some(values) => wanted && values.len() == known.len(),
             None => !wanted,
         };
@@ -102,7 +153,7 @@ impl Frame {
 #[derive(Clone, Copy)]
 pub(crate) struct RowNumbers<'f, 'k> {
     frame: &'f Frame,
-    known: &'k KnownRows,
+    known: &'k TargetRows<'k>,
     unit: Unit,
     power: f64,
 }
@@ -127,8 +178,8 @@ impl RowNumbers<'_, '_> {
     /// The target as it is; of classes, the number of the row's class.
     pub(crate) fn target(&self, row: usize) -> f64 {
         match &self.known.target {
-            Target::Numbers(y) => y[row],
-            Target::Classes(classes) => f64::from(classes[row]),
+            TargetColumn::Numbers(y) => y[row],
+            TargetColumn::Classes(classes) => f64::from(classes[row]),
         }
     }
 
@@ -136,8 +187,8 @@ impl RowNumbers<'_, '_> {
     #[inline]
     pub(crate) fn fitted(&self, row: usize, class: u32) -> f64 {
         match &self.known.target {
-            Target::Classes(classes) => f64::from(u8::from(classes[row] == class)),
-            Target::Numbers(y) => self.frame.fitted(y[row], self.exposure(row), self.power),
+            TargetColumn::Classes(classes) => f64::from(u8::from(classes[row] == class)),
+            TargetColumn::Numbers(y) => self.frame.fitted(y[row], self.exposure(row), self.power),
         }
     }
 

@@ -1,11 +1,12 @@
-//! The targets of some rows, from what is known of all: how partitions come to the units that one table would have.
+//! The targets of some rows, from what is known of all: a table in memory and each partition come to the same units.
 
 use crate::base::error::Result;
 use crate::base::wire::wire;
-use crate::data::columns::Target;
 use crate::engine::mass::{PerRow, Unit};
-use crate::engine::response::{Response, StandsFor, Targets};
-use crate::engine::row_numbers::{Frame, KnownRows};
+use crate::engine::targets::numbers::{Frame, ROWS_IN_A_TASK, TargetColumn, TargetRows};
+use crate::engine::targets::response::{Response, StandsFor, Targets};
+use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// All of a [`Response`] but its rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,13 +17,13 @@ pub(crate) struct TargetPlan {
     class: u32,
     /// Whether weights are wanted where masses are something else: a first-order norm is made of them.
     norms: bool,
-    shares: Shares,
+    shares: SharedFacts,
 }
 wire!(TargetPlan { frame, classes, class, norms, shares });
 
 /// What all rows share once it is known how they become numbers: units, largest values and totals, as [`Response`] has them.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shares {
+pub(crate) struct SharedFacts {
     /// Whether weights are numbers of rows.
     pub(crate) weights_count: bool,
     pub(crate) mass_unit: f64,
@@ -36,7 +37,7 @@ pub(crate) struct Shares {
     pub(crate) saturated: f64,
     pub(crate) rows: usize,
 }
-wire!(Shares {
+wire!(SharedFacts {
     weights_count,
     mass_unit,
     b_unit,
@@ -52,7 +53,7 @@ wire!(Shares {
 
 impl TargetPlan {
     /// For one class, or for the only score.
-    pub(crate) fn new(frame: Frame, class: u32, shares: Shares) -> Self {
+    pub(crate) fn new(frame: Frame, class: u32, shares: SharedFacts) -> Self {
         Self { frame, classes: 0, class, norms: true, shares }
     }
 
@@ -84,7 +85,7 @@ impl TargetPlan {
             scale: response.scale,
             shift: response.shift,
         };
-        let shares = Shares {
+        let shares = SharedFacts {
             weights_count: response.targets.stand_for_several(),
             mass_unit: response.mass_unit,
             b_unit: response.b_unit,
@@ -158,13 +159,13 @@ impl TargetPlan {
         if self.shares.counted { Unit::new(0) } else { Unit::of_size(self.shares.b_unit) }
     }
 
-    /// The response with some rows: what [`Response::new`] makes of each, once units and totals are known. What is known of rows goes
-    /// where it came from: a number becomes units in its own place, so that both are never held.
-    pub(crate) fn response_of(&self, known: KnownRows) -> Result<Response> {
+    /// The response with these rows, which may be all or some. Numbers that are owned become units in their own place, so that both are
+    /// never in memory; borrowed ones are read by all threads.
+    pub(crate) fn response_of(&self, known: TargetRows) -> Result<Response> {
         self.frame.rows(&known)?;
         let (frame, shares, count, power) = (&self.frame, &self.shares, known.len(), self.frame.power());
-        let KnownRows { target, weight, exposure } = known;
-        // Whole numbers are so many units; weights are kept unless masses are something else and nobody wants a norm.
+        let TargetRows { target, weight, exposure } = known;
+        // Whole numbers are so many units; weights are kept unless masses are something else and no norm is wanted.
         let kept = frame.weight_unit <= 1.0 && (self.norms || !frame.has_norm());
         let stands_for = match &weight {
             Some(_) if shares.weights_count && kept => StandsFor::Weight(frame.weight_unit),
@@ -172,9 +173,10 @@ impl TargetPlan {
             _ => StandsFor::Itself,
         };
         let unit = Unit::of_size(frame.weight_unit);
-        let weight = weight.map_or(PerRow::Same(1), |weight| {
-            PerRow::Each(weight.into_iter().map(|w| Frame::units(unit, w)).collect())
-        });
+        let weight = match weight {
+            Some(weight) => PerRow::Each(each_of(weight, |_, w| Frame::units(unit, w))),
+            None => PerRow::Same(1),
+        };
         let weight_of = |r: usize| weight.at(r) as f64 * frame.weight_unit;
         let b_unit = self.b_unit();
         let b_of = |r: usize, fitted: f64| b_unit.units(frame.b(weight_of(r), fitted));
@@ -182,22 +184,15 @@ impl TargetPlan {
         let mass_of = |r: usize, share: f64| mass_unit.units(frame.mass(weight_of(r), share)).max(1) as u64;
         let exposure_of = |r: usize| exposure.as_ref().map_or(1.0, |exposure| exposure[r]);
         let (mass, b) = match target {
-            Target::Classes(classes) if self.classes > 0 => {
-                (None, classes.into_iter().map(i64::from).collect::<Vec<i64>>())
-            }
-            Target::Classes(classes) => {
-                let rows = classes.into_iter().enumerate();
-                (None, rows.map(|(r, class)| self.b_of_class(weight.at(r), class)).collect())
-            }
-            Target::Numbers(y) if frame.is_gamma() => {
-                let rows = y.into_iter().enumerate();
-                let mass = rows.map(|(r, y)| mass_of(r, frame.fitted(y, exposure_of(r), power))).collect();
+            TargetColumn::Classes(classes) if self.classes > 0 => (None, each_of(classes, |_, class| i64::from(class))),
+            TargetColumn::Classes(classes) => (None, each_of(classes, |r, class| self.b_of_class(weight.at(r), class))),
+            TargetColumn::Numbers(y) if frame.is_gamma() => {
+                let mass = each_of(y, |r, y| mass_of(r, frame.fitted(y, exposure_of(r), power)));
                 (Some(mass), (0..count).map(|r| b_of(r, 0.0)).collect())
             }
-            Target::Numbers(y) => {
-                let b = y.into_iter().enumerate().map(|(r, y)| b_of(r, frame.fitted(y, 1.0, power))).collect();
-                let mass = |exposure: Vec<f64>| exposure.into_iter().enumerate().map(|(r, e)| mass_of(r, e)).collect();
-                (exposure.map(mass), b)
+            TargetColumn::Numbers(y) => {
+                let b = each_of(y, |r, y| b_of(r, frame.fitted(y, 1.0, power)));
+                (exposure.map(|exposure| each_of(exposure, mass_of)), b)
             }
         };
         let (mass, norm) = match mass {
@@ -208,10 +203,25 @@ impl TargetPlan {
     }
 }
 
+/// What becomes of each number, in its own place if it is owned.
+fn each_of<T: Copy + Sync, U: Send>(numbers: Cow<[T]>, of: impl Fn(usize, T) -> U + Sync + Send) -> Vec<U>
+where
+    [T]: ToOwned<Owned = Vec<T>>,
+{
+    match numbers {
+        Cow::Owned(numbers) => numbers.into_iter().enumerate().map(|(row, number)| of(row, number)).collect(),
+        Cow::Borrowed(numbers) => {
+            let rows = numbers.par_iter().with_min_len(ROWS_IN_A_TASK).enumerate();
+            rows.map(|(row, &number)| of(row, number)).collect()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::base::wire::Wire;
+    use crate::data::columns::Target;
     use crate::data::problem::Task;
     use crate::engine::cases::cases;
     use proptest::prelude::*;
@@ -227,11 +237,8 @@ mod tests {
                 Task::Classification => Target::Classes(pick(&case.target).iter().map(|&y| y as u32).collect()),
                 _ => Target::Numbers(pick(&case.target)),
             };
-            let known = KnownRows {
-                target,
-                weight: case.weight.as_deref().map(pick),
-                exposure: case.exposure.as_deref().map(pick),
-            };
+            let (weight, exposure) = (case.weight.as_deref().map(pick), case.exposure.as_deref().map(pick));
+            let known = TargetRows::owned(target, weight, exposure);
             let plan = TargetPlan::of(&whole, 1, case.weight.is_some(), case.exposure.is_some());
             let plan = TargetPlan::of_bytes(&plan.bytes()).unwrap();
             let expected = whole.targets.slice(rows);
@@ -240,7 +247,7 @@ mod tests {
                 prop_assert_eq!(targets.all_stand_for(), expected.all_stand_for());
                 prop_assert_eq!(&targets, &Targets { norm, stands_for: targets.stands_for.clone(), ..expected.clone() });
             }
-            if let Target::Classes(classes) = &known.target {
+            if let TargetColumn::Classes(classes) = &known.target {
                 let other = TargetPlan { class: 0, ..plan.clone() }.response_of(known.clone()).unwrap();
                 let again = plan.response_of_class(other, classes).map(|response| response.targets);
                 prop_assert_eq!(again, Some(plan.response_of(known.clone()).unwrap().targets));

@@ -6,12 +6,9 @@
 
 use crate::base::decimal::at_most_finite;
 use crate::base::scratch::{self, Reusable};
-use crate::data::columns::{Target, count_rows};
 use crate::data::loss::Loss;
-use crate::data::problem::Problem;
-use crate::engine::mass::{Masses, PerRow, Unit, WideUnit, floor_log2};
+use crate::engine::mass::{PerRow, Unit, WideUnit, floor_log2};
 use crate::engine::row_list::RowList;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Bits of the largest |b|, and of the largest b²/a.
@@ -183,129 +180,12 @@ impl Targets {
     }
 }
 
-/// Rows that a thread takes at once.
-const ROWS_IN_A_TASK: usize = 1 << 16;
-
 impl Response {
-    /// The response of `problem`; for classification, that of class `class` against the rest.
-    pub(crate) fn new(problem: &Problem, class: u32) -> Self {
-        let loss = problem.task.loss();
-        let factor = loss.factor();
-        let mut y = fitted_targets(problem, class);
-        let rows = y.len();
-        let whole_exposure = problem.whole_exposure();
-        let weights = problem.weight.as_deref().map(Masses::new);
-        let weight_unit = weights.as_ref().map_or(1.0, |w| w.unit.size());
-        let units = |r: usize| weights.as_ref().map_or(1, |w| w.each[r]);
-        let total_units = weights.as_ref().map_or(rows as u64, |w| w.total);
-        let (mut scale, mut shift) = (1.0, 0.0);
-        if loss.is_quadratic() {
-            let largest = max_of(rows, |r| y[r].abs());
-            if largest > 0.0 {
-                // 2^1023 is the largest finite power; dividing by a power of two is exact.
-                scale = 2f64.powi(floor_log2(largest).clamp(-1000, 1023));
-            }
-            y.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|x| *x /= scale);
-            let unit = Unit::new(TARGET_BITS - 1);
-            let sum: i128 = sum_of(rows, |r| i128::from(unit.units(y[r])) * i128::from(units(r)));
-            shift = sum as f64 / total_units as f64 * unit.size();
-            y.par_iter_mut().with_min_len(ROWS_IN_A_TASK).for_each(|x| *x -= shift);
-        }
-        let exposure = |r: usize| whole_exposure.as_ref().map_or(1.0, |e| e[r]);
-        let each = |r: usize| units(r) as f64 * weight_unit * loss.saturated(y[r], exposure(r));
-        let mut saturated = if loss.is_saturated() { exact_sum(rows, each) } else { 0.0 };
-        let is_gamma = loss == Loss::Gamma;
-        if is_gamma {
-            // The score inside is that of the targets divided by a power of two.
-            shift = scale_amounts(&mut y, exposure);
-            saturated += shift * total_units as f64 * weight_unit;
-        }
-        let plain = factor == 1.0 && weights.is_none() && whole_exposure.is_none() && !is_gamma;
-        let counted = plain && y.par_iter().with_min_len(ROWS_IN_A_TASK).all(|&y| y == 0.0 || y == 1.0);
-        let weighted = |r: usize| {
-            let weight = factor * (units(r) as f64 * weight_unit);
-            if is_gamma { -weight } else { weight * y[r] }
-        };
-        let b_largest = max_of(rows, |r| weighted(r).abs());
-        let b_unit = if counted { Unit::new(0) } else { Unit::for_largest(b_largest, TARGET_BITS) };
-        let b: Vec<i64> =
-            (0..rows).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(|r| b_unit.units(weighted(r))).collect();
-        let stands_for = match &problem.weight {
-            Some(weight) if count_rows(weight) => StandsFor::Each(weight.iter().map(|&w| w as u32).collect()),
-            _ => StandsFor::Itself,
-        };
-        let weight = weights.map_or(PerRow::Same(1), |w| PerRow::Each(w.each));
-        let (mass, mass_unit, norm) = if is_gamma || whole_exposure.is_some() {
-            let share = |r: usize| if is_gamma { y[r] } else { exposure(r) };
-            let each: Vec<f64> = (0..rows).map(|r| factor * (weight.at(r) as f64 * weight_unit) * share(r)).collect();
-            let masses = Masses::new(&each);
-            (PerRow::Each(masses.each), masses.unit.size(), Some(weight))
-        } else {
-            (weight, factor * weight_unit, None)
-        };
-        drop(y);
-        let b_unit = b_unit.size();
-        let largest_of = |amounts: &PerRow<u64>| match amounts {
-            PerRow::Same(x) => *x,
-            PerRow::Each(v) => v.iter().copied().max().unwrap_or_default(),
-        };
-        let largest = [
-            largest_of(&mass) as f64 * mass_unit,
-            norm.as_ref().map_or(1, largest_of) as f64 * weight_unit,
-            b_largest.min(f64::MAX),
-        ];
-        let square_of = |r: usize| {
-            let b = b[r] as f64 * b_unit;
-            b * (b / (mass.at(r) as f64 * mass_unit))
-        };
-        let square = match mass {
-            PerRow::Same(_) => Unit::new(0),
-            PerRow::Each(_) => Unit::for_largest(max_of(rows, square_of).min(f64::MAX), TARGET_BITS),
-        };
-        let rows_total = match &stands_for {
-            StandsFor::Each(each) => each.iter().map(|&n| u64::from(n)).sum::<u64>() as f64,
-            _ => rows as f64,
-        };
-        let total = sum_of(rows, |r| i128::from(b[r])) as f64 * b_unit;
-        Self {
-            loss,
-            classes: 0,
-            targets: Targets { mass, norm, b, stands_for },
-            mass_unit,
-            norm_unit: weight_unit,
-            b_unit,
-            square,
-            largest,
-            rows_total,
-            total_weight: total_units as f64 * weight_unit,
-            counted,
-            total,
-            saturated,
-            scale,
-            shift,
-            rows,
-        }
-    }
-
-    /// The response of all classes of `problem` together. The target of a row for its own class is its mass, in the
-    /// same units; for the others it is 0.
-    pub(crate) fn shared(problem: &Problem) -> Self {
-        let mut response = Self::new(problem, 0);
-        if let Target::Classes(classes) = &problem.target {
-            response.targets.b = classes.iter().map(|&class| i64::from(class)).collect();
-        }
-        response.classes = problem.classes.len();
-        response.counted = false;
-        response.b_unit = response.mass_unit;
-        response.square = Unit::new(0);
-        response
-    }
-
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Whether there are more rows than 32 bits count. They lie elsewhere then, in partitions of fewer.
+    /// Whether there are more rows than 32 bits count. They are remote then, in partitions of fewer.
     pub(crate) fn is_vast(&self) -> bool {
         self.rows > u32::MAX as usize
     }
@@ -347,7 +227,7 @@ impl Response {
     }
 
     /// Bits that are cut off b².
-    pub(super) fn square_shift(&self) -> i32 {
+    pub(crate) fn square_shift(&self) -> i32 {
         if self.counted { 0 } else { SQUARE_SHIFT }
     }
 
@@ -409,42 +289,4 @@ impl Response {
     pub(crate) fn outside_value(&self, value: f64) -> f64 {
         at_most_finite(value * self.scale)
     }
-}
-
-/// What the score is fitted to: numbers less their offsets, or whether a row is of the class.
-pub(crate) fn fitted_targets(problem: &Problem, class: u32) -> Vec<f64> {
-    let mut y: Vec<f64> = match &problem.target {
-        Target::Numbers(y) => y.par_iter().with_min_len(ROWS_IN_A_TASK).copied().collect(),
-        Target::Classes(c) => {
-            c.par_iter().with_min_len(ROWS_IN_A_TASK).map(|&c| f64::from(u8::from(c == class))).collect()
-        }
-    };
-    if let Some(offset) = problem.subtracted() {
-        y.par_iter_mut().zip(offset).with_min_len(ROWS_IN_A_TASK).for_each(|(y, offset)| *y -= offset);
-    }
-    y
-}
-
-/// Divides amounts by their exposures and by a power of two near the largest, whose logarithm is returned.
-pub(crate) fn scale_amounts(y: &mut [f64], exposure: impl Fn(usize) -> f64) -> f64 {
-    y.iter_mut().enumerate().for_each(|(r, y)| *y = (*y / exposure(r)).clamp(f64::MIN_POSITIVE, f64::MAX));
-    let power = floor_log2(y.iter().copied().fold(0.0, f64::max)).clamp(-1000, 1023);
-    y.iter_mut().for_each(|y| *y /= 2f64.powi(power));
-    f64::from(power) * std::f64::consts::LN_2
-}
-
-/// A sum that does not depend on the order.
-fn exact_sum(rows: usize, each: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
-    let unit = Unit::for_largest(max_of(rows, |r| each(r).abs()), TARGET_BITS);
-    sum_of(rows, |r| i128::from(unit.units(each(r)))) as f64 * unit.size()
-}
-
-/// A sum of whole numbers, in any order.
-fn sum_of(rows: usize, value: impl Fn(usize) -> i128 + Sync + Send) -> i128 {
-    (0..rows).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(value).sum()
-}
-
-/// The largest of all values, 0 at least.
-fn max_of(rows: usize, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
-    (0..rows).into_par_iter().with_min_len(ROWS_IN_A_TASK).map(value).reduce(|| 0.0, f64::max)
 }
