@@ -44,14 +44,14 @@ pub(crate) struct Cells {
     pub(crate) square: Vec<f64>,
     /// Σ a²/w, Σ ab/w and Σ b²/w in units; none where W is A / factor.
     norm_squares: Vec<NormSquares>,
-    /// The same as numbers.
+    /// Those sums as numbers.
     pub(crate) by_norm: Vec<[f64; 3]>,
     rules: usize,
     /// How many classes share the rules; 0 where there is one score, of which B is the sum of targets.
     classes: usize,
     /// Units of mass of every cell and class, cell by cell.
     class_units: Vec<u64>,
-    /// The same as numbers: B of every class.
+    /// Those masses as numbers: B of every class.
     by_class: Vec<f64>,
     /// The rules with where their rows went, if rows are remote.
     history: Vec<Arc<Split>>,
@@ -71,7 +71,7 @@ impl Cells {
         cells
     }
 
-    /// The same, of which no sum is known.
+    /// One cell with all rows, of which no sum is known.
     pub(crate) fn empty(rows: &Rows, response: &Response) -> Self {
         let counted = response.counted;
         let keys = |targets: &Targets| {
@@ -236,12 +236,12 @@ impl Cells {
         self.rules += 1;
     }
 
-    /// The same cells with the sums of another response to the same rows, whose targets are not counted.
+    /// These cells with the sums of another response to the same rows, whose targets are not counted.
     pub(crate) fn with_response(&self, rows: &Rows, response: &Response) -> Self {
         self.with_all_keys(self.keys.clone(), rows, response)
     }
 
-    /// The same cells with some of the rows, of which these are the keys, in one partition.
+    /// These cells with some of the rows, of which these are the keys, in one partition.
     pub(crate) fn with_keys(&self, keys: Vec<u32>, rows: &Rows, response: &Response) -> Self {
         self.with_all_keys(vec![keys], rows, response)
     }

@@ -67,7 +67,7 @@ impl Response {
     }
 }
 
-/// The same for losses, where small blocks also keep the sum accurate.
+/// Rows whose losses are added up at once: small blocks also keep the sum accurate.
 const PIECE: usize = 1 << 12;
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ fn most_rows() -> usize {
     MOST_ROWS
 }
 
-/// The same number, which experiments may change.
+/// The limit of rows, which experiments may change.
 #[cfg(any(test, feature = "study"))]
 mod changed {
     use std::sync::atomic::{AtomicUsize, Ordering};

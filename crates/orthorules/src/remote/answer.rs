@@ -24,7 +24,7 @@ use row_lists::RowLists;
 use std::sync::Arc;
 
 /// A partition of more rows keeps the cells of one point of a fit alone, since they take 4 bytes a row; others keep those of two. Paths
-/// of so many rows are nested by default, and never come back to an earlier point. Small in tests, so that both are met.
+/// of large tables are nested by default, and never come back to an earlier point. Small in tests, so that both are met.
 const MANY_ROWS: usize = if cfg!(test) { 100 } else { 1 << 21 };
 
 /// The answer to one question: its kind, and what it holds.
@@ -166,7 +166,7 @@ impl Aim {
         answers
     }
 
-    /// The same at the point where these are the cells.
+    /// The answers at the point of the fit where these are the cells.
     fn answers_at(&mut self, columns: &[BinnedColumn], request: &Request, cells: &Cells) -> Result<Vec<NodeAnswer>> {
         let scorer = match &request.scorer {
             Some(bytes) => Scorer::of_bytes(bytes)?,

@@ -20,7 +20,7 @@ pub(crate) trait Cluster: Sync + Debug {
     /// Ends the fit, for this reason.
     fn refuse(&self, why: String);
 
-    /// Hears that the search looks at so many nodes now.
+    /// Counts the nodes that the search looks at now.
     fn searches(&self, nodes: usize);
 }
 

@@ -14,7 +14,7 @@ wire_enum!(CellReading { 0 => Numbers(notation), 1 => Distinct(values), 2 => Boo
 wire!(FeatureEncoder { coder, kind, levels, date, ranks, way });
 
 impl ColumnSummary {
-    /// The same, of which so many values are kept.
+    /// This summary, which keeps the values that `sampling` says.
     pub(crate) fn sampled(self, sampling: Sampling) -> Self {
         Self { sampling, ..self }
     }

@@ -73,7 +73,7 @@ impl Gather {
         }
     }
 
-    /// The same where terms may grow with numbers.
+    /// Whether all rows are brought together for trends.
     fn brings_rows_for_trends(self, problem: &Outline) -> Result<bool> {
         let why = match self {
             Self::Never => {

@@ -64,7 +64,7 @@ pub(crate) struct RoleValues {
 }
 
 impl RoleValues {
-    /// The same with offsets folded into targets or exposures.
+    /// These values with offsets folded into targets or exposures.
     fn folded(mut self, task: Option<Task>) -> Self {
         if let (Target::Numbers(y), Some(offset)) = (&mut self.target, self.offset.take()) {
             fold(task, y, &mut self.exposure, offset);

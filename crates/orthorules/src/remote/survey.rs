@@ -33,7 +33,7 @@ pub(crate) struct SurveyRequest {
     pub(crate) roles: Roles,
     pub(crate) known: ColumnFindings,
     pub(crate) cutting: Cutting,
-    /// The features whose values are wanted, each with one value in so many, and how many there are before each partition. Without
+    /// The features whose values are wanted, each with every k-th value, and how many there are before each partition. Without
     /// them values are counted.
     pub(crate) places: Option<Vec<SamplePlace>>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct CodePlan {
 }
 wire!(CodePlan { roles, features });
 
-/// The most rows of all partitions together: sums over so many are exact, whatever is summed.
+/// The most rows of all partitions together: sums over that many are exact, whatever is summed.
 const MOST_ROWS: u64 = 1 << 48;
 
 impl SurveyRequest {

@@ -25,7 +25,7 @@ pub(crate) enum Sampling {
     All,
     /// None: they are counted.
     Count,
-    /// One in so many, after so many in the partitions before.
+    /// Every k-th, counted from the first value of the first partition: the number of values before this one, and k.
     Part(usize, usize),
 }
 

@@ -62,9 +62,9 @@ pub(crate) enum Ask {
     Needed(Vec<Clause>),
     /// Whether all rows of a node lie in the cells that are marked.
     AllIn(Node, Vec<bool>),
-    /// What is counted of a node, which has so many rows in all partitions.
+    /// What is counted of a node, which has this number of rows in all partitions.
     Count(Node, usize, Vec<Job>),
-    /// The same as if there were no rules.
+    /// What is counted of a node as if there were no rules.
     Bins(Node, usize, Vec<Job>),
     /// How many rows of a node have each code of every column.
     Codes(Node),

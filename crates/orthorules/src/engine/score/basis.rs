@@ -49,7 +49,7 @@ impl Basis {
         Self { members: members.into(), ends: ends.into(), ..basis }
     }
 
-    /// The same columns, with the factor of what their products add up to and λ for the rules.
+    /// The columns with the factor of what their products add up to and λ for the rules.
     pub(super) fn factored(self, mut gram: Vec<f64>, t: usize, lambda: f64) -> Self {
         (usize::from(self.constant)..t).for_each(|k| gram[k * t + k] += lambda);
         Self { factor: Cholesky::new(&gram, t, NOISE).transposed(), ..self }

@@ -238,7 +238,7 @@ impl Scorer {
         }
     }
 
-    /// The same, with whether d comes from the norm's weights.
+    /// This scorer, with d from the norm's weights or not.
     pub(crate) fn by_norm(self, by_norm: bool) -> Self {
         Self { by_norm, ..self }
     }
@@ -307,7 +307,7 @@ impl Scorer {
         [mass * mean + b, delta * if self.by_norm { norm } else { mass }].map(|x| x.min(f64::MAX))
     }
 
-    /// The same with the gradient as it is in place of its projection, which is what the published program computes. The
+    /// The scorer with the gradient as it is in place of its projection, which is what the published program computes. The
     /// two agree where the weights are optimal without a penalty. Nothing is known of the largest value then.
     #[cfg(any(test, feature = "study"))]
     pub(crate) fn unprojected(mut self) -> Self {

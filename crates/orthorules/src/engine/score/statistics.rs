@@ -18,7 +18,7 @@ pub(crate) const fn length(t: usize) -> usize {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Statistics<'a>(&'a [f64]);
 
-/// The same, to be written.
+/// Statistics that can be written to.
 #[derive(Debug)]
 pub(crate) struct StatisticsMut<'a> {
     pub(crate) rows: &'a mut f64,

@@ -20,7 +20,7 @@ const PRIOR: f64 = 5.0;
 /// it gains more than that by chance; measured (docs/quality.md).
 const NOISE: f64 = 4.0;
 
-/// The same where so many scores are free. The sum of their squares varies less, for its size, than each of them.
+/// What a further level must gain where several scores are free. The sum of their squares varies less, for its size, than each of them.
 pub(super) fn noise_of(free: usize) -> f64 {
     1.0 + (NOISE - 1.0) / (free.max(1) as f64).sqrt()
 }
@@ -136,7 +136,7 @@ impl SetList {
         self.visit_ends(0, index, (stats, stride), visit);
     }
 
-    /// The same from an end on.
+    /// Visits the sets from an end on.
     pub(super) fn visit_ends(
         &self,
         from: usize,

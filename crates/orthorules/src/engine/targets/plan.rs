@@ -57,7 +57,7 @@ impl TargetPlan {
         Self { frame, classes: 0, class, norms: true, shares }
     }
 
-    /// The same without weights, where masses are something else.
+    /// The plan of a fit that needs no weights where masses are something else.
     pub(crate) fn without_norms(self) -> Self {
         Self { norms: false, ..self }
     }
@@ -67,7 +67,7 @@ impl TargetPlan {
         self.classes > 0
     }
 
-    /// The same for all classes together, of which the first is meant else.
+    /// The plan for all classes together; this one is for the first.
     pub(crate) fn shared_by(mut self, classes: usize) -> Self {
         let shares = &mut self.shares;
         (shares.counted, shares.b_unit, shares.square) = (false, shares.mass_unit, Unit::new(0));

@@ -134,7 +134,7 @@ impl Targets {
         }
     }
 
-    /// The same of the rows of a list.
+    /// How many rows each row of a list stands for.
     pub(crate) fn stand_for(&self, list: &RowList) -> PerRow<u32> {
         match &self.stands_for {
             StandsFor::Itself => PerRow::Same(1),
@@ -151,7 +151,7 @@ impl Targets {
         }
     }
 
-    /// The same of all rows.
+    /// How many rows each row stands for.
     pub(crate) fn all_stand_for(&self) -> PerRow<u32> {
         self.stand_for(&RowList::All(self.b.len()))
     }

@@ -39,12 +39,12 @@ impl TrendTerm {
         Self { place, values, most, outside, trend: None, sampled: Arc::default() }
     }
 
-    /// The same at another place.
+    /// This term at another place.
     pub(crate) fn at(self, place: usize) -> Self {
         Self { place, ..self }
     }
 
-    /// The same, where it is known how it follows from the numbers of its column.
+    /// A term that follows from the numbers of its column in a known way.
     pub(crate) fn following(self, trend: Trend) -> Self {
         Self { trend: Some(Arc::new(trend)), ..self }
     }
@@ -99,7 +99,7 @@ impl TrendTerms {
         known.values().map(most).sum::<f64>() + others
     }
 
-    /// The same for every so-manieth row, always the same ones.
+    /// The values of every k-th row, always the same rows.
     pub(crate) fn sampled(&self, stride: usize) -> Self {
         let every = |term: &TrendTerm| {
             let some = || Arc::new(term.values.iter().step_by(stride).copied().collect());
@@ -115,7 +115,7 @@ pub(crate) fn largest(numbers: &[f64]) -> f64 {
 }
 
 vectorised! {
-    /// The same of few.
+    /// The largest size of a few numbers.
     fn most(numbers: &[f64]) -> f64 {
         let (fours, rest) = numbers.as_chunks::<LANES>();
         let mut most = [0.0f64; LANES];

@@ -15,9 +15,9 @@ use std::ops::Range;
 const ROWS_IN_A_CHUNK: usize = if cfg!(test) { 64 } else { 1 << 20 };
 /// Rows that a thread selects from at once.
 const ROWS_IN_A_TASK: usize = if cfg!(test) { 16 } else { 1 << 16 };
-/// Lists that are kept,
+/// The most lists that are kept.
 const LISTS_KEPT: usize = 16;
-/// of one row in so many, all together.
+/// The part of all rows, as its inverse, that they may have together.
 const ONE_ROW_IN: usize = 16;
 
 /// The rows of some nodes of a partition.

@@ -128,7 +128,7 @@ pub(super) fn learned(problem: &Problem, params: &Params, shared: bool, ends: &[
     learned_by(problem, params, (plan, ends, 0))
 }
 
-/// The same with this plan, where every row is there 2^`doublings` times.
+/// What is learned with this plan where every row is there 2^`doublings` times.
 pub(super) fn learned_by(
     problem: &Problem,
     params: &Params,

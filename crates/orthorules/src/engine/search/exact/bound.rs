@@ -146,7 +146,7 @@ impl SubsetBounds<'_> {
         f64::max(self.best_prefix_from(units, true), self.best_prefix_from(units, false))
     }
 
-    /// The same from one end.
+    /// The best prefix from one end.
     fn best_prefix_from(&self, units: &[Item], forward: bool) -> f64 {
         let mut best: f64 = 0.0;
         let mut sum = vec![0.0; self.stats.stride - SHARES];
@@ -169,7 +169,7 @@ impl SubsetBounds<'_> {
         if rest > 1e-6 { node.value.min((sums.up.max(sums.down) / rest).sqrt() * SLACK) } else { node.value }
     }
 
-    /// The same by sign, where the node has the bounds `known` and the eigenvalue `largest`.
+    /// Bounds on the values below a child, by sign, where the node has the bounds `known` and the eigenvalue `largest`.
     pub(crate) fn signed_child(&self, known: BySign, largest: f64, sums: ItemShares) -> BySign {
         let rest = if self.scorer.gradient_only() { 0.0 } else { self.rest(largest, sums) };
         let bound = |share: f64, known: f64| if rest > 1e-6 { known.min((share / rest).sqrt() * SLACK) } else { known };
