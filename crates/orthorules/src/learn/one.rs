@@ -51,8 +51,7 @@ enum TargetSource<'p> {
 pub(crate) trait RemoteTarget: Sync {
     /// The response of a class, or of all that share their rules, and the rows with these columns. A second-order fit needs no norms.
     /// Nothing if too little is known, and then the fit ends.
-    fn response<'c>(&'c self, class: u32, params: FitKind, columns: &'c [BinnedColumn])
-    -> Option<(Response, Rows<'c>)>;
+    fn response<'c>(&'c self, class: u32, kind: FitKind, columns: &'c [BinnedColumn]) -> Option<(Response, Rows<'c>)>;
 }
 
 /// What of the parameters decides how targets are read.
