@@ -3,19 +3,20 @@
     python experiments/dask_trials.py tables [--count 300] [--seed 1]
     python experiments/dask_trials.py kills  [--count 30]  [--seed 1]
 
-`tables` compares the bytes of models, with columns of every pandas dtype. `kills` kills one or all workers at a random moment of
-a fit. Dask's nannies start others, and the fit must end with the bytes of a local one. Needs: pip install orthorules
-"dask[dataframe]" distributed pandas pyarrow.
+`tables` compares the bytes of models, with columns of every pandas dtype. `kills` kills one worker or all at a random moment
+of a fit, now and then also those that Dask's nannies start in their place. The fit must end with the bytes of a local one. If
+no worker comes back, since a nanny gives up where one is killed while it starts, the fit must say so within a minute. Needs:
+pip install orthorules "dask[dataframe]" distributed pandas pyarrow.
 """
 
 import argparse
+import contextlib
 import os
 import random
 import signal
 import sys
 import threading
 import time
-import traceback
 import warnings
 
 import dask
@@ -25,7 +26,6 @@ import numpy as np
 import pandas as pd
 
 import orthorules
-import orthorules._dask_rows as inside
 import orthorules.dask as rules
 
 ZONES = ["Europe/Berlin", "America/St_Johns", "Asia/Kolkata", "UTC"]
@@ -180,8 +180,46 @@ def tables(count, seed):
     return failed
 
 
-def killed(client, seed, everyone):
-    """A fit during which one worker or all are killed: whether its bytes are right, when, and the seconds that it took."""
+class Outcome:
+    """How a fit ended: `same` (the bytes of a local one), `error` (the product's own, that no worker is left), or what else.
+    Seconds are those of the fit, or since there was a worker last."""
+
+    def __init__(self, how, when, seconds):
+        self.how, self.when, self.seconds = how, when, seconds
+
+    def is_fine(self):
+        """The model is right, or the fit has given up in time."""
+        return self.how == "same" or self.how == "error" and self.seconds < GIVES_UP
+
+
+# Seconds since there was a worker after which a fit has told that there is none.
+GIVES_UP = 60.0
+# Seconds after which a fit hangs.
+HANGS = 900
+
+
+def processes(started):
+    """The numbers of the processes of workers, those included that are starting."""
+    for nanny in list(started.workers.values()):
+        with contextlib.suppress(AttributeError):
+            yield nanny.process.process.pid
+
+
+def kill(started, whom, seconds):
+    """Kills one worker or all; all that come after them, too, for some seconds."""
+    until = time.monotonic() + seconds
+    while True:
+        found = [pid for pid in processes(started) if pid]
+        for pid in found if whom != "one" else found[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() >= until:
+            return
+        time.sleep(0.02)
+
+
+def killed(started, client, seed, whom):
+    """A fit during which `one` worker is killed, or `all`, or `again` those that follow them for a while."""
     draw = random.Random(seed)
     random_ = np.random.default_rng(seed)
     X = pd.DataFrame(np.round(random_.normal(size=(2000, 5)), 1), columns=list("abcde"))
@@ -196,43 +234,85 @@ def killed(client, seed, everyone):
 
     # How long it takes without a loss, so that the loss comes before its end.
     began = time.monotonic()
-    right = fitted()
+    how = "same" if fitted() else "other bytes without a loss"
     when = draw.uniform(0.05, 0.95) * (time.monotonic() - began)
-    victims = sorted(client.run(os.getpid).items(), key=lambda worker: worker[1])
-    victims = victims if everyone else victims[:1]
-    timer = threading.Timer(when, lambda: [os.kill(pid, signal.SIGKILL) for _, pid in victims])
+    lasts = draw.uniform(0.5, 6.0) if whom == "again" else 0.0
+    victims = list(client.nthreads())
+    timer = threading.Timer(when, kill, [started, whom, lasts])
     began = time.monotonic()
     timer.start()
-    right = fitted() and right
-    took = time.monotonic() - began
+    seen, done = [began], threading.Event()
+    looking = threading.Thread(target=look, args=[started, seen, done])
+    looking.start()
+    try:
+        with at_most(HANGS):
+            how = how if fitted() else "other bytes"
+    except RuntimeError as error:
+        how = "error" if "no worker is left" in str(error) else repr(error)
+    except TimeoutError:
+        how = "hangs"
+    ended = time.monotonic()
+    done.set()
+    looking.join()
     timer.join()
     # The scheduler hears of it a moment later. A new worker may have the old address.
     until = time.monotonic() + 30
-    while time.monotonic() < until and any(address in client.nthreads() for address, _ in victims):
+    while how == "same" and time.monotonic() < until and any(victim in client.nthreads() for victim in victims):
         time.sleep(0.05)
-    return right, when, took
+    return Outcome(how, when, ended - (began if how == "same" else seen[0]))
+
+
+def look(started, seen, done):
+    """Keeps in `seen` when there was a worker last."""
+    while not done.wait(0.05):
+        if started.scheduler.workers:
+            seen[0] = time.monotonic()
+
+
+@contextlib.contextmanager
+def at_most(seconds):
+    """Raises TimeoutError in the block after so many seconds."""
+
+    def late(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def are_there(client, workers):
+    """Whether all workers have come back. Dask's nanny gives up where one is killed while it starts."""
+    try:
+        client.wait_for_workers(workers, timeout=60)
+    except TimeoutError:
+        return False
+    return True
 
 
 def kills(count, seed):
-    """How many fits with killed workers failed."""
-    # A busy machine takes long to start workers, which is not what is tried here.
-    inside._PATIENCE = 300.0
-    failed = 0
+    """How many fits with killed workers hang, fail or have other bytes."""
+    outcomes = []
     for workers in (1, 2):
-        with cluster(workers) as started, distributed.Client(started) as client:
-            for number in range(seed + workers - 1, seed + count, 2):
-                everyone = workers == 1 or number % 4 < 2
-                client.wait_for_workers(workers, timeout=300)
-                try:
-                    right, when, took = killed(client, number, everyone)
-                except Exception:
-                    right, when, took = False, float("nan"), float("nan")
-                    traceback.print_exc()
-                failed += not right
-                whom = "all" if everyone else "one"
-                late = ", after the fit" if when > took else ""
-                print(f"{whom} of {workers} killed after {when:.2f} s{late}: {right}, {took:.1f} s in all", flush=True)
-    print(f"{count} kills, {failed} failed")
+        numbers = iter(range(seed + workers - 1, seed + count, 2))
+        number = next(numbers, None)
+        while number is not None:
+            with cluster(workers) as started, distributed.Client(started) as client:
+                while number is not None and are_there(client, workers):
+                    whom = ["all", "again", "one"][number // 2 % 3] if workers > 1 else ["all", "again"][number // 2 % 2]
+                    outcome = killed(started, client, number, whom)
+                    outcomes.append(outcome)
+                    late = ", after the fit" if outcome.how == "same" and outcome.when > outcome.seconds else ""
+                    told = f"{whom} of {workers} killed after {outcome.when:.2f} s{late}: {outcome.how}"
+                    print(f"{told}, {outcome.seconds:.1f} s", flush=True)
+                    number = next(numbers, None)
+    hows = [outcome.how for outcome in outcomes]
+    failed = sum(not outcome.is_fine() for outcome in outcomes)
+    print(f"{len(hows)} kills: {hows.count('same')} same bytes, {hows.count('error')} told in time, {failed} failed")
     return failed
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._base import BaseRules
@@ -38,6 +39,9 @@ class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type:
     ----------
     classes_ : ndarray
         The labels, in order.
+    cv_measures_ : dict
+        How well the chosen size predicts rows that folds held out: `auc` (with more than two classes the mean of those of
+        each against all others), `accuracy` and `log_loss`. Empty without cross-validation.
     {attributes}
 
     Examples
@@ -169,6 +173,16 @@ class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type:
             score = scores[0] - 0.5 if self._model.link == "identity" else scores[0]
             return score if self._columns() == [0, 1] else -score
         return np.column_stack([scores[c] for c in self._columns()])
+
+    @property
+    def cv_measures_(self) -> dict[str, float]:
+        """How well the chosen size predicts rows that folds held out; empty without cross-validation."""
+        check_is_fitted(self)
+        found = self._model.cv_measures
+        if found is None or self._size != self._model.chosen:
+            return {}
+        measures = zip(("auc", "accuracy", "log_loss"), found, strict=True)
+        return {name: value for name, value in measures if value is not None}
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Predictions of every size in `path_`, from the constant on."""

@@ -81,6 +81,7 @@ class Model:
     sum_of_weights: str
     extents: list[tuple[int, int]]
     cv: list[tuple[int, int, float, float]]
+    cv_measures: tuple[float | None, float, float] | None
     uncertainty: list[list[tuple[float, float, float]]]
     def parts(self, size: int) -> list[Part]: ...
     @staticmethod

@@ -8,6 +8,7 @@ use crate::words::in_python;
 use orthorules::model::Size;
 use orthorules::params::{Monotone, Preset};
 use orthorules::{Kind, Observer, Params, Problem, Roles, Rule, Task};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
@@ -165,16 +166,13 @@ pub(crate) fn fit(
         match news {
             Ok(News::Step(added)) => {
                 if let (Some(callback), None) = (&callback, &interrupt) {
-                    callback.call1(py, added).inspect_err(|_| {
-                        stop.store(true, Ordering::Relaxed);
-                    })?;
+                    interrupt = pressed_meanwhile(py, callback.call1(py, added), &stop)?;
                 }
             }
             Ok(News::Resampled { done, total }) => {
                 if let (Some(callback), None) = (&callback, &interrupt) {
-                    callback.call_method1(py, "resampled", (done, total)).inspect_err(|_| {
-                        stop.store(true, Ordering::Relaxed);
-                    })?;
+                    let called = callback.call_method1(py, "resampled", (done, total));
+                    interrupt = pressed_meanwhile(py, called, &stop)?;
                 }
             }
             Ok(News::Done(outcome)) => {
@@ -214,4 +212,15 @@ pub(crate) fn fit(
             return Err(interrupt.map_or_else(defect, |(signal, _)| signal));
         }
     }
+}
+
+/// What a callback raised. Ctrl-C while it ran is like Ctrl-C at any other time; all else ends the fit.
+fn pressed_meanwhile(
+    py: Python<'_>,
+    called: PyResult<Py<PyAny>>,
+    stop: &AtomicBool,
+) -> PyResult<Option<(PyErr, Instant)>> {
+    let Err(raised) = called else { return Ok(None) };
+    stop.store(true, Ordering::Relaxed);
+    if raised.is_instance_of::<PyKeyboardInterrupt>(py) { Ok(Some((raised, Instant::now()))) } else { Err(raised) }
 }

@@ -306,6 +306,13 @@ impl Model {
         path.map(|s| (s.rules, s.complexity, s.cv_risk, s.cv_se)).collect()
     }
 
+    /// What cross-validation found of classes at the chosen size: area under the ROC curve, accuracy and log loss.
+    #[getter]
+    fn cv_measures(&self) -> Option<(Option<f64>, f64, f64)> {
+        let measures = self.model.cv.as_ref()?.measures?;
+        Some((measures.auc, measures.accuracy, measures.log_loss))
+    }
+
     /// What a bootstrap found, for each score and rule of the chosen size: the ends of the interval, and how often.
     #[getter]
     fn uncertainty(&self) -> Vec<Vec<(f64, f64, f64)>> {

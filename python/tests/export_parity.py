@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sqlite3
 import struct
 
@@ -82,12 +83,14 @@ def values(found, labels):
 WARNINGS = "-std=c99 -Wall -Wextra -Werror -Wpedantic -Wno-overlength-strings".split()
 SANITIZED = "-O2 -g -fsanitize=address,undefined".split()
 
-# Reads a row as doubles and texts with their lengths in front, writes scores, predictions and the rules that fired.
+# Reads rows as doubles and texts with their lengths in front, writes scores, predictions and the rules that fired. The
+# headers of the models come first, so that names of a model may be macros while it is included.
 DRIVER = """
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "model.c"
-%(sizes)s
+#include <string.h>
 static char *text(void)
 {
     int length;
@@ -105,14 +108,26 @@ static double number(void)
     if (fread(&found, sizeof found, 1, stdin) != 1) exit(3);
     return found;
 }
+%(parts)s
 int main(void)
 {
-    int i, count, fired[ORTHORULES_RULES + 1];
-    double numbers[SCORES];
     (void)text;
     (void)number;
+    %(runs)s
+    return 0;
+}
+"""
+
+# One of several models, whose names are its own.
+PART = """
+%(own)s
+#include "model%(place)d.c"
+static void run%(place)d(void)
+{
+    int i, count, fired[ORTHORULES_RULES + 1];
+    double numbers[%(scores)d];
     for (i = 0; i < %(rows)d; i++) {
-        orthorules_row row = { %(fields)s };
+        orthorules_row row = { 0 };
         %(calls)s
         count = orthorules_fired(&row, fired);
         fwrite(&count, sizeof count, 1, stdout);
@@ -120,8 +135,8 @@ int main(void)
         %(frees)s
     }
     for (i = 0; i < ORTHORULES_RULES; i++) printf("%%s%%c", orthorules_texts[i], 0);
-    return 0;
 }
+%(no_longer)s
 """
 
 
@@ -148,14 +163,14 @@ def _encoded(rows, used, kinds):
     return b"".join(parts)
 
 
-def c(compiler, folder, text, case, rows, kinds, flags):
-    """Scores, predictions and the places of the rules that fired, row by row; and the texts of the rules."""
+def _part(place, text, case, rows, kinds):
+    """The C of a model and what calls it."""
     fields = names_of_fields(text)
     is_number = [kinds.get(name, "numeric") == "numeric" for name in case.used]
     scores = case.scores.shape[1]
     if case.several:
-        calls = "orthorules_score(&row, numbers); fwrite(numbers, sizeof *numbers, SCORES, stdout);"
-        calls += "orthorules_predict(&row, numbers); fwrite(numbers, sizeof *numbers, SCORES, stdout);"
+        calls = "orthorules_score(&row, numbers); fwrite(numbers, sizeof *numbers, {0}, stdout);"
+        calls += "orthorules_predict(&row, numbers); fwrite(numbers, sizeof *numbers, {0}, stdout);"
     else:
         calls = "numbers[0] = orthorules_score(&row); fwrite(numbers, sizeof *numbers, 1, stdout);"
         calls += "numbers[0] = orthorules_predict(&row); fwrite(numbers, sizeof *numbers, 1, stdout);"
@@ -163,28 +178,50 @@ def c(compiler, folder, text, case, rows, kinds, flags):
     frees = [f"free((char *)row.{field});" for field, number in zip(fields, is_number, strict=False) if not number]
     # The order of evaluation of an initializer is not fixed, that of assignments is.
     assigned = " ".join(f"row.{field} = {read};" for field, read in zip(fields, reads, strict=True))
-    driver = DRIVER % {
+    own = sorted(set(re.findall(r"\b(?:orthorules_[a-z]+|rule_\d+|trend_\d+)\b", text)))
+    defined = sorted(set(re.findall(r"^#define (\w+)", text, re.MULTILINE)))
+    return PART % {
+        "place": place,
+        "own": "\n".join(f"#define {name} own{place}_{name}" for name in own),
+        "no_longer": "\n".join(f"#undef {name}" for name in [*own, *defined]),
+        "scores": scores,
         "rows": len(rows),
-        "sizes": f"#define SCORES {scores}",
-        "fields": "0",
-        "calls": assigned + calls,
+        "calls": assigned + calls.format(scores),
         "frees": " ".join(frees),
     }
-    (folder / "model.c").write_text(text, "utf-8")
-    (folder / "driver.c").write_text(driver, "utf-8")
-    # By itself with every warning; then in a program.
-    run([compiler, *WARNINGS, *flags, "-c", "model.c", "-o", "model.o"], cwd=folder)
+
+
+def c(compiler, folder, given, flags):
+    """For each text, case, rows and kinds: scores, predictions and the places of the rules that fired, row by row; and the
+    texts of the rules. All models are in one program."""
+    parts = []
+    for place, (text, case, rows, kinds) in enumerate(given):
+        (folder / f"model{place}.c").write_text(text, "utf-8")
+        parts.append(_part(place, text, case, rows, kinds))
+    runs = "\n    ".join(f"run{place}();" for place in range(len(given)))
+    (folder / "driver.c").write_text(DRIVER % {"parts": "".join(parts), "runs": runs}, "utf-8")
+    # Each by itself with every warning; then in a program.
+    files = [f"model{place}.c" for place in range(len(given))]
+    run([compiler, *WARNINGS, *flags, "-fsyntax-only", *files], cwd=folder)
     unset = "-Wno-missing-field-initializers"
     run([compiler, *WARNINGS, *flags, unset, "driver.c", "-o", "driver", "-lm"], cwd=folder)
-    output = run([folder / "driver"], input=_encoded(rows, case.used, kinds), cwd=folder)
-    at, found = 0, []
-    for _ in rows:
-        numbers = struct.unpack_from(f"<{2 * scores}d", output, at)
-        at += 16 * scores
-        (count,) = struct.unpack_from("<i", output, at)
-        found.append((numbers[:scores], numbers[scores:], struct.unpack_from(f"<{count}i", output, at + 4)))
-        at += 4 + 4 * count
-    return found, [text.decode() for text in output[at:].split(b"\0")[:-1]]
+    encoded = b"".join(_encoded(rows, case.used, kinds) for _, case, rows, kinds in given)
+    output = run([folder / "driver"], input=encoded, cwd=folder)
+    at, answers = 0, []
+    for text, case, rows, _ in given:
+        scores, found = case.scores.shape[1], []
+        for _ in rows:
+            numbers = struct.unpack_from(f"<{2 * scores}d", output, at)
+            at += 16 * scores
+            (count,) = struct.unpack_from("<i", output, at)
+            found.append((numbers[:scores], numbers[scores:], struct.unpack_from(f"<{count}i", output, at + 4)))
+            at += 4 + 4 * count
+        rules = int(text.split("#define ORTHORULES_RULES ")[1].split()[0])
+        *texts, _ = output[at:].split(b"\0", rules)
+        at += sum(len(told) + 1 for told in texts)
+        answers.append((found, [told.decode() for told in texts]))
+    assert at == len(output)
+    return answers
 
 
 # ---- SQL ----

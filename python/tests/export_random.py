@@ -34,6 +34,7 @@ class RandomCase:
 
     number: int
     model: object
+    document: dict  # the model's file
     kinds: dict  # of every column of the frame, numbers of exposures and offsets included
     frame: pd.DataFrame
     used: list  # the columns that are read, in order
@@ -69,6 +70,8 @@ def plain(value):
 class Draw:
     """One random model."""
 
+    names, levels = NAMES, LEVELS
+
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
 
@@ -93,7 +96,7 @@ class Draw:
 
     def columns(self):
         names, seen = [], set()
-        for name in self.some(NAMES, 1, 6):
+        for name in self.some(self.names, 1, 6):
             if name.casefold() not in seen:
                 names.append(name)
                 seen.add(name.casefold())
@@ -110,7 +113,7 @@ class Draw:
             elif kind == "boolean":
                 found.append({"name": name, "kind": kind, "levels": ["false", "true"]})
             else:
-                levels = self.some(LEVELS, 2, 8)
+                levels = self.some(self.levels, 2, 8)
                 found.append({"name": name, "kind": kind, "levels": sorted(levels) if kind[0] == "c" else levels})
         return found
 
@@ -207,9 +210,9 @@ class Draw:
         return np.array([self.one(levels) if self.chance(0.7) else self.one(others) for _ in range(ROWS)], dtype=object)
 
 
-def draw(number, seed=1):
+def draw(number, seed=1, kind=Draw):
     """A random model, its rows and what the engine says of them."""
-    by = Draw([seed, number])
+    by = kind([seed, number])
     document = by.document()
     model = orthorules.from_json(json.dumps(document))
     features = pd.DataFrame({c["name"]: by.values(c, document) for c in document["columns"]})
@@ -236,4 +239,5 @@ def draw(number, seed=1):
             used.update({described[k]["trend"]["column"]} if "trend" in described[k] else ())
     columns = [c["name"] for c in document["columns"] if c["name"] in used]
     columns += [name for name in (engine.exposure, engine.offset) if name]
-    return RandomCase(number, model, kinds, frame, columns, list(engine.classes), scores, predictions, reasons)
+    labels = list(engine.classes)
+    return RandomCase(number, model, document, kinds, frame, columns, labels, scores, predictions, reasons)

@@ -64,12 +64,12 @@ def in_javascript(cases):
 def in_c(cases):
     compiler, wrong = shutil.which("cc"), []
     with tempfile.TemporaryDirectory() as folder:
-        for case in cases:
-            text = case.model.export("c")
-            found, texts = c(compiler, Path(folder), text, case, case.rows(), case.kinds, ["-O0"])
-            problems = told(case, [row[0] for row in found], [row[1] for row in found], True, 1e-15)
-            reasons = [{texts[k] for k in fired} for _, _, fired in found]
-            wrong += [(case.number, what) for what in problems + (["reasons"] if reasons != case.reasons else [])]
+        given = [(case.model.export("c"), case, case.rows(), case.kinds) for case in cases]
+        answers = c(compiler, Path(folder), given, ["-O0"])
+    for case, (found, texts) in zip(cases, answers, strict=True):
+        problems = told(case, [row[0] for row in found], [row[1] for row in found], True, 1e-15)
+        reasons = [{texts[k] for k in fired} for _, _, fired in found]
+        wrong += [(case.number, what) for what in problems + (["reasons"] if reasons != case.reasons else [])]
     return wrong
 
 

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from orthorules import RuleClassifier, datasets
+from orthorules import RuleClassifier, datasets, load
 
 LABELS = np.array(["high", "low", "middle"])
 
@@ -71,6 +71,24 @@ def test_cross_validation_and_bootstrap_know_classes(fitted):
     for label in LABELS:
         assert (rules[f"lower_{label}"] <= rules[f"upper_{label}"]).all()
     assert rules["frequency"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_measures_of_the_chosen_size_are_of_rows_held_out(fitted, two, tmp_path):
+    _, X, y = fitted
+    y = y == "high" if two else y
+    fit = {"max_complexity": 10, "reg_lambda": 1.0, "random_state": 0}
+    model = RuleClassifier(cv=4, **fit).fit(X, y)
+    measures = model.cv_measures_
+    assert list(measures) == ["auc", "accuracy", "log_loss"]
+    chosen = model.path_[model.path_["chosen"]].iloc[0]
+    assert np.isclose(measures["log_loss"], chosen["cv_risk"], rtol=1e-9)
+    # Rows held out are predicted worse than those that were learned from.
+    assert 0.5 < measures["accuracy"] <= model.score(X, y) and measures["log_loss"] > chosen["train_risk"]
+    assert 0.5 < measures["auc"] < 1
+    model.save(tmp_path / "m.json")
+    assert load(tmp_path / "m.json").cv_measures_ == measures
+    assert model.at(complexity=3).cv_measures_ == {} == RuleClassifier(cv=None, **fit).fit(X, y).cv_measures_
 
 
 def test_exact_search_proves_what_classes_share(fitted):

@@ -194,14 +194,14 @@ def killed_in(client, monkeypatch, name, round_, when=0.0, **more):
 def test_a_worker_may_be_killed(mortal, expected, monkeypatch, round_):
     model, slowest = killed_in(mortal, monkeypatch, "regression", round_, 0.01)
     assert model.to_json() == expected("regression")
-    assert slowest < 120
+    assert slowest < 300
 
 
 def test_a_worker_may_be_killed_while_replies_are_merged(mortal, expected, monkeypatch):
     monkeypatch.setattr(inside, "_ARITY", 1)
     model, slowest = killed_in(mortal, monkeypatch, "regression", 6, 0.03)
     assert model.to_json() == expected("regression")
-    assert slowest < 120
+    assert slowest < 300
 
 
 def test_a_source_that_changes_ends_the_fit(client, monkeypatch, tmp_path):
@@ -282,7 +282,7 @@ def test_without_workers_a_fit_ends_with_an_error(monkeypatch):
         began = time.monotonic()
         with pytest.raises(RuntimeError, match="no worker is left"):
             fitted("regression", client, table(), [500])
-        assert time.monotonic() - began < 120
+        assert time.monotonic() - began < 300
 
 
 # Before it is asked for how much there is to bring, and after it.
@@ -306,7 +306,7 @@ def test_replies_that_are_lost_when_they_are_done_do_not_hang_a_fit(monkeypatch,
         began = time.monotonic()
         with pytest.raises(RuntimeError, match="no worker is left"):
             fitted("regression", client, table(), [500])
-        assert time.monotonic() - began < 120
+        assert time.monotonic() - began < 300
 
 
 def test_an_interrupt_ends_the_fit_and_its_tasks(client, monkeypatch):
@@ -333,7 +333,7 @@ def test_an_interrupt_ends_the_fit_and_its_tasks(client, monkeypatch):
         signal.signal(signal.SIGINT, before)
     # No question is asked after that, and its tasks end.
     assert count[0] == 4
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while any(client.processing().values()):
         assert time.monotonic() < until
         time.sleep(0.1)

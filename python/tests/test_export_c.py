@@ -14,7 +14,7 @@ import orthorules
 
 def evaluate(folder, case, text):
     """Scores, predictions, and the texts of the rules that fired."""
-    return c(program("cc", "C"), folder, text, case, rows(), KINDS, SANITIZED)
+    return c(program("cc", "C"), folder, [(text, case, rows(), KINDS)], SANITIZED)[0]
 
 
 @pytest.mark.parametrize("name", MODELS)

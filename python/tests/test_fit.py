@@ -90,16 +90,26 @@ def test_an_interrupt_ends_the_fit():
     pressed = interrupted_after(0.5)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert time.monotonic() - pressed[0] < 60
+    # Without the interrupt it takes hours.
+    assert time.monotonic() - pressed[0] < 600
     assert not hasattr(model, "_model")
 
 
-def test_an_interrupted_fit_can_be_kept():
+def test_an_interrupted_fit_can_be_kept(monkeypatch):
     X, y = noise()
-    model = endless(on_interrupt="keep")
-    pressed = interrupted_after(1.5)
+    found, pressed = [], []
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def heard(self, label, rules, *_):
+        found.append(rules)
+        if rules >= 1 and not pressed:
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "__call__", heard)
+    model = endless(on_interrupt="keep", verbose=1)
     model.fit(X, y)
-    assert time.monotonic() - pressed[0] < 60
+    assert time.monotonic() - pressed[0] < 600
     assert model.interrupted_
     assert 0 < len(model.rules_) < 5000
     assert np.isfinite(model.predict(X)).all()
@@ -113,7 +123,7 @@ def test_a_process_may_fork_between_fits():
     if child == 0:
         same = RuleRegressor(max_rules=3, n_jobs=2).fit(X, y).to_json() == expected
         os._exit(0 if same and np.isfinite(model.predict(X)).all() else 1)
-    for _ in range(300):
+    for _ in range(3000):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             break

@@ -169,6 +169,34 @@ def test_a_phone_shows_it_all_without_scrolling_sideways(made, command, tmp_path
             assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
 
 
+# Texts below a picture that touch the next.
+TOUCHING = """
+    return [...document.querySelectorAll('svg.chart')].flatMap((svg) => {
+        const texts = [...svg.querySelectorAll('text[text-anchor=middle]')].map((text) => [text.textContent,
+            text.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+        const lines = Object.values(Object.groupBy(texts, ([, box]) => Math.round(box.top)));
+        return lines.flatMap((line) => line.sort((a, b) => a[1].left - b[1].left).slice(1)
+            .map(([text, box], i) => [line[i][0], text, box.left - line[i][1].right])).filter(([, , gap]) => gap < 2);
+    });
+"""
+
+
+def test_numbers_below_pictures_do_not_touch(made, command, tmp_path):
+    random = np.random.default_rng(4)
+    income, small = np.exp(random.normal(10, 0.7, 400)).round(-1), random.normal(0, 1e-4, 400).round(8)
+    y = random.normal(size=400) + 3.0 * (income > 30_000) + 2.0 * (small > 0)
+    cells = [f"{'' if i % 17 == 0 else a:},{b},{c:.3f}" for i, (a, b, c) in enumerate(zip(income, small, y, strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(["income,small,y", *cells]))
+    command("fit", tmp_path / "t.csv", "--target", "y", "--max-complexity", "9", "-o", tmp_path / "m.json")
+    command("report", tmp_path / "m.json", tmp_path / "t.csv", "-o", tmp_path / "r.html")
+    for width in (390, 1200):
+        with pages.browser(width, 844) as driver:
+            for page in [*(m.page for m in made.values()), tmp_path / "r.html"]:
+                pages.opened(driver, page)
+                assert driver.execute_script(TOUCHING) == [], page
+                assert driver.execute_script("return document.querySelectorAll('svg.chart').length") > 0
+
+
 def wide_model(random, columns):
     """A rule for each column, and every size up to all of them: more than any fit of so many columns keeps."""
     names = [f"measurement {i}" for i in range(columns)]

@@ -1,6 +1,5 @@
 """Fits on Spark: the bytes of the command line, whatever the partitions, and whoever dies."""
 
-import contextlib
 import os
 import pickle
 import shutil
@@ -9,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,11 +19,11 @@ if shutil.which("java") is None:
 
 import orthorules._spark_rows as inside  # noqa: E402
 import orthorules.spark as rules  # noqa: E402
-from orthorules._holder import _place as place_of  # noqa: E402
 from pyspark.ml import Pipeline, PipelineModel  # noqa: E402
 from pyspark.ml.evaluation import MulticlassClassificationEvaluator  # noqa: E402
 from pyspark.ml.feature import SQLTransformer, VectorAssembler  # noqa: E402
 from pyspark.ml.tuning import ParamGridBuilder  # noqa: E402
+from spark_faults import alive, at_round, kill_holders, kill_workers, places, processes, wait_for  # noqa: E402, F401
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning:pyspark")
 COMPLEXITY = 6
@@ -128,7 +126,7 @@ def test_nothing_is_left_behind(session):
         fitted("regression", session, [500])
     folder, (_, process) = seen.found[0]
     assert alive(process) or not os.path.exists(folder)
-    wait_for(lambda: not os.path.exists(folder) and not alive(process), 15)
+    wait_for(lambda: not os.path.exists(folder) and not alive(process), 300)
 
 
 # ---- stages of pyspark.ml ----
@@ -241,98 +239,6 @@ def test_times_are_those_of_the_session(session):
 # ---- who dies ----
 
 
-class at_round:  # noqa: N801
-    """Does something to the rows when the n-th question is asked, and sees how long each takes."""
-
-    def __init__(self, round_, what, after=None):
-        self.round, self.what, self.after = round_, what, after
-        self.found, self.seconds, self.count = None, [], 0
-
-    def patched(self):
-        patch, ask = pytest.MonkeyPatch(), inside.Rows.ask
-
-        def asked(rows, message):
-            self.count += 1
-            if self.count == self.round:
-                if self.after is None:
-                    self.found = self.what(rows)
-                else:
-                    threading.Timer(self.after, lambda: setattr(self, "found", self.what(rows))).start()
-            began = time.monotonic()
-            try:
-                return ask(rows, message)
-            finally:
-                self.seconds.append(time.monotonic() - began)
-
-        patch.setattr(inside.Rows, "ask", asked)
-        return undoing(patch)
-
-
-class undoing:  # noqa: N801
-    def __init__(self, patch):
-        self.patch = patch
-
-    def __enter__(self):
-        return self.patch
-
-    def __exit__(self, *_):
-        self.patch.undo()
-
-
-def alive(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    # Whoever started it may not have waited for it yet.
-    return not Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].startswith(" Z")
-
-
-def wait_for(condition, seconds):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
-def places(rows):
-    """The folders of a fit on this machine, with the port and number of the process that holds its rows."""
-    for folder in {row["folder"] for row in rows._loaded.collect()}:
-        yield folder, place_of(folder)
-
-
-def processes(name):
-    """The numbers of programs that this one has started, also through others, with those of their parents."""
-    parents = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-    for process in parents:
-        above = process
-        while above in parents and above != os.getpid():
-            above = parents[above]
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            if above == os.getpid() != process and name in Path(f"/proc/{process}/cmdline").read_text():
-                yield process, parents[process]
-
-
-def kill_workers(_):
-    """Kills the Python processes that run tasks, not the one that starts them."""
-    found = dict(processes("pyspark.daemon"))
-    workers = [process for process, parent in found.items() if parent in found]
-    for process in workers:
-        os.kill(process, signal.SIGKILL)
-    return workers
-
-
-def kill_holders(rows):
-    killed = [place[1] for _, place in places(rows) if place is not None]
-    for process in killed:
-        os.kill(process, signal.SIGKILL)
-    return killed
-
-
 # While rows are read; then the survey, the sample, the codes, and counts.
 @pytest.mark.parametrize(("round_", "after"), [(1, 0.3), (2, 0.02), (4, 0.02), (6, 0.02)])
 def test_python_workers_may_be_killed(session, expected, round_, after):
@@ -340,7 +246,7 @@ def test_python_workers_may_be_killed(session, expected, round_, after):
     with killing.patched():
         model = fitted("regression", session, [300])
     assert killing.found and model.to_json() == expected("regression")
-    assert max(killing.seconds) < 180
+    assert max(killing.seconds) < 600
 
 
 @pytest.mark.parametrize("round_", [2, 4, 6])
@@ -349,7 +255,7 @@ def test_the_process_that_holds_rows_may_be_killed(session, expected, round_):
     with killing.patched():
         model = fitted("regression", session, [300])
     assert killing.found and model.to_json() == expected("regression")
-    assert max(killing.seconds) < 180
+    assert max(killing.seconds) < 600
 
 
 def test_files_that_are_lost_are_written_again(session, expected):
@@ -384,7 +290,7 @@ def test_a_source_that_changes_ends_the_fit(session, tmp_path):
 
 
 def sleeping(rows, message):
-    return rows._context.parallelize([0, 1], 2).map(lambda _: time.sleep(40)).collect()
+    return rows._context.parallelize([0, 1], 2).map(lambda _: time.sleep(900)).collect()
 
 
 def test_an_interrupt_ends_the_fit_and_its_jobs(session, monkeypatch):
@@ -403,8 +309,9 @@ def test_an_interrupt_ends_the_fit_and_its_jobs(session, monkeypatch):
         signal.signal(signal.SIGINT, before)
     took = time.monotonic() - when[0] - 0.5
     print(f"interrupted after {took:.2f} s")
-    assert took < 60
-    wait_for(lambda: not session.sparkContext.statusTracker().getActiveJobsIds(), 60)
+    # Without the interrupt it would sleep for longer.
+    assert took < 600
+    wait_for(lambda: not session.sparkContext.statusTracker().getActiveJobsIds(), 300)
 
 
 def test_without_executors_a_fit_ends_with_an_error(session, monkeypatch):
@@ -415,7 +322,7 @@ def test_without_executors_a_fit_ends_with_an_error(session, monkeypatch):
     began = time.monotonic()
     with pytest.raises(RuntimeError, match="no executor is left"):
         fitted("regression", session, [500])
-    assert time.monotonic() - began < 120
+    assert time.monotonic() - began < 600
 
 
 # Executors that are processes of their own: one of two is killed, and then all go.
@@ -434,7 +341,7 @@ with open(sys.argv[1], "w") as file:
     file.write(model.to_json())
 # The first rounds are those in which executors start.
 print("slowest", max(killing.seconds[3:]))
-assert max(killing.seconds[3:]) < 180
+assert max(killing.seconds[3:]) < 600
 
 def leave(_):
     executors = context._jsc.sc().getExecutorIds()
@@ -450,7 +357,7 @@ try:
 except RuntimeError as error:
     took = time.monotonic() - leaving.found
     print(error, took)
-    assert "no executor is left" in str(error) and took < 180
+    assert "no executor is left" in str(error) and took < 600
     sys.exit(7)
 """
 
@@ -461,7 +368,7 @@ def test_executors_may_be_killed(expected, tmp_path):
     script.write_text(CLUSTER)
     environment = {**os.environ, "PYTHONPATH": here}
     command = [sys.executable, str(script), str(model)]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=480)
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 7, (done.stdout[-2000:], done.stderr[-4000:])
     assert model.read_text() == expected("regression")
 

@@ -197,7 +197,12 @@ impl Observer for Progress {
     }
 
     fn resampled(&self, done: usize, total: usize) {
-        self.bar.set_message(format!("{done} of {total} fits"));
+        let text = format!("{done} of {total} fits");
+        // The first, and about twenty more.
+        if done == 1 || done == total || done.is_multiple_of((total / 20).max(1)) {
+            self.notes.detail(&text);
+        }
+        self.bar.set_message(text);
     }
 
     fn out_of_time(&self, class: Option<&str>) {

@@ -97,6 +97,13 @@ const clipped = (text, width) => {
   return text.length > most ? [`${text.slice(0, most - 1)}…`, tip(text)] : text;
 };
 
+// So that texts in the middle of these places do not touch, every how many of them there is room for.
+function sparing(places, texts) {
+  const gap = Math.min(...places.slice(1).map((place, i) => place - places[i]));
+  const widest = 8 + 7 * Math.max(...texts.map((text) => text.length));
+  return gap > 0 && Number.isFinite(gap) ? Math.max(1, Math.ceil(widest / gap)) : 1;
+}
+
 // An empty picture with axes: {svg, x, y, plot, width, height}. `x` and `y` turn values into places.
 function chart({ width, height, x, y, label, margin = 46, bottom = 38, top = 26, right = 20 }) {
   const yTicks = y.ticks || (y.log ? logTicks(y.from, y.to) : ticks(y.from, y.to, 5));
@@ -105,6 +112,7 @@ function chart({ width, height, x, y, label, margin = 46, bottom = 38, top = 26,
   const xTexts = (x.format || alongAxis)(xTicks);
   const left = Math.max(margin, 12 + 7 * Math.max(...yTexts.map((text) => text.length)));
   const px = linear(x.from, x.to, left, width - right);
+  const every = sparing(xTicks.map(px), xTexts);
   const scale = y.log ? Math.log : (value) => value;
   const along = linear(scale(y.from), scale(y.to), height - bottom, top);
   const py = (value) => along(scale(value));
@@ -116,7 +124,10 @@ function chart({ width, height, x, y, label, margin = 46, bottom = 38, top = 26,
       svg('line', { class: 'grid', x1: left, x2: width - right, y1: py(t), y2: py(t) }),
       svg('text', { x: left - 6, y: py(t) + 4, 'text-anchor': 'end' }, yTexts[i]),
     ]),
-    xTicks.map((t, i) => svg('text', { x: px(t), y: height - bottom + 16, 'text-anchor': 'middle' }, xTexts[i])),
+    xTicks.map(
+      (t, i) =>
+        i % every === 0 && svg('text', { x: px(t), y: height - bottom + 16, 'text-anchor': 'middle' }, xTexts[i]),
+    ),
     x.label &&
       svg(
         'text',

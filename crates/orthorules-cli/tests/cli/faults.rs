@@ -18,7 +18,7 @@ const BINARY: &str = env!("CARGO_BIN_EXE_orthorules");
 fn shell(sandbox: &Sandbox, script: &str, args: &[&str]) -> Run {
     let mut command = assert_cmd::Command::new("sh");
     command.current_dir(sandbox.0.path()).args(["-c", script, BINARY]).args(args);
-    ended(&command.timeout(Duration::from_secs(120)).output().unwrap())
+    ended(&command.timeout(Duration::from_secs(600)).output().unwrap())
 }
 
 /// The exit code is 128 plus the signal for whoever was ended by one, as shells have it.

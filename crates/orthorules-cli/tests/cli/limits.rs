@@ -2,6 +2,7 @@
 
 use crate::{Run, Sandbox};
 use std::fmt::Write;
+use std::fs::File;
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -26,15 +27,19 @@ fn wide(rows: usize, columns: usize, classes: bool) -> String {
     text
 }
 
-/// Runs a command, which gets Ctrl-C after a while if that is given. Also tells how long it took and, on Linux, the most
-/// memory that it had at a time.
-fn watched(sandbox: &Sandbox, args: &[&str], interrupt: Option<Duration>) -> (Run, Duration, u64) {
+/// A guard against what does not end, however slow the machine is.
+const ENDLESS: Duration = Duration::from_secs(900);
+
+/// Runs a command, which gets Ctrl-C once it has said something, if that is given. Also tells, on Linux, the most memory that
+/// it had at a time.
+fn watched(sandbox: &Sandbox, args: &[&str], interrupt: Option<&str>) -> (Run, u64) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_orthorules"));
-    command.current_dir(sandbox.path("")).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let notes = File::create(sandbox.path("notes")).unwrap();
+    command.current_dir(sandbox.path("")).args(args).stdout(Stdio::piped()).stderr(notes);
     let start = Instant::now();
     let mut child = command.spawn().unwrap();
     let (id, mut peak, mut interrupt) = (child.id().to_string(), 0, interrupt);
-    // What it prints is short enough for the pipes.
+    // What it prints is short enough for a pipe.
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
@@ -42,32 +47,32 @@ fn watched(sandbox: &Sandbox, args: &[&str], interrupt: Option<Duration>) -> (Ru
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
         let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or("0 kB");
         peak = peak.max(1024 * line.trim().trim_end_matches(" kB").parse::<u64>().unwrap());
-        if interrupt.is_some_and(|after| start.elapsed() > after) {
+        if interrupt.is_some_and(|word| sandbox.read("notes").contains(word)) {
             interrupt = None;
             assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
         }
-        assert!(start.elapsed() < Duration::from_secs(100), "{args:?} does not end");
+        if start.elapsed() > ENDLESS {
+            child.kill().unwrap();
+            panic!("{args:?} does not end");
+        }
         std::thread::sleep(Duration::from_millis(10));
     };
-    let spent = start.elapsed();
-    let (mut stdout, mut stderr) = (String::new(), String::new());
+    let mut stdout = String::new();
     child.stdout.unwrap().read_to_string(&mut stdout).unwrap();
-    child.stderr.unwrap().read_to_string(&mut stderr).unwrap();
-    (Run { code: status.code().unwrap_or(-1), stdout, stderr }, spent, peak)
+    let stderr = sandbox.read("notes");
+    std::fs::remove_file(sandbox.path("notes")).unwrap();
+    (Run { code: status.code().unwrap_or(-1), stdout, stderr }, peak)
 }
 
 #[test]
 fn the_time_limit_ends_every_search_on_wide_tables() {
     let sandbox = Sandbox::with(&[("t.csv", &wide(200, 3000, false)), ("c.csv", &wide(200, 3000, true))]);
-    let read = ["fit", "t.csv", "--target", "y", "--max-rules", "0", "-o", "m.json"];
-    let (_, reading, _) = watched(&sandbox, &read, None);
     for (table, more) in [("t.csv", &[][..]), ("c.csv", &["--preset", "cob"]), ("t.csv", &["--search", "beam"])] {
         let fit = ["fit", table, "--target", "y", "--time-limit", "1", "-o", "m.json"];
         let exact: &[&str] = if more.contains(&"beam") { &[] } else { &["--search", "exact"] };
-        let (run, spent, peak) = watched(&sandbox, &[&fit[..], exact, more].concat(), None);
+        // Without the limit these take hours.
+        let (run, peak) = watched(&sandbox, &[&fit[..], exact, more].concat(), None);
         assert_eq!(run.code, 0, "{}", run.stderr);
-        // A guard against searches without end: without the limit these take hours.
-        assert!(spent < 4 * reading + Duration::from_secs(60), "{more:?}: {spent:?}, reading alone {reading:?}");
         assert!(peak < 1_000_000_000, "{more:?}: {peak}");
         assert!(run.stderr.contains("--time-limit ended the fit"), "{}", run.stderr);
         if !exact.is_empty() {
@@ -82,7 +87,7 @@ fn the_time_limit_ends_every_search_on_wide_tables() {
 fn the_memory_limit_ends_exact_search() {
     let sandbox = Sandbox::with(&[("t.csv", &wide(200, 300, false))]);
     let fit = ["fit", "t.csv", "--target", "y", "--search", "exact", "--max-rules", "1", "-o", "m.json"];
-    let (run, _, peak) = watched(&sandbox, &[&fit[..], &["--memory-limit", "20MB"]].concat(), None);
+    let (run, peak) = watched(&sandbox, &[&fit[..], &["--memory-limit", "20MB"]].concat(), None);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(peak < 150_000_000, "{peak}");
     let shown = sandbox.json(&["show", "m.json"]);
@@ -93,15 +98,19 @@ fn the_memory_limit_ends_exact_search() {
 #[test]
 fn interrupted_folds_and_draws_leave_the_model() {
     let sandbox = Sandbox::with(&[("t.csv", &wide(300, 60, false))]);
-    let cases: [(&[&str], &str); 2] = [
-        (&["--cv", "150"], "the folds were not finished"),
-        (&["--max-rules", "2", "--cv", "none", "--bootstrap", "1000000"], "the bootstrap was not finished"),
+    let cases: [(&[&str], &str, &str); 2] = [
+        (&["--cv", "150"], ": 1 of 150 fits", "the folds were not finished"),
+        (
+            &["--max-rules", "2", "--cv", "none", "--bootstrap", "1000000"],
+            ": 1 of 1000000 fits",
+            "the bootstrap was not finished",
+        ),
     ];
-    for (flags, told) in cases {
-        let fit = [&["fit", "t.csv", "--target", "y", "-o", "m.json"], flags].concat();
-        let (run, spent, _) = watched(&sandbox, &fit, Some(Duration::from_secs(4)));
+    for (flags, begun, told) in cases {
+        let fit = [&["fit", "t.csv", "--target", "y", "-v", "-o", "m.json"], flags].concat();
+        let (run, _) = watched(&sandbox, &fit, Some(begun));
         assert_eq!(run.code, 0, "{flags:?}: {}", run.stderr);
-        assert!(spent < Duration::from_secs(90), "{flags:?}: {spent:?}");
+        assert!(run.stderr.contains(begun), "{}", run.stderr);
         assert!(run.stderr.contains(told), "{}", run.stderr);
         let shown = sandbox.json(&["show", "m.json"]);
         assert!(shown["chosen"]["rules"].as_u64().unwrap() > 0);
@@ -130,9 +139,8 @@ fn unlimited_sizes_end_by_themselves() {
                 "-o",
                 "m.json",
             ];
-            let (run, spent, _) = watched(&sandbox, &fit, None);
+            let (run, _) = watched(&sandbox, &fit, None);
             assert_eq!(run.code, 0, "{}", run.stderr);
-            assert!(spent < Duration::from_secs(90), "{path}: {spent:?}");
             let rules = sandbox.json(&["show", "m.json"])["chosen"]["rules"].as_u64().unwrap();
             assert!((10..=51).contains(&rules), "{table} {path}: {rules}");
         }

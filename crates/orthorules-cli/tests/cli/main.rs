@@ -83,7 +83,7 @@ impl Sandbox {
 
     fn command(&self, args: &[&str]) -> assert_cmd::Command {
         let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_orthorules"));
-        command.current_dir(self.0.path()).args(args).timeout(Duration::from_secs(120));
+        command.current_dir(self.0.path()).args(args).timeout(Duration::from_secs(600));
         command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("COLUMNS");
         command
     }

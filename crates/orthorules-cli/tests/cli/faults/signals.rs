@@ -94,5 +94,5 @@ fn a_reader_that_goes_away_ends_a_long_output() {
     let started = Instant::now();
     let run = shell(&sandbox, r#"{ "$0" "$@"; echo "code $?" >&2; } | head -n 1"#, &["predict", "m.json", "t.csv"]);
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("prediction,probability_no,probability_yes\n", "code 0\n"));
-    assert!(started.elapsed() < Duration::from_secs(60));
+    assert!(started.elapsed() < Duration::from_secs(600));
 }
