@@ -3,10 +3,10 @@
     python experiments/dask_trials.py tables [--count 300] [--seed 1]
     python experiments/dask_trials.py kills  [--count 30]  [--seed 1]
 
-`tables` compares the bytes of models, with columns of every pandas dtype. `kills` kills one worker or all at a random moment
-of a fit, now and then also those that Dask's nannies start in their place. The fit must end with the bytes of a local one. If
-no worker comes back, since a nanny gives up where one is killed while it starts, the fit must say so within a minute. Needs:
-pip install orthorules "dask[dataframe]" distributed pandas pyarrow.
+`tables` compares the bytes of models, with columns of every pandas dtype. `kills` kills one worker or all at a random
+moment of a fit, now and then also those that Dask's nannies start in their place. The fit must end with the bytes of a
+local one. If no worker comes back, since a nanny gives up on one that is killed while it starts, the fit must say so
+within a minute. Needs: pip install orthorules "dask[dataframe]" distributed pandas pyarrow.
 """
 
 import argparse
@@ -152,7 +152,8 @@ def compare(client, seed):
     )
     if here == there:
         return None
-    return f"seed {seed}: {kind}({parameters}) of {dict(X.dtypes)}\n  here  {changed(here, there)}\n  there {changed(there, here)}"
+    lines = f"  here  {changed(here, there)}\n  there {changed(there, here)}"
+    return f"seed {seed}: {kind}({parameters}) of {dict(X.dtypes)}\n{lines}"
 
 
 def changed(text, other):
@@ -162,6 +163,8 @@ def changed(text, other):
 
 
 def cluster(workers):
+    # Otherwise a cluster gives up on a worker that takes longer than 15 seconds to come back, as on a busy machine.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
     return distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=50
     )
@@ -181,8 +184,8 @@ def tables(count, seed):
 
 
 class Outcome:
-    """How a fit ended: `same` (the bytes of a local one), `error` (the product's own, that no worker is left), or what else.
-    Seconds are those of the fit, or since there was a worker last."""
+    """How a fit ended: `same` (the bytes of a local one), `error` (the product's own, that no worker is left), or what
+    else. Seconds are those of the fit, or since there was a worker last."""
 
     def __init__(self, how, when, seconds):
         self.how, self.when, self.seconds = how, when, seconds
@@ -219,7 +222,8 @@ def kill(started, whom, seconds):
 
 
 def killed(started, client, seed, whom):
-    """A fit during which `one` worker is killed, or `all`, or `again` those that follow them for a while."""
+    """A fit during which `one` worker is killed, or `all`, or `again` those that follow them for a while. None if there
+    are no workers to begin with."""
     draw = random.Random(seed)
     random_ = np.random.default_rng(seed)
     X = pd.DataFrame(np.round(random_.normal(size=(2000, 5)), 1), columns=list("abcde"))
@@ -232,9 +236,14 @@ def killed(started, client, seed, whom):
         model = rules.RuleRegressor(client=client, gather="never", **fixed).fit(whole[list(X.columns)], whole["y"])
         return model.to_json() == expected
 
-    # How long it takes without a loss, so that the loss comes before its end.
-    began = time.monotonic()
-    how = "same" if fitted() else "other bytes without a loss"
+    # How long it takes without a loss, so that the loss comes before its end. The first fit takes longer than others.
+    try:
+        how = "same" if fitted() and fitted() else "other bytes without a loss"
+        began = time.monotonic()
+        fitted()
+    except RuntimeError:
+        # What was killed at the end of the last trial was still there when this one began.
+        return None
     when = draw.uniform(0.05, 0.95) * (time.monotonic() - began)
     lasts = draw.uniform(0.5, 6.0) if whom == "again" else 0.0
     victims = list(client.nthreads())
@@ -303,8 +312,11 @@ def kills(count, seed):
         while number is not None:
             with cluster(workers) as started, distributed.Client(started) as client:
                 while number is not None and are_there(client, workers):
-                    whom = ["all", "again", "one"][number // 2 % 3] if workers > 1 else ["all", "again"][number // 2 % 2]
+                    ways = ["all", "again", "one"][: 1 + workers]
+                    whom = ways[number // 2 % len(ways)]
                     outcome = killed(started, client, number, whom)
+                    if outcome is None:
+                        break
                     outcomes.append(outcome)
                     late = ", after the fit" if outcome.how == "same" and outcome.when > outcome.seconds else ""
                     told = f"{whom} of {workers} killed after {outcome.when:.2f} s{late}: {outcome.how}"

@@ -27,9 +27,9 @@ _INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type: ignore[misc]
     """Additive rules for classes, by logistic loss.
 
-    With two classes a row's log-odds are the sum of the weights of all rules that hold. With more, every rule has a weight
-    for each class, and probabilities are the softmax of the sums; or, if `multiclass` says so, there is one list of rules
-    for each class against the rest.
+    With two classes a row's log-odds are the sum of the weights of all rules that hold. With more, every rule has a
+    weight for each class, and probabilities are the softmax of the sums; or, if `multiclass` says so, there is one list
+    of rules for each class against the rest.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type:
     classes_ : ndarray
         The labels, in order.
     cv_measures_ : dict
-        How well the chosen size predicts rows that folds held out: `auc` (with more than two classes the mean of those of
-        each against all others), `accuracy` and `log_loss`. Empty without cross-validation.
+        How well the chosen size predicts rows that folds held out: `auc` (with more than two classes the mean of those
+        of each against all others), `accuracy` and `log_loss`. Empty without cross-validation.
     {attributes}
 
     Examples

@@ -192,8 +192,8 @@ def _part(place, text, case, rows, kinds):
 
 
 def c(compiler, folder, given, flags):
-    """For each text, case, rows and kinds: scores, predictions and the places of the rules that fired, row by row; and the
-    texts of the rules. All models are in one program."""
+    """For each text, case, rows and kinds: scores, predictions and the places of the rules that fired, row by row; and
+    the texts of the rules. All models are in one program."""
     parts = []
     for place, (text, case, rows, kinds) in enumerate(given):
         (folder / f"model{place}.c").write_text(text, "utf-8")

@@ -1,4 +1,4 @@
-"""Random models and rows: every kind of column, condition, trend and loss, with names and values that are hard to write."""
+"""Random models and rows: every kind of column, condition, trend and loss; names and values that are hard to write."""
 
 import json
 import math
@@ -140,7 +140,8 @@ class Draw:
         middle = low + (high - low) * self.random.random()
         zero = self.one([low, high, middle if low < middle < high else low])
         per = self.one([1.0, 10.0, 0.7, 1 / 3, float(high - low)])
-        return {"conditions": [], "trend": {"column": column["name"], "from": low, "to": high, "zero": zero, "per": per}}
+        trend = {"column": column["name"], "from": low, "to": high, "zero": zero, "per": per}
+        return {"conditions": [], "trend": trend}
 
     def rules(self, columns, trends):
         numeric = [c for c in columns if c["kind"] == "numeric"]
@@ -158,7 +159,8 @@ class Draw:
         if members and self.chance(0.3):
             members = self.some(members, 1, len(members))
         weights = (self.random.normal(size=len(members)) * scale).tolist()
-        about = {"rules": len(members), "intercept": self.random.normal() * scale, "weights": weights, "train_risk": 1.0}
+        intercept = self.random.normal() * scale
+        about = {"rules": len(members), "intercept": intercept, "weights": weights, "train_risk": 1.0}
         return about | ({} if members == list(range(len(members))) else {"members": members})
 
     def document(self):

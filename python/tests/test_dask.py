@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
 da = pytest.importorskip("dask.array")
@@ -21,6 +22,8 @@ from cluster_cases import CASES, EVEN, ODD, OFFSETS, ROLES, ROWS, Expected, few_
 @contextlib.contextmanager
 def started(workers):
     """A cluster on this machine, and its client."""
+    # On a busy machine a worker may take longer to come back than the 15 seconds that a cluster waits by default.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "memory_limit": 0}
     with distributed.LocalCluster(n_workers=workers, **options) as cluster, distributed.Client(cluster) as client:
         yield cluster, client

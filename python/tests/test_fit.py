@@ -64,8 +64,8 @@ def ticks_during_a_fit(rows):
 
 
 def test_other_threads_run_during_a_fit():
-    # A fit that held Python's lock would let the other thread in once before and once after it, however long it took. One
-    # that does not may be over before the other thread was given a processor: then a longer one tells.
+    # A fit that held Python's lock would let the other thread in once before and once after it, however long it took.
+    # One that does not may be over before the other thread was given a processor: then a longer one tells.
     assert any(ticks_during_a_fit(rows) > 3 for rows in (20_000, 80_000, 320_000, 1_280_000))
 
 

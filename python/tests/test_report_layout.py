@@ -185,7 +185,8 @@ def test_numbers_below_pictures_do_not_touch(made, command, tmp_path):
     random = np.random.default_rng(4)
     income, small = np.exp(random.normal(10, 0.7, 400)).round(-1), random.normal(0, 1e-4, 400).round(8)
     y = random.normal(size=400) + 3.0 * (income > 30_000) + 2.0 * (small > 0)
-    cells = [f"{'' if i % 17 == 0 else a:},{b},{c:.3f}" for i, (a, b, c) in enumerate(zip(income, small, y, strict=True))]
+    rows = enumerate(zip(income, small, y, strict=True))
+    cells = [f"{'' if i % 17 == 0 else a},{b},{c:.3f}" for i, (a, b, c) in rows]
     (tmp_path / "t.csv").write_text("\n".join(["income,small,y", *cells]))
     command("fit", tmp_path / "t.csv", "--target", "y", "--max-complexity", "9", "-o", tmp_path / "m.json")
     command("report", tmp_path / "m.json", tmp_path / "t.csv", "-o", tmp_path / "r.html")

@@ -15,7 +15,8 @@ from cluster_cases import CASES, EVEN, ODD, OFFSETS, ROLES, Expected, few_trips,
 
 sql = pytest.importorskip("pyspark.sql", reason="SKIPPED: fits on Spark were not run: pyspark is not installed")
 if shutil.which("java") is None:
-    pytest.skip("SKIPPED: fits on Spark were not run, since java is not installed (make test-tools)", allow_module_level=True)
+    reason = "SKIPPED: fits on Spark were not run, since java is not installed (make test-tools)"
+    pytest.skip(reason, allow_module_level=True)
 
 import orthorules._spark_rows as inside  # noqa: E402
 import orthorules.spark as rules  # noqa: E402

@@ -152,7 +152,7 @@ fn the_choice_says_how_it_was_made() {
     assert!(!run.stdout.contains("folds") && run.stderr.is_empty(), "{}{}", run.stdout, run.stderr);
     for (flags, why) in [
         (&["--search", "exact", "--max-rules", "2"][..], "this search takes long enough once"),
-        (&["--time-limit", "9"], "the time is limited"),
+        (&["--time-limit", "900"], "the time is limited"),
         (&["--memory-limit", "1GB"], "the table is not held in memory"),
     ] {
         let run = fit(flags);
