@@ -43,7 +43,7 @@ pub(super) struct ChangeSearch<'s> {
 }
 
 /// A set of columns with their states, and what these cost.
-type Found = (usize, Vec<usize>, Vec<usize>);
+type FoundChange = (usize, Vec<usize>, Vec<usize>);
 
 impl<'s> ChangeSearch<'s> {
     pub(super) fn new(
@@ -85,7 +85,7 @@ impl<'s> ChangeSearch<'s> {
 
     pub(super) fn run(mut self, wish: &Wish) -> Recourse {
         let met = wish.goal.is_met(self.model, &self.scores, self.exposure);
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<FoundChange> = Vec::new();
         if !met {
             for size in 1..=self.free.len() {
                 // Sets found so far are smaller: none of this size may contain one.
@@ -111,7 +111,7 @@ impl<'s> ChangeSearch<'s> {
         chosen: &mut Vec<usize>,
         from: usize,
         more: usize,
-        found: &mut Vec<Found>,
+        found: &mut Vec<FoundChange>,
         smaller: usize,
     ) {
         self.nodes += 1;
@@ -293,7 +293,7 @@ impl<'s> ChangeSearch<'s> {
         self.sums.iter().zip(&self.slack).map(bounds).unzip()
     }
 
-    fn answer(&mut self, goal: Goal, (steps, set, states): &Found) -> Answer {
+    fn answer(&mut self, goal: Goal, (steps, set, states): &FoundChange) -> Answer {
         // What was found once is found again.
         self.nodes = 0;
         let mut start = Row::now(self.columns);

@@ -21,8 +21,8 @@ pub(crate) fn bin(
     together(columns).into_par_iter().flat_map_iter(|columns| binned(columns, weight, cutting, given)).collect()
 }
 
-/// Rows that are read at a time from a matrix that lies row by row: those of a group of columns stay in the fastest cache. Not a
-/// power of two, whose multiples would compete for the same places there.
+/// Rows that are read at a time from a matrix that lies row by row: those of a group of columns stay in the fastest
+/// cache. Not a power of two, whose multiples would compete for the same places there.
 const PIECE: usize = 264;
 
 /// The columns in groups, one for each thread where neighbours lie in one matrix, else each by itself.
@@ -76,8 +76,8 @@ fn binned(
     columns.iter().zip(coders).map(finished).collect()
 }
 
-/// Calls `take` with the numbers of every numeric column: all at once, or some rows at a time where they lie in one matrix; with
-/// the column's place and the rows.
+/// Calls `take` with the numbers of every numeric column: all at once, or some rows at a time where they lie in one
+/// matrix; with the column's place and the rows.
 fn pieces(columns: &[Column], mut take: impl FnMut(usize, Range<usize>, &[f64])) {
     let mut scattered: Vec<(usize, usize, &Arc<dyn Matrix>)> = Vec::new();
     for (i, column) in columns.iter().enumerate() {
@@ -154,13 +154,15 @@ mod tests {
             let matrix = Arc::new(RowMajor((0..rows * width).map(number).collect(), width));
             let name = |c: usize| format!("x{c}");
             let side_by_side = |c| (0..rows).map(|r| matrix.0[r * width + c]).collect::<Vec<f64>>().into();
-            let whole: Vec<Column> = (0..width).map(|c| Column::new(name(c), Values::Numeric(side_by_side(c)))).collect();
+            let column = |c: usize| Column::new(name(c), Values::Numeric(side_by_side(c)));
+            let whole: Vec<Column> = (0..width).map(column).collect();
             let part = |c| Numbers::column_of(matrix.clone(), c);
             let parts: Vec<Column> = (0..width).map(|c| Column::new(name(c), Values::Numeric(part(c)))).collect();
             let weight: Option<Vec<f64>> = weighted.then(|| (0..rows).map(|r| 1.0 + (r % 3) as f64).collect());
             let max_bins = if exact { MaxBins::Exact } else { MaxBins::AtMost(8) };
             let given = BTreeMap::from([(name(1), vec![3.0, 20.0])]);
-            let of = |columns: &[Column]| bin(columns, weight.as_deref(), Cutting { max_bins, thresholds: Thresholds::Round }, &given);
+            let cutting = Cutting { max_bins, thresholds: Thresholds::Round };
+            let of = |columns: &[Column]| bin(columns, weight.as_deref(), cutting, &given);
             prop_assert_eq!(of(&parts), of(&whole));
             let still = |c: &Column| matches!(&c.values, Values::Numeric(numbers) if numbers.place().is_some());
             prop_assert!(parts.iter().all(still), "nothing was copied as a whole");

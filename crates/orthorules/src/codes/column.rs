@@ -92,8 +92,8 @@ impl BinnedColumn {
         }
     }
 
-    /// Whether its numbers seem to count the rows: whole, from the first to the last as many as there are rows, and in every
-    /// bin as many as there are rows in it.
+    /// Whether its numbers seem to count the rows: whole, from the first to the last as many as there are rows, and in
+    /// every bin as many as there are rows in it.
     pub(crate) fn counts_rows(&self) -> bool {
         let (Scale::Ordered { lowest, highest }, Some((_, most))) = (&self.scale, self.range) else { return false };
         let rows = self.rows();
@@ -107,8 +107,8 @@ impl BinnedColumn {
             .all(|bin| whole(lowest[bin]) && whole(end(bin)) && end(bin) - lowest[bin] + 1.0 == counts[bin] as f64)
     }
 
-    /// How often its values occur, where they are whole numbers or levels; nothing where they are few. Takes a pass over the codes
-    /// where each value is a bin.
+    /// How often its values occur, where they are whole numbers or levels; nothing where they are few. Takes a pass
+    /// over the codes where each value is a bin.
     pub(crate) fn repeats(&self) -> Option<Repeats> {
         let counts = || {
             let mut counts = self.counts();
@@ -229,8 +229,8 @@ impl BinnedColumn {
     }
 }
 
-/// Adds the rows of `items` that are wanted, as `row` tells of each item with its place. Branch-free: every row is written, only those
-/// that are kept advance the end. Inside its callers the loop becomes half as slow again.
+/// Adds the rows of `items` that are wanted, as `row` tells of each item with its place. Branch-free: every row is
+/// written, only those that are kept advance the end. Inside its callers the loop becomes half as slow again.
 #[inline(never)]
 fn kept<T>(items: &[T], mut kept: Vec<u32>, row: impl Fn(usize, &T) -> (u32, bool)) -> Vec<u32> {
     const SOME: usize = 512;

@@ -181,8 +181,8 @@ fn furthest(values: &[f64], nothing: f64, is_further: impl Fn(f64, f64) -> bool)
     lanes.iter().chain(rest).fold(nothing, |best, &x| further(best, x))
 }
 
-/// The cuts after which a finite threshold can tell what is above: −∞ shares a bin with the lowest finite number, +∞ with the highest.
-/// A number lies between any other two neighbours, or is one of them.
+/// The cuts after which a finite threshold can tell what is above: −∞ shares a bin with the lowest finite number, +∞
+/// with the highest. A number lies between any other two neighbours, or is one of them.
 fn with_finite_gaps(mut cuts: Vec<f64>) -> Vec<f64> {
     if let [f64::NEG_INFINITY, others @ ..] = cuts.as_slice() {
         let same = others.first() == Some(&-f64::MAX);
@@ -197,8 +197,8 @@ fn with_finite_gaps(mut cuts: Vec<f64>) -> Vec<f64> {
     cuts
 }
 
-/// The whole number nearest to `place`, from 0 to `last`; 0 for NaN. After 2⁵² is added, the lowest bits are that number: shorter
-/// than a cast, which has to look out for numbers that do not fit.
+/// The whole number nearest to `place`, from 0 to `last`; 0 for NaN. After 2⁵² is added, the lowest bits are that
+/// number: shorter than a cast, which has to look out for numbers that do not fit.
 #[inline]
 fn cell(place: f64, last: f64) -> usize {
     const SHIFT: f64 = (1u64 << 52) as f64;
@@ -294,7 +294,8 @@ impl Finder {
             to.extend(values.iter().map(|&x| code(if x.is_nan() { bins } else { note(self.bin(x), x) })));
             return;
         }
-        // One comparison decides: the bin of the cell's start, or the next. No branch that a processor could not foresee.
+        // One comparison decides: the bin of the cell's start, or the next. No branch that a processor could not
+        // foresee.
         let (first, ends, low, scale) = (&self.first[..=cells], &self.ends[..bins], self.low, self.scale);
         let last = cells as f64;
         let quick = |&x: &f64| {
@@ -323,7 +324,8 @@ mod tests {
     }
 
     proptest! {
-        /// Grids or not: a value's bin is the first that does not end below it, or the last; and the smallest values are those of the bins.
+        /// Grids or not: a value's bin is the first that does not end below it, or the last; and the smallest values
+        /// are those of the bins.
         #[test]
         fn values_find_their_bins(
             ends in prop::collection::vec(number(), 1..300),
@@ -337,7 +339,8 @@ mod tests {
             let mut lowest = vec![f64::INFINITY; bins];
             let mut codes: Vec<u32> = Vec::new();
             Finder::new(ends.clone()).codes(&values, &mut lowest, &mut codes, |code| code as u32);
-            let naive = |x: f64| if x.is_nan() { bins } else { ends.iter().position(|&end| x <= end).unwrap_or(bins - 1) };
+            let place = |x: f64| ends.iter().position(|&end| x <= end).unwrap_or(bins - 1);
+            let naive = |x: f64| if x.is_nan() { bins } else { place(x) };
             let expected: Vec<u32> = values.iter().map(|&x| naive(x) as u32).collect();
             prop_assert_eq!(codes, expected);
             for (bin, &lowest) in lowest.iter().enumerate() {

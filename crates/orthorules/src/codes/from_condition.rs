@@ -1,9 +1,9 @@
 //! From conditions back to codes: the way in, where [`BinnedColumn::condition_among`] is the way out.
 //!
 //! A condition has a selection if some codes hold exactly the rows that satisfy it. A threshold therefore has one only
-//! if a bin ends there. Where none does, [`cut_where_asked`] cuts a column in memory again, with the thresholds of given
-//! conditions among its cuts. The parameter `cuts` does so for a whole fit, in memory or streamed: it replaces all cuts
-//! of a column by those that it lists.
+//! if a bin ends there. Where none does, [`cut_where_asked`] cuts a column in memory again, with the thresholds of
+//! given conditions among its cuts. The parameter `cuts` does so for a whole fit, in memory or streamed: it replaces
+//! all cuts of a column by those that it lists.
 
 use crate::base::error::{ConditionProblem, Error, Result};
 use crate::codes::column::{BinnedColumn, Scale};

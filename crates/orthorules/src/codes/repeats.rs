@@ -1,8 +1,9 @@
 //! How often whole numbers of a column are repeated: whether they seem to name rows, or groups of a few rows.
 //!
-//! What is drawn at random from some range, as amounts, times of day and postal codes are, has equal values by chance and
-//! wherever they fall. Names differ: those of rows never meet however narrow their range, and those of groups have one block of
-//! rows each, although the table is not sorted by them. Where order tells nothing, the name of the column may.
+//! What is drawn at random from some range, as amounts, times of day and postal codes are, has equal values by chance
+//! and wherever they fall. Names differ: those of rows never meet however narrow their range, and those of groups have
+//! one block of rows each, although the table is not sorted by them. Where order tells nothing, the name of the column
+//! may.
 
 use crate::base::wire::wire;
 
@@ -30,8 +31,8 @@ pub(crate) struct Repeats {
 wire!(Repeats { rows, values, number_rows, name_groups });
 
 impl Repeats {
-    /// Of values in the order of their rows, none of them NaN; nothing if they are few or not whole. These are `all` of the
-    /// column, or an evenly spaced sample, which tells nothing of groups.
+    /// Of values in the order of their rows, none of them NaN; nothing if they are few or not whole. These are `all` of
+    /// the column, or an evenly spaced sample, which tells nothing of groups.
     pub(crate) fn of_values(values: &[f64], all: bool) -> Option<Self> {
         if values.len() < FEWEST_ROWS || !values.iter().all(|x| x.fract() == 0.0 && x.abs() < LARGEST) {
             return None;
@@ -56,8 +57,8 @@ impl Repeats {
         Some(found)
     }
 
-    /// Of whole numbers by how often each occurs, all with a distance of some multiple of `step` within a `range`. Nothing if they
-    /// are few. What their order tells is not known.
+    /// Of whole numbers by how often each occurs, all with a distance of some multiple of `step` within a `range`.
+    /// Nothing if they are few. What their order tells is not known.
     pub(crate) fn of_counts(counts: &[u64], range: u64, step: u64) -> Option<Self> {
         let (values, rows) = (counts.len(), counts.iter().sum::<u64>() as usize);
         let pairs = rows as f64 * (rows as f64 - 1.0) / (2.0 * range as f64);
@@ -144,7 +145,11 @@ mod tests {
     proptest! {
         /// Numbers of rows with gaps, in order or not, and nothing that is drawn from the same range.
         #[test]
-        fn numbers_of_rows_are_told_from_draws(seed in any::<u64>(), rows in 100usize..800, first in -1000i32..100_000) {
+        fn numbers_of_rows_are_told_from_draws(
+            seed in any::<u64>(),
+            rows in 100usize..800,
+            first in -1000i32..100_000,
+        ) {
             // Two of three numbers are left.
             let numbers: Vec<f64> = (0..3 * rows).filter(|i| i % 3 != 1).map(|i| f64::from(first) + i as f64).collect();
             prop_assert!(said(&numbers).0 && said(&shuffled(seed, numbers.clone())).0);
@@ -160,8 +165,10 @@ mod tests {
         fn measurements_name_nothing(seed in any::<u64>(), rows in 20usize..3000, sorted in any::<bool>()) {
             let mut random = SplitMix64::new(seed);
             let mut uniform = || random.below(1 << 30) as f64 / f64::from(1 << 30);
-            // Amounts in whole units, minutes and seconds of a day, postal codes of few and of many places, years, prices.
-            let amounts: Vec<f64> = (0..rows).map(|_| (8.0 + 3.0 * (uniform() + uniform() - 1.0)).exp().round()).collect();
+            // Amounts in whole units, minutes and seconds of a day, postal codes of few and of many places, years,
+            // prices.
+            let mut amount = || (8.0 + 3.0 * (uniform() + uniform() - 1.0)).exp().round();
+            let amounts: Vec<f64> = (0..rows).map(|_| amount()).collect();
             let codes: Vec<f64> = draws(seed ^ 1, 200, 90_000);
             let postal: Vec<f64> = draws(seed ^ 2, rows, 200).iter().map(|&i| 10_000.0 + codes[i as usize]).collect();
             let prices: Vec<f64> = amounts.iter().map(|x| (x / 50.0).round() * 50.0).collect();

@@ -106,8 +106,8 @@ impl Selection {
     }
 
     /// Whether every code of this is one of `other`. It may say no where one of them selects all bins, or a single one,
-    /// in other words; a search lists none of these. A search tightens a query by sets and levels only within what the query
-    /// selects already, so that they imply the sets and levels before them.
+    /// in other words; a search lists none of these. A search tightens a query by sets and levels only within what the
+    /// query selects already, so that they imply the sets and levels before them.
     #[inline]
     pub(crate) fn implies(self, other: Self) -> bool {
         match (self, other) {

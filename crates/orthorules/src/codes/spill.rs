@@ -11,8 +11,8 @@ use crate::codes::storage::{Map, Store};
 /// Columns start at multiples of this, so that their integers lie on boundaries of their size.
 const ALIGN: u64 = 64;
 
-/// Codes on their way to a temporary file. The file has no name, so nothing is left of it when the program ends, however
-/// it ends. Everything is written before anything is mapped: a full disk is an error, not a crash.
+/// Codes on their way to a temporary file. The file has no name, so nothing is left of it when the program ends,
+/// however it ends. Everything is written before anything is mapped: a full disk is an error, not a crash.
 pub(crate) struct Spill {
     file: File,
     /// Where each column starts, and how many bytes of it are there.
@@ -98,7 +98,10 @@ mod tests {
     proptest! {
         /// What is appended piece by piece comes back whole, whatever the widths.
         #[test]
-        fn codes_come_back(pieces in prop::collection::vec(prop::collection::vec((any::<u8>(), any::<u16>(), any::<u32>()), 0..50), 0..6)) {
+        fn codes_come_back(
+            pieces in prop::collection::vec(
+                prop::collection::vec((any::<u8>(), any::<u16>(), any::<u32>()), 0..50), 0..6),
+        ) {
             let rows: Vec<_> = pieces.iter().flatten().copied().collect();
             let n = rows.len() as u64;
             let mut spill = Spill::new([n, 2 * n, 4 * n].into_iter()).unwrap();

@@ -71,8 +71,8 @@ macro_rules! with_wanted {
 }
 pub(crate) use with_wanted;
 
-/// Sets of levels by number: a [`Selection`] is copied freely, and so it holds a number. Numbers are given in the order in
-/// which sets are taken; nothing that is learned depends on them.
+/// Sets of levels by number: a [`Selection`] is copied freely, and so it holds a number. Numbers are given in the order
+/// in which sets are taken; nothing that is learned depends on them.
 #[derive(Debug, Default)]
 pub(crate) struct LevelSets {
     known: Mutex<SetNumbers>,
@@ -121,7 +121,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A set keeps its number, whatever the order of its levels; its codes are those levels, or all others but missing.
+        /// A set keeps its number, whatever the order of its levels; its codes are those levels, or all others but
+        /// missing.
         #[test]
         fn sets_are_what_they_name(sets in prop::collection::vec(prop::collection::btree_set(0u32..40, 1..6), 1..8)) {
             let known = LevelSets::default();

@@ -1,9 +1,9 @@
 //! Cells: groups of rows that satisfy the same chosen rules.
 //!
 //! Rows of a cell share their score and their row of the orthogonal basis, so everything but the histograms themselves
-//! is computed once for each cell. Adding a rule splits the cells that it covers in part. All sums are whole numbers: those of the
-//! covered rows are taken from the cells that they leave, and the others are not visited. With one list of rules for several
-//! classes a cell has the mass of each class in place of B.
+//! is computed once for each cell. Adding a rule splits the cells that it covers in part. All sums are whole numbers:
+//! those of the covered rows are taken from the cells that they leave, and the others are not visited. With one list of
+//! rules for several classes a cell has the mass of each class in place of B.
 
 mod remote;
 pub(crate) mod sums;
@@ -27,7 +27,8 @@ const ROWS_IN_A_TASK: usize = 1 << 16;
 /// The partition of the rows by the rules chosen so far, with its sums.
 #[derive(Debug, Clone)]
 pub(crate) struct Cells {
-    /// Of each partition, the cell of each row; where targets are counted, twice its cell, and 1 more if its target is 1.
+    /// Of each partition, the cell of each row; where targets are counted, twice its cell, and 1 more if its target is
+    /// 1.
     keys: Vec<Vec<u32>>,
     /// Whether targets are counted.
     counted: bool,
@@ -195,8 +196,8 @@ impl Cells {
         covered.into_iter().map(|n| n as f64).collect()
     }
 
-    /// Adds a rule that covers the `selected` rows: covered rows of a partly covered cell move to a new cell. Says where the covered
-    /// rows of each cell are now.
+    /// Adds a rule that covers the `selected` rows: covered rows of a partly covered cell move to a new cell. Says
+    /// where the covered rows of each cell are now.
     pub(crate) fn split(&mut self, selected: &Selected, rows: &Rows, response: &Response) -> Vec<u32> {
         let AllSums { cells: covered, class_units: covered_units, norm_squares } =
             self.all_sums_of(selected, rows, response);
@@ -286,7 +287,8 @@ impl Cells {
         }
     }
 
-    /// Follows a split that was decided where all sums are known, and whose rows have been moved: of cells only their number is kept.
+    /// Follows a split that was decided where all sums are known, and whose rows have been moved: of cells only their
+    /// number is kept.
     pub(crate) fn follow_split(&mut self, split: &Split) {
         self.rules_of.resize(split.cells, Vec::new());
         self.rules += 1;

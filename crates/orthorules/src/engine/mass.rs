@@ -1,7 +1,7 @@
 //! Numbers in whole units, so that sums do not depend on the order in which they are taken.
 //!
-//! Sums in floating point depend on the order of summation, and so on threads and partitions; and what is known of all rows could
-//! not follow from round to round by subtraction. In units of a power of two sums are exact.
+//! Sums in floating point depend on the order of summation, and so on threads and partitions; and what is known of all
+//! rows could not follow from round to round by subtraction. In units of a power of two sums are exact.
 
 use crate::base::bit_counts::ceil_log2;
 pub(crate) use crate::base::bit_counts::floor_log2;
@@ -72,8 +72,8 @@ impl WideUnit {
     }
 }
 
-/// Positive numbers in whole units, about 2⁶¹ of them in all. The average row of a million has 2⁴¹ units: its mass loses less than
-/// one part in 10¹². Every row has at least one unit.
+/// Positive numbers in whole units, about 2⁶¹ of them in all. The average row of a million has 2⁴¹ units: its mass
+/// loses less than one part in 10¹². Every row has at least one unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Masses {
     pub(crate) each: Vec<u64>,
@@ -82,7 +82,8 @@ pub(crate) struct Masses {
 }
 
 impl Masses {
-    /// The unit depends on the largest mass, the number of masses, and their sum in units that these two decide: not on their order.
+    /// The unit depends on the largest mass, the number of masses, and their sum in units that these two decide: not on
+    /// their order.
     pub(crate) fn new(masses: &[f64]) -> Self {
         let largest = masses.iter().copied().fold(0.0, f64::max);
         let unit = Self::unit_of(largest, masses.len(), |exponent| {
@@ -140,7 +141,9 @@ mod tests {
     proptest! {
         /// Whole numbers and their halves are exact, the average to one part in 10¹²; and the total fits.
         #[test]
-        fn units_are_masses(masses in prop::collection::vec(prop_oneof![1e-9..9.0f64, (1u32..99).prop_map(f64::from)], 1..200)) {
+        fn units_are_masses(
+            masses in prop::collection::vec(prop_oneof![1e-9..9.0f64, (1u32..99).prop_map(f64::from)], 1..200),
+        ) {
             let found = Masses::new(&masses);
             let unit = found.unit.size();
             for (&mass, &units) in masses.iter().zip(&found.each) {

@@ -8,7 +8,8 @@ use crate::engine::targets::response::Response;
 use rayon::prelude::*;
 
 impl Response {
-    /// Mean loss, on the outside scale, when the rows of a cell have its internal score. The sums of a cell are all that is needed.
+    /// Mean loss, on the outside scale, when the rows of a cell have its internal score. The sums of a cell are all
+    /// that is needed.
     pub(crate) fn mean_loss(&self, cells: &Cells, scores: &[f64]) -> f64 {
         let each = scores.iter().enumerate();
         let total: f64 = match self.loss {

@@ -158,7 +158,11 @@ mod tests {
     proptest! {
         /// Totals around the size of a block, where ranges begin and end.
         #[test]
-        fn others_are_those_left_out(total in ROWS_IN_A_TASK - 2..2 * ROWS_IN_A_TASK + 3, step in 2usize..9, kept in 0usize..9) {
+        fn others_are_those_left_out(
+            total in ROWS_IN_A_TASK - 2..2 * ROWS_IN_A_TASK + 3,
+            step in 2usize..9,
+            kept in 0usize..9,
+        ) {
             let (rows, rest): (Vec<u32>, Vec<u32>) = (0..total as u32).partition(|&r| r as usize % step != kept % step);
             prop_assert_eq!(RowList::Some(rest.clone()).others(total), RowList::Some(rows.clone()));
             prop_assert_eq!(RowList::Some(rows).others(total), RowList::Some(rest));

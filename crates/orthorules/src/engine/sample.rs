@@ -1,8 +1,8 @@
 //! Some of the rows, evenly spaced, each of which stands for several.
 //!
-//! Beside trends no counts of all rows follow from round to round, and every refit is a pass over the rows. On large tables a
-//! sample serves to look for the next term, and to compare the ensembles that terms lead to. The gradient where these begin is that of
-//! all rows, and so are the weights in the end.
+//! Beside trends no counts of all rows follow from round to round, and every refit is a pass over the rows. On large
+//! tables a sample serves to look for the next term, and to compare the ensembles that terms lead to. The gradient
+//! where these begin is that of all rows, and so are the weights in the end.
 
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::codes::packed::CodeBuilder;

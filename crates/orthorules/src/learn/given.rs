@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 /// A term of a list, on the rows that weights are fitted to.
 pub(crate) struct GivenTerm {
-    shape: Shape,
+    shape: TermShape,
     signs: Signs,
 }
 
-enum Shape {
+enum TermShape {
     /// A rule: the rows that satisfy it, ascending.
     Rule(Vec<u32>),
     /// A trend: its place in the list is not known yet.
@@ -30,14 +30,14 @@ enum Shape {
 impl GivenTerm {
     /// A rule by the rows that satisfy it, ascending, and the signs that its weight may have.
     pub(crate) fn rule(covered: Vec<u32>, signs: Signs) -> Self {
-        Self { shape: Shape::Rule(covered), signs }
+        Self { shape: TermShape::Rule(covered), signs }
     }
 
     /// A trend by the numbers of its column, row by row. `scale` is that of the column's trends, on which they are penalised.
     pub(crate) fn trend(trend: &Trend, numbers: impl Iterator<Item = f64>, scale: f64, signs: Signs) -> Self {
         let outside = trend.per / scale;
         let values = Arc::new(numbers.map(|x| trend.value(x) * outside).collect());
-        Self { shape: Shape::Trend(TrendTerm::new(0, values, outside).following(trend.clone())), signs }
+        Self { shape: TermShape::Trend(TrendTerm::new(0, values, outside).following(trend.clone())), signs }
     }
 }
 
@@ -57,12 +57,12 @@ impl<'a> Growing<'a> {
         Self { rows, response, params, cells, trends: TrendTerms::default() }
     }
 
-    fn add(&mut self, shape: Shape, place: usize) {
+    fn add(&mut self, shape: TermShape, place: usize) {
         match shape {
-            Shape::Rule(covered) => {
+            TermShape::Rule(covered) => {
                 self.cells.split(&Selected::single(covered), &self.rows, self.response);
             }
-            Shape::Trend(term) => {
+            TermShape::Trend(term) => {
                 self.trends.push(term.at(place));
                 self.cells.add_trend();
             }
@@ -109,7 +109,7 @@ pub(crate) fn shared_weights(response: &Response, rules: Vec<Vec<u32>>, params: 
     let mut classes = softmax::constant(&list.cells, params);
     let last = rules.len();
     for (place, covered) in rules.into_iter().enumerate() {
-        list.add(Shape::Rule(covered), place);
+        list.add(TermShape::Rule(covered), place);
         if list.counts(place + 1 == last) {
             classes = softmax::update(&classes, &list.cells, params);
         } else {

@@ -1,7 +1,8 @@
 //! What a partition answers, and how answers are added up.
 //!
-//! Every answer follows from the question and the rows. What is kept between questions, the cells of rows and lists of rows, only saves
-//! time: it may vanish, and is found out again. Rows are visited some at a time, so that a question takes little memory beside them.
+//! Every answer follows from the question and the rows. What is kept between questions, the cells of rows and lists of
+//! rows, only saves time: it may vanish, and is found out again. Rows are visited some at a time, so that a question
+//! takes little memory beside them.
 
 mod row_lists;
 
@@ -23,8 +24,9 @@ use rayon::prelude::*;
 use row_lists::RowLists;
 use std::sync::Arc;
 
-/// A partition of more rows keeps the cells of one point of a fit alone, since they take 4 bytes a row; others keep those of two. Paths
-/// of large tables are nested by default, and never come back to an earlier point. Small in tests, so that both are met.
+/// A partition of more rows keeps the cells of one point of a fit alone, since they take 4 bytes a row; others keep
+/// those of two. Paths of large tables are nested by default, and never come back to an earlier point. Small in tests,
+/// so that both are met.
 const MANY_ROWS: usize = if cfg!(test) { 100 } else { 1 << 21 };
 
 /// The answer to one question: its kind, and what it holds.

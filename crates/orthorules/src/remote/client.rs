@@ -14,7 +14,8 @@ const MOST_WAITING: usize = 1024;
 
 /// The partitions together.
 pub(crate) trait Cluster: Sync + Debug {
-    /// The answers of all partitions together, one for each question; none once something went wrong, which the cluster remembers.
+    /// The answers of all partitions together, one for each question; none once something went wrong, which the cluster
+    /// remembers.
     fn ask(&self, request: &Request) -> Option<Vec<Vec<u8>>>;
 
     /// Ends the fit, for this reason.

@@ -1,8 +1,9 @@
-//! The rows of a table that decide whether its target, weights, exposures and offsets are good, and what its classes are.
+//! The rows of a table that decide whether its target, weights, exposures and offsets are good, and what its classes
+//! are.
 //!
-//! Of the columns that are no features, partitions list a few rows: the first with each kind of mistake, the first whose numbers are
-//! good but do not go together with their offset, and the first with each label.
-//! What is wrong with the whole is wrong with these rows, in the same order, and a table of them has the same classes.
+//! Of the columns that are no features, partitions list a few rows: the first with each kind of mistake, the first
+//! whose numbers are good but do not go together with their offset, and the first with each label. What is wrong with
+//! the whole is wrong with these rows, in the same order, and a table of them has the same classes.
 
 use crate::base::error::{Error, Result};
 use crate::base::wire::{ByteReader, Wire, damaged, wire, wire_enum};
@@ -217,8 +218,8 @@ impl Digest {
         list.into_iter().for_each(|listed| self.offer(listed));
     }
 
-    /// Adds the rows of a batch, of which `parts` are the columns that are watched. `clash` is the first that counts and with whose offset
-    /// nothing can be counted.
+    /// Adds the rows of a batch, of which `parts` are the columns that are watched. `clash` is the first that counts
+    /// and with whose offset nothing can be counted.
     pub(crate) fn add(&mut self, parts: &[&ColumnPart], rows: &BatchRows, count: usize, clash: Option<usize>) {
         self.remember();
         let mut counts = vec![rows.kept.is_none(); count];

@@ -8,7 +8,13 @@ use crate::codes::stream::feature::{CellReading, ColumnContent, ColumnSummary, F
 use crate::data::table::Occurrences;
 
 wire_enum!(Sampling { 0 => All, 1 => Count, 2 => Part(before, stride) });
-wire_enum!(ColumnContent { 0 => Missing, 1 => Numbers(sketch), 2 => Distinct(sketch), 3 => Booleans, 4 => Text(levels, tally) });
+wire_enum!(ColumnContent {
+    0 => Missing,
+    1 => Numbers(sketch),
+    2 => Distinct(sketch),
+    3 => Booleans,
+    4 => Text(levels, tally),
+});
 wire!(ColumnSummary { seen, cutting, sampling, categorical, numeric, notation, mixed, rows, order, unlisted });
 wire_enum!(CellReading { 0 => Numbers(notation), 1 => Distinct(values), 2 => Booleans, 3 => Text(codes) });
 wire!(FeatureEncoder { coder, kind, levels, date, ranks, way });
@@ -46,7 +52,7 @@ impl ColumnSummary {
             (ColumnContent::Numbers(all), ColumnContent::Numbers(more))
             | (ColumnContent::Distinct(all), ColumnContent::Distinct(more)) => all.append(more),
             (ColumnContent::Text(all, tally), ColumnContent::Text(more, counts)) => {
-                all.learn_counted(&more, &counts, tally, self.rows)
+                all.learn_counted(&more, &counts, tally, self.rows);
             }
             _ => self.mixed = true,
         }

@@ -1,8 +1,8 @@
 //! A fit to a table in partitions: the side that asks.
 //!
-//! The caller sends every message to all partitions, adds up their replies in the order of the partitions ([`merge`]), and
-//! hands back what comes out. A message says all that its reply depends on beside the partition's own source, so that a partition that
-//! was lost is made again by the worker that is asked next.
+//! The caller sends every message to all partitions, adds up their replies in the order of the partitions ([`merge`]),
+//! and hands back what comes out. A message says all that its reply depends on beside the partition's own source, so
+//! that a partition that was lost is made again by the worker that is asked next.
 //!
 //! [`merge`]: crate::remote::messages::merge
 
@@ -159,16 +159,18 @@ pub struct FromPartitions {
     pub fitted: Fitted,
     /// About columns that were not read.
     pub notes: Vec<String>,
-    /// The nodes that the search looked at where the rows are, all rows aside. The fit asked at most so often, and five times.
+    /// The nodes that the search looked at where the rows are, all rows aside. The fit asked at most so often, and five
+    /// times.
     pub searched: usize,
 }
 
-/// Learns a model from a table in partitions, which are reached by `round_trip`: to the last bit the model of [`Coded::fit`] to the
-/// partitions as one table, one after the other.
+/// Learns a model from a table in partitions, which are reached by `round_trip`: to the last bit the model of
+/// [`Coded::fit`] to the partitions as one table, one after the other.
 ///
-/// All rows of a small table are brought here, unless `gather` says that they are not to be ([`Gather`]). Nothing else comes here of
-/// single rows, but the sample of each column that its cuts come from, and a few rows that show what is wrong with the target, or what
-/// classes there are. Cross-validation, the bootstrap, exact search and SIRUS are refused.
+/// All rows of a small table are brought here, unless `gather` says that they are not to be ([`Gather`]). Nothing else
+/// comes here of single rows, but the sample of each column that its cuts come from, and a few rows that show what is
+/// wrong with the target, or what classes there are. Cross-validation, the bootstrap, exact search and SIRUS are
+/// refused.
 ///
 /// [`Coded::fit`]: crate::Coded::fit
 pub fn fit_partitions(

@@ -1,7 +1,7 @@
 //! All rows of a small table in one place: codes, targets, weights, exposures and offsets.
 //!
-//! A fit to few rows looks at them again and again, and so do folds and polish. Over partitions that would take many round trips; one round trip
-//! brings all rows.
+//! A fit to few rows looks at them again and again, and so do folds and polish. Over partitions that would take many
+//! round trips; one round trip brings all rows.
 
 use crate::base::error::{Error, Result};
 use crate::base::wire::{damaged, wire};
@@ -16,8 +16,8 @@ use crate::remote::role_plan::RoleValues;
 use crate::remote::survey::Subject;
 use std::str::FromStr;
 
-/// Values of a table below which one round trip brings it here in less time than the round trips of a search would take. One in tests, where
-/// partitions are to be asked.
+/// Values of a table below which one round trip brings it here in less time than the round trips of a search would
+/// take. One in tests, where partitions are to be asked.
 const FEW_VALUES: usize = if cfg!(test) { 1 } else { 4_000_000 };
 
 /// Values of a table beyond which trends would have to be fitted where the rows are.
@@ -26,8 +26,8 @@ const MOST_VALUES_WITH_TRENDS: usize = 16_000_000;
 /// Whether the rows of a table in partitions may be brought to where the fit runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gather {
-    /// Those of a table of fewer than 4 million values, of one that is small enough for folds that choose λ or for polish, and of one of up
-    /// to 16 million values for trends. All these look at rows again and again.
+    /// Those of a table of fewer than 4 million values, of one that is small enough for folds that choose λ or for
+    /// polish, and of one of up to 16 million values for trends. All these look at rows again and again.
     #[default]
     WhereSmall,
     /// None. What needs all rows in one place is refused.
@@ -47,8 +47,8 @@ impl FromStr for Gather {
 }
 
 impl Gather {
-    /// Whether all rows are brought to where the fit runs; an error if they would have to be and must not. The table counts as so many
-    /// rows.
+    /// Whether all rows are brought to where the fit runs; an error if they would have to be and must not. The table
+    /// counts as so many rows.
     pub(crate) fn brings_rows(self, problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
         if params.terms != Terms::Rules {
             return self.brings_rows_for_trends(problem);
@@ -61,8 +61,8 @@ impl Gather {
         match (self, needs) {
             (Self::Never, None) => Ok(false),
             (Self::Never, Some((what, _))) => Err(Error::Conflict(format!(
-                "gather \"never\" leaves rows where they are, but {what} needs all of them in one place: set polish=\"off\" and a \
-                 number for reg_lambda"
+                "gather \"never\" leaves rows where they are, but {what} needs all of them in one place: \
+                 set polish=\"off\" and a number for reg_lambda"
             ))),
             _ if problem.rows.saturating_mul(problem.specs.len()) < FEW_VALUES => Ok(true),
             (Self::WhereSmall, None) => Ok(false),
@@ -83,7 +83,8 @@ impl Gather {
                 return Ok(true);
             }
             Self::WhereSmall => {
-                "trends of a table of more than 16 million values cannot be had on several machines: fit on one, or leave out terms"
+                "trends of a table of more than 16 million values cannot be had on several machines: \
+                 fit on one, or leave out terms"
             }
         };
         Err(Error::Conflict(why.into()))
@@ -140,7 +141,8 @@ impl GatheredRows {
         Ok(())
     }
 
-    /// The problem that these rows are, its columns, of which all but the codes is known, and the numbers of these if they were wanted.
+    /// The problem that these rows are, its columns, of which all but the codes is known, and the numbers of these if
+    /// they were wanted.
     pub(crate) fn problem(
         self,
         subject: &Subject,
@@ -245,7 +247,8 @@ mod tests {
         assert_eq!(brought(auto, 4_000_000, &trends), Ok(true));
         assert_eq!(
             brought(auto, 4_000_001, &trends).unwrap_err(),
-            "trends of a table of more than 16 million values cannot be had on several machines: fit on one, or leave out terms"
+            "trends of a table of more than 16 million values cannot be had on several machines: \
+             fit on one, or leave out terms"
         );
         assert_eq!(brought(Gather::Never, 1, &plain), Ok(false));
         assert!(brought(Gather::Never, 1, &open).unwrap_err().ends_with("a number for reg_lambda"));

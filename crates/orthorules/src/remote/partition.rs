@@ -54,8 +54,9 @@ impl fmt::Debug for OpenSource {
 }
 
 impl Partition {
-    /// The rows of the file at `path`, which is the partition with this number, counted from 0. A `stamp` tells whether its source is
-    /// what it was when the fit began: it must be the same on every machine that opens it. Works on this many threads.
+    /// The rows of the file at `path`, which is the partition with this number, counted from 0. A `stamp` tells whether
+    /// its source is what it was when the fit began: it must be the same on every machine that opens it. Works on this
+    /// many threads.
     pub fn new(path: &Path, number: usize, stamp: &str, threads: Option<usize>) -> Self {
         Self {
             path: path.to_owned(),
@@ -153,7 +154,8 @@ impl Partition {
         Ok(CodedRows { plan: plan.to_vec(), roles, several: codes.roles.classes.len() > 2, classes: None, rows })
     }
 
-    /// Makes rows ready for what is fitted. Targets are of no more use then but for their classes, if each of several has its turn.
+    /// Makes rows ready for what is fitted. Targets are of no more use then but for their classes, if each of several
+    /// has its turn.
     fn aimed(&mut self, coded: &mut CodedRows, aim: &TargetPlan) -> Result<()> {
         if coded.rows.aims_at(aim) {
             return Ok(());

@@ -33,8 +33,8 @@ pub(crate) struct SurveyRequest {
     pub(crate) roles: Roles,
     pub(crate) known: ColumnFindings,
     pub(crate) cutting: Cutting,
-    /// The features whose values are wanted, each with every k-th value, and how many there are before each partition. Without
-    /// them values are counted.
+    /// The features whose values are wanted, each with every k-th value, and how many there are before each partition.
+    /// Without them values are counted.
     pub(crate) places: Option<Vec<SamplePlace>>,
 }
 wire!(SurveyRequest { roles, known, cutting, places });
@@ -328,7 +328,8 @@ impl Survey {
         remarks.into_iter().map(|(_, why)| why).collect()
     }
 
-    /// How to make codes, and what there is to say. `sample` has the values that were asked for. Completes what is known of the problem.
+    /// How to make codes, and what there is to say. `sample` has the values that were asked for. Completes what is
+    /// known of the problem.
     pub(crate) fn plan(
         self,
         sample: Option<Self>,

@@ -2,8 +2,8 @@
 
 use super::rough::order_key;
 
-/// The distinct values, ascending, with the sums of their weights, or with their counts where there are no weights; none if
-/// there are more than a few.
+/// The distinct values, ascending, with the sums of their weights, or with their counts where there are no weights;
+/// none if there are more than a few.
 pub(super) fn few(values: &[f64], weights: &[f64]) -> Option<Vec<(f64, f64)>> {
     let (mut few, mut sums) = (Few::new(), [0.0; Few::FEW_VALUES]);
     for (i, &x) in values.iter().enumerate() {
@@ -66,7 +66,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn few_values_are_found_without_sorting(values in prop::collection::vec(-40i8..40, 0..300), weighted in any::<bool>()) {
+        fn few_values_are_found_without_sorting(
+            values in prop::collection::vec(-40i8..40, 0..300),
+            weighted in any::<bool>(),
+        ) {
             let mut expected = std::collections::BTreeMap::new();
             values.iter().for_each(|x| *expected.entry(x).or_insert(0.0) += 1.0);
             let expected: Vec<(f64, f64)> = expected.into_iter().map(|(&x, n)| (f64::from(x) / 4.0, n)).collect();

@@ -1,7 +1,8 @@
 //! Where to cut a numeric column, from one pass over its values in any pieces.
 //!
-//! Up to [`SKETCH_VALUES`] values are kept; of more, every second, fourth, … value, so that an evenly spaced sample of at least
-//! half as many remains. Which values these are depends on their order alone, not on the pieces that they came in.
+//! Up to [`SKETCH_VALUES`] values are kept; of more, every second, fourth, … value, so that an evenly spaced sample of
+//! at least half as many remains. Which values these are depends on their order alone, not on the pieces that they came
+//! in.
 
 mod cutter;
 mod few;
@@ -61,7 +62,8 @@ impl Wire for QuantileSketch {
     }
 }
 
-/// Of a table in partitions: how many values there are is counted first, then every partition tells its part of the sample.
+/// Of a table in partitions: how many values there are is counted first, then every partition tells its part of the
+/// sample.
 impl QuantileSketch {
     /// Counts values; all of them are kept only where every value is a bin.
     pub(crate) fn counting(cutting: Cutting) -> Self {
@@ -268,7 +270,8 @@ mod tests {
             let value = |r: usize| if r % missing == 1 { f64::NAN } else { ((r * 7919) % 100_003) as f64 };
             let values: Vec<f64> = (0..rows).map(value).collect();
             let weights: Vec<f64> = (0..rows).map(|r| (r % 5 + 1) as f64).collect();
-            let mut sketch = QuantileSketch::new(Cutting { max_bins: MaxBins::AtMost(50), thresholds: Thresholds::Round });
+            let cutting = Cutting { max_bins: MaxBins::AtMost(50), thresholds: Thresholds::Round };
+            let mut sketch = QuantileSketch::new(cutting);
             let mut start = 0;
             for size in pieces.iter().cycle() {
                 let end = rows.min(start + size);
@@ -294,7 +297,8 @@ mod tests {
 
         #[test]
         fn exact_cuts_are_all_values(rows in 0usize..3 * SKETCH_VALUES, distinct in 1usize..400) {
-            let values: Vec<f64> = (0..rows).map(|r| if r % 7 == 0 { f64::NAN } else { ((r * 31) % distinct) as f64 - 9.0 }).collect();
+            let value = |r: usize| if r % 7 == 0 { f64::NAN } else { ((r * 31) % distinct) as f64 - 9.0 };
+            let values: Vec<f64> = (0..rows).map(value).collect();
             let mut sketch = QuantileSketch::new(Cutting { max_bins: MaxBins::Exact, thresholds: Thresholds::Round });
             values.chunks(1000).for_each(|piece| sketch.extend(piece, None));
             prop_assert!(sketch.values.len() <= 2 * SKETCH_VALUES);

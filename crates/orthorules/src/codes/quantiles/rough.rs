@@ -75,8 +75,8 @@ impl Rough {
         &mut self.values[start as usize..self.ends[bucket] as usize]
     }
 
-    /// What [`super::cutter::quantiles`] gives, but only buckets in which a bin may end are sorted. None unless it is clear that there are more
-    /// values than bins.
+    /// What [`super::cutter::quantiles`] gives, but only buckets in which a bin may end are sorted. None unless it is
+    /// clear that there are more values than bins.
     pub(super) fn quantiles(&mut self, bins: usize) -> Option<Vec<f64>> {
         let filled: Vec<usize> = (0..self.ends.len()).filter(|&b| !self.bucket(b).is_empty()).collect();
         if filled.len() <= bins {
@@ -155,7 +155,8 @@ mod tests {
         /// Sorting where it matters gives the cuts that sorting everything gives.
         #[test]
         fn quantiles_need_little_order(
-            values in prop::collection::vec(prop_oneof![3 => -1e3..1e3f64, 1 => (-5i8..5).prop_map(f64::from)], 64..600),
+            values in prop::collection::vec(
+                prop_oneof![3 => -1e3..1e3f64, 1 => (-5i8..5).prop_map(f64::from)], 64..600),
             step in prop_oneof![Just(0.0), 1.0..100.0f64],
             bins in 2usize..40,
         ) {
@@ -167,7 +168,8 @@ mod tests {
 
         #[test]
         fn rough_order_comes_first(
-            mut values in prop::collection::vec(prop_oneof![-1e3..1e3f64, any::<f64>(), (-5i8..5).prop_map(f64::from)], 0..400),
+            mut values in prop::collection::vec(
+                prop_oneof![-1e3..1e3f64, any::<f64>(), (-5i8..5).prop_map(f64::from)], 0..400),
             narrow in any::<bool>(),
         ) {
             values.retain(|x| !x.is_nan() && (!narrow || x.abs() < 1e3));

@@ -16,8 +16,8 @@ pub(super) trait Ranked {
     fn at_most(&mut self, x: f64) -> Option<f64>;
 }
 
-/// Moves all `cuts` but the last, which is the largest value. Where the values are a `sample`, others may lie between a round
-/// number and the value before it: the cut is made at the number itself then.
+/// Moves all `cuts` but the last, which is the largest value. Where the values are a `sample`, others may lie between a
+/// round number and the value before it: the cut is made at the number itself then.
 pub(super) fn rounded(mut cuts: Vec<f64>, bins: usize, values: &mut impl Ranked, sample: bool) -> Vec<f64> {
     let ranks: Vec<f64> = cuts.iter().map(|&cut| values.through(cut)).collect();
     let reach = 0.5 * values.total() / bins as f64;

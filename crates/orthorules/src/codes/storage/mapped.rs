@@ -13,11 +13,12 @@ use memmap2::Mmap;
 pub(crate) struct Map(Arc<Mmap>);
 
 impl Map {
-    /// Maps `file`, which must have no name: then no other process can cut it off or write to it, and it is gone with the process.
+    /// Maps `file`, which must have no name: then no other process can cut it off or write to it, and it is gone with
+    /// the process.
     #[allow(unsafe_code)]
     pub(crate) fn unnamed(file: &File) -> io::Result<Self> {
-        // SAFETY: a mapping is undefined when the file changes underneath. The caller promises that the file has no name, so that
-        // no other process can open it, and this process does not write to it again.
+        // SAFETY: a mapping is undefined when the file changes underneath. The caller promises that the file has no
+        // name, so that no other process can open it, and this process does not write to it again.
         Ok(Self(Arc::new(unsafe { Mmap::map(file) }?)))
     }
 

@@ -33,15 +33,16 @@ use crate::params::{Checked, Cv, Params, RegLambda, Terms};
 use feature::{ColumnSummary, FeatureEncoder};
 
 impl Coded {
-    /// The problem in the file at `path`, with its features as codes for fits with these `params`, and remarks about how it was
-    /// read. The table is never in memory: the file is read twice, a few megabytes at a time. Fits give the same
-    /// bytes as with [`Problem::new`] and the table that [`read`](crate::data::table::read()) gives, and what is wrong is told in
-    /// the same words. Parameters outside their range are told before the file is read.
+    /// The problem in the file at `path`, with its features as codes for fits with these `params`, and remarks about
+    /// how it was read. The table is never in memory: the file is read twice, a few megabytes at a time. Fits give the
+    /// same bytes as with [`Problem::new`] and the table that [`read`](crate::data::table::read()) gives, and what is
+    /// wrong is told in the same words. Parameters outside their range are told before the file is read.
     ///
-    /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory. Trends look at
-    /// numbers, so these are kept beside the codes, in such a file if both do not keep to the limit.
+    /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory. Trends
+    /// look at numbers, so these are kept beside the codes, in such a file if both do not keep to the limit.
     ///
-    /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself. [`Cv::Auto`] does without.
+    /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself. [`Cv::Auto`]
+    /// does without.
     pub fn read(
         path: &Path,
         roles: &Roles,
@@ -60,7 +61,8 @@ impl Coded {
         on_threads(Some(params.threads), || coded(path, roles, &params, memory_limit, asked))?
     }
 
-    /// The quality of every size of `model` on the rows that it was learned from. The columns that rules use are read again.
+    /// The quality of every size of `model` on the rows that it was learned from. The columns that rules use are read
+    /// again.
     pub fn evaluate(&self, model: &Model) -> Result<Vec<Evaluation>> {
         let roles = &self.problem.roles;
         let used = model.used_columns().into_iter().map(str::to_owned);
@@ -371,7 +373,8 @@ struct Second<'r> {
 }
 
 impl Second<'_> {
-    /// The codes of all features, and the numbers that are kept; in temporary files if they take more memory than they may.
+    /// The codes of all features, and the numbers that are kept; in temporary files if they take more memory than they
+    /// may.
     fn pass(
         &mut self,
         source: &Arc<Source>,

@@ -5,8 +5,8 @@ use crate::data::problem::Task;
 use crate::data::table::{Column, Values};
 use crate::engine::cases::{Case, selected};
 
-/// Rows of several blocks, counted, of one mass and of many, in one partition and in several: every row is in the cell of its
-/// rules, and every sum is that of its rows.
+/// Rows of several blocks, counted, of one mass and of many, in one partition and in several: every row is in the cell
+/// of its rules, and every sum is that of its rows.
 #[test]
 fn cells_of_many_rows_are_those_of_their_rules() {
     let n = 5 * ROWS_IN_A_TASK / 2;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 type RuleSplit = (usize, Vec<u32>, usize);
 
 impl Cells {
-    /// The cells of all rules but `k`, as if that one had never been added, and the cell that each of these is part of then. Rules
-    /// behind `k` move up by one.
+    /// The cells of all rules but `k`, as if that one had never been added, and the cell that each of these is part of
+    /// then. Rules behind `k` move up by one.
     pub(crate) fn without(&self, k: usize, response: &Response) -> (Self, Vec<u32>) {
         let (part_of, splits) = self.told_apart((0..self.rules).filter(|&rule| rule != k));
         let count = splits.last().map_or(1, |(_, _, count)| *count);
@@ -59,9 +59,9 @@ impl Cells {
         (cells, part_of)
     }
 
-    /// The cells that some of the rules tell apart: the one that each of these is part of; and of each rule where its rows went,
-    /// and how many cells there were then. They have the numbers that they would have if these rules had been added one after
-    /// the other.
+    /// The cells that some of the rules tell apart: the one that each of these is part of; and of each rule where its
+    /// rows went, and how many cells there were then. They have the numbers that they would have if these rules had
+    /// been added one after the other.
     fn told_apart(&self, rules: impl Iterator<Item = usize>) -> (Vec<u32>, Vec<RuleSplit>) {
         let (mut part_of, mut count, mut splits) = (vec![0; self.len()], 1, Vec::new());
         for rule in rules {
@@ -90,7 +90,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whichever rule is dropped, each row is in the cell of the others, and the sums are those of cells that never had it.
+        /// Whichever rule is dropped, each row is in the cell of the others, and the sums are those of cells that never
+        /// had it.
         #[test]
         fn as_if_the_rule_had_never_been(case in cases(5), pick in any::<prop::sample::Index>()) {
             prop_assume!(!case.rules.is_empty());

@@ -4,7 +4,8 @@ use super::question::Node;
 use crate::codes::column::BinnedColumn;
 
 impl Node {
-    /// Whether the clauses of both tell that all rows of this node are in `other`, or that none is. If not, it may be so nevertheless.
+    /// Whether the clauses of both tell that all rows of this node are in `other`, or that none is. If not, it may be
+    /// so nevertheless.
     pub(crate) fn surely_lies(&self, inside: bool, other: &Self, columns: &[BinnedColumn]) -> bool {
         if self.outside {
             return false;

@@ -1,9 +1,9 @@
 //! Access to the rows: which rows a query selects, and what the kernels read of them.
 //!
-//! Rows here are in partitions, each with its own codes and targets. The search names nodes by their queries and asks for sums; the
-//! lists of rows that pass through it belong to this module. Every sum is a sum over partitions of whole numbers, or of numbers that
-//! were rounded so that their sums are exact: it does not depend on how the rows are divided. Remote rows are named by the codes that
-//! they have, and whatever would read them asks a [`question`].
+//! Rows here are in partitions, each with its own codes and targets. The search names nodes by their queries and asks
+//! for sums; the lists of rows that pass through it belong to this module. Every sum is a sum over partitions of whole
+//! numbers, or of numbers that were rounded so that their sums are exact: it does not depend on how the rows are
+//! divided. Remote rows are named by the codes that they have, and whatever would read them asks a [`question`].
 
 mod inside;
 mod needed;
@@ -145,8 +145,8 @@ impl<'a> Rows<'a> {
         self.select_known(from, atom, holds, || None)
     }
 
-    /// The rows out of `from` that satisfy `atom`, or those that do not. Of remote rows, `known` may tell how many they are, which saves
-    /// a question.
+    /// The rows out of `from` that satisfy `atom`, or those that do not. Of remote rows, `known` may tell how many they
+    /// are, which saves a question.
     pub(crate) fn select_known(
         &self,
         from: &Selected,
@@ -210,8 +210,8 @@ impl<'a> Rows<'a> {
 
     /// `query` without conditions that do not change the rows it selects; of several that might go, the first goes.
     ///
-    /// A condition is needed if some row violates it and no other. Rows that need a condition go on needing it when others are dropped,
-    /// so each pass can go on where the last one ended.
+    /// A condition is needed if some row violates it and no other. Rows that need a condition go on needing it when
+    /// others are dropped, so each pass can go on where the last one ended.
     pub(crate) fn minimal(&self, mut query: Query) -> Query {
         let (mut from, mut dropped) = (0, true);
         // One that follows and was needed is needed still.

@@ -113,8 +113,12 @@ mod tests {
             let response = case.response();
             let end = case.rows() / 3;
             let bins = columns[2].bins as u32;
-            let set = set.map(|(levels, inside)| (levels.into_iter().filter(|&l| l < bins).collect::<Vec<u32>>(), inside));
-            let selection = set.as_ref().map(|(_, inside)| if *inside { Selection::In(0) } else { Selection::NotIn(0) });
+            let known = |levels: std::collections::BTreeSet<u32>| -> Vec<u32> {
+                levels.into_iter().filter(|&l| l < bins).collect()
+            };
+            let set = set.map(|(levels, inside)| (known(levels), inside));
+            let selection_of = |inside: bool| if inside { Selection::In(0) } else { Selection::NotIn(0) };
+            let selection = set.as_ref().map(|(_, inside)| selection_of(*inside));
             query.atoms.extend(selection.map(|selection| Atom { column: 2, selection }));
             for rows in [Rows::whole(&columns, &response), Rows::divided(&columns, &response, &[0, end, end + 1])] {
                 if let Some((levels, _)) = &set {

@@ -1,8 +1,8 @@
 //! What is asked of remote rows, in place of reading them.
 //!
-//! A question says all that its answer depends on: the rules so far, with where their rows moved, and the rows that are meant, as the
-//! codes that they have. So a partition that answers need not remember anything. The answers of all partitions are added up on their
-//! way.
+//! A question says all that its answer depends on: the rules so far, with where their rows moved, and the rows that are
+//! meant, as the codes that they have. So a partition that answers need not remember anything. The answers of all
+//! partitions are added up on their way.
 
 use crate::base::wire::{wire, wire_enum};
 use crate::codes::wanted::WantedCodes;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 /// What answers questions about remote rows. Answers are bytes of what each question asks for.
 pub(crate) trait RemoteAccess: Send + Sync + Debug {
-    /// The answers of all partitions together, one for each question; none once something went wrong, which ends the fit.
+    /// The answers of all partitions together, one for each question; none once something went wrong, which ends the
+    /// fit.
     fn ask(&self, request: &Request) -> Option<Vec<Vec<u8>>>;
 
     /// Takes the answer to a question that came before it was asked.

@@ -114,8 +114,8 @@ impl TrendGram<'_> {
     }
 }
 
-/// The basis z_c = L⁻¹ q_c of every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not penalised. Rules
-/// that are `held` at weight 0 cannot move with the others: their component of z is 0.
+/// The basis z_c = L⁻¹ q_c of every cell, with LLᵀ = Qᵀ diag(d) Q + Λ; the constant column comes first and is not
+/// penalised. Rules that are `held` at weight 0 cannot move with the others: their component of z is 0.
 pub(super) fn basis(
     cells: &Cells,
     d: &[f64],

@@ -37,8 +37,8 @@ fn joint_value(classes: usize, squares: f64) -> f64 {
     (squares * (classes - 1) as f64 / classes as f64).sqrt()
 }
 
-/// What the search asks where classes share their rules: a scorer that tells sizes and the largest value of all, and those of the
-/// classes.
+/// What the search asks where classes share their rules: a scorer that tells sizes and the largest value of all, and
+/// those of the classes.
 pub(crate) fn of_classes(
     response: &Response,
     cells: &Cells,

@@ -104,7 +104,8 @@ struct TargetSums<'p> {
     all_or_nothing: bool,
 }
 
-/// What Σ x² − 2 Σ xy + Σ y² is at most, where `whole` are the squares and `cross` is Σ xy: their difference loses digits.
+/// What Σ x² − 2 Σ xy + Σ y² is at most, where `whole` are the squares and `cross` is Σ xy: their difference loses
+/// digits.
 fn square_sum(whole: f64, cross: f64) -> f64 {
     (whole - 2.0 * cross).max(0.0) + 1e-12 * whole
 }
@@ -258,8 +259,8 @@ impl Scorer {
         (0..cells.len()).map(term).filter(|x| x.is_finite()).sum()
     }
 
-    /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums, or what these are
-    /// at most. `along` is what the gradient in the span of the chosen rules can contribute.
+    /// √(Σ g²/d + along), with the projected gradient for `ogb`; for the gradient sum the larger of its signed sums, or
+    /// what these are at most. `along` is what the gradient in the span of the chosen rules can contribute.
     fn root_bound(&self, cells: &Cells, TargetSums { b, square, all_or_nothing }: TargetSums, along: f64) -> f64 {
         if self.gradient_only {
             let sums = (0..cells.len()).map(|c| {
@@ -307,8 +308,8 @@ impl Scorer {
         [mass * mean + b, delta * if self.by_norm { norm } else { mass }].map(|x| x.min(f64::MAX))
     }
 
-    /// The scorer with the gradient as it is in place of its projection, which is what the published program computes. The
-    /// two agree where the weights are optimal without a penalty. Nothing is known of the largest value then.
+    /// The scorer with the gradient as it is in place of its projection, which is what the published program computes.
+    /// The two agree where the weights are optimal without a penalty. Nothing is known of the largest value then.
     #[cfg(any(test, feature = "study"))]
     pub(crate) fn unprojected(mut self) -> Self {
         self.gradient_along_basis.clear();
@@ -337,8 +338,8 @@ impl Scorer {
         self.noise / 4.0
     }
 
-    /// What value² is on average where there is nothing but noise, if all rows are that: Σ g²/d for each of them. 0 where nothing
-    /// is known of it.
+    /// What value² is on average where there is nothing but noise, if all rows are that: Σ g²/d for each of them. 0
+    /// where nothing is known of it.
     pub(crate) fn noise(&self, rows: f64) -> f64 {
         let whole = self.ceiling * self.ceiling;
         if self.gradient_only || !whole.is_finite() { 0.0 } else { whole / rows }
@@ -398,13 +399,14 @@ impl Scorer {
         self.project(stats);
     }
 
-    /// The gradient of the risk along the selected rows, not projected: the weight of their rule would have the other sign.
+    /// The gradient of the risk along the selected rows, not projected: the weight of their rule would have the other
+    /// sign.
     pub(crate) fn slope(&self, stats: Statistics) -> f64 {
         stats.gradient() + self.along_basis(stats.along())
     }
 
-    /// Whether the value for G = `g`, D = `d` and ‖N‖² = `along` exceeds a threshold ≥ 0: [`Self::value`] without a root
-    /// or a division.
+    /// Whether the value for G = `g`, D = `d` and ‖N‖² = `along` exceeds a threshold ≥ 0: [`Self::value`] without a
+    /// root or a division.
     #[inline]
     pub(crate) fn exceeds(&self, g: f64, d: f64, along: f64, threshold: f64) -> bool {
         if self.gradient_only {
@@ -431,7 +433,8 @@ impl Scorer {
         if rest <= NOISE * whole { 0.0 } else { g.abs() / (rest.sqrt() + self.epsilon) }
     }
 
-    /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if it says no.
+    /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if
+    /// it says no.
     #[inline]
     pub(crate) fn may_reach(&self, stats: Statistics, least: f64) -> bool {
         let along = if self.gradient_only { 0.0 } else { square(stats.along()) };

@@ -79,8 +79,9 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 proptest! {
-    /// The largest value that there may be is what the rows give, though it comes from the sums of cells: Σ g²/d of gradients that
-    /// have nothing along the basis; or their signed sums, where a few rows of a cell may hide behind others.
+    /// The largest value that there may be is what the rows give, though it comes from the sums of cells: Σ g²/d of
+    /// gradients that have nothing along the basis; or their signed sums, where a few rows of a cell may hide behind
+    /// others.
     #[test]
     fn the_ceiling_is_that_of_the_rows(case in cases(3), objective in 0usize..3, corrected in any::<bool>()) {
         let objective = [Objective::Gs, Objective::Gb, Objective::Ogb][objective];
@@ -109,7 +110,8 @@ proptest! {
                 }
             }
         }
-        let (expected, noise) = (scaled.norm(), 1e-5 * (1.0 + g.zip_map(&root, |g, root| g.abs() / root.max(1e-9)).norm()));
+        let noise = 1e-5 * (1.0 + g.zip_map(&root, |g, root| g.abs() / root.max(1e-9)).norm());
+        let expected = scaled.norm();
         prop_assert!((scorer.ceiling - expected).abs() <= noise, "{} {}", scorer.ceiling, expected);
     }
 

@@ -1,8 +1,8 @@
 //! The objective of ensembles with trends: every row has its own score, and so its own gradient and curvature.
 //!
-//! The search sees rows with the mass d and the target −g, in whole units, and a loss whose mean is 0 and whose curvature is 1:
-//! then G = Σ g and D = Σ d are sums of targets and masses as everywhere else, and cells are still what rules have in
-//! common. New are the sums of d·v along trends.
+//! The search sees rows with the mass d and the target −g, in whole units, and a loss whose mean is 0 and whose
+//! curvature is 1: then G = Σ g and D = Σ d are sums of targets and masses as everywhere else, and cells are still what
+//! rules have in common. New are the sums of d·v along trends.
 
 use super::basis::TrendGram;
 use super::{Point, Scorer};
@@ -22,8 +22,8 @@ use std::borrow::Cow;
 const ROWS_IN_A_TASK: usize = 1 << 14;
 
 impl Scorer {
-    /// The objective of squared loss beside trends, where the sum of losses is `loss`. Rows of a cell share their gradient but for
-    /// what the trends add to it, which follows from the sums along these.
+    /// The objective of squared loss beside trends, where the sum of losses is `loss`. Rows of a cell share their
+    /// gradient but for what the trends add to it, which follows from the sums along these.
     pub(crate) fn beside_trends(problem: Trended, weights: &Weights, moments: &TrendMoments, loss: f64) -> Self {
         let Trended { response, cells, params, .. } = problem;
         let (by_cell, pairs) = moments.gram();

@@ -178,7 +178,8 @@ pub(super) struct BestChildren<'a> {
 }
 
 impl<'a> BestChildren<'a> {
-    /// None of a new column yet, for a beam of this width. A beam of several keeps more than it holds, since some may be twins.
+    /// None of a new column yet, for a beam of this width. A beam of several keeps more than it holds, since some may
+    /// be twins.
     pub(super) fn new(best: &'a mut Vec<Candidate>, beam_width: usize, shared: &'a Floor) -> Self {
         let (first, most) = (best.len(), if beam_width == 1 { 1 } else { 2 * beam_width });
         Self { best, first, most, shared }

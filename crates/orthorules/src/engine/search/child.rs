@@ -19,8 +19,8 @@ pub(super) struct ClassChild {
 pub(super) struct Squares<'s>(pub(super) &'s [Scorer]);
 
 impl Squares<'_> {
-    /// Adds what child number `next` is worth to a class. Which children there are depends on rows alone: they are the same for
-    /// every class.
+    /// Adds what child number `next` is worth to a class. Which children there are depends on rows alone: they are the
+    /// same for every class.
     pub(super) fn add(&self, all: &mut Vec<ClassChild>, next: usize, class: usize, (atom, sums): (Atom, Statistics)) {
         if next == all.len() {
             all.push(ClassChild { atom, rows: sums.rows(), squares: 0.0, raises: false });

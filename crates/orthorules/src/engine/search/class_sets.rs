@@ -1,9 +1,9 @@
 //! Sets of levels where several classes share one list of rules.
 //!
-//! What a set is worth is a sum of squares over the classes. If D were the same for all sets, the best one would be a half of
-//! the levels' gradients: those on one side along some direction in the space of classes. So levels are ordered along directions:
-//! that of each class, and then the one in which the best set so far differs from the other levels, until that finds nothing
-//! better.
+//! What a set is worth is a sum of squares over the classes. If D were the same for all sets, the best one would be a
+//! half of the levels' gradients: those on one side along some direction in the space of classes. So levels are ordered
+//! along directions: that of each class, and then the one in which the best set so far differs from the other levels,
+//! until that finds nothing better.
 
 use super::child::{ClassChild, Squares};
 use super::sets::{SetList, ratios};
@@ -147,7 +147,8 @@ mod tests {
         by_class.iter().zip(scorers).map(value).sum()
     }
 
-    /// Beside all sets of a few levels: every set is worth what it is said to be, and the best is mostly the best of all.
+    /// Beside all sets of a few levels: every set is worth what it is said to be, and the best is mostly the best of
+    /// all.
     #[test]
     fn the_best_of_all_sets_is_mostly_found() {
         let mut random = SplitMix64::new(11);

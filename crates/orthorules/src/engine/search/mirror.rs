@@ -1,8 +1,9 @@
 //! Queries whose complement is among the candidates, too.
 //!
-//! With the constant in the basis, and no gradient left along it, a query and its complement are worth the same, and the one that
-//! covers fewer rows is to be the rule; of two halves, the one that raises the score. Sums of either are rounded, so that one in
-//! some thousand pairs would have different scores even after these have lost their last digits: the other one is not looked at.
+//! With the constant in the basis, and no gradient left along it, a query and its complement are worth the same, and
+//! the one that covers fewer rows is to be the rule; of two halves, the one that raises the score. Sums of either are
+//! rounded, so that one in some thousand pairs would have different scores even after these have lost their last
+//! digits: the other one is not looked at.
 
 use super::candidate::Candidate;
 use super::{BeamNode, Searcher};
@@ -23,8 +24,8 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Whether an atom that selects so many rows, and raises their score or not, has a complement among the candidates that is
-    /// to be the rule.
+    /// Whether an atom that selects so many rows, and raises their score or not, has a complement among the candidates
+    /// that is to be the rule.
     pub(super) fn has_better(&self, selection: Selection, rows: f64, raises: bool) -> bool {
         let there = if selection.op().is_presence() { self.presence } else { self.values };
         let others = self.total - rows;
@@ -65,8 +66,8 @@ impl Searcher<'_> {
         ))
     }
 
-    /// The complements along `column`, of whose bins over `node` these are the statistics. A beam of several keeps both of a pair:
-    /// what tightens one does not tighten the other.
+    /// The complements along `column`, of whose bins over `node` these are the statistics. A beam of several keeps both
+    /// of a pair: what tightens one does not tighten the other.
     pub(super) fn mirror(&self, node: &BeamNode, column: &BinnedColumn, stats: &[f64]) -> Mirror {
         let presence = self.scorer.mirrors && node.query.atoms.is_empty() && self.params.beam_width == 1;
         // What is missing is on neither side; bins at given thresholds belong to both.

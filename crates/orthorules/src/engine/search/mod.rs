@@ -69,7 +69,8 @@ pub(crate) use trends::TrendSearch;
 /// Nodes are expanded by one thread up to so many rows times columns.
 const AT_ONCE: usize = 1 << 15;
 
-/// What the search looks at: columns, the current cells, which know the rules that are already there, and the objective.
+/// What the search looks at: columns, the current cells, which know the rules that are already there, and the
+/// objective.
 pub(crate) struct Searcher<'a> {
     pub(crate) columns: &'a [BinnedColumn],
     pub(crate) rows: &'a Rows<'a>,
@@ -171,9 +172,9 @@ impl Searcher<'_> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline) || self.observer.stop()
     }
 
-    /// The space of counted bits, where it serves: under a low limit of length row sets are cheaper to enumerate by their
-    /// queries, where columns are monotone a row set does not tell which signs its query allows, and where classes share their
-    /// rules each of them has sums of its own.
+    /// The space of counted bits, where it serves: under a low limit of length row sets are cheaper to enumerate by
+    /// their queries, where columns are monotone a row set does not tell which signs its query allows, and where
+    /// classes share their rules each of them has sums of its own.
     fn closed<'s>(&'s self, units: &'s Units) -> Option<Closed<'s>> {
         let serves = self.max_length >= 6 && self.directions.is_empty() && self.classes.is_none();
         if serves && !self.interrupted() { Closed::new(self, units) } else { None }
@@ -244,13 +245,15 @@ impl Searcher<'_> {
         }
     }
 
-    /// Whether all rows are counted by cell, where nothing is known of them from earlier rounds: if they were remote, it would be.
+    /// Whether all rows are counted by cell, where nothing is known of them from earlier rounds: if they were remote,
+    /// it would be.
     fn counts_all_rows(&self) -> bool {
         let plain = !self.params.exact && self.scorer.trends.is_none();
         plain && RootCounts::counts_all_rows(self.columns, self.cells.len())
     }
 
-    /// What to count instead of `rows`, which are those of `parent`, a node with `tables` and this number, that satisfy `atom`.
+    /// What to count instead of `rows`, which are those of `parent`, a node with `tables` and this number, that satisfy
+    /// `atom`.
     fn complement(
         &self,
         rows: &Selected,
@@ -273,8 +276,9 @@ impl Searcher<'_> {
         self.rows.others(rows).map(|rows| Complement { rows, of: None })
     }
 
-    /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes. `parents` are the
-    /// tables of the nodes expanded before. Whether there is any does not matter unless the best one is above the `bar`.
+    /// The best `beam_width` children of the nodes of the beam, best first; and the tables of counts of these nodes.
+    /// `parents` are the tables of the nodes expanded before. Whether there is any does not matter unless the best one
+    /// is above the `bar`.
     fn expand(
         &self,
         beam: &[BeamNode],
@@ -322,7 +326,8 @@ impl Searcher<'_> {
         Candidate { atom: Atom { column, selection }, ..candidate }
     }
 
-    /// The candidates of all nodes of the beam, the tables of counts of these nodes, and the lists of sets that candidates name.
+    /// The candidates of all nodes of the beam, the tables of counts of these nodes, and the lists of sets that
+    /// candidates name.
     fn counted(
         &self,
         beam: &[BeamNode],
@@ -353,8 +358,9 @@ impl Searcher<'_> {
         (candidates, tables, lists)
     }
 
-    /// The candidates of some nodes of the beam, and the tables of counts of these nodes, which are counted as `gathered` says; and
-    /// the lists of sets that candidates name. Of remote rows, it is `also` asked what is likely to come.
+    /// The candidates of some nodes of the beam, and the tables of counts of these nodes, which are counted as
+    /// `gathered` says; and the lists of sets that candidates name. Of remote rows, it is `also` asked what is likely
+    /// to come.
     fn children_of<'n>(
         &self,
         (beam, some): (&'n [BeamNode], Range<usize>),
@@ -422,7 +428,8 @@ impl Searcher<'_> {
         (best, lists)
     }
 
-    /// Adds the best children of node number `n` along column `c` to those that are kept. Returns the sets that they may name.
+    /// Adds the best children of node number `n` along column `c` to those that are kept. Returns the sets that they
+    /// may name.
     fn column_candidates(
         &self,
         (node, counted): (&BeamNode, Option<CountedColumns>),
@@ -458,7 +465,8 @@ impl Searcher<'_> {
             });
             return sets;
         }
-        // A mean is not above the score itself: a column without any that may be wanted is done. A query gets no shorter.
+        // A mean is not above the score itself: a column without any that may be wanted is done. A query gets no
+        // shorter.
         let (floor, mut may) = (column.floor(), false);
         let least = floor * price(node.query.len().max(1), gamma);
         with_sets(sets.as_ref(), (index, binned), (stats, stride), |atom, stats| {
@@ -478,8 +486,8 @@ impl Searcher<'_> {
         sets
     }
 
-    /// Whether a rule of so many rows leaves enough others. With a free intercept it is as much about those: `id != 17` is a
-    /// rule about one row.
+    /// Whether a rule of so many rows leaves enough others. With a free intercept it is as much about those: `id != 17`
+    /// is a rule about one row.
     #[inline]
     fn leaves_enough(&self, rows: f64) -> bool {
         self.params.intercept != Intercept::Corrected

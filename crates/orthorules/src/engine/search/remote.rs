@@ -13,7 +13,8 @@ use crate::engine::rows::question::Ask;
 const MOST_WAITING_BYTES: usize = 16 << 20;
 
 impl Searcher<'_> {
-    /// How many rows a candidate has that tightens `parent`, where rows are remote: its coverage, unless rows stand for several.
+    /// How many rows a candidate has that tightens `parent`, where rows are remote: its coverage, unless rows stand for
+    /// several.
     pub(super) fn number_of_rows(&self, parent: &BeamNode, candidate: &Candidate) -> Option<usize> {
         if !self.rows_stand_for_several() {
             return Some(candidate.rows as usize);
@@ -35,16 +36,16 @@ impl Searcher<'_> {
         self.response.targets.stand_for_several()
     }
 
-    /// Begins with the nodes of a beam. Of remote rows, says what is likely to be asked of these nodes; the tables of those after the
-    /// first so many follow from others.
+    /// Begins with the nodes of a beam. Of remote rows, says what is likely to be asked of these nodes; the tables of
+    /// those after the first so many follow from others.
     pub(super) fn begin_level(&self, beam: &[BeamNode], counted: usize) -> Vec<Ask> {
         let Some(remote) = self.rows.remote() else { return Vec::new() };
         remote.access().search_others(beam.iter().filter(|node| !node.is_root()).count());
         self.likely(beam, counted)
     }
 
-    /// What will be asked of these nodes if one of them is tightened or becomes the rule. The tables of those after the first so many
-    /// follow from others.
+    /// What will be asked of these nodes if one of them is tightened or becomes the rule. The tables of those after the
+    /// first so many follow from others.
     fn likely(&self, nodes: &[BeamNode], counted: usize) -> Vec<Ask> {
         let some = nodes.iter().enumerate().filter(|(_, node)| !node.is_root());
         let of = |(place, node): (usize, &BeamNode)| {

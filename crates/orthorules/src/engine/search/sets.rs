@@ -1,9 +1,9 @@
 //! Sets of levels as candidates: which of a node's levels are worth naming together.
 //!
-//! For one column the rows of a node fall into levels. The best of all sets of levels would be found among the first ones in
-//! the order of G/D if D were all that counts (Fisher); with a basis it is a good guess. A level of few rows has an extreme
-//! ratio by chance, so that each gets [`PRIOR`] rows of the node's mean. Only the first few levels of either end are looked
-//! at: a longer set is not read by anybody.
+//! For one column the rows of a node fall into levels. The best of all sets of levels would be found among the first
+//! ones in the order of G/D if D were all that counts (Fisher); with a basis it is a good guess. A level of few rows
+//! has an extreme ratio by chance, so that each gets [`PRIOR`] rows of the node's mean. Only the first few levels of
+//! either end are looked at: a longer set is not read by anybody.
 
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::query::Query;
@@ -16,11 +16,12 @@ use crate::engine::search::candidate::{Candidate, children, rounded};
 /// Rows of the node's mean that are added to each level.
 const PRIOR: f64 = 5.0;
 
-/// What a further level must gain, in units of what noise gains on average. A level is picked because it looks good, so that
-/// it gains more than that by chance; measured (docs/quality.md).
+/// What a further level must gain, in units of what noise gains on average. A level is picked because it looks good, so
+/// that it gains more than that by chance; measured (docs/quality.md).
 const NOISE: f64 = 4.0;
 
-/// What a further level must gain where several scores are free. The sum of their squares varies less, for its size, than each of them.
+/// What a further level must gain where several scores are free. The sum of their squares varies less, for its size,
+/// than each of them.
 pub(super) fn noise_of(free: usize) -> f64 {
     1.0 + (NOISE - 1.0) / (free.max(1) as f64).sqrt()
 }
@@ -31,12 +32,13 @@ const END_BITS: u32 = 16;
 /// The sets of a node and a column. While they are candidates, the number of a selection names one of these.
 #[derive(Debug, Default)]
 pub(super) struct SetList {
-    /// Of each order of levels, those of the lowest ratios, the lowest first, and those of the highest ones, the highest first.
+    /// Of each order of levels, those of the lowest ratios, the lowest first, and those of the highest ones, the
+    /// highest first.
     ends: Vec<Vec<u32>>,
     /// How many of the first levels of each end make a set.
     sizes: Vec<Vec<usize>>,
-    /// Levels that the node's query leaves out already: a set of others comes on top of them. Nothing where it names the levels
-    /// that it selects, so that only a smaller set of these is one condition.
+    /// Levels that the node's query leaves out already: a set of others comes on top of them. Nothing where it names
+    /// the levels that it selects, so that only a smaller set of these is one condition.
     left_out: Option<Vec<u32>>,
     /// Whether the query has a set of this column.
     tightens: bool,
@@ -44,8 +46,8 @@ pub(super) struct SetList {
 }
 
 impl SetList {
-    /// The sets of at most `most` levels of `column` below a node with this query; `stats` holds the bins of the column over the
-    /// node, missing values last.
+    /// The sets of at most `most` levels of `column` below a node with this query; `stats` holds the bins of the column
+    /// over the node, missing values last.
     pub(super) fn new(
         (index, column): (u32, &BinnedColumn),
         query: &Query,
@@ -108,7 +110,8 @@ impl SetList {
                 let order = if end == 0 { a.0.total_cmp(&b.0) } else { b.0.total_cmp(&a.0) };
                 order.then(a.1.cmp(&b.1))
             };
-            // One more than may be named: a set ends only where the ratio changes, so that the order of levels decides nothing.
+            // One more than may be named: a set ends only where the ratio changes, so that the order of levels decides
+            // nothing.
             let first = filled.min(self.most + 1);
             if first < filled {
                 order.select_nth_unstable_by(first - 1, before);
@@ -171,7 +174,8 @@ impl SetList {
         }
     }
 
-    /// Whether a condition need not be looked at, since a set says the same in one condition where this would be a second.
+    /// Whether a condition need not be looked at, since a set says the same in one condition where this would be a
+    /// second.
     pub(super) fn replaces(&self, selection: Selection) -> bool {
         self.tightens && matches!(selection, Selection::IsNot(_))
     }
@@ -215,7 +219,8 @@ impl SetList {
 }
 
 impl Searcher<'_> {
-    /// A candidate with the score that it has if levels of its set were picked for what they gain, where so many scores are free.
+    /// A candidate with the score that it has if levels of its set were picked for what they gain, where so many scores
+    /// are free.
     pub(super) fn marked_down(&self, candidate: Candidate, sets: Option<&SetList>, free: usize) -> Candidate {
         match sets.map_or(0, |sets| sets.chosen_freely(candidate.atom.selection)) {
             0 => candidate,
@@ -243,8 +248,8 @@ pub(super) fn with_sets(
     sets.visit(index, stats, stride, visit);
 }
 
-/// Σ w (G + prior) / Σ w² (D + prior) of each level that has rows, with its code, over scores that have weights w and statistics of
-/// every level. Sums taken in another order give the same.
+/// Σ w (G + prior) / Σ w² (D + prior) of each level that has rows, with its code, over scores that have weights w and
+/// statistics of every level. Sums taken in another order give the same.
 pub(super) fn ratios(scores: &[(f64, &[f64])], stride: usize) -> Vec<(f64, u32)> {
     let Some((_, first)) = scores.first() else { return Vec::new() };
     let bin = |stats: &'_ [f64], level: usize| {
@@ -320,7 +325,8 @@ mod tests {
         Query::default().with(Atom { column: 0, selection })
     }
 
-    /// Every set that is listed: its levels and whether they are selected, and the rows, G and D that it is said to have.
+    /// Every set that is listed: its levels and whether they are selected, and the rows, G and D that it is said to
+    /// have.
     fn listed(
         stats: &[[f64; STRIDE]],
         query: &Query,
@@ -341,8 +347,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition: what a set is said to have is the sum over its levels; it names at most so many, at least two,
-        /// no level twice, selects some rows of the node but not all, and no two sets select the same rows.
+        /// Against the definition: what a set is said to have is the sum over its levels; it names at most so many, at
+        /// least two, no level twice, selects some rows of the node but not all, and no two sets select the same rows.
         #[test]
         fn sets_have_the_sums_of_their_levels(
             mut stats in statistics(),
@@ -379,7 +385,8 @@ mod tests {
                 prop_assert!(kind != 2 || (*inside && levels.iter().all(|level| picked.contains(level))));
             }
             let rows = |(levels, inside, _): &(Vec<u32>, bool, Vec<f64>)| {
-                (0..bins as u32).map(|l| stats[l as usize][0] > 0.0 && levels.contains(&l) == *inside).collect::<Vec<_>>()
+                let is_in = |l: u32| stats[l as usize][0] > 0.0 && levels.contains(&l) == *inside;
+                (0..bins as u32).map(is_in).collect::<Vec<_>>()
             };
             let mut selected: Vec<Vec<bool>> = all.iter().map(rows).collect();
             selected.sort();

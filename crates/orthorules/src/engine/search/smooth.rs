@@ -1,9 +1,10 @@
 //! Scores of thresholds, averaged with those of thresholds only a few rows away.
 //!
 //! A threshold that is good only because one row falls on its right side is good by chance. On small tables such
-//! thresholds are many, and the best of many looks better than it is; so the choice goes by a mean in which a threshold that
-//! is m rows away has the weight 1 − m / reach, but no threshold is worth more than its own score. Selecting no row, or
-//! all rows of the node, is worth nothing and takes part. Where neighbouring thresholds are further apart than `reach` rows, as on all larger tables, scores stay as they are.
+//! thresholds are many, and the best of many looks better than it is; so the choice goes by a mean in which a threshold
+//! that is m rows away has the weight 1 − m / reach, but no threshold is worth more than its own score. Selecting no
+//! row, or all rows of the node, is worth nothing and takes part. Where neighbouring thresholds are further apart than
+//! `reach` rows, as on all larger tables, scores stay as they are.
 
 use super::candidate::{Candidate, rounded};
 use crate::model::condition::Op;
@@ -83,7 +84,11 @@ mod tests {
     proptest! {
         /// Against the definition: a sum over all thresholds of the comparison, the empty selection and the whole one.
         #[test]
-        fn scores_are_weighted_means(steps in prop::collection::vec((1u32..4, 0u32..100), 1..12), end in 0u32..5, reach in 1u32..9) {
+        fn scores_are_weighted_means(
+            steps in prop::collection::vec((1u32..4, 0u32..100), 1..12),
+            end in 0u32..5,
+            reach in 1u32..9,
+        ) {
             let (mut rows, reach) = (0, f64::from(reach));
             let mut all = Vec::new();
             for selection in [Selection::AtMost(0), Selection::AtLeast(0)] {

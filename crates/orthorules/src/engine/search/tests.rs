@@ -78,8 +78,8 @@ fn state(case: &Case, params: Checked, max_length: usize) -> State {
     State { columns, response, cells, scorer, params, directions, noise, sets }
 }
 
-/// All row sets with the signs that some query for them allows, and the length of the shortest such query, by breadth-first
-/// search over conjunctions.
+/// All row sets with the signs that some query for them allows, and the length of the shortest such query, by
+/// breadth-first search over conjunctions.
 fn expressible(
     columns: &[BinnedColumn],
     directions: &Directions,
@@ -137,7 +137,8 @@ fn is_enough(rows: f64, response: &Response, params: &Checked) -> bool {
     rows >= least && (params.intercept != Intercept::Corrected || response.rows_total - rows >= least)
 }
 
-/// The row sets that no further rule may have: those of the chosen rules and, where the intercept moves, of their complements.
+/// The row sets that no further rule may have: those of the chosen rules and, where the intercept moves, of their
+/// complements.
 fn taken_sets(cells: &Cells, rows: usize, params: &Checked) -> Vec<u64> {
     let covers = |k: usize| (0..rows).filter(|&r| cells.in_rule(cells.of(r), k)).fold(0, |m, r| m | 1u64 << r);
     let mut taken: Vec<u64> = (0..cells.rules()).map(covers).collect();
@@ -264,7 +265,8 @@ proptest! {
         state.reaches(found.as_ref(), best)?;
     }
 
-    /// With monotone columns the certified rule is the best among those whose weight may have the sign that it asks for.
+    /// With monotone columns the certified rule is the best among those whose weight may have the sign that it asks
+    /// for.
     #[test]
     fn certified_is_brute_force_with_monotone_columns(
         case in cases(3),

@@ -1,7 +1,7 @@
 //! Terms that grow with a column, as candidates beside queries of one condition.
 //!
-//! With the mean v of the term in every bin, its statistics follow from those of the bins: G = Σ v G_b, D = Σ v² D_b, N = Σ v N_b.
-//! Those of all hinges of a column take two sweeps over its bins.
+//! With the mean v of the term in every bin, its statistics follow from those of the bins: G = Σ v G_b, D = Σ v² D_b, N
+//! = Σ v N_b. Those of all hinges of a column take two sweeps over its bins.
 
 use super::Searcher;
 use super::candidate::score;

@@ -1,7 +1,9 @@
-//! What all rows share: a few questions about targets and weights, whose answers are largest values and sums of whole numbers.
+//! What all rows share: a few questions about targets and weights, whose answers are largest values and sums of whole
+//! numbers.
 //!
-//! Units depend on the largest values, targets on units, and so on, so that one question follows from the answers to the one before. A
-//! table in memory answers as a whole; partitions answer one by one, and what comes out is the same, to the last bit.
+//! Units depend on the largest values, targets on units, and so on, so that one question follows from the answers to
+//! the one before. A table in memory answers as a whole; partitions answer one by one, and what comes out is the same,
+//! to the last bit.
 
 use crate::base::bit_counts::BitCounts;
 use crate::base::error::Result;

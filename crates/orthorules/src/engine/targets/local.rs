@@ -1,4 +1,5 @@
-//! The target of a table in memory, which is one partition: its rows are asked what all rows share, and are told what follows.
+//! The target of a table in memory, which is one partition: its rows are asked what all rows share, and are told what
+//! follows.
 
 use crate::data::columns::Target;
 use crate::data::problem::Problem;
@@ -13,8 +14,8 @@ impl Response {
         of_problem(problem, class, false)
     }
 
-    /// The response of all classes of `problem` together. The target of a row for its own class is its mass, in the same units; for the
-    /// others it is 0.
+    /// The response of all classes of `problem` together. The target of a row for its own class is its mass, in the
+    /// same units; for the others it is 0.
     pub(crate) fn shared(problem: &Problem) -> Self {
         of_problem(problem, 0, true)
     }

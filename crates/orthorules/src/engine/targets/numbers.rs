@@ -55,16 +55,16 @@ impl TargetRows<'_> {
 
     /// Some of them, whose weights and exposures are as many as their targets.
     pub(crate) fn slice(&self, rows: Range<usize>) -> TargetRows<'_> {
-        fn pick<'v>(values: &'v Option<Cow<[f64]>>, rows: &Range<usize>) -> Option<Cow<'v, [f64]>> {
-            values.as_ref().map(|values| Cow::Borrowed(&values[rows.clone()]))
+        fn pick<'v>(values: Option<&'v Cow<[f64]>>, rows: &Range<usize>) -> Option<Cow<'v, [f64]>> {
+            values.map(|values| Cow::Borrowed(&values[rows.clone()]))
         }
         TargetRows {
             target: match &self.target {
                 TargetColumn::Numbers(y) => TargetColumn::Numbers(Cow::Borrowed(&y[rows.clone()])),
                 TargetColumn::Classes(classes) => TargetColumn::Classes(Cow::Borrowed(&classes[rows.clone()])),
             },
-            weight: pick(&self.weight, &rows),
-            exposure: pick(&self.exposure, &rows),
+            weight: pick(self.weight.as_ref(), &rows),
+            exposure: pick(self.exposure.as_ref(), &rows),
         }
     }
 
@@ -82,8 +82,8 @@ pub(crate) struct Frame {
     pub(crate) weighted: bool,
     pub(crate) exposed: bool,
     pub(crate) weight_unit: f64,
-    /// Targets of squared loss are divided by the first and then less by the second. The shift of gamma is the logarithm of the power
-    /// of two by which its targets are divided.
+    /// Targets of squared loss are divided by the first and then less by the second. The shift of gamma is the
+    /// logarithm of the power of two by which its targets are divided.
     pub(crate) scale: f64,
     pub(crate) shift: f64,
 }
@@ -142,7 +142,8 @@ impl Frame {
         if self.is_gamma() { -weight } else { weight * fitted }
     }
 
-    /// a of a row with this weight, where that is not its weight: `share` is its exposure, or gamma's target as it is fitted.
+    /// a of a row with this weight, where that is not its weight: `share` is its exposure, or gamma's target as it is
+    /// fitted.
     #[inline]
     pub(crate) fn mass(&self, weight: f64, share: f64) -> f64 {
         self.loss.factor() * weight * share

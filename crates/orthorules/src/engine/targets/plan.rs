@@ -21,7 +21,8 @@ pub(crate) struct TargetPlan {
 }
 wire!(TargetPlan { frame, classes, class, norms, shares });
 
-/// What all rows share once it is known how they become numbers: units, largest values and totals, as [`Response`] has them.
+/// What all rows share once it is known how they become numbers: units, largest values and totals, as [`Response`] has
+/// them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SharedFacts {
     /// Whether weights are numbers of rows.
@@ -138,8 +139,8 @@ impl TargetPlan {
         })
     }
 
-    /// The response with the rows of another, which was for another of several classes; these are the classes of its rows. Nothing if
-    /// masses are not the weights.
+    /// The response with the rows of another, which was for another of several classes; these are the classes of its
+    /// rows. Nothing if masses are not the weights.
     pub(crate) fn response_of_class(&self, other: Response, classes: &[u32]) -> Option<Response> {
         let Targets { mass: weight, norm, mut b, stands_for } = other.targets;
         if norm.is_some() || self.frame.has_norm() || b.len() != classes.len() {
@@ -159,8 +160,8 @@ impl TargetPlan {
         if self.shares.counted { Unit::new(0) } else { Unit::of_size(self.shares.b_unit) }
     }
 
-    /// The response with these rows, which may be all or some. Numbers that are owned become units in their own place, so that both are
-    /// never in memory; borrowed ones are read by all threads.
+    /// The response with these rows, which may be all or some. Numbers that are owned become units in their own place,
+    /// so that both are never in memory; borrowed ones are read by all threads.
     pub(crate) fn response_of(&self, known: TargetRows) -> Result<Response> {
         self.frame.rows(&known)?;
         let (frame, shares, count, power) = (&self.frame, &self.shares, known.len(), self.frame.power());
@@ -245,7 +246,8 @@ mod tests {
             for (plan, norm) in [(plan.clone(), expected.norm.clone()), (plan.clone().without_norms(), None)] {
                 let targets = plan.response_of(known.clone()).unwrap().targets;
                 prop_assert_eq!(targets.all_stand_for(), expected.all_stand_for());
-                prop_assert_eq!(&targets, &Targets { norm, stands_for: targets.stands_for.clone(), ..expected.clone() });
+                let expected = Targets { norm, stands_for: targets.stands_for.clone(), ..expected.clone() };
+                prop_assert_eq!(&targets, &expected);
             }
             if let TargetColumn::Classes(classes) = &known.target {
                 let other = TargetPlan { class: 0, ..plan.clone() }.response_of(known.clone()).unwrap();

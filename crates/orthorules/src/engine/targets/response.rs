@@ -1,8 +1,10 @@
-//! The target as the engine sees it: masses a, weighted targets b, and the scale they are on. Offsets are folded into both.
+//! The target as the engine sees it: masses a, weighted targets b, and the scale they are on. Offsets are folded into
+//! both.
 //!
-//! Row i has the gradient `aᵢ μ(f) − bᵢ` and the second derivative `aᵢ μ′(f)`. Squared loss is computed on targets
-//! that are centred and divided by a power of two, so that neither a large offset nor targets of 1e300 cost digits; gamma
-//! loss on targets divided by a power of two. Both a and b are whole numbers of units: their sums are exact, in any order.
+//! Row i has the gradient `aᵢ μ(f) − bᵢ` and the second derivative `aᵢ μ′(f)`. Squared loss is computed on targets that
+//! are centred and divided by a power of two, so that neither a large offset nor targets of 1e300 cost digits; gamma
+//! loss on targets divided by a power of two. Both a and b are whole numbers of units: their sums are exact, in any
+//! order.
 
 use crate::base::decimal::at_most_finite;
 use crate::base::scratch::{self, Reusable};
@@ -20,12 +22,13 @@ const SQUARE_SHIFT: i32 = 44;
 /// What is to be fitted, row by row, in whole units.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Targets {
-    /// aᵢ: weight × exposure (doubled for squared loss), for gamma weight × target / exposure. A unit each where all rows have the same mass.
+    /// aᵢ: weight × exposure (doubled for squared loss), for gamma weight × target / exposure. A unit each where all
+    /// rows have the same mass.
     pub(crate) mass: PerRow<u64>,
     /// wᵢ, the row's part in a first-order norm, when it is not aᵢ / factor: only with exposure, and for gamma.
     pub(crate) norm: Option<PerRow<u64>>,
-    /// bᵢ: weight × target (doubled for squared loss), for gamma minus the weight. Where classes share their rules, the number
-    /// of the row's class.
+    /// bᵢ: weight × target (doubled for squared loss), for gamma minus the weight. Where classes share their rules, the
+    /// number of the row's class.
     pub(crate) b: Vec<i64>,
     pub(crate) stands_for: StandsFor,
 }
@@ -35,7 +38,8 @@ pub(crate) struct Targets {
 pub(crate) enum StandsFor {
     Itself,
     Each(Vec<u32>),
-    /// For its weight, which is known already: as the norm, or where there is none as the mass. A unit of it is worth this.
+    /// For its weight, which is known already: as the norm, or where there is none as the mass. A unit of it is worth
+    /// this.
     Weight(f64),
 }
 
@@ -216,7 +220,8 @@ impl Response {
         self.targets.b[row] as f64 * self.b_unit
     }
 
-    /// wᵢ of a row in a first-order norm: its weight where exposures or gamma's targets make the mass something else, or else its mass.
+    /// wᵢ of a row in a first-order norm: its weight where exposures or gamma's targets make the mass something else,
+    /// or else its mass.
     pub(crate) fn norm(&self, row: usize) -> f64 {
         self.targets.norm.as_ref().map_or_else(|| self.mass(row), |norm| norm.at(row) as f64 * self.norm_unit)
     }

@@ -54,7 +54,8 @@ pub(crate) enum Shape {
 /// The name of a column, and its numbers if it has some.
 type NamedNumbers<'a> = (&'a str, Option<&'a [f64]>);
 
-/// The columns, coded as `binned`, that terms may grow with. `columns` are their names, and the numbers of those that have some.
+/// The columns, coded as `binned`, that terms may grow with. `columns` are their names, and the numbers of those that
+/// have some.
 pub(crate) fn trend_columns<'a>(
     columns: impl Iterator<Item = NamedNumbers<'a>>,
     binned: &[BinnedColumn],
@@ -86,7 +87,8 @@ impl<'a> TrendColumn<'a> {
         let middle = 0.5 * low + 0.5 * high;
         let mut bins = vec![[0.0; 2]; binned.bins + 1];
         let square = with_codes!(&binned.codes, codes => {
-            let present = numbers.iter().zip(codes.iter()).map(|(&x, code)| (x.max(low).min(high) - middle, code, x.is_nan()));
+            let present = numbers.iter().zip(codes.iter());
+            let present = present.map(|(&x, code)| (x.max(low).min(high) - middle, code, x.is_nan()));
             match weight {
                 None => add_to_bins(present.map(|(x, code, is_nan)| (1.0, x, code.index(), is_nan)), &mut bins),
                 Some(weight) => {
@@ -182,7 +184,8 @@ fn bend(scale: &Scale, bin: usize, (low, high): (f64, f64)) -> Option<[f64; 2]> 
     both.iter().all(|&at| at > low && at < high).then_some(both)
 }
 
-/// Adds numbers with their weights, bins, and whether they are missing, to the sums and weights of bins; and the squares.
+/// Adds numbers with their weights, bins, and whether they are missing, to the sums and weights of bins; and the
+/// squares.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn add_to_bins(rows: impl Iterator<Item = (f64, f64, usize, bool)>, bins: &mut [[f64; 2]]) -> f64 {

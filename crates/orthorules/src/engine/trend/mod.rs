@@ -1,7 +1,7 @@
 //! Trends as the engine sees them: columns that terms may grow with, and the terms that an ensemble has.
 //!
-//! A term is worked with on a scale of two standard deviations, so that one penalty suits it and the rules. Outside it is told
-//! for a round step of its column.
+//! A term is worked with on a scale of two standard deviations, so that one penalty suits it and the rules. Outside it
+//! is told for a round step of its column.
 
 mod column;
 mod term;

@@ -79,8 +79,9 @@ impl TrendTerms {
         self.terms.iter().map(|term| term.most).collect()
     }
 
-    /// How far they may move the score of a row together, at most, if their weights are those that `weight` tells by their places.
-    /// Terms of one column may work against each other. Their sum is largest where one of them begins or ends.
+    /// How far they may move the score of a row together, at most, if their weights are those that `weight` tells by
+    /// their places. Terms of one column may work against each other. Their sum is largest where one of them begins or
+    /// ends.
     pub(crate) fn sway(&self, weight: impl Fn(usize) -> f64) -> f64 {
         let (mut known, mut others) = (BTreeMap::<&str, Vec<(&Trend, f64)>>::new(), 0.0);
         for term in &self.terms {
@@ -142,8 +143,8 @@ pub(crate) struct TrendRows {
     pub(crate) places: Vec<usize>,
     /// Of each trend, what every row adds.
     pub(crate) values: Vec<Arc<Vec<f64>>>,
-    /// Of each trend, how much of what is along it is part of the gradient: its weight, where rows of a cell would share a
-    /// gradient but for trends.
+    /// Of each trend, how much of what is along it is part of the gradient: its weight, where rows of a cell would
+    /// share a gradient but for trends.
     pub(crate) slopes: Vec<f64>,
     /// Of each partition, its first row.
     pub(crate) starts: Vec<usize>,
@@ -163,8 +164,8 @@ impl TrendRows {
         self.values.push(Arc::new(values));
     }
 
-    /// What some rows of a partition add along up to four trends side by side, block by block. The last block may have fewer
-    /// trends: then its first one fills the other places.
+    /// What some rows of a partition add along up to four trends side by side, block by block. The last block may have
+    /// fewer trends: then its first one fills the other places.
     pub(crate) fn blocks_of(&self, part: usize, rows: &RowList) -> Vec<Vec<[f64; LANES]>> {
         let block = |first: usize| {
             let trend = |lane: usize| if first + lane < self.count() { first + lane } else { first };

@@ -1,7 +1,7 @@
 //! The rows of a node, in chunks, so that work on them needs little memory beside the rows.
 //!
-//! A partition may have hundreds of millions of rows, and a list of those of a node takes 4 bytes for each. So rows are selected and
-//! visited in chunks. Short lists are kept, since the next node is mostly part of one.
+//! A partition may have hundreds of millions of rows, and a list of those of a node takes 4 bytes for each. So rows are
+//! selected and visited in chunks. Short lists are kept, since the next node is mostly part of one.
 
 use crate::base::error::Result;
 use crate::base::wire::damaged;
@@ -115,7 +115,8 @@ impl SelectedOf {
     }
 }
 
-/// The rows of a range that satisfy all clauses, task by task; of those in `from`, if these are known to satisfy others.
+/// The rows of a range that satisfy all clauses, task by task; of those in `from`, if these are known to satisfy
+/// others.
 fn selected(
     columns: &[BinnedColumn],
     clauses: &[Clause],
@@ -180,7 +181,8 @@ mod tests {
         #[test]
         fn chunks_are_the_rows_of_a_node(
             codes in prop::collection::vec((0..=BINS as u8, 0..=BINS as u8), 0..400),
-            nodes in prop::collection::vec((prop::collection::vec((0u32..2, 0usize..BINS, any::<bool>()), 0..4), any::<bool>()), 1..12),
+            nodes in prop::collection::vec(
+                (prop::collection::vec((0u32..2, 0usize..BINS, any::<bool>()), 0..4), any::<bool>()), 1..12),
         ) {
             let columns = [column(codes.iter().map(|c| c.0).collect()), column(codes.iter().map(|c| c.1).collect())];
             let mut lists = RowLists::new(codes.len());

@@ -156,7 +156,8 @@ pub(super) fn plan_of_many(problem: &Problem, shared: bool, doublings: u32) -> T
     facts_of_many(problem, doublings).0.plan(u32::from(!shared), shared).unwrap()
 }
 
-/// RoundTrips before the search: what there is, the sample and the codes, with which two questions about targets go; and the others.
+/// RoundTrips before the search: what there is, the sample and the codes, with which two questions about targets go;
+/// and the others.
 pub(super) fn round_trips_before(problem: &Problem) -> usize {
     3 + facts_of_many(problem, 0).1.saturating_sub(2)
 }

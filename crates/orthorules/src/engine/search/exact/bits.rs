@@ -31,7 +31,12 @@ impl BitSet {
 
 vectorised! {
     /// Puts the units that are in all of `sets` into `bits`; `dense` is scratch space.
-    pub(super) fn intersect(all: &[u64], sets: &mut dyn Iterator<Item = &[u64]>, dense: &mut Vec<u64>, bits: &mut BitSet) {
+    pub(super) fn intersect(
+        all: &[u64],
+        sets: &mut dyn Iterator<Item = &[u64]>,
+        dense: &mut Vec<u64>,
+        bits: &mut BitSet,
+    ) {
         dense.clear();
         dense.extend_from_slice(all);
         for set in sets {
@@ -56,8 +61,8 @@ vectorised! {
     }
 }
 
-/// Puts the units of `node` that are in `set` into `child` and sums what they add, K times four numbers for a unit of each
-/// word. Also tells whether all are.
+/// Puts the units of `node` that are in `set` into `child` and sums what they add, K times four numbers for a unit of
+/// each word. Also tells whether all are.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 pub(super) fn split_sums<const K: usize>(

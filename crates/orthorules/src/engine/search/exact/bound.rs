@@ -1,7 +1,7 @@
 //! Upper bounds on the value of every query below a node.
 //!
-//! docs/algorithm.md, "Bounds", has the derivations. A query below a node selects a subset of the node's units. With
-//! `P = diag(κ d) − B̂B̂ᵀ`, `B̂ = (dᵢ zᵢ)`, `κ = 1 + ρ / Σ d`, its value is at most `s·gᵀx / √(xᵀPx)` for one sign s and
+//! docs/algorithm.md, "Bounds", has the derivations. A query below a node selects a subset of the node's units. With `P
+//! = diag(κ d) − B̂B̂ᵀ`, `B̂ = (dᵢ zᵢ)`, `κ = 1 + ρ / Σ d`, its value is at most `s·gᵀx / √(xᵀPx)` for one sign s and
 //! its 0/1 vector x. Relaxed to x ≥ 0 this is a concave problem in as many dimensions as there are basis vectors.
 
 use super::prefix::any_prefix;
@@ -65,8 +65,8 @@ impl SubsetBounds<'_> {
         inherited.min(up.max(down))
     }
 
-    /// Bounds as tight as they get on the values below the node of `units`, for queries whose gradients add up to more than 0
-    /// and for those of less.
+    /// Bounds as tight as they get on the values below the node of `units`, for queries whose gradients add up to more
+    /// than 0 and for those of less.
     pub(crate) fn signed(&self, units: &[Item], inherited: f64, work: &mut Workspace) -> BySign {
         let [up, down] = if self.scorer.gradient_only() {
             self.gradient_sums(units).map(|sum| sum * SLACK)

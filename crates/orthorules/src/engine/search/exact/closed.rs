@@ -1,11 +1,11 @@
 //! Row sets as bits that are counted, each generated once by its canonical parent.
 //!
 //! Where many units have the same statistics (few distinct targets, no weights) sums over a row set are counts times
-//! those statistics, and a count is a handful of machine instructions. A row set is known by its closure, the conditions
-//! that hold on all of it. It is generated from a node by adding a condition only when the closure gains no condition
-//! that comes earlier in the vocabulary: of the ways to reach a row set exactly one passes (Uno et al., LCM; Boley et
-//! al. 2021). Nothing has to be remembered. Lengths are not those of the shortest queries on the way, so this needs a
-//! price of length of zero; the shortest query is sought for what is found.
+//! those statistics, and a count is a handful of machine instructions. A row set is known by its closure, the
+//! conditions that hold on all of it. It is generated from a node by adding a condition only when the closure gains no
+//! condition that comes earlier in the vocabulary: of the ways to reach a row set exactly one passes (Uno et al., LCM;
+//! Boley et al. 2021). Nothing has to be remembered. Lengths are not those of the shortest queries on the way, so this
+//! needs a price of length of zero; the shortest query is sought for what is found.
 
 use super::bits::{BitSet, WordShares, intersect};
 use super::cover::UnitSets;

@@ -17,8 +17,8 @@ impl UnitSets<'_> {
     }
 
     /// At most `limit` of the conditions in `holding`, all of which hold on every wanted unit, such that no unit of
-    /// `others` satisfies them all; as few as can be, the first in their order among equals. Nothing when `stop` says so: the
-    /// number of ways may be exponential in the limit.
+    /// `others` satisfies them all; as few as can be, the first in their order among equals. Nothing when `stop` says
+    /// so: the number of ways may be exponential in the limit.
     pub(super) fn shortest(
         &self,
         holding: &[usize],

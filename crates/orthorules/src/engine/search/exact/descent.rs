@@ -130,9 +130,9 @@ impl<'d> Descent<'d> {
 
     /// Tries the conditions that come after the last of the path at the node of a level.
     ///
-    /// What is learned about a condition at a node holds for its children. Where the rows that satisfy it are too few or
-    /// their bound is too low, so it is for any part of them. Where it brings an earlier condition k into the closure,
-    /// it does so below every child by a condition after k, whose closure has not gained k.
+    /// What is learned about a condition at a node holds for its children. Where the rows that satisfy it are too few
+    /// or their bound is too low, so it is for any part of them. Where it brings an earlier condition k into the
+    /// closure, it does so below every child by a condition after k, whose closure has not gained k.
     fn descend(&mut self, level: usize) {
         let (size, first) = (self.space.vocabulary.len(), first_after(&self.path));
         self.levels[level].factor = None;
@@ -182,8 +182,8 @@ impl<'d> Descent<'d> {
         }
     }
 
-    /// Looks at the child by condition `j` of the node of a level and leaves its rows and bound in place `slot` of those
-    /// that are kept. Returns from which sibling on the condition is settled.
+    /// Looks at the child by condition `j` of the node of a level and leaves its rows and bound in place `slot` of
+    /// those that are kept. Returns from which sibling on the condition is settled.
     fn attempt(&mut self, level: usize, j: usize, slot: usize) -> u32 {
         let (space, scorer, sets) = (self.space, self.space.searcher.scorer, self.space.sets());
         let (threshold, bounded) = (self.best_score.sqrt(), j < self.tried_from);

@@ -103,7 +103,8 @@ mod tests {
             dense in any::<bool>(),
         ) {
             // Where conditions hold on most units, they are in common more often.
-            let raw: Vec<u64> = raw.chunks(2).flat_map(|c| if dense { [c[0] | c[1], c[1] | c[0] >> 7] } else { [c[0], c[1]] }).collect();
+            let pair = |c: &[u64]| if dense { [c[0] | c[1], c[1] | c[0] >> 7] } else { [c[0], c[1]] };
+            let raw: Vec<u64> = raw.chunks(2).flat_map(pair).collect();
             let sets = UnitSets { bits: &raw, words: 2 };
             let unit_of: Vec<u32> = (0..128u32).map(|b| (b * 5 + 3) % 128).collect();
             let holding = Holding::new(&sets, 70, &unit_of, 128);

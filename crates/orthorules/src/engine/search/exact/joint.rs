@@ -1,7 +1,7 @@
 //! What a query is worth to all classes that share it, and bounds on that. One score is the case of one class.
 //!
-//! docs/algorithm.md, "Bounds where classes share their rules". The square of the value is a sum over the classes, so that the
-//! squares of their bounds bound it: each class may select its own best part of a node's units.
+//! docs/algorithm.md, "Bounds where classes share their rules". The square of the value is a sum over the classes, so
+//! that the squares of their bounds bound it: each class may select its own best part of a node's units.
 
 use super::bound::{BySign, NodeBound, SubsetBounds};
 use super::relaxation::Workspace;
@@ -93,7 +93,8 @@ impl<'a> Joint<'a> {
         self.each().flat_map(move |class| class.stats.vector(class.place(position)).iter().copied())
     }
 
-    /// The value of a query whose units have these sums, and whether its rule would raise the score, or that of the last class.
+    /// The value of a query whose units have these sums, and whether its rule would raise the score, or that of the
+    /// last class.
     #[inline]
     pub(crate) fn value(&self, sums: &[f64]) -> (f64, bool) {
         match self.classes {
@@ -118,8 +119,8 @@ impl<'a> Joint<'a> {
         self.first.stats.plain(sums)
     }
 
-    /// A bound on the values below the node of `units`, of which `inherited` is known already; `None` when it is not above
-    /// `threshold`. What quick bounds of the node's children need is left in `buffers`.
+    /// A bound on the values below the node of `units`, of which `inherited` is known already; `None` when it is not
+    /// above `threshold`. What quick bounds of the node's children need is left in `buffers`.
     pub(crate) fn above(
         &self,
         units: &[u32],
@@ -132,7 +133,8 @@ impl<'a> Joint<'a> {
         for (class, items) in self.each().zip(items.iter_mut()) {
             items.clear();
             items.extend(units.iter().map(|&u| (class.place(u), 1.0)));
-            // Prefixes go by the order; the relaxation wants cells together, which they are in every order that has them so.
+            // Prefixes go by the order; the relaxation wants cells together, which they are in every order that has
+            // them so.
             if !class.places.is_empty() && !self.bounds(class).relaxes() {
                 items.sort_unstable_by_key(|&(place, _)| place);
             }
@@ -168,8 +170,8 @@ impl<'a> Joint<'a> {
         Some(value)
     }
 
-    /// A bound on the values below a child, whose units have these sums, of the node with the bound `value` that was looked
-    /// at last.
+    /// A bound on the values below a child, whose units have these sums, of the node with the bound `value` that was
+    /// looked at last.
     #[inline]
     pub(crate) fn child(&self, value: f64, sums: &[f64], buffers: &JointBuffers) -> f64 {
         match self.classes {
@@ -201,8 +203,9 @@ impl ClassUnits<'_> {
     }
 }
 
-/// The bound of all classes from those of each. The gradients of a row add up to 0 over the classes, and so do sums of them:
-/// not all classes have one sign. Where all bounds are larger for the same sign, the class that loses least takes the other.
+/// The bound of all classes from those of each. The gradients of a row add up to 0 over the classes, and so do sums of
+/// them: not all classes have one sign. Where all bounds are larger for the same sign, the class that loses least takes
+/// the other.
 fn joint(classes: &ClassScorers, each: impl Iterator<Item = BySign>) -> f64 {
     let (mut sum, mut least, mut all_up, mut all_down) = (0.0, f64::INFINITY, true, true);
     for BySign { up, down } in each {

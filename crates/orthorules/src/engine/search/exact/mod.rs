@@ -1,9 +1,10 @@
 //! Branch and bound: the best query of all, with a proof, or the best so far with an honest gap.
 //!
 //! Nodes are row sets. Best bound first, in batches of fixed size whose nodes are expanded in parallel and merged in
-//! order: the result does not depend on the number of threads. A batch of a wide table is expanded in parts, so that its
-//! children need not all be in memory before they are queued. A search that is told to stop, or runs out of memory, puts nodes that are not
-//! fully expanded back into the queue: the bound covers what is below them. How row sets are kept and told apart is the matter of a
+//! order: the result does not depend on the number of threads. A batch of a wide table is expanded in parts, so that
+//! its children need not all be in memory before they are queued. A search that is told to stop, or runs out of memory,
+//! puts nodes that are not fully expanded back into the queue: the bound covers what is below them. How row sets are
+//! kept and told apart is the matter of a
 //! [`Space`]: [`closed`] where bits can be counted, [`keyed`] everywhere.
 
 pub(crate) mod bits;
@@ -158,7 +159,8 @@ impl<'a, S: Space> Exact<'a, S> {
     pub(super) fn search(mut self, incumbent: Option<Found>) -> Option<Found> {
         let params = self.searcher.params;
         let gamma = params.length_penalty;
-        // Where the beam found nothing, there may be nothing but rounding noise, which is not worth a look at every query.
+        // Where the beam found nothing, there may be nothing but rounding noise, which is not worth a look at every
+        // query.
         let floor = self.searcher.scorer.floor() / price(self.searcher.max_length, gamma);
         let mut best_score = incumbent.as_ref().map_or(floor, |f| score(f.value, f.query.len(), gamma));
         let mut best: Option<(Candidate, Vec<PathStep>)> = None;

@@ -56,9 +56,16 @@ pub(super) struct PrefixPart {
 }
 
 vectorised! {
-    /// Puts the units of `node` that are in `set` into `child` and looks at their value; `words` has what one unit of each
-    /// word adds, and [is short](PackedUnits::is_short).
-    pub(super) fn part(words: &PackedUnits, scorer: &Scorer, threshold: f64, node: &BitSet, set: &[u64], child: &mut BitSet) -> PrefixPart {
+    /// Puts the units of `node` that are in `set` into `child` and looks at their value; `words` has what one unit of
+    /// each word adds, and [is short](PackedUnits::is_short).
+    pub(super) fn part(
+        words: &PackedUnits,
+        scorer: &Scorer,
+        threshold: f64,
+        node: &BitSet,
+        set: &[u64],
+        child: &mut BitSet,
+    ) -> PrefixPart {
         match words.chunks {
             1 => part_of::<1>(words, scorer, threshold, node, set, child),
             2 => part_of::<2>(words, scorer, threshold, node, set, child),

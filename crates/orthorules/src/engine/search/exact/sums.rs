@@ -12,8 +12,8 @@ const BLOCK_CODES: usize = 1 << 24;
 
 /// What is added up for each unit, by position: its statistics in chunks of four numbers, its key, its bins.
 ///
-/// Columns come in blocks, whose histograms are filled one after the other: of a wide table the histogram of all columns
-/// would leave the cache, take much memory on each thread, and could not be interrupted.
+/// Columns come in blocks, whose histograms are filled one after the other: of a wide table the histogram of all
+/// columns would leave the cache, take much memory on each thread, and could not be interrupted.
 pub(super) struct Summands {
     chunks: usize,
     vectors: Vec<[f64; 4]>,

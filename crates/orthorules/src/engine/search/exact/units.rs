@@ -117,7 +117,8 @@ impl UnitStats {
         Self::for_targets(units, response, cells, scorer, bound, |r| response.b(r))
     }
 
-    /// Those of one of the classes that share their rules: a row's target is its mass for its own class, and 0 for others.
+    /// Those of one of the classes that share their rules: a row's target is its mass for its own class, and 0 for
+    /// others.
     pub(crate) fn of_class(
         units: &Units,
         response: &Response,

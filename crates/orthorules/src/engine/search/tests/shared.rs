@@ -67,8 +67,8 @@ impl SharedState {
         (rows, (squares * (classes - 1.0) / classes).sqrt())
     }
 
-    /// Whether so little is left of a row set beside the rules, for some class, that rounding decides what that is worth. Without a
-    /// penalty, classes that rules tell apart have curvatures of almost nothing.
+    /// Whether so little is left of a row set beside the rules, for some class, that rounding decides what that is
+    /// worth. Without a penalty, classes that rules tell apart have curvatures of almost nothing.
     fn is_decided_by_rounding(&self, mask: u64) -> bool {
         self.classes.each.iter().enumerate().any(|class| {
             let sums = self.sums(class, mask);

@@ -186,7 +186,8 @@ proptest! {
                 y.iter_mut().for_each(|y| *y = y.max(1e-300));
             }
         }
-        problem.offset = offset.filter(|_| case.task != Task::Classification).map(|offset| offset[..case.rows()].to_vec());
+        let offset = offset.filter(|_| case.task != Task::Classification);
+        problem.offset = offset.map(|offset| offset[..case.rows()].to_vec());
         if let (Some(weight), Some(odd)) = (&mut problem.weight, odd_weights) {
             weight.iter_mut().zip(odd).for_each(|(weight, odd)| *weight = odd);
         }
