@@ -297,7 +297,7 @@ mod tests {
 
         #[test]
         fn exact_cuts_are_all_values(rows in 0usize..3 * SKETCH_VALUES, distinct in 1usize..400) {
-            let value = |r: usize| if r % 7 == 0 { f64::NAN } else { ((r * 31) % distinct) as f64 - 9.0 };
+            let value = |r: usize| if r.is_multiple_of(7) { f64::NAN } else { ((r * 31) % distinct) as f64 - 9.0 };
             let values: Vec<f64> = (0..rows).map(value).collect();
             let mut sketch = QuantileSketch::new(Cutting { max_bins: MaxBins::Exact, thresholds: Thresholds::Round });
             values.chunks(1000).for_each(|piece| sketch.extend(piece, None));
