@@ -14,7 +14,7 @@ use crate::engine::cells::sums::AllSums;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::tally::NodeCounts;
-use crate::engine::rows::question::{Ask, Job, Method, Request, Split};
+use crate::engine::rows::question::{Ask, Job, Method, Node, Request, Split};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::targets::numbers::TargetRows;
@@ -266,40 +266,48 @@ impl Aim {
                 NodeAnswer::new(ALL_IN, &all)
             }
             Ask::Codes(node) => {
-                let codes_of = |chunk: &Selected| -> Vec<u64> {
-                    let of_column = |column| chunk.lists().iter().flat_map(move |list| list.codes_of(column));
-                    columns.par_iter().flat_map_iter(of_column).collect()
-                };
-                let mut codes = codes_of(&nothing);
-                lists
-                    .each_chunk(columns, node, |chunk| each(&mut codes, &codes_of(chunk), |all, more| *all += more))?;
+                let mut codes = codes_of(columns, &nothing);
+                let add = |all: &mut u64, more: &u64| *all += more;
+                lists.each_chunk(columns, node, |chunk| each(&mut codes, &codes_of(columns, chunk), add))?;
                 NodeAnswer::new(CODES, &codes)
             }
-            Ask::Count(node, total, jobs) => {
-                let count = |chunk: &Selected| {
-                    let counter = NodeCounter::new(chunk, &rows, response, cells, scorer);
-                    counts(counter.among(*total), columns, jobs)
-                };
-                let mut all = count(&nothing)?;
-                lists.each_chunk(columns, node, |chunk| add(&mut all, &count(chunk)?))?;
-                NodeAnswer::new(COUNTS, &all)
-            }
+            Ask::Count(node, total, jobs) => lists.counts(columns, node, |chunk| {
+                let counter = NodeCounter::new(chunk, &rows, response, cells, scorer);
+                counts(counter.among(*total), columns, jobs)
+            })?,
             Ask::Bins(node, total, jobs) => {
                 if jobs.iter().any(|job| job.method != Method::Cells) {
                     return Err(damaged());
                 }
                 let one = Cells::empty(&Rows::here(Vec::new(), Arc::default()), response);
-                let count = |chunk: &Selected| {
+                lists.counts(columns, node, |chunk| {
                     let counter = NodeCounter::new(chunk, &rows, response, cells, scorer);
                     counts(counter.ignoring_rules(&one).among(*total), columns, jobs)
-                };
-                let mut all = count(&nothing)?;
-                lists.each_chunk(columns, node, |chunk| add(&mut all, &count(chunk)?))?;
-                NodeAnswer::new(COUNTS, &all)
+                })?
             }
         };
         Ok(answer)
     }
+}
+
+impl RowLists {
+    /// What is counted of the rows of a node, chunk by chunk.
+    fn counts(
+        &mut self,
+        columns: &[BinnedColumn],
+        node: &Node,
+        count: impl Fn(&Selected) -> Result<Vec<NodeCounts>>,
+    ) -> Result<NodeAnswer> {
+        let mut all = count(&Selected::single(Vec::new()))?;
+        self.each_chunk(columns, node, |chunk| add(&mut all, &count(chunk)?))?;
+        Ok(NodeAnswer::new(COUNTS, &all))
+    }
+}
+
+/// How many of some rows have each code of every column.
+fn codes_of(columns: &[BinnedColumn], some: &Selected) -> Vec<u64> {
+    let of_column = |column| some.lists().iter().flat_map(move |list| list.codes_of(column));
+    columns.par_iter().flat_map_iter(of_column).collect()
 }
 
 /// What is counted of some rows.

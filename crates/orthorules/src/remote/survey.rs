@@ -8,7 +8,7 @@ use crate::codes::column::BinnedColumn;
 use crate::codes::packed::CodeBuilder;
 use crate::codes::quantiles::QuantileSketch;
 use crate::codes::stream::feature::{ColumnSummary, FeatureEncoder, Sampling};
-use crate::codes::stream::{ColumnFindings, Deciding, numbers};
+use crate::codes::stream::{BatchRows, ColumnFindings, Deciding, numbers};
 use crate::data::columns::refuse_names_of;
 use crate::data::offset::{first_bad, fold};
 use crate::data::outline::Outline;
@@ -98,25 +98,27 @@ impl SurveyRequest {
         options
     }
 
+    /// What is to be seen of a column, if it is a feature whose values are wanted of the partition with this number.
+    fn summary(&self, head: &Head, number: usize) -> Option<ColumnSummary> {
+        let sampling = match &self.places {
+            None => Sampling::Count,
+            Some(places) => {
+                let place = places.iter().find(|place| place.name == head.name)?;
+                Sampling::Part(place.before.get(number).copied()?, place.stride)
+            }
+        };
+        let numeric = self.known.numeric.contains_key(&head.name);
+        let feature = self.roles.is_feature(&head.name);
+        feature.then(|| ColumnSummary::new(head, self.cutting, numeric).sampled(sampling))
+    }
+
     /// What the partition with this number tells.
     pub(crate) fn answer(&self, source: &Arc<Source>, number: usize, stamp: &str) -> Result<Survey> {
         let error = |what: Complaint| source.error(what);
         let (options, roles) = (self.options(), &self.roles);
         let mut scan = Scan::new(source, &options, &self.known.as_text).map_err(error)?;
         let heads = scan.heads.clone();
-        let sampling = |head: &Head| match &self.places {
-            None => Some(Sampling::Count),
-            Some(places) => {
-                let place = places.iter().find(|place| place.name == head.name)?;
-                Some(Sampling::Part(place.before.get(number).copied()?, place.stride))
-            }
-        };
-        let feature = |head: &Head| {
-            let numeric = self.known.numeric.contains_key(&head.name);
-            let summary = || ColumnSummary::new(head, self.cutting, numeric);
-            roles.is_feature(&head.name).then(|| sampling(head).map(|sampling| summary().sampled(sampling))).flatten()
-        };
-        let mut summaries: Vec<Option<ColumnSummary>> = heads.iter().map(feature).collect();
+        let mut summaries: Vec<Option<ColumnSummary>> = heads.iter().map(|head| self.summary(head, number)).collect();
         let singled: Vec<usize> = (0..heads.len()).filter(|&place| roles.is_singled_out(&heads[place].name)).collect();
         let plain = Cutting { max_bins: MaxBins::AtMost(2), ..self.cutting };
         let other = |&place: &usize| ColumnSummary::new(&heads[place], plain, false).sampled(Sampling::Count);
@@ -124,9 +126,7 @@ impl SurveyRequest {
         let mut digest = Digest::new(&singled.iter().map(|&place| &heads[place]).collect::<Vec<_>>(), roles);
         let mut facts = RowFacts::default();
         let deciding = Deciding::new(&heads, roles, self.known.text_target);
-        let place_of = |name: Option<&String>| heads.iter().position(|head| Some(&head.name) == name);
-        let [target, weight, exposure, offset] =
-            [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref(), roles.offset.as_ref()].map(place_of);
+        let role_columns = RoleColumns::new(&heads, roles);
         let (mut rows, mut kept) = (0, 0);
         while let Some(parts) = scan.next().map_err(error)? {
             let count = parts.first().map_or(0, ColumnPart::rows);
@@ -147,23 +147,9 @@ impl SurveyRequest {
             }
             let chosen: Vec<&ColumnPart> = singled.iter().map(|&place| &parts[place]).collect();
             others.iter_mut().zip(&chosen).for_each(|(summary, part)| summary.add(part, &counting));
-            let of = |place: Option<usize>| place.and_then(|place| numbers(&parts[place], &options.notation));
-            let [mut target, mut exposure, offset] =
-                [target, exposure, offset].map(|place| of(place).map(|all| counting.of_values(&all).into_owned()));
-            let mut bad = None;
-            if let (Some(y), Some(offset)) = (&mut target, offset) {
-                fold(roles.task, y, &mut exposure, offset);
-                bad = first_bad(roles.task, y, exposure.as_deref()).map(|row| counting.place(row));
-            }
+            let (more, bad) = role_columns.facts(&parts, &counting, roles);
             digest.add(&chosen, &counting, count, bad);
-            let more = RowFacts::of(
-                counting.count(count),
-                target.as_deref(),
-                counting.weights.as_deref(),
-                exposure.as_deref(),
-            );
             facts.append(&more);
-            facts.weightless += of(weight).map_or(0, |weights| weights.iter().filter(|w| **w == 0.0).count());
         }
         let others = singled.iter().map(|&place| heads[place].clone()).zip(others).collect();
         let has_no_part = |head: &&Head| !roles.is_singled_out(&head.name) && !roles.is_feature(&head.name);
@@ -174,6 +160,39 @@ impl SurveyRequest {
         let values = features.iter().map(|(_, summary)| summary.values()).collect();
         let part = PartitionFacts { number, stamp: stamp.to_owned(), rows, kept, values };
         Ok(Survey { parts: vec![part], features, others, digest, facts, ignored, notes })
+    }
+}
+
+/// Where the columns are that tell what is learned.
+struct RoleColumns {
+    target: Option<usize>,
+    weight: Option<usize>,
+    exposure: Option<usize>,
+    offset: Option<usize>,
+}
+
+impl RoleColumns {
+    fn new(heads: &[Head], roles: &Roles) -> Self {
+        let place_of = |name: Option<&String>| heads.iter().position(|head| Some(&head.name) == name);
+        let [target, weight, exposure, offset] =
+            [Some(&roles.target), roles.weight.as_ref(), roles.exposure.as_ref(), roles.offset.as_ref()].map(place_of);
+        Self { target, weight, exposure, offset }
+    }
+
+    /// Facts of the rows of a batch that count, and the first row whose offset does not go together with its target or exposure.
+    fn facts(&self, parts: &[ColumnPart], counting: &BatchRows, roles: &Roles) -> (RowFacts, Option<usize>) {
+        let of = |place: Option<usize>| place.and_then(|place| numbers(&parts[place], &roles.notation));
+        let [mut target, mut exposure, offset] = [self.target, self.exposure, self.offset]
+            .map(|place| of(place).map(|all| counting.of_values(&all).into_owned()));
+        let mut bad = None;
+        if let (Some(y), Some(offset)) = (&mut target, offset) {
+            fold(roles.task, y, &mut exposure, offset);
+            bad = first_bad(roles.task, y, exposure.as_deref()).map(|row| counting.place(row));
+        }
+        let rows = counting.count(parts.first().map_or(0, ColumnPart::rows));
+        let mut facts = RowFacts::of(rows, target.as_deref(), counting.weights.as_deref(), exposure.as_deref());
+        facts.weightless += of(self.weight).map_or(0, |weights| weights.iter().filter(|w| **w == 0.0).count());
+        (facts, bad)
     }
 }
 
