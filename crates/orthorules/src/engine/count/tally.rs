@@ -212,9 +212,9 @@ impl Tally {
     /// Whether all rows of some of its bins lie in cells that are `good`.
     pub(crate) fn lies_in(&self, wanted: impl Fn(usize) -> bool, good: &[bool]) -> bool {
         fn none<T: Amount>(counts: &[T], bins: usize, wanted: impl Fn(usize) -> bool, good: &[bool]) -> bool {
-            let bad = counts.chunks_exact(bins.max(1)).zip(good).filter(|(_, good)| !**good);
-            bad.flat_map(|(counts, _)| counts.iter().enumerate())
-                .all(|(bin, count)| *count == T::default() || !wanted(bin))
+            let wanted: Vec<usize> = (0..bins).filter(|&bin| wanted(bin)).collect();
+            let mut bad = counts.chunks_exact(bins.max(1)).zip(good).filter(|(_, good)| !**good);
+            bad.all(|(counts, _)| wanted.iter().all(|&bin| counts[bin] == T::default()))
         }
         match &self.counts {
             Counts::Rows(counts) => none(counts, self.sums.len(), wanted, good),

@@ -26,7 +26,9 @@ impl Searcher<'_> {
         let all = |k: usize, inside: bool| {
             let wanted =
                 sets.map_or_else(|| WantedCodes::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
-            let known = counted.and_then(|CountedColumns { by, index, group }| {
+            // Counts tell sooner than rows, unless these are few.
+            let sooner = self.rows.remote().is_some() || bins * self.cells.len() < node.rows.len();
+            let known = counted.filter(|_| sooner).and_then(|CountedColumns { by, index, group }| {
                 let candidate = CountedCandidate { group: (index, group), column: column as usize, wanted: &wanted };
                 by.all_in(&candidate, (k, inside), (self.root, self.rows, &node.rows))
             });

@@ -5,6 +5,7 @@ use crate::codes::query::Query;
 use crate::engine::count::root::Tables;
 use crate::engine::rows::Selected;
 use crate::model::certificate::Pruned;
+use std::sync::Arc;
 
 /// The best query that was found, or the best trend.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +21,7 @@ pub(crate) struct Found {
     pub(crate) proven: bool,
     pub(crate) pruned: Pruned,
     /// Counts over its rows by column, bin and cell, if the search made them.
-    pub(crate) tables: Option<Tables>,
+    pub(crate) tables: Option<Arc<Tables>>,
     /// What it grows with, where it is no query.
     pub(crate) trend: Option<TrendCandidate>,
 }

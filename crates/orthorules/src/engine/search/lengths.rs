@@ -5,6 +5,7 @@ use super::screen::Bar;
 use super::{BeamNode, Found, Query, Searcher};
 use crate::engine::count::root::Tables;
 use crate::engine::rows::Selected;
+use std::sync::Arc;
 
 /// The best query of some length.
 pub(super) struct Best {
@@ -13,7 +14,7 @@ pub(super) struct Best {
     pub(super) rows: Selected,
     /// Whether it was looked below it.
     pub(super) expanded: bool,
-    pub(super) tables: Option<Tables>,
+    pub(super) tables: Option<Arc<Tables>>,
 }
 
 impl Searcher<'_> {

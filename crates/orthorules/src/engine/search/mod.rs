@@ -63,6 +63,7 @@ use sets::{SetList, with_sets};
 pub(crate) use smooth::smooth;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 pub(crate) use trends::TrendCandidate;
 pub(crate) use trends::TrendSearch;
 
@@ -227,7 +228,7 @@ impl Searcher<'_> {
         Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
     }
 
-    fn gathered<'n>(&'n self, node: &'n BeamNode, parents: &'n [Option<Tables>]) -> NodeCounter<'n> {
+    fn gathered<'n>(&'n self, node: &'n BeamNode, parents: &'n [Option<Arc<Tables>>]) -> NodeCounter<'n> {
         let of = |selected| NodeCounter::new(selected, self.rows, self.response, self.cells, self.scorer);
         match (self.root, &node.complement) {
             (None, _) if node.is_root() && self.counts_all_rows() => of(&node.rows).of_all_rows(),
@@ -237,7 +238,7 @@ impl Searcher<'_> {
             (Some(root), _) if root.serves_all_rows_alone() => of(&node.rows).keeping_tables(root.groups().len()),
             (Some(root), None) if root.tables().is_none() => of(&node.rows),
             (Some(root), Some(complement)) => {
-                let parent = complement.of.and_then(|parent| parents[parent].as_deref());
+                let parent = complement.of.and_then(|parent| parents[parent].as_deref().map(Vec::as_slice));
                 let whole = parent.or(root.tables()).unwrap_or_default();
                 of(&complement.rows).subtracted_from(whole).keeping_tables(root.groups().len())
             }
@@ -282,9 +283,9 @@ impl Searcher<'_> {
     fn expand(
         &self,
         beam: &[BeamNode],
-        parents: &[Option<Tables>],
+        parents: &[Option<Arc<Tables>>],
         bar: Bar,
-    ) -> (Vec<(Candidate, BeamNode)>, Vec<Option<Tables>>) {
+    ) -> (Vec<(Candidate, BeamNode)>, Vec<Option<Arc<Tables>>>) {
         let (mut candidates, tables, lists) = match self.screening() {
             Some(by_row) => (self.screened(beam, by_row, bar), vec![None; beam.len()], Vec::new()),
             None => self.counted(beam, parents),
@@ -309,7 +310,7 @@ impl Searcher<'_> {
             let twin = next.iter().any(|(c, n)| c.may_be_twin(&candidate) && self.rows.are_same(&n.rows, &rows));
             if !twin {
                 let number = candidate.parent;
-                let complement = self.complement(&rows, (parent, number), tables[number].as_ref(), candidate.atom);
+                let complement = self.complement(&rows, (parent, number), tables[number].as_deref(), candidate.atom);
                 let mirrored = self.mirrored(parent, &candidate, &rows);
                 next.push((candidate, BeamNode { query, rows, complement, mirrors: false }));
                 next.extend(mirrored);
@@ -331,8 +332,8 @@ impl Searcher<'_> {
     fn counted(
         &self,
         beam: &[BeamNode],
-        parents: &[Option<Tables>],
-    ) -> (Vec<Candidate>, Vec<Option<Tables>>, Vec<ListedSets>) {
+        parents: &[Option<Arc<Tables>>],
+    ) -> (Vec<Candidate>, Vec<Option<Arc<Tables>>>, Vec<ListedSets>) {
         // What is subtracted from all rows waits for the tables that it is subtracted from.
         let whole = self.root.and_then(RootCounts::tables);
         let waits = |pair: &[BeamNode]| pair[1].mirrors && whole.is_some() && self.has_tables(&pair[0]);
@@ -342,7 +343,7 @@ impl Searcher<'_> {
             self.children_of((beam, 0..mirror), &also, |node| self.gathered(node, parents));
         if mirror < beam.len() {
             // All rows but those that were just counted.
-            let counted = tables.last().and_then(Option::as_deref);
+            let counted = tables.last().and_then(|tables| tables.as_deref().map(Vec::as_slice));
             let gathered = |node| match (self.root, whole, counted) {
                 (Some(root), Some(whole), Some(counted)) => {
                     NodeCounter::all_but(whole, counted, self.response, self.cells, self.scorer)
@@ -366,7 +367,7 @@ impl Searcher<'_> {
         (beam, some): (&'n [BeamNode], Range<usize>),
         also: &[Ask],
         gathered: impl Fn(&'n BeamNode) -> NodeCounter<'n> + Sync + Send,
-    ) -> (Vec<Candidate>, Vec<Option<Tables>>, Vec<ListedSets>) {
+    ) -> (Vec<Candidate>, Vec<Option<Arc<Tables>>>, Vec<ListedSets>) {
         let (start, nodes) = (some.start, &beam[some]);
         // Threads would cost more than they could take over.
         let at_once = nodes.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
@@ -386,7 +387,7 @@ impl Searcher<'_> {
             candidates.extend(some);
             lists.extend(sets);
         }
-        (candidates, gathered.into_iter().map(NodeCounter::into_tables).collect(), lists)
+        (candidates, gathered.into_iter().map(|node| node.into_tables().map(Arc::new)).collect(), lists)
     }
 
     /// The columns in groups that are counted together.

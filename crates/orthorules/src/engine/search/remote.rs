@@ -8,9 +8,13 @@ use crate::engine::count::histogram::Method;
 use crate::engine::count::root::{RootCounts, Tables};
 use crate::engine::rows::Selected;
 use crate::engine::rows::question::Ask;
+use std::sync::Arc;
 
-/// Bytes of tables that wait with a rule that was found.
+/// Bytes of tables that wait with a rule that was found, where rows are remote.
 const MOST_WAITING_BYTES: usize = 16 << 20;
+/// The same where rows are here: at least so many, or one byte for so many values of the table.
+const LEAST_WAITING_BYTES: usize = 1 << 20;
+const VALUES_FOR_A_BYTE: usize = 8;
 
 impl Searcher<'_> {
     /// How many rows a candidate has that tightens `parent`, where rows are remote: its coverage, unless rows stand for
@@ -81,21 +85,21 @@ impl Searcher<'_> {
     }
 
     /// Keeps what was counted of the nodes of a beam that are best: remote rows are not to be asked again.
-    pub(super) fn note_tables(&self, beam: &[BeamNode], counted: &[Option<Tables>], best: &mut [Best]) {
-        if self.rows.remote().is_none() {
-            return;
-        }
+    pub(super) fn note_tables(&self, beam: &[BeamNode], counted: &[Option<Arc<Tables>>], best: &mut [Best]) {
         for (node, tables) in beam.iter().zip(counted) {
             if let Some(best) = best.iter_mut().find(|best| best.query == node.query) {
                 best.expanded = true;
-                best.tables = self.waiting_tables(&best.rows, tables.as_ref());
+                best.tables = self.waiting_tables(&best.rows, tables.clone());
             }
         }
     }
 
-    fn waiting_tables(&self, rows: &Selected, counted: Option<&Tables>) -> Option<Tables> {
-        let root = self.root.filter(|root| root.bytes(self.cells.len()) <= MOST_WAITING_BYTES)?;
-        counted.cloned().or_else(|| root.tables_that_came(self.rows, rows, self.cells))
+    fn waiting_tables(&self, rows: &Selected, counted: Option<Arc<Tables>>) -> Option<Arc<Tables>> {
+        let values = self.rows.len().saturating_mul(self.columns.len());
+        let local = LEAST_WAITING_BYTES.max(values / VALUES_FOR_A_BYTE);
+        let most = if self.rows.remote().is_some() { MOST_WAITING_BYTES } else { local };
+        let root = self.root.filter(|root| root.bytes(self.cells.len()) <= most)?;
+        counted.or_else(|| root.tables_that_came(self.rows, rows, self.cells).map(Arc::new))
     }
 
     /// Asks for all that is needed of those below which it was not looked, if rows are remote.

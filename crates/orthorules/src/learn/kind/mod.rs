@@ -208,7 +208,7 @@ impl Kind {
 impl Newest<'_> {
     /// Moves the rows of a rule in the counts of all rows.
     fn split(self, root: &mut RootCounts, cells: &Cells, setup: &Setup) {
-        root.split(&setup.rows, &self.found.rows, self.found.tables.as_ref(), (cells, self.moved_to));
+        root.split(&setup.rows, &self.found.rows, self.found.tables.as_deref(), (cells, self.moved_to));
     }
 }
 

@@ -128,15 +128,14 @@ impl<'a> NodeCounter<'a> {
         }
     }
 
-    /// Whether all remote rows of the `selected` node that are in a candidate are in rule k, or none is, if what was counted tells, or
-    /// what came with it. Nothing where rows are here.
+    /// Whether all rows of the `selected` node that are in a candidate are in rule k, or none is, if what was counted tells or, of
+    /// remote rows, what came with it.
     pub(crate) fn all_in(
         &self,
         candidate: &CountedCandidate,
         (k, inside): (usize, bool),
         (root, rows, selected): (Option<&RootCounts>, &Rows, &Selected),
     ) -> Option<bool> {
-        rows.remote()?;
         let &CountedCandidate { group: (index, group), column, wanted } = candidate;
         let place = group.columns().position(|c| c == column)?;
         let bins = group.starts()[place]..group.starts()[place + 1];
