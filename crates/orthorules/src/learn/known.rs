@@ -72,13 +72,8 @@ impl Known {
         setup: &Setup,
     ) -> Option<RootCounts> {
         let (root, cells) = (self.root.as_ref()?, &state.cells);
-        let kept = if root.bytes(cells.len()) <= most_waiting_bytes(setup) {
-            root.clone().not_outgrown(cells.len(), &setup.rows, setup.columns)?
-        } else if setup.rows.remote().is_some() {
-            root.clone().for_all_rows(cells.len(), &setup.rows, setup.columns)?
-        } else {
-            return None;
-        };
+        let most = most_waiting_bytes(setup);
+        let kept = root.clone().not_outgrown_within(most, cells.len(), &setup.rows, setup.columns)?;
         state.follow(kept, Newest { found, moved_to }, setup)
     }
 

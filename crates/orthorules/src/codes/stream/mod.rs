@@ -4,6 +4,7 @@
 //! bins: a sketch of its numbers, or its levels. The second pass turns the features into codes. What comes out is what
 //! reading the whole table would give, to the last bit.
 
+mod batch;
 pub(crate) mod feature;
 
 use std::borrow::Cow;
@@ -17,19 +18,22 @@ use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
+use crate::codes::column::BinnedColumn;
 use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::codes::spill::Spill;
 use crate::codes::storage::Store;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, is_exposed, pick, rows_to_learn_from, weights};
+use crate::data::schema::ColumnSpec;
 use crate::data::table::{
-    self, Builder, CHANGED, ColumnPart, Complaint, Head, Judged, Kind, KnownDates, MISSING, Notation, ReadOptions,
-    Scan, Source, Table, nothing_left,
+    self, Builder, CHANGED, Column, ColumnPart, Complaint, Head, Judged, Kind, KnownDates, MISSING, Notation,
+    ReadOptions, Scan, Source, Table, nothing_left,
 };
 use crate::data::warning::Warning;
 use crate::model::Model;
 use crate::model::evaluate::Evaluation;
 use crate::params::{Checked, Cv, Params, RegLambda, Terms};
+use batch::{Batch, Batches, KeptBatches};
 use feature::{ColumnSummary, FeatureEncoder};
 
 impl Coded {
@@ -61,9 +65,12 @@ impl Coded {
         on_threads(Some(params.threads), || coded(path, roles, &params, memory_limit, asked))?
     }
 
-    /// The quality of every size of `model` on the rows that it was learned from. The columns that rules use are read
-    /// again.
+    /// The quality of every size of `model` on the rows that it was learned from. Codes tell which rules hold; only beside trends are
+    /// the columns read again.
     pub fn evaluate(&self, model: &Model) -> Result<Vec<Evaluation>> {
+        if let Some(columns) = self.decoded(model) {
+            return model.evaluate_coded(&self.problem, columns);
+        }
         let roles = &self.problem.roles;
         let used = model.used_columns().into_iter().map(str::to_owned);
         let only: Vec<String> = used.chain(roles.deciding()).collect();
@@ -80,6 +87,18 @@ impl Coded {
         let columns = table.into_columns().into_iter().filter(|c| roles.is_feature(&c.name));
         model.evaluate_coded(&self.problem, columns.collect())
     }
+
+    /// The columns that rules of `model` use, with values that satisfy what those of the rows satisfy; nothing beside trends.
+    fn decoded(&self, model: &Model) -> Option<Vec<Column>> {
+        let used = model.used_columns();
+        let has_trends = model.lists.iter().flat_map(|list| &list.rules).any(|rule| rule.trend.is_some());
+        let columns = self.problem.specs().into_iter().zip(&self.columns);
+        let values = |(spec, column): (ColumnSpec, &BinnedColumn)| Column {
+            date: spec.date,
+            ..Column::new(spec.name, column.decoded(spec.kind))
+        };
+        (!has_trends).then(|| columns.filter(|(spec, _)| used.contains(&spec.name.as_str())).map(values).collect())
+    }
 }
 
 fn coded(
@@ -92,8 +111,8 @@ fn coded(
     let source = &Arc::new(Source::open(path)?);
     let error = |what: Complaint| source.error(what);
     let mut options = roles.read_options();
-    let First { scan, table, summaries, text_target, dates, mut remarks, rows, mut seconds } =
-        First::pass(source, &options, roles, params).map_err(error)?;
+    let First { scan, table, summaries, text_target, dates, mut remarks, rows, mut seconds, batches } =
+        First::pass(source, &options, (roles, params, memory_limit)).map_err(error)?;
     options.dates.known.extend(dates);
     let mut warnings: Vec<Warning> = options
         .unknown(&scan.names, |name| scan.heads.iter().any(|head| head.name == name))
@@ -132,7 +151,8 @@ fn coded(
     options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(roles.deciding()).collect());
     let keeps_numbers = params.terms != Terms::Rules;
     let mut second = Second { features, roles, text_target, rows, kept: problem.rows, keeps_numbers, seconds };
-    let (columns, numbers) = second.pass(source, &options, memory_limit)?;
+    let read = batches.all().map(|batches| (scan.heads, batches));
+    let (columns, numbers) = second.pass(source, &options, memory_limit, read)?;
     let specs = second.features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
     let columns = second.features.into_iter().zip(columns).map(|((_, encoder), codes)| encoder.finish(codes));
     problem.coded = Some(specs);
@@ -154,6 +174,8 @@ struct First {
     remarks: Vec<(usize, Warning)>,
     rows: usize,
     seconds: f64,
+    /// What was read of the features, if it is little.
+    batches: KeptBatches,
 }
 
 /// What earlier readings of the file have found out.
@@ -197,13 +219,17 @@ impl ColumnFindings {
 }
 
 impl First {
-    fn pass(source: &Arc<Source>, options: &ReadOptions, roles: &Roles, params: &Checked) -> Result<Self, Complaint> {
+    fn pass(
+        source: &Arc<Source>,
+        options: &ReadOptions,
+        asked: (&Roles, &Checked, Option<u64>),
+    ) -> Result<Self, Complaint> {
         let mut known = ColumnFindings::default();
         loop {
             let before = known.clone();
             let mut options = options.clone();
             options.dates.known.extend(known.dates.clone());
-            let first = Self::attempt(source, &options, roles, params, &mut known)?;
+            let first = Self::attempt(source, &options, asked, &mut known)?;
             // Once more, if something was found out that should have been known from the first row.
             if known == before {
                 return Ok(first);
@@ -215,8 +241,7 @@ impl First {
     fn attempt(
         source: &Arc<Source>,
         options: &ReadOptions,
-        roles: &Roles,
-        params: &Checked,
+        (roles, params, limit): (&Roles, &Checked, Option<u64>),
         known: &mut ColumnFindings,
     ) -> Result<Self, Complaint> {
         let mut scan = Scan::new(source, options, &known.as_text)?;
@@ -229,26 +254,33 @@ impl First {
         };
         let mut summaries: Vec<Option<ColumnSummary>> = heads.iter().map(feature).collect();
         let deciding = Deciding::new(&heads, roles, known.text_target);
-        let (mut rows, mut seconds) = (0, 0.0);
+        let (mut rows, mut seconds, mut batches) = (0, 0.0, KeptBatches::new(limit));
         while let Some(parts) = scan.next()? {
             let started = Instant::now();
-            rows += parts.first().map_or(0, ColumnPart::rows);
+            let count = parts.first().map_or(0, ColumnPart::rows);
+            rows += count;
             if rows >= u32::MAX as usize {
                 return Err("has more than the 4,294,967,294 rows that one table may have".into());
             }
-            let rows = deciding.rows(&parts, &options.notation);
+            let kept = deciding.rows(&parts, &options.notation);
             summaries.par_iter_mut().zip(&parts).for_each(|(summary, part)| {
                 if let Some(summary) = summary {
-                    summary.add(part, &rows);
+                    summary.add(part, &kept);
                 }
             });
-            for (builder, part) in builders.iter_mut().zip(parts) {
-                if let Some(builder) = builder
-                    && builder.push(part).is_err()
-                {
-                    known.as_text.insert(builder.name().to_owned());
+            let mut features = Vec::with_capacity(parts.len());
+            for ((builder, summary), part) in builders.iter_mut().zip(&summaries).zip(parts) {
+                match builder {
+                    Some(builder) => {
+                        if builder.push(part).is_err() {
+                            known.as_text.insert(builder.name().to_owned());
+                        }
+                        features.push(None);
+                    }
+                    None => features.push(summary.is_some().then_some(part)),
                 }
             }
+            batches.keep(Batch { rows: count, kept, parts: features });
             seconds += started.elapsed().as_secs_f64();
         }
         for (head, summary) in heads.iter().zip(&summaries) {
@@ -272,7 +304,7 @@ impl First {
         }
         let table = Table::new(columns).map_err(|e| e.to_string())?;
         let (text_target, dates) = (known.text_target, known.dates.clone());
-        Ok(Self { scan, table, summaries, text_target, dates, remarks, rows, seconds })
+        Ok(Self { scan, table, summaries, text_target, dates, remarks, rows, seconds, batches })
     }
 }
 
@@ -373,13 +405,25 @@ struct Second<'r> {
 }
 
 impl Second<'_> {
-    /// The codes of all features, and the numbers that are kept; in temporary files if they take more memory than they
-    /// may.
+    /// The file, to be read once more.
+    fn scanned<'o>(
+        &self,
+        source: &Arc<Source>,
+        options: &'o ReadOptions,
+    ) -> Result<(Vec<Head>, Batches<'o>), Complaint> {
+        let as_text = self.features.iter().filter(|(_, f)| f.is_text()).map(|(head, _)| head.name.clone()).collect();
+        let scan = Box::new(Scan::new(source, options, &as_text)?);
+        let deciding = Deciding::new(&scan.heads, self.roles, self.text_target);
+        Ok((scan.heads.clone(), Batches::File { scan, deciding, notation: &options.notation }))
+    }
+
+    /// The codes of all features, and the numbers that are kept; in temporary files if they take more memory than they may.
     fn pass(
         &mut self,
         source: &Arc<Source>,
         options: &ReadOptions,
         limit: Option<u64>,
+        read: Option<(Vec<Head>, Vec<Batch>)>,
     ) -> Result<(Vec<Codes>, Vec<Store<f64>>)> {
         let bytes: Vec<u64> = self.features.iter().map(|(_, f)| (bytes_each(f.bins()) * self.kept) as u64).collect();
         let keeps = |f: &FeatureEncoder| self.keeps_numbers && f.is_numeric();
@@ -394,26 +438,25 @@ impl Second<'_> {
         let room = if spill.is_some() { 0 } else { self.kept };
         let mut codes: Vec<CodeBuilder> = self.features.iter().map(|(_, f)| CodeBuilder::new(f.bins(), room)).collect();
         let error = |what: Complaint| source.error(what);
-        let as_text = self.features.iter().filter(|(_, f)| f.is_text()).map(|(head, _)| head.name.clone()).collect();
-        let mut scan = Scan::new(source, options, &as_text).map_err(error)?;
-        let deciding = Deciding::new(&scan.heads, self.roles, self.text_target);
-        let place_of: HashMap<&str, usize> =
-            scan.heads.iter().enumerate().map(|(place, head)| (head.name.as_str(), place)).collect();
-        let places: Vec<Option<usize>> =
-            self.features.iter().map(|(head, _)| place_of.get(head.name.as_str()).copied()).collect();
+        let (heads, mut batches) = match read {
+            Some((heads, batches)) => (heads, Batches::Kept(batches.into_iter())),
+            None => self.scanned(source, options).map_err(error)?,
+        };
+        let places = batch::places(self.features.iter().map(|(head, _)| head), &heads);
         let mut rows = 0;
-        while let Some(parts) = if self.features.is_empty() { None } else { scan.next().map_err(error)? } {
+        while let Some(Batch { rows: more, kept, parts }) =
+            if self.features.is_empty() { None } else { batches.next().map_err(error)? }
+        {
             let started = Instant::now();
-            let kept = deciding.rows(&parts, &options.notation);
-            rows += parts.first().map_or(0, ColumnPart::rows);
+            rows += more;
             let keeps_numbers = self.keeps_numbers;
             let whole = (&mut self.features, &mut codes, &mut numbers, &places).into_par_iter().all(
                 |((_, feature), codes, numbers, place)| {
-                    let Some(place) = *place else { return false };
+                    let Some(part) = place.and_then(|place| parts[place].as_ref()) else { return false };
                     if keeps_numbers {
-                        feature.append_numbers(&parts[place], &kept, numbers);
+                        feature.append_numbers(part, &kept, numbers);
                     }
-                    feature.encode(&parts[place], &kept, codes)
+                    feature.encode(part, &kept, codes)
                 },
             );
             if !whole {

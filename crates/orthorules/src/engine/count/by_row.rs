@@ -24,12 +24,16 @@ pub(crate) struct ByRow {
     missing: Vec<bool>,
 }
 
+/// Whether a table has many columns and few rows.
+pub(crate) fn is_wide(rows: usize, columns: usize) -> bool {
+    columns >= FEWEST_COLUMNS && rows <= MOST_ROWS && columns.saturating_mul(rows) <= LARGEST_BYTES
+}
+
 impl ByRow {
     /// The copy, where there are many columns and few rows.
     pub(crate) fn of_wide(rows: &Rows) -> Option<Self> {
         let (count, columns) = (rows.len(), rows.parts().first()?.columns.len());
-        let wide = columns >= FEWEST_COLUMNS && count <= MOST_ROWS && columns.saturating_mul(count) <= LARGEST_BYTES;
-        wide.then(|| Self::new(rows))
+        is_wide(count, columns).then(|| Self::new(rows))
     }
 
     /// The copy, whatever it takes.

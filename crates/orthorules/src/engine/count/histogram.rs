@@ -6,6 +6,7 @@
 //! cheapest one is taken; which one depends only on sizes, so the bits do not depend on threads.
 
 mod by_cell;
+mod by_rule;
 mod classes;
 mod remote;
 #[cfg(test)]
@@ -44,7 +45,13 @@ const MOST_COUNTS: f64 = (1 << 20) as f64;
 
 impl Method {
     /// The cheaper one, by the measured cost of their inner loops in nanoseconds.
-    pub(crate) fn cheaper(rows: usize, column: &BinnedColumn, cells: &Cells, scorer: &Scorer) -> Self {
+    pub(crate) fn cheaper(
+        rows: usize,
+        column: &BinnedColumn,
+        cells: &Cells,
+        (scorer, response): (&Scorer, &Response),
+    ) -> Self {
+        let has_one_d = scorer.linear.is_some() && response.has_one_mass() && !scorer.by_norm;
         let (bins, t, rules) = ((column.bins + 1) as f64, scorer.t as f64, scorer.basis.mean());
         let counts = bins * cells.keys_in_use() as f64;
         let (cells, rows) = (cells.len().min(rows) as f64, rows as f64);
@@ -55,7 +62,9 @@ impl Method {
         // Beside trends rows of a cell have no vector in common.
         let by_vectors =
             if scorer.trends.is_some() { f64::INFINITY } else { (1.0 + 0.6 * scorer.stride() as f64) * rows };
-        let by_rules = (4.0 + 2.4 * rules) * rows + 0.2 * bins * t * t;
+        let in_bytes = has_one_d && by_rule::fits(scorer.t, column.bins + 1);
+        let for_rules = if in_bytes { by_rule::cost(scorer.t, bins) } else { 4.0 + 2.4 * rules };
+        let by_rules = for_rules * rows + 0.2 * bins * t * t;
         if by_cells <= by_vectors.min(by_rules) {
             Self::Cells
         } else if by_rules < by_vectors {
@@ -312,7 +321,7 @@ impl<'a> NodeCounter<'a> {
         match self.source {
             // What is subtracted must be counted.
             CountSource::SubtractedFrom(_) | CountSource::AllRows => Method::Cells,
-            _ => Method::cheaper(self.rows, column, self.cells, self.scorer),
+            _ => Method::cheaper(self.rows, column, self.cells, (self.scorer, self.response)),
         }
     }
 
@@ -443,6 +452,10 @@ impl<'a> NodeCounter<'a> {
         if let Some(remote) = &self.remote {
             return self.summed_remotely(remote, Method::Rules, group);
         }
+        self.sums_of_equal_rows(group).unwrap_or_else(|| self.sums_row_by_row(group))
+    }
+
+    fn sums_row_by_row(&self, group: &Group) -> Vec<f64> {
         let (stride, basis) = (self.scorer.stride(), &self.scorer.basis);
         let mut stats = scratch::zeros(group.bins() * stride);
         for part in &self.parts {

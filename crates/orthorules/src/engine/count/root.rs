@@ -11,6 +11,7 @@ mod tests;
 use crate::codes::column::BinnedColumn;
 use crate::engine::cells::Cells;
 use crate::engine::count::amount::Amount;
+use crate::engine::count::by_row;
 use crate::engine::count::group::Group;
 use crate::engine::count::lanes::Lanes;
 use crate::engine::count::tally::{self, Counts, Tally};
@@ -184,10 +185,26 @@ impl RootCounts {
 
     /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known. Of remote
     /// rows, tables of all `columns` stay for all rows.
-    pub(crate) fn not_outgrown(mut self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
+    pub(crate) fn not_outgrown(self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
+        self.not_outgrown_within(LARGEST_TABLES_BYTES, cells, rows, columns)
+    }
+
+    /// The same where tables may take so many bytes. Where columns are many and rows are few, columns are left out of the search, which
+    /// needs no counts of rules.
+    pub(crate) fn not_outgrown_within(
+        mut self,
+        most: usize,
+        cells: usize,
+        rows: &Rows,
+        columns: &[BinnedColumn],
+    ) -> Option<Self> {
+        let is_large = self.bytes(cells) > most.min(LARGEST_TABLES_BYTES);
+        if is_large && most < LARGEST_TABLES_BYTES && by_row::is_wide(rows.len(), columns.len()) {
+            return self.for_all_rows(cells, rows, columns);
+        }
         let longest = self.groups.iter().map(Group::most_bins).max().unwrap_or_default();
         let dense = if self.linear { DENSE_LINEAR } else { DENSE };
-        let outgrown = longest * cells > dense * rows.len() || self.bytes(cells) > LARGEST_TABLES_BYTES;
+        let outgrown = longest * cells > dense * rows.len() || is_large;
         if self.serves == Serves::AllRows || (outgrown && !self.linear) {
             return self.for_all_rows(cells, rows, columns);
         }

@@ -265,7 +265,8 @@ impl Searcher<'_> {
         self.root.filter(|root| !root.serves_all_rows_alone())?;
         let (count, all, above) = (rows.len(), self.rows.len(), parent.rows.len());
         let forced = 2 * count > all;
-        let by_cells = |column| Method::cheaper(count, column, self.cells, self.scorer) == Method::Cells;
+        let by_cells =
+            |column| Method::cheaper(count, column, self.cells, (self.scorer, self.response)) == Method::Cells;
         let fewer = tables.is_some() && 2 * count > above;
         let of = (fewer && (forced || self.columns.iter().all(by_cells))).then_some(number);
         if of.is_some() || (forced && above == all) {

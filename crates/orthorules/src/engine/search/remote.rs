@@ -78,7 +78,8 @@ impl Searcher<'_> {
 
     /// Whether the statistics of a node are made from tables of its counts, which are kept.
     pub(super) fn has_tables(&self, node: &BeamNode) -> bool {
-        let by_cells = |column| Method::cheaper(node.rows.len(), column, self.cells, self.scorer) == Method::Cells;
+        let of = (self.scorer, self.response);
+        let by_cells = |column| Method::cheaper(node.rows.len(), column, self.cells, of) == Method::Cells;
         let counted = node.complement.is_some() || self.classes.is_some();
         let keeps = |root: &RootCounts| root.tables().is_some() || root.serves_all_rows_alone();
         self.root.is_some_and(keeps) && (counted || self.columns.iter().all(by_cells))

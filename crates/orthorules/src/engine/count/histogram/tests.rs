@@ -1,7 +1,10 @@
 //! Every method against the definition.
 
 use super::*;
+use crate::base::random::SplitMix64;
 use crate::codes::selection::Selection;
+use crate::data::problem::Task;
+use crate::data::table::{Column, Values};
 use crate::engine::cases::{Case, cases, selected};
 use crate::params::{Intercept, Objective};
 use proptest::prelude::*;
@@ -73,6 +76,10 @@ proptest! {
                 prop_assert_eq!(bits(gathered.by_cell(&group)), table.clone());
                 prop_assert_eq!(bits(of_parts.by_cell(&group)), table);
             }
+            // In bytes or row by row, the sums by rule have the same bits.
+            if let Some(in_bytes) = gathered.sums_of_equal_rows(&group) {
+                prop_assert_eq!(bits(in_bytes), bits(gathered.sums_row_by_row(&group)));
+            }
             for method in [Method::Cells, Method::Vectors, Method::Rules] {
                 let found = gathered.statistics_by(method, &group);
                 prop_assert_eq!(found.len(), expected.len());
@@ -112,6 +119,37 @@ proptest! {
                     prop_assert!((sum - expected).abs() <= 1e-9 * (1.0 + expected.abs()));
                 }
             }
+        }
+    }
+}
+
+/// More rows than a byte counts, and more rules than bytes are added at once: some rows, and all.
+#[test]
+fn many_rows_of_many_rules_are_counted_in_bytes() {
+    let (count, mut random) = (700, SplitMix64::new(5));
+    let mut numbers = |most: u64| (0..count).map(|_| (random.bits() % most) as f64).collect::<Vec<f64>>();
+    let columns = [3, 40].map(|most| Column::new(format!("x{most}"), Values::Numeric(numbers(most).into())));
+    let target = numbers(90);
+    for t in [1, 31, 32, 90] {
+        let rules = (0..t).map(|_| numbers(9).into_iter().map(|x| x < 2.0).collect()).collect();
+        let case = Case {
+            columns: columns.to_vec(),
+            task: Task::Regression,
+            target: target.clone(),
+            weight: None,
+            exposure: None,
+            rules,
+            query: numbers(4).into_iter().map(|x| x > 0.0).collect(),
+        };
+        let (response, columns) = (case.response(), case.binned());
+        let params = case.checked(Objective::Onb, Intercept::Corrected, 0.7);
+        let (cells, weights) = case.fitted(&response, &params);
+        let (rows, scorer) = (Rows::whole(&columns, &response), Scorer::new(&response, &cells, &weights, &params));
+        let (all, some) = (rows.all(), Selected::single(selected(&case.query)));
+        for query in [&all, &some] {
+            let counter = NodeCounter::new(query, &rows, &response, &cells, &scorer);
+            let group = Group::new(0..2, &columns);
+            assert_eq!(counter.sums_of_equal_rows(&group), Some(counter.sums_row_by_row(&group)), "{t}");
         }
     }
 }

@@ -1,0 +1,171 @@
+//! Sums by rule where every row has the same d: how many rows of each bin are in each rule.
+//!
+//! A cell has a byte for every column of the basis, 1 where its rows are in it. Rows add these bytes to those of their bin, 32 at a time,
+//! whatever the number of rules. Before a byte could overflow they are added to wider numbers. The sums are those that rows would add
+//! up to one by one, to the last bit: d is rounded so that its sums are exact.
+
+use super::{NodeCounter, PartitionReads};
+use crate::base::scratch;
+use crate::base::simd::vectorised;
+use crate::engine::count::group::Group;
+use crate::engine::mass::PerRow;
+use crate::engine::row_list::RowList;
+use crate::engine::score::statistics::StatisticsMut;
+
+/// Rows after which a byte may be full.
+const ROWS_IN_A_BLOCK: usize = u8::MAX as usize;
+/// Bytes that a row adds at once, and of the longest rows.
+const BYTES: usize = 32;
+const MOST_BYTES: usize = 256;
+
+/// Whether rows with one d can be counted by so many columns of a basis.
+pub(super) fn fits(columns: usize, bins: usize) -> bool {
+    columns < MOST_BYTES && bins < MOST_BYTES
+}
+
+/// What it costs to count so many rows by the bins of a column, in nanoseconds for each row.
+pub(super) fn cost(columns: usize, bins: f64) -> f64 {
+    let bytes = width(columns) as f64;
+    2.0 + 0.02 * bytes + bins * bytes / 4000.0
+}
+
+/// Bytes of a row: one for each column, and one that counts.
+fn width(columns: usize) -> usize {
+    (columns + 1).div_ceil(BYTES) * BYTES
+}
+
+impl NodeCounter<'_> {
+    /// The sums of rows, g, d and d·q of every bin of a group, if all rows have the same d and codes are bytes.
+    pub(super) fn sums_of_equal_rows(&self, group: &Group) -> Option<Vec<f64>> {
+        let (stride, columns) = (self.scorer.stride(), self.scorer.t);
+        let has_one_d = self.scorer.linear.is_some() && !self.scorer.by_norm && self.parts.iter().all(has_equal_rows);
+        if !has_one_d || !fits(columns, group.most_bins()) {
+            return None;
+        }
+        let mut stats = scratch::zeros(group.bins() * stride);
+        let bytes = self.bytes_of_cells(width(columns));
+        for part in &self.parts {
+            let sides = part.sides.get_or_init(|| self.gradients_and_weights(part));
+            let Some(&d) = sides.get(1) else { continue };
+            let cells: Vec<u32> = (0..part.keys.len()).map(|i| self.cell(part, i) as u32).collect();
+            let stands_for = f64::from(part.stands_for.at(0));
+            for (column, first) in group.of(part.columns) {
+                let rows = EqualRows { rows: part.rows, codes: column.codes.bytes()?, cells: &cells, sides };
+                let (counts, gradients) = rows.counted(column.bins + 1, &bytes, width(columns));
+                let of_bins = stats[first * stride..].chunks_exact_mut(stride);
+                for ((stats, counts), g) in of_bins.zip(counts.chunks_exact(width(columns))).zip(gradients) {
+                    let (sums, all) = (StatisticsMut::of(stats), f64::from(counts[columns]));
+                    *sums.rows += stands_for * all;
+                    *sums.gradient += g;
+                    *sums.curvature += d * all;
+                    sums.along.iter_mut().zip(counts).for_each(|(along, &count)| *along += d * f64::from(count));
+                }
+            }
+            self.add_counted_trends(part, group, &mut stats);
+        }
+        Some(stats)
+    }
+
+    /// Of each cell, which columns of the basis its rows are in; the byte behind them counts rows.
+    fn bytes_of_cells(&self, width: usize) -> Vec<u8> {
+        let mut bytes = vec![0; self.cells.len() * width];
+        for (cell, bytes) in bytes.chunks_exact_mut(width).enumerate() {
+            self.scorer.basis.of(cell).iter().for_each(|&k| bytes[k as usize] = 1);
+            bytes[self.scorer.t] = 1;
+        }
+        bytes
+    }
+
+    /// Adds what rows of a part have along trends.
+    fn add_counted_trends(&self, part: &PartitionReads, group: &Group, stats: &mut [f64]) {
+        let Some(trends) = &self.scorer.trends else { return };
+        let sums = self.count_trends(part, group);
+        for (sums, &place) in sums.chunks_exact(group.bins()).zip(&trends.places) {
+            let Some(place) = self.scorer.basis.place(place) else { continue };
+            for (sum, stats) in sums.iter().zip(stats.chunks_exact_mut(self.scorer.stride())) {
+                StatisticsMut::of(stats).along[place] += sum;
+            }
+        }
+    }
+}
+
+/// Whether all rows weigh the same and stand for as many.
+fn has_equal_rows(part: &PartitionReads) -> bool {
+    matches!((&part.mass, &part.stands_for), (PerRow::Same(_), PerRow::Same(_)))
+}
+
+/// Rows of one d, and what there is to count of them in one column.
+struct EqualRows<'a> {
+    rows: &'a RowList,
+    codes: &'a [u8],
+    /// The cell of each row.
+    cells: &'a [u32],
+    /// g and d of each row.
+    sides: &'a [f64],
+}
+
+impl EqualRows<'_> {
+    /// By bin, how many rows are in each column of the basis; and the sum of g. `bytes` are those of the cells, so many each.
+    fn counted(&self, bins: usize, bytes: &[u8], width: usize) -> (Vec<u32>, Vec<f64>) {
+        let (mut counts, mut gradients) = (vec![0u32; bins * width], vec![0.0; bins]);
+        let mut full = vec![0u8; bins * width];
+        let mut bin_of = [0u8; ROWS_IN_A_BLOCK];
+        for start in (0..self.cells.len()).step_by(ROWS_IN_A_BLOCK) {
+            let end = self.cells.len().min(start + ROWS_IN_A_BLOCK);
+            let bin_of = &mut bin_of[..end - start];
+            match self.rows {
+                RowList::All(_) => bin_of.copy_from_slice(&self.codes[start..end]),
+                RowList::Some(rows) => {
+                    bin_of.iter_mut().zip(&rows[start..end]).for_each(|(bin, &row)| *bin = self.codes[row as usize]);
+                }
+            }
+            let sides = self.sides[2 * start..2 * end].as_chunks::<2>().0;
+            add_rows((bin_of, &self.cells[start..end], sides), bytes, (&mut full, &mut gradients), width / BYTES);
+            empty(&mut full, &mut counts);
+        }
+        (counts, gradients)
+    }
+}
+
+vectorised! {
+    /// Adds the bytes of rows to those of their bins, and g to its sum. A row has `words` times [`BYTES`] of them.
+    fn add_rows(rows: (&[u8], &[u32], &[[f64; 2]]), cells: &[u8], to: (&mut [u8], &mut [f64]), words: usize) {
+        match words {
+            1 => add_words::<1>(rows, cells, to),
+            2 => add_words::<2>(rows, cells, to),
+            3 => add_words::<3>(rows, cells, to),
+            4 => add_words::<4>(rows, cells, to),
+            5 => add_words::<5>(rows, cells, to),
+            6 => add_words::<6>(rows, cells, to),
+            7 => add_words::<7>(rows, cells, to),
+            _ => add_words::<8>(rows, cells, to),
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add_words<const W: usize>(
+    (bins, of_rows, sides): (&[u8], &[u32], &[[f64; 2]]),
+    cells: &[u8],
+    (full, gradients): (&mut [u8], &mut [f64]),
+) {
+    let (cells, full) =
+        (cells.as_chunks::<BYTES>().0.as_chunks::<W>().0, full.as_chunks_mut::<BYTES>().0.as_chunks_mut::<W>().0);
+    for ((&bin, &cell), [g, _]) in bins.iter().zip(of_rows).zip(sides) {
+        let (to, from) = (&mut full[bin as usize], &cells[cell as usize]);
+        for (to, from) in to.iter_mut().zip(from) {
+            // At most as many rows as a byte can hold.
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = to.wrapping_add(*from));
+        }
+        gradients[bin as usize] += g;
+    }
+}
+
+vectorised! {
+    /// Moves what was counted in bytes to wider numbers.
+    fn empty(full: &mut [u8], counts: &mut [u32]) {
+        counts.iter_mut().zip(&mut *full).for_each(|(count, byte)| *count = count.wrapping_add(u32::from(*byte)));
+        full.fill(0);
+    }
+}
