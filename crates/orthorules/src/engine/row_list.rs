@@ -9,6 +9,11 @@ use std::ops::Range;
 /// Above this many rows a pass is shared among threads, in blocks of this size.
 const ROWS_IN_A_TASK: usize = 1 << 16;
 
+/// Whether a pass over so many rows is not shared: then what it finds goes to one place at once.
+fn is_for_one(rows: usize) -> bool {
+    rows <= ROWS_IN_A_TASK || rayon::current_num_threads() == 1
+}
+
 /// The rows of a node in one partition.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RowList {
@@ -29,7 +34,7 @@ impl RowList {
     /// The rows that have the codes `wanted` in `column`, or those that do not.
     pub(crate) fn select_where(&self, column: &BinnedColumn, wanted: &WantedCodes, holds: bool) -> Vec<u32> {
         let blocks: Vec<Vec<u32>> = match self {
-            Self::All(n) if *n <= ROWS_IN_A_TASK => {
+            Self::All(n) if is_for_one(*n) => {
                 return column.select_range(wanted, 0..*n, holds, scratch::take(*n));
             }
             Self::All(n) => {
@@ -44,7 +49,7 @@ impl RowList {
                 };
                 starts.par_iter().map(block).collect()
             }
-            Self::Some(rows) if rows.len() <= ROWS_IN_A_TASK => {
+            Self::Some(rows) if is_for_one(rows.len()) => {
                 return column.select_where(wanted, rows, holds, scratch::take(rows.len()));
             }
             Self::Some(rows) => {

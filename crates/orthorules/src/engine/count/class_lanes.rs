@@ -16,6 +16,9 @@ use crate::engine::score::{ClassScorers, Scorer};
 /// Cells whose probabilities stay in a near cache while all bins are visited.
 const CELLS_IN_A_BLOCK: usize = 256;
 
+/// A vector of a cell is added to a bin in as much time as this part of a solution takes, for each of its steps.
+const VECTORS_FOR_A_BIN: usize = 4;
+
 /// Sums of the bins of some columns.
 pub(crate) struct ClassLanes {
     /// How many numbers a bin has of a kind: one for each class, filled up to a multiple of four.
@@ -24,8 +27,10 @@ pub(crate) struct ClassLanes {
     numbers: usize,
     /// How many rows each bin has, as the search counts them.
     rows: Vec<f64>,
-    /// `bins × numbers × stride`; those of basis vectors are sums of d·q.
+    /// `bins × numbers × stride`; those of basis vectors are sums of d·q, or of d·z.
     values: Vec<f64>,
+    /// Whether they are sums of d·z: N needs no more work.
+    are_orthogonal: bool,
 }
 
 impl ClassLanes {
@@ -33,12 +38,28 @@ impl ClassLanes {
     pub(crate) fn new(tally: &Tally, scorers: &ClassScorers, unit: f64) -> Self {
         let (bins, stride) = (tally.sums.len(), scorers.stride);
         let numbers = 2 + scorers.each[0].t;
-        let mut lanes =
-            Self { stride, numbers, rows: vec![0.0; bins], values: scratch::zeros(bins * numbers * stride) };
-        match &tally.counts {
-            Counts::Rows(counts) => spread_rows(&mut lanes, scorers, counts, unit),
-            Counts::Units(counts) => {
-                spread_units(&mut lanes, scorers, counts, unit);
+        let mut lanes = Self {
+            stride,
+            numbers,
+            rows: vec![0.0; bins],
+            values: scratch::zeros(bins * numbers * stride),
+            are_orthogonal: false,
+        };
+        let filled = match &tally.counts {
+            Counts::Rows(counts) => filled_rows(counts),
+            Counts::Units(counts) => filled_units(counts),
+        };
+        // A solution of a triangular system for each bin, or a sum of vectors.
+        let vectors = (VECTORS_FOR_A_BIN * filled < bins * (numbers - 2)).then(|| scorers.vectors()).flatten();
+        lanes.are_orthogonal = vectors.is_some();
+        match (&tally.counts, vectors) {
+            (Counts::Rows(counts), Some(vectors)) => add_row_vectors(&mut lanes, (scorers, vectors), counts, unit),
+            (Counts::Rows(counts), None) => spread_rows(&mut lanes, scorers, counts, unit),
+            (Counts::Units(counts), vectors) => {
+                match vectors {
+                    Some(vectors) => add_unit_vectors(&mut lanes, (scorers, vectors), counts, unit),
+                    None => spread_units(&mut lanes, scorers, counts, unit),
+                }
                 lanes.rows.iter_mut().zip(&tally.rows).for_each(|(to, &rows)| *to = rows.number());
             }
         }
@@ -70,7 +91,11 @@ impl ClassLanes {
             let (gradient, curvature) = (own.next().unwrap_or_default(), own.next().unwrap_or_default());
             StatisticsMut::of(stats).add(*rows, gradient, curvature, own);
         }
-        orthogonalise_each(scorer, &mut stats);
+        if self.are_orthogonal {
+            stats.chunks_exact_mut(stride).for_each(|bin| scorer.project(StatisticsMut::of(bin)));
+        } else {
+            orthogonalise_each(scorer, &mut stats);
+        }
         stats
     }
 }
@@ -140,6 +165,74 @@ fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &Class
                     let rule = &mut along[k as usize * fours..][..fours];
                     (0..fours).for_each(|v| rule[v] = added(rule[v], d[v]));
                 }
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// How many places have rows.
+    fn filled_rows(counts: &[u32]) -> usize {
+        counts.iter().filter(|&&count| count > 0).count()
+    }
+}
+
+vectorised! {
+    /// The same of units.
+    fn filled_units(counts: &[u64]) -> usize {
+        counts.iter().filter(|&&count| count > 0).count()
+    }
+}
+
+vectorised! {
+    fn add_row_vectors(lanes: &mut ClassLanes, of: (&ClassScorers, &[f64]), counts: &[u32], unit: f64) {
+        add_vectors(lanes, of, counts, unit);
+    }
+}
+
+vectorised! {
+    fn add_unit_vectors(lanes: &mut ClassLanes, of: (&ClassScorers, &[f64]), counts: &[u64], unit: f64) {
+        add_vectors(lanes, of, counts, unit);
+    }
+}
+
+/// Adds so many times some numbers to sums.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add_scaled(mass: f64, numbers: &[[f64; 4]], sums: &mut [[f64; 4]]) {
+    sums.iter_mut().zip(numbers).for_each(|(sum, x)| *sum = added(*sum, x.map(|x| mass * x)));
+}
+
+/// Adds counts by cell and bin, each of this mass, where d·z of all cells is known: `cells × t × stride`.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add_vectors<T: Amount>(
+    lanes: &mut ClassLanes,
+    (scorers, vectors): (&ClassScorers, &[f64]),
+    counts: &[T],
+    unit: f64,
+) {
+    let (bins, fours, zero) = (lanes.rows.len().max(1), lanes.stride / 4, T::default());
+    let each = lanes.numbers * fours;
+    let (means, deltas) = (scorers.means.as_chunks::<4>().0, scorers.deltas.as_chunks::<4>().0);
+    let vectors = vectors.as_chunks::<4>().0;
+    let values = lanes.values.as_chunks_mut::<4>().0;
+    for (cell, counts) in counts.chunks_exact(bins).enumerate() {
+        let (means, deltas) = (&means[cell * fours..][..fours], &deltas[cell * fours..][..fours]);
+        let vectors = &vectors[cell * (each - 2 * fours)..][..each - 2 * fours];
+        for (some, first) in counts.chunks(8).zip((0..).step_by(8)) {
+            if some.iter().fold(zero, |any, &count| any | count) <= zero {
+                continue;
+            }
+            for (&count, bin) in some.iter().zip(first..).filter(|(count, _)| **count > zero) {
+                let count = count.number();
+                lanes.rows[bin] += count;
+                let mass = unit * count;
+                let (g, others) = values[bin * each..][..each].split_at_mut(fours);
+                let (d, along) = others.split_at_mut(fours);
+                add_scaled(mass, means, g);
+                add_scaled(mass, deltas, d);
+                add_scaled(mass, vectors, along);
             }
         }
     }

@@ -12,6 +12,10 @@ use crate::engine::targets::response::Response;
 use crate::model::Status;
 use crate::params::{Checked, Intercept};
 use rayon::prelude::*;
+use std::sync::OnceLock;
+
+/// Most numbers of vectors that are kept: more of them would come from far caches.
+const MOST_NUMBERS: usize = 1 << 17;
 
 /// The scorers of all classes.
 #[derive(Debug, Clone)]
@@ -22,9 +26,28 @@ pub(crate) struct ClassScorers {
     pub(crate) deltas: Vec<f64>,
     /// How many numbers a cell has.
     pub(crate) stride: usize,
+    /// δ·z of every cell and class, those of the classes side by side, made when it is first asked for; nothing if it is large.
+    vectors: OnceLock<Option<Vec<f64>>>,
 }
 
 impl ClassScorers {
+    /// δ·z of every cell and class, `cells × t × stride`, unless that is much.
+    pub(crate) fn vectors(&self) -> Option<&[f64]> {
+        let of_cells = || {
+            let (t, cells) = (self.each[0].t, self.means.len() / self.stride);
+            let mut all = vec![0.0; cells * t * self.stride];
+            for (class, scorer) in self.each.iter().enumerate() {
+                for (cell, all) in all.chunks_exact_mut((t * self.stride).max(1)).enumerate() {
+                    let own = all.iter_mut().skip(class).step_by(self.stride);
+                    own.zip(scorer.vector(cell)).for_each(|(to, x)| *to = x);
+                }
+            }
+            all
+        };
+        let numbers = self.means.len() * self.each[0].t;
+        self.vectors.get_or_init(|| (numbers <= MOST_NUMBERS).then(of_cells)).as_deref()
+    }
+
     /// The value for all classes from the sum of the squares of their values.
     #[inline]
     pub(crate) fn joint_value(&self, squares: f64) -> f64 {
@@ -89,5 +112,5 @@ pub(crate) fn of_classes(
         all
     };
     let (means, deltas) = (of_cells(0), of_cells(1));
-    (joint, ClassScorers { each, means, deltas, stride })
+    (joint, ClassScorers { each, means, deltas, stride, vectors: OnceLock::new() })
 }

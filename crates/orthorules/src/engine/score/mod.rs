@@ -433,8 +433,21 @@ impl Scorer {
         if rest <= NOISE * whole { 0.0 } else { g.abs() / (rest.sqrt() + self.epsilon) }
     }
 
-    /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if
-    /// it says no.
+    /// The square of [`Self::value`], without a root where none is needed.
+    #[inline]
+    pub(crate) fn squared_value(&self, stats: Statistics) -> f64 {
+        if self.gradient_only || self.epsilon > 0.0 {
+            return self.value(stats).powi(2);
+        }
+        let (g, whole) = (stats.gradient(), stats.curvature() + self.rho);
+        if g * g <= self.noise * stats.curvature() {
+            return 0.0;
+        }
+        let rest = whole - square(stats.along());
+        if rest <= NOISE * whole { 0.0 } else { g * g / rest }
+    }
+
+    /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if it says no.
     #[inline]
     pub(crate) fn may_reach(&self, stats: Statistics, least: f64) -> bool {
         let along = if self.gradient_only { 0.0 } else { square(stats.along()) };

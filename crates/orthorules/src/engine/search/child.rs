@@ -26,7 +26,7 @@ impl Squares<'_> {
             all.push(ClassChild { atom, rows: sums.rows(), squares: 0.0, raises: false });
         }
         let child = &mut all[next];
-        child.squares += self.0[class].value(sums).powi(2);
+        child.squares += self.0[class].squared_value(sums);
         child.raises = class + 1 == self.0.len() && sums.gradient() < 0.0;
     }
 }

@@ -1,6 +1,6 @@
 //! Candidates where several classes share one list of rules: what a query is worth to all of them.
 
-use super::candidate::{BestChildren, Candidate, ChildQuery, Floor, QueryValue, children};
+use super::candidate::{BestChildren, Candidate, ChildQuery, Floor, QueryValue, children, most_children};
 use super::child::{ClassChild, Squares};
 use super::class_sets::class_sets;
 use super::mirror::Mirror;
@@ -43,7 +43,8 @@ impl Searcher<'_> {
                     let (mirror, most) = (self.mirror(node, column, stats), self.params.set_levels);
                     let sets = SetList::without_sets((c as u32, column), &node.query, self.rows.sets(), most);
                     let sets = Some(sets).filter(SetList::may_have_sets);
-                    columns.push(ColumnChildren { mirror, rows, all: Vec::new(), sets, by_class: Vec::new() });
+                    let all = Vec::with_capacity(most_children(column));
+                    columns.push(ColumnChildren { mirror, rows, all, sets, by_class: Vec::new() });
                 }
                 let ColumnChildren { all, sets, by_class, .. } = &mut columns[place];
                 if sets.is_some() {

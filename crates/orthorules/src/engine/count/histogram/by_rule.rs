@@ -1,7 +1,7 @@
 //! Sums by rule where every row has the same d: how many rows of each bin are in each rule.
 //!
-//! A cell has a byte for every column of the basis, 1 where its rows are in it. Rows add these bytes to those of their bin, 32 at a time,
-//! whatever the number of rules. Before a byte could overflow they are added to wider numbers. The sums are those that rows would add
+//! A cell has a byte for every column of the basis, 1 where its rows are in it. Rows add these bytes to those of their bin, eight in a
+//! number and 32 at a time, whatever the number of rules. Before a byte could overflow they are added to wider numbers. The sums are those that rows would add
 //! up to one by one, to the last bit: d is rounded so that its sums are exact.
 
 use super::{NodeCounter, PartitionReads};
@@ -14,8 +14,9 @@ use crate::engine::score::statistics::StatisticsMut;
 
 /// Rows after which a byte may be full.
 const ROWS_IN_A_BLOCK: usize = u8::MAX as usize;
-/// Bytes that a row adds at once, and of the longest rows.
+/// Bytes that a row adds at once, as so many numbers; and of the longest rows.
 const BYTES: usize = 32;
+const NUMBERS: usize = BYTES / size_of::<u64>();
 const MOST_BYTES: usize = 256;
 
 /// Whether rows with one d can be counted by so many columns of a basis.
@@ -67,11 +68,13 @@ impl NodeCounter<'_> {
     }
 
     /// Of each cell, which columns of the basis its rows are in; the byte behind them counts rows.
-    fn bytes_of_cells(&self, width: usize) -> Vec<u8> {
-        let mut bytes = vec![0; self.cells.len() * width];
-        for (cell, bytes) in bytes.chunks_exact_mut(width).enumerate() {
-            self.scorer.basis.of(cell).iter().for_each(|&k| bytes[k as usize] = 1);
-            bytes[self.scorer.t] = 1;
+    fn bytes_of_cells(&self, width: usize) -> Vec<u64> {
+        let each = width / size_of::<u64>();
+        let mut bytes = vec![0; self.cells.len() * each];
+        for (cell, bytes) in bytes.chunks_exact_mut(each).enumerate() {
+            let mut set = |place: usize| bytes[place / 8] |= 1 << (8 * (place % 8));
+            self.scorer.basis.of(cell).iter().for_each(|&k| set(k as usize));
+            set(self.scorer.t);
         }
         bytes
     }
@@ -106,9 +109,9 @@ struct EqualRows<'a> {
 
 impl EqualRows<'_> {
     /// By bin, how many rows are in each column of the basis; and the sum of g. `bytes` are those of the cells, so many each.
-    fn counted(&self, bins: usize, bytes: &[u8], width: usize) -> (Vec<u32>, Vec<f64>) {
+    fn counted(&self, bins: usize, bytes: &[u64], width: usize) -> (Vec<u32>, Vec<f64>) {
         let (mut counts, mut gradients) = (vec![0u32; bins * width], vec![0.0; bins]);
-        let mut full = vec![0u8; bins * width];
+        let mut full = vec![0u64; bins * width / size_of::<u64>()];
         let mut bin_of = [0u8; ROWS_IN_A_BLOCK];
         for start in (0..self.cells.len()).step_by(ROWS_IN_A_BLOCK) {
             let end = self.cells.len().min(start + ROWS_IN_A_BLOCK);
@@ -129,7 +132,7 @@ impl EqualRows<'_> {
 
 vectorised! {
     /// Adds the bytes of rows to those of their bins, and g to its sum. A row has `words` times [`BYTES`] of them.
-    fn add_rows(rows: (&[u8], &[u32], &[[f64; 2]]), cells: &[u8], to: (&mut [u8], &mut [f64]), words: usize) {
+    fn add_rows(rows: (&[u8], &[u32], &[[f64; 2]]), cells: &[u64], to: (&mut [u64], &mut [f64]), words: usize) {
         match words {
             1 => add_words::<1>(rows, cells, to),
             2 => add_words::<2>(rows, cells, to),
@@ -147,16 +150,16 @@ vectorised! {
 #[allow(clippy::inline_always)]
 fn add_words<const W: usize>(
     (bins, of_rows, sides): (&[u8], &[u32], &[[f64; 2]]),
-    cells: &[u8],
-    (full, gradients): (&mut [u8], &mut [f64]),
+    cells: &[u64],
+    (full, gradients): (&mut [u64], &mut [f64]),
 ) {
-    let (cells, full) =
-        (cells.as_chunks::<BYTES>().0.as_chunks::<W>().0, full.as_chunks_mut::<BYTES>().0.as_chunks_mut::<W>().0);
+    let cells = cells.as_chunks::<NUMBERS>().0.as_chunks::<W>().0;
+    let full = full.as_chunks_mut::<NUMBERS>().0.as_chunks_mut::<W>().0;
     for ((&bin, &cell), [g, _]) in bins.iter().zip(of_rows).zip(sides) {
         let (to, from) = (&mut full[bin as usize], &cells[cell as usize]);
         for (to, from) in to.iter_mut().zip(from) {
-            // At most as many rows as a byte can hold.
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = to.wrapping_add(*from));
+            // No more rows than a byte can hold: none carries over into the next.
+            *to = std::array::from_fn(|k| to[k].wrapping_add(from[k]));
         }
         gradients[bin as usize] += g;
     }
@@ -164,8 +167,12 @@ fn add_words<const W: usize>(
 
 vectorised! {
     /// Moves what was counted in bytes to wider numbers.
-    fn empty(full: &mut [u8], counts: &mut [u32]) {
-        counts.iter_mut().zip(&mut *full).for_each(|(count, byte)| *count = count.wrapping_add(u32::from(*byte)));
-        full.fill(0);
+    fn empty(full: &mut [u64], counts: &mut [u32]) {
+        for (bytes, counts) in full.iter_mut().zip(counts.as_chunks_mut::<8>().0) {
+            for (k, count) in counts.iter_mut().enumerate() {
+                *count = count.wrapping_add((*bytes >> (8 * k)) as u32 & 0xff);
+            }
+            *bytes = 0;
+        }
     }
 }
