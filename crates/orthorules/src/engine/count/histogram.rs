@@ -63,8 +63,8 @@ impl Method {
         let by_vectors =
             if scorer.trends.is_some() { f64::INFINITY } else { (1.0 + 0.6 * scorer.stride() as f64) * rows };
         let in_bytes = has_one_d && by_rule::fits(scorer.t, column.bins + 1);
-        let for_rules = if in_bytes { by_rule::cost(scorer.t, bins) } else { 4.0 + 2.4 * rules };
-        let by_rules = for_rules * rows + 0.2 * bins * t * t;
+        let sums = if in_bytes { by_rule::cost(rows, scorer.t, bins) } else { (4.0 + 2.4 * rules) * rows };
+        let by_rules = sums + 0.2 * bins * t * t;
         if by_cells <= by_vectors.min(by_rules) {
             Self::Cells
         } else if by_rules < by_vectors {

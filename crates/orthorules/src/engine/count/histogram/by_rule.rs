@@ -24,10 +24,11 @@ pub(super) fn fits(columns: usize, bins: usize) -> bool {
     columns < MOST_BYTES && bins < MOST_BYTES
 }
 
-/// What it costs to count so many rows by the bins of a column, in nanoseconds for each row.
-pub(super) fn cost(columns: usize, bins: f64) -> f64 {
+/// What it costs to count so many rows by the bins of a column, in nanoseconds: for each row, for what blocks of them leave in
+/// bytes, and for the sums in the end.
+pub(super) fn cost(rows: f64, columns: usize, bins: f64) -> f64 {
     let bytes = width(columns) as f64;
-    2.0 + 0.02 * bytes + bins * bytes / 4000.0
+    rows * (2.0 + 0.02 * bytes) + bins * bytes * (1.5 + rows / 4000.0)
 }
 
 /// Bytes of a row: one for each column, and one that counts.
