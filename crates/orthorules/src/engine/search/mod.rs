@@ -67,6 +67,9 @@ use std::sync::Arc;
 pub(crate) use trends::TrendCandidate;
 pub(crate) use trends::TrendSearch;
 
+/// What was counted of a node, if it is kept.
+type NodeTables = Option<Arc<Tables>>;
+
 /// Nodes are expanded by one thread up to so many rows times columns.
 const AT_ONCE: usize = 1 << 15;
 
@@ -228,7 +231,7 @@ impl Searcher<'_> {
         Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })
     }
 
-    fn gathered<'n>(&'n self, node: &'n BeamNode, parents: &'n [Option<Arc<Tables>>]) -> NodeCounter<'n> {
+    fn gathered<'n>(&'n self, node: &'n BeamNode, parents: &'n [NodeTables]) -> NodeCounter<'n> {
         let of = |selected| NodeCounter::new(selected, self.rows, self.response, self.cells, self.scorer);
         match (self.root, &node.complement) {
             (None, _) if node.is_root() && self.counts_all_rows() => of(&node.rows).of_all_rows(),
@@ -284,9 +287,9 @@ impl Searcher<'_> {
     fn expand(
         &self,
         beam: &[BeamNode],
-        parents: &[Option<Arc<Tables>>],
+        parents: &[NodeTables],
         bar: Bar,
-    ) -> (Vec<(Candidate, BeamNode)>, Vec<Option<Arc<Tables>>>) {
+    ) -> (Vec<(Candidate, BeamNode)>, Vec<NodeTables>) {
         let (mut candidates, tables, lists) = match self.screening() {
             Some(by_row) => (self.screened(beam, by_row, bar), vec![None; beam.len()], Vec::new()),
             None => self.counted(beam, parents),
@@ -328,13 +331,8 @@ impl Searcher<'_> {
         Candidate { atom: Atom { column, selection }, ..candidate }
     }
 
-    /// The candidates of all nodes of the beam, the tables of counts of these nodes, and the lists of sets that
-    /// candidates name.
-    fn counted(
-        &self,
-        beam: &[BeamNode],
-        parents: &[Option<Arc<Tables>>],
-    ) -> (Vec<Candidate>, Vec<Option<Arc<Tables>>>, Vec<ListedSets>) {
+    /// The candidates of all nodes of the beam, the tables of counts of these nodes, and the lists of sets that candidates name.
+    fn counted(&self, beam: &[BeamNode], parents: &[NodeTables]) -> (Vec<Candidate>, Vec<NodeTables>, Vec<ListedSets>) {
         // What is subtracted from all rows waits for the tables that it is subtracted from.
         let whole = self.root.and_then(RootCounts::tables);
         let waits = |pair: &[BeamNode]| pair[1].mirrors && whole.is_some() && self.has_tables(&pair[0]);
@@ -368,7 +366,7 @@ impl Searcher<'_> {
         (beam, some): (&'n [BeamNode], Range<usize>),
         also: &[Ask],
         gathered: impl Fn(&'n BeamNode) -> NodeCounter<'n> + Sync + Send,
-    ) -> (Vec<Candidate>, Vec<Option<Arc<Tables>>>, Vec<ListedSets>) {
+    ) -> (Vec<Candidate>, Vec<NodeTables>, Vec<ListedSets>) {
         let (start, nodes) = (some.start, &beam[some]);
         // Threads would cost more than they could take over.
         let at_once = nodes.iter().map(|n| n.rows.len()).sum::<usize>() * self.columns.len() <= AT_ONCE;
