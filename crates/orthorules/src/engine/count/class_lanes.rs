@@ -7,10 +7,9 @@
 use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::engine::count::amount::Amount;
-use crate::engine::count::lanes::orthogonalise_each;
 use crate::engine::count::tally::{Counts, Tally};
 use crate::engine::refit::softmax::added;
-use crate::engine::score::statistics::StatisticsMut;
+use crate::engine::score::statistics::{Statistics, StatisticsMut};
 use crate::engine::score::{ClassScorers, Scorer};
 
 /// Cells whose probabilities stay in a near cache while all bins are visited.
@@ -29,8 +28,8 @@ pub(crate) struct ClassLanes {
     rows: Vec<f64>,
     /// `bins × numbers × stride`; those of basis vectors are sums of d·q, or of d·z.
     values: Vec<f64>,
-    /// Whether they are sums of d·z: N needs no more work.
-    are_orthogonal: bool,
+    /// Of each bin, whether they are sums of d·z: N needs no more work.
+    are_orthogonal: Vec<bool>,
 }
 
 impl ClassLanes {
@@ -43,23 +42,12 @@ impl ClassLanes {
             numbers,
             rows: vec![0.0; bins],
             values: scratch::zeros(bins * numbers * stride),
-            are_orthogonal: false,
+            are_orthogonal: vec![false; bins],
         };
-        let filled = match &tally.counts {
-            Counts::Rows(counts) => filled_rows(counts),
-            Counts::Units(counts) => filled_units(counts),
-        };
-        // A solution of a triangular system for each bin, or a sum of vectors.
-        let vectors = (VECTORS_FOR_A_BIN * filled < bins * (numbers - 2)).then(|| scorers.vectors()).flatten();
-        lanes.are_orthogonal = vectors.is_some();
-        match (&tally.counts, vectors) {
-            (Counts::Rows(counts), Some(vectors)) => add_row_vectors(&mut lanes, (scorers, vectors), counts, unit),
-            (Counts::Rows(counts), None) => spread_rows(&mut lanes, scorers, counts, unit),
-            (Counts::Units(counts), vectors) => {
-                match vectors {
-                    Some(vectors) => add_unit_vectors(&mut lanes, (scorers, vectors), counts, unit),
-                    None => spread_units(&mut lanes, scorers, counts, unit),
-                }
+        match &tally.counts {
+            Counts::Rows(counts) => spread_rows(&mut lanes, scorers, counts, unit),
+            Counts::Units(counts) => {
+                spread_units(&mut lanes, scorers, counts, unit);
                 lanes.rows.iter_mut().zip(&tally.rows).for_each(|(to, &rows)| *to = rows.number());
             }
         }
@@ -91,11 +79,7 @@ impl ClassLanes {
             let (gradient, curvature) = (own.next().unwrap_or_default(), own.next().unwrap_or_default());
             StatisticsMut::of(stats).add(*rows, gradient, curvature, own);
         }
-        if self.are_orthogonal {
-            stats.chunks_exact_mut(stride).for_each(|bin| scorer.project(StatisticsMut::of(bin)));
-        } else {
-            orthogonalise_each(scorer, &mut stats);
-        }
+        orthogonalise_others(scorer, &mut stats, &self.are_orthogonal);
         stats
     }
 }
@@ -136,6 +120,9 @@ fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &Class
     let zero = T::default();
     let (means, deltas) = (scorers.means.as_chunks::<4>().0, scorers.deltas.as_chunks::<4>().0);
     let values = lanes.values.as_chunks_mut::<4>().0;
+    // The cells of a bin are few only where all are in one block.
+    let vectors = if counts.len() <= CELLS_IN_A_BLOCK * bins { scorers.vectors() } else { None };
+    let (vectors, of_cell) = (vectors.unwrap_or_default().as_chunks::<4>().0, each - 2 * fours);
     let mut filled: Vec<Vec<(usize, T)>> = vec![Vec::new(); bins];
     let mut d = vec![[0.0; 4]; fours];
     for (block, counts) in counts.chunks(CELLS_IN_A_BLOCK * bins).enumerate() {
@@ -148,9 +135,12 @@ fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &Class
                 some.for_each(|(&count, bin): (_, usize)| filled[bin].push((cell, count)));
             }
         }
-        for ((bin, values), rows) in filled.iter_mut().zip(values.chunks_exact_mut(each)).zip(&mut lanes.rows) {
+        let sums = values.chunks_exact_mut(each).zip(&mut lanes.rows).zip(&mut lanes.are_orthogonal);
+        for (bin, ((values, rows), is_orthogonal)) in filled.iter_mut().zip(sums) {
             let (sums, along) = values.split_at_mut(2 * fours);
             let (g, all) = sums.split_at_mut(fours);
+            // A sum of vectors, or a solution of a triangular system.
+            *is_orthogonal = !vectors.is_empty() && VECTORS_FOR_A_BIN * bin.len() < of_cell / fours;
             for (cell, count) in bin.drain(..) {
                 let count = count.number();
                 *rows += count;
@@ -160,6 +150,11 @@ fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &Class
                     d[v] = deltas[v].map(|delta| mass * delta);
                     g[v] = added(g[v], means[v].map(|mean| mass * mean));
                     all[v] = added(all[v], d[v]);
+                }
+                if *is_orthogonal {
+                    let vector = &vectors[cell * of_cell..][..of_cell];
+                    along.iter_mut().zip(vector).for_each(|(to, x)| *to = added(*to, x.map(|x| mass * x)));
+                    continue;
                 }
                 for &k in basis.of(cell) {
                     let rule = &mut along[k as usize * fours..][..fours];
@@ -171,68 +166,13 @@ fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &Class
 }
 
 vectorised! {
-    /// How many places have rows.
-    fn filled_rows(counts: &[u32]) -> usize {
-        counts.iter().filter(|&&count| count > 0).count()
-    }
-}
-
-vectorised! {
-    /// The same of units.
-    fn filled_units(counts: &[u64]) -> usize {
-        counts.iter().filter(|&&count| count > 0).count()
-    }
-}
-
-vectorised! {
-    fn add_row_vectors(lanes: &mut ClassLanes, of: (&ClassScorers, &[f64]), counts: &[u32], unit: f64) {
-        add_vectors(lanes, of, counts, unit);
-    }
-}
-
-vectorised! {
-    fn add_unit_vectors(lanes: &mut ClassLanes, of: (&ClassScorers, &[f64]), counts: &[u64], unit: f64) {
-        add_vectors(lanes, of, counts, unit);
-    }
-}
-
-/// Adds so many times some numbers to sums.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn add_scaled(mass: f64, numbers: &[[f64; 4]], sums: &mut [[f64; 4]]) {
-    sums.iter_mut().zip(numbers).for_each(|(sum, x)| *sum = added(*sum, x.map(|x| mass * x)));
-}
-
-/// Adds counts by cell and bin, each of this mass, where d·z of all cells is known: `cells × t × stride`.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn add_vectors<T: Amount>(
-    lanes: &mut ClassLanes,
-    (scorers, vectors): (&ClassScorers, &[f64]),
-    counts: &[T],
-    unit: f64,
-) {
-    let (bins, fours, zero) = (lanes.rows.len().max(1), lanes.stride / 4, T::default());
-    let each = lanes.numbers * fours;
-    let (means, deltas) = (scorers.means.as_chunks::<4>().0, scorers.deltas.as_chunks::<4>().0);
-    let vectors = vectors.as_chunks::<4>().0;
-    let values = lanes.values.as_chunks_mut::<4>().0;
-    for (cell, counts) in counts.chunks_exact(bins).enumerate() {
-        let (means, deltas) = (&means[cell * fours..][..fours], &deltas[cell * fours..][..fours]);
-        let vectors = &vectors[cell * (each - 2 * fours)..][..each - 2 * fours];
-        for (some, first) in counts.chunks(8).zip((0..).step_by(8)) {
-            if some.iter().fold(zero, |any, &count| any | count) <= zero {
-                continue;
-            }
-            for (&count, bin) in some.iter().zip(first..).filter(|(count, _)| **count > zero) {
-                let count = count.number();
-                lanes.rows[bin] += count;
-                let mass = unit * count;
-                let (g, others) = values[bin * each..][..each].split_at_mut(fours);
-                let (d, along) = others.split_at_mut(fours);
-                add_scaled(mass, means, g);
-                add_scaled(mass, deltas, d);
-                add_scaled(mass, vectors, along);
+    /// [`Scorer::orthogonalise`] for every bin that has rows and is not orthogonal yet; those that are get their projected gradient.
+    fn orthogonalise_others(scorer: &Scorer, stats: &mut [f64], are_orthogonal: &[bool]) {
+        for (bin, &is_orthogonal) in stats.chunks_exact_mut(scorer.stride()).zip(are_orthogonal) {
+            if is_orthogonal {
+                scorer.project(StatisticsMut::of(bin));
+            } else if Statistics::of(bin).rows() > 0.0 {
+                scorer.orthogonalise(StatisticsMut::of(bin));
             }
         }
     }
