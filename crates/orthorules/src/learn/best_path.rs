@@ -1,9 +1,9 @@
 //! The best ensemble found of every complexity: a path whose sizes need not extend one another.
 //!
-//! Complexity c is reached from every smaller one by a rule that makes up the difference: from c − 2 by the best rule of
-//! one condition, from c − 3 by the best of two, and so on. All of these are refitted and the one of least risk is kept.
-//! So one search for each complexity, which yields a rule of each length, takes the place of one for each rule; and
-//! short and long rules compete by what they do for the complexity that they cost.
+//! Complexity c is reached from every smaller one by a rule that makes up the difference: from c − 2 by the best rule
+//! of one condition, from c − 3 by the best of two, and so on. All of these are refitted and the one of least risk is
+//! kept. So one search for each complexity, which yields a rule of each length, takes the place of one for each rule;
+//! and short and long rules compete by what they do for the complexity that they cost.
 
 use crate::base::clock::Instant;
 use crate::engine::count::root::RootCounts;
@@ -95,14 +95,16 @@ impl BestPath {
         }
     }
 
-    /// Whether an extension that was fitted to a sample would have to gain far more on all rows to be better than `now`.
+    /// Whether an extension that was fitted to a sample would have to gain far more on all rows to be better than
+    /// `now`.
     fn is_hopeless(&self, refitted: &Refitted, now: &State) -> bool {
         let before = self.gain(&refitted.by.from.state);
         let (found, needed) = (self.gain(&refitted.state) - before, self.gain(now) - before);
         refitted.state.kind.is_rough() && needed > FAR_MORE * found
     }
 
-    /// The extension that leads to the least risk; ties go to the earlier one. Nothing if it cannot be better than `now`.
+    /// The extension that leads to the least risk; ties go to the earlier one. Nothing if it cannot be better than
+    /// `now`.
     fn least_risk<'e>(&self, setup: &Setup, extensions: &'e mut [Extension], now: &State) -> Option<Refitted<'e>> {
         extensions.sort_by(|a, b| self.promise(b).total_cmp(&self.promise(a)));
         let mut best: Option<Refitted> = None;
@@ -143,8 +145,8 @@ impl BestPath {
         }
     }
 
-    /// Whether an ensemble is better than one of less complexity. Whoever pays with complexity gets a lower risk, with the
-    /// penalty and without it.
+    /// Whether an ensemble is better than one of less complexity. Whoever pays with complexity gets a lower risk, with
+    /// the penalty and without it.
     fn pays(&self, setup: &Setup, larger: (&State, &Size), smaller: &State) -> bool {
         let ((state, size), gain) = (larger, self.gain(larger.0));
         let grown = Grown {
@@ -160,8 +162,8 @@ impl BestPath {
     }
 }
 
-/// Whether the value of a rule tells its gain exactly: F is a quadratic function of the weights, these are the best ones, and
-/// none of them must keep a sign.
+/// Whether the value of a rule tells its gain exactly: F is a quadratic function of the weights, these are the best
+/// ones, and none of them must keep a sign.
 fn is_exact(setup: &Setup, extension: &Extension) -> bool {
     let Checked { objective, update, .. } = *setup.params;
     let (found, state) = (&extension.found, &extension.from.state);

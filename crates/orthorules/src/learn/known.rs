@@ -1,4 +1,5 @@
-//! An ensemble with what is known of all rows below it: what the path of best ensembles extends, and polishing takes apart.
+//! An ensemble with what is known of all rows below it: what the path of best ensembles extends, and polishing takes
+//! apart.
 
 use crate::engine::count::root::RootCounts;
 use crate::engine::search::{Found, Searcher};
@@ -56,8 +57,8 @@ impl Known {
         Searched { rules, noise }
     }
 
-    /// The ensemble with one more rule, as [`State::try_adding`] leaves it beside a `rival`, and where its rows went, cell
-    /// by cell.
+    /// The ensemble with one more rule, as [`State::try_adding`] leaves it beside a `rival`, and where its rows went,
+    /// cell by cell.
     pub(crate) fn state_trying(&self, found: &Found, setup: &Setup, rival: f64) -> (State, Vec<u32>) {
         let mut state = self.state.clone();
         let moved_to = state.try_adding(found, setup.rule_of(found), setup, rival);

@@ -65,8 +65,8 @@ impl Coded {
         on_threads(Some(params.threads), || coded(path, roles, &params, memory_limit, asked))?
     }
 
-    /// The quality of every size of `model` on the rows that it was learned from. Codes tell which rules hold; only beside trends are
-    /// the columns read again.
+    /// The quality of every size of `model` on the rows that it was learned from. Codes tell which rules hold; only
+    /// beside trends are the columns read again.
     pub fn evaluate(&self, model: &Model) -> Result<Vec<Evaluation>> {
         if let Some(columns) = self.decoded(model) {
             return model.evaluate_coded(&self.problem, columns);
@@ -88,7 +88,8 @@ impl Coded {
         model.evaluate_coded(&self.problem, columns.collect())
     }
 
-    /// The columns that rules of `model` use, with values that satisfy what those of the rows satisfy; nothing beside trends.
+    /// The columns that rules of `model` use, with values that satisfy what those of the rows satisfy; nothing beside
+    /// trends.
     fn decoded(&self, model: &Model) -> Option<Vec<Column>> {
         let used = model.used_columns();
         let has_trends = model.lists.iter().flat_map(|list| &list.rules).any(|rule| rule.trend.is_some());
@@ -417,7 +418,8 @@ impl Second<'_> {
         Ok((scan.heads.clone(), Batches::File { scan, deciding, notation: &options.notation }))
     }
 
-    /// The codes of all features, and the numbers that are kept; in temporary files if they take more memory than they may.
+    /// The codes of all features, and the numbers that are kept; in temporary files if they take more memory than they
+    /// may.
     fn pass(
         &mut self,
         source: &Arc<Source>,

@@ -1,8 +1,9 @@
 //! Statistics of many bins for all classes that share their rules: the classes side by side.
 //!
-//! The plain loop is `for cell, bin, class: G += count · μ, D += count · δ, and N_k += count · δ for the rules k of the cell`. Most
-//! bins of a cell are empty where cells are many, so that only those with rows are visited, once for all classes. Those of
-//! some cells are visited bin by bin: the sums of one bin stay in the nearest cache, and what the cells have in the next one.
+//! The plain loop is `for cell, bin, class: G += count · μ, D += count · δ, and N_k += count · δ for the rules k of
+//! the cell`. Most bins of a cell are empty where cells are many, so that only those with rows are visited, once for
+//! all classes. Those of some cells are visited bin by bin: the sums of one bin stay in the nearest cache, and what
+//! the cells have in the next one.
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;
@@ -166,7 +167,8 @@ fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &Class
 }
 
 vectorised! {
-    /// [`Scorer::orthogonalise`] for every bin that has rows and is not orthogonal yet; those that are get their projected gradient.
+    /// [`Scorer::orthogonalise`] for every bin that has rows and is not orthogonal yet; those that are get their
+    /// projected gradient.
     fn orthogonalise_others(scorer: &Scorer, stats: &mut [f64], are_orthogonal: &[bool]) {
         for (bin, &is_orthogonal) in stats.chunks_exact_mut(scorer.stride()).zip(are_orthogonal) {
             if is_orthogonal {

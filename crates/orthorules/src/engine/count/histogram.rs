@@ -1,9 +1,10 @@
 //! Statistics of every bin of a column, over the rows of a node.
 //!
-//! Three ways to the same numbers. *Cells*: count rows (or add masses) by (bin, cell), then multiply by what the cells of a
-//! row share: O(rows + bins · p · t). *Vectors*: add each row's own vector (1, g, d, d·z) to its bin: O(rows · t). *Rules*: add
-//! each row's d for every rule that it is in, m on average, and make the sums orthogonal afterwards: O(rows · m + bins · t²). The
-//! cheapest one is taken; which one depends only on sizes, so the bits do not depend on threads.
+//! Three ways to the same numbers. *Cells*: count rows (or add masses) by (bin, cell), then multiply by what the cells
+//! of a row share: O(rows + bins · p · t). *Vectors*: add each row's own vector (1, g, d, d·z) to its bin: O(rows ·
+//! t). *Rules*: add each row's d for every rule that it is in, m on average, and make the sums orthogonal afterwards:
+//! O(rows · m + bins · t²). The cheapest one is taken; which one depends only on sizes, so the bits do not depend on
+//! threads.
 
 mod by_cell;
 mod by_rule;
@@ -40,7 +41,8 @@ use rayon::prelude::*;
 use remote::RemoteCounter;
 use std::sync::OnceLock;
 
-/// Tables of a column with more counts would be made of new memory every time, which costs more than what is counted in them.
+/// Tables of a column with more counts would be made of new memory every time, which costs more than what is counted
+/// in them.
 const MOST_COUNTS: f64 = (1 << 20) as f64;
 
 impl Method {
@@ -75,8 +77,8 @@ impl Method {
     }
 }
 
-/// A node whose statistics are asked for: what the kernels read of its rows, gathered once for all columns, or where else its counts
-/// come from.
+/// A node whose statistics are asked for: what the kernels read of its rows, gathered once for all columns, or where
+/// else its counts come from.
 pub(crate) struct NodeCounter<'a> {
     source: CountSource<'a>,
     response: &'a Response,
@@ -453,27 +455,6 @@ impl<'a> NodeCounter<'a> {
             return self.summed_remotely(remote, Method::Rules, group);
         }
         self.sums_of_equal_rows(group).unwrap_or_else(|| self.sums_row_by_row(group))
-    }
-
-    fn sums_row_by_row(&self, group: &Group) -> Vec<f64> {
-        let (stride, basis) = (self.scorer.stride(), &self.scorer.basis);
-        let mut stats = scratch::zeros(group.bins() * stride);
-        for part in &self.parts {
-            let sides = part.sides.get_or_init(|| self.gradients_and_weights(part));
-            for (column, first) in group.of(part.columns) {
-                let stats = &mut stats[first * stride..];
-                with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
-                    let mut sums = StatisticsMut::of(&mut stats[bin * stride..(bin + 1) * stride]);
-                    let (g, d) = (sides[2 * i], sides[2 * i + 1]);
-                    *sums.rows += f64::from(part.stands_for.at(i));
-                    *sums.gradient += g;
-                    *sums.curvature += d;
-                    basis.of(self.cell(part, i)).iter().for_each(|&k| sums.along[k as usize] += d);
-                    self.add_trends_of(part, i, &mut sums);
-                }));
-            }
-        }
-        stats
     }
 
     /// g and d of every row.

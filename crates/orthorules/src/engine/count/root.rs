@@ -24,7 +24,8 @@ use rayon::prelude::*;
 
 /// Bytes that the tables of all rows may take.
 const LARGEST_TABLES_BYTES: usize = 128 << 20;
-/// Counts of a column for each row that they may have: beyond that a pass over the rows costs less (measured with 200,000).
+/// Counts of a column for each row that they may have: beyond that a pass over the rows costs less (measured with
+/// 200,000).
 const DENSE: usize = 4;
 /// The same where the counts of rules can take their place.
 const DENSE_LINEAR: usize = 1;
@@ -40,8 +41,8 @@ pub(crate) type Tables = Vec<Tally>;
 pub(crate) struct RootCounts {
     groups: Vec<Group>,
     tables: Tables,
-    /// If so, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is needed
-    /// when the tables are too large. Else nothing.
+    /// If so, of each group, the rows of every bin, then those of every bin in the first rule, and so on: all that is
+    /// needed when the tables are too large. Else nothing.
     counts_by_rule: Vec<Vec<u32>>,
     /// Whether the loss is squared and rows have one mass, and are not too many for these counts.
     linear: bool,
@@ -64,7 +65,8 @@ enum Serves {
 }
 
 impl RootCounts {
-    /// The tables before there is a rule, with the only cell that there is then. `count` counts groups of columns over all rows.
+    /// The tables before there is a rule, with the only cell that there is then. `count` counts groups of columns over
+    /// all rows.
     pub(crate) fn new(columns: &[BinnedColumn], response: &Response, count: impl Fn(&[Group]) -> Tables) -> Self {
         let count = |constant: &[bool]| -> (Vec<Group>, Tables) {
             let groups = Group::all(columns, constant, rayon::current_num_threads());
@@ -114,7 +116,8 @@ impl RootCounts {
         self.tables[index].statistics(scorer, response)
     }
 
-    /// The same from the counts of rules: with one curvature δ for all, Σ d·q is δ times a count, and Σ μ a sum of weights times counts.
+    /// The same from the counts of rules: with one curvature δ for all, Σ d·q is δ times a count, and Σ μ a sum of
+    /// weights times counts.
     fn linear_statistics(
         &self,
         index: usize,
@@ -183,14 +186,14 @@ impl RootCounts {
         self.groups.iter().map(Group::bins).sum::<usize>() * cells * (each + norms)
     }
 
-    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is known. Of remote
-    /// rows, tables of all `columns` stay for all rows.
+    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is
+    /// known. Of remote rows, tables of all `columns` stay for all rows.
     pub(crate) fn not_outgrown(self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
         self.not_outgrown_within(LARGEST_TABLES_BYTES, cells, rows, columns)
     }
 
-    /// The same where tables may take so many bytes. Where columns are many and rows are few, columns are left out of the search, which
-    /// needs no counts of rules.
+    /// The same where tables may take so many bytes. Where columns are many and rows are few, columns are left out of
+    /// the search, which needs no counts of rules.
     pub(crate) fn not_outgrown_within(
         mut self,
         most: usize,
@@ -356,7 +359,8 @@ fn merged<T: Amount>(counts: &[T], bins: usize, part_of: &[u32], new: usize) -> 
     all
 }
 
-/// Takes what is `moved` from the cells that rows leave to those that they move to, of which there are `new` in all then.
+/// Takes what is `moved` from the cells that rows leave to those that they move to, of which there are `new` in all
+/// then.
 fn move_counts<T: Amount>(counts: &mut Vec<T>, moved: &[T], moved_to: &[u32], new: usize) {
     let old = moved_to.len();
     let bins = counts.len() / old;

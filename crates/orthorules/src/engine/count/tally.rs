@@ -1,11 +1,11 @@
 //! The hot loop: rows counted by (bin, cell) and targets summed by bin, for several columns at once.
 //!
 //! A row's cell and target are 12 bytes, its code is 1: columns counted in one pass share the former. And a sum that
-//! waits for the last addition to its bin does not hold up those of the other columns. Every bin is summed in the order
-//! of the rows, so the bits do not depend on how columns are grouped. Targets that are 0 or 1 are counted with the cells: one
-//! increment for each row and column instead of an increment and an addition. Where rows differ in mass, whole units of it
-//! are added in place of one for each row ([`crate::engine::mass`]). Targets are whole numbers of units, too: tables of some rows may be
-//! added, or subtracted from those of more rows, and nothing is lost.
+//! waits for the last addition to its bin does not hold up those of the other columns. Every bin is summed in the
+//! order of the rows, so the bits do not depend on how columns are grouped. Targets that are 0 or 1 are counted with
+//! the cells: one increment for each row and column instead of an increment and an addition. Where rows differ in
+//! mass, whole units of it are added in place of one for each row ([`crate::engine::mass`]). Targets are whole numbers
+//! of units, too: tables of some rows may be added, or subtracted from those of more rows, and nothing is lost.
 
 mod table;
 #[cfg(test)]
@@ -430,7 +430,8 @@ fn filled<V: RowValues>(
     table
 }
 
-/// The same with as many places for each column as a byte has, for up to [`COLUMNS_IN_A_PASS`] columns, counted in one pass.
+/// The same with as many places for each column as a byte has, for up to [`COLUMNS_IN_A_PASS`] columns, counted in one
+/// pass.
 fn filled_unchecked<V: RowValues>(node: NodeRows, values: V, codes: &[&[u8]]) -> Option<CountTable<V::Count, V::Sum>> {
     let mut table = CountTable::new(node.cells, FULL * codes.len());
     match *codes {

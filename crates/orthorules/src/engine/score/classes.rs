@@ -26,7 +26,8 @@ pub(crate) struct ClassScorers {
     pub(crate) deltas: Vec<f64>,
     /// How many numbers a cell has.
     pub(crate) stride: usize,
-    /// δ·z of every cell and class, those of the classes side by side, made when it is first asked for; nothing if it is large.
+    /// δ·z of every cell and class, those of the classes side by side, made when it is first asked for; nothing if it
+    /// is large.
     vectors: OnceLock<Option<Vec<f64>>>,
 }
 

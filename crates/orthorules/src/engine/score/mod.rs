@@ -447,7 +447,8 @@ impl Scorer {
         if rest <= NOISE * whole { 0.0 } else { g * g / rest }
     }
 
-    /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if it says no.
+    /// Whether the square of [`Self::value`] may be `least` or more: without a root or a division, and never wrong if
+    /// it says no.
     #[inline]
     pub(crate) fn may_reach(&self, stats: Statistics, least: f64) -> bool {
         let along = if self.gradient_only { 0.0 } else { square(stats.along()) };

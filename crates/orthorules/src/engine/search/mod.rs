@@ -331,7 +331,8 @@ impl Searcher<'_> {
         Candidate { atom: Atom { column, selection }, ..candidate }
     }
 
-    /// The candidates of all nodes of the beam, the tables of counts of these nodes, and the lists of sets that candidates name.
+    /// The candidates of all nodes of the beam, the tables of counts of these nodes, and the lists of sets that
+    /// candidates name.
     fn counted(&self, beam: &[BeamNode], parents: &[NodeTables]) -> (Vec<Candidate>, Vec<NodeTables>, Vec<ListedSets>) {
         // What is subtracted from all rows waits for the tables that it is subtracted from.
         let whole = self.root.and_then(RootCounts::tables);

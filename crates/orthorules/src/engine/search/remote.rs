@@ -85,7 +85,8 @@ impl Searcher<'_> {
         self.root.is_some_and(keeps) && (counted || self.columns.iter().all(by_cells))
     }
 
-    /// Keeps what was counted of the nodes of a beam that are best: their rows are not to be counted, or asked for, again.
+    /// Keeps what was counted of the nodes of a beam that are best: their rows are not to be counted, or asked for,
+    /// again.
     pub(super) fn note_tables(&self, beam: &[BeamNode], counted: &[Option<Arc<Tables>>], best: &mut [Best]) {
         for (node, tables) in beam.iter().zip(counted) {
             if let Some(best) = best.iter_mut().find(|best| best.query == node.query) {

@@ -1,7 +1,7 @@
 //! The three kinds of fits: one score, several classes that share their rules, and rules beside trends.
 //!
-//! They differ in how candidates are valued, how weights are fitted and what the risk is. Each kind has a file of its own
-//! with a type that holds what it alone needs. What all kinds share lies in `learn/state.rs`.
+//! They differ in how candidates are valued, how weights are fitted and what the risk is. Each kind has a file of its
+//! own with a type that holds what it alone needs. What all kinds share lies in `learn/state.rs`.
 
 mod beside_trends;
 mod classes;
@@ -68,9 +68,10 @@ impl Kind {
         }
     }
 
-    /// Adds a term to the cells and fits the weights again. Where classes share their rules, or on large tables beside trends, they
-    /// are only near enough to the best ones for ensembles to be compared. Where the risk will not come below `rival`, they may be
-    /// farther. Returns where the rows of the term went, cell by cell; `risk` becomes the new regularised risk.
+    /// Adds a term to the cells and fits the weights again. Where classes share their rules, or on large tables beside
+    /// trends, they are only near enough to the best ones for ensembles to be compared. Where the risk will not come
+    /// below `rival`, they may be farther. Returns where the rows of the term went, cell by cell; `risk` becomes the
+    /// new regularised risk.
     pub(crate) fn try_adding(
         &mut self,
         (cells, risk): (&mut Cells, &mut f64),
@@ -120,7 +121,8 @@ impl Kind {
         }
     }
 
-    /// The weights without those of rule `k`, fitted again to the cells without it; and the regularised risk. Nothing beside trends.
+    /// The weights without those of rule `k`, fitted again to the cells without it; and the regularised risk. Nothing
+    /// beside trends.
     pub(crate) fn without(&self, k: usize, cells: &Cells, setup: &Setup) -> Option<(Self, f64)> {
         match self {
             Self::One(one) => {
@@ -135,8 +137,8 @@ impl Kind {
         }
     }
 
-    /// By how much the regularised risk would rise without each of the rules: to second order, or a rough guess where classes
-    /// share their rules. Nothing beside trends.
+    /// By how much the regularised risk would rise without each of the rules: to second order, or a rough guess where
+    /// classes share their rules. Nothing beside trends.
     pub(crate) fn usefulness(&self, cells: &Cells, setup: &Setup) -> Vec<f64> {
         match self {
             Self::One(one) => one.usefulness(cells, setup),
@@ -163,7 +165,8 @@ impl Kind {
         }
     }
 
-    /// What is known of all rows after the newest term, from what was known before it; nothing where rows have no counts that last.
+    /// What is known of all rows after the newest term, from what was known before it; nothing where rows have no
+    /// counts that last.
     pub(crate) fn follow(
         &self,
         mut root: RootCounts,

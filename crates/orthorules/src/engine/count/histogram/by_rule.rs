@@ -1,12 +1,14 @@
 //! Sums by rule where every row has the same d: how many rows of each bin are in each rule.
 //!
-//! A cell has a byte for every column of the basis, 1 where its rows are in it. Rows add these bytes to those of their bin, eight in a
-//! number and 32 at a time, whatever the number of rules. Before a byte could overflow they are added to wider numbers. The sums are those that rows would add
-//! up to one by one, to the last bit: d is rounded so that its sums are exact.
+//! A cell has a byte for every column of the basis, 1 where its rows are in it. Rows add these bytes to those of their
+//! bin, eight in a number and 32 at a time, whatever the number of rules. Before a byte could overflow they are added
+//! to wider numbers. The sums are those that rows would add up to one by one, to the last bit: d is rounded so that
+//! its sums are exact.
 
 use super::{NodeCounter, PartitionReads};
 use crate::base::scratch;
 use crate::base::simd::vectorised;
+use crate::codes::column::with_codes;
 use crate::engine::count::group::Group;
 use crate::engine::mass::PerRow;
 use crate::engine::row_list::RowList;
@@ -24,8 +26,8 @@ pub(super) fn fits(columns: usize, bins: usize) -> bool {
     columns < MOST_BYTES && bins < MOST_BYTES
 }
 
-/// What it costs to count so many rows by the bins of a column, in nanoseconds: for each row, for what blocks of them leave in
-/// bytes, and for the sums in the end.
+/// What it costs to count so many rows by the bins of a column, in nanoseconds: for each row, for what blocks of them
+/// leave in bytes, and for the sums in the end.
 pub(super) fn cost(rows: f64, columns: usize, bins: f64) -> f64 {
     let bytes = width(columns) as f64;
     rows * (2.0 + 0.02 * bytes) + bins * bytes * (1.5 + rows / 4000.0)
@@ -66,6 +68,28 @@ impl NodeCounter<'_> {
             self.add_counted_trends(part, group, &mut stats);
         }
         Some(stats)
+    }
+
+    /// The sums of rows, g, d and d·q, row by row.
+    pub(super) fn sums_row_by_row(&self, group: &Group) -> Vec<f64> {
+        let (stride, basis) = (self.scorer.stride(), &self.scorer.basis);
+        let mut stats = scratch::zeros(group.bins() * stride);
+        for part in &self.parts {
+            let sides = part.sides.get_or_init(|| self.gradients_and_weights(part));
+            for (column, first) in group.of(part.columns) {
+                let stats = &mut stats[first * stride..];
+                with_codes!(&column.codes, codes => part.each(codes, |i, bin| {
+                    let mut sums = StatisticsMut::of(&mut stats[bin * stride..(bin + 1) * stride]);
+                    let (g, d) = (sides[2 * i], sides[2 * i + 1]);
+                    *sums.rows += f64::from(part.stands_for.at(i));
+                    *sums.gradient += g;
+                    *sums.curvature += d;
+                    basis.of(self.cell(part, i)).iter().for_each(|&k| sums.along[k as usize] += d);
+                    self.add_trends_of(part, i, &mut sums);
+                }));
+            }
+        }
+        stats
     }
 
     /// Of each cell, which columns of the basis its rows are in; the byte behind them counts rows.
@@ -109,7 +133,8 @@ struct EqualRows<'a> {
 }
 
 impl EqualRows<'_> {
-    /// By bin, how many rows are in each column of the basis; and the sum of g. `bytes` are those of the cells, so many each.
+    /// By bin, how many rows are in each column of the basis; and the sum of g. `bytes` are those of the cells, so
+    /// many each.
     fn counted(&self, bins: usize, bytes: &[u64], width: usize) -> (Vec<u32>, Vec<f64>) {
         let (mut counts, mut gradients) = (vec![0u32; bins * width], vec![0.0; bins]);
         let mut full = vec![0u64; bins * width / size_of::<u64>()];

@@ -101,8 +101,8 @@ impl<'a> NodeCounter<'a> {
         }
     }
 
-    /// Asks for all that the statistics of some nodes need, in one question. `also` are questions that are likely to come. Asks nothing
-    /// where rows are here.
+    /// Asks for all that the statistics of some nodes need, in one question. `also` are questions that are likely to
+    /// come. Asks nothing where rows are here.
     pub(crate) fn ask_together(counters: &[Self], groups: &[Group], all: &[BinnedColumn], also: &[Ask]) {
         let asked: Vec<(&RemoteCounter, &Self, Vec<Job>)> = counters
             .iter()
@@ -128,8 +128,8 @@ impl<'a> NodeCounter<'a> {
         }
     }
 
-    /// Whether all rows of the `selected` node that are in a candidate are in rule k, or none is, if what was counted tells or, of
-    /// remote rows, what came with it.
+    /// Whether all rows of the `selected` node that are in a candidate are in rule k, or none is, if what was counted
+    /// tells or, of remote rows, what came with it.
     pub(crate) fn all_in(
         &self,
         candidate: &CountedCandidate,
