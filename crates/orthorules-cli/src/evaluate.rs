@@ -22,7 +22,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
         && let Some(kept) = model.rows_with_target(&table)
     {
         let dropped = text::count(table.rows() - kept.rows(), "row");
-        notes.note(&format!("{dropped} without a target, or without a positive exposure, left out"));
+        let exposed = if model.exposure.is_some() { ", or without a positive exposure," } else { "" };
+        notes.note(&format!("{dropped} without a target{exposed} left out"));
         table = kept;
     }
     let mut unfamiliar = Unfamiliar::new(&model, model.chosen());

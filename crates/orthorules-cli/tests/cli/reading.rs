@@ -83,11 +83,17 @@ fn rows_that_a_fit_leaves_out_are_left_out_later() {
     fit("t.csv", "m.json", &["--drop-missing-target"]);
     let evaluated = sandbox.json(&["evaluate", "m.json", "t.csv"]);
     assert_eq!(evaluated, sandbox.json(&["evaluate", "m.json", "whole.csv"]));
+    let told = sandbox.ok(&["evaluate", "m.json", "t.csv"]).stderr;
+    assert!(told.contains("2 rows without a target, or without a positive exposure, left out"), "{told}");
     sandbox.ok(&["report", "m.json", "t.csv", "-o", "r.html"]);
     fit("whole.csv", "plain.json", &[]);
     let run = sandbox.run(&["evaluate", "plain.json", "t.csv"]);
     assert!(run.code == 2 && run.stderr.contains("--drop-missing-target"), "{}", run.stderr);
     assert_eq!(sandbox.json(&["evaluate", "plain.json", "t.csv", "--drop-missing-target"])["rows"], 100);
+    // Exposures are spoken of where there are any.
+    sandbox.ok(&["fit", "whole.csv", "--target", "claims", "--task", "regression", "-o", "plain.json"]);
+    let told = sandbox.ok(&["evaluate", "plain.json", "t.csv", "--drop-missing-target"]).stderr;
+    assert!(told.contains("1 row without a target left out"), "{told}");
 }
 
 #[test]
