@@ -106,6 +106,13 @@ WIDER = {
         'int, "auto", splitter or list of splits, optional',
         "{cv} A warning tells where it would take longer. Folds are stratified by class and decided by `random_state`.",
     ),
+    "require": ("Sequence[str] | None", "list of str, optional", "{require}"),
+    "forbid": ("Sequence[str] | None", "list of str, optional", "{forbid}"),
+    "interactions": (
+        "Sequence[Sequence[str]] | None",
+        "list of lists of names, optional",
+        "Groups of columns that may meet in a rule. Columns that are in no group may meet each other.",
+    ),
     "bootstrap": ("int | None", "int, optional", "{bootstrap} `rules_` then has intervals and frequencies."),
 }
 
@@ -139,6 +146,10 @@ def from_schema(schema: dict[str, Any], name: str) -> Parameter:
     elif "anyOf" in property:
         number, word = number_type(property["anyOf"][0]), property["anyOf"][1]["const"]
         annotation, kind = f"{number} | str", f"{number} or {json.dumps(word)}"
+    elif property["type"] == "array":
+        # A list that nobody fills.
+        annotation = kind = "list"
+        default = None
     elif property["type"] == "object":
         # A dict that nobody fills.
         annotation = kind = "dict"
@@ -206,7 +217,7 @@ python/write_parameters.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 # Parameters that the engine knows by the same name.

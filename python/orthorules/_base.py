@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import numbers
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _frame, _look, _native, _validate
+from ._edit import EditMixin
 from ._evals import EvalMixin
 from ._html import HtmlMixin
 from ._look import LookMixin
@@ -35,7 +37,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class BaseRules(EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # type: ignore[misc]
+# Parameters that are lists.
+LISTS = ("require", "forbid", "interactions")
+
+
+class BaseRules(EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # type: ignore[misc]
     """An estimator made of rules."""
 
     _model: _native.Model
@@ -412,7 +418,11 @@ class BaseRules(EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # 
 def _text(name: str, value: Any) -> str:
     """A parameter as the engine reads it."""
     if isinstance(value, str):
+        if name in LISTS:
+            raise TypeError(f"{name} must be a list, got {value!r}")
         return value
+    if name in LISTS:
+        return json.dumps([text if isinstance(text, str) else _group(text) for text in value])
     if name == "sets" and isinstance(value, bool | np.bool_):
         return "on" if value else "off"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -420,6 +430,12 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, numbers.Integral) and abs(int(value)) < 2**64:
         return str(int(value))
     return repr(_validate.as_float(value))
+
+
+def _group(names: Any) -> str:
+    """Names as the engine reads a group of columns."""
+    quoted = (str(name).replace('"', '""') for name in names)
+    return ",".join(f'"{name}"' for name in quoted)
 
 
 def _listed(names: list[Any]) -> str:

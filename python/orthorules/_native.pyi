@@ -18,6 +18,29 @@ def aligned(values: list[float], digits: int) -> list[str]: ...
 def main(arguments: list[str]) -> int: ...
 def generate(name: str, rows: int = 0, seed: int = 0) -> dict[str, Any]: ...
 
+def wanting(model: Model, edits: str, refit: str) -> Model: ...
+def edited(
+    model: Model,
+    table: Table,
+    edits: str | None,
+    refit: str,
+    *,
+    weight: str | None = None,
+    reg_lambda: float | None = None,
+    cv: int | None = None,
+    seed: int = 0,
+) -> Model: ...
+def ledger(model: Model) -> str: ...
+def alternatives(
+    model: Model,
+    table: Table,
+    rule: str | None,
+    without: list[str],
+    *,
+    weight: str | None = None,
+    reg_lambda: float | None = None,
+) -> str: ...
+
 class Table:
     warnings: list[str]
     kinds: tuple[list[str], list[str]]

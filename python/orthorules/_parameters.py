@@ -6,7 +6,7 @@ python/write_parameters.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 # Parameters that the engine knows by the same name.
@@ -36,6 +36,9 @@ ENGINE = (
     "thresholds",
     "sets",
     "terms",
+    "require",
+    "forbid",
+    "interactions",
     "num_trees",
     "p0",
     "cv",
@@ -90,6 +93,9 @@ class RegressorParameters:
         terms: str = "rules",
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
+        require: Sequence[str] | None = None,
+        forbid: Sequence[str] | None = None,
+        interactions: Sequence[Sequence[str]] | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
         cv: Any = None,
@@ -129,6 +135,9 @@ class RegressorParameters:
         self.terms = terms
         self.cuts = cuts
         self.monotonic_cst = monotonic_cst
+        self.require = require
+        self.forbid = forbid
+        self.interactions = interactions
         self.num_trees = num_trees
         self.p0 = p0
         self.cv = cv
@@ -177,6 +186,9 @@ class ClassifierParameters:
         terms: str = "rules",
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
+        require: Sequence[str] | None = None,
+        forbid: Sequence[str] | None = None,
+        interactions: Sequence[Sequence[str]] | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
         cv: Any = None,
@@ -218,6 +230,9 @@ class ClassifierParameters:
         self.terms = terms
         self.cuts = cuts
         self.monotonic_cst = monotonic_cst
+        self.require = require
+        self.forbid = forbid
+        self.interactions = interactions
         self.num_trees = num_trees
         self.p0 = p0
         self.cv = cv
@@ -313,6 +328,15 @@ ENTRIES = """\
         Numeric columns with which the score may only rise (+1) or only fall (-1), everything else being equal. A
         dict names columns; an array has one of these, or 0 for neither, for each feature. With classes the score
         is that of the last (of `positive`), and there may be no more than two. Default: none.
+    require : list of str, optional
+        Rules that every size has that has room for them, as age >= 65 & sex = female. The search goes on around
+        them. Default: none.
+    forbid : list of str, optional
+        What no rule may use: a column, two columns together as A & B, or a condition as age >= 65. Default:
+        nothing.
+    interactions : list of lists of names, optional
+        Groups of columns that may meet in a rule. Columns that are in no group may meet each other. Default: all
+        columns may meet.
     num_trees : int, default=1000
         Trees of the forest of sirus.
     p0 : float, default=0.0

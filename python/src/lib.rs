@@ -3,6 +3,7 @@
 
 mod borrowed;
 mod cluster;
+mod edits;
 mod errors;
 mod fit;
 mod model;
@@ -21,6 +22,8 @@ mod _native {
 
     #[pymodule_export]
     use super::cluster::{Fit, Partition, merge, partition_files};
+    #[pymodule_export]
+    use super::edits::{alternatives, edited, ledger, wanting};
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]

@@ -24,7 +24,7 @@ type Answer<'py> = (Vec<Change<'py>>, Vec<f64>);
 /// A fitted model; it does not change.
 #[pyclass(frozen, module = "orthorules._native")]
 pub(crate) struct Model {
-    model: Arc<orthorules::Model>,
+    pub(crate) model: Arc<orthorules::Model>,
     /// Every size that the model can be used at: for each list the place of its size.
     sizes: Vec<Vec<usize>>,
 }

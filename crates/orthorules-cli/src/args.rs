@@ -1,5 +1,6 @@
 //! The flags: their names and their help.
 
+mod edit;
 mod export;
 mod fit;
 
@@ -8,6 +9,7 @@ use fit::values::{Names, names};
 pub(crate) use fit::values::item;
 
 use clap::{Args, Parser, Subcommand};
+pub(crate) use edit::{AlternativesArgs, EditArgs, FittingArgs, RefitArgs};
 pub(crate) use export::ExportArgs;
 pub(crate) use fit::FitArgs;
 use orthorules::table::Notation;
@@ -37,6 +39,9 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     Evaluate(EvaluateArgs),
     Explain(ExplainArgs),
+    Edit(Box<EditArgs>),
+    Refit(RefitArgs),
+    Alternatives(AlternativesArgs),
     Export(ExportArgs),
     Report(ReportArgs),
 }

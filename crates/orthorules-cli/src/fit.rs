@@ -75,8 +75,10 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
             with_remedy(in_table(&source.path)(error), &source, &roles.target, &roles.notation)
         };
         // What comes from a pipe can be read only once, and folds need the table in memory.
-        let held = (!source.is_lasting() || params.cv.is_some() && is_small(&source.files))
-            && args.learning.memory_limit.is_none();
+        // Required rules may need cuts of their own.
+        let held =
+            (!source.is_lasting() || params.cv.is_some() && is_small(&source.files) || !params.require.is_empty())
+                && args.learning.memory_limit.is_none();
         let data = if resampled || held {
             Data::Table(read(&source.path, &roles.read_options()).map_err(&in_table)?)
         } else {

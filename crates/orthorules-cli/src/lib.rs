@@ -1,10 +1,12 @@
 //! The command line of Orthorules: flags and printing, nothing else. It is a library so that the Python package can
 //! have the same command; see [`main_with`].
 
+mod alternatives;
 mod args;
 mod class_table;
 mod console;
 mod demo;
+mod edit;
 mod evaluate;
 mod explain;
 mod export;
@@ -76,6 +78,9 @@ fn dispatch(command: &Command) -> Result<Output, Failure> {
         Command::Evaluate(args) => on_threads(None, || evaluate::run(args))?,
         Command::Export(args) => export::run(args),
         Command::Explain(args) => on_threads(None, || explain::run(args))?,
+        Command::Alternatives(args) => on_threads(None, || alternatives::run(args))?,
+        Command::Edit(args) => on_threads(None, || edit::run(args))?,
+        Command::Refit(args) => on_threads(None, || edit::refit(args))?,
         Command::Report(args) => on_threads(None, || report::run(args))?,
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::args::{Order, ShowArgs};
 use crate::console::Output;
+use crate::edit;
 use crate::fit::SizeLabel;
 use crate::input::{self, Failure};
 use crate::line::RuleLine;
 use crate::text;
-use orthorules::model::Bootstrap;
-use orthorules::model::{RuleList, Size, SizeName};
+use orthorules::model::{Bootstrap, LedgerEntry, RuleList, Size, SizeName};
 use orthorules::params::Multiclass;
 use orthorules::rule::Condition;
 use orthorules::{Loss, Model, Rule, Task};
@@ -33,6 +33,9 @@ struct Document<'m> {
     /// Where the bootstrap was asked about the size that is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     bootstrap: Option<&'m Bootstrap>,
+    /// The edits that were made.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    ledger: &'m [LedgerEntry],
 }
 
 #[derive(Serialize)]
@@ -94,6 +97,7 @@ fn document(model: &Model, size: SizeName) -> Document<'_> {
         single,
         one_vs_rest: listings,
         bootstrap: model.bootstrap.as_ref().filter(|b| b.is_about(model, size)),
+        ledger: &model.ledger,
     }
 }
 
@@ -116,5 +120,7 @@ fn describe(model: &Model, size: SizeName, order: Order) -> String {
     };
     let (subject, meaning) = (text::subject(model), text::meaning(model));
     let (list, sure) = (text::rules(model, size, order), text::uncertainty(model, size, order));
-    format!("{subject}\n\n{list}{sure}\n{meaning}{hint}\n")
+    let edits = edit::ledger(&model.ledger);
+    let edits = if edits.is_empty() { edits } else { format!("\n{edits}") };
+    format!("{subject}\n\n{list}{sure}\n{meaning}{hint}\n{edits}")
 }

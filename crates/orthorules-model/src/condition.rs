@@ -1,6 +1,8 @@
 //! Conditions: their text, and what they ask of values.
 
+use crate::base::decimal;
 use crate::data::table::{Kind, MISSING, Values};
+use crate::model::quote;
 use serde::{Deserialize, Serialize};
 
 /// A comparison of one column's value.
@@ -182,15 +184,12 @@ impl std::fmt::Display for Op {
 impl std::fmt::Display for Operand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Number(t) => f.write_str(&crate::base::decimal::plain(*t)),
-            Self::Text(level) => f.write_str(level),
+            Self::Number(t) => f.write_str(&decimal::plain(*t)),
+            Self::Text(level) => f.write_str(&quote::level(level)),
             Self::Levels(levels) => {
                 f.write_str("{")?;
                 for (i, level) in levels.iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { ", " })?;
-                    // A level that could be taken for several, or for none, is quoted.
-                    let plain = !level.is_empty() && level.trim() == level && !level.contains([',', '{', '}', '"']);
-                    if plain { f.write_str(level)? } else { write!(f, "{level:?}")? }
+                    write!(f, "{}{}", if i == 0 { "" } else { ", " }, quote::member(level))?;
                 }
                 f.write_str("}")
             }
@@ -200,15 +199,23 @@ impl std::fmt::Display for Operand {
 
 impl std::fmt::Display for Condition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let column = quote::name(&self.column);
         match &self.value {
             // At least 1 is 1, and at most 0 is 0, where there is nothing else.
             Some(Operand::Number(t)) if self.of_flag && self.op.has_threshold() => {
                 let bit = u8::from(self.op == Op::Ge);
                 let plain = if self.op == Op::Ge { *t > 0.0 && *t <= 1.0 } else { *t >= 0.0 && *t < 1.0 };
-                if plain { write!(f, "{} = {bit}", self.column) } else { write!(f, "{} {} {t}", self.column, self.op) }
+                if plain {
+                    write!(f, "{column} = {bit}")
+                } else {
+                    write!(f, "{column} {} {}", self.op, decimal::plain(*t))
+                }
             }
-            Some(operand) => write!(f, "{} {} {operand}", self.column, self.op),
-            None => write!(f, "{} {}", self.column, self.op),
+            Some(Operand::Text(level)) if self.op.has_threshold() => {
+                write!(f, "{column} {} {}", self.op, quote::end(level))
+            }
+            Some(operand) => write!(f, "{column} {} {operand}", self.op),
+            None => write!(f, "{column} {}", self.op),
         }
     }
 }
@@ -229,10 +236,15 @@ impl Condition {
         if self.column != other.column || crossed {
             return None;
         }
+        let column = quote::name(&self.column);
+        let end = |operand: &Operand| match operand {
+            Operand::Text(level) => quote::end(level).into_owned(),
+            other => other.to_string(),
+        };
         Some(if low == high {
-            format!("{} = {low}", self.column)
+            format!("{column} = {low}")
         } else {
-            format!("{low} <= {} <= {high}", self.column)
+            format!("{} <= {column} <= {}", end(low), end(high))
         })
     }
 

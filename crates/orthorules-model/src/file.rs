@@ -8,6 +8,7 @@ use crate::data::problem::Task;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::model::Multiclass;
+use crate::model::edit::LedgerEntry;
 use crate::model::layout::{self, ClassList, OneScoreSize, SharedSize};
 use crate::model::reading::Reading;
 use crate::model::report::{Bootstrap, CrossValidation};
@@ -21,7 +22,7 @@ use std::path::Path;
 /// The `format` field of every model file.
 pub const FORMAT: &str = "orthorules-model";
 /// The newest file version that this library writes and reads. A model that says nothing new is written as version 1.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Larger files are refused before they are parsed.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
@@ -68,6 +69,8 @@ struct Document<S> {
     cv: Option<CrossValidation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bootstrap: Option<Bootstrap>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ledger: Vec<LedgerEntry>,
 }
 
 /// Read before the rest, so that a later version is called that and not an unknown field.
@@ -108,7 +111,7 @@ impl Model {
     fn document<S>(&self) -> Document<S> {
         Document {
             format: FORMAT.into(),
-            version: self.newer_part().map_or(1, |_| VERSION),
+            version: self.newer_part().map_or(1, |(version, _)| version),
             task: self.task,
             loss: self.loss,
             link: self.link,
@@ -129,6 +132,7 @@ impl Model {
             one_vs_rest: None,
             cv: self.cv.clone(),
             bootstrap: self.bootstrap.clone(),
+            ledger: self.ledger.clone(),
         }
     }
 
@@ -154,8 +158,8 @@ impl Model {
             Some(Multiclass::Shared) => Self::of_shared_list(read(text)?)?,
             Some(other) => return Err(Error::Model(format!("multiclass {other} is written as one_vs_rest alone"))),
         };
-        if let Some(what) = model.newer_part().filter(|_| version < VERSION) {
-            return Err(Error::Model(format!("the file says version 1, but {what} needs version {VERSION}")));
+        if let Some((needed, what)) = model.newer_part().filter(|(needed, _)| version < *needed) {
+            return Err(Error::Model(format!("the file says version {version}, but {what} needs version {needed}")));
         }
         model.check_rules()?;
         for list in &mut model.lists {
@@ -217,11 +221,15 @@ impl Model {
             lists,
             cv: document.cv,
             bootstrap: document.bootstrap,
+            ledger: document.ledger,
         }
     }
 
-    /// What of the model, in words, no file of version 1 can say.
-    fn newer_part(&self) -> Option<&'static str> {
+    /// The first version of files that can say all of the model, if it is not 1; and what of it, in words.
+    fn newer_part(&self) -> Option<(u32, &'static str)> {
+        if !self.ledger.is_empty() {
+            return Some((3, "a ledger"));
+        }
         let gamma = (self.task == Task::Gamma).then_some("the task gamma");
         let has_sets = self.all_rules().flat_map(|rule| &rule.conditions).any(|condition| condition.op.has_set());
         let has_trends = self.all_rules().any(|rule| rule.trend.is_some());
@@ -231,6 +239,7 @@ impl Model {
             .or(has_trends.then_some("a trend"))
             .or(self.offset.as_ref().map(|_| "an offset"))
             .or((!self.reading.is_usual()).then_some("how tables are read"))
+            .map(|what| (2, what))
     }
 
     /// Lets conditions know which columns hold 0 and 1 alone.
@@ -343,7 +352,7 @@ mod tests {
             nested.clone(),
             format!("{{\"format\":{nested}}}"),
             SMALL[..SMALL.len() / 2].to_owned(),
-            changed("\"version\":1", "\"version\":3"),
+            changed("\"version\":1", "\"version\":4"),
             changed("classification", "gamma")
                 .replace("logistic", "gamma")
                 .replace("\"classes\":[\"no\",\"yes\"],", ""),
@@ -373,7 +382,7 @@ mod tests {
         let message = |from: &str, to: &str| Model::from_json(&SMALL.replace(from, to)).unwrap_err().to_string();
         let version = |v: &str| message("\"version\":1", &format!("\"version\":{v}"));
         assert!(version("0").contains("never was") && !version("0").contains("newer"), "{}", version("0"));
-        assert!(version("3").contains("newer release"), "{}", version("3"));
+        assert!(version("4").contains("newer release"), "{}", version("4"));
         let twice = message("[\"no\",\"yes\"]", "[\"yes\",\"yes\"]");
         assert!(twice.contains("class \"yes\" is listed twice"), "{twice}");
         let twice = message("[\"female\",\"male\"]", "[\"male\",\"female\",\"male\"]");

@@ -10,6 +10,7 @@
 //! | to say what each rule adds for a row | [`explain`] |
 //! | to find the least change of a row that changes its prediction | [`recourse`] |
 //! | to read rules and what they ask of values | [`rule`], [`trend`] |
+//! | to say how a model is to be edited, and what edits cost | [`edit`] |
 //!
 //! Whoever learns or predicts takes the crate `orthorules`, which re-exports all of this. Items that these pages do not
 //! show are public for the other crates of the project alone, and may change in every version.
@@ -25,6 +26,7 @@ pub mod certificate;
 mod choices;
 #[doc(hidden)]
 pub mod condition;
+pub mod edit;
 pub mod evaluate;
 pub mod explain;
 mod file;
@@ -34,6 +36,7 @@ mod needs;
 #[doc(hidden)]
 pub mod observer;
 pub mod predict;
+mod quote;
 #[doc(hidden)]
 pub mod reading;
 pub mod recourse;
@@ -42,6 +45,7 @@ pub mod report;
 pub mod rule;
 #[doc(hidden)]
 pub mod signs;
+mod text;
 pub mod trend;
 mod turned;
 mod unfamiliar;
@@ -58,6 +62,8 @@ pub use rule::Rule;
 pub use crate::data::dates::DateSource;
 pub use crate::data::schema::ColumnSpec;
 pub use certificate::{Certificate, Pruned};
+pub use condition::Condition;
+pub use edit::{Edit, LedgerEntry};
 pub use reading::Reading;
 pub use report::{Bootstrap, CrossValidation, CvMeasures, CvStep, GridPoint, RuleUncertainty, Uncertainty};
 use serde::{Deserialize, Serialize};
@@ -195,6 +201,8 @@ pub struct Model {
     pub cv: Option<CrossValidation>,
     /// How sure the rules and weights of the chosen size are, where the bootstrap was asked.
     pub bootstrap: Option<Bootstrap>,
+    /// The edits that were made, in order, with what each cost.
+    pub ledger: Vec<LedgerEntry>,
 }
 
 impl Size {

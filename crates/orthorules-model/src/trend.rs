@@ -5,6 +5,7 @@
 //! is negative: it grows as the number falls. So the weight of a hinge is what each step away from its bend adds.
 
 use crate::base::decimal::plain;
+use crate::model::quote;
 use serde::{Deserialize, Serialize};
 
 /// A term that grows with a column of numbers. A missing value adds nothing.
@@ -71,7 +72,7 @@ impl std::fmt::Display for Trend {
     /// down to 1`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [from, to, zero, per] = [self.from, self.to, self.zero, self.per.abs()].map(plain);
-        let column = &self.column;
+        let column = quote::name_in_trend(&self.column);
         if self.zero == self.from {
             write!(f, "for each {per} that {column} is above {from}, up to {to}")
         } else if self.zero == self.to && self.per < 0.0 {

@@ -65,6 +65,9 @@ mod remote;
 pub mod study;
 
 pub use codes::coded::Coded;
+pub use learn::edit::{
+    Alternative, Alternatives, EditOptions, RuleAlternatives, WithoutColumn, alternatives, edit, refit,
+};
 pub use learn::fit::fit;
 pub use learn::fitted::Fitted;
 pub use learn::seconds::Seconds;

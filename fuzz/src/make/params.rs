@@ -88,6 +88,10 @@ fn value(rng: &mut Rng, parameter: &Parameter) -> String {
             format!("{column}={}", numbers.join(","))
         }
         Kind::DirectionByColumn => format!("{column}={}", named(rng, &["+1", "-1", "1", "0"])),
+        Kind::Texts => match parameter.name {
+            "require" => format!("{column} {} {}", named(rng, &["<=", ">=", "=", "in"]), odd::token(rng)),
+            _ => named(rng, &[column, "a,b;c", "a & b", "a >= 3"]),
+        },
         Kind::Number | Kind::NumberOr(_) => match rng.below(4) {
             0 => odd::number(rng).to_string(),
             1 => odd::whole(rng),

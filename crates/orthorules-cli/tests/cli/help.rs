@@ -2,7 +2,8 @@
 
 use crate::Sandbox;
 
-const COMMANDS: [&str; 8] = ["demo", "fit", "show", "predict", "evaluate", "explain", "export", "report"];
+const COMMANDS: [&str; 11] =
+    ["demo", "fit", "show", "predict", "evaluate", "explain", "edit", "refit", "alternatives", "export", "report"];
 
 #[test]
 fn every_command_has_help_with_an_example() {

@@ -5,6 +5,7 @@ mod batches;
 mod classes;
 mod columns;
 mod contact;
+mod edit;
 mod export;
 mod extremes;
 #[cfg(target_os = "linux")]

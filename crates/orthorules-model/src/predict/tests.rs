@@ -218,6 +218,7 @@ fn models() -> impl Strategy<Value = Model> {
                 lists,
                 cv: None,
                 bootstrap: None,
+                ledger: Vec::new(),
             }
         })
     })

@@ -114,6 +114,7 @@ fn model() -> impl Strategy<Value = Model> {
             lists,
             cv: None,
             bootstrap: None,
+            ledger: Vec::new(),
         }
     })
 }

@@ -93,6 +93,16 @@ pub enum Error {
     /// A model file is not one of ours, damaged, or from a later version.
     #[error("model: {}", one_line(.0))]
     Model(String),
+    /// The text of a rule cannot be read.
+    #[error("rule {text:?}, character {character}: {}", one_line(what))]
+    RuleText {
+        /// The text.
+        text: String,
+        /// The place where it goes wrong, counted from 1.
+        character: usize,
+        /// What is wrong there.
+        what: String,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -240,7 +250,8 @@ pub fn listing<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
 const LONGEST: usize = 200;
 
 /// The one of `names` that `name` was probably meant to be: at most a third of its letters differ, whatever their case.
-fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+#[doc(hidden)]
+pub fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = |text: &str| text.trim().to_lowercase().chars().collect::<Vec<char>>();
     let wanted = letters(name);
     if wanted.len() > LONGEST {

@@ -69,6 +69,15 @@ impl BestPath {
         Self { waiting: BTreeMap::new(), root, constant: constant.risk, train_risk }
     }
 
+    /// Learns that a required rule became part of `state`, and where its rows went, cell by cell.
+    pub(crate) fn added(&mut self, setup: &Setup, state: &State, found: Found, moved_to: &[u32]) {
+        let root = self.root.take();
+        let root = root.and_then(|root| root.not_outgrown(state.cells.len(), &setup.rows, setup.columns));
+        self.root = root.and_then(|root| state.follow(root, Newest { found: &found, moved_to }, setup));
+        self.train_risk = state.size(setup.response).train_risk;
+        found.rows.give();
+    }
+
     /// By how much the regularised risk lies below that of the constant model.
     fn gain(&self, state: &State) -> f64 {
         (self.constant - state.risk).max(0.0)

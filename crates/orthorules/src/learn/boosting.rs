@@ -15,11 +15,21 @@ pub(crate) trait Path {
     fn next(&mut self, setup: &Setup, now: State, seconds: &mut Seconds) -> Option<(State, Size)>;
 }
 
-/// The loop of every fit: from the constant model on, one ensemble leads to the next, until `path` ends. A list
+/// The loop of every fit: from the constant model on, and the ensembles of required rules, one leads to the next, until `path`
+/// ends. A list
 /// of their rules comes out, with the weights of each ensemble.
-pub(crate) fn along(setup: &Setup, mut path: impl Path, constant: State, seconds: &mut Seconds) -> RuleList {
+pub(crate) fn along(
+    setup: &Setup,
+    mut path: impl Path,
+    (constant, pinned): (State, Vec<State>),
+    seconds: &mut Seconds,
+) -> RuleList {
     let mut sizes = vec![(constant.size(setup.response), Vec::new())];
     let mut state = constant;
+    for next in pinned {
+        sizes.push((next.size(setup.response), next.rules.clone()));
+        state = next;
+    }
     while let Some((next, size)) = path.next(setup, state, seconds) {
         if let Some(newest) = next.rules.last() {
             setup.observer.step(setup.class, newest, &size);

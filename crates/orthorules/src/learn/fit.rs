@@ -17,6 +17,7 @@ use crate::learn::bootstrap;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
+use crate::learn::pins;
 use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
 use crate::model::signs;
@@ -35,6 +36,7 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
     let fitted = on_threads(Some(checked.threads), || {
         let watch = Watch::new(observer, start, &checked);
         let binned = Binned::new(problem, &checked);
+        pins::check(&checked.wishes, binned.columns())?;
         let (checked, reg_lambda, about) = with_lambda(problem, &binned, &checked, &watch)?;
         let checked = &checked;
         // What is fitted to all rows comes first. Draws are sure of the rest.
@@ -115,6 +117,7 @@ impl Coded {
         let checked = checked(&self.problem.outline(), self.problem.counted_rows(), &self.params)?;
         let fitted = on_threads(Some(checked.threads), || {
             let binned = Binned::of_codes(self);
+            pins::check(&checked.wishes, binned.columns())?;
             let watch = Watch::new(observer, start, &checked);
             let (checked, reg_lambda, about) = with_lambda(&self.problem, &binned, &checked, &watch)?;
             let mut fitted = binned.fit(&checked, &watch);
@@ -169,5 +172,5 @@ pub(crate) fn checked(problem: &Outline, counted_rows: usize, params: &Params) -
     if params.sets == Some(Sets::On) {
         require_levels(problem)?;
     }
-    Ok(checked.for_table(params, problem, counted_rows))
+    checked.for_table(params, problem, counted_rows).with_wishes(params, problem)
 }

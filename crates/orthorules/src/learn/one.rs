@@ -18,12 +18,13 @@ use crate::engine::trend::{TrendColumn, numbers_of, trend_columns};
 use crate::learn::best_path::BestPath;
 use crate::learn::boosting::along;
 use crate::learn::fitted::Fitted;
-use crate::learn::nested::{FromSearch, Nested};
+use crate::learn::nested::{Candidates, FromSearch, Nested};
+use crate::learn::pins;
 use crate::learn::seconds::Seconds;
 use crate::learn::setup::Setup;
 use crate::learn::state::State;
 use crate::learn::watch::Watch;
-use crate::learn::{share, sirus};
+use crate::learn::{share, sirus, start};
 use crate::model::observer::Observer;
 use crate::model::reading::Reading;
 use crate::model::{Model, RuleList};
@@ -65,7 +66,8 @@ pub(crate) struct FitKind {
 impl<'p> Binned<'p> {
     pub(crate) fn new(problem: &'p Problem, params: &Checked) -> Self {
         let start = Instant::now();
-        let columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &params.cuts);
+        let mut columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &params.cuts);
+        pins::cut(&params.wishes, &mut columns, &problem.features);
         let trends = match params.terms {
             Terms::Rules => Vec::new(),
             Terms::Linear | Terms::Hinge => {
@@ -238,10 +240,18 @@ pub(crate) fn along_its_path(setup: &Setup, seconds: &mut Seconds) -> RuleList {
     let constant = State::constant(setup);
     match setup.params.path {
         PathKind::Nested => {
-            let path = Nested::new(FromSearch::new(setup, &constant), &constant);
-            along(setup, path, constant, seconds)
+            let mut candidates = FromSearch::new(setup, &constant);
+            let pinned = start::states(setup, &constant, |state, found, moved| {
+                candidates.added(setup, state, found, moved);
+            });
+            let path = Nested::new(candidates, &constant);
+            along(setup, path, (constant, pinned), seconds)
         }
-        PathKind::Best => along(setup, BestPath::new(setup, &constant), constant, seconds),
+        PathKind::Best => {
+            let mut path = BestPath::new(setup, &constant);
+            let pinned = start::states(setup, &constant, |state, found, moved| path.added(setup, state, found, moved));
+            along(setup, path, (constant, pinned), seconds)
+        }
     }
 }
 
@@ -274,5 +284,6 @@ pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], lists: Vec<RuleL
         lists,
         cv: None,
         bootstrap: None,
+        ledger: Vec::new(),
     }
 }

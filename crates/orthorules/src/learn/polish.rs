@@ -55,13 +55,15 @@ pub(crate) fn polished(setup: &Setup, now: Known, least: usize, seconds: &mut f6
     now
 }
 
-/// The least useful rules of an ensemble but one, the least useful first; of equals the newer one comes first.
+/// The least useful rules of an ensemble but one and those that are required, the least useful first; of equals the newer one
+/// comes first.
 fn least_useful(setup: &Setup, state: &State, count: usize, spared: Option<&Rc<Rule>>) -> Vec<Rc<Rule>> {
     let useful: Vec<f64> = state.usefulness(setup).into_iter().map(|useful| rounded(useful.max(0.0))).collect();
     let mut order: Vec<usize> = (0..useful.len()).collect();
     order.sort_by(|&a, &b| useful[a].total_cmp(&useful[b]).then(b.cmp(&a)));
     let rules = order.into_iter().map(|k| &state.rules[k]);
-    rules.filter(|rule| spared.is_none_or(|spared| !Rc::ptr_eq(rule, spared))).take(count).cloned().collect()
+    let rules = rules.filter(|rule| spared.is_none_or(|spared| !Rc::ptr_eq(rule, spared)) && !setup.is_pinned(rule));
+    rules.take(count).cloned().collect()
 }
 
 /// The ensemble with the best rule that the search finds in place of `rule`, if it is better beyond chance.

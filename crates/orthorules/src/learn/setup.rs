@@ -14,6 +14,7 @@ use crate::engine::search::directions::Directions;
 use crate::engine::search::{Found, Searcher, TrendCandidate, Units};
 use crate::engine::targets::response::Response;
 use crate::engine::trend::{TrendColumn, TrendTerm, TriedTrends};
+use crate::learn::pins::{self, Pin};
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
@@ -32,6 +33,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) deadline: Option<Instant>,
     pub(crate) name_rank: Vec<u32>,
     pub(crate) directions: Directions,
+    /// The rules that every path starts with.
+    pub(crate) pins: Vec<Pin>,
     pub(crate) units: Option<Units>,
     /// The codes row by row, where columns are many; made when they are first asked for.
     pub(crate) by_row: OnceLock<Option<ByRow>>,
@@ -55,6 +58,8 @@ impl<'a> Setup<'a> {
         let directions = Directions::new(columns, &params.monotone);
         let units = if params.exact { Units::new(columns, response.rows(), || observer.stop()) } else { None };
         let rows = Rows::whole(columns, response);
+        let directions = directions.within(&params.wishes, columns, rows.sets());
+        let pins = pins::pins(&params.wishes, columns, rows.sets());
         Self {
             response,
             columns,
@@ -65,6 +70,7 @@ impl<'a> Setup<'a> {
             deadline: None,
             name_rank,
             directions,
+            pins,
             units,
             by_row: OnceLock::new(),
             trends: Vec::new(),
@@ -91,6 +97,11 @@ impl<'a> Setup<'a> {
     pub(crate) fn root_counts(&self, cells: &Cells, scorer: &Scorer) -> RootCounts {
         let all = self.rows.all();
         NodeCounter::new(&all, &self.rows, self.response, cells, scorer).root_counts(self.columns)
+    }
+
+    /// Whether a rule is required.
+    pub(crate) fn is_pinned(&self, rule: &Rule) -> bool {
+        self.pins.iter().any(|pin| pin.rule.is_same_term(rule))
     }
 
     /// The signs that the weight of what was found may have.

@@ -1,9 +1,12 @@
 //! Parameters that have been checked and completed: what the engine reads.
 
 use super::{
-    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Multiclass, Objective, PathKind, Polish, Select, Terms,
-    Thresholds, Update,
+    Bound, Cutting, Cv, Intercept, Learner, MaxBins, Monotone, Multiclass, Objective, Params, PathKind, Polish, Select,
+    Terms, Thresholds, Update,
 };
+use crate::base::error::{Error, Result};
+use crate::data::outline::Outline;
+use crate::params::Wishes;
 use std::collections::BTreeMap;
 
 /// Parameters that have been checked and completed for a loss: what the engine reads.
@@ -41,6 +44,8 @@ pub struct Checked {
     /// Most levels that a condition may name; 1 without sets.
     pub(crate) set_levels: usize,
     pub(crate) terms: Terms,
+    /// Rules that must be, and what must not. Known once the columns are.
+    pub(crate) wishes: Wishes,
     /// Ascending and distinct.
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     pub(crate) monotone: BTreeMap<String, Monotone>,
@@ -73,6 +78,16 @@ impl Checked {
     pub(crate) fn for_target(&self, mean: impl Fn() -> f64) -> Self {
         let unit = if self.lambda_per_target { mean() } else { 1.0 };
         Self { reg_lambda: self.reg_lambda * unit, lambda_per_target: false, ..self.clone() }
+    }
+
+    /// These parameters with the wishes of `given`, if a fit to `problem` can have them.
+    pub(crate) fn with_wishes(self, given: &Params, problem: &Outline) -> Result<Self> {
+        let wishes = Wishes::of(given, problem)?;
+        if wishes != Wishes::default() && self.learner == Learner::Sirus {
+            let what = "sirus takes no require, forbid and interactions: choose another preset, or leave them out";
+            return Err(Error::Conflict(what.into()));
+        }
+        Ok(Self { wishes, ..self })
     }
 
     /// How columns are cut.

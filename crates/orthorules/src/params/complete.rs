@@ -79,6 +79,7 @@ impl Params {
             thresholds: self.thresholds,
             set_levels: if self.sets == Some(Sets::On) { MOST_LEVELS } else { 1 },
             terms: self.terms,
+            wishes: super::Wishes::default(),
             cuts: sorted(&self.cuts),
             monotone: self.monotone.clone(),
             num_trees: self.num_trees,

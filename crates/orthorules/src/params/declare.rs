@@ -47,6 +47,8 @@ pub enum Kind {
     NumbersByColumn,
     /// +1 or -1 for each column.
     DirectionByColumn,
+    /// Any number of texts.
+    Texts,
 }
 
 /// The numbers that a parameter may be.
@@ -187,6 +189,27 @@ impl Typed for BTreeMap<String, Vec<f64>> {
 impl Typed for BTreeMap<String, crate::data::schema::Monotone> {
     const KIND: Kind = Kind::DirectionByColumn;
     const WANT: Option<&'static str> = Some("given column by column");
+}
+
+impl Typed for Vec<String> {
+    const KIND: Kind = Kind::Texts;
+    const WANT: Option<&'static str> = Some("a JSON list of texts");
+}
+
+/// As a list in JSON.
+impl Value for Vec<String> {
+    fn text(&self) -> Option<String> {
+        if self.is_empty() { None } else { serde_json::to_string(self).ok() }
+    }
+
+    fn read(&mut self, text: &str) -> Option<()> {
+        *self = serde_json::from_str(text).ok()?;
+        Some(())
+    }
+
+    fn number(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Front ends insert columns themselves.

@@ -23,6 +23,7 @@ pub(crate) mod effort;
 pub(crate) mod names;
 mod options;
 mod presets;
+mod wishes;
 
 pub use crate::data::schema::Monotone;
 pub use crate::model::{Multiclass, Select};
@@ -35,6 +36,7 @@ pub use options::{
     Update,
 };
 pub use presets::Preset;
+pub(crate) use wishes::Wishes;
 
 use crate::base::error::{Error, Result};
 use declare::{Typed, Value, parameters, range};
@@ -195,6 +197,21 @@ parameters! {
         #[flag(Learning, "COL=+1,COL=-1,…")]
         #[open("none")]
         monotone: BTreeMap<String, Monotone> = BTreeMap::new(),
+
+        /// Rules that every size has that has room for them, as age >= 65 & sex = female. The search goes on around them.
+        #[flag(Search, "RULE")]
+        #[open("none")]
+        require: Vec<String> = Vec::new(),
+
+        /// What no rule may use: a column, two columns together as A & B, or a condition as age >= 65.
+        #[flag(Search, "COL|A & B")]
+        #[open("nothing")]
+        forbid: Vec<String> = Vec::new(),
+
+        /// Groups of columns that may meet in a rule, as A,B;C,D. Columns that are in no group may meet each other.
+        #[flag(Search, "A,B;C,D")]
+        #[open("all columns may meet")]
+        interactions: Vec<String> = Vec::new(),
 
         /// Trees of the forest of sirus.
         #[flag(Sirus, "N")]

@@ -41,7 +41,7 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
         let setup = Setup::new(response, columns, params, observer);
         let constant = State::constant(&setup);
         let varied = Varied { variant, features: &problem.features };
-        along(&setup, Nested::new(varied, &constant), constant, &mut Seconds::default())
+        along(&setup, Nested::new(varied, &constant), (constant, Vec::new()), &mut Seconds::default())
     })?;
     Ok(model(&problem.outline(), columns, vec![list], params))
 }

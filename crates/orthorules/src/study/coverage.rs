@@ -52,7 +52,7 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     let [own, orthogonal] = [&own, orthogonal].map(|params| Setup::new(response, columns, params, &Silent));
     let constant = State::constant(&own);
     let mut candidates = Compared { orthogonal, how: compared, coverages: Vec::new() };
-    along(&own, Nested::new(&mut candidates, &constant), constant, &mut Seconds::default());
+    along(&own, Nested::new(&mut candidates, &constant), (constant, Vec::new()), &mut Seconds::default());
     Ok(candidates.coverages)
 }
 

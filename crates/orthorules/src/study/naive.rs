@@ -87,7 +87,7 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
     let setup = Setup::new(&response, &columns, &params, observer);
     let constant = State::constant(&setup);
     let path = Nested::new(Projected::default(), &constant);
-    Ok(along(&setup, path, constant, &mut Seconds::default()).rules)
+    Ok(along(&setup, path, (constant, Vec::new()), &mut Seconds::default()).rules)
 }
 
 /// Candidates by explicit projection.

@@ -48,6 +48,7 @@ fn values(parameter: &Parameter) -> String {
         Kind::Choice(names) => names.join(", "),
         Kind::NumbersByColumn => "finite numbers for each column".to_owned(),
         Kind::DirectionByColumn => "+1 or -1 for each column".to_owned(),
+        Kind::Texts => "texts".to_owned(),
         _ => parameter.range.map(|range| range.words.to_owned()).unwrap_or_default(),
     }
 }

@@ -63,6 +63,9 @@ fn property(parameter: &Parameter) -> Object {
         Kind::Choice(choices) => keys.push(("enum", names(choices, is_open))),
         Kind::NumbersByColumn => by_column(&mut keys, json!({"type": "array", "items": {"type": "number"}})),
         Kind::DirectionByColumn => by_column(&mut keys, json!({"enum": [1, -1]})),
+        Kind::Texts => {
+            keys.extend([("type", "array".into()), ("items", json!({"type": "string"})), ("default", json!([]))]);
+        }
         Kind::Whole | Kind::Number => {
             let kind = number_type(parameter.kind);
             keys.push(("type", if is_open { json!([kind, "null"]) } else { kind.into() }));

@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use orthorules::Error;
 use orthorules::params::{Cv, Group, Kind, Monotone, Parameter, Params, Preset};
+use serde_json::json;
 
 /// How rules are found and weighted.
 #[derive(Debug, Clone)]
@@ -74,6 +75,10 @@ impl FromArgMatches for LearningArgs {
                     let lists = matches.get_many::<Directions>(name).into_iter().flatten();
                     monotone.extend(lists.flat_map(|list| list.0.iter().cloned()));
                 }
+                Kind::Texts => {
+                    let texts = matches.get_many::<String>(name).into_iter().flatten();
+                    params.set(name, &listed(name, texts)).map_err(wrong)?;
+                }
                 _ => {
                     if let Some(text) = matches.get_one::<String>(name) {
                         params.set(name, text).map_err(wrong)?;
@@ -112,6 +117,7 @@ fn flag(parameter: &'static Parameter) -> Arg {
     match parameter.kind {
         Kind::NumbersByColumn => flag.value_parser(cuts).action(ArgAction::Append),
         Kind::DirectionByColumn => flag.value_parser(monotone).action(ArgAction::Append),
+        Kind::Texts => flag.action(ArgAction::Append).allow_hyphen_values(true),
         Kind::Choice(names) => flag.value_parser(PossibleValuesParser::new(names)),
         _ => flag.value_parser(value(parameter)).allow_hyphen_values(true),
     }
@@ -153,8 +159,10 @@ fn help(parameter: &Parameter) -> String {
         _ => (parameter.purpose(), parameter.default()),
     };
     let mut text = in_flags(&purpose);
-    if parameter.kind == Kind::NumbersByColumn {
-        text.push_str(" Repeat the flag for other columns.");
+    match parameter.kind {
+        Kind::NumbersByColumn => text.push_str(" Repeat the flag for other columns."),
+        Kind::Texts => text.push_str(" Repeat the flag for others."),
+        _ => {}
     }
     if let Some(range) = parameter.range.filter(|range| range.most.is_finite()) {
         let words = range.words.strip_prefix("a number ").unwrap_or(range.words);
@@ -162,6 +170,22 @@ fn help(parameter: &Parameter) -> String {
         text = format!("{text} {}{rest}.", first.to_uppercase());
     }
     format!("{} (default: {})", text.trim_end_matches('.'), in_flags(&default))
+}
+
+/// Texts as a JSON list. Groups of columns are separated by semicolons, too.
+fn listed<'t>(name: &str, texts: impl Iterator<Item = &'t String>) -> String {
+    let parts = |text: &'t String| if name == "interactions" { groups(text) } else { vec![text.as_str()] };
+    json!(texts.flat_map(parts).collect::<Vec<_>>()).to_string()
+}
+
+/// The parts between semicolons that are not in double quotes.
+fn groups(text: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    let is_end = |c: char| {
+        is_quoted ^= c == '"';
+        c == ';' && !is_quoted
+    };
+    text.split(is_end).map(str::trim).collect()
 }
 
 /// The flag of a parameter, without hyphens before it.

@@ -1,4 +1,4 @@
-//! Whether a candidate is a rule that is already there.
+//! Whether a candidate is a rule that is already there, or one that must not be.
 
 use super::sets::SetList;
 use super::{BeamNode, Candidate, CountedColumns, Searcher};
@@ -8,7 +8,7 @@ use crate::engine::count::histogram::CountedCandidate;
 use crate::params::Intercept;
 
 impl Searcher<'_> {
-    /// Whether the candidate selects exactly the rows of a rule that is already there; or exactly the others, which
+    /// Whether the candidate is refused, or selects exactly the rows of a rule that is already there; or exactly the others, which
     /// says the same when the intercept is free.
     pub(super) fn is_chosen(
         &self,
@@ -16,6 +16,9 @@ impl Searcher<'_> {
         candidate: &Candidate,
         sets: Option<&SetList>,
     ) -> bool {
+        if self.directions.refuses(|atom| *atom == candidate.atom || node.query.atoms.contains(atom)) {
+            return true;
+        }
         let opposite = self.params.intercept == Intercept::Corrected;
         let total = self.response.rows_total;
         let same = |k: &usize| self.covered[*k] == candidate.rows;

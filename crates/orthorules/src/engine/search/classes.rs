@@ -83,6 +83,9 @@ impl Searcher<'_> {
         scorers: &ClassScorers,
         mut kept: BestChildren,
     ) {
+        if !self.directions.may_join(&node.query.atoms, c as u32) {
+            return;
+        }
         let (least, gamma) = (self.params.min_coverage as f64, self.params.length_penalty);
         let candidate = |child: &ClassChild| {
             let length = node.query.length_with(child.atom);

@@ -1,16 +1,30 @@
-//! Which way the score may go with each coded column.
+//! Which way the score may go with each coded column, and which columns and conditions may meet in a rule.
 
 use crate::codes::column::BinnedColumn;
+use crate::codes::from_condition::query;
 use crate::codes::selection::Atom;
+use crate::codes::wanted::LevelSets;
 use crate::model::signs::Signs;
-use crate::params::Monotone;
+use crate::params::{Monotone, Wishes};
 use std::collections::BTreeMap;
 
-/// For each binned column, which way the score may go with it.
+/// For each binned column, which way the score may go with it, and what it may meet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Directions {
     /// Empty when there are none.
     of_column: Vec<Option<Monotone>>,
+    /// Nothing where every rule may be.
+    refused: Option<Box<Refused>>,
+}
+
+/// What no rule may have.
+#[derive(Debug, Clone)]
+struct Refused {
+    columns: Vec<bool>,
+    /// For each column those that it may not meet; row by row.
+    apart: Vec<bool>,
+    /// Conditions that no rule may have together.
+    queries: Vec<Vec<Atom>>,
 }
 
 impl Directions {
@@ -18,12 +32,55 @@ impl Directions {
         if monotone.is_empty() {
             return Self::default();
         }
-        Self { of_column: columns.iter().map(|c| monotone.get(&c.name).copied()).collect() }
+        Self { of_column: columns.iter().map(|c| monotone.get(&c.name).copied()).collect(), refused: None }
+    }
+
+    /// The same without what `wishes` forbid. Conditions that the codes cannot express are in no candidate anyhow.
+    pub(crate) fn within(self, wishes: &Wishes, columns: &[BinnedColumn], sets: &LevelSets) -> Self {
+        if wishes.frees_columns() {
+            return self;
+        }
+        let forbidden = |name: &String| wishes.limits.columns.contains(name);
+        let pairs = columns.iter().flat_map(|a| columns.iter().map(move |b| (a, b)));
+        let queries = wishes.limits.conditions.iter();
+        let queries = queries.filter_map(|rule| query(&rule.conditions, columns, sets).ok());
+        let refused = Refused {
+            columns: columns.iter().map(|column| forbidden(&column.name)).collect(),
+            apart: pairs.map(|(a, b)| !wishes.may_meet(&a.name, &b.name)).collect(),
+            queries: queries.map(|query| query.atoms).filter(|atoms| !atoms.is_empty()).collect(),
+        };
+        Self { refused: Some(Box::new(refused)), ..self }
+    }
+
+    /// Whether a query of `atoms` may have a condition on a column.
+    pub(crate) fn may_join(&self, atoms: &[Atom], column: u32) -> bool {
+        self.refused.as_ref().is_none_or(|refused| {
+            let (width, column) = (refused.columns.len(), column as usize);
+            !refused.columns[column] && !atoms.iter().any(|atom| refused.apart[atom.column as usize * width + column])
+        })
+    }
+
+    /// Whether a query has all conditions of one that is refused.
+    pub(crate) fn refuses(&self, atoms: impl Fn(&Atom) -> bool) -> bool {
+        self.refused.as_ref().is_some_and(|refused| refused.queries.iter().any(|query| query.iter().all(&atoms)))
+    }
+
+    /// What tells the queries of `atoms` and another apart by the columns that may still join; 0 where all may.
+    pub(crate) fn reach(&self, atoms: &[Atom], next: Atom) -> u128 {
+        self.refused.as_ref().map_or(0, |refused| {
+            let width = refused.columns.len();
+            let columns = || atoms.iter().chain([&next]).map(|atom| atom.column as usize);
+            let is_left = |c: usize| !columns().any(|own| refused.apart[own * width + c]);
+            let step = |key: u128, c: usize| {
+                key.wrapping_mul(0x2545_F491_4F6C_DD1D_9E37_79B9_7F4A_7C15).wrapping_add(1 + u128::from(is_left(c)))
+            };
+            (0..width).fold(1, step) << 8
+        })
     }
 
     /// Whether every column is free.
     pub(crate) fn is_empty(&self) -> bool {
-        self.of_column.is_empty()
+        self.of_column.is_empty() && self.refused.is_none()
     }
 
     /// What `atom` demands of the weight.
@@ -36,6 +93,9 @@ impl Directions {
 
     /// What a term that grows with a column demands of its weight.
     pub(crate) fn of_number(&self, column: u32) -> Signs {
+        if !self.may_join(&[], column) {
+            return Signs::Neither;
+        }
         match self.of_column.get(column as usize) {
             Some(Some(direction)) => Signs::of_growth(*direction),
             _ => Signs::Any,

@@ -13,6 +13,7 @@ mod mirror;
 mod remote;
 mod screen;
 mod sets;
+mod several;
 mod smooth;
 #[cfg(test)]
 mod tests;
@@ -439,6 +440,9 @@ impl Searcher<'_> {
         mut column: BestChildren,
     ) -> Option<SetList> {
         let Checked { length_penalty: gamma, smoothing, min_coverage, set_levels, .. } = *self.params;
+        if !self.directions.may_join(&node.query.atoms, c as u32) {
+            return None;
+        }
         let signs = self.directions.of_query(&node.query.atoms);
         let length = |atom: Atom, stats: Statistics| {
             let length = node.query.length_with(atom);

@@ -151,6 +151,23 @@ impl<'a> TrendColumn<'a> {
     }
 }
 
+/// The scale of the trends of a column with these numbers: two standard deviations of the clipped ones. Nothing where a column
+/// has no spread.
+pub(crate) fn scale_of(numbers: &[f64], weight: Option<&[f64]>) -> Option<f64> {
+    let [low, high] = ends(numbers, weight)?;
+    let middle = 0.5 * low + 0.5 * high;
+    let (mut total, mut sum, mut square) = (0.0, 0.0, 0.0);
+    for (row, x) in numbers.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
+        let (w, x) = (weight.map_or(1.0, |weight| weight[row]), x.max(low).min(high) - middle);
+        total += w;
+        sum += w * x;
+        square += w * x * x;
+    }
+    let mean = sum / total;
+    let scale = 2.0 * (square / total - mean * mean).max(0.0).sqrt();
+    (scale > 1e-9 * (high - low) && (1.0 / scale).is_finite()).then_some(scale)
+}
+
 vectorised! {
     /// Writes what a term is `inside` of every number, and counts the numbers that it adds something for `outside`.
     fn value_each(numbers: &[f64], inside: &Trend, outside: &Trend, values: &mut [f64]) -> u64 {

@@ -7,6 +7,6 @@ mod column;
 mod term;
 mod tried;
 
-pub(crate) use column::{Shape, TrendColumn, numbers_of, trend_columns};
+pub(crate) use column::{Shape, TrendColumn, numbers_of, scale_of, trend_columns};
 pub(crate) use term::{LANES, TrendRows, TrendTerm, TrendTerms, largest};
 pub(crate) use tried::TriedTrends;

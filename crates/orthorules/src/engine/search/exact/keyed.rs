@@ -87,6 +87,9 @@ impl Space for Keyed<'_> {
             if expansion.children.len() > node.room {
                 return Expansion { unfinished: true, ..expansion };
             }
+            if !self.searcher.directions.may_join(&query.atoms, c as u32) {
+                continue;
+            }
             let bins = self.starts[c]..self.starts[c + 1];
             let (sums, keys) = buffers.histogram.column(&self.summands, block, &bins);
             children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, all| {
@@ -96,7 +99,11 @@ impl Space for Keyed<'_> {
                     return;
                 }
                 let child_signs = signs.and(self.searcher.directions.of_atom(atom));
-                if child_signs == Signs::Neither {
+                let is_refused = || {
+                    let directions = self.searcher.directions;
+                    directions.refuses(|own| *own == atom || query.atoms.contains(own))
+                };
+                if child_signs == Signs::Neither || is_refused() {
                     return;
                 }
                 let name_rank = self.searcher.name_rank[c];
@@ -122,7 +129,8 @@ impl Space for Keyed<'_> {
                     return;
                 }
                 // What may follow depends on the signs that are left, so row sets are told apart by them too.
-                let key = key_of(keys, atom) ^ child_signs as u128;
+                let reach = self.searcher.directions.reach(&query.atoms, atom);
+                let key = key_of(keys, atom) ^ child_signs as u128 ^ reach;
                 let step = PathStep { atom, tag: 0 };
                 expansion.children.push(Child { step, length: child_length as u32, value, key });
             });
