@@ -93,7 +93,7 @@ OWN = [
 # Parameters of the engine that take more forms in Python, or do more. A name between braces stands for what the engine
 # says of it.
 WIDER = {
-    "sets": ("str | bool | None", '{"on", "off"} or bool, optional', "{sets}"),
+    "sets": ("str | bool | None", '{"auto", "on", "off"} or bool, optional', "{sets}"),
     "cuts": ("Mapping[str, Any] | None", "dict of str to list of float, optional", "{cuts}"),
     "monotone": (
         "Any",

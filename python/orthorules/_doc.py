@@ -16,6 +16,12 @@ ATTRIBUTES = """\
         there is a column `weight_LABEL` for each.
     path_ : pandas.DataFrame
         Every size with its complexity and risks.
+    lambda_ : float or None
+        λ of the penalty, where folds chose it or it was given.
+    terms_ : str
+        What the model may have besides rules: "rules" for nothing, "linear" or "hinge".
+    cv_results_ : pandas.DataFrame
+        What cross-validation found of every size, and of other terms.
     intercept_ : float or ndarray
         β₀; one for each class, with more than two.
     complexity_ : int

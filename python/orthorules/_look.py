@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,6 +103,47 @@ class LookMixin:
                 rows.append(_line("all", rules, complexity, [np.nan, *found], complexity == chosen))
         frame = Frame(rows)
         return frame if several else frame.drop(columns="class")
+
+    @property
+    def lambda_(self) -> float | None:
+        """λ of the penalty that the folds of `cv` chose, or the one that was given. None where neither is known."""
+        cv = self._cross_validation()
+        if cv is not None:
+            return float(cv["reg_lambda"])
+        given = getattr(self, "reg_lambda", None)
+        return None if given is None or isinstance(given, str) else float(given)
+
+    @property
+    def terms_(self) -> str:
+        """What the folds of `cv` chose, or what was asked for: "rules", "linear" or "hinge"."""
+        cv = self._cross_validation()
+        given = getattr(self, "terms", "auto")
+        return str(cv.get("terms", "rules")) if cv is not None else "rules" if given == "auto" else str(given)
+
+    @property
+    def cv_results_(self) -> pd.DataFrame:
+        """What cross-validation found: every size of the model, then other terms at the size that they would have had.
+
+        One line each: terms, reg_lambda, complexity, cv_risk, the standard error cv_se of that risk, the standard error
+        cv_difference_se of its difference to the least risk (of other terms: to the chosen ones), and chosen. Without
+        cross-validation there are no lines.
+        """
+        from ._frames import Frame
+
+        columns = ["terms", "reg_lambda", "complexity", "cv_risk", "cv_se", "cv_difference_se", "chosen"]
+        cv = self._cross_validation()
+        if cv is None:
+            return Frame(columns=columns)
+        own = {"terms": cv.get("terms", "rules"), "reg_lambda": cv["reg_lambda"]}
+        _, chosen = self._model.extents[self._model.chosen]
+        rows = [{**own, **size, "chosen": size["complexity"] == chosen} for size in cv["path"]]
+        rows += [{**other, "cv_se": np.nan, "chosen": False} for other in cv.get("others", [])]
+        return Frame(rows)[columns]
+
+    def _cross_validation(self) -> dict[str, Any] | None:
+        """What the model file says of cross-validation."""
+        found: dict[str, Any] | None = json.loads(self._model.to_json()).get("cv")
+        return found
 
     def _parts(self) -> list[_native.Part]:
         """The scores, each at the chosen size."""

@@ -90,7 +90,7 @@ class RegressorParameters:
         max_bins: int | str = 32,
         thresholds: str = "round",
         sets: str | bool | None = None,
-        terms: str = "rules",
+        terms: str = "auto",
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
         require: Sequence[str] | None = None,
@@ -183,7 +183,7 @@ class ClassifierParameters:
         max_bins: int | str = 32,
         thresholds: str = "round",
         sets: str | bool | None = None,
-        terms: str = "rules",
+        terms: str = "auto",
         cuts: Mapping[str, Any] | None = None,
         monotonic_cst: Any = None,
         require: Sequence[str] | None = None,
@@ -316,12 +316,13 @@ ENTRIES = """\
     thresholds : {"round", "quantiles"}, default="round"
         Where a column with more values than `max_bins` is cut: at the roundest number near each quantile, or at
         the quantiles, as presets do.
-    sets : {"on", "off"} or bool, optional
+    sets : {"auto", "on", "off"} or bool, optional
         Whether a condition may name several levels of a column, as in state in {CA, NY, WA}. It counts as one
-        condition. Default: off.
-    terms : {"rules", "linear", "hinge"}, default="rules"
+        condition. auto: where a column has at least 8 levels. Default: auto; off with presets and `search` exact.
+    terms : {"auto", "rules", "linear", "hinge"}, default="auto"
         What a model may have besides rules. linear: lines in columns of numbers. hinge: also lines that bend once.
-        rules: nothing.
+        rules: nothing. auto: the folds of `cv` decide between rules and hinge; rules without folds, with several
+        classes and with presets.
     cuts : dict of str to list of float, optional
         For numeric columns by name, the only thresholds to use. Default: `max_bins` decides.
     monotonic_cst : array-like of int of shape (n_features,) or dict of str to int, optional
@@ -342,12 +343,14 @@ ENTRIES = """\
     p0 : float, default=0.0
         Share of the trees of sirus that must have a rule.
     cv : int, "auto", splitter or list of splits, optional
-        Folds of the cross-validation that chooses the size, and λ unless `reg_lambda` is given. auto: five folds
-        where that takes a few seconds. A warning tells where it would take longer. Folds are stratified by class
-        and decided by `random_state`. Default: none.
+        Folds of the cross-validation that chooses the size, terms if they are auto, and λ unless `reg_lambda` is
+        given. auto: five folds where that takes a few seconds, else rows held out once for the size alone. A
+        warning tells where it would take longer. Folds are stratified by class and decided by `random_state`.
+        Default: none.
     select : {"simple", "best", "1se"}, optional
-        Which size cross-validation chooses. simple: the simplest within 1 % of the best, in parts of the constant
-        model's risk. best: that of least risk. 1se: the simplest within one standard error of it. Default: simple.
+        Which size cross-validation chooses. simple: the simplest within 1 % of the least risk, and within half a
+        per cent of the constant model's. best: that of least risk. 1se: the simplest within one standard error of
+        it. Default: simple.
     bootstrap : int, optional
         Draws of the rows that tell how often each rule is found again and how far its weight moves. `rules_` then
         has intervals and frequencies. Default: none.

@@ -3,7 +3,7 @@
 use crate::fit::SizeLabel;
 use crate::number::aligned;
 use crate::text::{BOLD, Cell, DIM, Grid, PLAIN, clean, width};
-use orthorules::model::{CrossValidation, CvStep, SizeName};
+use orthorules::model::{CrossValidation, CvStep, OtherTerms, SizeName};
 use orthorules::{Loss, Model, decimal};
 use std::fmt::Write;
 
@@ -169,12 +169,52 @@ fn few(percent: f64) -> String {
     if percent < 0.1 { "less than 0.1".into() } else { decimal::readable(percent, 2) }
 }
 
-/// What cross-validation chose, and the best size of every λ that it tried.
+/// Which other sizes do as well, where these differ by more than a factor of two: those within one standard error of the
+/// best.
+fn spread(cv: &CrossValidation, chosen: SizeLabel) -> Option<String> {
+    let best = cv.path.iter().map(|s| s.cv_risk).min_by(f64::total_cmp)?;
+    let near: Vec<&CvStep> = cv.path.iter().filter(|s| s.cv_risk - best <= s.cv_difference_se).collect();
+    let (low, high) = (near.first()?.complexity.min(chosen.complexity), near.last()?.complexity.max(chosen.complexity));
+    let is_large = high > 2 * low;
+    is_large.then(|| {
+        format!("The folds cannot tell complexities from {low} to {high} apart: each is within one standard error.\n")
+    })
+}
+
+/// What other terms would cost or save.
+fn others(cv: &CrossValidation, scale: Scale, chosen: SizeLabel) -> String {
+    let Some(own) = cv.path.iter().find(|s| (s.rules, s.complexity) == (chosen.rules, chosen.complexity)) else {
+        return String::new();
+    };
+    let told = |other: &OtherTerms| {
+        let change = 100.0 * (scale.of_risk(other.cv_risk) / scale.of_risk(own.cv_risk) - 1.0);
+        if !change.is_finite() {
+            return None;
+        }
+        let verb = if change < 0.0 { "lower" } else { "raise" };
+        let (name, change) = (scale.name(), few(change.abs()));
+        let what = match other.terms.as_str() {
+            "rules" => "Rules alone".to_owned(),
+            terms => format!("--terms {terms}"),
+        };
+        Some(format!("{what} (complexity {}) would {verb} the {name} by {change} %.\n", other.complexity))
+    };
+    cv.others.iter().filter_map(told).collect()
+}
+
+/// What cross-validation chose, how sure that is, and what other terms would do.
 pub(crate) fn cross_validation(model: &Model, cv: &CrossValidation, scale: Scale) -> String {
     let rule = cv.select.described();
     let groups = cv.groups.as_ref().map_or(String::new(), |g| format!(" by {}", clean(g)));
-    let trade = trade(model, cv, scale, SizeLabel::of(model, model.chosen())).unwrap_or_default();
-    let mut text = format!("Chosen by {} folds{groups}: {rule}.\n{trade}", cv.folds);
+    let chosen = SizeLabel::of(model, model.chosen());
+    let trade = trade(model, cv, scale, chosen).unwrap_or_default();
+    let spread = spread(cv, chosen).unwrap_or_default();
+    let others = others(cv, scale, chosen);
+    let times = if cv.repeats > 1 { format!("; dealt out {} times", cv.repeats) } else { String::new() };
+    let by = if cv.folds == 1 { "rows held out once".to_owned() } else { format!("{} folds", cv.folds) };
+    let lambda = decimal::readable(cv.reg_lambda, 3);
+    let mut text = format!("Chosen by {by}{groups}: {rule}{times}; penalty λ = {lambda}.\n{trade}{others}{spread}");
+    // Files of earlier versions have the best size of every λ.
     if cv.grid.len() < 2 {
         return text;
     }
@@ -185,12 +225,13 @@ pub(crate) fn cross_validation(model: &Model, cv: &CrossValidation, scale: Scale
     let risks = aligned(&cv.grid.iter().map(|g| scale.of_risk(g.cv_risk)).collect::<Vec<_>>(), 4);
     let errors = aligned(&cv.grid.iter().map(|g| scale.of_error(g.cv_se, g.cv_risk)).collect::<Vec<_>>(), 3);
     for (i, point) in cv.grid.iter().enumerate() {
-        let chosen = point.reg_lambda == cv.reg_lambda;
+        let size = SizeLabel { rules: point.rules, complexity: point.complexity };
+        let is_chosen = point.reg_lambda == cv.reg_lambda && size == chosen;
         let lambda = decimal::readable(point.reg_lambda, 3);
         let cells =
             [lambda, point.rules.to_string(), point.complexity.to_string(), risks[i].clone(), errors[i].clone()];
-        let mark = chosen.then(|| Cell::left("chosen").styled(DIM));
-        let style = if chosen { BOLD } else { PLAIN };
+        let mark = is_chosen.then(|| Cell::left("chosen").styled(DIM));
+        let style = if is_chosen { BOLD } else { PLAIN };
         grid.line(cells.map(|text| Cell::right(text).styled(style)).into_iter().chain(mark));
     }
     let _ = write!(text, "{grid}");

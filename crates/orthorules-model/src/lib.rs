@@ -65,7 +65,7 @@ pub use certificate::{Certificate, Pruned};
 pub use condition::Condition;
 pub use edit::{Edit, LedgerEntry};
 pub use reading::Reading;
-pub use report::{Bootstrap, CrossValidation, CvMeasures, CvStep, GridPoint, RuleUncertainty, Uncertainty};
+pub use report::{Bootstrap, CrossValidation, CvMeasures, CvStep, GridPoint, OtherTerms, RuleUncertainty, Uncertainty};
 use serde::{Deserialize, Serialize};
 pub use unfamiliar::Unfamiliar;
 pub use words::{RuleText, counted};

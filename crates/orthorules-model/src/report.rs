@@ -79,18 +79,27 @@ impl Bootstrap {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CrossValidation {
-    /// Number of folds.
+    /// Number of folds; 1 where rows were held out once.
     pub folds: usize,
     /// The seed that decided them.
     pub seed: u64,
     /// The column of groups, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<String>,
+    /// How often the rows were dealt out to folds anew. Risks are means over all deals.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub repeats: usize,
     /// Which size was asked for.
     pub select: Select,
     /// The chosen λ.
     pub reg_lambda: f64,
-    /// For every λ that was tried, the size of least risk.
+    /// What the model may have besides rules: `rules` for nothing, `linear` or `hinge`.
+    #[serde(default = "rules_alone", skip_serializing_if = "is_rules_alone")]
+    pub terms: String,
+    /// What was tried beside that, each with the size that would have been chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherTerms>,
+    /// The chosen λ with the size of least risk; in files of earlier versions every λ that was tried.
     pub grid: Vec<GridPoint>,
     /// The sizes of the model, which has the chosen λ, with their out-of-fold risks.
     pub path: Vec<CvStep>,
@@ -110,6 +119,39 @@ pub struct CvMeasures {
     pub accuracy: f64,
     /// Mean of −ln of the probability of the right class.
     pub log_loss: f64,
+}
+
+fn once() -> usize {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde asks for it.
+fn is_once(repeats: &usize) -> bool {
+    *repeats == 1
+}
+
+fn rules_alone() -> String {
+    "rules".into()
+}
+
+fn is_rules_alone(terms: &str) -> bool {
+    terms == "rules"
+}
+
+/// What a model with other terms could do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherTerms {
+    /// `rules`, `linear` or `hinge`.
+    pub terms: String,
+    /// λ, chosen for these terms.
+    pub reg_lambda: f64,
+    /// Rules plus conditions of the size that would have been chosen.
+    pub complexity: usize,
+    /// Its out-of-fold risk.
+    pub cv_risk: f64,
+    /// Standard error of the difference between `cv_risk` and that of the chosen terms.
+    pub cv_difference_se: f64,
 }
 
 /// The best that one λ can do.
@@ -152,9 +194,10 @@ impl CrossValidation {
             self.path.len() == sizes.len() && self.path.iter().zip(&sizes).all(|(step, size)| step.rules == size.rules);
         let steps = self.path.iter().flat_map(|s| [s.cv_risk, s.cv_se, s.cv_difference_se]);
         let points = self.grid.iter().flat_map(|g| [g.reg_lambda, g.cv_risk, g.cv_se]);
+        let others = self.others.iter().flat_map(|o| [o.reg_lambda, o.cv_risk, o.cv_difference_se]);
         let measures = self.measures.iter().flat_map(|m| [m.accuracy, m.log_loss, m.auc.unwrap_or_default()]);
-        let finite = steps.chain(points).chain(measures).chain([self.reg_lambda]).all(f64::is_finite);
-        if self.folds < 2 || !fits || !finite {
+        let finite = steps.chain(points).chain(others).chain(measures).chain([self.reg_lambda]).all(f64::is_finite);
+        if self.folds < 1 || !fits || !finite {
             return Err(Error::Model("cv does not match the path".into()));
         }
         Ok(())

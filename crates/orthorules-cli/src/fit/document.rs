@@ -5,14 +5,14 @@ use super::columns::Line;
 use crate::line::RuleLine;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Bootstrap;
-use orthorules::model::{CvMeasures, GridPoint};
+use orthorules::model::{CvMeasures, GridPoint, OtherTerms};
 use orthorules::model::{RuleList, Size, SizeName};
 use orthorules::params::{Multiclass, Select};
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
 
 /// A size of a model.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct SizeLabel {
     pub(crate) rules: usize,
     pub(crate) complexity: usize,
@@ -110,9 +110,12 @@ pub(crate) struct Document<'f> {
 struct Chosen<'f> {
     folds: usize,
     seed: u64,
+    repeats: usize,
     groups: Option<&'f str>,
     select: Select,
     reg_lambda: f64,
+    terms: &'f str,
+    others: &'f [OtherTerms],
     grid: &'f [GridPoint],
     /// Of classes, on the rows held out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,9 +151,12 @@ impl Fitted {
             cv: self.model.cv.as_ref().map(|cv| Chosen {
                 folds: cv.folds,
                 seed: cv.seed,
+                repeats: cv.repeats,
                 groups: cv.groups.as_deref(),
                 select: cv.select,
                 reg_lambda: cv.reg_lambda,
+                terms: &cv.terms,
+                others: &cv.others,
                 grid: &cv.grid,
                 measures: cv.measures,
             }),

@@ -23,8 +23,17 @@ fn numbers(predictions: &str) -> Vec<f64> {
 #[test]
 fn the_model_names_its_offset_and_needs_it() {
     let sandbox = Sandbox::with(&[("t.csv", &policies()), ("new.csv", "power,region,years\n1,north,1\n")]);
-    let fit =
-        ["fit", "t.csv", "--target=claims", "--task=poisson", "--exposure=years", "--offset=log_km", "-o", "m.json"];
+    let fit = [
+        "fit",
+        "t.csv",
+        "--target=claims",
+        "--task=poisson",
+        "--exposure=years",
+        "--offset=log_km",
+        "--terms=rules",
+        "-o",
+        "m.json",
+    ];
     let said = sandbox.ok(&fit).stdout;
     assert!(said.starts_with("Poisson regression of claims per unit of years, with offset log_km, "), "{said}");
     assert!(said.contains("exp(weight). So does exp(log_km), the offset.\n"), "{said}");
@@ -105,7 +114,16 @@ fn columns_that_are_no_offsets_are_refused() {
 #[test]
 fn cells_that_are_no_offsets_are_refused_with_their_row() {
     let sandbox = Sandbox::with(&[("t.csv", &policies())]);
-    sandbox.ok(&["fit", "t.csv", "--target=claims", "--task=poisson", "--offset=log_km", "-o", "m.json"]);
+    sandbox.ok(&[
+        "fit",
+        "t.csv",
+        "--target=claims",
+        "--task=poisson",
+        "--offset=log_km",
+        "--terms=rules",
+        "-o",
+        "m.json",
+    ]);
     for (cell, what) in [("", "missing"), ("inf", "finite"), ("far", "far"), ("2000", "exp(2000)")] {
         sandbox.write("new.csv", format!("power,region,log_km,years,claims\n1,north,0,1,1\n2,south,{cell},1,2\n"));
         for command in [&["predict"][..], &["explain"], &["evaluate"], &["report", "-o", "r.html"]] {
@@ -127,6 +145,7 @@ fn predictions_and_explanations_add_up() {
         "--task=poisson",
         "--exposure=years",
         "--offset=log_km",
+        "--terms=rules",
         "-o",
         "m.json",
     ]);

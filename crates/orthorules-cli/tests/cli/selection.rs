@@ -133,7 +133,7 @@ fn impossible_folds_are_refused_in_one_line() {
 #[test]
 fn the_bootstrap_is_told_shown_and_stored() {
     let sandbox = Sandbox::with(&[("t.csv", &people())]);
-    let flags = ["--max-rules", "3", "--bootstrap", "25", "--seed", "4", "-o", "m.json"];
+    let flags = ["--max-rules", "3", "--cv", "none", "--bootstrap", "25", "--seed", "4", "-o", "m.json"];
     let fit = [&["fit", "t.csv", "--target", "survived"][..], &flags].concat();
     let document = sandbox.json(&fit);
     let bootstrap = &document["bootstrap"];

@@ -45,6 +45,8 @@ pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Resul
             Some((Cv::Folds(folds), select)) => cv::fit(problem, &binned, checked, (folds, select), &own)?,
             Some((Cv::Auto, select)) => match cv::too_much(problem, checked) {
                 None => cv::fit(problem, &binned, checked, (cv::USUAL_FOLDS, select), &own)?,
+                Some(NoFolds::Long { .. }) => cv::quick(problem, &binned, checked, select, &own)
+                    .unwrap_or_else(|e| binned.fit(checked, &own).with(Warning::NoFolds(NoFolds::Rows(e.to_string())))),
                 Some(why) => binned.fit(checked, &own).with(Warning::NoFolds(why)),
             },
             None => binned.fit(checked, &own),
@@ -73,10 +75,10 @@ pub(crate) fn with_lambda(
     let watch = watch.first(LAMBDA_SHARE);
     let chosen = match params.lambda_from {
         LambdaFrom::Loss | LambdaFrom::User => return Ok((params.clone(), None, None)),
-        LambdaFrom::Folds => cv::lambda::chosen(problem, binned.columns(), params, &watch)?,
+        LambdaFrom::Folds => cv::lambda::chosen(problem, binned, params, &watch)?,
         // A table of a few rows has no folds.
         LambdaFrom::FoldsIfAny => {
-            let chosen = cv::lambda::chosen(problem, binned.columns(), params, &watch);
+            let chosen = cv::lambda::chosen(problem, binned, params, &watch);
             return Ok((chosen.unwrap_or_else(|_| params.clone()), None, None));
         }
     };
@@ -166,7 +168,7 @@ pub(crate) fn checked(problem: &Outline, counted_rows: usize, params: &Params) -
     if problem.offset.is_some() && checked.learner == Learner::Sirus {
         return Err(Error::Conflict("sirus takes no offset: choose another preset, or leave out the offset".into()));
     }
-    if params.terms != Terms::Rules {
+    if params.terms.has_trends() {
         require_numbers(problem, params.terms)?;
     }
     if params.sets == Some(Sets::On) {

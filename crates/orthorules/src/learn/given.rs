@@ -15,11 +15,13 @@ use crate::params::{Checked, Update};
 use std::sync::Arc;
 
 /// A term of a list, on the rows that weights are fitted to.
+#[derive(Clone)]
 pub(crate) struct GivenTerm {
     shape: TermShape,
     signs: Signs,
 }
 
+#[derive(Clone)]
 enum TermShape {
     /// A rule: the rows that satisfy it, ascending.
     Rule(Vec<u32>),
@@ -82,6 +84,13 @@ impl<'a> Growing<'a> {
         }
         trends::update(before, signs, Trended { rows, response, cells, terms, params, seen: None }).weights
     }
+
+    /// Intercept and weights of one score as a model writes them.
+    fn written(&self, weights: &Weights) -> (f64, Vec<f64>) {
+        let outside = |(k, w): (usize, &f64)| self.response.outside_weight(w * self.trends.outside(k));
+        let rules = weights.rules.iter().enumerate().map(outside).collect();
+        (self.response.outside_intercept(weights.intercept), rules)
+    }
 }
 
 /// The intercept and the weights of `terms` of one score, as a model writes them.
@@ -98,9 +107,39 @@ pub(crate) fn weights(response: &Response, terms: Vec<GivenTerm>, params: &Check
             weights.signs.push(signs);
         }
     }
-    let Weights { intercept, rules, .. } = weights;
-    let outside = |(k, w): (usize, f64)| response.outside_weight(w * list.trends.outside(k));
-    (response.outside_intercept(intercept), rules.into_iter().enumerate().map(outside).collect())
+    list.written(&weights)
+}
+
+/// The intercept and the weights of one score after each of `terms`, as a model writes them.
+pub(crate) fn nested_weights(
+    response: &Response,
+    terms: impl Iterator<Item = GivenTerm>,
+    params: &Checked,
+) -> Vec<(f64, Vec<f64>)> {
+    let mut list = Growing::new(response, params);
+    let mut weights = refit::constant(response.loss, &list.cells, response.zero(), params);
+    let after = |(place, GivenTerm { shape, signs }): (usize, GivenTerm)| {
+        list.add(shape, place);
+        weights = list.updated(&weights, signs);
+        list.written(&weights)
+    };
+    terms.enumerate().map(after).collect()
+}
+
+/// The intercepts and weights of all classes after each of the rules that they share.
+pub(crate) fn nested_shared_weights(
+    response: &Response,
+    rules: impl Iterator<Item = GivenTerm>,
+    params: &Checked,
+) -> Vec<Vec<(f64, Vec<f64>)>> {
+    let mut list = Growing::new(response, params);
+    let mut classes = softmax::constant(&list.cells, params);
+    let after = |(place, GivenTerm { shape, .. }): (usize, GivenTerm)| {
+        list.add(shape, place);
+        classes = softmax::update(&classes, &list.cells, params);
+        classes.iter().map(|Weights { intercept, rules, .. }| (*intercept, rules.clone())).collect()
+    };
+    rules.enumerate().map(after).collect()
 }
 
 /// The intercepts and weights of all classes that share their rules, each of which is given by the rows that satisfy it.
@@ -200,6 +239,37 @@ mod tests {
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * (1.0 + a.abs());
             prop_assert!(near(intercept, other), "{} {}", intercept, other);
             prop_assert!(own.iter().zip(&others).all(|(a, b)| near(*a, *b)), "{:?} {:?}", own, others);
+        }
+
+        /// Weights after each of some rules are those of a fit of these rules alone.
+        #[test]
+        fn nested_weights_are_those_of_each_beginning(case in cases(3)) {
+            let response = case.response();
+            let params = case.checked(Objective::Onb, Intercept::Corrected, 1.0);
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * (1.0 + a.abs());
+            let all = nested_weights(&response, terms(&case.rules).into_iter(), &params);
+            prop_assert_eq!(all.len(), case.rules.len());
+            for (k, (intercept, own)) in all.iter().enumerate() {
+                let (alone, others) = weights(&response, terms(&case.rules[..=k]), &params);
+                prop_assert!(near(*intercept, alone), "{} {}", intercept, alone);
+                prop_assert!(own.len() == k + 1 && own.iter().zip(&others).all(|(a, b)| near(*a, *b)));
+            }
+        }
+
+        /// The same where classes share their rules.
+        #[test]
+        fn nested_shared_weights_are_those_of_each_beginning(case in cases_of_classes(3)) {
+            let response = case.shared_response();
+            let params = Params { reg_lambda: Some(RegLambda::Value(1.0)), ..Params::default() };
+            let params = params.check(case.loss(), case.rows()).unwrap();
+            let all = nested_shared_weights(&response, terms(&case.rules).into_iter(), &params);
+            for (k, classes) in all.iter().enumerate() {
+                let covered = case.rules[..=k].iter().map(|rule| selected(rule)).collect();
+                for ((a, own), (b, others)) in classes.iter().zip(shared_weights(&response, covered, &params)) {
+                    prop_assert!((a - b).abs() < 1e-5 && own.len() == k + 1);
+                    prop_assert!(own.iter().zip(&others).all(|(a, b)| (a - b).abs() < 1e-5));
+                }
+            }
         }
 
         /// Weights that classes share are those that adding rule after rule ends with.

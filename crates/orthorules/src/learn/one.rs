@@ -28,7 +28,7 @@ use crate::learn::{share, sirus, start};
 use crate::model::observer::Observer;
 use crate::model::reading::Reading;
 use crate::model::{Model, RuleList};
-use crate::params::{Checked, Learner, Multiclass, PathKind, Terms};
+use crate::params::{Checked, Learner, Multiclass, PathKind};
 use std::borrow::Cow;
 
 /// A problem with its columns as codes: fits that differ in λ alone share it.
@@ -68,11 +68,10 @@ impl<'p> Binned<'p> {
         let start = Instant::now();
         let mut columns = binning::bin(&problem.features, problem.weight.as_deref(), params.cutting(), &params.cuts);
         pins::cut(&params.wishes, &mut columns, &problem.features);
-        let trends = match params.terms {
-            Terms::Rules => Vec::new(),
-            Terms::Linear | Terms::Hinge => {
-                trend_columns(problem.features.iter().map(numbers_of), &columns, problem.weight.as_deref())
-            }
+        let trends = if params.may_have_trends() {
+            trend_columns(problem.features.iter().map(numbers_of), &columns, problem.weight.as_deref())
+        } else {
+            Vec::new()
         };
         let seconds = start.elapsed().as_secs_f64();
         Self {
@@ -97,6 +96,16 @@ impl<'p> Binned<'p> {
     /// The columns as codes.
     pub(crate) fn columns(&self) -> &[BinnedColumn] {
         &self.columns
+    }
+
+    /// The numbers of each column that terms may grow with, where the parameters allow such terms; others have none.
+    pub(crate) fn numbers(&self, params: &Checked) -> Vec<&[f64]> {
+        let mut numbers: Vec<&[f64]> = Vec::new();
+        if params.terms.has_trends() {
+            numbers.resize(self.columns.len(), &[]);
+            self.trends.iter().for_each(|column| numbers[column.column as usize] = column.numbers());
+        }
+        numbers
     }
 
     /// Codes that were made while a file was read.
@@ -162,7 +171,7 @@ impl<'p> Binned<'p> {
                 return Some(sirus::list(columns, response, params, name, &watch));
             }
             let deadline = watch.exact_end();
-            let trends = self.trends.clone();
+            let trends = if params.terms.has_trends() { self.trends.clone() } else { Vec::new() };
             let setup = Setup::new(response, columns, params, &watch);
             let rows = remote.clone().unwrap_or_else(|| setup.rows.clone());
             let setup = Setup { class: name, deadline, rows, trends, ..setup };

@@ -13,3 +13,12 @@ pub struct Seconds {
     /// Everything.
     pub total: f64,
 }
+
+impl Seconds {
+    /// Adds the parts that another fit took.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.bin += other.bin;
+        self.search += other.search;
+        self.refit += other.refit;
+    }
+}

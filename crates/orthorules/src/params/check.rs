@@ -77,7 +77,7 @@ impl Params {
     fn check_multiclass(&self) -> Result<()> {
         let alone = match (self.learner, self.terms) {
             (Learner::Sirus, _) => "sirus".to_owned(),
-            (Learner::Boosting, Terms::Rules) => return Ok(()),
+            (Learner::Boosting, Terms::Auto | Terms::Rules) => return Ok(()),
             (Learner::Boosting, terms) => format!("a model with terms {terms}"),
         };
         if self.multiclass == Some(Multiclass::Shared) {
@@ -97,7 +97,7 @@ impl Params {
             let what = format!("polish {polish} needs path best, without a preset and with search greedy or beam");
             return Err(Error::Conflict(what));
         }
-        if self.terms != Terms::Rules {
+        if self.terms.has_trends() {
             let what = format!("polish {polish} is for rules alone: leave out terms {}", self.terms);
             return Err(Error::Conflict(what));
         }
@@ -107,7 +107,7 @@ impl Params {
     /// Trends are fitted together with the rules, by the second-order objective. There is no bound for them.
     fn check_terms(&self) -> Result<()> {
         let what = match self.terms {
-            Terms::Rules => return Ok(()),
+            Terms::Auto | Terms::Rules => return Ok(()),
             terms => format!("terms {terms}"),
         };
         let conflict = |why: &str| Err(Error::Conflict(format!("{what} {why}")));
@@ -139,9 +139,6 @@ impl Params {
         }
         if self.search == Search::Exact {
             return conflict("is for greedy and beam search: give a number, or search otherwise");
-        }
-        if self.terms != Terms::Rules {
-            return conflict(&format!("is for rules alone: give a number, or leave out terms {}", self.terms));
         }
         Ok(())
     }

@@ -43,9 +43,12 @@ pub struct Checked {
     pub(crate) thresholds: Thresholds,
     /// Most levels that a condition may name; 1 without sets.
     pub(crate) set_levels: usize,
+    /// Never [`Terms::Auto`].
     pub(crate) terms: Terms,
     /// Rules that must be, and what must not. Known once the columns are.
     pub(crate) wishes: Wishes,
+    /// Other terms that folds may choose.
+    pub(crate) other_terms: Vec<Terms>,
     /// Ascending and distinct.
     pub(crate) cuts: BTreeMap<String, Vec<f64>>,
     pub(crate) monotone: BTreeMap<String, Monotone>,
@@ -88,6 +91,11 @@ impl Checked {
             return Err(Error::Conflict(what.into()));
         }
         Ok(Self { wishes, ..self })
+    }
+
+    /// Whether the fit, or one that it is compared with, may have trends.
+    pub(crate) fn may_have_trends(&self) -> bool {
+        self.terms.has_trends() || self.other_terms.iter().any(|terms| terms.has_trends())
     }
 
     /// How columns are cut.

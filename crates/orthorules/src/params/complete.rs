@@ -10,6 +10,8 @@
 //! | `reg_lambda` | 8, 1, 4 or the mean target | loss |
 //! | | chosen by folds | rows, columns, classes, limits of size |
 //! | `polish` | light or off | rows, columns, classes, limits of size |
+//! | `terms` | folds choose between rules and hinge, or rules | rows, columns, classes, limits of size |
+//! | `sets` | on or off | levels of the columns |
 //! | `epsilon` | 1e-4 or 0 | `objective` |
 //! | `max_complexity` | 50 or no limit | `max_rules` |
 //! | `max_conditions` | 3, 2 or no limit | path, learner |
@@ -28,6 +30,8 @@ use super::{Sets, Terms, Update};
 use crate::base::threads::available_threads;
 use crate::data::loss::{DefaultLambda, Loss};
 use crate::data::outline::Outline;
+use crate::data::schema::ColumnSpec;
+use crate::data::table::Kind;
 use std::collections::BTreeMap;
 
 /// Above this many rows a nested path is the default: every ensemble that waits to be extended keeps 4 bytes for each row.
@@ -40,6 +44,8 @@ const SEARCH_MEMORY: u64 = 1 << 30;
 const LEAST_MEMORY: u64 = 16 << 20;
 /// Levels that a condition may name. Twice as many gain next to nothing (docs/quality.md).
 const MOST_LEVELS: usize = 32;
+/// With fewer levels sets of them gain nothing.
+const MANY_LEVELS: usize = 8;
 /// Rows within which thresholds share their scores.
 const SMOOTHING: f64 = 6.0;
 /// Keeps the paper's objective finite where a candidate adds nothing to the rules.
@@ -78,8 +84,9 @@ impl Params {
             max_bins: self.max_bins,
             thresholds: self.thresholds,
             set_levels: if self.sets == Some(Sets::On) { MOST_LEVELS } else { 1 },
-            terms: self.terms,
             wishes: super::Wishes::default(),
+            terms: if self.terms == Terms::Auto { Terms::Rules } else { self.terms },
+            other_terms: Vec::new(),
             cuts: sorted(&self.cuts),
             monotone: self.monotone.clone(),
             num_trees: self.num_trees,
@@ -107,7 +114,7 @@ impl Params {
     /// One list for all classes, unless what learns it knows one score alone. Exact search proves such a list where it is
     /// asked to; by default it proves one for each class, which takes less time.
     fn default_multiclass(&self) -> Multiclass {
-        let is_shared = self.learner == Learner::Boosting && self.terms == Terms::Rules && self.search != Search::Exact;
+        let is_shared = self.learner == Learner::Boosting && !self.terms.has_trends() && self.search != Search::Exact;
         if is_shared { Multiclass::Shared } else { Multiclass::OneVsRest }
     }
 
@@ -145,27 +152,36 @@ impl Params {
 impl Checked {
     /// These parameters with the defaults for a table, which counts as so many rows; `given` says what was left open.
     ///
-    /// Folds that choose λ, and rules that are given up for better ones, gain a few per cent of risk and take several times
-    /// as long. So they are the default where a fit stays within seconds.
+    /// Folds that choose λ or terms, and rules that are given up for better ones, gain a few per cent of risk and take
+    /// several times as long. So they are the default where a fit stays within seconds.
     pub(crate) fn for_table(self, given: &Params, table: &Outline, counted_rows: usize) -> Self {
-        let is_usual = self.learner == Learner::Boosting
-            && self.objective == Objective::Onb
-            && self.path == PathKind::Best
-            && self.terms == Terms::Rules
-            && self.time_limit.is_none();
-        // With several classes every λ would have fits of its own, and the gain of polish has not been measured.
+        let mut checked = self;
+        let has_levels = |column: &ColumnSpec| column.kind == Kind::Categorical && column.levels.len() >= MANY_LEVELS;
+        let is_auto = matches!(given.sets, None | Some(Sets::Auto));
+        if is_auto && checked.learner == Learner::Boosting && !checked.exact && table.specs.iter().any(has_levels) {
+            checked.set_levels = MOST_LEVELS;
+        }
+        let is_usual = checked.learner == Learner::Boosting
+            && checked.objective == Objective::Onb
+            && checked.path == PathKind::Best
+            && checked.time_limit.is_none();
+        // The gain of polish and of trends has not been measured with several classes.
         if !is_usual || table.classes.len() > 2 {
-            return self;
+            return checked;
         }
         let [folds, polish] =
-            [Effort::Folds, Effort::Polish].map(|effort| is_affordable(effort, table, counted_rows, &self));
-        let mut checked = self;
-        if given.polish.is_none() && polish {
+            [Effort::Folds, Effort::Polish].map(|effort| is_affordable(effort, table, counted_rows, &checked));
+        if given.polish.is_none() && polish && checked.terms == Terms::Rules {
             (checked.polish, checked.polishes_folds) = (Polish::Light, false);
         }
         // Folds that choose a size choose λ, too.
         if given.reg_lambda.is_none() && checked.cv.is_none() && folds {
             checked.lambda_from = LambdaFrom::FoldsIfAny;
+        }
+        let has_numbers = table.specs.iter().any(|column| column.kind == Kind::Numeric);
+        let is_open = given.terms == Terms::Auto && matches!(given.polish, None | Some(Polish::Off));
+        if is_open && checked.cv.is_some() && folds && has_numbers {
+            checked.other_terms = vec![Terms::Hinge];
         }
         checked
     }
@@ -296,6 +312,8 @@ mod tests {
         assert_eq!(done(&open, 3, 100, 0), all);
         assert_eq!(done(&open, 3, 100, 2), all);
         assert_eq!(done(&open, 3, 100, 3), plain, "several classes");
+        let trends = Params { terms: Terms::Linear, ..open.clone() };
+        assert_eq!(done(&trends, 3, 100, 0), (Polish::Off, LambdaFrom::FoldsIfAny));
         let polished = (Polish::Light, LambdaFrom::Loss);
         assert_eq!((done(&open, 10, 395_000, 0), done(&open, 10, 395_001, 0)), (all, polished), "4 million cells");
         assert_eq!((done(&open, 10, 1_595_000, 0), done(&open, 10, 1_595_001, 0)), (polished, plain), "16 million");
@@ -306,7 +324,6 @@ mod tests {
             Params { path: Some(PathKind::Nested), ..open.clone() },
             Params { update: Update::Stagewise, ..open.clone() },
             Params { objective: Objective::Ogb, ..open.clone() },
-            Params { terms: Terms::Linear, ..open.clone() },
             Params { time_limit: Some(9.0), ..open.clone() },
             Params { learner: Learner::Sirus, ..open.clone() },
         ] {

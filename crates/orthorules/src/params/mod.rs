@@ -178,15 +178,16 @@ parameters! {
         thresholds: Thresholds = Thresholds::Round,
 
         /// Whether a condition may name several levels of a column, as in state in {CA, NY, WA}. It counts as one
-        /// condition.
-        #[flag(Search, "on|off")]
-        #[open("off")]
+        /// condition. auto: where a column has at least 8 levels.
+        #[flag(Search, "auto|on|off")]
+        #[open("auto; off with presets and `search` exact")]
         sets: Option<Sets> = None,
 
         /// What a model may have besides rules. linear: lines in columns of numbers. hinge: also lines that bend once.
-        /// rules: nothing.
+        /// rules: nothing. auto: the folds of `cv` decide between rules and hinge; rules without folds, with several
+        /// classes and with presets.
         #[flag(Search, "WHICH")]
-        terms: Terms = Terms::Rules,
+        terms: Terms = Terms::Auto,
 
         /// For numeric columns by name, the only thresholds to use.
         #[flag(Search, "COL=T,T,…")]
@@ -223,15 +224,15 @@ parameters! {
         #[range(number 0 to 1)]
         p0: f64 = 0.0,
 
-        /// Folds of the cross-validation that chooses the size, and λ unless `reg_lambda` is given. auto: five folds where
-        /// that takes a few seconds.
+        /// Folds of the cross-validation that chooses the size, terms if they are auto, and λ unless `reg_lambda` is
+        /// given. auto: five folds where that takes a few seconds, else rows held out once for the size alone.
         #[flag(Size, "auto|FOLDS|none")]
         #[range(2 or more, " folds, or auto")]
         #[open("none")]
         cv: Option<Cv> = None,
 
-        /// Which size cross-validation chooses. simple: the simplest within 1 % of the best, in parts of the constant
-        /// model's risk. best: that of least risk. 1se: the simplest within one standard error of it.
+        /// Which size cross-validation chooses. simple: the simplest within 1 % of the least risk, and within half a per
+        /// cent of the constant model's. best: that of least risk. 1se: the simplest within one standard error of it.
         #[flag(Size, "NAME")]
         #[open("simple")]
         select: Option<Select> = None,

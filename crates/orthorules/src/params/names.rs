@@ -15,8 +15,8 @@ names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = 
 names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
 names!(PathKind, "path", Nested = "nested", Best = "best");
 names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles");
-names!(Sets, "sets", On = "on", Off = "off");
-names!(Terms, "terms", Rules = "rules", Linear = "linear", Hinge = "hinge");
+names!(Sets, "sets", Auto = "auto", On = "on", Off = "off");
+names!(Terms, "terms", Auto = "auto", Rules = "rules", Linear = "linear", Hinge = "hinge");
 names!(Polish, "polish", Off = "off", Light = "light", Full = "full");
 names!(Bound, "bound", Admissible = "admissible", Heuristic = "heuristic");
 names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob = "cob", Sirus = "sirus");

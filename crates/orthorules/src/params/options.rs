@@ -86,6 +86,8 @@ wire_enum!(Thresholds { 0 => Round, 1 => Quantiles });
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sets {
+    /// Where a column of categories has enough levels.
+    Auto,
     /// `state in {CA, NY, WA}`, counted as one condition.
     On,
     /// One level a condition.
@@ -96,13 +98,22 @@ pub enum Sets {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Terms {
-    /// Nothing: the paper's class of models.
+    /// Folds decide; without folds, nothing.
     #[default]
+    Auto,
+    /// Nothing: the paper's class of models.
     Rules,
     /// Straight lines in columns of numbers.
     Linear,
     /// These, and lines that bend once.
     Hinge,
+}
+
+impl Terms {
+    /// Whether models may have lines besides rules.
+    pub(crate) fn has_trends(self) -> bool {
+        matches!(self, Self::Linear | Self::Hinge)
+    }
 }
 
 /// Whether rules of an ensemble are given up for better ones.

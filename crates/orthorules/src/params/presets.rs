@@ -1,6 +1,6 @@
 //! The paper's systems as combinations of parameters.
 
-use super::{Intercept, Learner, MaxBins, Multiclass, Objective, Params, PathKind, Thresholds, Update};
+use super::{Intercept, Learner, MaxBins, Multiclass, Objective, Params, PathKind, Sets, Terms, Thresholds, Update};
 
 /// A named combination of the paper's systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,6 +42,8 @@ impl Preset {
                     min_coverage: Some(1),
                     max_bins: MaxBins::AtMost(10),
                     thresholds: Thresholds::Quantiles,
+                    terms: Terms::Rules,
+                    sets: Some(Sets::Off),
                     ..Params::default()
                 };
             }
@@ -55,6 +57,8 @@ impl Preset {
             length_penalty: 0.0,
             min_coverage: Some(1),
             thresholds: Thresholds::Quantiles,
+            terms: Terms::Rules,
+            sets: Some(Sets::Off),
             ..Params::default()
         }
     }

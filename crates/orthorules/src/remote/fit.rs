@@ -30,7 +30,7 @@ use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::params::{Checked, Cv, Learner, MaxBins, Params, Search, Terms};
+use crate::params::{Checked, Cv, Learner, MaxBins, Params, Search};
 use crate::remote::client::{Cluster, rows_of};
 use crate::remote::gather::Gather;
 use crate::remote::messages::{Message, Reply, TargetQuestion, marked, unmarked};
@@ -243,7 +243,7 @@ struct SurveyedTable<'w> {
 impl SurveyedTable<'_> {
     /// A fit to all rows, which are brought here; and what there is to say of them.
     fn fit_here(&self, roles: &Roles) -> Result<(Fitted, Vec<Warning>)> {
-        let message = Message::Rows(self.plan.bytes(), self.params.terms != Terms::Rules);
+        let message = Message::Rows(self.plan.bytes(), self.params.terms.has_trends());
         let Reply::Rows(facts, rows) = sent(self.round_trip, &message)? else { return Err(damaged()) };
         let (problem, columns, numbers) = rows.problem(self.subject, roles, &self.plan.columns(facts)?)?;
         let fitted = on_threads(Some(self.params.threads), || {

@@ -11,7 +11,7 @@ use crate::data::columns::Target;
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
 use crate::params::effort::{self, Effort};
-use crate::params::{Checked, LambdaFrom, Polish, Terms};
+use crate::params::{Checked, LambdaFrom, Polish};
 use crate::remote::role_plan::RoleValues;
 use crate::remote::survey::Subject;
 use std::str::FromStr;
@@ -50,7 +50,7 @@ impl Gather {
     /// Whether all rows are brought to where the fit runs; an error if they would have to be and must not. The table
     /// counts as so many rows.
     pub(crate) fn brings_rows(self, problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
-        if params.terms != Terms::Rules {
+        if params.terms.has_trends() {
             return self.brings_rows_for_trends(problem);
         }
         let needs = match (params.lambda_from, params.polish) {
@@ -211,7 +211,7 @@ mod tests {
     use crate::data::schema::ColumnSpec;
     use crate::data::table::Kind;
     use crate::data::task::Task;
-    use crate::params::{Params, RegLambda};
+    use crate::params::{Params, RegLambda, Terms};
 
     /// Whether a table with so many rows and four columns is brought together.
     fn brought(gather: Gather, rows: usize, params: &Params) -> Result<bool, String> {

@@ -32,7 +32,7 @@ use crate::data::table::{
 use crate::data::warning::Warning;
 use crate::model::Model;
 use crate::model::evaluate::Evaluation;
-use crate::params::{Checked, Cv, Params, RegLambda, Terms};
+use crate::params::{Checked, Cv, Params, RegLambda};
 use batch::{Batch, Batches, KeptBatches};
 use feature::{ColumnSummary, FeatureEncoder};
 
@@ -150,7 +150,7 @@ fn coded(
     let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect::<Result<_>>()?;
     seconds += started.elapsed().as_secs_f64();
     options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(roles.deciding()).collect());
-    let keeps_numbers = params.terms != Terms::Rules;
+    let keeps_numbers = params.terms.has_trends();
     let mut second = Second { features, roles, text_target, rows, kept: problem.rows, keeps_numbers, seconds };
     let read = batches.all().map(|batches| (scan.heads, batches));
     let (columns, numbers) = second.pass(source, &options, memory_limit, read)?;

@@ -115,6 +115,11 @@ impl<'a> TrendColumn<'a> {
         Some(Self { column, name, numbers, low, high, zero, scale, means, bends })
     }
 
+    /// The numbers of all rows.
+    pub(crate) fn numbers(&self) -> &'a [f64] {
+        self.numbers
+    }
+
     /// Two standard deviations of the clipped numbers.
     pub(crate) fn scale(&self) -> f64 {
         self.scale

@@ -18,7 +18,7 @@ use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
 use crate::model::report::{Bootstrap, RuleUncertainty, Uncertainty};
 use crate::model::{Model, RuleList, Size};
-use crate::params::{Checked, FEWEST_DRAWS, Terms};
+use crate::params::{Checked, FEWEST_DRAWS};
 use draws::{Draw, Draws, fired};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,13 +43,11 @@ pub(crate) fn run(
     let mut params = params.for_target(|| Response::new(problem, 1).mean_target());
     if let Some(cv) = &model.cv {
         params.reg_lambda = cv.reg_lambda;
+        params.terms = cv.terms.parse()?;
     }
     let mut search = params.clone();
     search.max_complexity = chosen.iter().map(|(_, step)| step.complexity).max().unwrap_or(0);
-    let scales = match params.terms {
-        Terms::Rules => Vec::new(),
-        Terms::Linear | Terms::Hinge => Binned::new(problem, &params).scales(),
-    };
+    let scales = if params.terms.has_trends() { Binned::new(problem, &params).scales() } else { Vec::new() };
     let fired = fired(problem, model)?;
     let draws = Draws { problem, params: &params, search: &search, model, chosen: &chosen, fired, scales };
 

@@ -1,4 +1,4 @@
-//! Out-of-fold risks, their standard errors, and the choice among candidates.
+//! Out-of-fold risks of candidates, and their standard errors.
 
 use crate::base::decimal::at_most_finite;
 use crate::base::error::Result;
@@ -7,7 +7,6 @@ use crate::model::Model;
 use crate::model::evaluate::Truth;
 use crate::model::predict::Activations;
 use crate::model::report::{JointSize, sizes};
-use crate::params::Select;
 
 /// Index of the largest of `complexities`, which ascend from 0, that is at most `limit`.
 pub(super) fn up_to(complexities: &[usize], limit: usize) -> usize {
@@ -16,7 +15,7 @@ pub(super) fn up_to(complexities: &[usize], limit: usize) -> usize {
 
 /// The rows of one fold, and the models that have not seen them.
 pub(super) struct HeldOutFold {
-    /// One model for each λ.
+    /// One model for each trial.
     pub(super) models: Vec<Model>,
     /// Which of its rules hold for which row.
     pub(super) activations: Vec<Activations>,
@@ -26,16 +25,23 @@ pub(super) struct HeldOutFold {
     sums: Vec<Vec<Option<f64>>>,
 }
 
-/// One size of the fit to all rows with one λ.
+/// One size of a trial: a fit with its λ and terms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SizeCandidate {
-    pub(super) lambda: usize,
+    pub(super) trial: usize,
     pub(super) rules: usize,
     pub(super) complexity: usize,
     pub(super) risk: f64,
     pub(super) se: f64,
     /// Of the difference to the candidate of least risk.
     pub(super) difference_se: f64,
+}
+
+impl SizeCandidate {
+    /// Risks are still to be found.
+    pub(super) fn new(trial: usize, rules: usize, complexity: usize) -> Self {
+        Self { trial, rules, complexity, risk: 0.0, se: 0.0, difference_se: 0.0 }
+    }
 }
 
 /// The losses of a fold's rows, size by size of one model.
@@ -88,14 +94,21 @@ impl HeldOutFold {
         Ok(Self { models, activations, truth: Truth::of(&part), groups: part.groups, sums })
     }
 
-    fn losses(&self, lambda: usize) -> Losses<'_> {
-        Losses::new(&self.models[lambda], &self.activations[lambda], &self.truth)
+    /// Keeps the model of this trial alone.
+    pub(super) fn keep(&mut self, trial: usize) {
+        self.models = vec![self.models.swap_remove(trial)];
+        self.activations = vec![self.activations.swap_remove(trial)];
+        self.sums = vec![self.sums.swap_remove(trial)];
+    }
+
+    fn losses(&self, trial: usize) -> Losses<'_> {
+        Losses::new(&self.models[trial], &self.activations[trial], &self.truth)
     }
 
     /// The sum of the losses of all rows at the largest size up to each of `complexities`.
-    fn sums_of_losses(&mut self, lambda: usize, complexities: impl Iterator<Item = usize>) -> Vec<f64> {
-        let mut known = std::mem::take(&mut self.sums[lambda]);
-        let losses = self.losses(lambda);
+    fn sums_of_losses(&mut self, trial: usize, complexities: impl Iterator<Item = usize>) -> Vec<f64> {
+        let mut known = std::mem::take(&mut self.sums[trial]);
+        let losses = self.losses(trial);
         let sum = |complexity: usize| {
             let weighted = losses.at(complexity).into_iter().zip(&self.truth.weight).map(|(l, w)| l * w);
             weighted.sum::<f64>()
@@ -103,7 +116,7 @@ impl HeldOutFold {
         let sums = complexities
             .map(|complexity| *known[up_to(&losses.complexities, complexity)].get_or_insert_with(|| sum(complexity)))
             .collect();
-        self.sums[lambda] = known;
+        self.sums[trial] = known;
         sums
     }
 
@@ -138,23 +151,28 @@ pub(super) fn risks(folds: &mut [HeldOutFold], candidates: &mut [SizeCandidate])
     // Folds in their order: the sums do not depend on threads.
     for fold in folds {
         total += fold.truth.weight.iter().sum::<f64>();
-        for lambda in 0..fold.models.len() {
-            let own: Vec<usize> = (0..candidates.len()).filter(|&i| candidates[i].lambda == lambda).collect();
-            let of_fold = fold.sums_of_losses(lambda, own.iter().map(|&i| candidates[i].complexity));
+        for trial in 0..fold.models.len() {
+            let own: Vec<usize> = (0..candidates.len()).filter(|&i| candidates[i].trial == trial).collect();
+            let of_fold = fold.sums_of_losses(trial, own.iter().map(|&i| candidates[i].complexity));
             own.into_iter().zip(of_fold).for_each(|(i, sum)| sums[i] += sum);
         }
     }
     candidates.iter_mut().zip(sums).for_each(|(c, sum)| c.risk = at_most_finite(sum / total));
 }
 
-/// Fills in the standard errors of all candidates; `best` is the one of least risk.
-pub(super) fn standard_errors(folds: &[HeldOutFold], candidates: &mut [SizeCandidate], best: &mut SizeCandidate) {
+/// Fills in the standard errors of all candidates; differences are those to `best`. The rows were dealt out to folds so many
+/// times: a row is one observation, however often it was held out.
+pub(super) fn standard_errors(
+    (folds, deals): (&[HeldOutFold], usize),
+    candidates: &mut [SizeCandidate],
+    best: &mut SizeCandidate,
+) {
     let (mut total, mut units) = (0.0, 0.0);
     let (mut own, mut differences) = (vec![0.0; candidates.len()], vec![0.0; candidates.len()]);
     for fold in folds {
         total += fold.truth.weight.iter().sum::<f64>();
         units += fold.units() as f64;
-        let reference = fold.losses(best.lambda).at(best.complexity);
+        let reference = fold.losses(best.trial).at(best.complexity);
         each_loss(fold, candidates, |i, losses| {
             let risk = candidates[i].risk;
             own[i] += fold.squares(|r| losses[r] - risk);
@@ -162,11 +180,12 @@ pub(super) fn standard_errors(folds: &[HeldOutFold], candidates: &mut [SizeCandi
         });
     }
     // The sample variance of the units' sums, for their mean: divided by n − 1, not n.
-    let error = |squares: f64| at_most_finite((squares * units / (units - 1.0).max(1.0)).sqrt() / total);
+    let deals = deals as f64;
+    let error = |squares: f64| at_most_finite((squares * deals * units / (units - deals).max(1.0)).sqrt() / total);
     for (i, candidate) in candidates.iter_mut().enumerate() {
         candidate.se = error(own[i]);
         candidate.difference_se = error(differences[i]);
-        if candidate.lambda == best.lambda && candidate.complexity == best.complexity {
+        if candidate.trial == best.trial && candidate.complexity == best.complexity {
             best.se = candidate.se;
         }
     }
@@ -174,11 +193,11 @@ pub(super) fn standard_errors(folds: &[HeldOutFold], candidates: &mut [SizeCandi
 
 /// Calls `each` with every candidate's index and its losses on one fold.
 fn each_loss(fold: &HeldOutFold, candidates: &[SizeCandidate], mut each: impl FnMut(usize, &[f64])) {
-    for lambda in 0..fold.models.len() {
-        let losses = fold.losses(lambda);
-        // Candidates ascend in complexity for each λ, so equal steps come one after the other.
+    for trial in 0..fold.models.len() {
+        let losses = fold.losses(trial);
+        // Candidates ascend in complexity for each trial, so equal steps come one after the other.
         let mut current: Option<(usize, Vec<f64>)> = None;
-        for (i, candidate) in candidates.iter().enumerate().filter(|(_, c)| c.lambda == lambda) {
+        for (i, candidate) in candidates.iter().enumerate().filter(|(_, c)| c.trial == trial) {
             let step = up_to(&losses.complexities, candidate.complexity);
             if current.as_ref().is_none_or(|(at, _)| *at != step) {
                 current = Some((step, losses.at(candidate.complexity)));
@@ -190,32 +209,10 @@ fn each_loss(fold: &HeldOutFold, candidates: &[SizeCandidate], mut each: impl Fn
     }
 }
 
-/// The candidate of least risk; ties go to the less complex, then to the larger λ.
+/// The candidate of least risk; ties go to the less complex, then to the first trial.
 pub(super) fn best(candidates: &[SizeCandidate]) -> Option<SizeCandidate> {
     let order = |a: &&SizeCandidate, b: &&SizeCandidate| {
-        a.risk.total_cmp(&b.risk).then(a.complexity.cmp(&b.complexity)).then(b.lambda.cmp(&a.lambda))
+        a.risk.total_cmp(&b.risk).then(a.complexity.cmp(&b.complexity)).then(a.trial.cmp(&b.trial))
     };
     candidates.iter().min_by(order).copied()
-}
-
-/// Differences of risk below this part of the constant model's do not matter.
-const UNSEEN: f64 = 0.01;
-
-/// The candidate that `select` asks for, with standard errors filled in.
-pub(super) fn choose(candidates: &[SizeCandidate], best: &SizeCandidate, select: Select) -> SizeCandidate {
-    let within = |reach: f64| move |c: &&SizeCandidate| c.risk <= best.risk + reach;
-    let order = |a: &&SizeCandidate, b: &&SizeCandidate| {
-        a.complexity.cmp(&b.complexity).then(a.risk.total_cmp(&b.risk)).then(b.lambda.cmp(&a.lambda))
-    };
-    let reach = match select {
-        Select::Best => return *best,
-        Select::Simple => {
-            let constant = candidates.iter().find(|c| c.lambda == best.lambda && c.complexity == 0);
-            UNSEEN * constant.map_or(0.0, |c| c.risk)
-        }
-        // Breiman's rule. A test of the difference (`difference_se`) is sharper, but was measured to trade worse:
-        // for the same loss of risk it leaves the larger models (docs/quality.md).
-        Select::OneSe => best.se,
-    };
-    candidates.iter().filter(within(reach)).min_by(order).copied().unwrap_or(*best)
 }

@@ -18,12 +18,18 @@ pub(crate) struct Folds {
 impl Folds {
     /// `count` folds of the rows of `problem`, decided by `seed`.
     pub(crate) fn new(problem: &Problem, count: usize, seed: u64) -> Result<Self> {
+        Self::of_deal(problem, count, seed, 0)
+    }
+
+    /// The folds of a further deal of the same rows.
+    pub(crate) fn of_deal(problem: &Problem, count: usize, seed: u64, deal: usize) -> Result<Self> {
         check(problem, count)?;
         let class = |row: usize| match &problem.target {
             Target::Classes(c) => c[row] as usize,
             Target::Numbers(_) => 0,
         };
         let classes = problem.classes.len().max(1);
+        let seed = if deal == 0 { seed } else { SplitMix64::new(seed ^ SplitMix64::new(deal as u64).bits()).bits() };
         let mut random = SplitMix64::new(seed);
         let of_row = match &problem.groups {
             Some(groups) => deal_groups(groups, class, classes, count, &mut random),
@@ -38,6 +44,12 @@ impl Folds {
     pub(crate) fn rows(&self, fold: usize, held_out: bool) -> Vec<u32> {
         let wanted = |r: &u32| (self.of_row[*r as usize] as usize == fold) == held_out;
         (0..self.of_row.len() as u32).filter(wanted).collect()
+    }
+
+    /// The rows of some folds, in order.
+    pub(crate) fn rows_of(&self, folds: std::ops::RangeInclusive<usize>) -> Vec<u32> {
+        let is_wanted = |row: &u32| folds.contains(&(self.of_row[*row as usize] as usize));
+        (0..self.of_row.len() as u32).filter(is_wanted).collect()
     }
 
     /// Groups may take a whole class into one fold: nothing can be learned of it then.

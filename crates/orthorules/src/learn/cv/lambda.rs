@@ -1,14 +1,15 @@
 //! λ by folds, for ensembles of every complexity.
 //!
-//! The fits without a fold are measured on it at every complexity, as a step function. A λ is as good as the mean of all that, over
-//! all folds. λ is doubled or halved as long as that helps. On a few rows folds are mostly noise, so a λ far from the default
+//! The fits without a fold are measured on it at every complexity, as a step function. A λ is as good as the mean logarithm
+//! of the risk at these, but the smallest, where λ matters little. So a tenth of the risk counts alike on clean and on noisy
+//! tables. λ is doubled or halved as long as that helps. On a few rows folds are mostly noise, so a λ far from the default
 //! must be better by more than that.
 //!
-//! Rules are looked for once for each fold, and fitted again for each λ: the best λ is much the same as with rules that are
-//! looked for again, and takes a tenth of the time. Several scores are the exception.
+//! Terms are looked for once for each fold, and fitted again for each λ: the best λ is much the same as with terms that are
+//! looked for again, and takes a tenth of the time. A list for each of several classes is the exception.
 //!
-//! Columns are cut once, with sight of all rows, and folds are rows of their codes: so a table that was streamed has the same folds
-//! as one in memory.
+//! Columns are cut once, with sight of all rows, and folds are rows of their codes: so a table that was streamed has the
+//! same folds as one in memory.
 
 use super::by_content::Shares;
 use super::curve::Losses;
@@ -18,16 +19,16 @@ use crate::base::error::Result;
 use crate::codes::column::BinnedColumn;
 use crate::data::problem::{Problem, pick};
 use crate::data::schema::ColumnSpec;
+use crate::data::table::Values;
 use crate::data::table::{Column, Table};
-use crate::engine::cells::Cells;
-use crate::engine::refit;
-use crate::engine::rows::{Rows, Selected};
 use crate::engine::targets::response::Response;
-use crate::learn::one::Binned;
+use crate::learn::given::{self, GivenTerm};
+use crate::learn::one::{Binned, is_shared};
 use crate::learn::watch::Watch;
 use crate::model::evaluate::Truth;
 use crate::model::observer::Observer;
 use crate::model::predict::Activations;
+use crate::model::rule::Rule;
 use crate::model::signs::Signs;
 use crate::model::{Model, ScoreWeights, Size};
 use crate::params::{Checked, DEFAULT_COMPLEXITY, LambdaFrom, PathKind, Polish};
@@ -37,9 +38,11 @@ use std::collections::BTreeMap;
 /// How many folds the rows are dealt out to.
 const FOLDS: usize = 5;
 /// λ goes at most this many doublings away from the default.
-const FARTHEST: i32 = 3;
-/// How many rows' worth of the constant model's risk λ must gain for k² doublings: what folds of a few rows show by chance.
-const ROWS_FOR_CHANCE: f64 = 0.15;
+const FARTHEST: i32 = 8;
+/// How many rows' worth of the risk λ must lower for k² doublings: what folds of a few rows show by chance.
+const ROWS_FOR_CHANCE: f64 = 0.5;
+/// Less than this part of the constant model's risk is nothing.
+const LEAST_RISK: f64 = 1e-9;
 
 /// Which rows lie in which fold.
 enum Dealt {
@@ -86,27 +89,25 @@ impl Dealt {
 struct Fold {
     others: Problem,
     codes: Vec<BinnedColumn>,
+    /// The numbers of the columns that terms may grow with.
+    numbers: Vec<Vec<f64>>,
     held: Table,
     truth: Truth,
 }
 
-/// The parameters with the λ that folds choose. Whoever stops them has the default.
-pub(crate) fn chosen(problem: &Problem, columns: &[BinnedColumn], params: &Checked, watch: &Watch) -> Result<Checked> {
-    let dealt = Dealt::new(problem, columns, params.seed)?;
-    let folds =
-        (0..FOLDS).into_par_iter().map(|fold| Fold::new(problem, columns, &dealt, fold)).collect::<Result<Vec<_>>>()?;
+/// The parameters with the λ that folds choose. Whoever stops them has the default. `binned` has the codes of all rows.
+pub(crate) fn chosen(problem: &Problem, binned: &Binned, params: &Checked, watch: &Watch) -> Result<Checked> {
+    let dealt = Dealt::new(problem, binned.columns(), params.seed)?;
+    let numbers = binned.numbers(params);
+    let of_fold = |fold| Fold::new(problem, (binned.columns(), &numbers), &dealt, fold);
+    let folds = (0..FOLDS).into_par_iter().map(of_fold).collect::<Result<Vec<_>>>()?;
     let levels = params.max_complexity.min(params.max_rules.saturating_mul(4)).clamp(1, DEFAULT_COMPLEXITY);
-    let of_power = |params: &Checked, power: i32| {
-        let mut params = params.clone();
-        params.reg_lambda = at_most_finite(params.reg_lambda * f64::from(power).exp2());
-        params
-    };
     // Polished ensembles, and the best ones of each complexity, are best with the same λ as others, and take several times as long.
     let mut quick = params.clone();
     (quick.polish, quick.path, quick.max_complexity) = (Polish::Off, PathKind::Nested, levels);
-    let one_score = problem.classes.len() <= 2;
-    let found = if one_score {
-        folds.par_iter().map(|fold| FoldRules::new(fold, &quick, watch)).collect::<Result<Vec<_>>>()?
+    let one_list = problem.classes.len() <= 2 || is_shared(&problem.outline(), params);
+    let found = if one_list {
+        folds.par_iter().map(|fold| FoldTerms::new(fold, &quick, watch)).collect::<Result<Vec<_>>>()?
     } else {
         Vec::new()
     };
@@ -115,9 +116,9 @@ pub(crate) fn chosen(problem: &Problem, columns: &[BinnedColumn], params: &Check
         if let Some(&risk) = known.get(&power) {
             return Ok(Some(risk));
         }
-        let params = of_power(&quick, power);
-        let held = if one_score {
-            found.par_iter().map(|rules| rules.held_out(&params, levels)).collect()
+        let params = times(&quick, power);
+        let held = if one_list {
+            found.par_iter().map(|terms| terms.held_out(&params, levels)).collect()
         } else {
             folds.par_iter().map(|fold| fold.held_out(&params, levels, watch)).collect::<Result<Vec<_>>>()?
         };
@@ -139,34 +140,58 @@ pub(crate) fn chosen(problem: &Problem, columns: &[BinnedColumn], params: &Check
             best = power;
         }
     }
-    let mut params = of_power(params, best);
+    let mut params = times(params, best);
     params.lambda_from = LambdaFrom::User;
     Ok(params)
 }
 
-/// The risk on the folds over that of the constant model, averaged over complexities from 1 to `levels`.
+/// The parameters with λ doubled so often.
+fn times(params: &Checked, power: i32) -> Checked {
+    let mut params = params.clone();
+    params.reg_lambda = at_most_finite(params.reg_lambda * f64::from(power).exp2());
+    params
+}
+
+/// The logarithm of the risk on the folds over that of the constant model, averaged over the complexities up to `levels` but
+/// the first fifth.
 fn mean_risk(folds: &[Vec<f64>], levels: usize) -> f64 {
     // Folds in their order: the sums do not depend on threads.
     let sum = |level: usize| folds.iter().map(|fold| fold[level]).sum::<f64>();
     let constant = sum(0) + f64::MIN_POSITIVE;
-    at_most_finite((1..=levels).map(|level| sum(level) / constant).sum::<f64>() / levels as f64)
+    let first = 1 + levels / 5;
+    let all = (first..=levels).map(|level| (sum(level) / constant).max(LEAST_RISK).ln()).sum::<f64>();
+    at_most_finite(all / (levels + 1 - first) as f64)
 }
 
 impl Fold {
-    fn new(problem: &Problem, columns: &[BinnedColumn], dealt: &Dealt, fold: usize) -> Result<Self> {
+    fn new(
+        problem: &Problem,
+        (columns, numbers): (&[BinnedColumn], &[&[f64]]),
+        dealt: &Dealt,
+        fold: usize,
+    ) -> Result<Self> {
         let [(inside, held), (outside, others)] = [true, false].map(|inside| {
             let (rows, weight) = dealt.rows(problem, fold, inside);
             let part = Problem { weight, ..problem.take_coded(&rows) };
             (rows, part)
         });
         let codes = |rows: &[u32]| columns.iter().map(|column| column.take(rows)).collect::<Vec<_>>();
-        let (truth, held) = (Truth::of(&held), decoded(&held, &codes(&inside))?);
-        Ok(Self { codes: codes(&outside), held, truth, others })
+        let some = |rows: &[u32]| {
+            let of_column = |numbers: &&[f64]| if numbers.is_empty() { Vec::new() } else { pick(numbers, rows) };
+            numbers.iter().map(of_column).collect::<Vec<_>>()
+        };
+        let (truth, held) = (Truth::of(&held), decoded(&held, &codes(&inside), &some(&inside))?);
+        Ok(Self { codes: codes(&outside), numbers: some(&outside), held, truth, others })
+    }
+
+    /// The fit to the rows that are not held out.
+    fn fitted(&self, params: &Checked, watch: &Watch) -> Model {
+        Binned::of_columns(&self.others, &self.codes, &self.numbers).fit(params, &watch.quietly()).model
     }
 
     /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
     fn held_out(&self, params: &Checked, levels: usize, watch: &Watch) -> Result<Vec<f64>> {
-        let model = Binned::of_columns(&self.others, &self.codes, &[]).fit(params, &watch.quietly()).model;
+        let model = self.fitted(params, watch);
         let activations = Activations::of_rules(&model, &self.held)?;
         let losses = Losses::new(&model, &activations, &self.truth);
         Ok(losses.at_each(levels, |losses| self.sum(losses)))
@@ -177,60 +202,75 @@ impl Fold {
     }
 }
 
-/// The rows of a problem with values that have these codes.
-fn decoded(problem: &Problem, columns: &[BinnedColumn]) -> Result<Table> {
-    let values = |(spec, column): (ColumnSpec, &BinnedColumn)| Column {
-        date: spec.date,
-        ..Column::new(spec.name, column.decoded(spec.kind))
+/// The rows of a problem with values that have these codes, or with their numbers where these are known.
+fn decoded(problem: &Problem, columns: &[BinnedColumn], numbers: &[Vec<f64>]) -> Result<Table> {
+    let values = |(place, (spec, column)): (usize, (ColumnSpec, &BinnedColumn))| {
+        let known = numbers.get(place).filter(|numbers| !numbers.is_empty());
+        let values = known.map_or_else(|| column.decoded(spec.kind), |known| Values::numbers(known.iter().copied()));
+        Column { date: spec.date, ..Column::new(spec.name, values) }
     };
-    problem.table_of(problem.specs().into_iter().zip(columns).map(values).collect())
+    problem.table_of(problem.specs().into_iter().zip(columns).enumerate().map(values).collect())
 }
 
-/// The rules that were found without a fold, with the default λ: for others, only their weights are fitted again.
-struct FoldRules<'f> {
+/// The terms that were found without a fold, with the default λ: for others, only their weights are fitted again.
+struct FoldTerms<'f> {
     fold: &'f Fold,
     response: Response,
     model: Model,
-    /// The rows that are not held out that satisfy each rule.
-    covered: Vec<Vec<u32>>,
+    /// The terms on the rows that are not held out.
+    terms: Vec<GivenTerm>,
     held: Activations,
 }
 
-impl<'f> FoldRules<'f> {
+impl<'f> FoldTerms<'f> {
     fn new(fold: &'f Fold, params: &Checked, watch: &Watch) -> Result<Self> {
-        let model = Binned::of_columns(&fold.others, &fold.codes, &[]).fit(params, &watch.quietly()).model;
-        let seen = Activations::of_rules(&model, &decoded(&fold.others, &fold.codes)?)?;
+        let binned = Binned::of_columns(&fold.others, &fold.codes, &fold.numbers);
+        let model = binned.fit(params, &watch.quietly()).model;
+        let seen = Activations::of_rules(&model, &decoded(&fold.others, &fold.codes, &fold.numbers)?)?;
+        let scales = binned.scales();
         let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
-        let covered = (0..model.lists[0].rules.len()).map(rows).collect();
+        let names: BTreeMap<&str, usize> = fold.codes.iter().enumerate().map(|(i, c)| (c.name.as_str(), i)).collect();
+        let term = |(k, rule): (usize, &Rule)| {
+            let signs = Signs::of_rule(rule, &params.monotone);
+            let trend = rule.trend.as_ref().and_then(|trend| {
+                let place = *names.get(trend.column.as_str())?;
+                let scale = scales.iter().find(|(column, _)| *column as usize == place)?.1;
+                Some(GivenTerm::trend(trend, fold.numbers[place].iter().copied(), scale, signs))
+            });
+            trend.unwrap_or_else(|| GivenTerm::rule(rows(k), signs))
+        };
+        let terms = model.lists[0].rules.iter().enumerate().map(term).collect();
         let held = Activations::of_rules(&model, &fold.held)?;
-        Ok(Self { fold, response: Response::new(&fold.others, 1), model, covered, held })
+        let is_shared = is_shared(&fold.others.outline(), params);
+        let response = if is_shared { Response::shared(&fold.others) } else { Response::new(&fold.others, 1) };
+        Ok(Self { fold, response, model, terms, held })
     }
 
     /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, with weights of this λ.
     fn held_out(&self, params: &Checked, levels: usize) -> Vec<f64> {
         let (response, list) = (&self.response, &self.model.lists[0]);
         let params = params.for_target(|| response.mean_target());
-        let all = Rows::whole(&[], response);
-        let mut cells = Cells::new(&all, response);
-        let mut weights = refit::constant(response.loss, &cells, response.zero(), &params);
+        let terms = self.terms.iter().cloned();
+        let weights: Vec<Vec<(f64, Vec<f64>)>> = if self.model.classes.len() > 2 {
+            given::nested_shared_weights(response, terms, &params)
+        } else {
+            given::nested_weights(response, terms, &params).into_iter().map(|one| vec![one]).collect()
+        };
         let of_size = |size: &Size| self.fold.sum(&self.fold.truth.losses(&self.model, &self.held, &[size]));
-        let mut sums = Vec::new();
-        for (k, size) in list.sizes.iter().enumerate() {
-            let refitted = if let Some(newest) = k.checked_sub(1) {
-                cells.split(&Selected::single(self.covered[newest].clone()), &all, response);
-                let signs = Signs::of_rule(&list.rules[newest], &params.monotone);
-                weights = refit::update(&weights, signs, response.loss, &cells, &params);
-                let refitted = ScoreWeights {
-                    intercept: response.outside_intercept(weights.intercept),
-                    weights: weights.rules.iter().map(|&weight| response.outside_weight(weight)).collect(),
-                };
-                Size { scores: vec![refitted], ..size.clone() }
-            } else {
-                size.clone()
+        let refitted = |(k, size): (usize, &Size)| {
+            let of_score = |(intercept, weights): &(f64, Vec<f64>)| ScoreWeights {
+                intercept: *intercept,
+                weights: weights.clone(),
             };
+            let scores = k.checked_sub(1).and_then(|newest| weights.get(newest));
+            scores
+                .map_or_else(|| size.clone(), |all| Size { scores: all.iter().map(of_score).collect(), ..size.clone() })
+        };
+        let mut sums = Vec::new();
+        for size in list.sizes.iter().enumerate().map(refitted) {
             // Up to here the size before is the largest one.
             sums.resize(size.complexity.min(levels + 1), sums.last().copied().unwrap_or_default());
-            sums.push(of_size(&refitted));
+            sums.push(of_size(&size));
         }
         sums.resize(levels + 1, sums.last().copied().unwrap_or_default());
         sums

@@ -14,11 +14,11 @@ pub(super) fn of_classes(count: usize, folds: &[HeldOutFold], chosen: SizeCandid
     let (mut class, mut weight, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
     let (mut right, mut loss) = (0.0, 0.0);
     for fold in folds {
-        let model = &fold.models[chosen.lambda];
+        let model = &fold.models[chosen.trial];
         let sizes = sizes(model);
         let complexities: Vec<usize> = sizes.iter().map(|size| size.complexity).collect();
         let steps = &sizes[up_to(&complexities, chosen.complexity)].steps;
-        let predictions = fold.activations[chosen.lambda].predictions_of(model, steps);
+        let predictions = fold.activations[chosen.trial].predictions_of(model, steps);
         let Predictions::Classes { labels, probabilities: given } = predictions else { return None };
         for (row, own) in given.chunks_exact(count).enumerate() {
             let (real, w) = (fold.truth.class[row], fold.truth.weight[row]);
@@ -101,7 +101,7 @@ mod tests {
             let total: f64 = rows.iter().map(|row| row.1).sum();
             let right: f64 = rows.iter().filter(|row| row.0 == row.3 as usize).map(|row| row.1).sum();
             let loss: f64 = rows.iter().map(|row| -row.1 * row.2[row.0].ln()).sum();
-            let chosen = SizeCandidate { lambda: 0, rules: 0, complexity: 6, risk: 0.0, se: 0.0, difference_se: 0.0 };
+            let chosen = SizeCandidate::new(0, 0, 6);
             let found = of_classes(problem.classes.len(), &held, chosen).unwrap();
             let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
             near(found.auc.unwrap(), areas.iter().sum::<f64>() / areas.len() as f64);

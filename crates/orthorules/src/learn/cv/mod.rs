@@ -1,11 +1,19 @@
-//! Cross-validation: λ and the size of an ensemble, chosen by the risk on rows that were held out.
+//! Cross-validation: λ, what a model is made of besides rules, and its size, chosen by the risk on rows that were held out.
 //!
-//! For every λ of a grid there is one fit to all rows and, for each fold, one to the rows outside it. The fold's fit is
-//! measured on the fold at every complexity (as a step function: the largest size up to it), which gives each
-//! row one loss for each λ and complexity by a model that has not seen it. The sizes of the fits to all rows are the
-//! candidates, and docs/quality.md says why they are compared as they are.
+//! One after the other, since a joint choice suffers from the winner's curse: among many candidates the one that looks best
+//! owes much of that to chance.
+//!
+//! 1. λ for each kind of terms, by the risk of ensembles of all complexities (`lambda`).
+//! 2. For each kind of terms and each fold a fit to the rows outside the fold, measured on the fold at every complexity (as
+//!    a step function: the largest size up to it). Small tables are dealt out to folds several times, since one deal
+//!    decides little.
+//! 3. The kind of terms whose chosen size has the least risk (`choice`).
+//! 4. One fit to all rows. Its sizes are the candidates.
+//!
+//! docs/quality.md says what each step is worth.
 
 mod by_content;
+mod choice;
 mod curve;
 mod folds;
 pub(crate) mod lambda;
@@ -14,7 +22,7 @@ mod measures;
 mod tests;
 
 use crate::base::clock::Instant;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::data::outline::Outline;
 use crate::data::problem::Problem;
 use crate::data::warning::{NoFolds, TimeOver, Warning};
@@ -24,24 +32,35 @@ use crate::learn::one::Binned;
 use crate::learn::seconds::Seconds;
 use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
-use crate::model::report::{CrossValidation, CvStep, GridPoint};
-use crate::model::{Model, report};
+use crate::model::report::{CrossValidation, CvStep, GridPoint, OtherTerms};
+use crate::model::{Model, Select, report};
 use crate::params::effort::{self, Effort};
-use crate::params::{Checked, LambdaFrom, Learner, Polish, Select};
+use crate::params::{Checked, LambdaFrom, Learner, PathKind, Polish, Terms};
+use choice::{Choice, Found};
 use curve::{HeldOutFold, SizeCandidate};
 use folds::Folds;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The grid of λ, in parts of its default.
-const GRID: [f64; 5] = [1.0 / 16.0, 0.25, 1.0, 4.0, 16.0];
 
 /// With fewer folds there is no choice.
 const FEWEST_FOLDS: usize = 2;
+/// With fewer rows, folds are fitted even where columns are many.
+const FEW_ROWS: usize = 2_000;
+/// Rows that are held out once, and learned from, of a large table.
+const MOST_HELD_OUT: usize = 100_000;
+const MOST_LEARNED: usize = 250_000;
+/// The part of a time limit that λ may take.
+const LAMBDA_SHARE: f64 = 0.25;
+/// Rows of a small table are dealt out to folds again until all deals have so many rows together, but not oftener than this.
+const ROWS_OF_DEALS: usize = 1500;
+const MOST_DEALS: usize = 6;
+/// So many of the deals choose between kinds of terms.
+const DEALS_FOR_TERMS: usize = 2;
 
-/// Chooses λ and the size, and fits to all rows. If the observer stops it, the fit to all rows with the λ that was given or is
-/// the default is returned as far as it came, without a choice. If the time is over, the folds that are done choose.
-/// `binned` has the codes of all rows.
+/// Chooses λ, terms and the size by folds, and fits to all rows. `binned` has the codes of all rows. If the observer stops it,
+/// the fit to all rows with the first λ and terms is returned as far as it came, without a choice. If the time is over, the
+/// folds that are done choose.
 pub(crate) fn fit(
     problem: &Problem,
     binned: &Binned,
@@ -49,120 +68,243 @@ pub(crate) fn fit(
     (count, select): (usize, Select),
     watch: &Watch,
 ) -> Result<Fitted> {
-    let folds = Folds::new(problem, count, params.seed)?;
-    let mut grid = grid(params);
-    // Where the time is limited, the fit that is wanted in any case comes before all others, and tells what they would take.
-    let mut plain = None;
-    if watch.is_limited() {
+    let deals = if watch.is_limited() { 1 } else { deals(problem) };
+    let folds = (0..deals).map(|deal| Folds::of_deal(problem, count, params.seed, deal)).collect::<Result<Vec<_>>>()?;
+    let splits = folds.iter().flat_map(Split::of_folds).collect();
+    Plan { problem, binned, params, select, splits, deals, is_quick: false }.run(watch)
+}
+
+/// Chooses the size alone where folds would take long: rows are held out once, or, where they are few and columns are many,
+/// in folds; fits to the others follow a nested path.
+pub(crate) fn quick(
+    problem: &Problem,
+    binned: &Binned,
+    params: &Checked,
+    select: Select,
+    watch: &Watch,
+) -> Result<Fitted> {
+    let splits = if problem.rows < FEW_ROWS {
+        Split::of_folds(&Folds::new(problem, USUAL_FOLDS, params.seed)?)
+    } else {
+        let count = problem.rows.div_ceil(MOST_HELD_OUT).max(USUAL_FOLDS);
+        let folds = Folds::new(problem, count, params.seed)?;
+        let learned = (MOST_LEARNED * count).div_ceil(problem.rows).clamp(1, count - 1);
+        vec![Split { held: folds.rows(0, true), others: folds.rows_of(1..=learned) }]
+    };
+    Plan { problem, binned, params, select, splits, deals: 1, is_quick: true }.run(watch)
+}
+
+/// Rows that are held out, and the rows that are learned from.
+struct Split {
+    held: Vec<u32>,
+    others: Vec<u32>,
+}
+
+impl Split {
+    fn of_folds(folds: &Folds) -> Vec<Self> {
+        let of_fold = |fold| Self { held: folds.rows(fold, true), others: folds.rows(fold, false) };
+        (0..folds.count).map(of_fold).collect()
+    }
+}
+
+/// What is to be chosen, from which rows.
+struct Plan<'p> {
+    problem: &'p Problem,
+    binned: &'p Binned<'p>,
+    params: &'p Checked,
+    select: Select,
+    splits: Vec<Split>,
+    /// How often the rows were dealt out.
+    deals: usize,
+    /// Whether the size alone is chosen, by fits that take little time.
+    is_quick: bool,
+}
+
+impl Plan<'_> {
+    fn run(&self, watch: &Watch) -> Result<Fitted> {
+        // The fit to all rows comes before the folds, since it is worth something without them, and tells what they would take.
+        let first = self.with_lambda(self.params, &watch.first(LAMBDA_SHARE));
         let started = Instant::now();
-        let fitted = binned.fit(&unpolished(params), &watch.quietly());
-        let (took, left) = (started.elapsed().as_secs_f64(), watch.left().as_secs_f64());
-        let is_over = watch.stop();
+        let plain = self.binned.fit(&if self.is_quick { first.clone() } else { unpolished(&first) }, &watch.quietly());
+        let (took, is_over) = (started.elapsed().as_secs_f64(), watch.stop());
+        if watch.is_stopped() {
+            return Ok(plain);
+        }
         if is_over {
             watch.out_of_time(None);
         }
-        if is_over || took * FEWEST_FOLDS as f64 > left {
-            return Ok(fitted.with(Warning::NoFolds(NoFolds::TimeOver)));
+        let fewest = FEWEST_FOLDS.min(self.splits.len());
+        if is_over || watch.is_limited() && took * fewest as f64 > watch.left().as_secs_f64() {
+            return Ok(plain.with(Warning::NoFolds(NoFolds::TimeOver)));
         }
-        if took * ((count + 1) * grid.len() - 1) as f64 > left {
-            grid = vec![params.clone()];
-        }
-        plain = Some(fitted);
-    }
-    let done = AtomicUsize::new(0);
-    let total = (count + 1) * grid.len();
-    let fit_without = |&fold: &usize| {
-        let fit_all = |binned: &Binned| {
-            let fit = |params: &Checked| {
-                let fitted = match &plain {
-                    Some(plain) if fold == count && grid.len() == 1 => plain.clone(),
-                    _ => binned.fit(&unpolished(params), &watch.quietly()),
-                };
-                watch.resampled(1 + done.fetch_add(1, Ordering::Relaxed), total);
-                fitted
-            };
-            grid.par_iter().map(fit).collect::<Vec<Fitted>>()
-        };
-        let fits = if fold == count {
-            fit_all(binned)
-        } else {
-            fit_all(&Binned::new(&problem.take(&folds.rows(fold, false)), params))
-        };
-        (fold, fits, !watch.stop())
-    };
-    // Fold `count` has no rows: the fits without it are those to all rows, and come first, since they are worth something
-    // without the others. As many folds at a time as there are threads, since each needs a copy of its rows.
-    let parts: Vec<usize> = [count].into_iter().chain(0..count).collect();
-    let mut fits: Vec<(usize, Vec<Fitted>, bool)> = Vec::with_capacity(parts.len());
-    for some in parts.chunks(params.threads) {
-        fits.extend(some.par_iter().map(fit_without).collect::<Vec<_>>());
-        if watch.stop() {
-            break;
-        }
-    }
-    let is_late = fits.iter().any(|(.., is_whole)| !is_whole) && !watch.is_stopped();
-    let too_few = fits.iter().filter(|(fold, _, is_whole)| *fold != count && *is_whole).count() < FEWEST_FOLDS;
-    if watch.is_stopped() || is_late && (too_few || !fits[0].2) {
-        let place = grid.iter().position(|p| p.reg_lambda == params.reg_lambda).unwrap_or(0);
-        let fitted = plain.unwrap_or_else(|| fits.swap_remove(0).1.swap_remove(place));
-        return Ok(if is_late { fitted.with(Warning::NoFolds(NoFolds::TimeOver)) } else { fitted });
-    }
-    // A fit that was cut short would speak for smaller sizes.
-    fits.retain(|(.., is_whole)| *is_whole);
-    let mut seconds = seconds_of(fits.iter().flat_map(|(_, fits, _)| fits), grid.len());
-    // What there is to say of columns is said of all rows.
-    let mut warnings = fits[0].1[0].warnings.clone();
-    let fitted_folds = fits.len() - 1;
-    if fitted_folds < count {
-        warnings.push(Warning::TimeOver(TimeOver::Folds { done: fitted_folds, of: count }));
-    }
-    let models = |fits: Vec<Fitted>| fits.into_iter().map(|fitted| fitted.model).collect::<Vec<_>>();
-    let mut whole = models(fits.remove(0).1);
-    let held_out = |(fold, fits, _)| HeldOutFold::new(problem, &folds.rows(fold, true), models(fits));
-    let mut held = fits.into_iter().map(held_out).collect::<Result<Vec<HeldOutFold>>>()?;
+        let others = self.params.other_terms.iter().filter(|_| !watch.is_limited() && !self.is_quick);
+        let other = |&terms: &Terms| self.with_lambda(&with_terms(self.params, terms), watch);
+        let trials: Vec<Checked> = [first].into_iter().chain(others.map(other)).collect();
 
-    let mut is_polished = vec![params.polishes_folds || params.polish == Polish::Off; grid.len()];
-    let (candidates, chosen) = loop {
-        let mut candidates = candidates(&whole);
-        curve::risks(&mut held, &mut candidates);
-        let Some(mut best) = curve::best(&candidates) else { return Err(Error::Table("no size can be chosen".into())) };
-        // One choice goes by standard errors; else they are told of the last one alone.
-        if select == Select::OneSe {
-            curve::standard_errors(&held, &mut candidates, &mut best);
+        // A few deals choose the terms, and all of them the size.
+        let first_deals = if trials.len() > 1 { self.deals.min(DEALS_FOR_TERMS) } else { self.deals };
+        let first_splits = self.splits.len() / self.deals * first_deals;
+        let whole = self.split_fits(&trials, 0..first_splits, watch);
+        if watch.is_stopped() {
+            return Ok(plain);
         }
-        let chosen = curve::choose(&candidates, &best, select);
-        // Only the fit that was chosen is worth it. Its sizes are others then, so that the choice is made again.
-        if !std::mem::replace(&mut is_polished[chosen.lambda], true) {
-            let polished = binned.fit(&grid[chosen.lambda], &watch.quietly());
-            if !watch.stop() {
-                seconds.search += polished.seconds.search;
-                seconds.refit += polished.seconds.refit;
-                whole[chosen.lambda] = polished.model;
-                continue;
+        if whole.len() < fewest {
+            return Ok(plain.with(Warning::NoFolds(NoFolds::TimeOver)));
+        }
+        self.chosen(&trials, plain, (whole, first_deals), watch)
+    }
+
+    /// The parameters with λ by folds, unless it is given or there is no choice: exact search proves its rules for one λ, and
+    /// the stable rules of a forest know none. A table of a few rows keeps the default.
+    fn with_lambda(&self, params: &Checked, watch: &Watch) -> Checked {
+        let is_given = params.lambda_from == LambdaFrom::User;
+        if is_given || params.learner == Learner::Sirus || params.exact || self.is_quick {
+            return params.clone();
+        }
+        lambda::chosen(self.problem, self.binned, params, watch).unwrap_or_else(|_| params.clone())
+    }
+
+    /// The fits of all trials to the rows that are not held out in these splits, as far as they come. A fit that was cut short
+    /// would speak for smaller sizes, so there is none.
+    fn split_fits(&self, trials: &[Checked], splits: Range<usize>, watch: &Watch) -> Vec<SplitFit> {
+        let done = AtomicUsize::new(0);
+        let fit_without = |(place, split): (usize, &Split)| {
+            let part = self.problem.take(&split.others);
+            let any_trends = trials.iter().find(|params| params.terms.has_trends()).unwrap_or(&trials[0]);
+            let binned = Binned::new(&part, any_trends);
+            let fit = |params: &Checked| binned.fit(&self.for_split(params), &watch.quietly());
+            let fits = trials.par_iter().map(fit).collect();
+            watch.resampled(1 + splits.start + done.fetch_add(1, Ordering::Relaxed), self.splits.len());
+            (!watch.stop()).then_some(SplitFit { place, fits })
+        };
+        // As many at a time as there are threads, since each needs a copy of its rows.
+        let mut fits = Vec::with_capacity(splits.len());
+        let parts: Vec<(usize, &Split)> = splits.clone().map(|place| (place, &self.splits[place])).collect();
+        for some in parts.chunks(self.params.threads) {
+            fits.extend(some.par_iter().filter_map(|&part| fit_without(part)).collect::<Vec<_>>());
+            if watch.stop() {
+                break;
             }
         }
-        if select != Select::OneSe {
-            curve::standard_errors(&held, &mut candidates, &mut best);
-        }
-        break (candidates, chosen);
-    };
+        fits
+    }
 
-    let mut model = whole.swap_remove(chosen.lambda);
-    choose(&mut model, chosen);
-    let measures = measures::of_classes(problem.classes.len(), &held, chosen);
-    let mean_target = Response::new(problem, 1).mean_target();
-    let lambdas: Vec<f64> = grid.iter().map(|p| p.for_target(|| mean_target).reg_lambda).collect();
-    model.cv = Some(CrossValidation {
-        folds: fitted_folds,
-        seed: params.seed,
-        groups: problem.roles.groups.clone(),
-        select,
-        reg_lambda: lambdas[chosen.lambda],
-        grid: best_of_each(&lambdas, &candidates),
-        path: of_lambda(chosen.lambda, &candidates).into_iter().map(CvStep::from).collect(),
-        measures,
-    });
-    Ok(Fitted { model, seconds, reg_lambda: None, warnings })
+    /// The parameters of a fit that is compared with others.
+    fn for_split(&self, params: &Checked) -> Checked {
+        let mut params = unpolished(params);
+        if self.is_quick && params.path == PathKind::Best {
+            (params.path, params.length_penalty) = (PathKind::Nested, 1.0);
+        }
+        params
+    }
+
+    /// The model with the terms and the size that the fits without some rows choose: `whole` are those of the first deals.
+    /// `plain` is the fit of the first trial to all rows.
+    fn chosen(
+        &self,
+        trials: &[Checked],
+        plain: Fitted,
+        (whole, first_deals): (Vec<SplitFit>, usize),
+        watch: &Watch,
+    ) -> Result<Fitted> {
+        let mut seconds = seconds_of(whole.iter().flat_map(|fit| &fit.fits), trials.len());
+        seconds.add(&plain.seconds);
+        let (mut model, mut warnings) = (plain.model, plain.warnings);
+        let first_splits = self.splits.len() / self.deals * first_deals;
+        if whole.len() < first_splits {
+            warnings.push(Warning::TimeOver(TimeOver::Folds { done: whole.len(), of: first_splits }));
+        }
+        let mut held: Vec<HeldOutFold> = whole.into_iter().map(|fit| self.held_out(fit)).collect::<Result<_>>()?;
+        let terms = self.choice(&mut held, first_deals).terms(trials.len())?;
+        held.iter_mut().for_each(|fold| fold.keep(terms.chosen));
+        let folds = held.len() / first_deals;
+        let rest = first_splits..self.splits.len();
+        if !rest.is_empty() {
+            let more = self.split_fits(&trials[terms.chosen..=terms.chosen], rest.clone(), watch);
+            if more.len() == rest.len() {
+                let spent = seconds_of(more.iter().flat_map(|fit| &fit.fits), 1);
+                seconds.add(&spent);
+                for fit in more {
+                    held.push(self.held_out(fit)?);
+                }
+            }
+        }
+        let deals = held.len() / folds;
+        let chosen = &trials[terms.chosen];
+        let is_unpolished = chosen.polish != Polish::Off && !chosen.polishes_folds && !self.is_quick;
+        if terms.chosen > 0 || is_unpolished {
+            let fitted = self.binned.fit(chosen, &watch.quietly());
+            // A fit that was stopped has the sizes that it reached.
+            if !watch.stop() || terms.chosen > 0 {
+                seconds.add(&fitted.seconds);
+                model = fitted.model;
+            }
+        }
+        let (candidates, size) = self.choice(&mut held, deals).size(&model)?;
+        choose(&mut model, size);
+        let mean_target = Response::new(self.problem, 1).mean_target();
+        let lambda = |params: &Checked| params.for_target(|| mean_target).reg_lambda;
+        let other = |(trial, found): (usize, &Found)| OtherTerms {
+            terms: trials[trial].terms.to_string(),
+            reg_lambda: lambda(&trials[trial]),
+            complexity: found.size.complexity,
+            cv_risk: found.size.risk,
+            cv_difference_se: found.difference_se,
+        };
+        let best = curve::best(&candidates).unwrap_or(size);
+        model.cv = Some(CrossValidation {
+            folds,
+            seed: self.params.seed,
+            groups: self.problem.roles.groups.clone(),
+            repeats: deals,
+            select: self.select,
+            reg_lambda: lambda(chosen),
+            terms: chosen.terms.to_string(),
+            others: terms.found.iter().enumerate().filter(|(trial, _)| *trial != terms.chosen).map(other).collect(),
+            grid: vec![GridPoint {
+                reg_lambda: lambda(chosen),
+                rules: best.rules,
+                complexity: best.complexity,
+                cv_risk: best.risk,
+                cv_se: best.se,
+            }],
+            path: candidates.into_iter().map(CvStep::from).collect(),
+            measures: measures::of_classes(self.problem.classes.len(), &held, size),
+        });
+        Ok(Fitted { model, seconds, reg_lambda: None, warnings })
+    }
+
+    fn choice<'a>(&self, folds: &'a mut [HeldOutFold], deals: usize) -> Choice<'a> {
+        Choice { folds, deals, select: self.select }
+    }
+
+    fn held_out(&self, fit: SplitFit) -> Result<HeldOutFold> {
+        let models = fit.fits.into_iter().map(|fitted| fitted.model).collect();
+        HeldOutFold::new(self.problem, &self.splits[fit.place].held, models)
+    }
+}
+
+/// The fits of all trials without the rows of a split.
+struct SplitFit {
+    /// That of the split.
+    place: usize,
+    fits: Vec<Fitted>,
+}
+
+/// How often the rows are dealt out to folds: so often that chance decides little. Groups are dealt out once.
+fn deals(problem: &Problem) -> usize {
+    if problem.groups.is_some() { 1 } else { ROWS_OF_DEALS.div_ceil(problem.rows.max(1)).min(MOST_DEALS) }
+}
+
+/// The parameters for other terms.
+fn with_terms(params: &Checked, terms: Terms) -> Checked {
+    let mut params = params.clone();
+    params.terms = terms;
+    // Polish is for rules alone.
+    if terms.has_trends() {
+        params.polish = Polish::Off;
+    }
+    params
 }
 
 /// The parameters of fits that are compared: most of them are not worth polishing.
@@ -198,20 +340,6 @@ fn choose(model: &mut Model, chosen: SizeCandidate) {
     }
 }
 
-/// The sizes of one λ, by its place in the grid.
-fn of_lambda(place: usize, candidates: &[SizeCandidate]) -> Vec<SizeCandidate> {
-    candidates.iter().filter(|candidate| candidate.lambda == place).copied().collect()
-}
-
-/// The best size of every λ.
-fn best_of_each(lambdas: &[f64], candidates: &[SizeCandidate]) -> Vec<GridPoint> {
-    let best_of = |(place, &reg_lambda)| {
-        let SizeCandidate { rules, complexity, risk, se, .. } = curve::best(&of_lambda(place, candidates))?;
-        Some(GridPoint { reg_lambda, rules, complexity, cv_risk: risk, cv_se: se })
-    };
-    lambdas.iter().enumerate().filter_map(best_of).collect()
-}
-
 /// The folds of [`Cv::Auto`](crate::params::Cv::Auto).
 pub(crate) const USUAL_FOLDS: usize = 5;
 
@@ -235,33 +363,10 @@ pub(crate) fn too_long(problem: &Outline, params: &Checked) -> Option<NoFolds> {
     None
 }
 
-/// The parameters with every λ of the grid, or with the one that was given. The stable rules of a forest know no λ.
-fn grid(params: &Checked) -> Vec<Checked> {
-    if params.lambda_from == LambdaFrom::User || params.learner == Learner::Sirus {
-        return vec![params.clone()];
-    }
-    let with = |part: f64| {
-        let mut params = params.clone();
-        params.reg_lambda *= part;
-        params
-    };
-    GRID.into_iter().map(with).collect()
-}
-
-/// All sizes of all `models`, one for each λ, by λ and complexity; risks are still to be found.
-fn candidates(models: &[Model]) -> Vec<SizeCandidate> {
-    let of_model = |(lambda, model)| {
-        let candidate = move |size: report::JointSize| SizeCandidate {
-            lambda,
-            rules: size.rules,
-            complexity: size.complexity,
-            risk: 0.0,
-            se: 0.0,
-            difference_se: 0.0,
-        };
-        report::sizes(model).into_iter().map(candidate)
-    };
-    models.iter().enumerate().flat_map(of_model).collect()
+/// The sizes of `model`, which is the fit to all rows of the only trial that is left; risks are still to be found.
+fn candidates(model: &Model) -> Vec<SizeCandidate> {
+    let sizes = report::sizes(model);
+    sizes.iter().map(|size| SizeCandidate::new(0, size.rules, size.complexity)).collect()
 }
 
 impl From<SizeCandidate> for CvStep {

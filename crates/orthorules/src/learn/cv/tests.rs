@@ -98,12 +98,12 @@ fn settings() -> Vec<Params> {
     ]
 }
 
-/// Out-of-fold risks at `complexities` by separate fits and evaluations, fold after fold.
+/// Out-of-fold risks at `complexities` by separate fits and evaluations, deal after deal and fold after fold.
 fn naive(table: &Table, roles: &Roles, params: &Params, count: usize, complexities: &[usize]) -> Vec<f64> {
     let problem = Problem::new(table.clone(), roles).unwrap();
-    let folds = Folds::new(&problem, count, params.seed).unwrap();
     let (mut sums, mut total) = (vec![0.0; complexities.len()], 0.0);
-    for fold in 0..count {
+    for (deal, fold) in (0..deals(&problem)).flat_map(|deal| (0..count).map(move |fold| (deal, fold))) {
+        let folds = Folds::of_deal(&problem, count, params.seed, deal).unwrap();
         let train = problem.take(&folds.rows(fold, false));
         let model = crate::fit(&train, params, &Silent).unwrap().model;
         let held = table.take(&folds.rows(fold, true));
@@ -187,14 +187,12 @@ fn a_given_lambda_is_the_only_one() {
     };
     let given = cv(Some(2.5));
     assert_eq!((given.reg_lambda, given.grid.len()), (2.5, 1));
+    // In the units of the default, which for counts is the mean target: doubled or halved some times.
     let searched = cv(None);
-    assert_eq!(searched.grid.len(), GRID.len());
-    // In the units of the default: for counts, the mean target.
     let unit = Response::new(&problem, 1).mean_target();
-    for (point, part) in searched.grid.iter().zip(GRID) {
-        assert!((point.reg_lambda - part * unit).abs() < 1e-12 * unit);
-    }
-    assert!(searched.grid.iter().any(|point| point.reg_lambda == searched.reg_lambda));
+    let power = (searched.reg_lambda / unit).log2();
+    assert!((power - power.round()).abs() < 1e-9, "{power}");
+    assert!(searched.grid.len() == 1 && searched.grid[0].reg_lambda == searched.reg_lambda);
 }
 
 #[test]
@@ -287,19 +285,73 @@ fn the_standard_error_is_that_of_a_mean() {
     let table = Table::new(vec![Column::new("y", Values::numbers(y))]).unwrap();
     let roles = Roles { target: "y".into(), task: Some(Task::Regression), ..Roles::default() };
     let problem = Problem::new(table, &roles).unwrap();
-    let folds = Folds::new(&problem, 2, 0).unwrap();
     let mut losses = Vec::new();
-    for fold in 0..2 {
+    for (deal, fold) in (0..MOST_DEALS).flat_map(|deal| [(deal, 0), (deal, 1)]) {
+        let folds = Folds::of_deal(&problem, 2, 0, deal).unwrap();
         let mean = folds.rows(fold, false).iter().map(|&r| y[r as usize]).sum::<f64>() / 3.0;
         losses.extend(folds.rows(fold, true).iter().map(|&r| (y[r as usize] - mean).powi(2)));
     }
-    let risk = losses.iter().sum::<f64>() / 6.0;
-    let variance = losses.iter().map(|l| (l - risk).powi(2)).sum::<f64>() / 5.0;
+    // However often they are dealt out, these are six rows.
+    let count = losses.len() as f64;
+    let risk = losses.iter().sum::<f64>() / count;
+    let variance = losses.iter().map(|l| (l - risk).powi(2)).sum::<f64>() / count * 6.0 / 5.0;
     let model = crate::fit(&problem, &Params { cv: Some(Cv::Folds(2)), ..Params::default() }, &Silent).unwrap().model;
     let step = model.cv.unwrap().path[0];
     assert!((step.cv_risk - risk).abs() < 1e-9 * risk);
     assert!((step.cv_se - (variance / 6.0).sqrt()).abs() < 1e-9 * risk);
     assert_eq!(step.cv_difference_se, 0.0);
+}
+
+/// Columns `x` and `u` without a pattern, and a target made of them.
+fn made(rows: usize, target: impl Fn(f64, f64) -> f64) -> Problem {
+    let mut random = crate::base::random::SplitMix64::new(9);
+    let [x, u]: [Vec<f64>; 2] = [0, 1].map(|_| (0..rows).map(|_| random.uniform()).collect());
+    let y: Vec<f64> = x.iter().zip(&u).map(|(x, u)| target(*x, *u) + 0.1 * random.normal()).collect();
+    let columns = [("x", x), ("u", u), ("y", y)].map(|(name, values)| Column::new(name, Values::numbers(values)));
+    let roles = Roles { target: "y".into(), task: Some(Task::Regression), ..Roles::default() };
+    Problem::new(Table::new(columns.into()).unwrap(), &roles).unwrap()
+}
+
+#[test]
+fn folds_choose_between_rules_and_trends() {
+    let found = |problem: &Problem, cv| {
+        let params = Params { cv, max_complexity: Some(12), threads: Some(1), ..Params::default() };
+        crate::fit(problem, &params, &Silent).unwrap().model
+    };
+    let (steps, slope) =
+        (made(300, |x, u| f64::from(u8::from(x > 0.5)) + f64::from(u8::from(u > 0.3))), made(300, |x, u| 2.0 * x - u));
+    let auto = Some(Cv::Folds(5));
+    let (rules, hinges) = (found(&steps, auto), found(&slope, auto));
+    assert!(!rules.has_trends() && hinges.has_trends());
+    for (model, own, other) in [(&rules, "rules", "hinge"), (&hinges, "hinge", "rules")] {
+        let cv = model.cv.as_ref().unwrap();
+        assert_eq!((cv.terms.as_str(), cv.others.len(), cv.others[0].terms.as_str()), (own, 1, other));
+        let size = cv.path.iter().find(|size| size.complexity == model.complexity(model.chosen())).unwrap();
+        assert!(size.cv_risk < cv.others[0].cv_risk);
+        assert_eq!(&Model::from_json(&model.to_json()).unwrap(), model);
+    }
+    assert!(!found(&slope, None).has_trends(), "without folds there is no choice");
+}
+
+#[test]
+fn rows_that_are_held_out_once_choose_the_size() {
+    let noise = made(4000, |_, _| 0.0);
+    let steps = made(4000, |x, u| f64::from(u8::from(x > 0.5)) * f64::from(u8::from(u > 0.3)));
+    let params = Params { max_complexity: Some(12), threads: Some(1), ..Params::default() };
+    let checked = params.check(crate::Loss::Squared, 4000).unwrap();
+    let chosen = |problem: &Problem| {
+        let watch = Watch::endless(&Silent);
+        let model = quick(problem, &Binned::new(problem, &checked), &checked, Select::Simple, &watch).unwrap().model;
+        assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
+        assert_eq!(model.cv.as_ref().unwrap().folds, 1);
+        model.complexity(model.chosen())
+    };
+    assert_eq!((chosen(&noise), chosen(&steps)), (0, 3));
+    // A few rows are dealt out to folds.
+    let few = made(200, |x, _| f64::from(u8::from(x > 0.5)));
+    let watch = Watch::endless(&Silent);
+    let model = quick(&few, &Binned::new(&few, &checked), &checked, Select::Simple, &watch).unwrap().model;
+    assert_eq!((model.cv.as_ref().unwrap().folds, model.complexity(model.chosen())), (USUAL_FOLDS, 2));
 }
 
 /// λ by folds is the best of those around the default by separate fits on the same folds, and does not depend on how the table
@@ -312,7 +364,7 @@ mod lambda_by_folds {
     fn lambda_of(problem: &Problem, params: &Params) -> f64 {
         let checked = params.check(problem.task().loss(), problem.counted_rows()).unwrap();
         let binned = Binned::new(problem, &checked);
-        let chosen = lambda::chosen(problem, binned.columns(), &checked, &Watch::endless(&Silent)).unwrap();
+        let chosen = lambda::chosen(problem, &binned, &checked, &Watch::endless(&Silent)).unwrap();
         let mean = || Response::new(problem, 1).mean_target();
         chosen.for_target(mean).reg_lambda
     }
@@ -384,7 +436,6 @@ mod lambda_by_folds {
             assert!(message.starts_with("reg_lambda cv ") && !message.contains('\n'), "{message}");
         };
         refused(Params { search: Search::Exact, ..by_folds() });
-        refused(Params { terms: crate::params::Terms::Linear, ..by_folds() });
         refused(Params { reg_lambda: Some(RegLambda::Cv), ..Preset::Sirus.params() });
         let few = Problem::new(table(Task::Regression, 4, 1), &roles(Task::Regression, false)).unwrap();
         let message = crate::fit(&few, &by_folds(), &Silent).unwrap_err().to_string();
