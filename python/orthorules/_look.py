@@ -135,7 +135,7 @@ class LookMixin:
         if cv is None:
             return Frame(columns=columns)
         own = {"terms": cv.get("terms", "rules"), "reg_lambda": cv["reg_lambda"]}
-        _, chosen = self._model.extents[self._model.chosen]
+        _, chosen = self._model.extents[self._size]
         rows = [{**own, **size, "chosen": size["complexity"] == chosen} for size in cv["path"]]
         rows += [{**other, "cv_se": np.nan, "chosen": False} for other in cv.get("others", [])]
         return Frame(rows)[columns]

@@ -181,6 +181,20 @@ def test_cross_validation_shows_its_risks():
     assert not other.path_["cv_risk"].equals(path["cv_risk"])
 
 
+def test_what_cross_validation_found():
+    X, y = datasets.friedman1(300, seed=2)
+    model = RuleRegressor(max_complexity=12, cv=4, random_state=1).fit(X, y)
+    found = model.cv_results_
+    own = found[found["terms"] == model.terms_]
+    assert (own["reg_lambda"] == model.lambda_).all()
+    assert own["cv_risk"].to_numpy() == pytest.approx(model.path_["cv_risk"].to_numpy())
+    assert own.loc[own["chosen"], "complexity"].tolist() == [model.complexity_]
+    others = found[found["terms"] != model.terms_]
+    assert len(others) == 1 and not others["chosen"].any()
+    given = RuleRegressor(max_complexity=12, reg_lambda=3).fit(X, y)
+    assert (given.lambda_, given.terms_, len(given.cv_results_)) == (3.0, "rules", 0)
+
+
 def test_cross_validation_of_several_classes():
     X, y = datasets.friedman1(300, seed=2)
     model = RuleClassifier(max_rules=3, cv=3, multiclass="one-vs-rest").fit(X, np.digitize(y, [11, 17]))
