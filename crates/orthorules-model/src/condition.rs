@@ -286,7 +286,8 @@ impl Condition {
         self.value.as_ref().map_or(&[], Operand::levels)
     }
 
-    /// What it asks of the values of its column. Where levels are in order, `values` has those of the model, in its order.
+    /// What it asks of the values of its column. Where levels are in order, `values` has those of the model, in its
+    /// order.
     pub(crate) fn test(&self, values: &Values) -> Test {
         let threshold = match self.value {
             Some(Operand::Number(t)) => t,

@@ -22,8 +22,8 @@ impl Model {
         names
     }
 
-    /// What to tell whoever predicts a table without the exposures that the model was trained with: rates where there could
-    /// be counts. `has_column` says which columns the table has.
+    /// What to tell whoever predicts a table without the exposures that the model was trained with: rates where there
+    /// could be counts. `has_column` says which columns the table has.
     pub fn warning_of_exposure(&self, has_column: impl Fn(&str) -> bool) -> Option<Warning> {
         let missing = self.exposure.as_ref().filter(|name| !has_column(name));
         missing.map(|column| Warning::NoExposure { column: column.clone() })
@@ -32,8 +32,8 @@ impl Model {
 
 #[cfg(feature = "files")]
 impl Model {
-    /// How to read a whole table for the model, with its target and weights: categories are read as such, and no column that
-    /// it may need is left out.
+    /// How to read a whole table for the model, with its target and weights: categories are read as such, and no column
+    /// that it may need is left out.
     pub fn read_options(&self) -> ReadOptions {
         let target = (!target_is_inferred(&self.classes)).then(|| self.target.clone());
         let roles = [Some(&self.target), self.weight.as_ref(), self.exposure.as_ref(), self.offset.as_ref()];

@@ -6,8 +6,8 @@ use crate::data::table::{MISSING, Notation, Table, Values};
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 
-/// What later tables have in common with the one that a model was learned from. Files of models whose tables were read as
-/// usual do not hold it.
+/// What later tables have in common with the one that a model was learned from. Files of models whose tables were read
+/// as usual do not hold it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]

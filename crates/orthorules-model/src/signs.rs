@@ -1,8 +1,8 @@
 //! Columns with which the score may only rise, or only fall.
 //!
 //! Every rule keeps the promise by itself (docs/algorithm.md, "Monotone columns"): its comparisons of such columns say
-//! which sign its weight may have. The search takes no query whose weight would have the other sign, and the refit keeps
-//! every weight on its side of 0.
+//! which sign its weight may have. The search takes no query whose weight would have the other sign, and the refit
+//! keeps every weight on its side of 0.
 
 use crate::base::error::{Error, Result};
 use crate::data::outline::Outline;
@@ -48,8 +48,8 @@ impl Signs {
         }
     }
 
-    /// What a comparison of a column demands. It is as monotone in the column as its threshold's side says; whether there is
-    /// a value at all is not part of the promise.
+    /// What a comparison of a column demands. It is as monotone in the column as its threshold's side says; whether
+    /// there is a value at all is not part of the promise.
     pub fn demanded(direction: Monotone, op: Op) -> Self {
         match (direction, op.sense()) {
             (Monotone::Rising, Sense::Rising) | (Monotone::Falling, Sense::Falling) => Self::Positive,

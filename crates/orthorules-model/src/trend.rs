@@ -1,8 +1,9 @@
 //! Trends: terms that grow with a number instead of holding or not.
 //!
-//! A trend is `(x clipped to [from, to] − zero) / per`. A straight line has its zero near the mean of the column. A hinge has
-//! it at one end: `max(0, x − t)` is the trend from t on with its zero there, and `max(0, t − x)` the one up to t, whose `per`
-//! is negative: it grows as the number falls. So the weight of a hinge is what each step away from its bend adds.
+//! A trend is `(x clipped to [from, to] − zero) / per`. A straight line has its zero near the mean of the column. A
+//! hinge has it at one end: `max(0, x − t)` is the trend from t on with its zero there, and `max(0, t − x)` the one up
+//! to t, whose `per` is negative: it grows as the number falls. So the weight of a hinge is what each step away from
+//! its bend adds.
 
 use crate::base::decimal::plain;
 use crate::model::quote;
@@ -68,8 +69,8 @@ impl Trend {
 }
 
 impl std::fmt::Display for Trend {
-    /// `per 10 of age, from 18 to 65 (0 at 40)`, `for each 1 that km is above 4, up to 37`, `for each 1 that km is below 4,
-    /// down to 1`.
+    /// `per 10 of age, from 18 to 65 (0 at 40)`, `for each 1 that km is above 4, up to 37`, `for each 1 that km is
+    /// below 4, down to 1`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [from, to, zero, per] = [self.from, self.to, self.zero, self.per.abs()].map(plain);
         let column = quote::name_in_trend(&self.column);

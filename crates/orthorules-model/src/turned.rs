@@ -3,8 +3,9 @@
 use super::Model;
 
 impl Model {
-    /// Turns hinges whose steps run with the column: `per` and the weights change their signs, and with these the intervals of
-    /// the bootstrap. Scores stay the same to the bit. The engine and older files have hinges of that kind.
+    /// Turns hinges whose steps run with the column: `per` and the weights change their signs, and with these the
+    /// intervals of the bootstrap. Scores stay the same to the bit. The engine and older files have hinges of that
+    /// kind.
     #[doc(hidden)]
     pub fn turn_hinges(&mut self) {
         let chosen = self.chosen();

@@ -10,14 +10,15 @@ use crate::model::rule::Rule;
 use crate::model::signs;
 
 impl Model {
-    /// Whether a reader of the model's file will take it: [`Model::from_json`], [`Model::save`] and `orthorules::fit` all ask
-    /// this. A model that was put together or changed by hand may fail.
+    /// Whether a reader of the model's file will take it: [`Model::from_json`], [`Model::save`] and `orthorules::fit`
+    /// all ask this. A model that was put together or changed by hand may fail.
     pub fn check(&self) -> Result<()> {
         self.check_rules()?;
         self.check_resamples()
     }
 
-    /// Whether cross-validation and bootstrap are about this model, whose rules have been checked and complexities counted.
+    /// Whether cross-validation and bootstrap are about this model, whose rules have been checked and complexities
+    /// counted.
     pub(super) fn check_resamples(&self) -> Result<()> {
         self.cv.as_ref().map_or(Ok(()), |cv| cv.validate(self))?;
         self.bootstrap.as_ref().map_or(Ok(()), |bootstrap| bootstrap.validate(self))

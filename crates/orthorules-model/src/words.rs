@@ -53,7 +53,8 @@ impl Model {
         }
     }
 
-    /// How many rules and trends a size has; with a list for each of several classes, how many that list has which has most.
+    /// How many rules and trends a size has; with a list for each of several classes, how many that list has which has
+    /// most.
     pub fn counted(&self, size: impl Into<SizeName>) -> String {
         let steps = self.steps(size).max_by_key(|(_, step)| step.rules);
         counted(steps.iter().flat_map(|(list, size)| list.members(size)))
@@ -64,8 +65,8 @@ impl Model {
         self.all_rules().any(|rule| rule.trend.is_some())
     }
 
-    /// A rule for people. One that holds for most rows, namely all but those of some levels of a column, names the exception:
-    /// `unless state = CA`. Only a column without missing values may, since these satisfy neither.
+    /// A rule for people. One that holds for most rows, namely all but those of some levels of a column, names the
+    /// exception: `unless state = CA`. Only a column without missing values may, since these satisfy neither.
     pub fn told(&self, rule: &Rule) -> RuleText {
         if let [condition] = rule.conditions.as_slice()
             && matches!(condition.op, Op::Ne | Op::NotIn)
@@ -92,7 +93,8 @@ impl Model {
         }
     }
 
-    /// What to know of the weights of the chosen size that are where the fit stopped rather than where the risk is least.
+    /// What to know of the weights of the chosen size that are where the fit stopped rather than where the risk is
+    /// least.
     pub fn warnings(&self) -> Vec<Warning> {
         let warning = |list: &RuleList| {
             let (class, size) = (list.class.clone(), list.chosen());

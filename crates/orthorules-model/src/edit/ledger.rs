@@ -3,7 +3,8 @@
 use super::{Action, Edit};
 use serde::{Deserialize, Serialize};
 
-/// An edit that was made, with what it did to the chosen size. Risks are those that `evaluate` gives for the table of the edit.
+/// An edit that was made, with what it did to the chosen size. Risks are those that `evaluate` gives for the table of
+/// the edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

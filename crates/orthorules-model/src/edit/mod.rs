@@ -1,8 +1,8 @@
 //! Edits of a model as data, and the ledger of those that were made.
 //!
-//! An [`Edit`] is an action on a rule or a column, with who wants it and why. Rules are named by their text, so that edits
-//! outlive a new fit. What an edit does to the weights is up to the engine; what it cost is kept in the model, as one
-//! [`LedgerEntry`] for each edit.
+//! An [`Edit`] is an action on a rule or a column, with who wants it and why. Rules are named by their text, so that
+//! edits outlive a new fit. What an edit does to the weights is up to the engine; what it cost is kept in the model, as
+//! one [`LedgerEntry`] for each edit.
 
 mod ledger;
 mod limits;
@@ -129,7 +129,8 @@ impl Edit {
         Self { columns: vec![name.into()], ..Self::new(Action::Forbid) }
     }
 
-    /// What no rule may use: a column, both columns of `A & B`, or a condition. `is_column` says which names are columns.
+    /// What no rule may use: a column, both columns of `A & B`, or a condition. `is_column` says which names are
+    /// columns.
     pub fn forbidding(text: &str, is_column: impl Fn(&str) -> bool) -> Self {
         let mut edit = Self::new(Action::Forbid);
         let pair = text.split_once(" & ").map(|(a, b)| [a.trim(), b.trim()]);

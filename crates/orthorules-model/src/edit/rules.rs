@@ -37,8 +37,8 @@ impl Rule {
         self.trend == other.trend && self.conditions.len() == other.conditions.len() && keys(self) == keys(other)
     }
 
-    /// Whether its text is `text`, or it says the same as the rule `read` of that text. A bound of a column of 0 and 1 may
-    /// have any threshold between them.
+    /// Whether its text is `text`, or it says the same as the rule `read` of that text. A bound of a column of 0 and 1
+    /// may have any threshold between them.
     fn is_meant(&self, text: &str, read: &Result<Self>) -> bool {
         self.to_string() == text.trim()
             || read.as_ref().is_ok_and(|read| self.says_same(read) || self.to_string() == read.to_string())
@@ -58,8 +58,8 @@ pub fn find(model: &Model, text: &str, class: Option<&str>) -> Result<MeantRule>
     found.map_or_else(|| Err(unknown(model, (text, class), read)), Ok)
 }
 
-/// `model` with the rules that edits add to it, so that it tells which columns of a table are needed, and how they are read. A
-/// search needs all of them.
+/// `model` with the rules that edits add to it, so that it tells which columns of a table are needed, and how they are
+/// read. A search needs all of them.
 pub fn with_rules_of(model: &Model, edits: &[Edit], refit: Refit) -> Model {
     let mut wanted = model.clone();
     let texts = edits.iter().flat_map(|edit| edit.to.iter().chain(&edit.rule));

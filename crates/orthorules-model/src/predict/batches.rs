@@ -6,8 +6,9 @@ use crate::base::threads::available_threads;
 use crate::data::table::{Batches, Table};
 
 impl Predictor<'_> {
-    /// What `make` makes of each of the `batches` and the predictions for it, in order. As many are predicted at once as there are
-    /// cores, and only these are in memory. Errors count rows from the first of the file; nothing follows an error.
+    /// What `make` makes of each of the `batches` and the predictions for it, in order. As many are predicted at once
+    /// as there are cores, and only these are in memory. Errors count rows from the first of the file; nothing follows
+    /// an error.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Conditions as bits, 64 rows to a word, and sums over them. Everything works on blocks that stay in the nearest cache.
+//! Conditions as bits, 64 rows to a word, and sums over them. Everything works on blocks that stay in the nearest
+//! cache.
 
 use crate::base::simd::vectorised;
 use crate::data::table::{MISSING, Values};

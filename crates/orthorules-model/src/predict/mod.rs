@@ -65,7 +65,8 @@ impl<'m> Predictor<'m> {
         Self::new(model, model.steps(size).map(|(_, step)| step).collect())
     }
 
-    /// The same on `threads` threads, at most 1,024, which end with the predictor. Predictions do not depend on their number.
+    /// The same on `threads` threads, at most 1,024, which end with the predictor. Predictions do not depend on their
+    /// number.
     pub fn with_threads(self, threads: usize) -> Result<Self> {
         if threads < 2 {
             return Ok(Self { pool: None, ..self });
@@ -76,7 +77,8 @@ impl<'m> Predictor<'m> {
         Ok(Self { pool: Some(pool), ..self })
     }
 
-    /// Whether a table with columns of these names has those that rules use, and the offset; for tables that come batch by batch.
+    /// Whether a table with columns of these names has those that rules use, and the offset; for tables that come batch
+    /// by batch.
     pub fn check_columns(&self, names: &[String]) -> Result<()> {
         self.order.check(names)?;
         role_numbers::check_offset(self.model, names.iter().map(String::as_str))
@@ -169,7 +171,8 @@ pub struct Activations {
 }
 
 impl Activations {
-    /// Evaluates every rule of `model` on `table`. Only columns that rules use are needed, and the offset, if there was one.
+    /// Evaluates every rule of `model` on `table`. Only columns that rules use are needed, and the offset, if there was
+    /// one.
     pub fn new(model: &Model, table: &Table) -> Result<Self> {
         Ok(Self { beside: RoleNumbers::new(model, table)?, ..Self::of_rules(model, table)? })
     }

@@ -27,8 +27,8 @@ impl Goal {
         }
     }
 
-    /// Whether scores between `low` and `high` might give the goal. Predictions rise with their score, and a class is the
-    /// likelier the lower the scores of the others.
+    /// Whether scores between `low` and `high` might give the goal. Predictions rise with their score, and a class is
+    /// the likelier the lower the scores of the others.
     pub(super) fn is_possible(self, model: &Model, low: &[f64], high: &[f64], exposure: f64) -> bool {
         let wanted: Vec<f64> = match self {
             Self::Class(class) if low.len() > 1 => {

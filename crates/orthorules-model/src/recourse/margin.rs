@@ -1,15 +1,16 @@
 //! Where several scores slope: the point of some intervals at which a class is furthest ahead of all others.
 //!
-//! Inside intervals between thresholds and ends of trends every score is a linear function of the numbers that change, and so
-//! is by how much a class is ahead of another one. The least of these margins is the largest at a corner of a small linear
-//! program, which the simplex method finds.
+//! Inside intervals between thresholds and ends of trends every score is a linear function of the numbers that change,
+//! and so is by how much a class is ahead of another one. The least of these margins is the largest at a corner of a
+//! small linear program, which the simplex method finds.
 
 /// What is less than this part of the largest number is rounding.
 const ROUNDING: f64 = 1e-12;
 /// Steps of the simplex method, far more than it needs.
 const MOST_STEPS: usize = 10_000;
 
-/// By how much a class is ahead of another one, where numbers have gone parts from 0 to 1 of the way through their intervals.
+/// By how much a class is ahead of another one, where numbers have gone parts from 0 to 1 of the way through their
+/// intervals.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Margin {
     /// At the low ends of all intervals.
@@ -42,8 +43,8 @@ pub(super) fn furthest_ahead(margins: &[Margin]) -> (Vec<f64>, f64) {
     (parts, least)
 }
 
-/// The program: the largest t ≥ 0 such that each margin is at least t above the least one at the low ends. Its variables are t and
-/// the parts; those that are not 0 have a row.
+/// The program: the largest t ≥ 0 such that each margin is at least t above the least one at the low ends. Its
+/// variables are t and the parts; those that are not 0 have a row.
 struct Simplex {
     /// For each row the number of its variable, what the variables that are 0 would take from it, and what it is.
     rows: Vec<(usize, Vec<f64>, f64)>,

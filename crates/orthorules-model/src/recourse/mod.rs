@@ -9,12 +9,12 @@
 //! | scores as sums over rules and trends | `sum.rs` |
 //! | sets of columns by size, states by cost | `search.rs` |
 //!
-//! The search is exact. Thresholds and ends of trends cut a column into few intervals, so that the sets of changes can be
-//! counted out, and what no change within a set can reach is left out by a bound on the score. Inside an interval a score is a
-//! straight line of each column. So an interval can reach the goal if its best end can, and the least change is at the nearest
-//! end or at the point where the goal is reached. Where several columns slope, all go the same part of their way. With several
-//! classes no end is best for all of their scores: a small linear program tells whether intervals can reach the goal, and takes
-//! the place of the best end.
+//! The search is exact. Thresholds and ends of trends cut a column into few intervals, so that the sets of changes can
+//! be counted out, and what no change within a set can reach is left out by a bound on the score. Inside an interval a
+//! score is a straight line of each column. So an interval can reach the goal if its best end can, and the least change
+//! is at the nearest end or at the point where the goal is reached. Where several columns slope, all go the same part
+//! of their way. With several classes no end is best for all of their scores: a small linear program tells whether
+//! intervals can reach the goal, and takes the place of the best end.
 
 mod goal;
 mod margin;
@@ -80,8 +80,9 @@ pub struct Change {
     pub to: To,
     /// One of them.
     pub example: Given,
-    /// What the change costs: how many intervals between thresholds it moves; 1 for levels, and for what was missing. In a column
-    /// with trends, their ends cut intervals, too, and a change costs 1 inside of its own interval and 1 more for each other.
+    /// What the change costs: how many intervals between thresholds it moves; 1 for levels, and for what was missing.
+    /// In a column with trends, their ends cut intervals, too, and a change costs 1 inside of its own interval and 1
+    /// more for each other.
     pub steps: usize,
 }
 
@@ -108,14 +109,15 @@ pub struct Recourse {
     /// The least sets of columns, one answer each: fewer columns first, then fewer steps, then earlier columns. No set
     /// contains another, and of each set the changes are those of the fewest steps.
     pub answers: Vec<Answer>,
-    /// Whether all sets were looked at that could come before the last answer, or at all where there are fewer than wanted.
-    /// Otherwise the search was ended; what it found is right, but something smaller may have been missed.
+    /// Whether all sets were looked at that could come before the last answer, or at all where there are fewer than
+    /// wanted. Otherwise the search was ended; what it found is right, but something smaller may have been missed.
     pub complete: bool,
 }
 
 impl Model {
-    /// The least changes of row `row` of `table` (counted from 0) after which the `steps`, one size of each list, predict
-    /// what is wished for. Columns that no rule of these steps uses play no part; target, exposure and offset are not changed.
+    /// The least changes of row `row` of `table` (counted from 0) after which the `steps`, one size of each list,
+    /// predict what is wished for. Columns that no rule of these steps uses play no part; target, exposure and offset
+    /// are not changed.
     pub fn recourse(&self, table: &Table, row: usize, steps: &[&Size], wish: &Wish) -> Result<Recourse> {
         self.check_wish(wish)?;
         self.check_terms(steps)?;
@@ -152,8 +154,8 @@ impl Model {
         Ok(found)
     }
 
-    /// Where scores are probabilities themselves, they are cut off at 0 and 1, and the class with the largest need not be the
-    /// likeliest. No fit makes such a model with trends.
+    /// Where scores are probabilities themselves, they are cut off at 0 and 1, and the class with the largest need not
+    /// be the likeliest. No fit makes such a model with trends.
     fn check_terms(&self, steps: &[&Size]) -> Result<()> {
         let several = steps.len() > 1 && self.link == Link::Identity;
         match self.rules_of(steps).find_map(|rule| rule.trend.as_ref()).filter(|_| several) {

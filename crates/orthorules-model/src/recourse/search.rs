@@ -18,7 +18,8 @@ struct Gains {
     /// For each score and column.
     up: Vec<Vec<f64>>,
     down: Vec<Vec<f64>>,
-    /// For each score, place among the free columns and number of columns: what the best so many from that place on could.
+    /// For each score, place among the free columns and number of columns: what the best so many from that place on
+    /// could.
     most_up: Vec<Vec<Vec<f64>>>,
     most_down: Vec<Vec<Vec<f64>>>,
 }
@@ -352,7 +353,8 @@ impl<'s> ChangeSearch<'s> {
         !sliding.is_empty() && self.margins(class, row, &sliding).iter().all(|margin| margin.least() > most)
     }
 
-    /// The part of an interval that does, where several scores slope: from the number that `row` has away from what it was.
+    /// The part of an interval that does, where several scores slope: from the number that `row` has away from what it
+    /// was.
     fn part_of(&self, to: &To, place: &SearchedPlace, goal: Goal, row: &Row) -> To {
         let (states, x) = (&self.columns[place.column], row.numbers[place.column]);
         let up = if place.reach.best == place.reach.near {

@@ -24,8 +24,8 @@ impl TrendSlope {
     }
 }
 
-/// The numbers of a state that play a part: from the one nearest to the row's own to the one that helps most. They are the
-/// same where no trend slopes, and no numbers for levels.
+/// The numbers of a state that play a part: from the one nearest to the row's own to the one that helps most. They are
+/// the same where no trend slopes, and no numbers for levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reach {
     pub(super) near: f64,
@@ -35,8 +35,8 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// What state `to` of a column offers, or nothing if the column cannot change to it. `slopes` are those of the column, and
-    /// `up` says whether the score should rise.
+    /// What state `to` of a column offers, or nothing if the column cannot change to it. `slopes` are those of the
+    /// column, and `up` says whether the score should rise.
     pub(super) fn new(states: &States, to: usize, slopes: &[&TrendSlope], up: bool) -> Option<Self> {
         let example = || states.example(to).map(|given| given.number().unwrap_or(f64::NAN));
         let stays = to == states.now;
@@ -55,7 +55,8 @@ impl Reach {
         }
     }
 
-    /// The same where there are several scores, none of whose ends is best for all of them: those of its ends are told instead.
+    /// The same where there are several scores, none of whose ends is best for all of them: those of its ends are told
+    /// instead.
     pub(super) fn of_several(states: &States, to: usize, slopes: &[&TrendSlope]) -> Option<Self> {
         let bends = |low: f64, high: f64| slopes.iter().any(|slope| slope.adds(low) != slope.adds(high));
         match states.ends(to) {
@@ -103,8 +104,8 @@ impl Reach {
 }
 
 impl Reach {
-    /// The number furthest from `x` towards `end`, which is one of the interval's, at which `is_met` is true, as it is at `x` and at
-    /// all numbers in between.
+    /// The number furthest from `x` towards `end`, which is one of the interval's, at which `is_met` is true, as it is
+    /// at `x` and at all numbers in between.
     pub(super) fn furthest(x: f64, end: f64, whole: bool, is_met: impl Fn(f64) -> bool) -> f64 {
         if is_met(end) {
             return end;

@@ -89,15 +89,16 @@ pub(super) struct States {
     pub(super) from: Given,
     /// Those that it may change to, in order: numbers rise, levels are as the model lists them.
     pub(super) choices: Vec<To>,
-    /// The place of the row's own state; one past the last where it is none of these, as its value is missing or a level that
-    /// the model does not know.
+    /// The place of the row's own state; one past the last where it is none of these, as its value is missing or a
+    /// level that the model does not know.
     pub(super) now: usize,
     numeric: bool,
     /// All levels that the model knows, in order where they have one.
     levels: Vec<String>,
     /// Whether its values are whole numbers, as far as can be told: all thresholds are, and so is the row's own value.
     pub(super) whole: bool,
-    /// Where numbers are cut: before the threshold of `>=` (false), or after that of `<=` (true). Trends bend there, too.
+    /// Where numbers are cut: before the threshold of `>=` (false), or after that of `<=` (true). Trends bend there,
+    /// too.
     cuts: Vec<(f64, bool)>,
     /// Whether trends tell numbers of one state apart.
     pub(super) slopes: bool,
@@ -182,7 +183,8 @@ impl States {
         to < self.now && self.now < self.choices.len()
     }
 
-    /// Whether the column may change to the state at place `to`, which may be its own where trends tell its numbers apart.
+    /// Whether the column may change to the state at place `to`, which may be its own where trends tell its numbers
+    /// apart.
     pub(super) fn is_open(&self, to: usize) -> bool {
         if to == self.now { self.slopes } else { self.example(to).is_some() }
     }
@@ -206,8 +208,8 @@ impl States {
         }
     }
 
-    /// A value of the state at place `to`: the nearest end where it belongs to the interval. Nothing where no number lies
-    /// between two ends, or no whole number where values are such: nobody is between 53 and 54 years old.
+    /// A value of the state at place `to`: the nearest end where it belongs to the interval. Nothing where no number
+    /// lies between two ends, or no whole number where values are such: nobody is between 53 and 54 years old.
     pub(super) fn example(&self, to: usize) -> Option<Given> {
         let (low, high) = match &self.choices[to] {
             To::Levels(levels) => return levels.first().cloned().map(Given::Level),

@@ -211,8 +211,9 @@ fn is_whole(model: &Model, row: &Row, column: usize) -> bool {
     !cuts.is_empty() && cuts.iter().map(|cut| cut.0).chain(value).all(|x| x.fract() == 0.0)
 }
 
-/// Values on, beside and between all thresholds and ends that models have here, and every level. Between two of them a score is
-/// a straight line, so that more values would not reach further. They are whole numbers where a column has no others.
+/// Values on, beside and between all thresholds and ends that models have here, and every level. Between two of them a
+/// score is a straight line, so that more values would not reach further. They are whole numbers where a column has no
+/// others.
 fn values(model: &Model, row: &Row, column: usize) -> Vec<Given> {
     match column {
         0 | 1 if is_whole(model, row, column) => (-2..3).map(|x| Given::Number(f64::from(x))).collect(),
@@ -300,7 +301,8 @@ proptest! {
             found.answers.iter().map(|a| (a.changes.iter().map(|c| place(&c.column)).collect(), a.steps)).collect();
         let has_trends = model.all_rules().any(|rule| rule.trend.is_some());
         if model.classes.len() > 2 && has_trends {
-            // The numbers at which a class is ahead may lie between those that were tried: what does is below them, but found.
+            // The numbers at which a class is ahead may lie between those that were tried: what does is below them, but
+            // found.
             for (set, cost) in &expected {
                 let covers = |(own, steps): (&BTreeSet<usize>, &usize)| own.is_subset(set) && (own != set || steps <= cost);
                 prop_assert!(sets.iter().any(covers), "{:?} {} {:?}", set, cost, sets);

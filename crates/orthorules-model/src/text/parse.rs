@@ -24,8 +24,8 @@ const SIGNS: [(&str, Sign); 9] = [
 ];
 
 impl Rule {
-    /// The rule that `text` says about `columns`, as [`Rule`]'s own text says it: `age >= 65 & sex = female`. Coverage and
-    /// value are not known. An error names the character that is wrong.
+    /// The rule that `text` says about `columns`, as [`Rule`]'s own text says it: `age >= 65 & sex = female`. Coverage
+    /// and value are not known. An error names the character that is wrong.
     ///
     /// ```
     /// # use orthorules_model::{Model, Rule};

@@ -37,8 +37,8 @@ pub fn abandon_all() {
 }
 
 /// A file that is written without a name, or where the file system needs one under a random name in the same directory,
-/// until [`finish`](Self::finish) gives it its own. Without that nothing of it remains: where it has no name, whatever ends the
-/// program.
+/// until [`finish`](Self::finish) gives it its own. Without that nothing of it remains: where it has no name, whatever
+/// ends the program.
 #[derive(Debug)]
 pub struct WholeFile {
     /// The path as it was given, for messages.
@@ -194,8 +194,8 @@ fn target(path: &Path) -> Result<(PathBuf, Option<Metadata>)> {
     Ok((target, Some(behind)))
 }
 
-/// A file that was not there: neither a file nor a link that somebody put there is ever written to. One that is to become
-/// as private as another is private from the start.
+/// A file that was not there: neither a file nor a link that somebody put there is ever written to. One that is to
+/// become as private as another is private from the start.
 fn open_named(path: &Path, private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

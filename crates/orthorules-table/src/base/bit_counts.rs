@@ -1,7 +1,8 @@
 //! Sums of numbers in whole units of a power of two that is not known yet.
 //!
-//! In which units masses are counted depends on all of them. A partition knows its own alone. It counts how often each bit is set, in
-//! units that are at least as fine: what is cut off in coarser ones are the lowest bits, and the sum of the others follows.
+//! In which units masses are counted depends on all of them. A partition knows its own alone. It counts how often each
+//! bit is set, in units that are at least as fine: what is cut off in coarser ones are the lowest bits, and the sum of
+//! the others follows.
 
 use crate::base::wire::{ByteReader, Wire, damaged};
 

@@ -29,8 +29,8 @@ const EXPONENTS: std::ops::RangeInclusive<i32> = -4..=8;
 /// So many digits of a number are never rounded away before its point.
 const WHOLE_DIGITS: usize = 4;
 
-/// `x` with `digits` significant digits, zeros at the end included; of 1000 and more four digits, if `digits` are fewer.
-/// Scientific where digits alone would not tell how large it is.
+/// `x` with `digits` significant digits, zeros at the end included; of 1000 and more four digits, if `digits` are
+/// fewer. Scientific where digits alone would not tell how large it is.
 pub fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 || !x.is_finite() {
         return plain(x);
@@ -68,9 +68,9 @@ pub fn brief(x: f64) -> String {
     }
 }
 
-/// The decimal with the fewest digits that is at least `low` and less than `high`; among those the one nearest
-/// to the middle of the gap. Used for `x <= t`: `t` keeps the training values `low` in and `high` out. The result is finite where a
-/// finite number can do that: not from +∞ on, nor up to −∞.
+/// The decimal with the fewest digits that is at least `low` and less than `high`; among those the one nearest to the
+/// middle of the gap. Used for `x <= t`: `t` keeps the training values `low` in and `high` out. The result is finite
+/// where a finite number can do that: not from +∞ on, nor up to −∞.
 pub fn shortest_below(low: f64, high: f64) -> f64 {
     let (from, to) = finite(low, high);
     shortest(from, to, |t| from <= t && t < high).unwrap_or(from)
@@ -120,8 +120,8 @@ const TENS: [f64; 23] = [
     1e21, 1e22,
 ];
 
-/// The float nearest to m·10ᵉ, for a whole number m: where both factors are floats one rounding is all there is, else it is
-/// parsed from its text.
+/// The float nearest to m·10ᵉ, for a whole number m: where both factors are floats one rounding is all there is, else
+/// it is parsed from its text.
 fn decimal(m: f64, exponent: i32) -> f64 {
     match TENS.get(exponent.unsigned_abs() as usize) {
         Some(ten) if m.abs() < WHOLE => {

@@ -1,7 +1,7 @@
 //! Values as bytes, for machines that work on one fit together.
 //!
-//! Whole numbers take as many bytes as they need, seven bits in each; numbers with a fraction take eight. Reading never trusts what it
-//! reads: a length that the bytes cannot hold is an error.
+//! Whole numbers take as many bytes as they need, seven bits in each; numbers with a fraction take eight. Reading never
+//! trusts what it reads: a length that the bytes cannot hold is an error.
 
 use crate::base::error::{Error, Result};
 use std::collections::{BTreeMap, HashMap, HashSet};

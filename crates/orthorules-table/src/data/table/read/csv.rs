@@ -8,7 +8,7 @@ use super::text::{Fault, FoundRow, PIECE, Piece, Pieces, SplitText, WrongWidth, 
 use super::{Format, one_line};
 use crate::data::table::levels::UNNAMED;
 use crate::data::table::notation::{Notation, WordCounts};
-use crate::data::table::read::part::WantedColumns;
+use crate::data::table::read::part::WantedCells;
 
 /// The most columns: a header of delimiters alone would take a hundred times its size in memory.
 const MOST_COLUMNS: usize = 1 << 20;
@@ -52,7 +52,7 @@ impl Reader {
     pub(super) fn next(
         &mut self,
         source: &TableFile,
-        wanted: &WantedColumns,
+        wanted: &WantedCells,
         notation: &Notation,
     ) -> Result<Vec<Vec<ColumnPart>>, String> {
         loop {

@@ -34,7 +34,7 @@ type CountedNumbers = (Vec<f64>, WordCounts);
 
 /// The cells of the `wanted` columns of CSV text: numbers where all are, else text; and the words among them that stand for missing
 /// values.
-pub(super) fn untyped(split: &SplitText, wanted: &WantedColumns, notation: &Notation) -> Vec<(ColumnPart, WordCounts)> {
+pub(super) fn untyped(split: &SplitText, wanted: &WantedCells, notation: &Notation) -> Vec<(ColumnPart, WordCounts)> {
     let missing = |cell: &str| notation.is_missing(cell);
     let part = |(&(column, _), numbers): (&(usize, bool), Option<CountedNumbers>)| {
         if let Some((numbers, words)) = numbers {
@@ -55,7 +55,7 @@ pub(super) fn untyped(split: &SplitText, wanted: &WantedColumns, notation: &Nota
 
 /// For each column its cells as numbers, with the words for missing values among them, if it is not wanted as text and all are
 /// numbers or missing. Row by row, because that is how they lie in memory.
-fn numbers(split: &SplitText, wanted: &WantedColumns, notation: &Notation) -> Vec<Option<CountedNumbers>> {
+fn numbers(split: &SplitText, wanted: &WantedCells, notation: &Notation) -> Vec<Option<CountedNumbers>> {
     let usual = *notation == Notation::default();
     let room =
         |&(_, as_text): &(usize, bool)| (!as_text).then(|| (Vec::with_capacity(split.rows()), WordCounts::default()));
@@ -261,7 +261,7 @@ fn as_number(cell: &str, notation: &Notation, words: &mut WordCounts) -> Option<
 }
 
 /// Which columns of the text to take, in order; and whether as text whatever they look like.
-pub(super) type WantedColumns = [(usize, bool)];
+pub(super) type WantedCells = [(usize, bool)];
 
 #[cfg(test)]
 mod tests {
