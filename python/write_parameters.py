@@ -111,7 +111,7 @@ WIDER = {
     "interactions": (
         "Sequence[Sequence[str]] | None",
         "list of lists of names, optional",
-        "Groups of columns that may meet in a rule. Columns that are in no group may meet each other.",
+        "{interactions} Each group is a list of names.",
     ),
     "bootstrap": ("int | None", "int, optional", "{bootstrap} `rules_` then has intervals and frequencies."),
 }

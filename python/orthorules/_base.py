@@ -419,7 +419,7 @@ def _text(name: str, value: Any) -> str:
     """A parameter as the engine reads it."""
     if isinstance(value, str):
         if name in LISTS:
-            raise TypeError(f"{name} must be a list, got {value!r}")
+            raise ValueError(f"{name} must be a list, got {value!r}")
         return value
     if name in LISTS:
         return json.dumps([text if isinstance(text, str) else _group(text) for text in value])

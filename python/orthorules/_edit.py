@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 COLUMNS = ["action", "rule", "to", "why", "author", "risk_before", "risk_after", "rows_changed", "largest_change"]
+# Those that are there where some edit has them.
+MORE = ["class", "value", "at_most", "at_least", "sign", "columns", "pair", "cv_before", "cv_after"]
 
 
 class EditMixin:
@@ -135,6 +137,10 @@ class EditMixin:
         document = None if edits is None else json.dumps(edits)
         table, name = self._known_table(X, y, document or "[]", refit, weight, exposure, offset)
         seed = self._seed()  # type: ignore[attr-defined]
+        own = getattr(self, "reg_lambda", None)
+        if reg_lambda is None and isinstance(own, int | float):
+            # The penalty that the fit was asked for.
+            reg_lambda = float(own)
         model = _native.edited(
             self._model, table, document, refit, weight=name, reg_lambda=reg_lambda, cv=cv, seed=seed
         )
@@ -151,7 +157,6 @@ class EditMixin:
 
         self._parts()  # type: ignore[attr-defined]
         entries = json.loads(_native.ledger(self._model))
-        more = [key for key in ("class", "value", "at_most", "at_least", "sign", "columns", "pair", "cv_before", "cv_after")
-                if any(key in entry for entry in entries)]
+        more = [key for key in MORE if any(key in entry for entry in entries)]
         columns = [*COLUMNS, *more]
         return Frame([[entry.get(key) for key in columns] for entry in entries], columns=columns)

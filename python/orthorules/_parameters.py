@@ -336,8 +336,8 @@ ENTRIES = """\
         What no rule may use: a column, two columns together as A & B, or a condition as age >= 65. Default:
         nothing.
     interactions : list of lists of names, optional
-        Groups of columns that may meet in a rule. Columns that are in no group may meet each other. Default: all
-        columns may meet.
+        Groups of columns that may meet in a rule, as A,B;C,D. Columns that are in no group may meet each other.
+        Each group is a list of names. Default: all columns may meet.
     num_trees : int, default=1000
         Trees of the forest of sirus.
     p0 : float, default=0.0

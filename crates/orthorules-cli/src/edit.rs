@@ -64,8 +64,10 @@ fn read(
 /// An error that names the table where it is about one.
 pub(crate) fn refused(error: Error, model: &Model, source: &input::Source) -> Failure {
     match error {
-        Error::Conflict(_) | Error::RuleText { .. } | Error::Param { .. } => error.into(),
-        Error::NoColumn { role: "forbidden", .. } => error.into(),
+        Error::Conflict(_)
+        | Error::RuleText { .. }
+        | Error::Param { .. }
+        | Error::NoColumn { role: "forbidden" | "without", .. } => error.into(),
         other => fit::with_remedy(in_table(&source.path)(other), source, &model.target, &model.reading.notation),
     }
 }
