@@ -40,12 +40,11 @@ class EditMixin:
     ) -> Self:
         """A new fitted model with other rules or weights; this one stays as it is.
 
-        Each of `edits` is a dict with an `action`: "drop", "pin", "add", "change", "swap", "weight" or "forbid". Rules are
-        written as `rules_` shows them: `{"action": "change", "rule": "age >= 64.5", "to": "age >= 65", "why": "policy"}`.
-        With `refit` "weights" all weights are fitted to `X` and `y` again, which should be what the model was learned
-        from; with "search" the search goes on around what is
-        pinned or new; with "none" they stay. What each edit cost is in `ledger_`. `cv` is a number of folds, which tell how well
-        the weights do on other rows.
+        Each of `edits` is a dict with an `action`: "drop", "pin", "add", "change", "swap", "weight" or "forbid". Rules
+        are written as `rules_` shows them: `{"action": "change", "rule": "age >= 64.5", "to": "age >= 65"}`. A reason may
+        stand under "why". With `refit` "weights" all weights are fitted to `X` and `y` again, which should be what the
+        model was learned from; with "search" the search goes on around what is pinned or new; with "none" they stay.
+        What each edit cost is in `ledger_`. `cv` is a number of folds, which tell how well the weights do on other rows.
         """
         listed = [dict(edit) for edit in edits]
         return self._edited(X, y, listed, refit, sample_weight, exposure, offset, reg_lambda, cv)
@@ -78,8 +77,8 @@ class EditMixin:
     ) -> pd.DataFrame:
         """What could stand in a rule's place, and what it would cost, all weights fitted again to `X` and `y`.
 
-        `rule` is the text of a rule, or its number from 1 on in the order of `rules_`; without it every rule is looked at.
-        With `without`, the frame has what models cost that do without each of these columns. Costs are parts of the
+        `rule` is the text of a rule, or its number from 1 on in the order of `rules_`; without it every rule is looked
+        at. With `without`, the frame has what models cost that do without each of these columns. Costs are parts of the
         risk of the model.
         """
         from ._frames import Frame
@@ -104,7 +103,7 @@ class EditMixin:
     def _known_table(
         self, X: Any, y: Any, edits: str, refit: str, weight: Any, exposure: Any, offset: Any
     ) -> tuple[_native.Table, str | None]:
-        """The columns of `X` that the model and edits need, with the target and weights, and the name of the weights."""
+        """The columns of `X` that the model and edits need, with target and weights, and the name of the weights."""
         self._parts()  # type: ignore[attr-defined]  # Refuses what is not fitted.
         if self._model.exposure is not None and exposure is None:
             raise ValueError("the model was fitted with exposure: exposure is needed")
