@@ -216,7 +216,7 @@ def ours(cache: pathlib.Path, name: str, program: str, flags: list[str], only: s
                 "constant": path_risks[0][1],
                 "path": path_risks,
                 "lambda": cv.get("reg_lambda", fitted.get("reg_lambda")),
-                "terms": fitted.get("terms"),
+                "terms": cv.get("terms"),
                 "seconds": after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime,
             }
         path.write_text(json.dumps(results))
