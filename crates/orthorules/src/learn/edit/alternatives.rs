@@ -180,6 +180,7 @@ impl<'s> RuleSearch<'s> {
             beam_width: Some(LISTED),
             path: Some(PathKind::Nested),
             length_penalty: 0.0,
+            terms: params::Terms::Rules,
             max_complexity: Some(1 << 20),
             sets: has_sets.then_some(Sets::On),
             multiclass: (model.lists.len() > 1).then_some(params::Multiclass::OneVsRest),
