@@ -32,6 +32,8 @@ pub(crate) struct BinnedColumn {
     pub(crate) remote_counts: Option<Vec<u64>>,
     /// How often whole numbers occur, where bins do not tell.
     pub(crate) repeats: Option<Repeats>,
+    /// Of each bin, whether a search may end a condition after it, where there are more bins than that.
+    pub(crate) coarse: Option<Vec<bool>>,
 }
 
 impl BinnedColumn {
@@ -42,7 +44,20 @@ impl BinnedColumn {
             Codes::U16(codes) => Codes::U16(pick(codes, rows).into()),
             Codes::U32(codes) => Codes::U32(pick(codes, rows).into()),
         };
-        Self { codes, name: self.name.clone(), scale: self.scale.clone(), remote_counts: None, repeats: None, ..*self }
+        Self {
+            codes,
+            name: self.name.clone(),
+            scale: self.scale.clone(),
+            remote_counts: None,
+            repeats: None,
+            coarse: self.coarse.clone(),
+            ..*self
+        }
+    }
+
+    /// Whether the search may end a condition between this bin and the next.
+    pub(crate) fn is_cut_after(&self, bin: usize) -> bool {
+        self.coarse.as_ref().is_none_or(|coarse| coarse.get(bin) == Some(&true))
     }
 
     /// Values that satisfy what those of the rows satisfy, one for each row.
@@ -79,6 +94,7 @@ impl BinnedColumn {
             range: self.range,
             remote_counts: None,
             repeats: None,
+            coarse: self.coarse.clone(),
         }
     }
 

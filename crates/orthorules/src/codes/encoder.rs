@@ -20,6 +20,8 @@ pub(crate) struct Coder {
     high: f64,
     /// How often whole numbers occur, where bins do not tell.
     repeats: Option<Repeats>,
+    /// The cuts at which a search may end, where there are finer ones beside them.
+    coarse: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,7 +68,15 @@ impl Wire for Coder {
 
 impl Coder {
     fn new(name: &str, scheme: Scheme, bins: usize) -> Self {
-        Self { name: name.to_owned(), scheme, bins, low: f64::INFINITY, high: f64::NEG_INFINITY, repeats: None }
+        Self {
+            name: name.to_owned(),
+            scheme,
+            bins,
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+            repeats: None,
+            coarse: None,
+        }
     }
 
     /// Ordered bins, of which `cuts` are the largest values, ascending; larger values belong to the last.
@@ -78,8 +88,10 @@ impl Coder {
 
     /// The bins of a sketch.
     pub(crate) fn of_sketch(name: &str, sketch: QuantileSketch) -> Self {
+        let finer = sketch.refined();
         let (repeats, cuts) = sketch.divided();
-        Self { repeats, ..Self::ordered(name, cuts) }
+        let coarse = finer.is_some().then(|| cuts.clone());
+        Self { repeats, coarse, ..Self::ordered(name, finer.unwrap_or(cuts)) }
     }
 
     /// Bins around `thresholds`, which must be finite and ascending.
@@ -149,6 +161,11 @@ impl Coder {
         };
         // Zero has one sign.
         let range = (low <= self.high).then_some((low + 0.0, self.high + 0.0));
+        let ends = |coarse: Vec<f64>, scheme: &Scheme| match scheme {
+            Scheme::Ordered { finder, .. } => finder.highest.iter().map(|end| coarse.contains(end)).collect(),
+            _ => Vec::new(),
+        };
+        let coarse = self.coarse.map(|coarse| ends(coarse, &self.scheme));
         let scale = match self.scheme {
             // A bin ends at a value of the data; only the last may hold larger ones, and no condition ends there.
             Scheme::Ordered { finder, lowest } => Scale::Ordered { lowest, highest: finder.highest },
@@ -164,6 +181,7 @@ impl Coder {
             range,
             remote_counts: None,
             repeats: self.repeats,
+            coarse,
         }
     }
 }

@@ -78,6 +78,7 @@ impl Sample {
                 range: first.range,
                 remote_counts: None,
                 repeats: None,
+                coarse: first.coarse.clone(),
             }
         };
         let columns = (0..columns).into_par_iter().map(column).collect();
@@ -168,6 +169,7 @@ mod tests {
             range: None,
             remote_counts: None,
             repeats: None,
+            coarse: None,
         }
     }
 

@@ -1,7 +1,9 @@
 //! Where parameters are checked, once: each number against its range, and values that exclude each other.
 
 use super::checked::Checked;
-use super::{Learner, Multiclass, Objective, Params, PathKind, Polish, RegLambda, Search, Sets, Terms, Update};
+use super::{
+    Learner, Multiclass, Objective, Params, PathKind, Polish, RegLambda, Search, Sets, Terms, Thresholds, Update,
+};
 use crate::base::error::{Error, Result};
 use crate::data::loss::Loss;
 
@@ -34,6 +36,9 @@ impl Params {
         if !self.cuts.is_empty() {
             return conflict("sirus takes its thresholds from max_bins: leave out cuts");
         }
+        if self.thresholds == Thresholds::Refine {
+            return conflict("sirus does not move thresholds: leave out thresholds refine");
+        }
         if !self.monotone.is_empty() {
             return conflict("sirus cannot keep columns monotone: leave out monotone");
         }
@@ -64,6 +69,9 @@ impl Params {
         }
         if self.search == Search::Exact && self.smoothing.is_some_and(|rows| rows > 0.0) {
             return conflict("smoothing is for greedy and beam search: exact search goes by values");
+        }
+        if self.search == Search::Exact && self.thresholds == Thresholds::Refine {
+            return conflict("exact search proves rules as they are found: leave out thresholds refine");
         }
         if self.search == Search::Exact && self.sets == Some(Sets::On) {
             return conflict(

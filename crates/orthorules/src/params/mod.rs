@@ -172,8 +172,9 @@ parameters! {
         #[range(2 to 65_535, ", or exact")]
         max_bins: MaxBins = MaxBins::AtMost(32),
 
-        /// Where a column with more values than `max_bins` is cut: at the roundest number near each quantile, or at the
-        /// quantiles, as presets do.
+        /// Where a column with more values than `max_bins` is cut: at the roundest number near each quantile (round), or at the
+        /// quantiles, as presets do. With refine rules are found at round cuts, and their thresholds may then move to finer ones
+        /// beside them, if that pays.
         #[flag(Search, "NAME")]
         thresholds: Thresholds = Thresholds::Round,
 

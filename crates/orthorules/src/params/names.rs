@@ -14,7 +14,7 @@ names!(Update, "update", Corrective = "corrective", Stagewise = "stagewise", New
 names!(Intercept, "intercept", Corrected = "corrected", Fixed = "fixed", None = "none");
 names!(Search, "search", Greedy = "greedy", Beam = "beam", Exact = "exact");
 names!(PathKind, "path", Nested = "nested", Best = "best");
-names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles");
+names!(Thresholds, "thresholds", Round = "round", Quantiles = "quantiles", Refine = "refine");
 names!(Sets, "sets", Auto = "auto", On = "on", Off = "off");
 names!(Terms, "terms", Auto = "auto", Rules = "rules", Linear = "linear", Hinge = "hinge");
 names!(Polish, "polish", Off = "off", Light = "light", Full = "full");

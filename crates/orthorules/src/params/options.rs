@@ -79,8 +79,10 @@ pub enum Thresholds {
     Round,
     /// At the quantiles themselves.
     Quantiles,
+    /// As `Round`, and a rule that was found may then end between two cuts, at any of up to 255 in all, if that pays.
+    Refine,
 }
-wire_enum!(Thresholds { 0 => Round, 1 => Quantiles });
+wire_enum!(Thresholds { 0 => Round, 1 => Quantiles, 2 => Refine });
 
 /// Whether conditions may name sets of levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

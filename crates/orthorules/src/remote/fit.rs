@@ -30,7 +30,7 @@ use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
-use crate::params::{Checked, Cv, Learner, MaxBins, Params, Search};
+use crate::params::{Checked, Cv, Learner, MaxBins, Params, Search, Thresholds};
 use crate::remote::client::{Cluster, rows_of};
 use crate::remote::gather::Gather;
 use crate::remote::messages::{Message, Reply, TargetQuestion, marked, unmarked};
@@ -146,6 +146,7 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
         Params { search: Search::Exact, .. } => "exact search",
         Params { cv: Some(Cv::Folds(_)), .. } => "cross-validation",
         Params { bootstrap: Some(_), .. } => "the bootstrap",
+        Params { thresholds: Thresholds::Refine, .. } => "thresholds refine",
         _ if roles.groups.is_some() => "groups, which are for cross-validation and the bootstrap,",
         _ => return Ok(()),
     };

@@ -21,6 +21,9 @@ use round::{Distinct, rounded};
 /// Most values from which cuts are placed. Codes are always those of all rows.
 const SKETCH_VALUES: usize = 1 << 17;
 
+/// Bins that thresholds may move among: as many as codes of one byte name.
+const FINEST: usize = 255;
+
 /// Values of a column, for its cuts.
 #[derive(Debug, Clone)]
 pub(crate) struct QuantileSketch {
@@ -170,6 +173,21 @@ impl QuantileSketch {
         self.divided().1
     }
 
+    /// The finer cuts to which thresholds may move, those into bins among them; nothing where they are not wanted, or the same.
+    pub(crate) fn refined(&self) -> Option<Vec<f64>> {
+        let MaxBins::AtMost(bins) = self.cutting.max_bins else { return None };
+        if self.cutting.thresholds != Thresholds::Refine || bins as usize >= FINEST {
+            return None;
+        }
+        let cuts = self.clone().cuts();
+        let max_bins = MaxBins::AtMost(((FINEST - cuts.len()) as u32).max(bins));
+        let cutting = Cutting { max_bins, ..self.cutting };
+        let mut all = Self { cutting, ..self.clone() }.cuts();
+        all.extend(&cuts);
+        sort_distinct(&mut all);
+        (all.len() > cuts.len()).then_some(all)
+    }
+
     /// What the values tell of rows and groups, where they are more than the bins; and the [cuts](Self::cuts).
     pub(crate) fn divided(mut self) -> (Option<Repeats>, Vec<f64>) {
         let MaxBins::AtMost(bins) = self.cutting.max_bins else {
@@ -190,7 +208,7 @@ impl QuantileSketch {
 
     /// The cuts into at most so many bins. `few` are the distinct values with their weights, where they are few.
     fn quantiles(self, bins: usize, few: Option<Vec<(f64, f64)>>) -> Vec<f64> {
-        let (round, sample) = (self.cutting.thresholds == Thresholds::Round, self.stride > 1);
+        let (round, sample) = (self.cutting.thresholds != Thresholds::Quantiles, self.stride > 1);
         if few.is_none()
             && self.weights.is_empty()
             && let Some(mut rough) = Rough::new(&self.values)

@@ -99,7 +99,16 @@ mod tests {
     fn column(bins: usize, wide: bool) -> BinnedColumn {
         let codes = if wide { Codes::U16(vec![0].into()) } else { Codes::U8(vec![0].into()) };
         let scale = Scale::Given { thresholds: Vec::new() };
-        BinnedColumn { name: String::new(), scale, bins, codes, range: None, remote_counts: None, repeats: None }
+        BinnedColumn {
+            name: String::new(),
+            scale,
+            bins,
+            codes,
+            range: None,
+            remote_counts: None,
+            repeats: None,
+            coarse: None,
+        }
     }
 
     #[test]

@@ -89,6 +89,7 @@ mod tests {
             range: None,
             remote_counts: Some(rows),
             repeats: None,
+            coarse: None,
         };
         let columns = [column(vec![1; 10])];
         let of = |clauses: &[(usize, usize)]| {

@@ -78,6 +78,29 @@ pub(crate) fn children(
     column: &BinnedColumn,
     stats: &[f64],
     stride: usize,
+    visit: impl FnMut(Atom, Statistics),
+) {
+    let is_cut = |bin: usize| column.is_cut_after(bin);
+    children_at((index, column), stats, stride, is_cut, visit);
+}
+
+/// The same with thresholds between any two bins.
+pub(crate) fn children_at_all(
+    index: u32,
+    column: &BinnedColumn,
+    stats: &[f64],
+    stride: usize,
+    visit: impl FnMut(Atom, Statistics),
+) {
+    children_at((index, column), stats, stride, |_| true, visit);
+}
+
+/// The same with thresholds between a bin that `is_cut` from the next, and that one.
+fn children_at(
+    (index, column): (u32, &BinnedColumn),
+    stats: &[f64],
+    stride: usize,
+    is_cut: impl Fn(usize) -> bool,
     mut visit: impl FnMut(Atom, Statistics),
 ) {
     // Slices are checked against the statistics; products of what is within them do not wrap.
@@ -101,7 +124,7 @@ pub(crate) fn children(
     match &column.scale {
         Scale::Ordered { .. } | Scale::Given { .. } | Scale::Ranked { .. } => {
             // A condition ends where the selection has grown since the last one.
-            let mut sweep = |up_to: fn(u32) -> Selection, bins: &mut dyn Iterator<Item = usize>| {
+            let mut sweep = |up_to: fn(u32) -> Selection, bins: &mut dyn Iterator<Item = usize>, below: usize| {
                 sum.fill(0.0);
                 let mut grown = false;
                 for b in bins {
@@ -109,15 +132,15 @@ pub(crate) fn children(
                         add(sum, bin(b));
                         grown = true;
                     }
-                    if grown && column.scale.ends_at(b) {
+                    if grown && column.scale.ends_at(b) && is_cut(b - below) {
                         visit(atom(up_to(b as u32)), Statistics::of(sum));
                         grown = false;
                     }
                 }
             };
             if let (Some(first), Some(end)) = (filled.clone().next(), filled.clone().next_back()) {
-                sweep(Selection::AtMost, &mut (first..end));
-                sweep(Selection::AtLeast, &mut (first + 1..=end).rev());
+                sweep(Selection::AtMost, &mut (first..end), 0);
+                sweep(Selection::AtLeast, &mut (first + 1..=end).rev(), 1);
             }
         }
         Scale::Nominal { levels } => {

@@ -96,6 +96,7 @@ mod tests {
             range: None,
             remote_counts: None,
             repeats: None,
+            coarse: None,
         }
     }
 

@@ -5,6 +5,7 @@ use super::screen::Bar;
 use super::{BeamNode, Found, Query, Searcher};
 use crate::engine::count::root::Tables;
 use crate::engine::rows::Selected;
+use crate::params::Thresholds;
 use std::sync::Arc;
 
 /// The best query of some length.
@@ -49,6 +50,7 @@ impl Searcher<'_> {
             let next = if highest > before { next.into_iter().map(|(_, node)| node).collect() } else { Vec::new() };
             std::mem::replace(&mut beam, next).into_iter().for_each(BeamNode::give);
         }
+        self.refine_all(&mut best);
         let mut worth = f64::NEG_INFINITY;
         best.retain(|best| {
             let more = best.candidate.value > worth;
@@ -62,5 +64,18 @@ impl Searcher<'_> {
             Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() }
         };
         best.into_iter().map(found).collect()
+    }
+
+    /// Moves the thresholds of all, where these may move.
+    fn refine_all(&self, best: &mut [Best]) {
+        if self.params.thresholds != Thresholds::Refine {
+            return;
+        }
+        for best in best {
+            let (query, rows) = (std::mem::take(&mut best.query), std::mem::take(&mut best.rows));
+            let (candidate, query, rows, has_moved) = self.refined(best.candidate, query, rows);
+            best.tables = best.tables.take().filter(|_| !has_moved);
+            (best.candidate, best.query, best.rows) = (candidate, query, rows);
+        }
     }
 }

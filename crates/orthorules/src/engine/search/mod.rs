@@ -10,6 +10,7 @@ mod exact;
 mod found;
 mod lengths;
 mod mirror;
+mod refine;
 mod remote;
 mod screen;
 mod sets;
@@ -227,6 +228,8 @@ impl Searcher<'_> {
         };
         let candidate = best?;
         let BeamNode { query, rows, .. } = beam.swap_remove(0);
+        let (candidate, query, rows, has_moved) = self.refined(candidate, query, rows);
+        let tables = tables.filter(|_| !has_moved);
         let query = self.rows.minimal(query);
         let bound = Some(self.ceiling(query.len()).max(candidate.value));
         Some(Found { query, rows, value: candidate.value, nodes, bound, tables, ..Found::default() })

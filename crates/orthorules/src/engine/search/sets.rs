@@ -302,6 +302,7 @@ mod tests {
             range: None,
             remote_counts: None,
             repeats: None,
+            coarse: None,
         }
     }
 

@@ -173,6 +173,7 @@ mod tests {
             range: None,
             remote_counts: None,
             repeats: None,
+            coarse: None,
         }
     }
 

@@ -229,7 +229,7 @@ mod tests {
                 },
                 range: None,
                 remote_counts: None,
-                repeats: None,
+                repeats: None, coarse: None,
             };
             let binned: Vec<BinnedColumn> = (0..columns).map(column).collect();
             let mut along = TrendRows { starts: vec![0], ..TrendRows::default() };

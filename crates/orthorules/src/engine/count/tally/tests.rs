@@ -62,7 +62,7 @@ proptest! {
             codes,
             range: None,
             remote_counts: None,
-            repeats: None,
+            repeats: None, coarse: None,
         };
         let of = |k: usize| (0..table.len() as u32).map(move |r| code(k, r));
         let narrow: Vec<BinnedColumn> =

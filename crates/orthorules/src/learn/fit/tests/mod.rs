@@ -1,6 +1,7 @@
-//! Whole fits: rows in partitions, offsets, several classes and trends.
+//! Whole fits: rows in partitions, offsets, several classes, trends, and thresholds that move.
 
 mod offsets;
 pub(crate) mod partitions;
 pub(crate) mod shared;
+mod thresholds;
 mod trends;
