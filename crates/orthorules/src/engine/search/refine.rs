@@ -4,7 +4,7 @@
 //! found may end at any of them up to the next cut on either side. Its conditions are looked at one after the other: the rows of all
 //! others are counted by the bins of this column alone, and the best threshold is taken if it is worth more than chance.
 
-use super::candidate::{Candidate, children_at_all};
+use super::candidate::{Candidate, ChildQuery, QueryValue, children_at_all};
 use super::child::Squares;
 use super::{BeamNode, Query, Searcher, smooth};
 use crate::codes::column::BinnedColumn;
@@ -90,6 +90,7 @@ impl Searcher<'_> {
             let enough = rows >= self.params.min_coverage as f64 && self.leaves_enough(rows);
             (enough && is_like(other)).then(|| node.query.length_with(other))
         };
+        let query = |atom: Atom, length: usize| ChildQuery { parent: 0, length, atom, name_rank: self.name_rank[c] };
         let mut all: Vec<Candidate> = Vec::new();
         if let Some(scorers) = self.classes {
             let (squares, mut found) = (Squares(&scorers.each), Vec::new());
@@ -102,14 +103,14 @@ impl Searcher<'_> {
             });
             all.extend(found.iter().filter_map(|child| {
                 let (length, value) = (length(child.atom, child.rows)?, scorers.joint_value(child.squares));
-                let name = (child.atom, self.name_rank[c]);
-                Some(Candidate::of_value((value, child.raises), child.rows, gamma, (0, length), name))
+                let worth = QueryValue { value, raises: child.raises, rows: child.rows };
+                Some(Candidate::of_value(worth, gamma, query(child.atom, length)))
             }));
         } else {
             let stats = counter.statistics(0, &group, self.columns);
             children_at_all(atom.column, column, &stats, stride, |other, sums| {
                 if let Some(length) = length(other, sums.rows()).filter(|_| self.admits(signs, other, sums)) {
-                    all.push(Candidate::new(self.scorer, sums, gamma, (0, length), (other, self.name_rank[c])));
+                    all.push(Candidate::new(self.scorer, sums, gamma, query(other, length)));
                 }
             });
         }
