@@ -313,9 +313,10 @@ ENTRIES = """\
         Default: 6 with `objective` onb and `path` best, else 0.
     max_bins : int or "exact", default=32
         Most intervals that a numeric column is cut into; exact tries every value.
-    thresholds : {"round", "quantiles"}, default="round"
-        Where a column with more values than `max_bins` is cut: at the roundest number near each quantile, or at
-        the quantiles, as presets do.
+    thresholds : {"round", "quantiles", "refine"}, default="round"
+        Where a column with more values than `max_bins` is cut: at the roundest number near each quantile (round),
+        or at the quantiles, as presets do. With refine rules are found at round cuts, and their thresholds may
+        then move to finer ones beside them, if that pays.
     sets : {"auto", "on", "off"} or bool, optional
         Whether a condition may name several levels of a column, as in state in {CA, NY, WA}. It counts as one
         condition. auto: where a column has at least 8 levels. Default: auto; off with presets and `search` exact.

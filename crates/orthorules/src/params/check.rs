@@ -27,7 +27,8 @@ impl Params {
         Ok(checked)
     }
 
-    /// Trees know neither counts nor thresholds of the user's, keep no column monotone, and split by one level at a time.
+    /// Trees know neither counts nor thresholds of the user's, keep no column monotone, and split by one level at a
+    /// time.
     fn check_sirus(&self, loss: Loss) -> Result<()> {
         let conflict = |what: &str| Err(Error::Conflict(what.into()));
         if !loss.has_trees() {
@@ -57,8 +58,8 @@ impl Params {
         }
     }
 
-    /// Sizes can only be compared by their risk when all weights are fitted together, and exact search finds one rule. It
-    /// goes by values as they are, and there is no bound for all sets of levels.
+    /// Sizes can only be compared by their risk when all weights are fitted together, and exact search finds one rule.
+    /// It goes by values as they are, and there is no bound for all sets of levels.
     fn check_search(&self) -> Result<()> {
         let conflict = |what: &str| Err(Error::Conflict(what.into()));
         if let (Search::Greedy, Some(width @ 2..)) = (self.search, self.beam_width) {
@@ -131,8 +132,8 @@ impl Params {
         Ok(())
     }
 
-    /// Folds that choose λ are whole fits again and again, of rules whose weights depend on λ. Folds that choose a size are
-    /// needed for `select`.
+    /// Folds that choose λ are whole fits again and again, of rules whose weights depend on λ. Folds that choose a
+    /// size are needed for `select`.
     fn check_lambda(&self) -> Result<()> {
         if let (None, Some(select)) = (self.cv, self.select) {
             let what = format!("select {select} needs cross-validation: give the number of folds as cv");

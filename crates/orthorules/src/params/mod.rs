@@ -1,8 +1,9 @@
 //! The parameters of a fit, each declared once: what it does, its type, its default, and which numbers it may be.
 //!
-//! [`Params`] holds their values. [`Parameter::ALL`] describes them to front ends: the flags of the command line and their
-//! help, the Python estimators, `schema/parameters.schema.json` and `docs/parameters.md` are made from it. [`Params::check`]
-//! refuses values that are out of range or exclude each other, and fills in the defaults that depend on the data.
+//! [`Params`] holds their values. [`Parameter::ALL`] describes them to front ends: the flags of the command line and
+//! their help, the Python estimators, `schema/parameters.schema.json` and `docs/parameters.md` are made from it.
+//! [`Params::check`] refuses values that are out of range or exclude each other, and fills in the defaults that depend
+//! on the data.
 //!
 //! | file | what is there |
 //! |---|---|
@@ -96,7 +97,8 @@ parameters! {
         #[open("no limit")]
         time_limit: Option<f64> = None,
 
-        /// Bytes for the sets of rows that exact search remembers, at least 16 MB. It ends with a gap when it needs more.
+        /// Bytes for the sets of rows that exact search remembers, at least 16 MB. It ends with a gap when it needs
+        /// more.
         #[flag(Running, "SIZE")]
         #[range(0 or more)]
         #[open("1 GB")]
@@ -172,9 +174,9 @@ parameters! {
         #[range(2 to 65_535, ", or exact")]
         max_bins: MaxBins = MaxBins::AtMost(32),
 
-        /// Where a column with more values than `max_bins` is cut: at the roundest number near each quantile (round), or at the
-        /// quantiles, as presets do. With refine rules are found at round cuts, and their thresholds may then move to finer ones
-        /// beside them, if that pays.
+        /// Where a column with more values than `max_bins` is cut: at the roundest number near each quantile (round),
+        /// or at the quantiles, as presets do. With refine rules are found at round cuts, and their thresholds may
+        /// then move to finer ones beside them, if that pays.
         #[flag(Search, "NAME")]
         thresholds: Thresholds = Thresholds::Round,
 

@@ -9,8 +9,8 @@ use crate::base::wire::{wire, wire_enum};
 pub enum Learner {
     /// One rule at a time, each the best one to add.
     Boosting,
-    /// The most frequent paths of a forest of shallow trees: the module `sirus`. Reads `max_conditions` (the depth of the
-    /// trees), `max_bins`, `num_trees`, `p0`, `min_coverage`, the limits of size and the seed, and nothing else.
+    /// The most frequent paths of a forest of shallow trees: the module `sirus`. Reads `max_conditions` (the depth of
+    /// the trees), `max_bins`, `num_trees`, `p0`, `min_coverage`, the limits of size and the seed, and nothing else.
     Sirus,
 }
 
@@ -137,7 +137,8 @@ pub enum Polish {
 pub enum RegLambda {
     /// It is given.
     Value(f64),
-    /// By folds: of several λ, the one whose ensembles of all complexities have the least risk on rows that were held out.
+    /// By folds: of several λ, the one whose ensembles of all complexities have the least risk on rows that were held
+    /// out.
     Cv,
 }
 
@@ -167,8 +168,8 @@ pub enum PathKind {
 pub enum Bound {
     /// Never cuts the best query: what is found is proven.
     Admissible,
-    /// The paper's: best prefix in the order of g/d. Exact for `gs`, `gb` and `xgb`; for the orthogonal objectives it may
-    /// cut the best query, and nothing is proven.
+    /// The paper's: best prefix in the order of g/d. Exact for `gs`, `gb` and `xgb`; for the orthogonal objectives it
+    /// may cut the best query, and nothing is proven.
     Heuristic,
 }
 

@@ -173,7 +173,8 @@ impl QuantileSketch {
         self.divided().1
     }
 
-    /// The finer cuts to which thresholds may move, those into bins among them; nothing where they are not wanted, or the same.
+    /// The finer cuts to which thresholds may move, those into bins among them; nothing where they are not wanted, or
+    /// the same.
     pub(crate) fn refined(&self) -> Option<Vec<f64>> {
         let MaxBins::AtMost(bins) = self.cutting.max_bins else { return None };
         if self.cutting.thresholds != Thresholds::Refine || bins as usize >= FINEST {

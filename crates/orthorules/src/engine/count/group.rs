@@ -5,7 +5,8 @@ use crate::codes::packed::Codes;
 use crate::engine::rows::question::{Job, Method};
 use std::ops::Range;
 
-/// A few neighbouring columns of bytes, or one column of any width: a table of their bins, one column after the other, serves all.
+/// A few neighbouring columns of bytes, or one column of any width: a table of their bins, one column after the other,
+/// serves all.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
     columns: Range<usize>,
@@ -23,7 +24,8 @@ impl Group {
         Self { columns, starts }
     }
 
-    /// All columns in groups, as many columns for each thread, without those that are `constant`. What is found does not depend on it.
+    /// All columns in groups, as many columns for each thread, without those that are `constant`. What is found does
+    /// not depend on it.
     pub(crate) fn all(columns: &[BinnedColumn], constant: &[bool], threads: usize) -> Vec<Self> {
         let numbers: Vec<usize> =
             (0..columns.len()).filter(|&c| !constant.get(c).is_some_and(|&constant| constant)).collect();
@@ -78,8 +80,8 @@ impl Group {
     }
 }
 
-/// So many columns in groups that are counted together, as many columns for each thread. The last group of a thread is the smallest:
-/// that is what others wait for.
+/// So many columns in groups that are counted together, as many columns for each thread. The last group of a thread is
+/// the smallest: that is what others wait for.
 pub(crate) fn groups(columns: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
     let threads = threads.max(1);
     let share = move |t: usize| t * columns / threads..(t + 1) * columns / threads;

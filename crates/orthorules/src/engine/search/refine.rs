@@ -1,8 +1,10 @@
-//! Thresholds that move once a rule was found: from a cut that every search may use to one of the finer ones beside it.
+//! Thresholds that move once a rule was found: from a cut that every search may use to one of the finer ones beside
+//! it.
 //!
-//! With `thresholds` refine a column has more bins than conditions of the search may end at (`BinnedColumn::coarse`). A rule that was
-//! found may end at any of them up to the next cut on either side. Its conditions are looked at one after the other: the rows of all
-//! others are counted by the bins of this column alone, and the best threshold is taken if it is worth more than chance.
+//! With `thresholds` refine a column has more bins than conditions of the search may end at (`BinnedColumn::coarse`).
+//! A rule that was found may end at any of them up to the next cut on either side. Its conditions are looked at one
+//! after the other: the rows of all others are counted by the bins of this column alone, and the best threshold is
+//! taken if it is worth more than chance.
 
 use super::candidate::{Candidate, ChildQuery, QueryValue, children_at_all};
 use super::child::Squares;

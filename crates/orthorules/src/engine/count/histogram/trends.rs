@@ -89,8 +89,8 @@ vectorised! {
     }
 }
 
-/// The same for so many columns, in a loop without loops: what a row adds is read once, and no sum waits for that of another
-/// column.
+/// The same for so many columns, in a loop without loops: what a row adds is read once, and no sum waits for that of
+/// another column.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn add_block_of<const K: usize>(

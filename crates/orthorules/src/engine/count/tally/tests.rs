@@ -22,7 +22,8 @@ fn naive(bins: usize, rows: &[(usize, Row)], units: bool) -> Tally {
 }
 
 proptest! {
-    /// Grouped or not, of few rows or many, targets counted or added, of any mass: every column gets what a plain loop gives.
+    /// Grouped or not, of few rows or many, targets counted or added, of any mass: every column gets what a plain loop
+    /// gives.
     #[test]
     fn columns_do_not_feel_their_neighbours(
         table in prop::collection::vec((prop::array::uniform4(0u8..5), 0u32..3, -9i64 << 58..9 << 58), 0..80),
