@@ -16,7 +16,7 @@ use crate::engine::score::{ClassScorers, Scorer};
 /// How the statistics of some columns are computed.
 enum Way {
     /// From what was counted; the tables, if they were made here.
-    Counts(ClassLanes, Option<Tally>),
+    Counts(Box<ClassLanes>, Option<Tally>),
     /// Row by row, for each class.
     Rows(Group),
 }
@@ -78,7 +78,7 @@ impl NodeCounter<'_> {
 
     /// How the columns of a group are computed, in order: all in one way, or each in its own.
     fn ways(&self, (index, group): (usize, &Group), all: &[BinnedColumn], scorers: &ClassScorers) -> Vec<Way> {
-        let lanes = |tally: &Tally| ClassLanes::new(tally, scorers, self.response.mass_unit);
+        let lanes = |tally: &Tally| Box::new(ClassLanes::new(tally, scorers, self.response.mass_unit));
         let counted = |tally: Tally| Way::Counts(lanes(&tally), Some(tally));
         match self.source {
             CountSource::Root(root) => {
