@@ -53,7 +53,7 @@ impl Settings {
                 "preset" => params = value.parse::<orthorules::params::Preset>()?.params(),
                 "cuts" => {
                     let (column, list) = value.rsplit_once('=').unwrap_or((value, ""));
-                    let number = |t: &str| t.parse().map_err(|_| Error::Conflict(format!("{t:?} is not a number")));
+                    let number = |t: &str| t.parse().map_err(|_| Error::Table(format!("{t:?} is not a number")));
                     let list = list.split(',').map(number).collect::<Result<Vec<f64>>>()?;
                     params.cuts.insert(column.to_owned(), list);
                 }

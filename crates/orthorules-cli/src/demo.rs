@@ -2,12 +2,12 @@
 
 use crate::args::{DemoArgs, Order};
 use crate::console::{Notes, Output, expect_interrupt};
-use crate::fit::{Data, Document, Fitted};
+use crate::fit::{Document, Fitted};
 use crate::input::{self, Failure};
 use crate::text::{self, BOLD};
 use orthorules::model::write_whole;
 use orthorules::params::Search;
-use orthorules::{Params, Roles, Table, generate};
+use orthorules::{Params, Problem, Roles, Table, generate};
 use orthorules_report::{Report, Summarizer, Summary, page};
 use serde::Serialize;
 use std::fmt::Write;
@@ -98,7 +98,8 @@ impl Showcase {
         notes: Notes,
     ) -> Result<Self, Failure> {
         let roles = Roles { target: target.into(), ..Roles::default() };
-        let fitted = Fitted::new(Data::Table(table.clone()), &roles, params, notes, 0.0)?;
+        let rows = Problem::new(table.clone(), &roles)?.into();
+        let fitted = Fitted::new(&rows, table.warnings().to_vec(), (&roles, params), notes, 0.0)?;
         let summary = |mut rows: Summarizer, table: &Table| rows.add(table).map(|()| rows.finish());
         let test = fresh.map(|table| summary(Summarizer::judging(&fitted.model), table)).transpose()?;
         let table = summary(Summarizer::new(&fitted.model), &table)?;

@@ -5,7 +5,7 @@ mod toml;
 use crate::args::{EditArgs, FittingArgs, Order, RefitArgs};
 use crate::console::{Notes, Output};
 use crate::fit::{self, SizeLabel};
-use crate::input::{self, Failure, in_table};
+use crate::input::{self, Failure};
 use crate::number::{aligned, signed};
 use crate::text::{self, BOLD, Cell, DIM, Grid, styled};
 use orthorules::model::edit::{Edit, Refit, with_rules_of};
@@ -64,11 +64,11 @@ fn read(
 /// An error that names the table where it is about one.
 pub(crate) fn refused(error: Error, model: &Model, source: &input::Source) -> Failure {
     match error {
-        Error::Conflict(_)
+        Error::Edit(_)
         | Error::RuleText { .. }
         | Error::Param { .. }
         | Error::NoColumn { role: "forbidden" | "without", .. } => error.into(),
-        other => fit::with_remedy(in_table(&source.path)(other), source, &model.target, &model.reading.notation),
+        other => fit::with_remedy(other, source, (&model.target, &model.reading.notation)),
     }
 }
 

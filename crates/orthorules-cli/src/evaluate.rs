@@ -3,7 +3,7 @@
 use crate::args::EvaluateArgs;
 use crate::console::{Notes, Output};
 use crate::fit::{self, SizeLabel};
-use crate::input::{self, Failure, in_table};
+use crate::input::{self, Failure};
 use crate::sizes::{self, Scale};
 use crate::text;
 use orthorules::evaluate::Evaluation;
@@ -29,9 +29,9 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
     let mut unfamiliar = Unfamiliar::new(&model, model.chosen());
     unfamiliar.add(&table);
     input::told_of(&unfamiliar, &args.strict, &source.path, notes)?;
-    let evaluations = model.evaluate(&table).map_err(|error| {
-        fit::with_remedy(in_table(&source.path)(error), &source, &model.target, &model.reading.notation)
-    })?;
+    let evaluations = model
+        .evaluate(&table)
+        .map_err(|error| fit::with_remedy(error, &source, (&model.target, &model.reading.notation)))?;
     Ok(if args.json {
         Output::json(&document(&model, table.rows(), &evaluations))
     } else {

@@ -129,16 +129,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let notes = Notes { quiet: args.quiet, verbose: false };
     let table = input::table_for(&model, &source.path, args.notation.notation(&model.reading.notation), notes)?;
     let total = table.rows();
-    let numbers: Vec<usize> = match args.row {
-        Some(row) if (1..=total).contains(&row) => vec![row],
-        Some(row) => {
-            let (path, rows) = (input::shown(&source.path), text::count(total, "row"));
-            return Err(Failure::Input(format!(
-                "{path}: --row must be from 1 to {total}, got {row}: there are {rows}"
-            )));
-        }
-        None => (1..=total.min(FIRST)).collect(),
-    };
+    let numbers = numbers(args.row, total, &source)?;
     let picked: Vec<u32> = numbers.iter().map(|&n| n as u32 - 1).collect();
     let table = table.take(&picked);
     let mut unfamiliar = Unfamiliar::new(&model, size);
@@ -181,6 +172,18 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
         let _ = writeln!(text, "The first {FIRST} of {total} rows; another with --row N.");
     }
     Ok(Output::Text(text))
+}
+
+/// The numbers of the rows that are asked for, from 1 on.
+fn numbers(row: Option<usize>, total: usize, source: &input::Source) -> Result<Vec<usize>, Failure> {
+    match row {
+        Some(row) if (1..=total).contains(&row) => Ok(vec![row]),
+        Some(row) => {
+            let (path, rows) = (input::shown(&source.path), text::count(total, "row"));
+            Err(Failure::Input(format!("{path}: --row must be from 1 to {total}, got {row}: there are {rows}")))
+        }
+        None => Ok((1..=total.min(FIRST)).collect()),
+    }
 }
 
 /// The values of row `i` of `table` in the columns that rules of this size use.

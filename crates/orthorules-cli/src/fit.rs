@@ -12,15 +12,13 @@ use crate::input::{self, Failure, in_table};
 use crate::sizes::{self, Scale};
 use crate::text;
 use document::{HeldOut, Timings, entries};
+use orthorules::error::ColumnProblem;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Reading;
 use orthorules::params::{Cv, Intercept, RegLambda};
-use orthorules::table::{Notation, read};
-use orthorules::{
-    Coded, Error, Loss, Model, Observer, Params, Problem, Roles, Table, Task, Warning, decimal, on_threads,
-};
+use orthorules::table::Notation;
+use orthorules::{Error, Model, Params, Roles, TrainingRows, Warning, decimal, on_threads};
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Runs the command.
@@ -37,28 +35,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
             "--cv-groups needs --cv, --bootstrap or --reg-lambda cv: groups are kept together in folds and draws";
         return Err(Failure::Input(what.into()));
     }
-    if let Some(name) = args.learning.torn_column() {
-        return Err(Failure::Input(format!("--monotone gives both +1 and -1 for column {name:?}: keep one of them")));
-    }
-    if let Some(name) = args.learning.twice_cut_column() {
-        return Err(Failure::Input(format!(
-            "--cuts names column {name:?} twice: list all its thresholds in one of them"
-        )));
-    }
-    if let Some(name) = args.columns.twice_ordered_column() {
-        return Err(Failure::Input(format!(
-            "--ordered names column {name:?} twice: list all its levels in one of them"
-        )));
-    }
-    // Every range is the same for every loss and table: bad parameters are told before a large table is read.
-    params.check(Loss::Squared, 1)?;
-    // Groups are not among the codes of a table.
-    let grouped = lambda_by_folds && roles.groups.is_some();
-    let resampled = matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some() || grouped;
-    if resampled && args.learning.memory_limit.is_some() {
-        let what = "--memory-limit cannot be kept with --cv, --bootstrap or groups: they need the table in memory";
-        return Err(Failure::Input(what.into()));
-    }
+    check_columns_of_flags(args)?;
     expect_interrupt();
     let start = Instant::now();
     // Codes are made in two passes, and risks in a third: a pipe is kept in a file until the end.
@@ -72,22 +49,12 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
                 Error::File { path, what } if path == readable => Error::File { path: source.path.clone(), what },
                 other => other,
             };
-            with_remedy(in_table(&source.path)(error), &source, &roles.target, &roles.notation)
+            with_remedy(error, &source, (&roles.target, &roles.notation))
         };
-        // What comes from a pipe can be read only once, and folds need the table in memory.
-        // Required rules may need cuts of their own.
-        let held =
-            (!source.is_lasting() || params.cv.is_some() && is_small(&source.files) || !params.require.is_empty())
-                && args.learning.memory_limit.is_none();
-        let data = if resampled || held {
-            Data::Table(read(&source.path, &roles.read_options()).map_err(&in_table)?)
-        } else {
-            let limit = args.learning.memory_limit;
-            let (coded, warnings) = Coded::read(&readable, &roles, &params, limit).map_err(&in_table)?;
-            Data::Codes { coded: Box::new(coded), warnings }
-        };
+        let (rows, read_with) =
+            TrainingRows::read(&readable, &roles, &params, args.learning.memory_limit).map_err(&in_table)?;
         let seconds = start.elapsed().as_secs_f64();
-        Fitted::new(data, &roles, &params, notes, seconds).map_err(&in_table)
+        Fitted::new(&rows, read_with, (&roles, &params), notes, seconds).map_err(&in_table)
     })??;
     fitted.model.reading = Reading::of(&roles);
     if let Some(path) = &args.output.model {
@@ -103,80 +70,42 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     Ok(Output::Text(text))
 }
 
-/// What is learned from.
-pub(crate) enum Data {
-    /// All of it, in memory.
-    Table(Table),
-    /// A problem with features as codes, made while a file was read.
-    Codes { coded: Box<Coded>, warnings: Vec<Warning> },
+/// Flags that say two things of one column.
+fn check_columns_of_flags(args: &FitArgs) -> Result<(), Failure> {
+    if let Some(name) = args.learning.torn_column() {
+        return Err(Failure::Input(format!("--monotone gives both +1 and -1 for column {name:?}: keep one of them")));
+    }
+    if let Some(name) = args.learning.twice_cut_column() {
+        return Err(Failure::Input(format!(
+            "--cuts names column {name:?} twice: list all its thresholds in one of them"
+        )));
+    }
+    if let Some(name) = args.columns.twice_ordered_column() {
+        return Err(Failure::Input(format!(
+            "--ordered names column {name:?} twice: list all its levels in one of them"
+        )));
+    }
+    Ok(())
 }
 
-/// What a model is learned from, in either form.
-enum Learnable {
-    Problem(Box<Problem>),
-    Coded(Box<Coded>),
+/// Risk and measures of the chosen size on the rows that were learned from, where that takes little: a file would be
+/// read again.
+fn evaluated_chosen(rows: &TrainingRows, model: &Model) -> Option<Evaluation> {
+    let most = if is_coded(rows) { 100_000 } else { 1_000_000 };
+    if rows.rows() > most {
+        return None;
+    }
+    let mut chosen = model.clone();
+    for list in &mut chosen.lists {
+        list.sizes = vec![list.chosen().clone()];
+    }
+    // The fit is done: a file that has gone since is no reason to lose it.
+    rows.evaluate(&chosen).ok()?.pop()
 }
 
-impl Learnable {
-    fn task(&self) -> Task {
-        match self {
-            Self::Problem(problem) => problem.task(),
-            Self::Coded(coded) => coded.task(),
-        }
-    }
-
-    fn rows(&self) -> usize {
-        match self {
-            Self::Problem(problem) => problem.rows(),
-            Self::Coded(coded) => coded.rows(),
-        }
-    }
-
-    fn width(&self) -> usize {
-        match self {
-            Self::Problem(problem) => problem.width(),
-            Self::Coded(coded) => coded.width(),
-        }
-    }
-
-    fn warnings(&self) -> Vec<Warning> {
-        match self {
-            Self::Problem(problem) => problem.warnings(),
-            Self::Coded(coded) => coded.warnings(),
-        }
-    }
-
-    fn fit(&self, params: &Params, observer: &dyn Observer) -> orthorules::Result<orthorules::Fitted> {
-        match self {
-            Self::Problem(problem) => orthorules::fit(problem, params, observer),
-            Self::Coded(coded) => coded.fit(observer),
-        }
-    }
-
-    /// Risk and measures of every size on the rows that were learned from.
-    fn evaluate(&self, model: &Model) -> orthorules::Result<Vec<Evaluation>> {
-        match self {
-            Self::Problem(problem) => model.evaluate_problem(problem),
-            Self::Coded(coded) => coded.evaluate(model),
-        }
-    }
-
-    /// The same of the chosen size, where that takes little: a file would be read again.
-    fn evaluate_chosen(&self, model: &Model) -> Option<Evaluation> {
-        let most = match self {
-            Self::Problem(_) => 1_000_000,
-            Self::Coded(_) => 100_000,
-        };
-        if self.rows() > most {
-            return None;
-        }
-        let mut chosen = model.clone();
-        for list in &mut chosen.lists {
-            list.sizes = vec![list.chosen().clone()];
-        }
-        // The fit is done: a file that has gone since is no reason to lose it.
-        self.evaluate(&chosen).ok()?.pop()
-    }
+/// Whether codes were made while a file was read.
+fn is_coded(rows: &TrainingRows) -> bool {
+    matches!(rows, TrainingRows::Codes(_))
 }
 
 /// A model with what is known of its making.
@@ -198,29 +127,17 @@ pub(crate) struct Fitted {
 }
 
 impl Fitted {
-    /// Learns from `data`, which took `read` seconds to read.
-    pub(crate) fn new(data: Data, roles: &Roles, params: &Params, notes: Notes, read: f64) -> orthorules::Result<Self> {
+    /// Learns from `problem`, which took `read` seconds to read; `read_with` is what there is to say of that.
+    pub(crate) fn new(
+        problem: &TrainingRows,
+        read_with: Vec<Warning>,
+        (roles, params): (&Roles, &Params),
+        notes: Notes,
+        read: f64,
+    ) -> orthorules::Result<Self> {
         let start = Instant::now();
-        let (problem, read_with) = match data {
-            Data::Table(table) => {
-                let warnings = table.warnings().to_vec();
-                (Learnable::Problem(Box::new(Problem::new(table, roles)?)), warnings)
-            }
-            Data::Codes { coded, warnings } => (Learnable::Coded(coded), warnings),
-        };
-        params.check(problem.task().loss(), problem.rows())?;
-        // Folds are refused where a class has a single row: that line is enough.
-        let said = |warning: &&Warning| {
-            !matches!(params.cv, Some(Cv::Folds(_))) || !matches!(warning, Warning::SingleRows { .. })
-        };
-        for warning in read_with.iter().chain(problem.warnings().iter().filter(said)) {
-            match warning {
-                // Of a column that rules may use, the table of columns tells.
-                Warning::MissingWords { column, .. } if *column != roles.target => {}
-                Warning::MissingWords { words, .. } => notes.note(&without_target(&roles.target, words)),
-                _ => notes.warn(warning),
-            }
-        }
+        let prepared = problem.prepare(params)?;
+        told_before(problem, &read_with, (roles, params), notes);
         let (rows, columns) = (problem.rows(), problem.width());
         notes.detail(&format!(
             "{} and {} read in {}: {}",
@@ -231,7 +148,7 @@ impl Fitted {
         ));
         keep_rules_on_interrupt();
         let progress = Progress::new(notes, problem.task().loss());
-        let orthorules::Fitted { model, seconds: spent, reg_lambda, warnings, .. } = problem.fit(params, &progress)?;
+        let orthorules::Fitted { model, seconds: spent, reg_lambda, warnings, .. } = prepared.run(&progress)?;
         let searches = progress.seconds();
         drop(progress);
         for warning in &warnings {
@@ -240,13 +157,12 @@ impl Fitted {
         let table = columns::table(&model, &[read_with, warnings].concat());
         // Codes were made while the file was read: what they took is not reading.
         let before = read;
-        let read = if matches!(problem, Learnable::Coded(_)) { read - spent.bin } else { read };
+        let read = if is_coded(problem) { read - spent.bin } else { read };
         let mut path = match model.lists.as_slice() {
             [list] => entries(list, &searches),
             _ => problem.evaluate(&model)?.into_iter().map(Entry::from).collect(),
         };
-        let quality = quality::told(&model, params, || problem.evaluate_chosen(&model));
-        drop(problem);
+        let quality = quality::told(&model, params, || evaluated_chosen(problem, &model));
         // Beside an offset, the first size is not the mean of the target.
         let scale = Scale::of(model.loss, params.intercept != Intercept::None && model.offset.is_none());
         if let Some(cv) = &model.cv {
@@ -318,6 +234,21 @@ impl Fitted {
     }
 }
 
+/// Tells what a user should know of the table before the fit.
+fn told_before(problem: &TrainingRows, read_with: &[Warning], (roles, params): (&Roles, &Params), notes: Notes) {
+    // Folds are refused where a class has a single row: that line is enough.
+    let said =
+        |warning: &&Warning| !matches!(params.cv, Some(Cv::Folds(_))) || !matches!(warning, Warning::SingleRows { .. });
+    for warning in read_with.iter().chain(problem.warnings().iter().filter(said)) {
+        match warning {
+            // Of a column that rules may use, the table of columns tells.
+            Warning::MissingWords { column, .. } if *column != roles.target => {}
+            Warning::MissingWords { words, .. } => notes.note(&without_target(&roles.target, words)),
+            _ => notes.warn(warning),
+        }
+    }
+}
+
 /// What is said of words for missing values in a target whose rows without a value are left out.
 fn without_target(target: &str, words: &[(&'static str, u64)]) -> String {
     let named: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
@@ -329,31 +260,21 @@ fn without_target(target: &str, words: &[(&'static str, u64)]) -> String {
 }
 
 /// A refusal of rows without a target names the flags that help, and the word in most of them that stands for a missing value.
-pub(crate) fn with_remedy(failure: Failure, source: &input::Source, target: &str, notation: &Notation) -> Failure {
-    match failure {
-        Failure::Input(text) if text.ends_with("fill it in or drop the row") && text.contains(": target column") => {
+pub(crate) fn with_remedy(error: Error, source: &input::Source, (target, notation): (&str, &Notation)) -> Failure {
+    const DROP: &str = "--drop-missing-target drops all such rows";
+    let remedy = match &error {
+        Error::Column { role: "target", what: ColumnProblem::Missing, .. } => {
             let words = input::missing_words(source, target, notation);
             let kept = |(word, told)| format!("; {told}, and --keep-values {} makes it a value", in_shell(word));
-            let words = words.map_or(String::new(), kept);
-            Failure::Input(format!("{text} (--drop-missing-target drops all such rows{words})"))
+            format!(" ({DROP}{})", words.map_or(String::new(), kept))
         }
-        Failure::Input(text) if text.contains(": exposure column") && text.ends_with("got 0") => {
-            Failure::Input(format!("{text} (--drop-missing-target drops all such rows)"))
-        }
-        other => other,
-    }
-}
-
-/// Whether files are small enough for folds to be worth a thought. Parquet and Arrow may hold far more than their size.
-fn is_small(files: &[PathBuf]) -> bool {
-    const MOST: u64 = 512 << 20;
-    let weight = |file: &PathBuf| {
-        let name = file.to_string_lossy().to_lowercase();
-        let is_dense = [".csv", ".tsv", ".txt", ".data"].iter().any(|end| name.ends_with(end));
-        let bytes = std::fs::metadata(file).map_or(u64::MAX, |about| about.len());
-        bytes.saturating_mul(if is_dense { 1 } else { 8 })
+        Error::Column { role: "exposure", what: ColumnProblem::Number { got: 0.0, .. }, .. } => format!(" ({DROP})"),
+        _ => String::new(),
     };
-    files.iter().map(weight).fold(0, u64::saturating_add) <= MOST
+    match in_table(&source.path)(error) {
+        Failure::Input(text) => Failure::Input(text + &remedy),
+        other @ Failure::Other(_) => other,
+    }
 }
 
 fn milliseconds(seconds: f64) -> String {

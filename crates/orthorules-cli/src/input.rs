@@ -26,6 +26,11 @@ impl From<Error> for Failure {
             Error::Param { name, want, got } => {
                 Self::Input(format!("--{} must be {want}, got {got}", name.replace('_', "-")))
             }
+            Error::NeedsValues => {
+                let what =
+                    "--memory-limit cannot be kept with --cv, --bootstrap or groups: they need the table in memory";
+                Self::Input(what.into())
+            }
             // Neither the command nor what it was given is wrong.
             Error::Interrupted | Error::Write { .. } => Self::Other(error.to_string()),
             _ => Self::Input(error.to_string()),
@@ -47,19 +52,16 @@ pub(crate) fn in_table(path: &Path) -> impl Fn(Error) -> Failure + '_ {
             Failure::Input(format!("{}: target column {column:?}: {}: {remedy}", shown(path), what.what()))
         }
         Error::Table(_) | Error::NoColumn { .. } | Error::Column { .. } => {
-            Failure::Input(with_decimal(format!("{}: {error}", shown(path))))
+            Failure::Input(format!("{}: {error}", shown(path)))
         }
         Error::File { path: file, what } if is_standard_input(&file) => {
-            Failure::Input(with_decimal(format!("{}: {what}", shown(&file))))
+            Failure::Input(format!("{}: {what}", shown(&file)))
         }
-        Error::File { .. } => Failure::Input(with_decimal(error.to_string())),
+        Error::DecimalComma { path: file, what } => {
+            Failure::Input(format!("{}: {what}: use --decimal ,", shown(&file)))
+        }
         other => other.into(),
     }
-}
-
-/// A refusal of decimal commas names the flag that reads them.
-fn with_decimal(text: String) -> String {
-    if text.ends_with("looks like one with a decimal comma") { format!("{text}: use --decimal ,") } else { text }
 }
 
 fn is_standard_input(path: &Path) -> bool {

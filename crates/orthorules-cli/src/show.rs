@@ -102,7 +102,7 @@ fn document(model: &Model, size: SizeName) -> Document<'_> {
 }
 
 fn describe(model: &Model, size: SizeName, order: Order) -> String {
-    let (rules, chosen) = (model.rules(size), SizeLabel::of(model, model.chosen()));
+    let (rules, chosen) = (model.rule_count(size), SizeLabel::of(model, model.chosen()));
     let mut others: Vec<String> = model.sizes().iter().filter(|&&s| s != rules).map(usize::to_string).collect();
     if others.len() > 12 {
         let last = others.pop().unwrap_or_default();

@@ -1,9 +1,10 @@
 //! One C99 file without any library: a struct for a row, scores, predictions, and which rules hold.
 
+use crate::cannot_hold;
 use crate::header::Blanks;
 use crate::plan::{Growth, Holds, Mean, Plan, Test, spellings};
 use crate::text::{comment, identifiers, number};
-use orthorules_model::{Error, Kind, Result};
+use orthorules_model::{Kind, Result};
 use std::fmt::Write;
 
 /// Keywords of C and C++, and macros that the headers included here have on one system or another.
@@ -132,7 +133,7 @@ fn remark(text: &str) -> String {
 pub(crate) fn write(plan: &Plan) -> Result<String> {
     let texts = plan.rules.iter().map(|rule| rule.text.as_str());
     if let Some(text) = texts.chain(plan.classes().iter().map(String::as_str)).find(|text| text.contains('\0')) {
-        return Err(Error::Conflict(format!("c cannot hold {text:?}: its text ends at the character 0")));
+        return Err(cannot_hold("c", format!("{text:?}: its text ends at the character 0")));
     }
     let mut text = String::from("/*\n");
     for line in plan.header("NaN in a double, NULL in a const char *", Blanks::TakenOff) {

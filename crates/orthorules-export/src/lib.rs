@@ -36,7 +36,7 @@ mod text;
 
 pub use options::{Dialect, Form, Options, Target};
 
-use orthorules_model::{Model, Result, Size};
+use orthorules_model::{Error, Model, Result, Size};
 use plan::Plan;
 
 /// `model`, with one size of each list, as `options` say. Text is UTF-8.
@@ -51,6 +51,11 @@ pub fn export(model: &Model, steps: &[&Size], options: &Options) -> Result<Vec<u
         Target::Pmml => pmml::write(&plan).map(String::into_bytes),
         Target::Onnx => onnx::write(&plan),
     }
+}
+
+/// A language or format cannot hold a part of a model.
+fn cannot_hold(target: impl std::fmt::Display, what: String) -> Error {
+    Error::Export { target: target.to_string(), what }
 }
 
 #[cfg(test)]

@@ -88,8 +88,9 @@ impl Options {
         cases: Option<usize>,
     ) -> Result<Self> {
         let target: Target = target.parse()?;
-        let goes = |given: bool, name: &str, with: Target| {
-            let text = || Error::Conflict(format!("{name} goes with the target {with} alone, not with {target}"));
+        let goes = |given: bool, name: &'static str, with: Target| {
+            let what = format!("{name} goes with the target {with} alone, not with {target}");
+            let text = || Error::Excluded { name, what };
             if given && target != with { Err(text()) } else { Ok(()) }
         };
         goes(dialect.is_some(), "dialect", Target::Sql)?;

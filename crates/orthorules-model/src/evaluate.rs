@@ -1,7 +1,29 @@
 //! Risk and the usual measures of every size of a model on a table.
+//!
+//! ```
+//! # mod orthorules {
+//! #     pub use orthorules_model::*;
+//! #     pub use orthorules_table::{Column, Table, Values};
+//! # }
+//! # let json = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+//! #   "classes":[],"columns":[{"name":"age","kind":"numeric"}],
+//! #   "rules":[{"conditions":[{"column":"age","op":"<=","value":44.5}]}],
+//! #   "path":[{"rules":1,"intercept":2.0,"weights":[0.5],"train_risk":0.1}],"chosen":1}"#;
+//! use orthorules::{Column, Model, Table, Values};
+//!
+//! let model = Model::from_json(json)?;
+//! let table = Table::new(vec![
+//!     Column::new("age", Values::numbers([31.0, 47.0])),
+//!     Column::new("y", Values::numbers([2.5, 1.0])),
+//! ])?;
+//! let sizes = model.evaluate(&table)?;
+//! assert_eq!((sizes[0].rules, sizes[0].risk), (1, 0.5));
+//! assert_eq!(sizes[0].metrics[1], ("mae", 0.5));
+//! # Ok::<(), orthorules::Error>(())
+//! ```
 
 use crate::base::decimal::at_most_finite;
-use crate::base::error::{Error, Result};
+use crate::base::error::{ColumnProblem, Error, Result};
 use crate::data::columns::Target;
 use crate::data::loss::{Link, Loss};
 use crate::data::offset::offsets;
@@ -234,8 +256,8 @@ fn class_indices(model: &Model, table: &Table) -> Result<Vec<u32>> {
                 column: model.target.clone(),
                 row: Some(row + 1),
                 what: match label {
-                    Some(l) => format!("{l:?} is not a class of the model"),
-                    None => "the value is missing; fill it in or drop the row".into(),
+                    Some(l) => format!("{l:?} is not a class of the model").into(),
+                    None => ColumnProblem::Missing,
                 },
             })
         })

@@ -1,4 +1,25 @@
 //! Why a row gets its score: the rules that fire and what each adds.
+//!
+//! ```
+//! # mod orthorules {
+//! #     pub use orthorules_model::*;
+//! #     pub use orthorules_table::{Column, Table, Values};
+//! # }
+//! # let json = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+//! #   "classes":[],"columns":[{"name":"age","kind":"numeric"}],
+//! #   "rules":[{"conditions":[{"column":"age","op":"<=","value":44.5}]}],
+//! #   "path":[{"rules":1,"intercept":2.0,"weights":[0.5],"train_risk":0.1}],"chosen":1}"#;
+//! use orthorules::predict::Activations;
+//! use orthorules::{Column, Model, Table, Values};
+//!
+//! let model = Model::from_json(json)?;
+//! let table = Table::new(vec![Column::new("age", Values::numbers([31.0, 47.0]))])?;
+//! let activations = Activations::new(&model, &table)?;
+//! let why = &model.explain(&activations, model.chosen(), 0)[0];
+//! assert_eq!((why.intercept, why.score), (2.0, 2.5));
+//! assert!(why.contributions[0].fires && why.contributions[0].adds() == 0.5);
+//! # Ok::<(), orthorules::Error>(())
+//! ```
 
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;

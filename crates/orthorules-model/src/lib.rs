@@ -144,6 +144,18 @@ pub struct SizedScore<'m> {
     pub weights: &'m ScoreWeights,
 }
 
+/// A rule with its weight in one score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct WeightedRule<'m> {
+    /// The class whose score it adds to, with more than two.
+    pub class: Option<&'m str>,
+    /// The rule.
+    pub rule: &'m Rule,
+    /// What it adds to the score where it holds.
+    pub weight: f64,
+}
+
 /// Which size of a model is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SizeName {
@@ -169,6 +181,24 @@ impl From<usize> for SizeName {
 }
 
 /// A fitted model.
+///
+/// ```
+/// # mod orthorules {
+/// #     pub use orthorules_model::*;
+/// #     pub use orthorules_table::{Column, Table, Values};
+/// # }
+/// # let json = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+/// #   "classes":[],"columns":[{"name":"age","kind":"numeric"}],
+/// #   "rules":[{"conditions":[{"column":"age","op":"<=","value":44.5}]}],
+/// #   "path":[{"rules":1,"intercept":2.0,"weights":[0.5],"train_risk":0.1}],"chosen":1}"#;
+/// use orthorules::{Column, Model, Predictions, Table, Values};
+///
+/// let model = Model::from_json(json)?;
+/// let table = Table::new(vec![Column::new("age", Values::numbers([31.0, 47.0]))])?;
+/// assert_eq!(model.predict(&table)?, Predictions::Numbers(vec![2.5, 2.0]));
+/// assert_eq!(Model::from_json(&model.to_json())?, model);
+/// # Ok::<(), orthorules::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// What is predicted.
@@ -336,8 +366,32 @@ impl Model {
         self.link == Link::Softmax
     }
 
+    /// The rules of the chosen size with their weights, score after score. Rules that classes share come once for each
+    /// class.
+    ///
+    /// ```
+    /// # use orthorules_model as orthorules;
+    /// # let json = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+    /// #   "classes":[],"columns":[{"name":"age","kind":"numeric"}],
+    /// #   "rules":[{"conditions":[{"column":"age","op":"<=","value":44.5}]}],
+    /// #   "path":[{"rules":1,"intercept":2.0,"weights":[0.5],"train_risk":0.1}],"chosen":1}"#;
+    /// let model = orthorules::Model::from_json(json)?;
+    /// let told: Vec<String> = model.rules().iter().map(|r| format!("{:+} if {}", r.weight, r.rule)).collect();
+    /// assert_eq!(told, ["+0.5 if age <= 44.5"]);
+    /// # Ok::<(), orthorules::Error>(())
+    /// ```
+    pub fn rules(&self) -> Vec<WeightedRule<'_>> {
+        let scores = self.scores(self.chosen()).into_iter();
+        scores
+            .flat_map(|score| {
+                let class = score.class;
+                score.terms().map(move |(rule, weight)| WeightedRule { class, rule, weight })
+            })
+            .collect()
+    }
+
     /// How many rules a size has; with a list for each of several classes, the one that has most.
-    pub fn rules(&self, size: impl Into<SizeName>) -> usize {
+    pub fn rule_count(&self, size: impl Into<SizeName>) -> usize {
         self.steps(size).map(|(_, s)| s.rules).max().unwrap_or(0)
     }
 }

@@ -5,6 +5,27 @@ use crate::model::certificate::Certificate;
 use crate::model::rule::Rule;
 
 /// Is told of progress and may ask to stop. The engine itself prints nothing.
+///
+/// ```
+/// use orthorules_model::{Observer, Rule, Size};
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// /// Stops after so many rules.
+/// struct AtMost(AtomicUsize);
+///
+/// impl Observer for AtMost {
+///     fn step(&self, _class: Option<&str>, rule: &Rule, step: &Size) {
+///         println!("{} rules, the newest: {rule}", step.rules);
+///         self.0.fetch_sub(1, Ordering::Relaxed);
+///     }
+///
+///     fn stop(&self) -> bool {
+///         self.0.load(Ordering::Relaxed) == 0
+///     }
+/// }
+///
+/// assert!(!AtMost(AtomicUsize::new(3)).stop());
+/// ```
 pub trait Observer: Sync {
     /// A rule was added: the newest rule and the size it made, for `class` against the rest when there are several.
     fn step(&self, class: Option<&str>, rule: &Rule, step: &Size) {

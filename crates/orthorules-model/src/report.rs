@@ -48,7 +48,7 @@ impl Bootstrap {
     /// The size that this is about. Of several with that many rules it is the chosen one.
     pub(crate) fn size(&self, model: &Model) -> SizeName {
         let chosen = model.chosen();
-        if model.rules(chosen) == self.rules { chosen } else { SizeName::Rules(self.rules) }
+        if model.rule_count(chosen) == self.rules { chosen } else { SizeName::Rules(self.rules) }
     }
 
     /// Whether this is about the size of `model` that is named.

@@ -5,6 +5,26 @@ use crate::model::trend::Trend;
 use serde::{Deserialize, Serialize};
 
 /// A conjunction of conditions, with what the search knew of it.
+///
+/// ```
+/// # mod orthorules {
+/// #     pub use orthorules_model::*;
+/// #     pub use orthorules_table::{Column, Table, Values};
+/// # }
+/// # let json = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+/// #   "classes":[],"columns":[{"name":"age","kind":"numeric"}],
+/// #   "rules":[{"conditions":[{"column":"age","op":"<=","value":44.5}]}],
+/// #   "path":[{"rules":1,"intercept":2.0,"weights":[0.5],"train_risk":0.1}],"chosen":1}"#;
+/// use orthorules::Model;
+/// use orthorules::rule::{Op, Operand};
+///
+/// let model = Model::from_json(json)?;
+/// let rule = model.rules()[0].rule;
+/// assert_eq!((rule.to_string().as_str(), rule.complexity()), ("age <= 44.5", 2));
+/// let condition = &rule.conditions[0];
+/// assert_eq!((condition.op, &condition.value), (Op::Le, &Some(Operand::Number(44.5))));
+/// # Ok::<(), orthorules::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {

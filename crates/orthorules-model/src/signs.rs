@@ -86,9 +86,9 @@ impl Signs {
 pub fn check(problem: &Outline, monotone: &BTreeMap<String, Monotone>) -> Result<()> {
     if !monotone.is_empty() && problem.classes.len() > 2 {
         let classes = problem.classes.len();
-        return Err(Error::Conflict(format!(
-            "monotone needs a number, a count or two classes, but there are {classes} classes: leave it out"
-        )));
+        let what =
+            format!("monotone needs a number, a count or two classes, but there are {classes} classes: leave it out");
+        return Err(Error::Excluded { name: "monotone", what });
     }
     monotone.keys().try_for_each(|name| problem.require_numeric("monotone", name))
 }

@@ -26,10 +26,12 @@ pub mod base;
 #[doc(hidden)]
 pub mod data;
 
-pub use base::error::{Error, Result};
-pub use base::threads::on_threads;
 #[doc(inline)]
-pub use base::{atomic_file, decimal, error};
+pub use base::error;
+pub use base::error::{Error, Result};
+// For the front ends of the project.
+#[doc(hidden)]
+pub use base::{atomic_file, decimal, threads::on_threads};
 pub use data::loss::{Link, Loss};
 pub use data::problem::{Problem, Roles, Task};
 pub use data::table::{Column, Kind, Table, Values};

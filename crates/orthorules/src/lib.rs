@@ -2,6 +2,8 @@
 //!
 //! # The pipeline
 //!
+//! [`RuleModel`] takes all of these steps at once.
+//!
 //! 1. A [`Table`] of named columns, from memory or from a file ([`table::read()`], feature `files`).
 //! 2. [`Roles`] say which column is the target; [`Problem::new`] checks every number once.
 //! 3. [`Params`] say how to learn; the defaults are the ones that measured best. [`fit()`] first turns columns into bins.
@@ -13,7 +15,8 @@
 //! 7. [`Model::predict`], [`Model::evaluate`] and [`Model::explain`] use it on other tables.
 //!
 //! ```
-//! use orthorules::{Column, Params, Predictions, Problem, Roles, Silent, Table, Values, fit};
+//! use orthorules::params::{RegLambda, Terms};
+//! use orthorules::{Column, Predictions, RuleModel, Table, Values};
 //!
 //! // Minutes to deliver: 20, and 15 more in snow, and 10 more beyond 5 km.
 //! let km = |i: usize| (i % 10) as f64;
@@ -25,19 +28,14 @@
 //!     Column::new("weather", Values::text((0..300).map(weather))),
 //!     Column::new("minutes", Values::numbers((0..300).map(minutes))),
 //! ])?;
-//! let roles = Roles { target: "minutes".into(), ..Roles::default() };
-//! let problem = Problem::new(table.clone(), &roles)?;
+//! let minutes = RuleModel::regression().terms(Terms::Rules).reg_lambda(RegLambda::Value(0.0));
+//! let model = minutes.fit(&table, "minutes")?;
 //!
-//! let params = Params { reg_lambda: Some(orthorules::params::RegLambda::Value(0.0)), ..Params::default() };
-//! let model = fit(&problem, &params, &Silent)?.model;
-//!
-//! let list = &model.lists[0];
-//! let size = list.chosen();
-//! println!("{:+.1}", size.scores[0].intercept);
-//! for (rule, weight) in list.terms(size) {
-//!     println!("{weight:+.1} if {rule}");
+//! let rules = model.rules();
+//! for rule in &rules {
+//!     println!("{:+.1} if {}", rule.weight, rule.rule);
 //! }
-//! let shown: Vec<String> = list.terms(size).map(|(rule, _)| rule.to_string()).collect();
+//! let shown: Vec<String> = rules.iter().map(|rule| rule.rule.to_string()).collect();
 //! assert_eq!(shown, ["weather = snow", "km >= 6"]);
 //!
 //! let Predictions::Numbers(minutes) = model.predict(&table)? else { panic!("a regression predicts numbers") };
@@ -68,9 +66,12 @@ pub use codes::coded::Coded;
 pub use learn::edit::{
     Alternative, Alternatives, EditOptions, RuleAlternatives, WithoutColumn, alternatives, edit, refit,
 };
-pub use learn::fit::fit;
+pub use learn::fit::{PreparedFit, fit};
 pub use learn::fitted::Fitted;
+pub use learn::rule_model::RuleModel;
 pub use learn::seconds::Seconds;
+#[cfg(feature = "files")]
+pub use learn::training::TrainingRows;
 #[doc(inline)]
 pub use orthorules_model as model;
 #[doc(inline)]
@@ -81,9 +82,12 @@ pub use orthorules_model::{
 use orthorules_table::data;
 #[doc(inline)]
 pub use orthorules_table::{
-    Column, Error, Kind, Link, Loss, Problem, Result, Roles, Table, Task, Values, Warning, atomic_file, decimal, error,
-    generate, loss, on_threads, problem, table, warning,
+    Column, Error, Kind, Link, Loss, Problem, Result, Roles, Table, Task, Values, Warning, error, generate, loss,
+    problem, table, warning,
 };
+// For the front ends of the project.
+#[doc(hidden)]
+pub use orthorules_table::{atomic_file, decimal, on_threads};
 pub use params::Params;
 #[cfg(all(feature = "cluster", feature = "files"))]
 pub use remote::{

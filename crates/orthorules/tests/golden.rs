@@ -118,7 +118,7 @@ fn golden_models_have_it_all() {
     assert!(has(&|m| m.cv.is_some()) && has(&|m| m.bootstrap.is_some()));
     assert!(has(&|m| m.weight.is_some()) && has(&|m| m.exposure.is_some()) && has(&|m| m.offset.is_some()));
     assert!(has(&|m| m.columns.iter().any(|c| c.monotone.is_some())));
-    assert!(has(&|m| m.rules(m.chosen()) < m.lists[0].rules.len()), "a smaller size is chosen somewhere");
+    assert!(has(&|m| m.rule_count(m.chosen()) < m.lists[0].rules.len()), "a smaller size is chosen somewhere");
 }
 
 /// A table to learn from, with the same columns, weights `w` and three targets.

@@ -21,7 +21,7 @@ pub(crate) struct SizeLabel {
 impl SizeLabel {
     /// Of a size of `model`.
     pub(crate) fn of(model: &Model, size: SizeName) -> Self {
-        Self { rules: model.rules(size), complexity: model.complexity(size) }
+        Self { rules: model.rule_count(size), complexity: model.complexity(size) }
     }
 }
 

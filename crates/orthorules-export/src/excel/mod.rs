@@ -11,8 +11,9 @@
 
 mod sheets;
 
+use crate::cannot_hold;
 use crate::plan::{Holds, Plan, Test, spellings};
-use orthorules_model::{Error, Kind, Result};
+use orthorules_model::{Kind, Result};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Formula, Workbook, XlsxError};
 use sheets::{Place, cell, range};
 
@@ -32,7 +33,7 @@ struct Layout<'p> {
 
 /// The workbook, with formulas for so many cases.
 pub(crate) fn write(plan: &Plan, cases: usize) -> Result<Vec<u8>> {
-    let cannot = |e: XlsxError| Error::Conflict(format!("excel cannot hold this model: {e}"));
+    let cannot = |e: XlsxError| cannot_hold("excel", format!("this model: {e}"));
     let mut workbook = Workbook::new();
     let header = plan.header("a blank cell", crate::header::Blanks::Kept);
     // The same model gives the same bytes, whenever it is exported.
@@ -52,7 +53,7 @@ pub(crate) fn write(plan: &Plan, cases: usize) -> Result<Vec<u8>> {
     };
     let refused = |problem: Problem| match problem {
         Problem::Writer(e) => cannot(e),
-        Problem::Long => Error::Conflict("excel cannot hold this model: a formula would be too long".into()),
+        Problem::Long => cannot_hold("excel", "this model: a formula would be too long".into()),
     };
     let cases = cases as u32;
     layout.cases(workbook.add_worksheet().set_name("Cases").map_err(cannot)?, cases).map_err(refused)?;

@@ -5,11 +5,12 @@
 mod graph;
 mod protobuf;
 
+use crate::cannot_hold;
 use crate::header::Blanks;
 use crate::plan::{Growth, Holds, Mean, Plan, Test, spellings};
 use crate::text::literal;
 use graph::{Element, Graph, int};
-use orthorules_model::{Error, Kind, Result};
+use orthorules_model::{Kind, Result};
 
 const OUTPUTS: [&str; 4] = ["score", "prediction", "probabilities", "contributions"];
 
@@ -18,11 +19,11 @@ const DOUBLE: i64 = Element::Double as i64;
 
 /// The file.
 pub(crate) fn write(plan: &Plan) -> Result<Vec<u8>> {
-    let cannot = |name: &str, why: &str| Err(Error::Conflict(format!("onnx cannot hold the name {name:?}: {why}")));
+    let cannot = |name: &str, why: &str| Err(cannot_hold("onnx", format!("the name {name:?}: {why}")));
     // A constant model needs some input all the same, which tells how many rows there are.
     let columns = if plan.columns.is_empty() {
         let first = plan.model.columns.first().map(|column| (column.name.as_str(), column.kind));
-        let none = || Error::Conflict("onnx cannot hold a model without columns: nothing tells how many rows".into());
+        let none = || cannot_hold("onnx", "a model without columns: nothing tells how many rows".into());
         vec![first.ok_or_else(none)?]
     } else {
         plan.columns.iter().map(|column| (column.name, column.kind)).collect()

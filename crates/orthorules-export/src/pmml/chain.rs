@@ -62,24 +62,41 @@ impl Document<'_> {
         self.xml.close();
         self.xml.open("LocalTransformations", &[]);
         if plan.mean == Mean::Softmax {
-            for (share, own) in shares.iter().zip(&names) {
-                let field = [("name", share.as_str()), ("optype", "continuous"), ("dataType", "double")];
-                self.xml.open("DerivedField", &field);
-                // The highest of them is 1: none is too large, and not all are too small.
-                self.apply("exp", |d| {
-                    d.apply("-", |d| {
-                        d.xml.empty("FieldRef", &[("field", own)]);
-                        d.apply("max", |d| names.iter().for_each(|name| d.xml.empty("FieldRef", &[("field", name)])));
-                    });
-                });
-                self.xml.close();
-            }
+            self.shares_of_scores(&shares, &names);
+        } else {
+            self.shares_of_means(&shares, &means);
         }
-        let plain = if plan.mean == Mean::Softmax { 0 } else { means.len() };
-        for (share, mean) in shares.iter().zip(&means).take(plain) {
+        self.xml.close();
+        for (share, score) in shares.iter().zip(&plan.scores) {
+            let class = score.class.unwrap_or_default();
+            self.xml.open("RegressionTable", &[("intercept", "0"), ("targetCategory", class)]);
+            self.xml.empty("NumericPredictor", &[("name", share), ("coefficient", "1")]);
+            self.xml.close();
+        }
+        self.xml.close();
+    }
+
+    /// A field for each share: the exponential of its score, in parts of the highest.
+    fn shares_of_scores(&mut self, shares: &[String], scores: &[String]) {
+        for (share, own) in shares.iter().zip(scores) {
             let field = [("name", share.as_str()), ("optype", "continuous"), ("dataType", "double")];
             self.xml.open("DerivedField", &field);
-            // Where all means are 0, no class is likelier than another.
+            // The highest of them is 1: none is too large, and not all are too small.
+            self.apply("exp", |d| {
+                d.apply("-", |d| {
+                    d.xml.empty("FieldRef", &[("field", own)]);
+                    d.apply("max", |d| scores.iter().for_each(|name| d.xml.empty("FieldRef", &[("field", name)])));
+                });
+            });
+            self.xml.close();
+        }
+    }
+
+    /// A field for each share: its mean, or 1 where all means are 0 and no class is likelier than another.
+    fn shares_of_means(&mut self, shares: &[String], means: &[String]) {
+        for (share, mean) in shares.iter().zip(means) {
+            let field = [("name", share.as_str()), ("optype", "continuous"), ("dataType", "double")];
+            self.xml.open("DerivedField", &field);
             self.apply("if", |d| {
                 d.apply("greaterThan", |d| {
                     d.apply("sum", |d| means.iter().for_each(|mean| d.xml.empty("FieldRef", &[("field", mean)])));
@@ -90,13 +107,5 @@ impl Document<'_> {
             });
             self.xml.close();
         }
-        self.xml.close();
-        for (share, score) in shares.iter().zip(&plan.scores) {
-            let class = score.class.unwrap_or_default();
-            self.xml.open("RegressionTable", &[("intercept", "0"), ("targetCategory", class)]);
-            self.xml.empty("NumericPredictor", &[("name", share), ("coefficient", "1")]);
-            self.xml.close();
-        }
-        self.xml.close();
     }
 }

@@ -1,6 +1,7 @@
 //! A small writer of XML.
 
-use orthorules_model::{Error, Result};
+use crate::cannot_hold;
+use orthorules_model::Result;
 use std::fmt::Write;
 
 /// A document, and the elements that are open in it.
@@ -94,7 +95,7 @@ impl Xml {
             self.close();
         }
         match self.bad {
-            Some(text) => Err(Error::Conflict(format!("pmml cannot hold {text:?}: XML has no such characters"))),
+            Some(text) => Err(cannot_hold("pmml", format!("{text:?}: XML has no such characters"))),
             None => Ok(self.text),
         }
     }

@@ -1,8 +1,9 @@
 //! How each engine spells names, text, numbers and comparisons.
 
+use crate::cannot_hold;
 use crate::options::Dialect;
 use crate::text::number;
-use orthorules_model::{Error, Result};
+use orthorules_model::Result;
 use std::fmt::Write;
 
 /// The most bytes of a name in PostgreSQL, which cuts off the rest without a word.
@@ -11,7 +12,7 @@ const POSTGRESQL_NAME: usize = 63;
 impl Dialect {
     /// A name in quotes, or why there can be no such name.
     pub(super) fn quoted(self, name: &str) -> Result<String> {
-        let cannot = |why: &str| Err(Error::Conflict(format!("{self} cannot hold the name {name:?}: {why}")));
+        let cannot = |why: &str| Err(cannot_hold(self, format!("the name {name:?}: {why}")));
         if name.is_empty() {
             return cannot("a name needs a character");
         }
@@ -40,7 +41,7 @@ impl Dialect {
     /// Text in quotes, or why there can be no such text.
     pub(super) fn text(self, text: &str) -> Result<String> {
         if text.contains('\0') {
-            return Err(Error::Conflict(format!("{self} cannot hold the text {text:?}: text has no character 0")));
+            return Err(cannot_hold(self, format!("the text {text:?}: text has no character 0")));
         }
         let doubled = text.replace('\'', "''");
         Ok(match self {

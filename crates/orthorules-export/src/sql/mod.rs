@@ -6,10 +6,11 @@
 
 mod dialect;
 
+use crate::cannot_hold;
 use crate::header::Blanks;
 use crate::options::{Dialect, Form, Options};
 use crate::plan::{Growth, Holds, Mean, Plan, Rule, Score, Test, spellings};
-use orthorules_model::{Error, Kind, Result};
+use orthorules_model::{Kind, Result};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -34,8 +35,8 @@ pub(crate) fn write(plan: &Plan, options: &Options) -> Result<String> {
     let dialect = options.dialect;
     let mut seen = HashSet::new();
     if let Some(column) = plan.columns.iter().find(|column| !seen.insert(dialect.folded(column.name))) {
-        let what = format!("{dialect} cannot hold the name {:?}: another differs from it in case alone", column.name);
-        return Err(Error::Conflict(what));
+        let what = format!("the name {:?}: another differs from it in case alone", column.name);
+        return Err(cannot_hold(dialect, what));
     }
     // Outside of the query that has such a column SQLite does not find it, in whatever quotes its name stands.
     let is_lost = |name: &str| ["true", "false"].contains(&name.to_ascii_lowercase().as_str());
@@ -43,10 +44,8 @@ pub(crate) fn write(plan: &Plan, options: &Options) -> Result<String> {
         && plan.has_several()
         && let Some(column) = plan.columns.iter().find(|column| is_lost(column.name))
     {
-        return Err(Error::Conflict(format!(
-            "sqlite cannot hold the name {:?} where there are several classes: it takes it for a truth value",
-            column.name
-        )));
+        let what = format!("the name {:?} where there are several classes: it takes it for a truth value", column.name);
+        return Err(cannot_hold("sqlite", what));
     }
     let columns = plan.columns.iter().map(|column| dialect.quoted(column.name)).collect::<Result<Vec<String>>>()?;
     let mut query = Query { plan, dialect, columns, rules: Vec::new() };

@@ -259,7 +259,7 @@ impl Edit {
 }
 
 pub(crate) fn conflict(what: String) -> Error {
-    Error::Conflict(what)
+    Error::Edit(what)
 }
 
 fn text(value: &Value, what: &str) -> Result<String> {

@@ -85,7 +85,7 @@ pub(super) fn lists_of<'m>(
     {
         let like = closest(class, model.classes.iter().map(String::as_str));
         let like = like.map_or(String::new(), |like| format!("; did you mean {like:?}?"));
-        return Err(Error::Conflict(format!("the model has no class {class:?}{like}")));
+        return Err(Error::Edit(format!("the model has no class {class:?}{like}")));
     }
     let class = class.map(str::to_owned);
     let is_meant = move |list: &RuleList| list.class.is_none() || class.is_none() || list.class == class;
@@ -101,7 +101,7 @@ fn unknown(model: &Model, (text, class): (&str, Option<&str>), read: Result<Rule
     let like = closest(text, rules.iter().map(String::as_str).filter(|rule| *rule != text));
     let like = like.map_or(String::new(), |like| format!("; did you mean {like:?}?"));
     let whose = class.map_or("the model".to_owned(), |class| format!("the list of class {class:?}"));
-    Error::Conflict(format!("{whose} has no rule {text:?}{like}"))
+    Error::Edit(format!("{whose} has no rule {text:?}{like}"))
 }
 
 /// The column of this name, or an error that says what it was wanted for.

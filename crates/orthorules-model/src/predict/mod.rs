@@ -42,6 +42,26 @@ const PART: usize = 16 * ROWS_IN_A_BLOCK;
 const MANY_ROWS: usize = 1 << 18;
 
 /// A model at one size, ready to predict tables: its conditions are in order, each of them once.
+///
+/// ```
+/// # mod orthorules {
+/// #     pub use orthorules_model::*;
+/// #     pub use orthorules_table::{Column, Table, Values};
+/// # }
+/// # let json = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+/// #   "classes":[],"columns":[{"name":"age","kind":"numeric"}],
+/// #   "rules":[{"conditions":[{"column":"age","op":"<=","value":44.5}]}],
+/// #   "path":[{"rules":1,"intercept":2.0,"weights":[0.5],"train_risk":0.1}],"chosen":1}"#;
+/// use orthorules::{Column, Model, Predictions, Predictor, Table, Values};
+///
+/// let model = Model::from_json(json)?;
+/// let predictor = Predictor::at(&model, 1);
+/// for ages in [[31.0, 47.0], [44.5, f64::NAN]] {
+///     let table = Table::new(vec![Column::new("age", Values::numbers(ages))])?;
+///     assert_eq!(predictor.predict(&table)?, Predictions::Numbers(vec![2.5, 2.0]));
+/// }
+/// # Ok::<(), orthorules::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Predictor<'m> {
     model: &'m Model,

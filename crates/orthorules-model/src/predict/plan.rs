@@ -190,7 +190,7 @@ fn needed_column<'t>(table: &'t Table, name: &str, spec: Option<&ColumnSpec>) ->
                 role: "feature",
                 column: name.to_owned(),
                 row: row.map(|r| r + 1),
-                what: format!("the model was trained on numbers here, got {shown:?}"),
+                what: format!("the model was trained on numbers here, got {shown:?}").into(),
             })
         }
         (Kind::Ordered, _) => Ok(Cow::Owned(in_order(column.clone().into_categorical().values, levels))),

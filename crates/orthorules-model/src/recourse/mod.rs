@@ -9,6 +9,28 @@
 //! | scores as sums over rules and trends | `sum.rs` |
 //! | sets of columns by size, states by cost | `search.rs` |
 //!
+//! ```
+//! # mod orthorules {
+//! #     pub use orthorules_model::*;
+//! #     pub use orthorules_table::{Column, Table, Values};
+//! # }
+//! # let json = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+//! #   "classes":[],"columns":[{"name":"age","kind":"numeric"}],
+//! #   "rules":[{"conditions":[{"column":"age","op":"<=","value":44.5}]}],
+//! #   "path":[{"rules":1,"intercept":2.0,"weights":[0.5],"train_risk":0.1}],"chosen":1}"#;
+//! use orthorules::recourse::{Goal, Wish};
+//! use orthorules::{Column, Model, Table, Values};
+//!
+//! let model = Model::from_json(json)?;
+//! let table = Table::new(vec![Column::new("age", Values::numbers([47.0]))])?;
+//! let steps: Vec<_> = model.steps(model.chosen()).map(|(_, size)| size).collect();
+//! let wish = Wish { goal: Goal::Above(2.2), locked: Vec::new(), most: 1 };
+//! let found = model.recourse(&table, 0, &steps, &wish)?;
+//! assert!(!found.met && found.answers[0].changes[0].column == "age");
+//! assert_eq!(found.answers[0].prediction, [2.5]);
+//! # Ok::<(), orthorules::Error>(())
+//! ```
+//!
 //! The search is exact. Thresholds and ends of trends cut a column into few intervals, so that the sets of changes can
 //! be counted out, and what no change within a set can reach is left out by a bound on the score. Inside an interval a
 //! score is a straight line of each column. So an interval can reach the goal if its best end can, and the least change
@@ -159,7 +181,7 @@ impl Model {
     fn check_terms(&self, steps: &[&Size]) -> Result<()> {
         let several = steps.len() > 1 && self.link == Link::Identity;
         match self.rules_of(steps).find_map(|rule| rule.trend.as_ref()).filter(|_| several) {
-            Some(trend) => Err(Error::Conflict(format!(
+            Some(trend) => Err(Error::Wish(format!(
                 "with more than two classes and link identity, what would change a prediction is known for models of \
                  rules alone, but this one has a trend in {:?}",
                 trend.column
@@ -173,14 +195,14 @@ impl Model {
         let classes = self.classes.len();
         match wish.goal {
             Goal::Class(class) if class >= classes => {
-                return Err(Error::Conflict(format!("there is no class {class}: the model has {classes}")));
+                return Err(Error::Wish(format!("there is no class {class}: the model has {classes}")));
             }
             Goal::Below(_) | Goal::Above(_) if classes > 2 => {
                 let what = "with more than two classes a change is to a class, not past a value";
-                return Err(Error::Conflict(what.into()));
+                return Err(Error::Wish(what.into()));
             }
             Goal::Below(limit) | Goal::Above(limit) if limit.is_nan() => {
-                return Err(Error::Conflict("the value to get past is not a number".into()));
+                return Err(Error::Wish("the value to get past is not a number".into()));
             }
             _ => {}
         }

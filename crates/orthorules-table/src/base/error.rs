@@ -7,6 +7,21 @@ use std::path::{Path, PathBuf};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong. Every message is one line that names the place and the remedy.
+///
+/// ```
+/// # use orthorules_table as orthorules;
+/// use orthorules::error::ColumnProblem;
+/// use orthorules::{Column, Error, Problem, Roles, Table, Values};
+///
+/// let table = Table::new(vec![
+///     Column::new("x", Values::numbers([1.0, 2.0])),
+///     Column::new("y", Values::numbers([5.0, f64::NAN])),
+/// ])?;
+/// let error = Problem::new(table, &Roles { target: "y".into(), ..Roles::default() }).unwrap_err();
+/// assert_eq!(error.to_string(), "target column \"y\", row 2: the value is missing; fill it in or drop the row");
+/// assert!(matches!(error, Error::Column { row: Some(2), what: ColumnProblem::Missing, .. }));
+/// # Ok::<(), orthorules::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,9 +35,48 @@ pub enum Error {
         /// What was given.
         got: String,
     },
-    /// Parameters that exclude each other.
+    /// There is no parameter of this name.
+    #[error("there is no parameter called {0:?}")]
+    NoParameter(String),
+    /// A parameter does not go with others, or with the table.
+    #[error("{}", one_line(what))]
+    Excluded {
+        /// The parameter's name as users spell it.
+        name: &'static str,
+        /// What excludes it, and what to change.
+        what: String,
+    },
+    /// A column cannot have the roles that it was given.
+    #[error("{}", one_line(what))]
+    Role {
+        /// The column's name.
+        column: String,
+        /// What is wrong with its roles.
+        what: String,
+    },
+    /// A model cannot be written in another language or format.
+    #[error("{target} cannot hold {}", one_line(what))]
+    Export {
+        /// The language or format.
+        target: String,
+        /// What it cannot hold, and why.
+        what: String,
+    },
+    /// A change of a prediction that is asked for makes no sense for the model.
     #[error("{}", one_line(.0))]
-    Conflict(String),
+    Wish(String),
+    /// An edit of a model, or a rule that a fit was asked for, cannot be had.
+    #[error("{}", one_line(.0))]
+    Edit(String),
+    /// A fit to rows on other machines cannot do what is asked.
+    #[error("{}", one_line(.0))]
+    Remote(String),
+    /// A message between machines cannot be read.
+    #[error("a message between machines is damaged, or from another version of orthorules")]
+    Message,
+    /// Folds, draws and groups of rows are asked for where only the codes of a table are in memory.
+    #[error("cross-validation, the bootstrap and groups of rows need the table in memory, not its codes")]
+    NeedsValues,
     /// A file cannot be read or written.
     #[error("{}: {source}", shown(path))]
     Io {
@@ -47,6 +101,14 @@ pub enum Error {
         /// What is wrong with it, where, and how to mend it.
         what: String,
     },
+    /// A column that must hold numbers seems to have decimal commas.
+    #[error("{}: {}", shown(path), one_line(what))]
+    DecimalComma {
+        /// The file.
+        path: PathBuf,
+        /// Where, and how it looks.
+        what: String,
+    },
     /// The table as a whole cannot be used.
     #[error("{}", one_line(.0))]
     Table(String),
@@ -63,7 +125,7 @@ pub enum Error {
         closest: Option<String>,
     },
     /// A column's values cannot serve in their role.
-    #[error("{role} column {column:?}{}: {}", row.map_or(String::new(), |r| format!(", row {r}")), one_line(what))]
+    #[error("{role} column {column:?}{}: {}", in_row(*row), one_line(&what.to_string()))]
     Column {
         /// Target, weight, exposure or feature.
         role: &'static str,
@@ -72,7 +134,7 @@ pub enum Error {
         /// The first offending row, counted from 1 without the header.
         row: Option<usize>,
         /// What is wrong and how to mend it.
-        what: String,
+        what: ColumnProblem,
     },
     /// A target of text that nobody called classes is probably something else.
     #[error("target column {column:?}: {what}")]
@@ -121,6 +183,38 @@ pub enum NotClasses {
         /// Rows.
         rows: usize,
     },
+}
+
+/// Why the values of a column cannot serve in their role.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnProblem {
+    /// A row has no value.
+    #[error("the value is missing; fill it in or drop the row")]
+    Missing,
+    /// A number is out of range.
+    #[error("{need}, got {}", crate::base::decimal::plain(*got))]
+    Number {
+        /// What would be right.
+        need: String,
+        /// The number.
+        got: f64,
+    },
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<String> for ColumnProblem {
+    fn from(what: String) -> Self {
+        Self::Other(what)
+    }
+}
+
+impl From<&str> for ColumnProblem {
+    fn from(what: &str) -> Self {
+        what.to_owned().into()
+    }
 }
 
 /// Why a condition has no codes in a column.
@@ -216,6 +310,11 @@ fn one_line(text: &str) -> Cow<'_, str> {
     }
     let spelled = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     Cow::Owned(text.chars().map(spelled).collect())
+}
+
+/// The row that an error is about, where it is one.
+fn in_row(row: Option<usize>) -> String {
+    row.map_or(String::new(), |row| format!(", row {row}"))
 }
 
 /// A path in one line.
@@ -323,7 +422,7 @@ mod tests {
     fn every_message_is_one_line() {
         let odd = "a\nb\r\u{1b}[2J";
         let column = || Error::Column { role: "target", column: odd.into(), row: Some(1), what: odd.into() };
-        for error in [Error::Conflict(odd.into()), Error::Model(odd.into()), Error::file(odd, odd), column()] {
+        for error in [Error::Wish(odd.into()), Error::Model(odd.into()), Error::file(odd, odd), column()] {
             let told = error.to_string();
             assert!(!told.contains(char::is_control) && told.contains("a\\nb"), "{told}");
         }

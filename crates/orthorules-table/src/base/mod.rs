@@ -1,5 +1,6 @@
 //! What every module may use: errors, decimals, files, threads, bytes, random numbers.
 
+pub mod again;
 pub mod atomic_file;
 pub mod bit_counts;
 pub mod clock;

@@ -61,7 +61,7 @@ impl<'b> ByteReader<'b> {
 
 /// That bytes are none of these messages.
 pub fn damaged() -> Error {
-    Error::Conflict("a message between machines is damaged, or from another version of orthorules".into())
+    Error::Message
 }
 
 impl Wire for u8 {

@@ -1,7 +1,6 @@
 //! The columns that are not features, checked row by row: target, weights, exposures and groups.
 
-use crate::base::decimal;
-use crate::base::error::{Error, NotClasses, Result, listing};
+use crate::base::error::{ColumnProblem, Error, NotClasses, Result, listing};
 use crate::data::roles::Roles;
 use crate::data::table::{Column, Kind, MISSING, Notation, Table, Values};
 use crate::data::task::Task;
@@ -9,7 +8,12 @@ use crate::data::task::Task;
 /// With more classes than this, nearly all of few rows, text names rows.
 const MANY_CLASSES: usize = 20;
 
-pub(super) fn column_error(role: &'static str, column: &Column, row: Option<usize>, what: impl Into<String>) -> Error {
+pub(super) fn column_error(
+    role: &'static str,
+    column: &Column,
+    row: Option<usize>,
+    what: impl Into<ColumnProblem>,
+) -> Error {
     Error::Column { role, column: column.name.clone(), row: row.map(|r| r + 1), what: what.into() }
 }
 
@@ -20,7 +24,7 @@ fn refuse_missing(role: &'static str, column: &Column) -> Result<()> {
         Values::Categorical { codes, .. } => codes.iter().position(|&c| c == MISSING),
     };
     match missing {
-        Some(row) => Err(column_error(role, column, Some(row), "the value is missing; fill it in or drop the row")),
+        Some(row) => Err(column_error(role, column, Some(row), ColumnProblem::Missing)),
         None => Ok(()),
     }
 }
@@ -54,7 +58,10 @@ pub(super) fn checked_numbers(
 ) -> Result<Vec<f64>> {
     let values = numbers(role, column, need)?;
     match values.iter().position(|&x| !good(x)) {
-        Some(row) => Err(column_error(role, column, Some(row), format!("{need}, got {}", decimal::plain(values[row])))),
+        Some(row) => {
+            let what = ColumnProblem::Number { need: need.to_owned(), got: values[row] };
+            Err(column_error(role, column, Some(row), what))
+        }
         None => Ok(values.to_vec()),
     }
 }

@@ -46,7 +46,7 @@ impl Outline {
             Some(_) => {
                 let verb = if role.ends_with('s') { "are" } else { "is" };
                 let what = format!("{role} {verb} for numeric columns, but this one holds categories");
-                Err(Error::Column { role, column: name.to_owned(), row: None, what })
+                Err(Error::Column { role, column: name.to_owned(), row: None, what: what.into() })
             }
             None => Err(Error::no_column(role, name, self.specs.iter().map(|c| c.name.as_str()))),
         }

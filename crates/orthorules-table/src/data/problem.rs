@@ -21,6 +21,24 @@ use std::borrow::Cow;
 
 /// A learning problem whose every number has been checked.
 ///
+/// ```
+/// # use orthorules_table as orthorules;
+/// use orthorules::{Column, Problem, Roles, Table, Task, Values};
+///
+/// let table = Table::new(vec![
+///     Column::new("age", Values::numbers([31.0, 47.0, 52.0])),
+///     Column::new("damages", Values::numbers([0.0, 1.0, 3.0])),
+/// ])?;
+/// let roles = Roles { target: "damages".into(), task: Some(Task::Poisson), ..Roles::default() };
+/// let problem = Problem::new(table.clone(), &roles)?;
+/// assert_eq!((problem.rows(), problem.width()), (3, 1));
+///
+/// let roles = Roles { target: "damage".into(), ..roles };
+/// let refused = Problem::new(table, &roles).unwrap_err().to_string();
+/// assert!(refused.starts_with("target \"damage\": no such column; did you mean `damages`?"));
+/// # Ok::<(), orthorules::Error>(())
+/// ```
+///
 /// Its fields are for the other crates of the project, which fill them with numbers that were checked, too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
@@ -137,17 +155,18 @@ impl Problem {
         let target = table.require("target", &roles.target)?;
         let task = roles.task.unwrap_or_else(|| guess_task(&target.values));
         if !task.takes_exposure() && roles.exposure.is_some() {
-            return Err(Error::Conflict(format!("exposure needs task poisson or gamma, but the task is {task}")));
+            let what = format!("exposure needs task poisson or gamma, but the task is {task}");
+            return Err(Error::Excluded { name: "exposure", what });
         }
         if !task.takes_offset() && roles.offset.is_some() {
-            return Err(Error::Conflict(format!(
-                "offset needs task regression, poisson or gamma, but the task is {task}"
-            )));
+            let what = format!("offset needs task regression, poisson or gamma, but the task is {task}");
+            return Err(Error::Excluded { name: "offset", what });
         }
         if !task.is_classification()
             && let Some(label) = &roles.positive
         {
-            return Err(Error::Conflict(format!("positive {label:?} needs task classification, not {task}")));
+            let what = format!("positive {label:?} needs task classification, not {task}");
+            return Err(Error::Excluded { name: "positive", what });
         }
         let exposure = roles.exposure.as_deref().map(|name| exposures(&table, name)).transpose()?;
         let offset = roles.offset.as_deref();

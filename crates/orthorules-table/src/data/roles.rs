@@ -7,6 +7,20 @@ use crate::data::table::Notation;
 use std::collections::BTreeMap;
 
 /// Which column plays which part. There may be more parts later, so end a list of fields with `..Roles::default()`.
+///
+/// ```
+/// # use orthorules_table as orthorules;
+/// use orthorules::{Roles, Task};
+///
+/// let roles = Roles {
+///     target: "claims".into(),
+///     task: Some(Task::Poisson),
+///     exposure: Some("years".into()),
+///     ignore: vec!["policy".into()],
+///     ..Roles::default()
+/// };
+/// assert!(roles.weight.is_none());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roles {
     /// The column to predict.
@@ -76,31 +90,31 @@ impl Roles {
             if let Some(name) = name {
                 require(role, name)?;
                 if *name == roles.target {
-                    return Err(Error::Conflict(format!("column {name:?} cannot be both target and {role}")));
+                    return refused(name, format!("column {name:?} cannot be both target and {role}"));
                 }
             }
         }
         for (i, (role, name)) in single[..3].iter().enumerate() {
             let Some(name) = name else { continue };
             if let Some((other, _)) = single[i + 1..3].iter().find(|(_, other)| other.as_ref() == Some(name)) {
-                return Err(Error::Conflict(format!("column {name:?} cannot be both {role} and {other}")));
+                return refused(name, format!("column {name:?} cannot be both {role} and {other}"));
             }
             if roles.groups.as_ref() == Some(name) {
                 let held = if *role == "offset" { "offsets" } else { "weights or exposures" };
-                return Err(Error::Conflict(format!("column {name:?} cannot hold groups and also {held}")));
+                return refused(name, format!("column {name:?} cannot hold groups and also {held}"));
             }
         }
         for (name, levels) in &roles.ordered {
             require("ordered", name)?;
             if roles.is_singled_out(name) {
-                return Err(Error::Conflict(format!("column {name:?} cannot be ordered: rules do not use it")));
+                return refused(name, format!("column {name:?} cannot be ordered: rules do not use it"));
             }
             let mut known = std::collections::HashSet::new();
             if let Some(level) = levels.iter().find(|level| !known.insert(level.as_str())) {
-                return Err(Error::Conflict(format!("ordered {name:?} lists {level:?} twice")));
+                return refused(name, format!("ordered {name:?} lists {level:?} twice"));
             }
             if levels.len() < 2 {
-                return Err(Error::Conflict(format!("ordered {name:?} needs at least two levels")));
+                return refused(name, format!("ordered {name:?} needs at least two levels"));
             }
         }
         for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
@@ -110,11 +124,11 @@ impl Roles {
         }
         for (role, name) in &single[..3] {
             if let Some(name) = name.as_ref().filter(|name| roles.categorical.contains(name)) {
-                return Err(Error::Conflict(format!("column {name:?} cannot be both {role} and categorical")));
+                return refused(name, format!("column {name:?} cannot be both {role} and categorical"));
             }
         }
         if roles.ignore.contains(&roles.target) {
-            return Err(Error::Conflict(format!("the target {:?} cannot be ignored", roles.target)));
+            return refused(&roles.target, format!("the target {:?} cannot be ignored", roles.target));
         }
         Ok(())
     }
@@ -163,4 +177,9 @@ impl Roles {
             ..crate::data::table::ReadOptions::default()
         }
     }
+}
+
+/// A column cannot have its roles.
+fn refused(column: &str, what: String) -> Result<()> {
+    Err(Error::Role { column: column.to_owned(), what })
 }

@@ -3,4 +3,6 @@
 pub(crate) mod linalg;
 pub(crate) mod scratch;
 
+#[cfg(feature = "files")]
+pub(crate) use orthorules_table::base::again;
 pub(crate) use orthorules_table::base::{bit_counts, clock, decimal, error, names, random, simd, threads, wire};

@@ -1,4 +1,7 @@
-//! From a problem and parameters to a model: a fit, by itself or with resampling.
+//! From rows and parameters to a model: a fit, by itself or with resampling.
+//!
+//! Every fit goes the same way ([`Job::run`]), wherever its rows are: columns become codes, folds choose λ, then folds
+//! choose the size or one fit has them all, and draws tell how sure the result is.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -9,8 +12,6 @@ use crate::base::threads::on_threads;
 use crate::codes::coded::Coded;
 use crate::data::outline::Outline;
 use crate::data::problem::Problem;
-use crate::data::schema::ColumnSpec;
-use crate::data::table::Kind;
 use crate::data::warning::{NoFolds, TimeOver, Unfinished, Warning};
 use crate::engine::targets::response::Response;
 use crate::learn::bootstrap;
@@ -18,10 +19,10 @@ use crate::learn::cv;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
 use crate::learn::pins;
+use crate::learn::suitable::checked;
 use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
-use crate::model::signs;
-use crate::params::{Checked, Cv, LambdaFrom, Learner, Params, Sets, Terms};
+use crate::params::{Checked, Cv, LambdaFrom, Params};
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 ///
@@ -30,34 +31,89 @@ use crate::params::{Checked, Cv, LambdaFrom, Learner, Params, Sets, Terms};
 /// nothing: if the observer stops them, the model comes without ([`Model::cv`](crate::Model::cv),
 /// [`Model::bootstrap`](crate::Model::bootstrap)). [`Params::time_limit`] is that of the whole: folds and draws that are done
 /// by then are used, and a warning says how many these are.
+///
+/// ```
+/// use orthorules::{Params, Problem, Roles, Silent, fit, generate};
+///
+/// let roles = Roles { target: "y".into(), ..Roles::default() };
+/// let problem = Problem::new(generate::friedman1(200, 1), &roles)?;
+/// let params = Params { max_rules: Some(5), ..Params::default() };
+/// let fitted = fit(&problem, &params, &Silent)?;
+/// assert!(fitted.model.rules().len() <= 5);
+/// # Ok::<(), orthorules::Error>(())
+/// ```
 pub fn fit(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Fitted> {
-    let start = Instant::now();
-    let checked = checked(&problem.outline(), problem.counted_rows(), params)?;
-    let fitted = on_threads(Some(checked.threads), || {
-        let watch = Watch::new(observer, start, &checked);
-        let binned = Binned::new(problem, &checked);
-        pins::check(&checked.wishes, binned.columns())?;
-        let (checked, reg_lambda, about) = with_lambda(problem, &binned, &checked, &watch)?;
-        let checked = &checked;
-        // What is fitted to all rows comes first. Draws are sure of the rest.
-        let own = watch.first(if checked.bootstrap.is_some() { FIT_SHARE } else { 1.0 });
-        let mut fitted = match checked.cv {
-            Some((Cv::Folds(folds), select)) => cv::fit(problem, &binned, checked, (folds, select), &own)?,
-            Some((Cv::Auto, select)) => match cv::too_much(problem, checked) {
-                None => cv::fit(problem, &binned, checked, (cv::USUAL_FOLDS, select), &own)?,
-                Some(NoFolds::Long { .. }) => cv::quick(problem, &binned, checked, select, &own)
-                    .unwrap_or_else(|e| binned.fit(checked, &own).with(Warning::NoFolds(NoFolds::Rows(e.to_string())))),
-                Some(why) => binned.fit(checked, &own).with(Warning::NoFolds(why)),
-            },
-            None => binned.fit(checked, &own),
-        };
-        fitted.warnings.extend(about);
-        if let Some(draws) = checked.bootstrap {
-            fitted.warnings.extend(bootstrap::run(problem, checked, draws, &mut fitted.model, &watch)?);
+    PreparedFit::of_problem(problem, params)?.run(observer)
+}
+
+impl Coded {
+    /// Learns a model, with the parameters that the codes were made for.
+    pub fn fit(&self, observer: &dyn Observer) -> Result<Fitted> {
+        PreparedFit::of_codes(self)?.run(observer)
+    }
+}
+
+/// A fit that can begin: its parameters suit its rows.
+#[derive(Debug)]
+pub struct PreparedFit<'p> {
+    source: Source<'p>,
+    params: Checked,
+}
+
+#[derive(Debug)]
+enum Source<'p> {
+    Table(&'p Problem),
+    Codes(&'p Coded),
+}
+
+impl<'p> PreparedFit<'p> {
+    /// A fit to rows in memory.
+    pub(crate) fn of_problem(problem: &'p Problem, params: &Params) -> Result<Self> {
+        let params = checked(&problem.outline(), problem.counted_rows(), params)?;
+        Ok(Self { source: Source::Table(problem), params })
+    }
+
+    /// A fit to the codes of a file, with the parameters that these were made for.
+    pub(crate) fn of_codes(coded: &'p Coded) -> Result<Self> {
+        let params = checked(&coded.problem.outline(), coded.problem.counted_rows(), &coded.params)?;
+        Ok(Self { source: Source::Codes(coded), params })
+    }
+
+    /// Learns the model.
+    pub fn run(&self, observer: &dyn Observer) -> Result<Fitted> {
+        let (params, start) = (&self.params, Instant::now());
+        match self.source {
+            Source::Table(problem) => {
+                let job = Job { rows: LearnedRows::Table(problem), params, observer, start };
+                job.run(|| Binned::new(problem, params))
+            }
+            Source::Codes(coded) => {
+                let job = Job { rows: LearnedRows::Codes(&coded.problem), params, observer, start };
+                job.run(|| Binned::of_codes(coded))
+            }
         }
-        Ok::<_, Error>(Fitted { reg_lambda, ..fitted })
-    })??;
-    finished(fitted, &checked, observer, start)
+    }
+}
+
+/// Where the rows of a fit are.
+#[derive(Clone, Copy)]
+pub(crate) enum LearnedRows<'p> {
+    /// In memory with all their values, so that they can be dealt out or drawn anew.
+    Table(&'p Problem),
+    /// In memory as codes.
+    Codes(&'p Problem),
+    /// On other machines.
+    #[cfg_attr(not(feature = "cluster"), expect(dead_code))]
+    Remote(&'p Outline),
+}
+
+/// One fit, from the codes of its rows on.
+pub(crate) struct Job<'j> {
+    pub(crate) rows: LearnedRows<'j>,
+    pub(crate) params: &'j Checked,
+    pub(crate) observer: &'j dyn Observer,
+    /// When it began: its time limit counts from then.
+    pub(crate) start: Instant,
 }
 
 /// The part of a time limit that is for the fit where draws follow it.
@@ -65,8 +121,54 @@ const FIT_SHARE: f64 = 2.0 / 3.0;
 /// The part of it that folds may take to choose λ.
 const LAMBDA_SHARE: f64 = 1.0 / 3.0;
 
+impl Job<'_> {
+    /// Learns the model, on threads of its own.
+    pub(crate) fn run<'b>(self, binned: impl FnOnce() -> Binned<'b> + Send) -> Result<Fitted> {
+        let fitted = on_threads(Some(self.params.threads), || {
+            let watch = Watch::new(self.observer, self.start, self.params);
+            self.learned(&binned(), &watch)
+        })??;
+        finished(fitted, self.params, self.observer, self.start)
+    }
+
+    fn learned(&self, binned: &Binned, watch: &Watch) -> Result<Fitted> {
+        let (params, reg_lambda, about) = match self.rows {
+            LearnedRows::Table(problem) | LearnedRows::Codes(problem) => {
+                pins::check(&self.params.wishes, binned.columns())?;
+                with_lambda(problem, binned, self.params, watch)?
+            }
+            LearnedRows::Remote(_) => (self.params.clone(), None, None),
+        };
+        // What is fitted to all rows comes first. Draws are sure of the rest.
+        let own = watch.first(if params.bootstrap.is_some() { FIT_SHARE } else { 1.0 });
+        let mut fitted = self.with_size(binned, &params, &own)?;
+        fitted.warnings.extend(about);
+        if let (Some(draws), LearnedRows::Table(problem)) = (params.bootstrap, self.rows) {
+            fitted.warnings.extend(bootstrap::run(problem, &params, draws, &mut fitted.model, watch)?);
+        }
+        Ok(Fitted { reg_lambda, ..fitted })
+    }
+
+    /// The fit whose size folds choose, where there are folds.
+    fn with_size(&self, binned: &Binned, params: &Checked, watch: &Watch) -> Result<Fitted> {
+        let without = |why| Ok(binned.fit(params, watch).with(Warning::NoFolds(why)));
+        let Some((cv, select)) = params.cv else { return Ok(binned.fit(params, watch)) };
+        match (self.rows, cv) {
+            (LearnedRows::Table(problem), Cv::Folds(count)) => cv::fit(problem, binned, params, (count, select), watch),
+            (LearnedRows::Table(problem), Cv::Auto) => match cv::too_much(problem, params) {
+                None => cv::fit(problem, binned, params, (cv::USUAL_FOLDS, select), watch),
+                Some(NoFolds::Long { .. }) => cv::quick(problem, binned, params, select, watch)
+                    .or_else(|error| without(NoFolds::Rows(error.to_string()))),
+                Some(why) => without(why),
+            },
+            (LearnedRows::Codes(problem), _) => without(cv::too_much(problem, params).unwrap_or(NoFolds::Streamed)),
+            (LearnedRows::Remote(outline), _) => without(cv::too_long(outline, params).unwrap_or(NoFolds::Streamed)),
+        }
+    }
+}
+
 /// The parameters with the λ that folds choose, if they are to; this λ, if it was asked for; and what there is to say of it.
-pub(crate) fn with_lambda(
+fn with_lambda(
     problem: &Problem,
     binned: &Binned,
     params: &Checked,
@@ -89,12 +191,7 @@ pub(crate) fn with_lambda(
 }
 
 /// What a fit that began at `start` returns, if the model can be written and read back.
-pub(crate) fn finished(
-    mut fitted: Fitted,
-    params: &Checked,
-    observer: &dyn Observer,
-    start: Instant,
-) -> Result<Fitted> {
+fn finished(mut fitted: Fitted, params: &Checked, observer: &dyn Observer, start: Instant) -> Result<Fitted> {
     fitted.model.turn_hinges();
     fitted.model.check().map_err(|e| match e {
         Error::Model(what) => Error::Model(format!("{what}; bring target, weights and penalty to usual sizes")),
@@ -110,69 +207,4 @@ pub(crate) fn finished(
     fitted.warnings.extend(fitted.model.warnings());
     fitted.seconds.total = start.elapsed().as_secs_f64();
     Ok(fitted)
-}
-
-impl Coded {
-    /// Learns a model, with the parameters that the codes were made for.
-    pub fn fit(&self, observer: &dyn Observer) -> Result<Fitted> {
-        let start = Instant::now();
-        let checked = checked(&self.problem.outline(), self.problem.counted_rows(), &self.params)?;
-        let fitted = on_threads(Some(checked.threads), || {
-            let binned = Binned::of_codes(self);
-            pins::check(&checked.wishes, binned.columns())?;
-            let watch = Watch::new(observer, start, &checked);
-            let (checked, reg_lambda, about) = with_lambda(&self.problem, &binned, &checked, &watch)?;
-            let mut fitted = binned.fit(&checked, &watch);
-            fitted.warnings.extend(about);
-            Ok::<_, Error>(Fitted { reg_lambda, ..fitted })
-        })??;
-        let fitted = match checked.cv {
-            // Whoever streams a table does not hold it in memory, which folds need.
-            Some((Cv::Auto, _)) => {
-                let why = cv::too_much(&self.problem, &checked).unwrap_or(NoFolds::Streamed);
-                fitted.with(Warning::NoFolds(why))
-            }
-            _ => fitted,
-        };
-        finished(fitted, &checked, observer, start)
-    }
-}
-
-/// Fewer levels have no sets: of three, two are all but one.
-const FEWEST_LEVELS: usize = 4;
-
-/// Whoever asks for sets of levels has a column with some.
-fn require_levels(problem: &Outline) -> Result<()> {
-    let has_levels = |column: &ColumnSpec| column.kind == Kind::Categorical && column.levels.len() >= FEWEST_LEVELS;
-    if problem.specs.iter().any(has_levels) {
-        return Ok(());
-    }
-    Err(Error::Conflict(format!(
-        "sets are for columns of categories with at least {FEWEST_LEVELS} levels, but there is none: leave out sets"
-    )))
-}
-
-/// Whoever asks for trends has a column of numbers.
-fn require_numbers(problem: &Outline, terms: Terms) -> Result<()> {
-    if problem.specs.iter().any(|column| column.kind == Kind::Numeric) {
-        return Ok(());
-    }
-    Err(Error::Conflict(format!("terms {terms} are for columns of numbers, but there is none: leave out terms")))
-}
-
-/// The parameters, if they suit the problem, which counts as so many rows.
-pub(crate) fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Checked> {
-    let checked = params.check(problem.task.loss(), counted_rows)?;
-    checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;
-    signs::check(problem, &checked.monotone)?;
-    if problem.offset.is_some() && checked.learner == Learner::Sirus {
-        return Err(Error::Conflict("sirus takes no offset: choose another preset, or leave out the offset".into()));
-    }
-    if params.terms.has_trends() {
-        require_numbers(problem, params.terms)?;
-    }
-    if params.sets == Some(Sets::On) {
-        require_levels(problem)?;
-    }
-    checked.for_table(params, problem, counted_rows).with_wishes(params, problem)
 }

@@ -16,10 +16,14 @@ pub(crate) mod nested;
 pub(crate) mod one;
 pub(crate) mod pins;
 mod polish;
+pub(crate) mod rule_model;
 pub(crate) mod seconds;
 pub(crate) mod setup;
 mod share;
 pub(crate) mod sirus;
 pub(crate) mod start;
 pub(crate) mod state;
+pub(crate) mod suitable;
+#[cfg(feature = "files")]
+pub(crate) mod training;
 pub(crate) mod watch;

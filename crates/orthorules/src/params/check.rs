@@ -30,24 +30,24 @@ impl Params {
     /// Trees know neither counts nor thresholds of the user's, keep no column monotone, and split by one level at a
     /// time.
     fn check_sirus(&self, loss: Loss) -> Result<()> {
-        let conflict = |what: &str| Err(Error::Conflict(what.into()));
+        let excluded = |name, what: &str| Err(Error::Excluded { name, what: what.into() });
         if !loss.has_trees() {
-            return conflict("sirus is for classes and numbers, not for counts: choose another preset");
+            return excluded("learner", "sirus is for classes and numbers, not for counts: choose another preset");
         }
         if !self.cuts.is_empty() {
-            return conflict("sirus takes its thresholds from max_bins: leave out cuts");
+            return excluded("cuts", "sirus takes its thresholds from max_bins: leave out cuts");
         }
         if self.thresholds == Thresholds::Refine {
             return conflict("sirus does not move thresholds: leave out thresholds refine");
         }
         if !self.monotone.is_empty() {
-            return conflict("sirus cannot keep columns monotone: leave out monotone");
+            return excluded("monotone", "sirus cannot keep columns monotone: leave out monotone");
         }
         if self.sets == Some(Sets::On) {
-            return conflict("sirus splits by single levels: leave out sets");
+            return excluded("sets", "sirus splits by single levels: leave out sets");
         }
         if self.bootstrap.is_some() {
-            return conflict("bootstrap is for boosting: sirus is made of resampled trees already");
+            return excluded("bootstrap", "bootstrap is for boosting: sirus is made of resampled trees already");
         }
         match self.max_conditions {
             Some(depth) if depth > DEEPEST => {
@@ -61,21 +61,22 @@ impl Params {
     /// Sizes can only be compared by their risk when all weights are fitted together, and exact search finds one rule.
     /// It goes by values as they are, and there is no bound for all sets of levels.
     fn check_search(&self) -> Result<()> {
-        let conflict = |what: &str| Err(Error::Conflict(what.into()));
+        let excluded = |name, what: &str| Err(Error::Excluded { name, what: what.into() });
         if let (Search::Greedy, Some(width @ 2..)) = (self.search, self.beam_width) {
-            return conflict(&format!("beam_width {width} needs search beam; greedy search has width 1"));
+            return excluded("beam_width", &format!("beam_width {width} needs search beam; greedy search has width 1"));
         }
         if self.path == Some(PathKind::Best) && !self.has_comparable_sizes() {
-            return conflict("path best needs update corrective and search greedy or beam");
+            return excluded("path", "path best needs update corrective and search greedy or beam");
         }
         if self.search == Search::Exact && self.smoothing.is_some_and(|rows| rows > 0.0) {
-            return conflict("smoothing is for greedy and beam search: exact search goes by values");
+            return excluded("smoothing", "smoothing is for greedy and beam search: exact search goes by values");
         }
         if self.search == Search::Exact && self.thresholds == Thresholds::Refine {
             return conflict("exact search proves rules as they are found: leave out thresholds refine");
         }
         if self.search == Search::Exact && self.sets == Some(Sets::On) {
-            return conflict(
+            return excluded(
+                "sets",
                 "exact search cannot prove that a set of levels is the best: leave out sets, or search greedy or beam",
             );
         }
@@ -91,7 +92,7 @@ impl Params {
         };
         if self.multiclass == Some(Multiclass::Shared) {
             let what = format!("{alone} has a list of rules for each class: leave out multiclass shared");
-            return Err(Error::Conflict(what));
+            return Err(Error::Excluded { name: "multiclass", what });
         }
         Ok(())
     }
@@ -104,11 +105,11 @@ impl Params {
         };
         if path != PathKind::Best || self.learner == Learner::Sirus {
             let what = format!("polish {polish} needs path best, without a preset and with search greedy or beam");
-            return Err(Error::Conflict(what));
+            return Err(Error::Excluded { name: "polish", what });
         }
         if self.terms.has_trends() {
             let what = format!("polish {polish} is for rules alone: leave out terms {}", self.terms);
-            return Err(Error::Conflict(what));
+            return Err(Error::Excluded { name: "polish", what });
         }
         Ok(())
     }
@@ -119,15 +120,15 @@ impl Params {
             Terms::Auto | Terms::Rules => return Ok(()),
             terms => format!("terms {terms}"),
         };
-        let conflict = |why: &str| Err(Error::Conflict(format!("{what} {why}")));
+        let excluded = |why: &str| Err(Error::Excluded { name: "terms", what: format!("{what} {why}") });
         if self.learner == Learner::Sirus {
-            return conflict("cannot be had with sirus, whose rules come from trees: leave out one of them");
+            return excluded("cannot be had with sirus, whose rules come from trees: leave out one of them");
         }
         if self.search == Search::Exact {
-            return conflict("cannot be had with search exact, which proves rules: search greedy or beam");
+            return excluded("cannot be had with search exact, which proves rules: search greedy or beam");
         }
         if self.objective != Objective::Onb || self.update != Update::Corrective {
-            return conflict("need objective onb and update corrective, which are the defaults");
+            return excluded("need objective onb and update corrective, which are the defaults");
         }
         Ok(())
     }
@@ -137,17 +138,17 @@ impl Params {
     fn check_lambda(&self) -> Result<()> {
         if let (None, Some(select)) = (self.cv, self.select) {
             let what = format!("select {select} needs cross-validation: give the number of folds as cv");
-            return Err(Error::Conflict(what));
+            return Err(Error::Excluded { name: "select", what });
         }
         if self.reg_lambda != Some(RegLambda::Cv) {
             return Ok(());
         }
-        let conflict = |why: &str| Err(Error::Conflict(format!("reg_lambda cv {why}")));
+        let excluded = |why: &str| Err(Error::Excluded { name: "reg_lambda", what: format!("reg_lambda cv {why}") });
         if self.learner == Learner::Sirus {
-            return conflict("cannot be had with sirus, whose weights are not fitted: leave out one of them");
+            return excluded("cannot be had with sirus, whose weights are not fitted: leave out one of them");
         }
         if self.search == Search::Exact {
-            return conflict("is for greedy and beam search: give a number, or search otherwise");
+            return excluded("is for greedy and beam search: give a number, or search otherwise");
         }
         Ok(())
     }

@@ -88,7 +88,7 @@ impl Checked {
         let wishes = Wishes::of(given, problem)?;
         if wishes != Wishes::default() && self.learner == Learner::Sirus {
             let what = "sirus takes no require, forbid and interactions: choose another preset, or leave them out";
-            return Err(Error::Conflict(what.into()));
+            return Err(Error::Edit(what.into()));
         }
         Ok(Self { wishes, ..self })
     }

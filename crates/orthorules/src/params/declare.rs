@@ -117,11 +117,28 @@ impl Group {
 }
 
 /// A type that a parameter may have.
-pub(super) trait Typed {
+#[doc(hidden)]
+pub trait Typed {
+    /// What a setter takes: the value itself where the field may be left open.
+    type Given;
     const KIND: Kind;
     /// What a text must be to be a value of this type, unless the range says it.
     const WANT: Option<&'static str>;
+
+    fn of(given: Self::Given) -> Self;
 }
+
+/// Types that are given as they are.
+macro_rules! given_as_they_are {
+    ($type:ty) => {
+        type Given = $type;
+
+        fn of(given: $type) -> Self {
+            given
+        }
+    };
+}
+pub(super) use given_as_they_are;
 
 /// The value of a parameter, of whatever type.
 pub(super) trait Value {
@@ -144,6 +161,7 @@ macro_rules! number_types {
         impl Typed for $type {
             const KIND: Kind = $kind;
             const WANT: Option<&'static str> = Some("a number");
+            given_as_they_are! { $type }
         }
         impl Value for $type {
             fn text(&self) -> Option<String> {
@@ -162,8 +180,13 @@ number_types!(usize = Kind::Whole, u64 = Kind::Whole, f64 = Kind::Number);
 
 /// `None` is a value that is left open.
 impl<T: Typed> Typed for Option<T> {
+    type Given = T;
     const KIND: Kind = T::KIND;
     const WANT: Option<&'static str> = T::WANT;
+
+    fn of(given: T) -> Self {
+        Some(given)
+    }
 }
 
 impl<T: Value + FromStr> Value for Option<T> {
@@ -184,16 +207,19 @@ impl<T: Value + FromStr> Value for Option<T> {
 impl Typed for BTreeMap<String, Vec<f64>> {
     const KIND: Kind = Kind::NumbersByColumn;
     const WANT: Option<&'static str> = Some("given column by column");
+    given_as_they_are! { Self }
 }
 
 impl Typed for BTreeMap<String, crate::data::schema::Monotone> {
     const KIND: Kind = Kind::DirectionByColumn;
     const WANT: Option<&'static str> = Some("given column by column");
+    given_as_they_are! { Self }
 }
 
 impl Typed for Vec<String> {
     const KIND: Kind = Kind::Texts;
     const WANT: Option<&'static str> = Some("a JSON list of texts");
+    given_as_they_are! { Self }
 }
 
 /// As a list in JSON.
@@ -250,7 +276,8 @@ macro_rules! range {
     }};
 }
 
-/// The struct `Params`, its defaults and the list of its parameters. For each of them the declaration holds:
+/// The struct `Params`, its defaults, the list of its parameters and setters for a builder. For each of them the
+/// declaration holds:
 ///
 /// - a doc comment: what it does, in sentences, with names of parameters between backticks;
 /// - `#[flag(group, value)]`: where it is listed, and what stands for its value in help;
@@ -313,6 +340,19 @@ macro_rules! parameters {
                 },
             )+];
         }
+
+        /// A setter for each parameter, where `self.params` holds them.
+        macro_rules! setters {
+            () => { $(
+                $(#[doc = $comment])+
+                #[must_use]
+                pub fn $name(mut self, value: <$type as Typed>::Given) -> Self {
+                    self.params.$name = <$type as Typed>::of(value);
+                    self
+                }
+            )+ };
+        }
+        pub(crate) use setters;
 
         impl Params {
             /// The values, in the order of [`Parameter::ALL`].

@@ -30,6 +30,7 @@ pub use crate::data::schema::Monotone;
 pub use crate::model::{Multiclass, Select};
 pub use checked::Checked;
 pub(crate) use checked::LambdaFrom;
+pub(crate) use declare::Typed;
 pub use declare::{Group, Kind, Parameter, Range};
 pub(crate) use options::Cutting;
 pub use options::{
@@ -40,7 +41,7 @@ pub use presets::Preset;
 pub(crate) use wishes::Wishes;
 
 use crate::base::error::{Error, Result};
-use declare::{Typed, Value, parameters, range};
+use declare::{Value, parameters, range};
 use std::collections::BTreeMap;
 
 /// Rules plus conditions where no size is given.
@@ -52,6 +53,17 @@ parameters! {
     /// All parameters of a fit, unchecked. `None` means: the default for the loss, the table and the other parameters.
     ///
     /// Later versions have more of them, so end a list of fields with `..Params::default()`.
+    ///
+    /// ```
+    /// use orthorules::Params;
+    /// use orthorules::params::{Cv, RegLambda};
+    ///
+    /// let mut params = Params { max_rules: Some(8), cv: Some(Cv::Folds(5)), ..Params::default() };
+    /// params.set("reg_lambda", "0.5")?;
+    /// assert_eq!(params.reg_lambda, Some(RegLambda::Value(0.5)));
+    /// assert_eq!(params.set("max_rules", "many").unwrap_err().to_string(), "max_rules must be a number, got many");
+    /// # Ok::<(), orthorules::Error>(())
+    /// ```
     pub struct Params {
         /// Where rules come from. boosting: one at a time, each the best one to add. sirus: the stable ones of a random
         /// forest.
@@ -277,7 +289,7 @@ impl Params {
     /// Sets the parameter called `name` from text, as the command line and configuration files spell it.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         let Some(place) = Parameter::ALL.iter().position(|parameter| parameter.name == name) else {
-            return Err(Error::Conflict(format!("there is no parameter called {name:?}")));
+            return Err(Error::NoParameter(name.to_owned()));
         };
         let parameter = &Parameter::ALL[place];
         let wrong = || Error::Param { name: parameter.name, want: parameter.wanted(), got: text.into() };

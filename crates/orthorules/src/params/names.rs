@@ -1,6 +1,6 @@
 //! How options are spelled: one table for each, so that flags, files and messages agree.
 
-use super::declare::{Kind, Typed, Value, read_into};
+use super::declare::{Kind, Typed, Value, given_as_they_are, read_into};
 use crate::base::error::{Error, Result};
 use crate::base::names::names;
 use crate::params::{
@@ -27,6 +27,7 @@ macro_rules! choices {
         impl Typed for $name {
             const KIND: Kind = Kind::Choice(Self::NAMES);
             const WANT: Option<&'static str> = Some(Self::WANTED);
+            given_as_they_are! { Self }
         }
         impl Value for $name {
             fn text(&self) -> Option<String> {
@@ -71,6 +72,7 @@ macro_rules! number_or_name {
         impl Typed for $name {
             const KIND: Kind = Kind::$kind($text);
             const WANT: Option<&'static str> = None;
+            given_as_they_are! { Self }
         }
         impl Value for $name {
             fn text(&self) -> Option<String> {

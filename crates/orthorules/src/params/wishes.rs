@@ -31,7 +31,7 @@ impl Wishes {
             wishes.limits.add(&forbidden(text, problem), &problem.specs).map_err(named("forbid"))?;
         }
         for text in &params.interactions {
-            let group = names(text).map_err(|what| Error::Conflict(format!("interactions {text:?}: {what}")))?;
+            let group = names(text).map_err(|what| Error::Edit(format!("interactions {text:?}: {what}")))?;
             for name in &group {
                 require_column(problem, "interactions", name)?;
             }
@@ -40,7 +40,7 @@ impl Wishes {
         for text in &params.require {
             let rule = Rule::parse(text, &problem.specs).map_err(named("require"))?;
             if wishes.pins.iter().any(|own| own.says_same(&rule)) {
-                return Err(Error::Conflict(format!("require names the rule \"{rule}\" twice: leave one out")));
+                return Err(Error::Edit(format!("require names the rule \"{rule}\" twice: leave one out")));
             }
             wishes.check_pin(&rule, params)?;
             wishes.pins.push(rule);
@@ -50,7 +50,7 @@ impl Wishes {
 
     /// Whether a rule may be required.
     fn check_pin(&self, rule: &Rule, params: &Params) -> Result<()> {
-        let bad = |why: String| Err(Error::Conflict(format!("the required rule \"{rule}\" cannot be: {why}")));
+        let bad = |why: String| Err(Error::Edit(format!("the required rule \"{rule}\" cannot be: {why}")));
         if rule.trend.is_some() {
             return bad("it is a trend; require rules of conditions".into());
         }
@@ -86,7 +86,7 @@ impl Wishes {
 
 /// An error about the text of a rule, with the parameter that has it.
 fn named(parameter: &'static str) -> impl Fn(Error) -> Error {
-    move |error| Error::Conflict(format!("{parameter}: {error}"))
+    move |error| Error::Edit(format!("{parameter}: {error}"))
 }
 
 fn require_column(problem: &Outline, role: &'static str, name: &str) -> Result<()> {

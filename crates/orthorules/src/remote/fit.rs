@@ -6,26 +6,25 @@
 //!
 //! [`merge`]: crate::remote::messages::merge
 
+use crate::base::again::until_nothing_new;
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
-use crate::base::threads::on_threads;
 use crate::base::wire::{Wire, damaged};
 use crate::codes::column::BinnedColumn;
 use crate::codes::stream::ColumnFindings;
 use crate::data::loss::Loss;
 use crate::data::outline::Remarkable;
 use crate::data::problem::Roles;
-use crate::data::warning::{NoFolds, Warning};
+use crate::data::warning::Warning;
 use crate::engine::rows::Rows;
 use crate::engine::rows::question::Request;
 use crate::engine::targets::facts::{TargetAnswer, TargetFacts};
 use crate::engine::targets::plan::TargetPlan;
 use crate::engine::targets::response::Response;
-use crate::learn::cv;
-use crate::learn::fit::{checked, finished, with_lambda};
+use crate::learn::fit::{Job, LearnedRows};
 use crate::learn::fitted::Fitted;
 use crate::learn::one::{Binned, FitKind, RemoteTarget};
-use crate::learn::watch::Watch;
+use crate::learn::suitable::checked;
 use crate::model::Size;
 use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
@@ -86,7 +85,7 @@ impl Cluster for Partitions<'_> {
     }
 
     fn refuse(&self, why: String) {
-        self.fail(Error::Conflict(why));
+        self.fail(Error::Remote(why));
     }
 
     fn searches(&self, nodes: usize) {
@@ -150,7 +149,7 @@ fn refuse_local(roles: &Roles, params: &Params) -> Result<()> {
         _ if roles.groups.is_some() => "groups, which are for cross-validation and the bootstrap,",
         _ => return Ok(()),
     };
-    Err(Error::Conflict(format!("{what} cannot be had on several machines: fit on one, or leave it out")))
+    Err(Error::Remote(format!("{what} cannot be had on several machines: fit on one, or leave it out")))
 }
 
 /// What a fit to partitions comes to.
@@ -188,16 +187,13 @@ pub fn fit_partitions(
     let request =
         |known: &ColumnFindings, places| SurveyRequest { roles: roles.clone(), known: known.clone(), cutting, places };
     let mut known = ColumnFindings::default();
-    let survey = loop {
-        let before = known.clone();
-        let Reply::Survey(survey, _) = sent(round_trip, &Message::Survey(request(&known, None), None))? else {
+    let survey = until_nothing_new(&mut known, |known| {
+        let Reply::Survey(survey, _) = sent(round_trip, &Message::Survey(request(known, None), None))? else {
             return Err(damaged());
         };
-        survey.teach(&mut known, roles);
-        if known == before {
-            break survey;
-        }
-    };
+        survey.teach(known, roles);
+        Ok(survey)
+    })?;
     let mut subject = survey.subject(&known, roles)?;
     let (loss, classes) = (subject.outline.task.loss(), subject.outline.classes.len());
     let facts = TargetFacts::new(loss, classes, subject.facts.clone(), subject.outline.is_exposed());
@@ -214,22 +210,16 @@ pub fn fit_partitions(
     };
     let (plan, warnings, notes) = survey.plan(sample, &mut subject, &ranges)?;
     let checked = checked(&subject.outline, subject.facts.counted_rows(), params)?;
-    let whole = SurveyedTable { subject: &subject, plan: &plan, params: &checked, observer, round_trip };
-    let (fitted, about, searched) = if gather.brings_rows(&subject.outline, subject.facts.counted_rows(), &checked)? {
-        let (fitted, about) = whole.fit_here(roles)?;
-        (fitted, about, 0)
-    } else {
-        whole.fit_remotely(targets)?
-    };
-    let mut fitted = match checked.cv {
-        Some((Cv::Auto, _)) => {
-            let why = cv::too_long(&subject.outline, &checked).unwrap_or(NoFolds::Streamed);
-            fitted.with(Warning::NoFolds(why))
-        }
-        _ => fitted,
-    };
+    let whole = SurveyedTable { subject: &subject, plan: &plan, params: &checked, observer, start, round_trip };
+    let (mut fitted, about, searched) =
+        if gather.brings_rows(&subject.outline, subject.facts.counted_rows(), &checked)? {
+            let (fitted, about) = whole.fit_here(roles)?;
+            (fitted, about, 0)
+        } else {
+            whole.fit_remotely(targets)?
+        };
     fitted.warnings.splice(..0, warnings.into_iter().chain(about));
-    Ok(FromPartitions { fitted: finished(fitted, &checked, observer, start)?, notes, searched })
+    Ok(FromPartitions { fitted, notes, searched })
 }
 
 /// All that is known of a table before there are codes.
@@ -238,23 +228,22 @@ struct SurveyedTable<'w> {
     plan: &'w CodePlan,
     params: &'w Checked,
     observer: &'w dyn Observer,
+    start: Instant,
     round_trip: RoundTrip<'w>,
 }
 
 impl SurveyedTable<'_> {
+    fn job<'j>(&'j self, rows: LearnedRows<'j>, observer: &'j dyn Observer) -> Job<'j> {
+        Job { rows, params: self.params, observer, start: self.start }
+    }
+
     /// A fit to all rows, which are brought here; and what there is to say of them.
     fn fit_here(&self, roles: &Roles) -> Result<(Fitted, Vec<Warning>)> {
         let message = Message::Rows(self.plan.bytes(), self.params.terms.has_trends());
         let Reply::Rows(facts, rows) = sent(self.round_trip, &message)? else { return Err(damaged()) };
         let (problem, columns, numbers) = rows.problem(self.subject, roles, &self.plan.columns(facts)?)?;
-        let fitted = on_threads(Some(self.params.threads), || {
-            let binned = Binned::of_columns(&problem, &columns, &numbers);
-            let watch = Watch::new(self.observer, Instant::now(), self.params);
-            let (params, reg_lambda, about) = with_lambda(&problem, &binned, self.params, &watch)?;
-            let mut fitted = binned.fit(&params, &watch);
-            fitted.warnings.extend(about);
-            Ok::<_, Error>(Fitted { reg_lambda, ..fitted })
-        })??;
+        let fitted = self.job(LearnedRows::Codes(&problem), self.observer);
+        let fitted = fitted.run(|| Binned::of_columns(&problem, &columns, &numbers))?;
         Ok((fitted, problem.warnings()))
     }
 
@@ -282,12 +271,11 @@ impl SurveyedTable<'_> {
             searched: AtomicUsize::new(0),
         };
         let listening = Listening { observer: self.observer, failed: &partitions.failed };
-        let fitted = on_threads(Some(self.params.threads), || {
-            let watch = Watch::new(&listening, Instant::now(), self.params);
-            let target = PartitionTargets { partitions: &partitions, facts: &facts, rows: outline.rows };
-            Binned::remote(outline.clone(), &columns, &target).fit(self.params, &watch)
-        })?;
+        let target = PartitionTargets { partitions: &partitions, facts: &facts, rows: outline.rows };
+        let job = self.job(LearnedRows::Remote(outline), &listening);
+        let fitted = job.run(|| Binned::remote(outline.clone(), &columns, &target));
         let searched = partitions.searched.load(Ordering::Relaxed);
+        // What went wrong there comes before what came of it.
         if let Some(error) = partitions.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
@@ -299,7 +287,7 @@ impl SurveyedTable<'_> {
             classes: &outline.classes,
             counts: facts.counts(),
         };
-        Ok((fitted, about.warnings(), searched))
+        Ok((fitted?, about.warnings(), searched))
     }
 }
 

@@ -60,14 +60,14 @@ impl Gather {
         };
         match (self, needs) {
             (Self::Never, None) => Ok(false),
-            (Self::Never, Some((what, _))) => Err(Error::Conflict(format!(
+            (Self::Never, Some((what, _))) => Err(Error::Remote(format!(
                 "gather \"never\" leaves rows where they are, but {what} needs all of them in one place: \
                  set polish=\"off\" and a number for reg_lambda"
             ))),
             _ if problem.rows.saturating_mul(problem.specs.len()) < FEW_VALUES => Ok(true),
             (Self::WhereSmall, None) => Ok(false),
             (_, Some((_, effort))) if effort::is_affordable(effort, problem, counted_rows, params) => Ok(true),
-            (_, Some((what, _))) => Err(Error::Conflict(format!(
+            (_, Some((what, _))) => Err(Error::Remote(format!(
                 "{what} of so large a table cannot be had on several machines: fit on one, or leave it out"
             ))),
         }
@@ -87,7 +87,7 @@ impl Gather {
                  fit on one, or leave out terms"
             }
         };
-        Err(Error::Conflict(why.into()))
+        Err(Error::Remote(why.into()))
     }
 }
 

@@ -211,29 +211,13 @@ impl Workload {
     /// Computes what a kernel computes as its definition says it.
     pub fn run_naive(&self, kernel: Kernel) -> f64 {
         let rows = || 0..self.response.rows();
-        let code = |c: &BinnedColumn, r: usize| with_codes!(&c.codes, codes => codes[r].index());
         match kernel {
-            Kernel::ByCells | Kernel::ByVectors => {
-                let (scorer, stride) = (&self.now.scorer, self.now.scorer.stride());
-                let by_cell: Vec<Vec<f64>> = (0..self.now.cells.len()).map(|c| scorer.vector(c)).collect();
-                let column = |column: &BinnedColumn| {
-                    let mut stats = vec![0.0; (column.bins + 1) * stride];
-                    for r in self.last.iter().map(|&r| r as usize) {
-                        let (mass, cell) = (self.response.mass(r), self.now.cells.of(r));
-                        let [mean, curvature] = scorer.cell(cell);
-                        let bin = StatisticsMut::of(&mut stats[code(column, r) * stride..][..stride]);
-                        let along = by_cell[cell].iter().map(|dz| mass * dz);
-                        bin.add(1.0, mass * mean - self.response.b(r), mass * curvature, along);
-                    }
-                    stats
-                };
-                squares(self.columns.iter().flat_map(column))
-            }
+            Kernel::ByCells | Kernel::ByVectors => self.naive_sums(),
             Kernel::Counts => {
                 let cells = &self.then.cells;
                 squares(self.columns.iter().flat_map(|column| {
                     let mut table = vec![0.0; (column.bins + 1) * cells.len()];
-                    rows().for_each(|r| table[code(column, r) * cells.len() + cells.of(r)] += 1.0);
+                    rows().for_each(|r| table[code_of(column, r) * cells.len() + cells.of(r)] += 1.0);
                     table
                 }))
             }
@@ -253,37 +237,66 @@ impl Workload {
                 }
                 _ => f64::NAN,
             },
-            Kernel::Refit => {
-                let (cells, size) = (&self.then.cells, self.then.cells.rules() + 1);
-                let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
-                for r in rows() {
-                    let cell = cells.of(r);
-                    let q = |k: usize| f64::from(k == 0 || cells.in_rule(cell, k - 1));
-                    for i in 0..size {
-                        right[i] += q(i) * self.response.b(r);
-                        (0..size).for_each(|j| gram[i * size + j] += self.response.mass(r) * q(i) * q(j));
-                    }
-                }
-                (1..size).for_each(|i| gram[i * size + i] += self.params.reg_lambda);
-                Cholesky::new(&gram, size, 1e-12).solve(&mut right);
-                squares(right.into_iter().skip(1))
-            }
-            Kernel::Predict => {
-                let (list, step) = (&self.model.lists[0], self.model.lists[0].chosen());
-                let mut scores = vec![step.scores[0].intercept; self.table.rows()];
-                for (rule, weight) in list.terms(step) {
-                    let mut selected = vec![true; scores.len()];
-                    for condition in &rule.conditions {
-                        if let Some(column) = self.table.column(&condition.column) {
-                            condition.narrow(&column.values, &mut selected);
-                        }
-                    }
-                    scores.iter_mut().zip(selected).filter(|(_, fires)| *fires).for_each(|(s, _)| *s += weight);
-                }
-                squares(scores)
-            }
+            Kernel::Refit => self.naive_weights(),
+            Kernel::Predict => self.naive_scores(),
         }
     }
+
+    /// The sums of each bin, row by row.
+    fn naive_sums(&self) -> f64 {
+        let (scorer, stride) = (&self.now.scorer, self.now.scorer.stride());
+        let by_cell: Vec<Vec<f64>> = (0..self.now.cells.len()).map(|c| scorer.vector(c)).collect();
+        let column = |column: &BinnedColumn| {
+            let mut stats = vec![0.0; (column.bins + 1) * stride];
+            for r in self.last.iter().map(|&r| r as usize) {
+                let (mass, cell) = (self.response.mass(r), self.now.cells.of(r));
+                let [mean, curvature] = scorer.cell(cell);
+                let bin = StatisticsMut::of(&mut stats[code_of(column, r) * stride..][..stride]);
+                let along = by_cell[cell].iter().map(|dz| mass * dz);
+                bin.add(1.0, mass * mean - self.response.b(r), mass * curvature, along);
+            }
+            stats
+        };
+        squares(self.columns.iter().flat_map(column))
+    }
+
+    /// The weights of a ridge regression, from all rows.
+    fn naive_weights(&self) -> f64 {
+        let (cells, size) = (&self.then.cells, self.then.cells.rules() + 1);
+        let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
+        for r in 0..self.response.rows() {
+            let cell = cells.of(r);
+            let q = |k: usize| f64::from(k == 0 || cells.in_rule(cell, k - 1));
+            for i in 0..size {
+                right[i] += q(i) * self.response.b(r);
+                (0..size).for_each(|j| gram[i * size + j] += self.response.mass(r) * q(i) * q(j));
+            }
+        }
+        (1..size).for_each(|i| gram[i * size + i] += self.params.reg_lambda);
+        Cholesky::new(&gram, size, 1e-12).solve(&mut right);
+        squares(right.into_iter().skip(1))
+    }
+
+    /// The scores of all rows, condition by condition.
+    fn naive_scores(&self) -> f64 {
+        let (list, step) = (&self.model.lists[0], self.model.lists[0].chosen());
+        let mut scores = vec![step.scores[0].intercept; self.table.rows()];
+        for (rule, weight) in list.terms(step) {
+            let mut selected = vec![true; scores.len()];
+            for condition in &rule.conditions {
+                if let Some(column) = self.table.column(&condition.column) {
+                    condition.narrow(&column.values, &mut selected);
+                }
+            }
+            scores.iter_mut().zip(selected).filter(|(_, fires)| *fires).for_each(|(s, _)| *s += weight);
+        }
+        squares(scores)
+    }
+}
+
+/// The code of one row.
+fn code_of(column: &BinnedColumn, row: usize) -> usize {
+    with_codes!(&column.codes, codes => codes[row].index())
 }
 
 /// A number that changes with any of those that it is made of.

@@ -167,7 +167,7 @@ fn a_planted_set_of_three_classes_is_recovered() {
             let Some(Operand::Levels(found)) = &rule.conditions[0].value else { panic!("{search}: {rule}") };
             let planted: BTreeSet<String> = PLANTED.iter().map(|&l| names[l].clone()).collect();
             assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), planted, "{search}: {rule}");
-            assert_eq!((rule.complexity(), model.lists.len()), (2, 3));
+            assert_eq!((rule.complexity(), model.lists.len(), model.lists[0].score_count()), (2, 1, 3));
             (model.to_json(), model.lists[0].sizes.iter().map(|step| step.train_risk).collect::<Vec<_>>())
         };
         let (bytes, risks) = first(&names(), &order, 1);

@@ -71,6 +71,15 @@ pub enum Values {
 }
 
 /// A named column.
+///
+/// ```
+/// # use orthorules_table as orthorules;
+/// use orthorules::{Column, Kind, Values};
+///
+/// let ages = Column::new("age", Values::numbers([31.0, f64::NAN, 47.0]));
+/// let states = Column::new("state", Values::text([Some("CA"), None, Some("NY")]));
+/// assert_eq!((ages.values.kind(), states.values.kind()), (Kind::Numeric, Kind::Categorical));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// Its name, unique within the table.
@@ -82,6 +91,21 @@ pub struct Column {
 }
 
 /// Columns of equal length with distinct names.
+///
+/// ```
+/// # use orthorules_table as orthorules;
+/// use orthorules::{Column, Table, Values};
+///
+/// let table = Table::new(vec![
+///     Column::new("age", Values::numbers([31.0, 47.0])),
+///     Column::new("smoker", Values::text([Some("no"), Some("yes")])),
+/// ])?;
+/// assert_eq!((table.rows(), table.columns().len()), (2, 2));
+///
+/// let x = || Column::new("x", Values::numbers([1.0]));
+/// assert!(Table::new(vec![x(), x()]).is_err());
+/// # Ok::<(), orthorules::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     columns: Vec<Column>,
@@ -230,7 +254,7 @@ impl Column {
 #[doc(hidden)]
 pub fn unlisted(column: &str, row: usize, level: &str, order: &[String]) -> Error {
     let what = format!("{level:?} is not among the levels {}", order.join(" < "));
-    Error::Column { role: "ordered", column: column.to_owned(), row: Some(row + 1), what }
+    Error::Column { role: "ordered", column: column.to_owned(), row: Some(row + 1), what: what.into() }
 }
 
 impl Table {

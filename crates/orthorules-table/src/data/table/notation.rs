@@ -133,18 +133,28 @@ impl Remarks {
     }
 
     /// Why the column called `name`, of which so many cells are `numbers`, cannot be what was expected: numbers.
-    pub(crate) fn refusal(&self, name: &str, numbers: usize) -> Option<String> {
+    pub(crate) fn refusal(&self, name: &str, numbers: usize) -> Option<Refusal> {
         if let Some((row, value)) = &self.commas.first
             && !is_few(self.commas.count, numbers)
         {
-            return Some(format!(
+            let what = format!(
                 "column {name:?}, row {}: numbers are needed, and {value:?} looks like one with a decimal comma",
                 row + 1
-            ));
+            );
+            return Some(Refusal { what, is_decimal_comma: true });
         }
         let (row, value) = self.strange.first.as_ref().filter(|_| numbers == 0)?;
-        Some(format!("column {name:?}, row {}: numbers are needed, got the text {value:?}", row + 1))
+        let what = format!("column {name:?}, row {}: numbers are needed, got the text {value:?}", row + 1);
+        Some(Refusal { what, is_decimal_comma: false })
     }
+}
+
+/// Why a column cannot hold numbers.
+#[cfg_attr(not(feature = "files"), allow(dead_code))]
+pub(crate) struct Refusal {
+    pub(crate) what: String,
+    /// Whether numbers seem to have decimal commas.
+    pub(crate) is_decimal_comma: bool,
 }
 
 /// Whether so many strays are few beside so many numbers.
@@ -364,7 +374,7 @@ mod tests {
         let tally: Vec<Occurrences> = (0..levels.len()).map(|first| Occurrences { count: 1, first }).collect();
         match Notation::default().judge("x", &levels, &tally, known) {
             Judged::Numbers(remarks) => {
-                let refusal = remarks.refusal("x", numbers).map(|why| format!("refused: {why}"));
+                let refusal = remarks.refusal("x", numbers).map(|why| format!("refused: {}", why.what));
                 let said = || remarks.warnings("x").iter().map(ToString::to_string).collect::<Vec<_>>();
                 let all = || ["numbers".to_owned()].into_iter().chain(said()).collect::<Vec<_>>().join("; ");
                 refusal.unwrap_or_else(all)

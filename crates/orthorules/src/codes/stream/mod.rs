@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::base::again::until_nothing_new;
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::threads::on_threads;
@@ -55,9 +56,7 @@ impl Coded {
     ) -> Result<(Self, Vec<Warning>)> {
         let grouped = params.reg_lambda == Some(RegLambda::Cv) && roles.groups.is_some();
         if matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some() || grouped {
-            return Err(Error::Conflict(
-                "cross-validation, the bootstrap and groups of rows need the table in memory, not its codes".into(),
-            ));
+            return Err(Error::NeedsValues);
         }
         let asked = params;
         // Every range is the same for every loss and table.
@@ -225,17 +224,11 @@ impl First {
         options: &ReadOptions,
         asked: (&Roles, &Checked, Option<u64>),
     ) -> Result<Self, Complaint> {
-        let mut known = ColumnFindings::default();
-        loop {
-            let before = known.clone();
+        until_nothing_new(&mut ColumnFindings::default(), |known| {
             let mut options = options.clone();
             options.dates.known.extend(known.dates.clone());
-            let first = Self::attempt(source, &options, asked, &mut known)?;
-            // Once more, if something was found out that should have been known from the first row.
-            if known == before {
-                return Ok(first);
-            }
-        }
+            Self::attempt(source, &options, asked, known)
+        })
     }
 
     /// One reading of the file, which may add to what is known.

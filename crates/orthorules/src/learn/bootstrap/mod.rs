@@ -79,7 +79,7 @@ pub(crate) fn run(
     let samples = all.len();
     let scores = chosen.iter().enumerate().flat_map(|(l, (_, step))| summaries(&all, l, step)).collect();
     let groups = problem.roles.groups.clone();
-    model.bootstrap = Some(Bootstrap { samples, seed: params.seed, groups, rules: model.rules(size), scores });
+    model.bootstrap = Some(Bootstrap { samples, seed: params.seed, groups, rules: model.rule_count(size), scores });
     Ok(warning)
 }
 

@@ -9,11 +9,11 @@ use crate::data::problem::Problem;
 use crate::data::table::Table;
 use crate::engine::targets::response::Response;
 use crate::learn::edit::weights::Fitter;
-use crate::learn::fit::checked;
 use crate::learn::one::Binned;
 use crate::learn::setup::Setup;
 use crate::learn::start;
 use crate::learn::state::State;
+use crate::learn::suitable::checked;
 use crate::model::edit::{Limits, Refit, find};
 use crate::model::observer::Silent;
 use crate::model::predict::Activations;
@@ -142,13 +142,13 @@ fn wanted(model: &Model, rule: Option<&str>) -> Result<Vec<(usize, usize)>> {
         let count = all.len();
         let place = number.checked_sub(1).and_then(|place| all.get(place));
         let bad =
-            || Error::Conflict(format!("rule must be a number from 1 to {count}, or the text of a rule; got {number}"));
+            || Error::Edit(format!("rule must be a number from 1 to {count}, or the text of a rule; got {number}"));
         return Ok(vec![*place.ok_or_else(bad)?]);
     }
     let found = find(model, text, None)?;
     let places: Vec<(usize, usize)> = found.places.into_iter().filter(|place| all.contains(place)).collect();
     if places.is_empty() {
-        return Err(Error::Conflict(format!("the chosen size has no rule \"{}\" of conditions", found.rule)));
+        return Err(Error::Edit(format!("the chosen size has no rule \"{}\" of conditions", found.rule)));
     }
     Ok(places)
 }

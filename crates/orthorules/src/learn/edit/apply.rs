@@ -23,7 +23,7 @@ pub(super) fn apply(model: &mut Model, edit: &Edit, limits: &Limits) -> Result<(
                 let least = if edit.action == Action::Pin { 0 } else { list.chosen().complexity };
                 let is_there = |size: &Size| list.members(size).any(|own| own.says_same(&new));
                 if edit.action == Action::Add && is_there(list.chosen()) {
-                    return Err(Error::Conflict(format!("add: the chosen size has the rule \"{new}\" already")));
+                    return Err(Error::Edit(format!("add: the chosen size has the rule \"{new}\" already")));
                 }
                 join(list, &new, edit.value.unwrap_or(0.0), |size| size.complexity >= least);
             }
@@ -33,7 +33,7 @@ pub(super) fn apply(model: &mut Model, edit: &Edit, limits: &Limits) -> Result<(
             let to = allowed(Rule::parse(edit.to.as_deref().unwrap_or_default(), &model.columns)?, limits)?;
             if edit.action == Action::Change && columns(&found.rule) != columns(&to) {
                 let what = "change keeps the columns of a rule, and gives it other thresholds, levels or sets";
-                return Err(Error::Conflict(format!("change \"{}\" to \"{to}\": {what}; use swap", found.rule)));
+                return Err(Error::Edit(format!("change \"{}\" to \"{to}\": {what}; use swap", found.rule)));
             }
             for (l, k) in found.places {
                 replace(&mut model.lists[l], k, &to);
@@ -47,7 +47,7 @@ pub(super) fn apply(model: &mut Model, edit: &Edit, limits: &Limits) -> Result<(
         }
         Action::Forbid => forbid(model, limits)?,
         Action::Refit => {}
-        _ => return Err(Error::Conflict(format!("{}: there is no such edit", edit.action))),
+        _ => return Err(Error::Edit(format!("{}: there is no such edit", edit.action))),
     }
     Ok(())
 }
@@ -57,7 +57,7 @@ fn meant(model: &Model, class: Option<&str>) -> Result<Vec<usize>> {
     if let Some(class) = class
         && !model.classes.iter().any(|own| own == class)
     {
-        return Err(Error::Conflict(format!("the model has no class {class:?}")));
+        return Err(Error::Edit(format!("the model has no class {class:?}")));
     }
     let is_meant = |list: &RuleList| list.class.is_none() || class.is_none() || list.class.as_deref() == class;
     Ok((0..model.lists.len()).filter(|&l| is_meant(&model.lists[l])).collect())
@@ -66,7 +66,7 @@ fn meant(model: &Model, class: Option<&str>) -> Result<Vec<usize>> {
 /// The rule, unless something forbids it.
 fn allowed(rule: Rule, limits: &Limits) -> Result<Rule> {
     match limits.forbidding(&rule) {
-        Some(why) => Err(Error::Conflict(format!("rule \"{rule}\" cannot be in the model: {why}"))),
+        Some(why) => Err(Error::Edit(format!("rule \"{rule}\" cannot be in the model: {why}"))),
         None => Ok(rule),
     }
 }
@@ -169,7 +169,7 @@ fn bring_within_bounds(model: &mut Model, (l, k): (usize, usize), limits: &Limit
 fn forbid(model: &mut Model, limits: &Limits) -> Result<()> {
     for (pin, _) in &limits.pins {
         if let Some(why) = limits.forbidding(pin) {
-            return Err(Error::Conflict(format!("rule \"{pin}\" is pinned, but {why}: drop the rule, or allow it")));
+            return Err(Error::Edit(format!("rule \"{pin}\" is pinned, but {why}: drop the rule, or allow it")));
         }
     }
     for list in &mut model.lists {

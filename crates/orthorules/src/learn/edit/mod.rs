@@ -89,7 +89,7 @@ impl Session {
     fn new(model: &Model, table: &Table, options: &EditOptions) -> Result<Self> {
         if model.link == Link::Identity && options.refit != Refit::None {
             let what = "the weights of a model of the preset sirus are not fitted again: use --refit none";
-            return Err(Error::Conflict(what.into()));
+            return Err(Error::Edit(what.into()));
         }
         let labelled = model.reading.drop_missing_target.then(|| model.rows_with_target(table)).flatten();
         let table = labelled.unwrap_or_else(|| table.clone());
@@ -133,10 +133,10 @@ impl Session {
         let mut before: Option<Standing> = None;
         for (place, edit) in edits.iter().enumerate() {
             let numbered = |error: Error| match (error, edits.len()) {
-                (Error::Conflict(what), 2..) => Error::Conflict(format!("edit {}: {what}", place + 1)),
+                (Error::Edit(what), 2..) => Error::Edit(format!("edit {}: {what}", place + 1)),
                 (other, _) => other,
             };
-            edit.check().map_err(|what| numbered(Error::Conflict(what)))?;
+            edit.check().map_err(|what| numbered(Error::Edit(what)))?;
             let start = match before {
                 Some(standing) => standing,
                 None => self.standing(&edited, &limits)?,
@@ -242,7 +242,7 @@ impl Session {
             }
         }
         model.check().map_err(|error| match error {
-            Error::Model(what) => Error::Conflict(format!("these edits make no model: {what}")),
+            Error::Model(what) => Error::Edit(format!("these edits make no model: {what}")),
             other => other,
         })?;
         Ok(model)

@@ -72,7 +72,7 @@ pub(super) fn searched(
     let problem = Problem::new(table.clone(), &roles)?;
     if problem.classes() != model.classes {
         let what = "its target has other classes than the model";
-        return Err(Error::Conflict(format!("target {:?}: {what}; use --refit weights", model.target)));
+        return Err(Error::Edit(format!("target {:?}: {what}; use --refit weights", model.target)));
     }
     let mut params = params(model, reg_lambda);
     let mut required: Vec<Rule> = limits.pins.iter().map(|(rule, _)| rule.clone()).collect();
@@ -108,7 +108,7 @@ fn choose(lists: &mut [RuleList], model: &Model, limit: usize) {
         list.choose(place);
         return;
     }
-    let rules = model.rules(SizeName::Complexity(limit));
+    let rules = model.rule_count(SizeName::Complexity(limit));
     for list in lists {
         let place = list.place_of(list.up_to(rules));
         list.choose(place);

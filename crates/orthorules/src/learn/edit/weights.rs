@@ -151,7 +151,7 @@ impl<'t> Fitter<'t> {
                     classes.iter().map(|class| limits.bounds(rule, *class).and(demanded)).collect();
                 let Some(bounds) = bounds.into_iter().collect::<Option<Vec<_>>>() else {
                     let what = "its weight cannot be what the edit asks for, because columns are monotone";
-                    return Err(crate::Error::Conflict(format!("rule \"{rule}\": {what}")));
+                    return Err(crate::Error::Edit(format!("rule \"{rule}\": {what}")));
                 };
                 let values = rule.trend.as_ref().map(|trend| {
                     let per = self.scale(&trend.column).map_or(1.0, |scale| scale / trend.per);

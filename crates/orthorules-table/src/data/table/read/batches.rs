@@ -77,7 +77,7 @@ impl Batches {
     }
 
     /// What is to be said when all rows have been read.
-    fn end(&self) -> Result<(), String> {
+    fn end(&self) -> Result<(), Complaint> {
         self.totals.check()?;
         if let Ok(mut warnings) = self.remarks.0.lock() {
             *warnings = self.totals.warnings();
@@ -97,7 +97,7 @@ impl Batches {
                 }
             }
             // A file without rows is as much of a mistake here as when it is read whole.
-            None if self.rows > 0 => return Ok(self.end().map(|()| None)?),
+            None if self.rows > 0 => return self.end().map(|()| None),
             None => {}
         }
         let table = table(builders, &self.scan, &self.options, Vec::new())?;

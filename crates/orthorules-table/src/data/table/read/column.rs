@@ -33,8 +33,8 @@ wire!(Head { name, place, request, untyped, notation, order, date });
 
 /// A column while its parts come in.
 #[doc(hidden)]
-pub struct Builder<'h> {
-    head: &'h Head,
+pub struct Builder {
+    head: Head,
     values: BuilderValues,
     rows: usize,
 }
@@ -52,10 +52,10 @@ enum BuilderValues {
 #[derive(Debug)]
 pub struct Mixed;
 
-impl<'h> Builder<'h> {
+impl Builder {
     /// No part so far.
-    pub fn new(head: &'h Head) -> Self {
-        Self { head, values: BuilderValues::Missing, rows: 0 }
+    pub fn new(head: &Head) -> Self {
+        Self { head: head.clone(), values: BuilderValues::Missing, rows: 0 }
     }
 
     /// The name of the column.

@@ -44,11 +44,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::notation::Remarks;
+use super::notation::{Refusal, Remarks};
 use super::{DateForm, DatePart, Notation, Table, Values};
+use crate::base::again::until_nothing_new;
 use crate::base::error::Result;
 use crate::base::wire::wire;
-use crate::data::dates::DatesFound;
 use crate::data::table::levels::{Outcome, assemble};
 use crate::data::warning::Warning;
 pub use arrow::panics_are_caught;
@@ -183,45 +183,57 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     whole(&source, options).map_err(|complaint| source.error(complaint))
 }
 
+/// What earlier readings of a file have found out.
+#[derive(Default, Clone, PartialEq)]
+struct Known {
+    /// Columns of CSV in which text came after numbers: to be read as text from their first row.
+    as_text: HashSet<String>,
+    dates: BTreeMap<String, KnownDates>,
+    /// What there is to say of ambiguous dates, by the place of their column.
+    ambiguous: Vec<(usize, Warning)>,
+}
+
 /// The table of all rows.
 fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, Complaint> {
-    let (mut as_text, mut options, mut ambiguous) = (HashSet::new(), options.clone(), Vec::new());
-    loop {
-        let mut scan = Scan::new(source, &options, &as_text)?;
-        let heads = scan.heads.clone();
-        let mut builders: Vec<Builder> = heads.iter().map(Builder::new).collect();
-        let before = as_text.len();
-        while let Some(parts) = scan.next()? {
-            for (builder, part) in builders.iter_mut().zip(parts) {
-                if builder.push(part).is_err() {
-                    as_text.insert(builder.name().to_owned());
-                }
+    let (mut known, mut options) = (Known::default(), options.clone());
+    let (scan, builders) = until_nothing_new(&mut known, |known| {
+        options.dates.known.extend(known.dates.clone());
+        attempt(source, &options, known)
+    })?;
+    let remarks = known.ambiguous.into_iter().chain(scan.missing_words());
+    let remarks = remarks.map(|(place, what)| (place, Outcome::Remark(what))).collect();
+    let table = table(builders, &scan, &options, remarks)?;
+    let mut totals = Totals::new(&options);
+    totals.add(&table);
+    totals.check()?;
+    Ok(table)
+}
+
+/// One reading of the file, which may add to what is known.
+fn attempt(source: &Arc<Source>, options: &ReadOptions, known: &mut Known) -> Result<(Scan, Vec<Builder>), Complaint> {
+    let mut scan = Scan::new(source, options, &known.as_text)?;
+    let heads = scan.heads.clone();
+    let mut builders: Vec<Builder> = heads.iter().map(Builder::new).collect();
+    let before = known.as_text.len();
+    while let Some(parts) = scan.next()? {
+        for (builder, part) in builders.iter_mut().zip(parts) {
+            if builder.push(part).is_err() {
+                known.as_text.insert(builder.name().to_owned());
             }
         }
-        // Numbers first, text later: once more, with these columns as text from their first row.
-        if as_text.len() > before {
-            continue;
-        }
-        // Once more, too, with dates as their parts.
-        let found: Vec<(&Head, DatesFound)> =
-            heads.iter().zip(&builders).filter_map(|(head, builder)| Some((head, builder.dates()?))).collect();
-        if options.dates.recognised && !found.is_empty() {
-            for (head, found) in found {
-                options.dates.known.insert(head.name.clone(), KnownDates::of(found.form, found.timed));
-                if found.ambiguous {
-                    let what = Warning::AmbiguousDates { column: head.name.clone(), form: found.form };
-                    ambiguous.push((head.place, Outcome::Remark(what)));
-                }
-            }
-            continue;
-        }
-        ambiguous.extend(scan.missing_words().map(|(place, what)| (place, Outcome::Remark(what))));
-        let table = table(builders, &scan, &options, ambiguous)?;
-        let mut totals = Totals::new(&options);
-        totals.add(&table);
-        totals.check()?;
-        return Ok(table);
     }
+    // What half of a column says of dates is worth nothing.
+    if options.dates.recognised && known.as_text.len() == before {
+        let found = heads.iter().zip(&builders).filter_map(|(head, builder)| Some((head, builder.dates()?)));
+        for (head, found) in found {
+            known.dates.insert(head.name.clone(), KnownDates::of(found.form, found.timed));
+            if found.ambiguous {
+                let what = Warning::AmbiguousDates { column: head.name.clone(), form: found.form };
+                known.ambiguous.push((head.place, what));
+            }
+        }
+    }
+    Ok((scan, builders))
 }
 
 /// What is known so far of columns that are known to hold numbers.
@@ -250,7 +262,7 @@ impl Totals {
     }
 
     /// An error if one of the columns does not hold numbers.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         let refusal = self.columns.iter().find_map(|(name, numbers, remarks)| remarks.refusal(name, *numbers));
         refusal.map_or(Ok(()), Err)
     }

@@ -8,6 +8,7 @@ use super::hive::FolderColumn;
 use super::layout::Layout;
 use super::listing::{Listed, Named, named};
 use crate::base::error::{Error, Result};
+use crate::data::table::notation::Refusal;
 use crate::data::warning::Warning;
 
 /// A table in files, which may be read several times.
@@ -34,11 +35,19 @@ pub struct Complaint {
     /// The place of the file.
     file: Option<usize>,
     what: String,
+    /// Whether numbers seem to have decimal commas.
+    is_decimal_comma: bool,
 }
 
 impl From<String> for Complaint {
     fn from(what: String) -> Self {
-        Self { file: None, what }
+        Self { file: None, what, is_decimal_comma: false }
+    }
+}
+
+impl From<Refusal> for Complaint {
+    fn from(Refusal { what, is_decimal_comma }: Refusal) -> Self {
+        Self { file: None, what, is_decimal_comma }
     }
 }
 
@@ -89,13 +98,14 @@ impl Source {
 
     /// That something is wrong with a file. Where it has changed, that is the reason for whatever else looks wrong.
     pub(super) fn complaint(&self, file: usize, what: String) -> Complaint {
-        Complaint { file: Some(file), what: self.files[file].file.check().err().unwrap_or(what) }
+        Complaint { file: Some(file), ..self.files[file].file.check().err().unwrap_or(what).into() }
     }
 
     /// The error that says what is wrong with this table.
     pub fn error(&self, complaint: impl Into<Complaint>) -> Error {
-        let Complaint { file, what } = complaint.into();
-        Error::file(file.map_or(self.path.as_path(), |place| self.files[place].file.path()), what)
+        let Complaint { file, what, is_decimal_comma } = complaint.into();
+        let path = file.map_or(self.path.as_path(), |place| self.files[place].file.path());
+        if is_decimal_comma { Error::DecimalComma { path: path.to_owned(), what } } else { Error::file(path, what) }
     }
 }
 
