@@ -38,7 +38,7 @@ impl Params {
             return excluded("cuts", "sirus takes its thresholds from max_bins: leave out cuts");
         }
         if self.thresholds == Thresholds::Refine {
-            return conflict("sirus does not move thresholds: leave out thresholds refine");
+            return excluded("thresholds", "sirus does not move thresholds: leave out thresholds refine");
         }
         if !self.monotone.is_empty() {
             return excluded("monotone", "sirus cannot keep columns monotone: leave out monotone");
@@ -72,7 +72,7 @@ impl Params {
             return excluded("smoothing", "smoothing is for greedy and beam search: exact search goes by values");
         }
         if self.search == Search::Exact && self.thresholds == Thresholds::Refine {
-            return conflict("exact search proves rules as they are found: leave out thresholds refine");
+            return excluded("thresholds", "exact search proves rules as they are found: leave out thresholds refine");
         }
         if self.search == Search::Exact && self.sets == Some(Sets::On) {
             return excluded(
