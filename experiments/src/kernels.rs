@@ -99,7 +99,8 @@ pub(crate) fn run(args: &Kernels) -> Result<()> {
     }
     say_line!();
     let copied = bandwidth(args.repeats);
-    // What counting must read: number, cell and target of every row below the rule, and the lines of 64 bytes with their codes.
+    // What counting must read: number, cell and target of every row below the rule, and the lines of 64 bytes with
+    // their codes.
     let bytes = covered * (4 + 4 + 8) + args.rows.min(64 * covered) * code_bytes;
     let least = bytes as f64 / copied;
     say_line!("copying: {:.1} GB/s read and written (256 MB, one thread)", 2.0 * copied / 1e9);

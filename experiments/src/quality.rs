@@ -1,9 +1,10 @@
 //! Risk for every complexity: the measure by which the product is judged.
 //!
 //! The risk on test (and training) rows, divided by that of the constant model, is averaged over complexities 1..50 as
-//! a step function; the table shows the mean over splits for each data set, and the geometric mean over data sets. The first
-//! variant is compared with every other, data set by data set, on the splits that both have. Peers are measured by
-//! `experiments/quality_peers.py` and read from its CSV. Another build of this program writes such a file with `--sizes`.
+//! a step function; the table shows the mean over splits for each data set, and the geometric mean over data sets. The
+//! first variant is compared with every other, data set by data set, on the splits that both have. Peers are measured
+//! by `experiments/quality_peers.py` and read from its CSV. Another build of this program writes such a file with
+//! `--sizes`.
 
 mod curve;
 mod peers;
@@ -54,8 +55,8 @@ pub(crate) struct Quality {
     /// Seed of the fresh splits: other seeds, other splits.
     #[arg(long, default_value_t = 1000)]
     seed: u32,
-    /// Write the risk of every size on every split, divided by the constant model's, as CSV to this file: `--peers` reads
-    /// it. So two builds are compared on the same splits.
+    /// Write the risk of every size on every split, divided by the constant model's, as CSV to this file: `--peers`
+    /// reads it. So two builds are compared on the same splits.
     #[arg(long, value_name = "FILE")]
     sizes: Option<PathBuf>,
     /// Write the numbers as CSV to this file.
@@ -124,7 +125,8 @@ impl Variant {
     }
 }
 
-/// What `work` returns, and the seconds that this thread was at work; where the system does not tell, those that went by.
+/// What `work` returns, and the seconds that this thread was at work; where the system does not tell, those that went
+/// by.
 fn in_seconds<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let busy = || {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;

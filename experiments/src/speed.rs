@@ -68,7 +68,8 @@ impl Observer for Clock {
     }
 }
 
-/// Normal columns and a target with interactions, from a fixed seed; weights, if asked for, are those of another column.
+/// Normal columns and a target with interactions, from a fixed seed; weights, if asked for, are those of another
+/// column.
 pub(crate) fn generate(rows: usize, columns: usize, weighted: bool, task: Task) -> Result<Problem> {
     let mut random = SplitMix64::new(0);
     let mut uniform = || random.uniform();

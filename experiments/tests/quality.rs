@@ -28,8 +28,8 @@ fn geometric(values: &[f64]) -> f64 {
     (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp()
 }
 
-/// The goals of the project, on all data sets and all splits: at most .316 with the defaults, and within .02 of .435 with
-/// the paper's setting. Takes seconds even without full optimisation.
+/// The goals of the project, on all data sets and all splits: at most .316 with the defaults, and within .02 of .435
+/// with the paper's setting. Takes seconds even without full optimisation.
 #[test]
 fn default_and_paper_settings_are_as_good_as_measured() {
     let Some(directory) = data() else {

@@ -1,4 +1,5 @@
-//! A case: an input, its name and what is done with it. It is made of a format, a seed and a number, or read from a file.
+//! A case: an input, its name and what is done with it. It is made of a format, a seed and a number, or read from a
+//! file.
 
 use crate::make::{commands, models, params, sheet, typed as write};
 use crate::mutate::{bytes, json, packed, text, typed};

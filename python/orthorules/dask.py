@@ -173,8 +173,8 @@ class _DistributedRules:
         finally:
             cluster.close()
         self._fitted = True
-        # Bytes of every message and reply, and the seconds until the reply was there. There are at most 5 and as many as
-        # nodes were searched where the rows are.
+        # Bytes of every message and reply, and the seconds until the reply was there. There are at most 5 and as many
+        # as nodes were searched where the rows are.
         self.rounds_ = cluster.rounds
         for note in notes:
             tell(note)

@@ -13,10 +13,10 @@ struct Borrowed {
     _array: Py<PyAny>,
 }
 
-// SAFETY: the memory is only read, and `_array` keeps it until the last reader is gone. NumPy neither moves nor frees the
-// memory of an array that is referred to (`resize` refuses). A caller that writes into the array from another Python
-// thread during a fit races with the reading, as with every extension that computes without the interpreter's lock; the
-// worst outcome is a wrong number.
+// SAFETY: the memory is only read, and `_array` keeps it until the last reader is gone. NumPy neither moves nor frees
+// the memory of an array that is referred to (`resize` refuses). A caller that writes into the array from another
+// Python thread during a fit races with the reading, as with every extension that computes without the interpreter's
+// lock; the worst outcome is a wrong number.
 unsafe impl Send for Borrowed {}
 // SAFETY: as above.
 unsafe impl Sync for Borrowed {}
@@ -73,8 +73,8 @@ impl<T: Copy + Into<f64>> Matrix for Strided<T> {
         assert!(start + rows <= self.rows && columns.iter().all(|&c| c < self.columns), "beyond the end of an array");
         // Row by row: memory is read in the order in which it lies.
         for i in 0..rows {
-            // SAFETY: the array, which `_array` keeps, has a number at every row and column within its shape, and `into` has one
-            // at every `j * rows + i`.
+            // SAFETY: the array, which `_array` keeps, has a number at every row and column within its shape, and
+            // `into` has one at every `j * rows + i`.
             unsafe {
                 let row = self.start.offset((start + i).cast_signed() * self.strides[0]);
                 for (j, &c) in columns.iter().enumerate() {

@@ -32,7 +32,8 @@ enum Event {
     Done(Option<Box<Outcome>>),
 }
 
-/// A fit that asks. `ask` gives the next message, or nothing at the end; `answer` takes the merged reply of all partitions.
+/// A fit that asks. `ask` gives the next message, or nothing at the end; `answer` takes the merged reply of all
+/// partitions.
 #[pyclass(module = "orthorules._native")]
 pub(crate) struct Fit {
     events: Mutex<Receiver<Event>>,

@@ -36,8 +36,9 @@ pub(crate) fn defect() -> PyErr {
     PyRuntimeError::new_err("internal error of orthorules; please report it with the data that caused it")
 }
 
-/// From now on one line on standard error tells of the first panic, however many threads follow it; the exception says the rest.
-/// The hook is that of this module's own copy of the standard library: no other code in the process is concerned.
+/// From now on one line on standard error tells of the first panic, however many threads follow it; the exception says
+/// the rest. The hook is that of this module's own copy of the standard library: no other code in the process is
+/// concerned.
 pub(crate) fn report_first_panic() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     std::panic::set_hook(Box::new(|panic| {

@@ -106,9 +106,9 @@ pub(crate) fn parameters(
 
 /// Learns from `table`, which is used up.
 ///
-/// `options` are the engine's parameters by name, as text; `cuts` and `monotone` go by columns. `callback(class, rules, complexity, risk, rule)` hears of every rule, and
-/// `callback.resampled(done, total)` of every fit of a cross-validation. Ctrl-C raises, or with `keep` ends the fit with the
-/// rules found so far.
+/// `options` are the engine's parameters by name, as text; `cuts` and `monotone` go by columns. `callback(class, rules,
+/// complexity, risk, rule)` hears of every rule, and `callback.resampled(done, total)` of every fit of a
+/// cross-validation. Ctrl-C raises, or with `keep` ends the fit with the rules found so far.
 #[pyfunction]
 #[pyo3(signature = (
     table, *, task, target, weight = None, exposure = None, offset = None, groups = None, positive = None,

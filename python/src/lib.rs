@@ -1,5 +1,5 @@
-//! The engine as Python sees it: tables from arrays, fits that can be watched and stopped, models. Everything that has a
-//! name in scikit-learn is in the package's own Python files; this layer only carries data across.
+//! The engine as Python sees it: tables from arrays, fits that can be watched and stopped, models. Everything that has
+//! a name in scikit-learn is in the package's own Python files; this layer only carries data across.
 
 mod borrowed;
 mod cluster;
@@ -40,8 +40,8 @@ mod _native {
         module.add("PRESETS", orthorules::params::Preset::NAMES.to_vec())
     }
 
-    /// Every parameter of the engine as (name, default, the default in words, purpose). A default that depends on the fit
-    /// is none.
+    /// Every parameter of the engine as (name, default, the default in words, purpose). A default that depends on the
+    /// fit is none.
     #[pyfunction]
     fn parameters() -> Vec<(&'static str, Option<String>, String, String)> {
         let usual = orthorules::Params::default();
@@ -73,7 +73,8 @@ mod _native {
         orthorules::decimal::readable(x, digits)
     }
 
-    /// A column of numbers for people, with so many significant digits each, and points below each other when flush right.
+    /// A column of numbers for people, with so many significant digits each, and points below each other when flush
+    /// right.
     #[pyfunction]
     #[expect(clippy::needless_pass_by_value, reason = "as it comes from Python")]
     fn aligned(values: Vec<f64>, digits: usize) -> Vec<String> {

@@ -220,8 +220,8 @@ impl Model {
         self.model.task.to_string()
     }
 
-    /// What the score is of the mean: `canonical`; `identity` where it is a probability itself; `softmax` where classes share
-    /// their rules.
+    /// What the score is of the mean: `canonical`; `identity` where it is a probability itself; `softmax` where classes
+    /// share their rules.
     #[getter]
     fn link(&self) -> &'static str {
         match self.model.link {
@@ -357,9 +357,9 @@ impl Model {
         })
     }
 
-    /// The least changes of the only row of `table` after which `size` predicts what is wished for: whether it does already,
-    /// whether all smaller changes were looked at, and for each answer its changes and the prediction after them. A change
-    /// is (column, value now, change in words, a value that does it, steps).
+    /// The least changes of the only row of `table` after which `size` predicts what is wished for: whether it does
+    /// already, whether all smaller changes were looked at, and for each answer its changes and the prediction after
+    /// them. A change is (column, value now, change in words, a value that does it, steps).
     #[pyo3(signature = (table, size, *, change_to = None, below = None, above = None, lock = Vec::new(), most = 5))]
     #[allow(clippy::too_many_arguments)]
     fn recourse<'py>(

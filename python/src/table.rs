@@ -87,8 +87,9 @@ impl Table {
         Ok(table.into())
     }
 
-    /// A table of the columns `which` of a matrix of float64 or float32, called `names`. Columns that lie in one piece are
-    /// not copied. Others are copied by so many `threads`, or with none read where they are, which is enough for learning.
+    /// A table of the columns `which` of a matrix of float64 or float32, called `names`. Columns that lie in one piece
+    /// are not copied. Others are copied by so many `threads`, or with none read where they are, which is enough for
+    /// learning.
     #[staticmethod]
     #[pyo3(signature = (array, which, names, categorical, threads))]
     fn of_array(

@@ -81,8 +81,8 @@ pub(crate) struct ShowArgs {
 
 /// Predict every row of a table
 ///
-/// Reads and predicts a few batches of rows at a time, so that a table may be larger than memory. Nothing is written unless all of
-/// it can be.
+/// Reads and predicts a few batches of rows at a time, so that a table may be larger than memory. Nothing is written
+/// unless all of it can be.
 ///
 /// Writes CSV with a header: the column `prediction`, for classification followed by `probability_<class>` for each
 /// class. Columns are found by name; those that no rule uses may be absent.
@@ -137,8 +137,8 @@ pub(crate) struct EvaluateArgs {
 
 /// Say which rules fire for a row and what each adds, and what would change the prediction
 ///
-/// With --change-to, --below or --above it lists the smallest changes of the row after which the model predicts that: the
-/// fewest columns first, then the fewest thresholds crossed. No smaller change does it.
+/// With --change-to, --below or --above it lists the smallest changes of the row after which the model predicts that:
+/// the fewest columns first, then the fewest thresholds crossed. No smaller change does it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  orthorules explain titanic.json passengers.csv --row 3 --change-to yes --lock sex")]
 pub(crate) struct ExplainArgs {
@@ -185,11 +185,12 @@ pub(crate) struct GoalArgs {
 
 /// Write one page on which the model can be read, tried and argued over
 ///
-/// The page is a single file that needs no network: the rules of every size, with a slider; what each column does; how well it
-/// fits; a form to try rows, with what would change the prediction; and where the model comes from.
+/// The page is a single file that needs no network: the rules of every size, with a slider; what each column does; how
+/// well it fits; a form to try rows, with what would change the prediction; and where the model comes from.
 ///
-/// TABLE should be what the model was learned from, and --test rows that it has not seen. Without a table the page shows what
-/// the model file knows. Tables are read a batch at a time; of long ones some pictures show rows drawn at random.
+/// TABLE should be what the model was learned from, and --test rows that it has not seen. Without a table the page
+/// shows what the model file knows. Tables are read a batch at a time; of long ones some pictures show rows drawn at
+/// random.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  orthorules report titanic.json titanic.csv -o titanic.html")]
 pub(crate) struct ReportArgs {
@@ -232,16 +233,16 @@ pub(crate) struct OrderArgs {
 /// How text spells numbers and missing values.
 #[derive(Debug, Args)]
 pub(crate) struct NotationArgs {
-    /// Text that stands for a missing value in every column, beside empty cells and, in CSV and TSV files, NA, N/A, NaN, nan,
-    /// null, NULL, None and ? (default: none; for a model, as its table was read)
+    /// Text that stands for a missing value in every column, beside empty cells and, in CSV and TSV files, NA, N/A,
+    /// NaN, nan, null, NULL, None and ? (default: none; for a model, as its table was read)
     #[arg(long, value_name = "TOKEN,…", value_parser = names, allow_hyphen_values = true)]
     na_values: Vec<Names>,
-    /// Words of these that are values like any other: --keep-values None keeps the level None (default: none; for a model, as its
-    /// table was read)
+    /// Words of these that are values like any other: --keep-values None keeps the level None (default: none; for a
+    /// model, as its table was read)
     #[arg(long, value_name = "TOKEN,…", value_parser = names, allow_hyphen_values = true)]
     keep_values: Vec<Names>,
-    /// What separates whole numbers from decimals in text: a point or a comma (default: a point; for a model, as its table was
-    /// read)
+    /// What separates whole numbers from decimals in text: a point or a comma (default: a point; for a model, as its
+    /// table was read)
     #[arg(long, value_name = "MARK", value_parser = [".", ","], hide_possible_values = true)]
     decimal: Option<String>,
 }
@@ -249,7 +250,8 @@ pub(crate) struct NotationArgs {
 /// What to do about rows that are unlike those that a model was learned from.
 #[derive(Debug, Args)]
 pub(crate) struct StrictArgs {
-    /// Refuse rows with levels that were not in training, or columns that are far from those in training (default: a note)
+    /// Refuse rows with levels that were not in training, or columns that are far from those in training (default: a
+    /// note)
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -275,8 +277,8 @@ pub(crate) struct SizeArgs {
     /// Use the size with this many rules (default: the one that was chosen in training)
     #[arg(long, value_name = "K", allow_hyphen_values = true, conflicts_with = "complexity")]
     pub(crate) rules: Option<usize>,
-    /// Use the most complex size of at most this complexity: rules plus conditions, over all classes (default: the one that
-    /// was chosen in training)
+    /// Use the most complex size of at most this complexity: rules plus conditions, over all classes (default: the one
+    /// that was chosen in training)
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     pub(crate) complexity: Option<usize>,
 }

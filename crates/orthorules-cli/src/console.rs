@@ -216,8 +216,8 @@ impl Observer for Progress {
     }
 }
 
-/// A panic is our mistake, and one line tells of it, however many threads follow. They are asked to stop. One that becomes
-/// an error (a damaged file) is no mistake of ours, and the error tells of it.
+/// A panic is our mistake, and one line tells of it, however many threads follow. They are asked to stop. One that
+/// becomes an error (a damaged file) is no mistake of ours, and the error tells of it.
 pub(crate) fn report_first_panic() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     std::panic::set_hook(Box::new(|panic| {

@@ -119,7 +119,8 @@ fn title(name: &'static str) -> &'static str {
     }
 }
 
-/// A measure without its rounding error: what explains less than a thousandth explains nothing, not minus the last bit of 1.
+/// A measure without its rounding error: what explains less than a thousandth explains nothing, not minus the last bit
+/// of 1.
 fn told(name: &str, value: f64) -> f64 {
     if name == "r2" && value.abs() < 0.0005 { 0.0 } else { value }
 }

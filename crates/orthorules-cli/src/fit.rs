@@ -259,7 +259,8 @@ fn without_target(target: &str, words: &[(&'static str, u64)]) -> String {
     )
 }
 
-/// A refusal of rows without a target names the flags that help, and the word in most of them that stands for a missing value.
+/// A refusal of rows without a target names the flags that help, and the word in most of them that stands for a missing
+/// value.
 pub(crate) fn with_remedy(error: Error, source: &input::Source, (target, notation): (&str, &Notation)) -> Failure {
     const DROP: &str = "--drop-missing-target drops all such rows";
     let remedy = match &error {

@@ -9,8 +9,8 @@ const LARGE: f64 = 9.995e8;
 /// Columns of whole numbers from 2 on, all below this, are shown digit by digit.
 const COUNTS: std::ops::Range<f64> = 2.0..1e7;
 
-/// `values` with `digits` significant digits each, four of 1000 and more. Blanks follow shorter ones, so that the points
-/// align when flush right. Columns of whole numbers stay what they are.
+/// `values` with `digits` significant digits each, four of 1000 and more. Blanks follow shorter ones, so that the
+/// points align when flush right. Columns of whole numbers stay what they are.
 pub fn aligned(values: &[f64], digits: usize) -> Vec<String> {
     let finite = || values.iter().filter(|x| x.is_finite());
     let largest = finite().fold(0.0f64, |most, x| most.max(x.abs()));
@@ -106,7 +106,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every number of a column has its digits and is right; points stand below each other, and nothing is minus nothing.
+        /// Every number of a column has its digits and is right; points stand below each other, and nothing is minus
+        /// nothing.
         #[test]
         fn columns_are_precise_and_aligned(values in prop::collection::vec(number(), 1..12), digits in 3usize..5) {
             let largest = values.iter().fold(0.0f64, |most, x| most.max(x.abs()));

@@ -8,8 +8,8 @@ pub(crate) fn leave(code: i32) -> ! {
     std::process::exit(code)
 }
 
-/// From now on the signals by which terminals, shells and service managers end a program remove what is being written before
-/// they do. Where that cannot be set up, nothing changes. Ctrl-C has its own way, in `console`.
+/// From now on the signals by which terminals, shells and service managers end a program remove what is being written
+/// before they do. Where that cannot be set up, nothing changes. Ctrl-C has its own way, in `console`.
 #[cfg(unix)]
 pub(crate) fn expect() {
     use signal_hook::consts::{SIGHUP, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};

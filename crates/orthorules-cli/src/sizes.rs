@@ -52,8 +52,8 @@ impl Scale {
         if self == Self::Risk { error } else { error / (2.0 * risk.sqrt()) }
     }
 
-    /// Columns with the `risks` of all sizes, and their standard errors if there are any. `names` are those of the first
-    /// and of the last column.
+    /// Columns with the `risks` of all sizes, and their standard errors if there are any. `names` are those of the
+    /// first and of the last column.
     pub(crate) fn measures<'a>(
         self,
         names: (&'a str, &'a str),
@@ -169,8 +169,8 @@ fn few(percent: f64) -> String {
     if percent < 0.1 { "less than 0.1".into() } else { decimal::readable(percent, 2) }
 }
 
-/// Which other sizes do as well, where these differ by more than a factor of two: those within one standard error of the
-/// best.
+/// Which other sizes do as well, where these differ by more than a factor of two: those within one standard error of
+/// the best.
 fn spread(cv: &CrossValidation, chosen: SizeLabel) -> Option<String> {
     let best = cv.path.iter().map(|s| s.cv_risk).min_by(f64::total_cmp)?;
     let near: Vec<&CvStep> = cv.path.iter().filter(|s| s.cv_risk - best <= s.cv_difference_se).collect();

@@ -170,9 +170,9 @@ pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {
 }
 
 /// The places of the rules of a size in the order in which they are listed, where their weights have these `sizes`. The
-/// importance of a rule is |weight| 2p(1−p) with p the share of the training rows that it covers: how far what it adds to
-/// a row is from the mean of that, on average. A rule and its complement are equally important. For a trend this is what
-/// it would be if the numbers were spread evenly between its ends.
+/// importance of a rule is |weight| 2p(1−p) with p the share of the training rows that it covers: how far what it adds
+/// to a row is from the mean of that, on average. A rule and its complement are equally important. For a trend this is
+/// what it would be if the numbers were spread evenly between its ends.
 pub(crate) fn listed(model: &Model, (rules, step): (&[Rule], &Size), sizes: &[f64], order: Order) -> Vec<usize> {
     let mut places: Vec<usize> = (0..step.rules).collect();
     if let (Order::Importance, Some(rows)) = (order, model.rows.filter(|&rows| rows > 0)) {

@@ -20,8 +20,8 @@ names!(Multiclass, "multiclass", Shared = "shared", OneVsRest = "one-vs-rest");
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Select {
-    /// The least complex whose out-of-fold risk is above the least by at most 1 % of it, and by at most half a per cent of
-    /// the constant model's: less is of no use to anybody.
+    /// The least complex whose out-of-fold risk is above the least by at most 1 % of it, and by at most half a per cent
+    /// of the constant model's: less is of no use to anybody.
     Simple,
     /// The one of least out-of-fold risk.
     Best,

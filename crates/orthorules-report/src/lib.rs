@@ -1,7 +1,7 @@
 //! One HTML page on which a model can be read, tried and argued over.
 //!
-//! The page holds the whole model, every size of it, and what there is to say of its rows. It computes by itself: it needs
-//! neither a network nor a program beside the browser.
+//! The page holds the whole model, every size of it, and what there is to say of its rows. It computes by itself: it
+//! needs neither a network nor a program beside the browser.
 //!
 //! | part | file |
 //! |---|---|

@@ -9,8 +9,9 @@
 //! | what is predicted, and by which loss | [`Task`], [`Loss`], [`Link`] |
 //! | what went wrong, and what is worth a remark | [`Error`], [`Warning`] |
 //!
-//! Whoever learns or predicts takes the crate `orthorules`, which re-exports all of this. The modules `base` and `data`,
-//! which these pages do not show, are public for the other crates of the project alone, and may change in every version.
+//! Whoever learns or predicts takes the crate `orthorules`, which re-exports all of this. The modules `base` and
+//! `data`, which these pages do not show, are public for the other crates of the project alone, and may change in every
+//! version.
 
 // What is public for readers of files alone is out of reach without them.
 #![cfg_attr(not(feature = "files"), allow(unreachable_pub))]

@@ -6,7 +6,8 @@
 //!
 //! 1. A [`Table`] of named columns, from memory or from a file ([`table::read()`], feature `files`).
 //! 2. [`Roles`] say which column is the target; [`Problem::new`] checks every number once.
-//! 3. [`Params`] say how to learn; the defaults are the ones that measured best. [`fit()`] first turns columns into bins.
+//! 3. [`Params`] say how to learn; the defaults are the ones that measured best. [`fit()`] first turns columns into
+//!    bins.
 //! 4. Each round scores all candidate conditions, keeps the best conjunction, and splits the *cells*: groups of rows
 //!    that satisfy the same rules and so share score, curvature and basis.
 //! 5. All weights are fitted again over the cells; the [`Observer`] hears of the new rule; until nothing helps.

@@ -1,4 +1,5 @@
-//! Small and large amounts: a model says the risk that its evaluation finds, and gamma loss does not depend on the unit.
+//! Small and large amounts: a model says the risk that its evaluation finds, and gamma loss does not depend on the
+//! unit.
 
 use orthorules::model::Status;
 use orthorules::params::{Intercept, Params, RegLambda, Terms};

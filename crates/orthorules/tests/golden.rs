@@ -14,8 +14,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// The table that predictions are kept for: numbers, text, booleans and counts of days, with gaps, infinities and a level that is
-/// new to every model.
+/// The table that predictions are kept for: numbers, text, booleans and counts of days, with gaps, infinities and a
+/// level that is new to every model.
 fn probe() -> Table {
     let text = std::fs::read_to_string(folder().join("table.csv")).unwrap();
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();

@@ -7,8 +7,8 @@ use orthorules::{Column, Model, Problem, Roles, Silent, Table, Task, Values, fit
 /// More than the rows that one thread looks at by itself anywhere.
 const ROWS: usize = 70_000;
 
-/// Twelve columns of numbers (one with gaps), two of levels; a number, classes and counts that depend on some of them; weights
-/// and exposures.
+/// Twelve columns of numbers (one with gaps), two of levels; a number, classes and counts that depend on some of them;
+/// weights and exposures.
 fn table(rows: usize) -> Table {
     let mut random = SplitMix64::new(1);
     let mut columns: Vec<Vec<f64>> = (0..12).map(|_| (0..rows).map(|_| random.uniform()).collect()).collect();

@@ -175,8 +175,8 @@ impl<'a> Evaluation<'a> {
         points
     }
 
-    /// For each compared objective: percentages in which the orthogonal one covers more, and equally many, the pairs, and
-    /// the paper's percentage.
+    /// For each compared objective: percentages in which the orthogonal one covers more, and equally many, the pairs,
+    /// and the paper's percentage.
     pub(crate) fn coverage(&self) -> Vec<(&'static str, f64, f64, usize, f64)> {
         let of = |(i, &(name, _, paper)): (usize, &(&'static str, _, f64))| {
             let all: Vec<_> = self.extras.iter().flat_map(|e| &e.coverage[i]).collect();
@@ -197,7 +197,8 @@ impl<'a> Evaluation<'a> {
         self.sets.iter().filter(wins).count()
     }
 
-    /// On the first split: COB's ensemble of complexity about 20, and the smallest of a rival with at most its test risk.
+    /// On the first split: COB's ensemble of complexity about 20, and the smallest of a rival with at most its test
+    /// risk.
     pub(crate) fn marked(&self, set: &'a Results) -> Vec<Marked<'a>> {
         let of = |m: Method| self.curves(set, m).first();
         let Some(curve) = of(Method::CobExact) else { return Vec::new() };

@@ -48,8 +48,8 @@ pub(crate) struct Extras {
     setting: String,
     /// One list for each of [`COMPARED`].
     pub(crate) coverage: Vec<Vec<Coverage>>,
-    /// Seconds of greedy COB up to complexity 50: incremental, and with a projection for every candidate. Not measured as
-    /// published.
+    /// Seconds of greedy COB up to complexity 50: incremental, and with a projection for every candidate. Not measured
+    /// as published.
     pub(crate) times: Option<Times>,
 }
 
@@ -111,8 +111,8 @@ impl Extra {
         Ok(Extras { setting: setting.to_owned(), coverage, times })
     }
 
-    /// As published: no intercept, λ of 0 (logistic loss .1), greedy search for gradient boosting and the gradient sum, ten
-    /// thresholds for `wine`, and the gradient of the orthogonal objective not projected.
+    /// As published: no intercept, λ of 0 (logistic loss .1), greedy search for gradient boosting and the gradient sum,
+    /// ten thresholds for `wine`, and the gradient of the orthogonal objective not projected.
     fn coverage(&self, entry: &Entry, data: &DataSet) -> Result<Vec<Vec<Coverage>>> {
         let published = self.protocol == Protocol::Published;
         let prepared = self.protocol.prepare(entry, data, 0)?;

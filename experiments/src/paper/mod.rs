@@ -3,8 +3,8 @@
 //! 1. [`protocol`] prepares a split as the text or as the published code has it.
 //! 2. [`mod@run`] fits a method for every λ, chooses λ for every size and leaves a [`curve`].
 //! 3. [`store`] keeps curves, so that an interrupted run goes on; [`extras`] adds coverage and naive evaluation.
-//! 4. [`analysis`] turns them into the paper's numbers, [`stats`] and [`units`] test them, [`sheets`] and [`figures`] show them,
-//!    [`report`] writes them down.
+//! 4. [`analysis`] turns them into the paper's numbers, [`stats`] and [`units`] test them, [`sheets`] and [`figures`]
+//!    show them, [`report`] writes them down.
 //! 5. [`sirus`] repeats how the published scripts measured SIRUS; [`published`] is the table to compare with.
 
 mod analysis;

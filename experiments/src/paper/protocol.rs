@@ -19,8 +19,8 @@ pub(crate) enum Protocol {
 /// Data sets that the published code takes from scikit-learn: there the smallest λ is dropped at six rules.
 const SKLEARN: [&str; 8] = ["iris", "wine", "breast", "diabetes", "boston", "friedman1", "friedman2", "friedman3"];
 
-/// Mean squares of targets that the published code divides by and that are not those of the rows it keeps: they come from
-/// the raw files, before rows with missing values were dropped. For all other data sets ours agree to ten digits.
+/// Mean squares of targets that the published code divides by and that are not those of the rows it keeps: they come
+/// from the raw files, before rows with missing values were dropped. For all other data sets ours agree to ten digits.
 const RAW_NORMALISER: [(&str, f64); 3] =
     [("demographics", 31.648_354_092_5), ("videogame", 2.706_808_651_6), ("life_expectancy", 4_882.764_241_803)];
 

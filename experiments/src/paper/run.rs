@@ -185,8 +185,9 @@ impl Fits<'_> {
     /// The path for every λ, with the published thresholds of the rows, and its seconds. `whole` lets the query of all
     /// rows become a rule, as the published code does where there is no intercept.
     ///
-    /// Rules that cannot depend on λ are searched for once: with squared loss the part of the gradient that is orthogonal
-    /// to the rules is that of the target, whatever the weights; and no first-order objective sees λ before the first rule.
+    /// Rules that cannot depend on λ are searched for once: with squared loss the part of the gradient that is
+    /// orthogonal to the rules is that of the target, whatever the weights; and no first-order objective sees λ before
+    /// the first rule.
     fn paths(&self, lambdas: &[f64], whole: bool) -> Result<Vec<(Model, f64)>> {
         let problem = Problem::new(self.train.clone(), self.roles)?;
         let cuts = self.entry.paper_cuts(self.train);

@@ -14,8 +14,8 @@ pub(crate) enum Unit {
     Clipped,
     /// The same, its logarithm.
     Log,
-    /// The same, with the rival's ensembles counted one level more complex: the published curves of the stagewise systems
-    /// have an offset rule that costs 1 and that COB does not have.
+    /// The same, with the rival's ensembles counted one level more complex: the published curves of the stagewise
+    /// systems have an offset rule that costs 1 and that COB does not have.
     Late,
     /// A split of a data set.
     Split,

@@ -77,7 +77,8 @@ fn mean(values: &[f64]) -> [f64; 2] {
     [mean, (square / (n * (n - 1.0))).sqrt()]
 }
 
-/// Two-sided p of the signed-rank test: normal approximation with corrections for ties and continuity. Zeros are dropped.
+/// Two-sided p of the signed-rank test: normal approximation with corrections for ties and continuity. Zeros are
+/// dropped.
 fn wilcoxon(differences: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = differences.iter().copied().filter(|&x| x != 0.0).collect();
     sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs()));

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 /// Drop, pin, add and change rules, bound weights, forbid columns; and say what each edit costs
 ///
-/// Rules are written as `show` prints them: 'age >= 65 & sex = female'. The weights of all sizes are fitted again to TABLE, which
-/// should be the one that the model was learned from. Each edit is kept in the model, with its reason and what it cost.
+/// Rules are written as `show` prints them: 'age >= 65 & sex = female'. The weights of all sizes are fitted again to
+/// TABLE, which should be the one that the model was learned from. Each edit is kept in the model, with its reason and
+/// what it cost.
 ///
 /// Edits come from a file, --with, and after these from flags: drop, change, swap, add, pin, weight, forbid.
 #[derive(Debug, Args)]
@@ -27,8 +28,8 @@ pub(crate) struct EditArgs {
     pub(crate) with: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) edits: EditFlags,
-    /// What happens next: weights fits all weights again, search looks for other rules beside those that are pinned or new, none
-    /// leaves all else as it is
+    /// What happens next: weights fits all weights again, search looks for other rules beside those that are pinned or
+    /// new, none leaves all else as it is
     #[arg(long, value_name = "HOW", default_value = "weights", value_parser = ["weights", "search", "none"])]
     pub(crate) refit: String,
     #[command(flatten)]
@@ -86,15 +87,15 @@ pub(crate) struct RefitArgs {
 
 /// List what could stand in a rule's place, and what models cost that do without a column
 ///
-/// Each rule of the chosen size is taken out, and the best rules of at most its length take its place. Of each of these the whole
-/// ensemble is fitted again. Rules that cover nearly the same rows are one line.
+/// Each rule of the chosen size is taken out, and the best rules of at most its length take its place. Of each of these
+/// the whole ensemble is fitted again. Rules that cover nearly the same rows are one line.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  orthorules alternatives titanic.json titanic.csv --rule 1")]
 pub(crate) struct AlternativesArgs {
     /// Model file
     pub(crate) model: PathBuf,
-    /// Table with the target, best the one that the model was learned from: a file, a folder, or a pattern in quotes; - is the
-    /// standard input
+    /// Table with the target, best the one that the model was learned from: a file, a folder, or a pattern in quotes; -
+    /// is the standard input
     pub(crate) table: PathBuf,
     /// The rule, by its text or by its number in the order of discovery (default: every rule)
     #[arg(long, value_name = "RULE", allow_hyphen_values = true)]

@@ -14,13 +14,14 @@ use std::path::PathBuf;
 ///
 /// Prints the rules of the chosen size and the risk of every size; writes the model when -o is given.
 ///
-/// Several files are read as one table, in the order of the bytes of their paths. Folders such as year=2024 add columns.
+/// Several files are read as one table, in the order of the bytes of their paths. Folders such as year=2024 add
+/// columns.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   orthorules fit titanic.csv --target survived --max-rules 5 -o titanic.json")]
 pub(crate) struct FitArgs {
-    /// CSV or TSV (also .gz or .zst), Parquet or Arrow IPC file; several files as a folder or as a pattern in quotes, such as
-    /// 'data/*.parquet'; - is the standard input
+    /// CSV or TSV (also .gz or .zst), Parquet or Arrow IPC file; several files as a folder or as a pattern in quotes,
+    /// such as 'data/*.parquet'; - is the standard input
     pub(crate) table: PathBuf,
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,

@@ -56,8 +56,8 @@ fn position(child: &Child, path: &Path) -> Option<u64> {
     about.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse().ok()
 }
 
-/// Runs, and acts when at least a fifth and at most half of `table` has been read: while `act` runs, the program is stopped.
-/// Nothing if that moment was missed.
+/// Runs, and acts when at least a fifth and at most half of `table` has been read: while `act` runs, the program is
+/// stopped. Nothing if that moment was missed.
 fn caught(sandbox: &Sandbox, table: &str, args: &[&str], act: impl Fn(&Child, &Path)) -> Option<Run> {
     let path = fs::canonicalize(sandbox.path(table)).unwrap();
     let length = fs::metadata(&path).unwrap().len();

@@ -30,8 +30,8 @@ fn wide(rows: usize, columns: usize, classes: bool) -> String {
 /// A guard against what does not end, however slow the machine is.
 const ENDLESS: Duration = Duration::from_secs(900);
 
-/// Runs a command, which gets Ctrl-C once it has said something, if that is given. Also tells, on Linux, the most memory that
-/// it had at a time.
+/// Runs a command, which gets Ctrl-C once it has said something, if that is given. Also tells, on Linux, the most
+/// memory that it had at a time.
 fn watched(sandbox: &Sandbox, args: &[&str], interrupt: Option<&str>) -> (Run, u64) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_orthorules"));
     let notes = File::create(sandbox.path("notes")).unwrap();

@@ -4,7 +4,8 @@ use crate::Sandbox;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// 400 rows with words for missing values in numbers, text and dates; `at` tells which of them are the first and the last.
+/// 400 rows with words for missing values in numbers, text and dates; `at` tells which of them are the first and the
+/// last.
 fn gaps(at: std::ops::Range<u32>, separator: char) -> String {
     let mut text = String::from("n,kind,when,full,skipped,y\n");
     for i in at {

@@ -1,5 +1,5 @@
-//! `orthorules report`, and what `explain` says would change a prediction. What the page does is tested in a browser, by
-//! `python/tests/test_report.py`.
+//! `orthorules report`, and what `explain` says would change a prediction. What the page does is tested in a browser,
+//! by `python/tests/test_report.py`.
 
 use crate::{MODEL, Sandbox, claims, flowers, houses, people};
 use serde_json::Value;

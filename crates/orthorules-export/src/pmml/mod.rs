@@ -1,5 +1,5 @@
-//! A Scorecard: one characteristic a rule, each with its reason code. That of a trend computes what it adds. Several classes
-//! are a chain of Scorecards (`chain.rs`).
+//! A Scorecard: one characteristic a rule, each with its reason code. That of a trend computes what it adds. Several
+//! classes are a chain of Scorecards (`chain.rs`).
 
 mod chain;
 mod xml;

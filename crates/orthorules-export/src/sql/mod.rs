@@ -161,8 +161,8 @@ impl Query<'_> {
         means.iter().map(share).collect()
     }
 
-    /// exp(score) of each class, divided by their sum: with all exponents relative to its own, none of which is so large that
-    /// the sum of all overflows.
+    /// exp(score) of each class, divided by their sum: with all exponents relative to its own, none of which is so
+    /// large that the sum of all overflows.
     fn softmax(&self, scores: &[String]) -> Vec<String> {
         let (dialect, one) = (self.dialect, self.dialect.number(1.0));
         let share = |own: &String| {
@@ -197,8 +197,8 @@ impl Query<'_> {
         )
     }
 
-    /// When a rule holds. A line adds nothing at its zero, nor does any trend so near to it that PostgreSQL would refuse a product
-    /// that becomes 0.
+    /// When a rule holds. A line adds nothing at its zero, nor does any trend so near to it that PostgreSQL would
+    /// refuse a product that becomes 0.
     fn rule(&self, rule: &Rule) -> Result<String> {
         let holds = self.conjunction(&rule.tests)?;
         Ok(match rule.growth {

@@ -1,5 +1,5 @@
-//! Rows that satisfy the same rules have the same prediction at every size: one group each says all that there is to say of
-//! calibration, ranking and classes, whatever size is shown.
+//! Rows that satisfy the same rules have the same prediction at every size: one group each says all that there is to
+//! say of calibration, ranking and classes, whatever size is shown.
 
 use super::rows::Rows;
 use super::short;

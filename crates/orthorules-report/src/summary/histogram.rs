@@ -18,8 +18,8 @@ const MOST_SCORES: usize = 12;
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct ColumnSummary {
     name: String,
-    /// Where bins of numbers end: one more than there are bins. Each bin holds its upper end; the first and the last also hold
-    /// what lies beyond.
+    /// Where bins of numbers end: one more than there are bins. Each bin holds its upper end; the first and the last
+    /// also hold what lies beyond.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     edges: Vec<f64>,
     /// Single numbers in place of bins, where there are few.
@@ -135,7 +135,8 @@ fn edges(sorted: &[f64]) -> Vec<f64> {
     (0..=BINS).map(|i| short(low + (high - low) * i as f64 / BINS as f64)).collect()
 }
 
-/// The levels with a bar of their own, and how many others there are: the most frequent first, or in the column's order.
+/// The levels with a bar of their own, and how many others there are: the most frequent first, or in the column's
+/// order.
 fn shown_levels(model: &Model, sample: &Sample, c: usize, name: &str) -> (Vec<usize>, usize) {
     let mut rows = vec![0u64; sample.levels[c].len()];
     for row in &sample.rows {

@@ -179,7 +179,8 @@ struct SampledColumn {
     levels: Vec<String>,
 }
 
-/// A value with every digit, so that the page scores the row as the engine does. JSON has no infinite numbers: these are in a list.
+/// A value with every digit, so that the page scores the row as the engine does. JSON has no infinite numbers: these
+/// are in a list.
 #[derive(Debug, Clone, Copy)]
 struct Exact(Cell);
 

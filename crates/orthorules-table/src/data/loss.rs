@@ -147,7 +147,8 @@ impl Loss {
         }
     }
 
-    /// Whether μ′ is the same for all scores: one Newton step leads to the minimum, and sums by rule tell what sums by cell do.
+    /// Whether μ′ is the same for all scores: one Newton step leads to the minimum, and sums by rule tell what sums by
+    /// cell do.
     #[inline]
     pub fn is_quadratic(self) -> bool {
         self == Self::Squared
@@ -165,8 +166,8 @@ impl Loss {
         }
     }
 
-    /// Whether rows of this mass and weighted target are of one class alone, or have no count at all: their best score is
-    /// infinite.
+    /// Whether rows of this mass and weighted target are of one class alone, or have no count at all: their best score
+    /// is infinite.
     #[doc(hidden)]
     #[inline]
     pub fn is_pure(self, a: f64, b: f64) -> bool {
@@ -215,8 +216,8 @@ impl Loss {
         }
     }
 
-    /// The Poisson loss of one row whose score `f` has the mean `mean` per unit of exposure. Besides its target it takes what
-    /// depends on that alone.
+    /// The Poisson loss of one row whose score `f` has the mean `mean` per unit of exposure. Besides its target it
+    /// takes what depends on that alone.
     #[doc(hidden)]
     #[inline]
     pub fn poisson_of(f: f64, mean: f64, (y, saturated): (f64, f64), e: f64) -> f64 {

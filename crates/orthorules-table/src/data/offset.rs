@@ -1,7 +1,8 @@
 //! Offsets: a part of each row's score that is known beforehand and has weight 1.
 //!
-//! Rows of one cell would no longer have one score, so the engine never sees an offset. It is folded into what rows have
-//! in any case. Squared loss is fitted to the target less the offset. Where rules multiply, exp(offset) is a factor of the exposure.
+//! Rows of one cell would no longer have one score, so the engine never sees an offset. It is folded into what rows
+//! have in any case. Squared loss is fitted to the target less the offset. Where rules multiply, exp(offset) is a
+//! factor of the exposure.
 
 use crate::base::decimal;
 use crate::base::error::Result;

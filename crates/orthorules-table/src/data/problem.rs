@@ -132,8 +132,8 @@ impl Problem {
         Self::with_roles(table.with_categories(&roles.categorical).with_orders(&roles.ordered)?, roles)
     }
 
-    /// The problem of a table whose columns have been checked to be there. Those that serve as features need not be, and
-    /// those that are to be categories are.
+    /// The problem of a table whose columns have been checked to be there. Those that serve as features need not be,
+    /// and those that are to be categories are.
     #[doc(hidden)]
     pub fn with_roles(table: Table, roles: &Roles) -> Result<Self> {
         let weight = roles.weight.as_deref().map(|name| weights(&table, name)).transpose()?;
@@ -257,8 +257,8 @@ impl Problem {
         self.offset.as_deref().filter(|_| self.task.loss().is_quadratic())
     }
 
-    /// A table of `columns`, together with what predictions for the rows of the problem take beside the features. It has their
-    /// number of rows even if there are no columns.
+    /// A table of `columns`, together with what predictions for the rows of the problem take beside the features. It
+    /// has their number of rows even if there are no columns.
     #[doc(hidden)]
     pub fn table_of(&self, mut columns: Vec<Column>) -> Result<Table> {
         let known = [(&self.roles.exposure, &self.exposure), (&self.roles.offset, &self.offset)];

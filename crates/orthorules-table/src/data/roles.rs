@@ -41,8 +41,8 @@ pub struct Roles {
     pub ignore: Vec<String>,
     /// Columns to read as categories, whatever they look like.
     pub categorical: Vec<String>,
-    /// Columns of text that are categories by their type, so that what looks like a number is none. Unlike `categorical`
-    /// they are left out where they hold dates or tell rows apart.
+    /// Columns of text that are categories by their type, so that what looks like a number is none. Unlike
+    /// `categorical` they are left out where they hold dates or tell rows apart.
     pub by_type: Vec<String>,
     /// Columns to read as categories whose levels are in this order.
     pub ordered: BTreeMap<String, Vec<String>>,

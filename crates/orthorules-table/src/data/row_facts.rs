@@ -1,4 +1,5 @@
-//! What is known of targets, weights and exposures before anything is computed with them: largest values and exact sums.
+//! What is known of targets, weights and exposures before anything is computed with them: largest values and exact
+//! sums.
 //!
 //! Facts of some rows and of others are put together to those of all, in any order and any groups.
 

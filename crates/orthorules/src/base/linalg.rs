@@ -45,7 +45,8 @@ impl Cholesky {
         }
     }
 
-    /// [`Self::solve_lower`] column by column, for which `self` must be [`Self::transposed`]: no addition waits for another.
+    /// [`Self::solve_lower`] column by column, for which `self` must be [`Self::transposed`]: no addition waits for
+    /// another.
     #[inline(always)]
     #[allow(clippy::inline_always)]
     pub(crate) fn solve_lower_by_columns(&self, x: &mut [f64]) {

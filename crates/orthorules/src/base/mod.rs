@@ -1,4 +1,5 @@
-//! What every module may use: what the crate `orthorules-table` has for all, and for the engine small algebra and memory.
+//! What every module may use: what the crate `orthorules-table` has for all, and for the engine small algebra and
+//! memory.
 
 pub(crate) mod linalg;
 pub(crate) mod scratch;

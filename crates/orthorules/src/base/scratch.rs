@@ -1,8 +1,8 @@
 //! Vectors that have done their work, kept for whoever needs the next one.
 //!
-//! The search wants vectors as long as a node has rows, for every node, and only for a moment. Memory of that size comes from
-//! the system and goes back to it: every time its pages are cleared, and threads that do so wait for one another. So each
-//! thread keeps a few. They go when the thread goes, and threads last as long as a fit.
+//! The search wants vectors as long as a node has rows, for every node, and only for a moment. Memory of that size
+//! comes from the system and goes back to it: every time its pages are cleared, and threads that do so wait for one
+//! another. So each thread keeps a few. They go when the thread goes, and threads last as long as a fit.
 
 use std::cell::RefCell;
 use std::thread::LocalKey;

@@ -15,9 +15,8 @@ pub(crate) trait Path {
     fn next(&mut self, setup: &Setup, now: State, seconds: &mut Seconds) -> Option<(State, Size)>;
 }
 
-/// The loop of every fit: from the constant model on, and the ensembles of required rules, one leads to the next, until `path`
-/// ends. A list
-/// of their rules comes out, with the weights of each ensemble.
+/// The loop of every fit: from the constant model on, and the ensembles of required rules, one leads to the next, until
+/// `path` ends. A list of their rules comes out, with the weights of each ensemble.
 pub(crate) fn along(
     setup: &Setup,
     mut path: impl Path,

@@ -1,7 +1,8 @@
 //! When a path that has no limit of size, or a large one, ends by itself.
 //!
-//! A penalty on squared weights never stops to invite rules: two near copies of a rule share its weight and pay half the
-//! penalty, three pay a third. The regularised risk then goes on falling, about as 1 / rules, although nothing new is said.
+//! A penalty on squared weights never stops to invite rules: two near copies of a rule share its weight and pay half
+//! the penalty, three pay a third. The regularised risk then goes on falling, about as 1 / rules, although nothing new
+//! is said.
 
 use crate::params::{Checked, DEFAULT_COMPLEXITY, Update};
 
@@ -21,8 +22,8 @@ pub(crate) struct Grown {
 }
 
 impl Grown {
-    /// Whether the newest rule was worth adding. Up to the default size every rule is that lowers the risk. Beyond it, a rule
-    /// must add a meaningful part; and rules that are more than the groups of rows that they tell apart are sums
+    /// Whether the newest rule was worth adding. Up to the default size every rule is that lowers the risk. Beyond it,
+    /// a rule must add a meaningful part; and rules that are more than the groups of rows that they tell apart are sums
     /// of each other, so that another one says nothing new.
     pub(crate) fn is_worth_it(&self, params: &Checked) -> bool {
         if self.complexity <= DEFAULT_COMPLEXITY {

@@ -29,8 +29,8 @@ use crate::params::{Checked, Cv, LambdaFrom, Params};
 /// With [`Params::cv`], λ and the size are chosen by cross-validation; with
 /// [`Params::bootstrap`], rows are drawn anew to see how sure the result is. Half of either says
 /// nothing: if the observer stops them, the model comes without ([`Model::cv`](crate::Model::cv),
-/// [`Model::bootstrap`](crate::Model::bootstrap)). [`Params::time_limit`] is that of the whole: folds and draws that are done
-/// by then are used, and a warning says how many these are.
+/// [`Model::bootstrap`](crate::Model::bootstrap)). [`Params::time_limit`] is that of the whole: folds and draws that
+/// are done by then are used, and a warning says how many these are.
 ///
 /// ```
 /// use orthorules::{Params, Problem, Roles, Silent, fit, generate};
@@ -167,7 +167,8 @@ impl Job<'_> {
     }
 }
 
-/// The parameters with the λ that folds choose, if they are to; this λ, if it was asked for; and what there is to say of it.
+/// The parameters with the λ that folds choose, if they are to; this λ, if it was asked for; and what there is to say
+/// of it.
 fn with_lambda(
     problem: &Problem,
     binned: &Binned,

@@ -1,7 +1,7 @@
 //! Weights of given terms: no search, one fit of all weights to some rows.
 //!
-//! The bootstrap weighs the chosen rules again on drawn rows. Whatever keeps the rules of a model and changes the rows, or
-//! changes the rules by hand, needs the same.
+//! The bootstrap weighs the chosen rules again on drawn rows. Whatever keeps the rules of a model and changes the rows,
+//! or changes the rules by hand, needs the same.
 
 use crate::engine::cells::Cells;
 use crate::engine::refit::trends::{self, Trended};
@@ -35,7 +35,8 @@ impl GivenTerm {
         Self { shape: TermShape::Rule(covered), signs }
     }
 
-    /// A trend by the numbers of its column, row by row. `scale` is that of the column's trends, on which they are penalised.
+    /// A trend by the numbers of its column, row by row. `scale` is that of the column's trends, on which they are
+    /// penalised.
     pub(crate) fn trend(trend: &Trend, numbers: impl Iterator<Item = f64>, scale: f64, signs: Signs) -> Self {
         let outside = trend.per / scale;
         let values = Arc::new(numbers.map(|x| trend.value(x) * outside).collect());
@@ -71,7 +72,8 @@ impl<'a> Growing<'a> {
         }
     }
 
-    /// Whether the weights of the terms so far matter to those that come: corrective weights depend on the last fit alone.
+    /// Whether the weights of the terms so far matter to those that come: corrective weights depend on the last fit
+    /// alone.
     fn counts(&self, is_last: bool) -> bool {
         is_last || self.params.update != Update::Corrective
     }
@@ -142,7 +144,8 @@ pub(crate) fn nested_shared_weights(
     rules.enumerate().map(after).collect()
 }
 
-/// The intercepts and weights of all classes that share their rules, each of which is given by the rows that satisfy it.
+/// The intercepts and weights of all classes that share their rules, each of which is given by the rows that satisfy
+/// it.
 pub(crate) fn shared_weights(response: &Response, rules: Vec<Vec<u32>>, params: &Checked) -> Vec<(f64, Vec<f64>)> {
     let mut list = Growing::new(response, params);
     let mut classes = softmax::constant(&list.cells, params);

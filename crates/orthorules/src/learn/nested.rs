@@ -1,6 +1,8 @@
-//! One round of Algorithm 1: the rule that the search finds is added, all weights are refitted, and it must have helped.
+//! One round of Algorithm 1: the rule that the search finds is added, all weights are refitted, and it must have
+//! helped.
 //!
-//! Where candidates come from is another matter: from the search of the engine, or from what an experiment wants instead.
+//! Where candidates come from is another matter: from the search of the engine, or from what an experiment wants
+//! instead.
 
 use crate::base::clock::Instant;
 use crate::engine::count::root::RootCounts;
@@ -87,7 +89,8 @@ impl<C: Candidates> Nested<C> {
     /// Whether the newest rule of an ensemble lowers the regularised risk, which was `before`, as it should.
     fn helps(&self, state: &State, before: f64, setup: &Setup) -> bool {
         let (params, newest) = (setup.params, before - state.risk);
-        // A closed-form step may overshoot and recover later, if there is one; every other update must pay for its rule.
+        // A closed-form step may overshoot and recover later, if there is one; every other update must pay for its
+        // rule.
         let helps = match params.update {
             Update::Newton => state.kind.weights()[0].status == Status::Step,
             Update::Corrective | Update::Stagewise => newest > setup.response.total_weight * f64::EPSILON,

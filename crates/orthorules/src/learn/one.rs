@@ -50,8 +50,8 @@ enum TargetSource<'p> {
 
 /// The target of remote rows. The module `remote` has it.
 pub(crate) trait RemoteTarget: Sync {
-    /// The response of a class, or of all that share their rules, and the rows with these columns. A second-order fit needs no norms.
-    /// Nothing if too little is known, and then the fit ends.
+    /// The response of a class, or of all that share their rules, and the rows with these columns. A second-order fit
+    /// needs no norms. Nothing if too little is known, and then the fit ends.
     fn response<'c>(&'c self, class: u32, kind: FitKind, columns: &'c [BinnedColumn]) -> Option<(Response, Rows<'c>)>;
 }
 
@@ -83,8 +83,8 @@ impl<'p> Binned<'p> {
         }
     }
 
-    /// Codes of the rows of a problem, which has no features of its own. `numbers` are those of the columns that have some, where terms may
-    /// grow with them, or nothing.
+    /// Codes of the rows of a problem, which has no features of its own. `numbers` are those of the columns that have
+    /// some, where terms may grow with them, or nothing.
     pub(crate) fn of_columns(problem: &'p Problem, columns: &'p [BinnedColumn], numbers: &'p [Vec<f64>]) -> Self {
         let (outline, target) = (problem.outline(), TargetSource::Here(problem));
         let numbers = numbers.iter().map(|numbers| Some(&numbers[..]).filter(|numbers| !numbers.is_empty()));
@@ -135,8 +135,8 @@ impl<'p> Binned<'p> {
         Self { outline, columns: Cow::Borrowed(columns), trends: Vec::new(), seconds: 0.0, target }
     }
 
-    /// The response of a class, or of all that share their rules; and the rows, if they are remote. Nothing if too little is known of
-    /// these, and then the fit ends.
+    /// The response of a class, or of all that share their rules; and the rows, if they are remote. Nothing if too
+    /// little is known of these, and then the fit ends.
     fn response(&self, class: u32, params: &Checked) -> Option<(Response, Option<Rows<'_>>)> {
         let shared = is_shared(&self.outline, params);
         match self.target {

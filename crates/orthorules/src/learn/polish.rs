@@ -1,8 +1,8 @@
 //! Rules that are given up for better ones.
 //!
 //! What was chosen early was chosen without sight of what came later. So each of some rules of an ensemble is dropped,
-//! all other weights are fitted again, and the search looks for a rule in its place. The new one is taken if it lowers the
-//! regularised risk by more than chance would: on a small table some rule always looks a little better.
+//! all other weights are fitted again, and the search looks for a rule in its place. The new one is taken if it lowers
+//! the regularised risk by more than chance would: on a small table some rule always looks a little better.
 
 use crate::base::clock::Instant;
 use crate::engine::search::{Found, rounded};
@@ -23,8 +23,8 @@ const MOST_ROUNDS: usize = 10;
 /// How much the regularised risk must fall, in parts of what one rule gains by chance (docs/quality.md has others).
 const BEYOND_CHANCE: f64 = 4.0;
 
-/// The ensemble `now`, which has just got its last rule, with better rules in place of some; its complexity stays above `least`.
-/// Seconds are those of the searches.
+/// The ensemble `now`, which has just got its last rule, with better rules in place of some; its complexity stays above
+/// `least`. Seconds are those of the searches.
 pub(crate) fn polished(setup: &Setup, now: Known, least: usize, seconds: &mut f64) -> Known {
     let (count, rounds) = match setup.params.polish {
         Polish::Off => return now,
@@ -55,8 +55,8 @@ pub(crate) fn polished(setup: &Setup, now: Known, least: usize, seconds: &mut f6
     now
 }
 
-/// The least useful rules of an ensemble but one and those that are required, the least useful first; of equals the newer one
-/// comes first.
+/// The least useful rules of an ensemble but one and those that are required, the least useful first; of equals the
+/// newer one comes first.
 fn least_useful(setup: &Setup, state: &State, count: usize, spared: Option<&Rc<Rule>>) -> Vec<Rc<Rule>> {
     let useful: Vec<f64> = state.usefulness(setup).into_iter().map(|useful| rounded(useful.max(0.0))).collect();
     let mut order: Vec<usize> = (0..useful.len()).collect();
@@ -115,7 +115,8 @@ mod tests {
     use crate::params::{Checked, Params, PathKind};
     use proptest::prelude::*;
 
-    /// Every ensemble along a path, polished: never of higher risk, never more complex, and what it says of itself is true.
+    /// Every ensemble along a path, polished: never of higher risk, never more complex, and what it says of itself is
+    /// true.
     fn never_worse(response: &Response, columns: &[crate::codes::column::BinnedColumn], params: &Checked) {
         let mut plain = params.clone();
         plain.polish = Polish::Off;

@@ -5,8 +5,8 @@ use crate::learn::setup::Setup;
 use crate::learn::state::State;
 use crate::model::rule::Rule;
 
-/// The ensembles of the required rules, each with one more than the one before, as far as there is room. `added` hears of each
-/// rule, as a path does.
+/// The ensembles of the required rules, each with one more than the one before, as far as there is room. `added` hears
+/// of each rule, as a path does.
 pub(crate) fn states(setup: &Setup, constant: &State, mut added: impl FnMut(&State, Found, &[u32])) -> Vec<State> {
     let (mut states, mut state) = (Vec::new(), constant.clone());
     for pin in &setup.pins {

@@ -52,8 +52,8 @@ impl State {
         self.kind.settle(&self.cells, &mut self.risk, newest, setup);
     }
 
-    /// The ensemble without rule `k`, all other weights fitted again; and the cell that each of its cells is part of then. Nothing
-    /// beside trends.
+    /// The ensemble without rule `k`, all other weights fitted again; and the cell that each of its cells is part of
+    /// then. Nothing beside trends.
     pub(crate) fn without(&self, k: usize, setup: &Setup) -> Option<(Self, Vec<u32>)> {
         let (cells, part_of) = self.cells.without(k, setup.response);
         let (kind, risk) = self.kind.without(k, &cells, setup)?;
@@ -67,8 +67,8 @@ impl State {
         self.kind.usefulness(&self.cells, setup)
     }
 
-    /// What `search` finds for rules of at most `max_length` conditions to add; and the best trend to add. `root` is what is known of
-    /// all rows.
+    /// What `search` finds for rules of at most `max_length` conditions to add; and the best trend to add. `root` is
+    /// what is known of all rows.
     pub(crate) fn searched<T>(
         &self,
         setup: &Setup,
@@ -95,7 +95,8 @@ impl State {
         self.kind.root_counts(&self.cells, setup)
     }
 
-    /// What is known of all rows after the newest term, from what was known before it; nothing where rows have no counts that last.
+    /// What is known of all rows after the newest term, from what was known before it; nothing where rows have no
+    /// counts that last.
     pub(crate) fn follow(&self, root: RootCounts, newest: Newest, setup: &Setup) -> Option<RootCounts> {
         self.kind.follow(root, &self.cells, newest, setup)
     }

@@ -52,8 +52,8 @@ pub(crate) struct Watch<'o> {
 }
 
 impl<'o> Watch<'o> {
-    /// Of a fit that began at `start`. The beam after exact search, which gives a path its other sizes, has half as long
-    /// again as the limit.
+    /// Of a fit that began at `start`. The beam after exact search, which gives a path its other sizes, has half as
+    /// long again as the limit.
     pub(crate) fn new(observer: &'o dyn Observer, start: Instant, params: &Checked) -> Self {
         let after = |factor: f64| {
             let seconds = params.time_limit?;

@@ -20,8 +20,8 @@
 //! | `select` | simple | |
 //! | `threads` | all cores | the machine |
 //!
-//! [`Params::completed`] fills in what depends on the loss and the number of rows. [`Checked::for_table`] follows once the
-//! table is known.
+//! [`Params::completed`] fills in what depends on the loss and the number of rows. [`Checked::for_table`] follows once
+//! the table is known.
 
 use super::checked::{Checked, LambdaFrom};
 use super::effort::{Effort, is_affordable};
@@ -34,7 +34,8 @@ use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use std::collections::BTreeMap;
 
-/// Above this many rows a nested path is the default: every ensemble that waits to be extended keeps 4 bytes for each row.
+/// Above this many rows a nested path is the default: every ensemble that waits to be extended keeps 4 bytes for each
+/// row.
 const MANY_ROWS: usize = 4_000_000;
 /// Queries of each length that a beam keeps.
 const BEAM_WIDTH: usize = 8;
@@ -99,8 +100,8 @@ impl Params {
         }
     }
 
-    /// Whether sizes that are not nested can be compared: by their risk, which takes weights that are all fitted together,
-    /// and a search that finds more than one rule.
+    /// Whether sizes that are not nested can be compared: by their risk, which takes weights that are all fitted
+    /// together, and a search that finds more than one rule.
     pub(super) fn has_comparable_sizes(&self) -> bool {
         self.update == Update::Corrective && self.search != Search::Exact
     }
@@ -111,8 +112,8 @@ impl Params {
         if is_usual { PathKind::Best } else { PathKind::Nested }
     }
 
-    /// One list for all classes, unless what learns it knows one score alone. Exact search proves such a list where it is
-    /// asked to; by default it proves one for each class, which takes less time.
+    /// One list for all classes, unless what learns it knows one score alone. Exact search proves such a list where it
+    /// is asked to; by default it proves one for each class, which takes less time.
     fn default_multiclass(&self) -> Multiclass {
         let is_shared = self.learner == Learner::Boosting && !self.terms.has_trends() && self.search != Search::Exact;
         if is_shared { Multiclass::Shared } else { Multiclass::OneVsRest }

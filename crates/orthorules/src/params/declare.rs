@@ -1,8 +1,8 @@
 //! How a parameter is declared, and what follows from a declaration.
 //!
-//! The macro [`parameters!`] turns the declarations in `mod.rs` into the struct `Params`, its defaults, the table in its
-//! documentation, and [`Parameter::ALL`]. Everything else walks that list: [`Params::set`](super::Params::set), the check
-//! of ranges, the flags of the command line, the JSON Schema, the estimators of the Python package.
+//! The macro [`parameters!`] turns the declarations in `mod.rs` into the struct `Params`, its defaults, the table in
+//! its documentation, and [`Parameter::ALL`]. Everything else walks that list: [`Params::set`](super::Params::set), the
+//! check of ranges, the flags of the command line, the JSON Schema, the estimators of the Python package.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;

@@ -1,5 +1,5 @@
-//! For which tables the slower defaults stay within seconds. The size of the table decides, so that the answer is the same
-//! on every machine.
+//! For which tables the slower defaults stay within seconds. The size of the table decides, so that the answer is the
+//! same on every machine.
 
 use super::DEFAULT_COMPLEXITY;
 use super::checked::Checked;

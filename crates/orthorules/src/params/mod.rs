@@ -214,7 +214,8 @@ parameters! {
         #[open("none")]
         monotone: BTreeMap<String, Monotone> = BTreeMap::new(),
 
-        /// Rules that every size has that has room for them, as age >= 65 & sex = female. The search goes on around them.
+        /// Rules that every size has that has room for them, as age >= 65 & sex = female. The search goes on around
+        /// them.
         #[flag(Search, "RULE")]
         #[open("none")]
         require: Vec<String> = Vec::new(),
@@ -246,8 +247,9 @@ parameters! {
         #[open("none")]
         cv: Option<Cv> = None,
 
-        /// Which size cross-validation chooses. simple: the simplest within 1 % of the least risk, and within half a per
-        /// cent of the constant model's. best: that of least risk. 1se: the simplest within one standard error of it.
+        /// Which size cross-validation chooses. simple: the simplest within 1 % of the least risk, and within half a
+        /// per cent of the constant model's. best: that of least risk. 1se: the simplest within one standard error of
+        /// it.
         #[flag(Size, "NAME")]
         #[open("simple")]
         select: Option<Select> = None,

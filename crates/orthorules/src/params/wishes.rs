@@ -1,4 +1,5 @@
-//! What a fit must have and must not have: rules that are required, what is forbidden, and which columns may meet in a rule.
+//! What a fit must have and must not have: rules that are required, what is forbidden, and which columns may meet in a
+//! rule.
 
 use super::Params;
 use crate::base::error::{Error, Result};

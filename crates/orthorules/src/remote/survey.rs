@@ -179,7 +179,8 @@ impl RoleColumns {
         Self { target, weight, exposure, offset }
     }
 
-    /// Facts of the rows of a batch that count, and the first row whose offset does not go together with its target or exposure.
+    /// Facts of the rows of a batch that count, and the first row whose offset does not go together with its target or
+    /// exposure.
     fn facts(&self, parts: &[ColumnPart], counting: &BatchRows, roles: &Roles) -> (RowFacts, Option<usize>) {
         let of = |place: Option<usize>| place.and_then(|place| numbers(&parts[place], &roles.notation));
         let [mut target, mut exposure, offset] = [self.target, self.exposure, self.offset]

@@ -27,7 +27,8 @@ use crate::params::Params;
 pub struct Variant<'a> {
     /// Rules to start with, before any search: those of a fit whose rules do not depend on what has changed since.
     pub given: &'a [Rule],
-    /// Whether the query that all rows satisfy may become a rule, of complexity 1: an offset that the search has to find.
+    /// Whether the query that all rows satisfy may become a rule, of complexity 1: an offset that the search has to
+    /// find.
     pub whole: bool,
 }
 

@@ -39,8 +39,8 @@ pub struct Comparison {
     pub projected: bool,
 }
 
-/// Boosts with `own`; after the first rule and each later one compares the next condition with the one that `orthogonal`
-/// would choose at the same model. With at most two classes and without row weights.
+/// Boosts with `own`; after the first rule and each later one compares the next condition with the one that
+/// `orthogonal` would choose at the same model. With at most two classes and without row weights.
 pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared: Comparison) -> Result<Vec<Coverage>> {
     let check = |params: &Params| params.check(problem.task.loss(), problem.rows);
     // As long as there are rounds, whatever the size.

@@ -27,8 +27,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The part of `gradient` that is orthogonal to `queries`, 0/1 columns as long as the gradient. Dependent columns are
-    /// ignored.
+    /// The part of `gradient` that is orthogonal to `queries`, 0/1 columns as long as the gradient. Dependent columns
+    /// are ignored.
     pub fn new(gradient: &[f64], queries: &[Vec<f64>], epsilon: f64) -> Self {
         let basis = orthonormal(queries);
         let gradient = &orthogonal(gradient, &basis);
@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn the_three_points_of_the_paper() {
-        // After q₁ = (1, 1, 0) with weight −8: −g = (−2, 2, 5). q₃ = (0, 1, 1) scores 7/√1.5 and q₂ = (0, 0, 1) scores 5.
+        // After q₁ = (1, 1, 0) with weight −8: −g = (−2, 2, 5). q₃ = (0, 1, 1) scores 7/√1.5 and q₂ = (0, 0, 1) scores
+        // 5.
         let instance = Instance::new(&[2.0, -2.0, -5.0], &[vec![1.0, 1.0, 0.0]], 0.0);
         assert!((instance.value([1, 2].into_iter()) - 7.0 / 1.5f64.sqrt()).abs() < 1e-12);
         assert!((instance.value([2].into_iter()) - 5.0).abs() < 1e-12);

@@ -79,7 +79,8 @@ fn indicator(rows: &[u32], n: usize) -> Vec<f64> {
 }
 
 /// Corrective orthogonal setup with greedy search, every candidate projected on its own: the rules in order. For rows
-/// of equal weight and two classes at most; `params` must be those of the preset `cob` with its fixed intercept or none.
+/// of equal weight and two classes at most; `params` must be those of the preset `cob` with its fixed intercept or
+/// none.
 pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) -> Result<Vec<Rule>> {
     let params = params.check(problem.task.loss(), problem.rows)?;
     let response = Response::new(problem, 1);

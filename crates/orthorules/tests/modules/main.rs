@@ -1,5 +1,5 @@
-//! What a module of the library may use, and a crate. The source is read as text: imports, and paths that start at a crate
-//! or above.
+//! What a module of the library may use, and a crate. The source is read as text: imports, and paths that start at a
+//! crate or above.
 
 mod graph;
 mod manifest;

@@ -26,7 +26,8 @@ pub(crate) struct Law {
     pub(crate) count: f64,
 }
 
-/// Random tables of some of `rows`, with numbers from `number` and categories from `levels`, one in nine of them missing.
+/// Random tables of some of `rows`, with numbers from `number` and categories from `levels`, one in nine of them
+/// missing.
 pub(crate) fn random(
     rows: Range<usize>,
     number: impl Strategy<Value = f64> + Clone,

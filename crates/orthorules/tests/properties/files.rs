@@ -103,7 +103,8 @@ fn settings() -> impl Strategy<Value = Params> {
     )
 }
 
-/// Of a fit that is refused, one line that says why; of others, a model that is the same after a round trip through its file.
+/// Of a fit that is refused, one line that says why; of others, a model that is the same after a round trip through its
+/// file.
 fn check(data: &Data, params: &Params) -> Result<(), TestCaseError> {
     let problem = match Problem::new(data.table(), &data.roles()) {
         Ok(problem) => problem,
@@ -132,7 +133,8 @@ fn check(data: &Data, params: &Params) -> Result<(), TestCaseError> {
     for measured in model.evaluate(&table).unwrap() {
         prop_assert!(measured.risk.is_finite(), "{:?}", measured);
     }
-    // A rule covers the rows that it says, whichever side of it the infinities are on. Rows of weight 0 are not learned from.
+    // A rule covers the rows that it says, whichever side of it the infinities are on. Rows of weight 0 are not learned
+    // from.
     let counts = |r: &usize| data.weight.as_ref().is_none_or(|w| w[*r] > 0.0);
     let seen = Activations::new(&model, &table).unwrap();
     for (l, list) in model.lists.iter().enumerate() {

@@ -59,8 +59,8 @@ fn settings() -> impl Strategy<Value = Params> {
     )
 }
 
-/// Classes that one rule separates: what it leaves of the gradient lies in its span, and the projected gradient is rounding
-/// noise. No rule may be made of that, or weights, orders and machines would decide which.
+/// Classes that one rule separates: what it leaves of the gradient lies in its span, and the projected gradient is
+/// rounding noise. No rule may be made of that, or weights, orders and machines would decide which.
 #[test]
 fn rounding_noise_is_worth_no_rule() {
     let number = |r: usize, k: usize| ((r * 37 + k * 11) % 41) as f64 / 7.0;
@@ -86,7 +86,8 @@ fn rounding_noise_is_worth_no_rule() {
     }
 }
 
-/// Where only rounding noise is left, exact search says so after a few batches of queries and does not look at them all.
+/// Where only rounding noise is left, exact search says so after a few batches of queries and does not look at them
+/// all.
 #[test]
 fn exact_search_does_not_dig_in_rounding_noise() {
     struct Asked(AtomicUsize);
@@ -110,13 +111,14 @@ fn exact_search_does_not_dig_in_rounding_noise() {
         let asked = Asked(AtomicUsize::new(0));
         let model = data.fit_watched(data.table(), &params, &asked);
         assert!(model.lists[0].rules.len() <= 2);
-        // Once or twice for each query that exact search expands, and a few times for the beam. All of them would be 100 times as
-        // many.
+        // Once or twice for each query that exact search expands, and a few times for the beam. All of them would be
+        // 100 times as many.
         assert!(asked.0.load(Ordering::Relaxed) < 5000, "{asked:?}", asked = asked.0);
     }
 }
 
-/// Defaults that depend on the number of rows, and means over thresholds a few rows apart, count a row of weight 4 four times.
+/// Defaults that depend on the number of rows, and means over thresholds a few rows apart, count a row of weight 4 four
+/// times.
 #[test]
 fn defaults_count_weights_as_rows() {
     let number = |r: usize, k: usize| ((r * 37 + k * 11) % 29) as f64 / 7.0;
@@ -130,7 +132,8 @@ fn defaults_count_weights_as_rows() {
     assert_eq!(row_sets(&weighted, &data.table()), row_sets(&repeated, &data.table()));
 }
 
-/// A query and its complement that cover half of the rows each are one rule, and rounding does not decide which of them is shown.
+/// A query and its complement that cover half of the rows each are one rule, and rounding does not decide which of them
+/// is shown.
 #[test]
 fn of_two_halves_the_one_that_raises_is_the_rule() {
     let x = [0.0, -19.3, -9.6, 0.0, 0.0, -27.2, 13.4, -22.5, -29.1, 0.0, 25.1, -29.2];
@@ -180,8 +183,8 @@ proptest! {
 
     #[test]
     fn monotone_transforms_do_not_matter(data in data(10..50), falling in any::<bool>()) {
-        // Of two thresholds that are worth the same `<=` is preferred, so a column can be turned round only where targets
-        // differ so much that there are no ties.
+        // Of two thresholds that are worth the same `<=` is preferred, so a column can be turned round only where
+        // targets differ so much that there are no ties.
         let falling = falling && data.task == Task::Regression;
         let params = few(MaxBins::Exact);
         let sign = if falling { -1.0 } else { 1.0 };

@@ -77,7 +77,8 @@ fn a_planted_set_is_recovered() {
     }
 }
 
-/// Other names, and so another order of levels and codes, give the same model with these names; so does another order of rows.
+/// Other names, and so another order of levels and codes, give the same model with these names; so does another order
+/// of rows.
 #[test]
 fn names_and_order_of_levels_decide_nothing() {
     let renamed: Vec<String> = (0..LEVELS).map(|l| format!("name {:02}", (l * 23 + 7) % LEVELS)).collect();
@@ -150,8 +151,8 @@ fn three_classes(rows: usize, names: &[String], order: &[usize]) -> Table {
     .unwrap()
 }
 
-/// The same where three classes share one list of rules: the set is the first rule, whatever levels are called, in whatever order rows
-/// come and on any number of threads.
+/// The same where three classes share one list of rules: the set is the first rule, whatever levels are called, in
+/// whatever order rows come and on any number of threads.
 #[test]
 fn a_planted_set_of_three_classes_is_recovered() {
     let rows = 3000;
@@ -178,7 +179,8 @@ fn a_planted_set_of_three_classes_is_recovered() {
     }
 }
 
-/// A model with sets is written, read back and predicts the same; a level that it does not know is in no set and outside every one.
+/// A model with sets is written, read back and predicts the same; a level that it does not know is in no set and
+/// outside every one.
 #[test]
 fn files_and_predictions_know_sets() {
     let order: Vec<usize> = (0..800).collect();

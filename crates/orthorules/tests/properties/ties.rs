@@ -28,7 +28,8 @@ fn table(task: Task, rows: usize, seed: u64) -> Table {
     Table::new(names.into_iter().zip(values).map(|(n, v)| Column::new(n, Values::numbers(v))).collect()).unwrap()
 }
 
-/// Rules of one condition on columns without gaps cover half of the rows at most, unless the other part is too small for a rule.
+/// Rules of one condition on columns without gaps cover half of the rows at most, unless the other part is too small
+/// for a rule.
 #[test]
 fn a_rule_of_one_condition_names_the_smaller_side() {
     for task in Task::ALL {

@@ -107,7 +107,8 @@ fn ipc_of(batches: &[RecordBatch]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// What the table in memory gives: the model and remarks, or what is wrong. Bad parameters are told first, as on the command line.
+/// What the table in memory gives: the model and remarks, or what is wrong. Bad parameters are told first, as on the
+/// command line.
 fn in_memory(path: &Path, roles: &Roles, params: &Params) -> Result<(String, Vec<String>), String> {
     params.check(Loss::Squared, 1).map_err(|e| e.to_string())?;
     let table = read(path, &roles.read_options()).map_err(|e| e.to_string())?;
@@ -391,7 +392,8 @@ fn offsets_are_those_of_the_table() {
     }
 }
 
-/// Trends look at numbers, which are kept beside the codes: with gaps, weights and rows of weight 0, for several losses.
+/// Trends look at numbers, which are kept beside the codes: with gaps, weights and rows of weight 0, for several
+/// losses.
 #[test]
 fn trends_are_those_of_the_table() {
     let mut rows = rows(400, 5);

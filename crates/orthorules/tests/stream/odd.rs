@@ -1,4 +1,5 @@
-//! Odd tables with odd roles and parameters: read twice or held in memory, with the same outcome or the same words of refusal.
+//! Odd tables with odd roles and parameters: read twice or held in memory, with the same outcome or the same words of
+//! refusal.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

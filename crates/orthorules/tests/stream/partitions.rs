@@ -407,10 +407,10 @@ fn kilobytes(what: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// What a partition of ROWS rows and the fit that asks it take together, beside the codes. Run alone, with `--ignored --nocapture`. KIND
-/// may be `weights`, `whole` for weights that count rows, `exposures` for both exposures and weights, `first` for these with a
-/// first-order objective, `first whole` for weights that count rows with it, or `classes` for a list of rules for each of three classes,
-/// with weights that count rows.
+/// What a partition of ROWS rows and the fit that asks it take together, beside the codes. Run alone, with `--ignored
+/// --nocapture`. KIND may be `weights`, `whole` for weights that count rows, `exposures` for both exposures and
+/// weights, `first` for these with a first-order objective, `first whole` for weights that count rows with it, or
+/// `classes` for a list of rules for each of three classes, with weights that count rows.
 #[test]
 #[ignore = "takes a minute and 500 MB"]
 fn memory_of_a_partition() {

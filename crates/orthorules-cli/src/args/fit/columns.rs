@@ -25,10 +25,12 @@ pub(crate) struct ColumnArgs {
     /// Column of exposures, with task poisson or gamma: the target's mean is exposure × rate (default: 1)
     #[arg(long, value_name = "COL")]
     exposure: Option<String>,
-    /// Column of offsets, for numbers: added to the score of its row as it is, beside the rules; with task poisson or gamma its exponential is a factor (default: 0)
+    /// Column of offsets, for numbers: added to the score of its row as it is, beside the rules; with task poisson or
+    /// gamma its exponential is a factor (default: 0)
     #[arg(long, value_name = "COL")]
     offset: Option<String>,
-    /// Column of groups whose rows stay together, with --cv and --bootstrap; rules do not use it (default: every row for itself)
+    /// Column of groups whose rows stay together, with --cv and --bootstrap; rules do not use it (default: every row
+    /// for itself)
     #[arg(long, value_name = "COL")]
     cv_groups: Option<String>,
     /// Columns that rules must not use; a name that holds a comma stands in double quotes: '"a,b",c' (default: none)
@@ -37,7 +39,8 @@ pub(crate) struct ColumnArgs {
     /// Columns to take as categories even if they look like numbers or names (default: as inferred)
     #[arg(long, value_name = "COL,…", value_parser = names)]
     categorical: Vec<Names>,
-    /// A column of categories with its levels in order, as size=small<medium<large; repeat it for other columns (default: no order)
+    /// A column of categories with its levels in order, as size=small<medium<large; repeat it for other columns
+    /// (default: no order)
     #[arg(long, value_name = "COL=LOW<…<HIGH", value_parser = ordered)]
     ordered: Vec<(String, Vec<String>)>,
     /// What becomes of columns of dates: columns of their parts, as order_date.month, or off to leave them out

@@ -10,8 +10,9 @@ pub(super) fn folds(text: &str) -> Result<Option<Cv>, String> {
     }
 }
 
-/// The items of a list: blanks around commas do not count. What stands in double quotes at the start of an item is taken as it is,
-/// two of them for one; so a name may hold a comma. A text without commas that does not start with a quote is a single item.
+/// The items of a list: blanks around commas do not count. What stands in double quotes at the start of an item is
+/// taken as it is, two of them for one; so a name may hold a comma. A text without commas that does not start with a
+/// quote is a single item.
 pub(crate) fn items(text: &str) -> Result<Vec<String>, String> {
     if !text.contains(',') && !text.trim_start().starts_with('"') {
         return Ok(vec![text.to_owned()]);

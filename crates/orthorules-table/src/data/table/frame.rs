@@ -43,8 +43,8 @@ pub enum Cells {
 }
 
 /// The table of `columns`, each with its name: those in `categorical` are read as categories whatever they hold, and
-/// those in `keep` stay however many levels they have. Numbers are not copied. What no rule can use is left out, as when
-/// a file is read, and [`Table::warnings`] says so.
+/// those in `keep` stay however many levels they have. Numbers are not copied. What no rule can use is left out, as
+/// when a file is read, and [`Table::warnings`] says so.
 ///
 /// ```
 /// # use orthorules_table as orthorules;

@@ -119,12 +119,13 @@ pub(super) fn dates(name: &str) -> Warning {
     Warning::left_out(name, Reason::Dates)
 }
 
-/// What the first column of a file is called if it has no name: pandas and R write the names or numbers of rows like that.
+/// What the first column of a file is called if it has no name: pandas and R write the names or numbers of rows like
+/// that.
 #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "files have such columns"))]
 pub(super) const UNNAMED: &str = "(first column)";
 
-/// Why a column is left out whatever it holds: pandas writes an index without a name under such a name as `__index_level_0__`,
-/// and the number of a row says nothing about other rows.
+/// Why a column is left out whatever it holds: pandas writes an index without a name under such a name as
+/// `__index_level_0__`, and the number of a row says nothing about other rows.
 pub(super) fn index(name: &str, request: ColumnRequest) -> Option<Warning> {
     let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
     let numbered = level.is_some_and(|level| !level.is_empty() && level.bytes().all(|b| b.is_ascii_digit()));

@@ -41,8 +41,8 @@ pub struct Notation {
 }
 wire!(Notation { na_values, keep_values, decimal_comma });
 
-/// Text of CSV and TSV files that stands for a missing value, beside cells of blanks alone. In Parquet and Arrow files, and in
-/// data frames, missing values are marked as such, and text is what it says.
+/// Text of CSV and TSV files that stands for a missing value, beside cells of blanks alone. In Parquet and Arrow files,
+/// and in data frames, missing values are marked as such, and text is what it says.
 pub const MISSING_WORDS: [&str; 8] = ["NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"];
 
 /// How often each of [`MISSING_WORDS`] stands for a missing value in a column.
@@ -52,7 +52,8 @@ pub(crate) struct WordCounts([u64; MISSING_WORDS.len()]);
 
 #[cfg(feature = "files")]
 impl WordCounts {
-    /// Counts a cell, without blanks around, that is missing in so many rows; empty ones and other words are not counted.
+    /// Counts a cell, without blanks around, that is missing in so many rows; empty ones and other words are not
+    /// counted.
     pub(crate) fn add(&mut self, cell: &str, rows: usize) {
         if !cell.is_empty()
             && let Some(word) = MISSING_WORDS.iter().position(|word| *word == cell)

@@ -56,8 +56,8 @@ impl Wire for Numbers {
 }
 
 impl Numbers {
-    /// A column of a matrix that is read where it is, some rows at a time, and copied only for those who need all of it side by
-    /// side. The matrix must stay the same while it lives.
+    /// A column of a matrix that is read where it is, some rows at a time, and copied only for those who need all of it
+    /// side by side. The matrix must stay the same while it lives.
     pub fn column_of(matrix: Arc<dyn Matrix>, column: usize) -> Self {
         Self(Backing::Scattered(Arc::new(Scattered { matrix, column, copy: OnceLock::new() })))
     }

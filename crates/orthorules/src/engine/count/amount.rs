@@ -5,8 +5,9 @@ use std::ops::BitOr;
 
 /// What counts are made of.
 ///
-/// What is counted in 32 bits has fewer than 2³² rows, and all units together are fewer than 2⁶³, so that no sum of counts overflows; and only
-/// what was counted before is taken away. Sums that wrap say so: loops over counts need no check of their own.
+/// What is counted in 32 bits has fewer than 2³² rows, and all units together are fewer than 2⁶³, so that no sum of
+/// counts overflows; and only what was counted before is taken away. Sums that wrap say so: loops over counts need no
+/// check of their own.
 pub(crate) trait Amount: Reusable + Default + PartialOrd + BitOr<Output = Self> {
     fn number(self) -> f64;
     fn plus(self, other: Self) -> Self;

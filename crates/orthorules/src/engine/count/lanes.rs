@@ -1,7 +1,8 @@
 //! Statistics of many bins side by side: a lane for each of rows, G, D and N, with a place for every bin.
 //!
-//! What a cell shares goes to all its bins at once, and to the lanes of those rules alone that the cell is in; N is made
-//! orthogonal after the sums. So a cell costs as many additions as it has bins and rules, and none waits for another.
+//! What a cell shares goes to all its bins at once, and to the lanes of those rules alone that the cell is in; N is
+//! made orthogonal after the sums. So a cell costs as many additions as it has bins and rules, and none waits for
+//! another.
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;

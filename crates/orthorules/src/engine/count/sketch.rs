@@ -2,12 +2,13 @@
 //!
 //! On a table with many columns nearly none of them has a child that is wanted. So rows, G, U, D and N of every bin are
 //! added in short numbers, eight columns and eight sums at a time, and every prefix and suffix of the bins is tested:
-//! `G² < least · (D + ρ − ‖N‖²)` says that no such child is worth `√least`. Sums of short numbers err, but by no more than
-//! is known beforehand, and as much is granted to every candidate. Whatever passes is looked at with exact sums.
+//! `G² < least · (D + ρ − ‖N‖²)` says that no such child is worth `√least`. Sums of short numbers err, but by no more
+//! than is known beforehand, and as much is granted to every candidate. Whatever passes is looked at with exact sums.
 //!
-//! U makes most of these tests short. What is under the root is ρ + xᵀPx, where x selects rows and P = diag(d) − B̂B̂ᵀ is
-//! not negative. With all rows of the node, x = 1, Cauchy and Schwarz say xᵀPx ≥ (xᵀP1)² / 1ᵀP1, and xᵀP1 is the sum over
-//! the selected rows of uᵢ = dᵢ − b̂ᵢ·N(1). So a candidate that does not pass with U² / 1ᵀP1 in place of D − ‖N‖² is done.
+//! U makes most of these tests short. What is under the root is ρ + xᵀPx, where x selects rows and P = diag(d) − B̂B̂ᵀ
+//! is not negative. With all rows of the node, x = 1, Cauchy and Schwarz say xᵀPx ≥ (xᵀP1)² / 1ᵀP1, and xᵀP1 is the sum
+//! over the selected rows of uᵢ = dᵢ − b̂ᵢ·N(1). So a candidate that does not pass with U² / 1ᵀP1 in place of D − ‖N‖²
+//! is done.
 
 // Loops are written out: what iterators call is not compiled for wide registers.
 #![allow(clippy::needless_range_loop)]
@@ -31,8 +32,8 @@ const G: usize = 1;
 const U: usize = 2;
 const D: usize = 3;
 const N: usize = 4;
-/// Places for the bins of a column: as many as there are bytes, and some so that columns do not fall on the same lines of
-/// the cache.
+/// Places for the bins of a column: as many as there are bytes, and some so that columns do not fall on the same lines
+/// of the cache.
 const PLACES: usize = 272;
 const ALL_PLACES: usize = COLUMNS_IN_A_BLOCK * PLACES;
 /// Counts above this are no whole numbers in short ones.
@@ -78,8 +79,8 @@ struct SketchTest {
 }
 
 impl<'a> Sketch<'a> {
-    /// The sketch of a node, whose children must have so many rows, at least and at most, and whose thresholds share their scores
-    /// within `reach` rows; none where it cannot tell anything.
+    /// The sketch of a node, whose children must have so many rows, at least and at most, and whose thresholds share
+    /// their scores within `reach` rows; none where it cannot tell anything.
     pub(crate) fn new(node: &'a NodeCounter, scorer: &Scorer, (fewest, most): (f64, f64), reach: f64) -> Option<Self> {
         let wide = (N + scorer.t).div_ceil(WIDE);
         if scorer.gradient_only() || wide > MOST {
@@ -117,8 +118,8 @@ impl<'a> Sketch<'a> {
             }
             parts.push((list, short));
         }
-        // Each addition rounds by half a unit in the last place of what cannot exceed the sum of sizes: one for each row, and
-        // one for each bin; as many again for what was rounded before and after.
+        // Each addition rounds by half a unit in the last place of what cannot exceed the sum of sizes: one for each
+        // row, and one for each bin; as many again for what was rounded before and after.
         let unit = (node.rows() + 2 * PLACES) as f64 * f64::from(f32::EPSILON);
         let n = unit * sizes[N..].iter().map(|size| size * size).sum::<f64>().sqrt();
         let errors = [unit, unit * (1.0 + sizes[U]), 2.0 * unit + 2.0 * n + 3.0 * n * n].map(|x| x as f32 * SLACK);
@@ -143,8 +144,8 @@ impl<'a> Sketch<'a> {
         self.parts.into_iter().for_each(|(_, short)| scratch::give(short));
     }
 
-    /// Of each column of a block, whether there may be a child along it with these two, or more: the square of its value, and
-    /// the mean of that with those around it, which is what it is judged by. Never wrong if it says no.
+    /// Of each column of a block, whether there may be a child along it with these two, or more: the square of its
+    /// value, and the mean of that with those around it, which is what it is judged by. Never wrong if it says no.
     pub(crate) fn may_reach(
         &self,
         (by_row, block): (&ByRow, usize),
@@ -272,8 +273,8 @@ fn difference<const K: usize>(all: &Sums<K>, some: &Sums<K>) -> Sums<K> {
 // Booleans are combined without branches, so that several bins are tested at once.
 #[allow(clippy::inline_always, clippy::needless_bitwise_bool)]
 impl SketchTest {
-    /// Whether a comparison with a threshold may pass, or whether there is a value. Of each bin of the column, these are the sums; those
-    /// of missing values come last.
+    /// Whether a comparison with a threshold may pass, or whether there is a value. Of each bin of the column, these
+    /// are the sums; those of missing values come last.
     #[inline(always)]
     fn column<const K: usize>(
         self,
@@ -318,8 +319,8 @@ impl SketchTest {
         false
     }
 
-    /// Whether a threshold may pass whose score is at most the mean of those around it (`smooth.rs`): a score below each
-    /// end of the bins, or `above`. `rows` and `bounds` are room for what is known of each of them.
+    /// Whether a threshold may pass whose score is at most the mean of those around it (`smooth.rs`): a score below
+    /// each end of the bins, or `above`. `rows` and `bounds` are room for what is known of each of them.
     #[inline(always)]
     fn passes_with_others<const K: usize>(
         self,
@@ -421,8 +422,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against the definition, which looks at every child: the best one is never lost, in any partition of the rows, and where
-        /// the penalty keeps what is under the root away from 0, one of twice its worth is not believed in.
+        /// Against the definition, which looks at every child: the best one is never lost, in any partition of the
+        /// rows, and where the penalty keeps what is under the root away from 0, one of twice its worth is not believed
+        /// in.
         #[test]
         fn no_child_is_lost_and_few_are_imagined(
             case in cases(9),

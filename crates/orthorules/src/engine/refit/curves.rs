@@ -1,7 +1,8 @@
 //! Gradients, curvatures and losses of many rows at once.
 //!
-//! Beside trends every row has a score of its own, so that exponentials and logarithms are what a pass over the rows takes most
-//! time for. These are made of sums, products and one division, in loops that processors run for several rows side by side.
+//! Beside trends every row has a score of its own, so that exponentials and logarithms are what a pass over the rows
+//! takes most time for. These are made of sums, products and one division, in loops that processors run for several
+//! rows side by side.
 
 use crate::base::simd::vectorised;
 use crate::data::loss::Loss;
@@ -208,9 +209,10 @@ vectorised! {
 }
 
 vectorised! {
-    /// Rounds the numbers of each row, of one kind or some times four kinds, and adds them to those of its cell. `numbers` are those
-    /// of one kind of all rows, then those of the next kind. Every fourth row has the same table of sums, and the next one begins
-    /// `apart` numbers later, or is the same if that is 0: sums of neighbours that wait for each other take twice the time.
+    /// Rounds the numbers of each row, of one kind or some times four kinds, and adds them to those of its cell.
+    /// `numbers` are those of one kind of all rows, then those of the next kind. Every fourth row has the same table of
+    /// sums, and the next one begins `apart` numbers later, or is the same if that is 0: sums of neighbours that wait
+    /// for each other take twice the time.
     pub(super) fn add_to_cells(cells: &[u32], numbers: &[f64], kinds: &[Rounding], sums: &mut [f64], apart: usize) {
         if let [rounding] = kinds {
             let rows = cells.iter().zip(numbers).enumerate();

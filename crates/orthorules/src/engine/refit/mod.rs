@@ -172,8 +172,8 @@ impl Newton<'_> {
         }
     }
 
-    /// Newton steps until the gradient vanishes, or until a weight comes to 0 that may not pass it: this one is returned.
-    /// At first a step must lower F, then, where F is flat up to rounding, the gradient.
+    /// Newton steps until the gradient vanishes, or until a weight comes to 0 that may not pass it: this one is
+    /// returned. At first a step must lower F, then, where F is flat up to rounding, the gradient.
     fn descend(&self, weights: &mut Weights) -> Option<Variable> {
         let slopes = Slopes::new(self);
         let unseen = UNSEEN * slopes.size;
@@ -230,8 +230,8 @@ impl Newton<'_> {
         None
     }
 
-    /// The first of the steps 1, ½, ¼, … of `reach` that lowers F by a fair part of what its slope promises, with the scores and F
-    /// after it.
+    /// The first of the steps 1, ½, ¼, … of `reach` that lowers F by a fair part of what its slope promises, with the
+    /// scores and F after it.
     fn lower_risk(
         &self,
         from: &Weights,
@@ -252,8 +252,8 @@ impl Newton<'_> {
         None
     }
 
-    /// The first of the steps 1, ½, ¼, … of `reach` that lowers the gradient by a fair part of what it should: a Newton step
-    /// lowers every component of it alike.
+    /// The first of the steps 1, ½, ¼, … of `reach` that lowers the gradient by a fair part of what it should: a Newton
+    /// step lowers every component of it alike.
     fn lower_gradient(
         &self,
         from: &Weights,
@@ -275,8 +275,8 @@ impl Newton<'_> {
         None
     }
 
-    /// One undamped Newton step, halved only as long as it would overflow. Where no part of it is a number, as without any
-    /// curvature, nothing moves and the status says so.
+    /// One undamped Newton step, halved only as long as it would overflow. Where no part of it is a number, as without
+    /// any curvature, nothing moves and the status says so.
     fn single_step(&self, weights: &mut Weights) {
         let direction = self.first_direction(weights);
         let mut step = 1.0;

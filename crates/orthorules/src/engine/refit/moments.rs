@@ -1,8 +1,8 @@
 //! Squared loss beside trends: sums that no weight changes, and the weights from them.
 //!
-//! With one curvature for all rows F is a quadratic function of the weights. Its Hessian is made of Σ a by cell, Σ a v by cell and
-//! trend, and Σ a v v′ of every two trends. A new trend takes a pass over the rows, a new rule one over the rows that it covers.
-//! The weights follow without a pass.
+//! With one curvature for all rows F is a quadratic function of the weights. Its Hessian is made of Σ a by cell, Σ a v
+//! by cell and trend, and Σ a v v′ of every two trends. A new trend takes a pass over the rows, a new rule one over the
+//! rows that it covers. The weights follow without a pass.
 
 use super::Weights;
 use super::curves::{TABLES, add_to_cells, multiply, round_each, rounded_products};
@@ -70,8 +70,8 @@ impl TrendMoments {
         self.by_cell.push(all.by_cell);
     }
 
-    /// Follows a split of `cells`: the `selected` rows of cell c are now in `moved_to[c]`. They are added up, or those that
-    /// stay, whichever are fewer: sums are exact, so that the others follow.
+    /// Follows a split of `cells`: the `selected` rows of cell c are now in `moved_to[c]`. They are added up, or those
+    /// that stay, whichever are fewer: sums are exact, so that the others follow.
     pub(crate) fn split(&mut self, selected: &Selected, all: &Rows, (cells, moved_to): (&Cells, &[u32])) {
         let stay = all.others(selected);
         let (fewer, rows) = (stay.as_ref().unwrap_or(selected), &self.rows);
@@ -135,8 +135,8 @@ impl TrendMoments {
     }
 }
 
-/// One pass over the rows for all sums of a new trend. Block by block its numbers come from memory once. Every number is rounded
-/// before it is added, so that sums do not depend on how the rows are divided.
+/// One pass over the rows for all sums of a new trend. Block by block its numbers come from memory once. Every number
+/// is rounded before it is added, so that sums do not depend on how the rows are divided.
 struct NewestPass<'a> {
     values: &'a [f64],
     terms: &'a TrendTerms,

@@ -1,8 +1,8 @@
 //! Weights that must keep a sign: an active set around the Newton steps.
 //!
-//! F is convex and the signs are bounds, so a point is the minimum if and only if the gradient vanishes along every weight that
-//! moves and drives every weight that is held at 0 against its bound. Weights are held when they come to 0, and let go
-//! again when the gradient turns; each round lowers F, so no set of held weights comes back but by rounding.
+//! F is convex and the signs are bounds, so a point is the minimum if and only if the gradient vanishes along every
+//! weight that moves and drives every weight that is held at 0 against its bound. Weights are held when they come to 0,
+//! and let go again when the gradient turns; each round lowers F, so no set of held weights comes back but by rounding.
 
 use super::slope::Slopes;
 use super::{Newton, Variable, Weights};
@@ -11,8 +11,8 @@ use crate::model::signs::Signs;
 
 /// Steps shorter than this part of Newton's end at the weight that is in the way: they do not change F noticeably.
 pub(super) const AT_ONCE: f64 = 1e-8;
-/// A held weight is let go when its gradient is more than this part of the terms that it is the difference of. More than what may
-/// be left of the gradient of weights that move.
+/// A held weight is let go when its gradient is more than this part of the terms that it is the difference of. More
+/// than what may be left of the gradient of weights that move.
 const WANTED: f64 = 1e-12;
 /// More changes of the held weights than any problem needs.
 const MAX_ROUNDS: usize = 100;

@@ -3,8 +3,8 @@
 use super::{Newton, Variable, Weights};
 use std::cell::OnceCell;
 
-/// Vanished is a gradient of at most this part of its terms: rounding alone leaves a few units of 1e-16. A query and its
-/// complement differ by the gradient along the intercept, so that they tie only where it vanishes.
+/// Vanished is a gradient of at most this part of its terms: rounding alone leaves a few units of 1e-16. A query and
+/// its complement differ by the gradient along the intercept, so that they tie only where it vanishes.
 const VANISHED: f64 = 1e-14;
 
 /// The gradient at some weights.
@@ -99,8 +99,8 @@ impl<'n> Slopes<'n> {
         at.gradient.iter().all(|g| g.abs() <= VANISHED * most) && self.left(weights, at) <= VANISHED
     }
 
-    /// The largest part that is left of the terms of a gradient: 1 where only one of them is there, a few units of 1e-16 where they
-    /// cancel up to rounding.
+    /// The largest part that is left of the terms of a gradient: 1 where only one of them is there, a few units of
+    /// 1e-16 where they cancel up to rounding.
     pub(super) fn left(&self, weights: &Weights, at: &Slope) -> f64 {
         *at.left.get_or_init(|| self.part_left(weights, at))
     }
@@ -126,9 +126,9 @@ impl<'n> Slopes<'n> {
         left
     }
 
-    /// The terms of a cell's gradient a μ − b: a μ, b, and a μ′ times the weights whose sum the score is, since rounding of these
-    /// moves μ. A mean below the usual counts as the usual one: data without a single event would else leave the whole of
-    /// their gradient, however small it is.
+    /// The terms of a cell's gradient a μ − b: a μ, b, and a μ′ times the weights whose sum the score is, since
+    /// rounding of these moves μ. A mean below the usual counts as the usual one: data without a single event would
+    /// else leave the whole of their gradient, however small it is.
     pub(super) fn terms(&self, weights: &Weights, cell: usize, mean: f64) -> f64 {
         let Newton { loss, cells, .. } = self.problem;
         let curvature = loss.curvature_at(mean);

@@ -14,8 +14,8 @@ fn response(task: Task, y: &[f64]) -> Response {
     Response::new(&Problem::new(table, &roles).unwrap(), 1)
 }
 
-/// The part that is left of Σ (a μ − b) + `penalty` over some cells, beside the sizes of all that is added: of what the data are at the
-/// best constant, at the scores, and of what rounding of weights moves.
+/// The part that is left of Σ (a μ − b) + `penalty` over some cells, beside the sizes of all that is added: of what the
+/// data are at the best constant, at the scores, and of what rounding of weights moves.
 fn left(response: &Response, cells: &Cells, weights: &Weights, chosen: &dyn Fn(usize) -> bool, penalty: f64) -> f64 {
     let (loss, scores) = (response.loss, weights.scores(cells));
     let usual = loss.slope(loss.best_constant(cells.mass.iter().sum(), cells.b.iter().sum())).abs();
@@ -53,8 +53,8 @@ proptest! {
         prop_assert!((risen - useful).abs() <= 1e-9 * (size + useful), "{risen} {useful}");
     }
 
-    /// Where the refit says `converged`, what is left of the gradient along the intercept and along every rule is rounding: with
-    /// row weights and exposures of any size, for every loss, for all weights or the newest alone.
+    /// Where the refit says `converged`, what is left of the gradient along the intercept and along every rule is
+    /// rounding: with row weights and exposures of any size, for every loss, for all weights or the newest alone.
     #[test]
     fn gradient_vanishes(
         mut case in cases(5),
@@ -82,8 +82,9 @@ proptest! {
         }
     }
 
-    /// Gamma weights of fixed rules are those of a generalised linear model with a log link and a ridge, fitted row by row
-    /// without a word of cells, units or negated scores; before any rule the mean is the weighted mean of the targets.
+    /// Gamma weights of fixed rules are those of a generalised linear model with a log link and a ridge, fitted row by
+    /// row without a word of cells, units or negated scores; before any rule the mean is the weighted mean of the
+    /// targets.
     #[test]
     fn gamma_weights_are_those_of_a_linear_model(mut case in cases(4), lambda in 0.01..5.0f64) {
         case.task = Task::Gamma;
@@ -174,8 +175,8 @@ fn empty_poisson_cells_end_finite() {
     assert!(weights.rules[0].is_finite() && weights.rules[0] < -10.0);
 }
 
-/// Where scores have no curvature and the penalty is next to nothing, Newton's step is no number: nothing moves, and the status
-/// says so.
+/// Where scores have no curvature and the penalty is next to nothing, Newton's step is no number: nothing moves, and
+/// the status says so.
 #[test]
 fn a_step_that_is_no_number_is_not_taken() {
     let y: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i % 3 == 0))).collect();

@@ -1,8 +1,9 @@
 //! Weights of ensembles with trends: damped Newton over rows.
 //!
-//! With trends rows of a cell no longer share a score: f = β₀ + Σ βₖ qₖ + Σ wⱼ vⱼ. So a step needs a pass over the rows,
-//! O(rows · m²) with m trends, for what F and its derivatives are sums of. What a row adds is first rounded to multiples of a power
-//! of two, so that sums do not depend on the order of rows, threads or partitions. Rules still come in through cells.
+//! With trends rows of a cell no longer share a score: f = β₀ + Σ βₖ qₖ + Σ wⱼ vⱼ. So a step needs a pass over the
+//! rows, O(rows · m²) with m trends, for what F and its derivatives are sums of. What a row adds is first rounded to
+//! multiples of a power of two, so that sums do not depend on the order of rows, threads or partitions. Rules still
+//! come in through cells.
 
 mod pass;
 mod slopes;
@@ -74,9 +75,9 @@ pub(crate) fn settle_rough(near: &Weights, problem: Trended) -> TrendFit {
     problem.fitted(near, &StepGoal { is_near: true, ..StepGoal::converged() })
 }
 
-/// The weights after the newest term, near enough that ensembles can be compared; and by how much they lower F. `problem` may have
-/// some of the rows, each of which stands for several. Then `slopes` may tell the gradient of all rows. Whoever will not lower F by
-/// `least_gain` is given up.
+/// The weights after the newest term, near enough that ensembles can be compared; and by how much they lower F.
+/// `problem` may have some of the rows, each of which stands for several. Then `slopes` may tell the gradient of all
+/// rows. Whoever will not lower F by `least_gain` is given up.
 pub(crate) fn rough(
     previous: &Weights,
     signs: Signs,
@@ -160,8 +161,8 @@ impl Trended<'_> {
         (gradient, hessian)
     }
 
-    /// Newton's direction over the weights that may move: those that are 0 and must keep a sign stay where the direction, or the
-    /// gradient, would have them leave their side.
+    /// Newton's direction over the weights that may move: those that are 0 and must keep a sign stay where the
+    /// direction, or the gradient, would have them leave their side.
     pub(super) fn direction(&self, weights: &Weights, gradient: &[f64], hessian: &[f64]) -> Vec<f64> {
         let (first, size) = (usize::from(self.has_intercept()), gradient.len());
         let mut held: Vec<bool> = (0..size)

@@ -8,8 +8,8 @@ use crate::engine::count::histogram::CountedCandidate;
 use crate::params::Intercept;
 
 impl Searcher<'_> {
-    /// Whether the candidate is refused, or selects exactly the rows of a rule that is already there; or exactly the others, which
-    /// says the same when the intercept is free.
+    /// Whether the candidate is refused, or selects exactly the rows of a rule that is already there; or exactly the
+    /// others, which says the same when the intercept is free.
     pub(super) fn is_chosen(
         &self,
         (node, counted): (&BeamNode, Option<CountedColumns>),

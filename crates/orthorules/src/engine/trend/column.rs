@@ -156,8 +156,8 @@ impl<'a> TrendColumn<'a> {
     }
 }
 
-/// The scale of the trends of a column with these numbers: two standard deviations of the clipped ones. Nothing where a column
-/// has no spread.
+/// The scale of the trends of a column with these numbers: two standard deviations of the clipped ones. Nothing where a
+/// column has no spread.
 pub(crate) fn scale_of(numbers: &[f64], weight: Option<&[f64]>) -> Option<f64> {
     let [low, high] = ends(numbers, weight)?;
     let middle = 0.5 * low + 0.5 * high;

@@ -33,8 +33,8 @@ impl<'a> RuleMatcher<'a> {
         self.pair(&condition.column).map_or_else(|| condition.clone(), |levels| condition.among_two(levels))
     }
 
-    /// The same comparison of the same column. Thresholds may have `NEAR` of the values between them, and sets must share half
-    /// of the levels that they name together.
+    /// The same comparison of the same column. Thresholds may have `NEAR` of the values between them, and sets must
+    /// share half of the levels that they name together.
     pub(super) fn conditions(&self, a: &Condition, b: &Condition) -> bool {
         let (a, b) = (self.plain(a), self.plain(b));
         a.column == b.column && a.op == b.op && self.operands(&a, &b)

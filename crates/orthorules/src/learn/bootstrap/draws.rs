@@ -86,8 +86,8 @@ impl Draws<'_> {
         given::shared_weights(&Response::shared(drawn), covered, self.params)
     }
 
-    /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were. Trends are penalised on the scale
-    /// that the model's were.
+    /// Intercept and weights of the chosen rules on the drawn rows, fitted as the model's were. Trends are penalised on
+    /// the scale that the model's were.
     pub(super) fn weights(&self, l: usize, step: &Size, rows: &[u32], drawn: &Problem) -> (f64, Vec<f64>) {
         let class = if self.model.lists.len() > 1 { l as u32 } else { 1 };
         let term = |k: usize| {

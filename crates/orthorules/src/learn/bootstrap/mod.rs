@@ -2,8 +2,9 @@
 //!
 //! Rows (or whole groups) are drawn with replacement, as many as there are. Two things are then done with each draw.
 //! The whole search is run again up to the chosen complexity: a rule's *frequency* is the part of draws in which a rule
-//! like it is found. And the weights of the chosen rules alone are fitted again: the middle 95 % of them are the weight's
-//! *interval*. The interval takes the rules as given, so it does not cover that they were selected by the same rows.
+//! like it is found. And the weights of the chosen rules alone are fitted again: the middle 95 % of them are the
+//! weight's *interval*. The interval takes the rules as given, so it does not cover that they were selected by the same
+//! rows.
 
 mod alike;
 mod draws;
@@ -28,9 +29,9 @@ const LEVEL: f64 = 0.95;
 /// Thresholds are alike when at most this part of the column's values lies between them.
 const NEAR: f64 = 0.1;
 
-/// Adds what `samples` draws say to `model`, which was fitted to `problem` with `params`. If the time is over before, those
-/// that are done say it, unless they are too few, and a warning is returned. If the observer stops it, the model stays as it
-/// is.
+/// Adds what `samples` draws say to `model`, which was fitted to `problem` with `params`. If the time is over before,
+/// those that are done say it, unless they are too few, and a warning is returned. If the observer stops it, the model
+/// stays as it is.
 pub(crate) fn run(
     problem: &Problem,
     params: &Checked,
@@ -174,7 +175,8 @@ mod tests {
         let (low, high) = found.rules[0].interval;
         let weight = model.lists[0].chosen().scores[0].weights[0];
         assert!(low < weight && weight < high, "{low} {weight} {high}");
-        // The difference of two means of noise of variance 1 (and a little more, where the threshold is not quite right).
+        // The difference of two means of noise of variance 1 (and a little more, where the threshold is not quite
+        // right).
         let covered = model.lists[0].rules[0].covered as f64;
         let error = (1.0 / covered + 1.0 / (400.0 - covered)).sqrt();
         let width = (high - low) / (2.0 * 1.96 * error);

@@ -1,8 +1,9 @@
 //! Folds that know rows by what they say, not by their place.
 //!
-//! A row is known by its target and its bins, and a bin by the weight and the targets of its rows, by the bins beside it, and then
-//! by what its rows are known by. So folds stay as they are when rows or columns come in another order, when columns or levels have
-//! other names, and when a column is turned round. A row whose weight is a number of rows is dealt out as so many rows.
+//! A row is known by its target and its bins, and a bin by the weight and the targets of its rows, by the bins beside
+//! it, and then by what its rows are known by. So folds stay as they are when rows or columns come in another order,
+//! when columns or levels have other names, and when a column is turned round. A row whose weight is a number of rows
+//! is dealt out as so many rows.
 
 use super::folds::too_few;
 use crate::base::error::Result;
@@ -17,7 +18,8 @@ use crate::engine::targets::response::Response;
 /// Units of a target of usual size. Targets that differ by less are the same: rounding must not decide.
 const UNITS: f64 = (1u64 << 24) as f64;
 
-/// How often bins learn what their rows are known by. Rows that are still alike after that are alike for all that matters.
+/// How often bins learn what their rows are known by. Rows that are still alike after that are alike for all that
+/// matters.
 const ROUNDS: usize = 2;
 
 /// How many copies of each row lie in each fold.
@@ -131,7 +133,8 @@ fn with_neighbours(keys: &[u64], column: &BinnedColumn) -> Vec<u64> {
     known
 }
 
-/// Numbers as they are fitted, those of squared loss beside their mean, in units that do not depend on weights; none of classes.
+/// Numbers as they are fitted, those of squared loss beside their mean, in units that do not depend on weights; none of
+/// classes.
 fn target_units(problem: &Problem, response: &Response) -> Vec<i64> {
     let y = fitted_targets(problem, response);
     y.into_iter().map(|y| (y * UNITS).round() as i64).collect()

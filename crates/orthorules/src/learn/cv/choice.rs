@@ -59,7 +59,8 @@ impl Choice<'_> {
         Ok(FoundTerms { chosen: chosen.trial, found })
     }
 
-    /// The sizes of `model`, the fit to all rows of the only trial that is left, with their risks; and the one that is chosen.
+    /// The sizes of `model`, the fit to all rows of the only trial that is left, with their risks; and the one that is
+    /// chosen.
     pub(super) fn size(&mut self, model: &Model) -> Result<(Vec<SizeCandidate>, SizeCandidate)> {
         let mut all = candidates(model);
         let (_, chosen) = self.chosen(&mut all)?;

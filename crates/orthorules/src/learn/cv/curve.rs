@@ -160,8 +160,8 @@ pub(super) fn risks(folds: &mut [HeldOutFold], candidates: &mut [SizeCandidate])
     candidates.iter_mut().zip(sums).for_each(|(c, sum)| c.risk = at_most_finite(sum / total));
 }
 
-/// Fills in the standard errors of all candidates; differences are those to `best`. The rows were dealt out to folds so many
-/// times: a row is one observation, however often it was held out.
+/// Fills in the standard errors of all candidates; differences are those to `best`. The rows were dealt out to folds so
+/// many times: a row is one observation, however often it was held out.
 pub(super) fn standard_errors(
     (folds, deals): (&[HeldOutFold], usize),
     candidates: &mut [SizeCandidate],

@@ -1,7 +1,7 @@
 //! Which row is held out with which fold.
 //!
-//! Rows are dealt out in random order, class by class, so that folds have nearly the same classes and sizes. Groups are dealt
-//! out whole, the largest first, each to the fold that has the least of what the group brings.
+//! Rows are dealt out in random order, class by class, so that folds have nearly the same classes and sizes. Groups are
+//! dealt out whole, the largest first, each to the fold that has the least of what the group brings.
 
 use crate::base::error::{Error, Result, listing};
 use crate::base::random::SplitMix64;
@@ -100,7 +100,8 @@ fn check(problem: &Problem, count: usize) -> Result<()> {
     too_few(&rows, &problem.classes, count)
 }
 
-/// Too few rows, or rows of a class, for `count` folds. There are so many of each class, or in all where there are no classes.
+/// Too few rows, or rows of a class, for `count` folds. There are so many of each class, or in all where there are no
+/// classes.
 pub(super) fn too_few(rows: &[u64], classes: &[String], count: usize) -> Result<()> {
     let all: u64 = rows.iter().sum();
     if all < 2 {

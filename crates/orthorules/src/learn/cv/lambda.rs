@@ -1,15 +1,15 @@
 //! λ by folds, for ensembles of every complexity.
 //!
-//! The fits without a fold are measured on it at every complexity, as a step function. A λ is as good as the mean logarithm
-//! of the risk at these, but the smallest, where λ matters little. So a tenth of the risk counts alike on clean and on noisy
-//! tables. λ is doubled or halved as long as that helps. On a few rows folds are mostly noise, so a λ far from the default
-//! must be better by more than that.
+//! The fits without a fold are measured on it at every complexity, as a step function. A λ is as good as the mean
+//! logarithm of the risk at these, but the smallest, where λ matters little. So a tenth of the risk counts alike on
+//! clean and on noisy tables. λ is doubled or halved as long as that helps. On a few rows folds are mostly noise, so a
+//! λ far from the default must be better by more than that.
 //!
-//! Terms are looked for once for each fold, and fitted again for each λ: the best λ is much the same as with terms that are
-//! looked for again, and takes a tenth of the time. A list for each of several classes is the exception.
+//! Terms are looked for once for each fold, and fitted again for each λ: the best λ is much the same as with terms that
+//! are looked for again, and takes a tenth of the time. A list for each of several classes is the exception.
 //!
-//! Columns are cut once, with sight of all rows, and folds are rows of their codes: so a table that was streamed has the
-//! same folds as one in memory.
+//! Columns are cut once, with sight of all rows, and folds are rows of their codes: so a table that was streamed has
+//! the same folds as one in memory.
 
 use super::by_content::Shares;
 use super::curve::Losses;
@@ -102,7 +102,8 @@ pub(crate) fn chosen(problem: &Problem, binned: &Binned, params: &Checked, watch
     let of_fold = |fold| Fold::new(problem, (binned.columns(), &numbers), &dealt, fold);
     let folds = (0..FOLDS).into_par_iter().map(of_fold).collect::<Result<Vec<_>>>()?;
     let levels = params.max_complexity.min(params.max_rules.saturating_mul(4)).clamp(1, DEFAULT_COMPLEXITY);
-    // Polished ensembles, and the best ones of each complexity, are best with the same λ as others, and take several times as long.
+    // Polished ensembles, and the best ones of each complexity, are best with the same λ as others, and take several
+    // times as long.
     let mut quick = params.clone();
     (quick.polish, quick.path, quick.max_complexity) = (Polish::Off, PathKind::Nested, levels);
     let one_list = problem.classes.len() <= 2 || is_shared(&problem.outline(), params);
@@ -152,8 +153,8 @@ fn times(params: &Checked, power: i32) -> Checked {
     params
 }
 
-/// The logarithm of the risk on the folds over that of the constant model, averaged over the complexities up to `levels` but
-/// the first fifth.
+/// The logarithm of the risk on the folds over that of the constant model, averaged over the complexities up to
+/// `levels` but the first fifth.
 fn mean_risk(folds: &[Vec<f64>], levels: usize) -> f64 {
     // Folds in their order: the sums do not depend on threads.
     let sum = |level: usize| folds.iter().map(|fold| fold[level]).sum::<f64>();

@@ -1,12 +1,13 @@
-//! Cross-validation: λ, what a model is made of besides rules, and its size, chosen by the risk on rows that were held out.
+//! Cross-validation: λ, what a model is made of besides rules, and its size, chosen by the risk on rows that were held
+//! out.
 //!
-//! One after the other, since a joint choice suffers from the winner's curse: among many candidates the one that looks best
-//! owes much of that to chance.
+//! One after the other, since a joint choice suffers from the winner's curse: among many candidates the one that looks
+//! best owes much of that to chance.
 //!
 //! 1. λ for each kind of terms, by the risk of ensembles of all complexities (`lambda`).
-//! 2. For each kind of terms and each fold a fit to the rows outside the fold, measured on the fold at every complexity (as
-//!    a step function: the largest size up to it). Small tables are dealt out to folds several times, since one deal
-//!    decides little.
+//! 2. For each kind of terms and each fold a fit to the rows outside the fold, measured on the fold at every complexity
+//!    (as a step function: the largest size up to it). Small tables are dealt out to folds several times, since one
+//!    deal decides little.
 //! 3. The kind of terms whose chosen size has the least risk (`choice`).
 //! 4. One fit to all rows. Its sizes are the candidates.
 //!
@@ -52,15 +53,16 @@ const MOST_HELD_OUT: usize = 100_000;
 const MOST_LEARNED: usize = 250_000;
 /// The part of a time limit that λ may take.
 const LAMBDA_SHARE: f64 = 0.25;
-/// Rows of a small table are dealt out to folds again until all deals have so many rows together, but not oftener than this.
+/// Rows of a small table are dealt out to folds again until all deals have so many rows together, but not oftener than
+/// this.
 const ROWS_OF_DEALS: usize = 1500;
 const MOST_DEALS: usize = 6;
 /// So many of the deals choose between kinds of terms.
 const DEALS_FOR_TERMS: usize = 2;
 
-/// Chooses λ, terms and the size by folds, and fits to all rows. `binned` has the codes of all rows. If the observer stops it,
-/// the fit to all rows with the first λ and terms is returned as far as it came, without a choice. If the time is over, the
-/// folds that are done choose.
+/// Chooses λ, terms and the size by folds, and fits to all rows. `binned` has the codes of all rows. If the observer
+/// stops it, the fit to all rows with the first λ and terms is returned as far as it came, without a choice. If the
+/// time is over, the folds that are done choose.
 pub(crate) fn fit(
     problem: &Problem,
     binned: &Binned,
@@ -74,8 +76,8 @@ pub(crate) fn fit(
     Plan { problem, binned, params, select, splits, deals, is_quick: false }.run(watch)
 }
 
-/// Chooses the size alone where folds would take long: rows are held out once, or, where they are few and columns are many,
-/// in folds; fits to the others follow a nested path.
+/// Chooses the size alone where folds would take long: rows are held out once, or, where they are few and columns are
+/// many, in folds; fits to the others follow a nested path.
 pub(crate) fn quick(
     problem: &Problem,
     binned: &Binned,
@@ -122,7 +124,8 @@ struct Plan<'p> {
 
 impl Plan<'_> {
     fn run(&self, watch: &Watch) -> Result<Fitted> {
-        // The fit to all rows comes before the folds, since it is worth something without them, and tells what they would take.
+        // The fit to all rows comes before the folds, since it is worth something without them, and tells what they
+        // would take.
         let first = self.with_lambda(self.params, &watch.first(LAMBDA_SHARE));
         let started = Instant::now();
         let plain = self.binned.fit(&if self.is_quick { first.clone() } else { unpolished(&first) }, &watch.quietly());
@@ -154,8 +157,8 @@ impl Plan<'_> {
         self.chosen(&trials, plain, (whole, first_deals), watch)
     }
 
-    /// The parameters with λ by folds, unless it is given or there is no choice: exact search proves its rules for one λ, and
-    /// the stable rules of a forest know none. A table of a few rows keeps the default.
+    /// The parameters with λ by folds, unless it is given or there is no choice: exact search proves its rules for one
+    /// λ, and the stable rules of a forest know none. A table of a few rows keeps the default.
     fn with_lambda(&self, params: &Checked, watch: &Watch) -> Checked {
         let is_given = params.lambda_from == LambdaFrom::User;
         if is_given || params.learner == Learner::Sirus || params.exact || self.is_quick {
@@ -164,8 +167,8 @@ impl Plan<'_> {
         lambda::chosen(self.problem, self.binned, params, watch).unwrap_or_else(|_| params.clone())
     }
 
-    /// The fits of all trials to the rows that are not held out in these splits, as far as they come. A fit that was cut short
-    /// would speak for smaller sizes, so there is none.
+    /// The fits of all trials to the rows that are not held out in these splits, as far as they come. A fit that was
+    /// cut short would speak for smaller sizes, so there is none.
     fn split_fits(&self, trials: &[Checked], splits: Range<usize>, watch: &Watch) -> Vec<SplitFit> {
         let done = AtomicUsize::new(0);
         let fit_without = |(place, split): (usize, &Split)| {
@@ -198,8 +201,8 @@ impl Plan<'_> {
         params
     }
 
-    /// The model with the terms and the size that the fits without some rows choose: `whole` are those of the first deals.
-    /// `plain` is the fit of the first trial to all rows.
+    /// The model with the terms and the size that the fits without some rows choose: `whole` are those of the first
+    /// deals. `plain` is the fit of the first trial to all rows.
     fn chosen(
         &self,
         trials: &[Checked],
@@ -343,7 +346,8 @@ fn choose(model: &mut Model, chosen: SizeCandidate) {
 /// The folds of [`Cv::Auto`](crate::params::Cv::Auto).
 pub(crate) const USUAL_FOLDS: usize = 5;
 
-/// Why [`Cv::Auto`](crate::params::Cv::Auto) does without folds, if it does. The answer depends on the problem alone, not on the machine.
+/// Why [`Cv::Auto`](crate::params::Cv::Auto) does without folds, if it does. The answer depends on the problem alone,
+/// not on the machine.
 pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
     too_long(&problem.outline(), params)
         .or_else(|| Folds::new(problem, USUAL_FOLDS, params.seed).err().map(|error| NoFolds::Rows(error.to_string())))

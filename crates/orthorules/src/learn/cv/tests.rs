@@ -354,8 +354,8 @@ fn rows_that_are_held_out_once_choose_the_size() {
     assert_eq!((model.cv.as_ref().unwrap().folds, model.complexity(model.chosen())), (USUAL_FOLDS, 2));
 }
 
-/// λ by folds is the best of those around the default by separate fits on the same folds, and does not depend on how the table
-/// is held or on threads.
+/// λ by folds is the best of those around the default by separate fits on the same folds, and does not depend on how
+/// the table is held or on threads.
 mod lambda_by_folds {
     use super::*;
     use crate::codes::coded::Coded;

@@ -1,7 +1,8 @@
 //! What could stand in a rule's place, and what it costs to do without a column.
 //!
-//! Each rule of the chosen size is taken out, and the search lists the best rules of at most its length to add to the others.
-//! Of each of the best the whole ensemble is fitted again. What covers nearly the same rows as one before it is left out.
+//! Each rule of the chosen size is taken out, and the search lists the best rules of at most its length to add to the
+//! others. Of each of the best the whole ensemble is fitted again. What covers nearly the same rows as one before it is
+//! left out.
 
 use super::{EditOptions, Session, search};
 use crate::base::error::{Error, Result};
@@ -93,8 +94,8 @@ impl Alternatives {
     }
 }
 
-/// What could stand in the place of the rules of the chosen size, or of the one that `rule` names by its text or its number; and
-/// what models cost that do without each of the columns `without`.
+/// What could stand in the place of the rules of the chosen size, or of the one that `rule` names by its text or its
+/// number; and what models cost that do without each of the columns `without`.
 pub fn alternatives(
     model: &Model,
     table: &Table,

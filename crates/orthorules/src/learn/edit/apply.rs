@@ -5,8 +5,8 @@ use crate::model::edit::{Action, Edit, Limits, find};
 use crate::model::rule::Rule;
 use crate::model::{Model, RuleList, Size};
 
-/// Makes `edit` happen to the lists of `model`. `limits` are those of all edits so far, this one among them. New members of a
-/// size have the weight that the edit names, or 0.
+/// Makes `edit` happen to the lists of `model`. `limits` are those of all edits so far, this one among them. New
+/// members of a size have the weight that the edit names, or 0.
 pub(super) fn apply(model: &mut Model, edit: &Edit, limits: &Limits) -> Result<()> {
     let class = edit.class.as_deref();
     let rule = edit.rule.as_deref().unwrap_or_default();
@@ -99,8 +99,9 @@ fn drop_rule(list: &mut RuleList, k: usize) {
     }
 }
 
-/// Adds a rule to those sizes for which `wanted` holds, unless they have it already. The constant model has no room: where it
-/// is the only size, or the chosen one, a size with this rule alone comes after all others and is the chosen one.
+/// Adds a rule to those sizes for which `wanted` holds, unless they have it already. The constant model has no room:
+/// where it is the only size, or the chosen one, a size with this rule alone comes after all others and is the chosen
+/// one.
 fn join(list: &mut RuleList, new: &Rule, weight: f64, wanted: impl Fn(&Size) -> bool) {
     let known = list.rules.iter().position(|own| own.says_same(new));
     let k = known.unwrap_or_else(|| {
@@ -182,8 +183,9 @@ fn forbid(model: &mut Model, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-/// Puts a list in order after its sizes have changed: rules that no size has are gone, sizes come by complexity, and of several
-/// of the same complexity the chosen one stays, or else the one of least risk. `chosen` is the place of the chosen size.
+/// Puts a list in order after its sizes have changed: rules that no size has are gone, sizes come by complexity, and of
+/// several of the same complexity the chosen one stays, or else the one of least risk. `chosen` is the place of the
+/// chosen size.
 pub(super) fn tidy(list: &mut RuleList, chosen: usize) {
     let rules = std::mem::take(&mut list.rules);
     for size in &mut list.sizes {

@@ -1,8 +1,8 @@
 //! Edits of a model: rules that go, come, stay or change, weights within bounds, and what each edit costs.
 //!
-//! Edits are made one after the other. After each, the weights of all sizes are fitted again to the table, and the risk of the
-//! chosen size before and after is written into the ledger. So edits that are made at once are the same as edits that are made
-//! one by one, and the same model, table and edits give the same bytes.
+//! Edits are made one after the other. After each, the weights of all sizes are fitted again to the table, and the risk
+//! of the chosen size before and after is written into the ledger. So edits that are made at once are the same as edits
+//! that are made one by one, and the same model, table and edits give the same bytes.
 //!
 //! | file | what is there |
 //! |---|---|
@@ -54,8 +54,8 @@ pub struct EditOptions {
     pub seed: u64,
 }
 
-/// The model with `edits`, whose weights are fitted to `table`, and with a ledger that has an entry for each of them. Without
-/// edits it is the same model.
+/// The model with `edits`, whose weights are fitted to `table`, and with a ledger that has an entry for each of them.
+/// Without edits it is the same model.
 pub fn edit(model: &Model, table: &Table, edits: &[Edit], options: &EditOptions) -> Result<Model> {
     if edits.is_empty() {
         return Ok(model.clone());

@@ -27,7 +27,8 @@ pub(super) struct ListRisk<'t> {
     trends: &'t [TrendValues],
     /// What the square of each weight costs, times two.
     pub(super) penalty: Vec<f64>,
-    /// What the square of the sum of all intercepts costs, times two: with several classes nothing else tells where they are.
+    /// What the square of the sum of all intercepts costs, times two: with several classes nothing else tells where
+    /// they are.
     gauge: f64,
 }
 

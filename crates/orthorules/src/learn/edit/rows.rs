@@ -7,8 +7,8 @@ use crate::model::predict::Activations;
 
 /// What one list of rules is fitted to: mass and target of each row in each score, as the loss counts them.
 ///
-/// The loss of a row is `a ψ(f) − b f` up to a constant (`data/loss.rs`). Targets of squared loss are counted from their
-/// mean, in units of a power of two.
+/// The loss of a row is `a ψ(f) − b f` up to a constant (`data/loss.rs`). Targets of squared loss are counted from
+/// their mean, in units of a power of two.
 pub(super) struct Targets {
     pub(super) loss: Loss,
     /// Whether the scores of several classes become probabilities together.

@@ -59,8 +59,8 @@ fn params(model: &Model, reg_lambda: f64) -> Params {
     }
 }
 
-/// A model of the same kind that the search finds with the rules that are pinned or were added, and without what is forbidden.
-/// `edits` are those that were made at once, after which `model` is what it is.
+/// A model of the same kind that the search finds with the rules that are pinned or were added, and without what is
+/// forbidden. `edits` are those that were made at once, after which `model` is what it is.
 pub(super) fn searched(
     model: &Model,
     table: &Table,

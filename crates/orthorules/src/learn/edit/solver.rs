@@ -1,8 +1,8 @@
 //! The weights of given terms that minimise the regularised risk within bounds: a projected Newton method.
 //!
-//! Terms are rules, which hold for whole cells of rows, and trends, which have a number for each row. There is one score, or
-//! one for each of several classes that share the terms. All weights of all scores are found together, so that any of them
-//! may be bounded.
+//! Terms are rules, which hold for whole cells of rows, and trends, which have a number for each row. There is one
+//! score, or one for each of several classes that share the terms. All weights of all scores are found together, so
+//! that any of them may be bounded.
 
 use crate::base::linalg::Cholesky;
 use crate::model::Status;

@@ -56,7 +56,8 @@ impl<'t> Fitter<'t> {
         })
     }
 
-    /// λ by which the weights of the chosen sizes are the best ones for the table, if there is one: then they were fitted to it.
+    /// λ by which the weights of the chosen sizes are the best ones for the table, if there is one: then they were
+    /// fitted to it.
     pub(super) fn recovered_lambda(&self, model: &Model, activations: &Activations) -> Option<f64> {
         let scopes = self.scopes(model, activations, &Limits::default()).ok()?;
         let (mut along, mut weight, mut slope) = (0.0, 0.0, 0.0);
@@ -174,8 +175,8 @@ impl<'t> Fitter<'t> {
     }
 }
 
-/// A term of a list: what its weight may be in each score and, of a trend, its values and what the square of its weight is
-/// penalised by.
+/// A term of a list: what its weight may be in each score and, of a trend, its values and what the square of its weight
+/// is penalised by.
 struct FittedTerm {
     bounds: Vec<Bounds>,
     values: Option<(Vec<f64>, f64)>,

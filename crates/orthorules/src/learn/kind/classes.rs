@@ -20,7 +20,8 @@ impl SharedClasses {
         Self { weights: softmax::constant(cells, setup.params) }.with_risk(cells, setup)
     }
 
-    /// Fits the weights again after a rule was added, near enough for ensembles to be compared. Returns the regularised risk.
+    /// Fits the weights again after a rule was added, near enough for ensembles to be compared. Returns the regularised
+    /// risk.
     pub(super) fn begin(&mut self, cells: &Cells, setup: &Setup, rival: f64) -> f64 {
         self.weights = softmax::begin(&self.weights, cells, setup.params, rival);
         self.risk(cells, setup)

@@ -13,7 +13,8 @@ use std::collections::HashMap;
 /// Trees that one task grows: few enough to share the work, many enough to make merging cheap.
 const TREES_IN_A_TASK: usize = 16;
 
-/// The share of trees that have each path, of those that there was time for, the most frequent first; ties go to the shorter path, then to the first.
+/// The share of trees that have each path, of those that there was time for, the most frequent first; ties go to the
+/// shorter path, then to the first.
 pub(super) fn paths(data: &Data, params: &Checked, observer: &dyn Observer) -> Vec<(Query, f64)> {
     let blocks: Vec<usize> = (0..params.num_trees).step_by(TREES_IN_A_TASK).collect();
     let counted: Vec<(HashMap<Query, u32>, usize)> = blocks

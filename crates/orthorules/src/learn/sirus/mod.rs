@@ -5,8 +5,9 @@
 //! 3. Each rule says: the mean target inside if the path holds, else the mean outside. [`weights`] combines them:
 //!    the plain average for classes, a ridge with weights of at least 0 for numbers.
 //!
-//! "If q then a else b" with the weight w is the constant w b and the weight w (a − b) of q, so the result is an additive
-//! ensemble like any other. For classes its score is a probability, not its log-odds: the model's link says so.
+//! "If q then a else b" with the weight w is the constant w b and the weight w (a − b) of q, so the result is an
+//! additive ensemble like any other. For classes its score is a probability, not its log-odds: the model's link says
+//! so.
 
 mod forest;
 mod select;

@@ -96,8 +96,9 @@ const FOLDS: usize = 10;
 /// Penalties that are tried, on standardised rules and target.
 const PENALTIES: [f64; 13] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
-/// For every size, ridge weights of at least 0 on the rules' outputs, with the penalty of least cross-validated error. The
-/// output of a rule rises with q exactly when the mean inside is the larger one, so its sign is that of the weight of q.
+/// For every size, ridge weights of at least 0 on the rules' outputs, with the penalty of least cross-validated error.
+/// The output of a rule rises with q exactly when the mean inside is the larger one, so its sign is that of the weight
+/// of q.
 pub(super) fn ridge(data: &Data, rules: &[UnweightedRule], seed: u64) -> Vec<Combined> {
     let count = rules.len();
     let mut active = vec![Vec::new(); data.rows()];
@@ -190,7 +191,8 @@ mod tests {
     }
 
     proptest! {
-        /// At the solution no allowed move of a single weight lowers the penalised squares, and no weight has the wrong sign.
+        /// At the solution no allowed move of a single weight lowers the penalised squares, and no weight has the wrong
+        /// sign.
         #[test]
         fn ridge_weights_are_optimal((y, rules) in case(), penalty in 0.001..2.0f64) {
             let mut moments = FoldMoments::new(rules.len() + 1);

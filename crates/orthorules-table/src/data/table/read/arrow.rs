@@ -36,8 +36,8 @@ pub(super) fn schema(source: &TableFile) -> Result<(Arc<Schema>, Vec<bool>), Str
     })
 }
 
-/// For each column of a Parquet file, whether it has moments whose time zone is not known. Moments of 96 bits are in UTC
-/// as well, although the format does not say so.
+/// For each column of a Parquet file, whether it has moments whose time zone is not known. Moments of 96 bits are in
+/// UTC as well, although the format does not say so.
 fn lost_zones(metadata: &ArrowReaderMetadata) -> Vec<bool> {
     let fields = metadata.schema().fields().iter();
     let columns = metadata.parquet_schema().root_schema().get_fields();

@@ -12,8 +12,8 @@ use crate::base::error::Result;
 use crate::data::table::Table;
 use crate::data::warning::Warning;
 
-/// The rows of a file in order, as tables of bounded size: about a megabyte of text, or 65,536 rows of Parquet or Arrow.
-/// Only the tables that are being decoded are in memory, one for each thread.
+/// The rows of a file in order, as tables of bounded size: about a megabyte of text, or 65,536 rows of Parquet or
+/// Arrow. Only the tables that are being decoded are in memory, one for each thread.
 ///
 /// Every batch is judged by itself: a CSV column may hold numbers in one and text in the next, levels are those that
 /// occur, and text may be left out as having nearly a level a row. Whoever knows what to expect says so by

@@ -16,8 +16,9 @@ use crate::base::error::{Error, Result};
 /// Bytes that are held in memory of a table that can be read only once.
 const MOST_HELD: u64 = 1 << 30;
 
-/// A packed file may be unpacked into memory although it becomes larger than that, if it has not grown by more than this
-/// factor: no Parquet or Arrow file of use does, but a few kilobytes of zeros become as many gigabytes as one likes.
+/// A packed file may be unpacked into memory although it becomes larger than that, if it has not grown by more than
+/// this factor: no Parquet or Arrow file of use does, but a few kilobytes of zeros become as many gigabytes as one
+/// likes.
 const MOST_GROWTH: u64 = 16;
 
 /// What is said of a file with nothing in it.

@@ -1,5 +1,5 @@
-//! Arrow IPC, checked before it is decoded: the Arrow reader reserves the memory that a file asks for before it looks at
-//! the contents, and a program that asks for too much is ended by the system. A damaged file must not get that far.
+//! Arrow IPC, checked before it is decoded: the Arrow reader reserves the memory that a file asks for before it looks
+//! at the contents, and a program that asks for too much is ended by the system. A damaged file must not get that far.
 
 use std::collections::VecDeque;
 use std::io::Read;

@@ -96,8 +96,8 @@ impl Columns {
     }
 }
 
-/// What columns of either type can be read as. Numbers are numbers; what is of different kinds is text, whose meaning is
-/// judged over all rows, as in CSV.
+/// What columns of either type can be read as. Numbers are numbers; what is of different kinds is text, whose meaning
+/// is judged over all rows, as in CSV.
 fn common(one: &DataType, other: &DataType) -> DataType {
     let (one, other) = (unpacked(one), unpacked(other));
     let is_date = |data_type| dates::by_type(data_type).is_some();

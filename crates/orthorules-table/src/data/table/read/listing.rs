@@ -41,10 +41,10 @@ pub(super) struct Listed {
 
 /// The files whose rows are the table at `path`, in the order of their rows.
 ///
-/// A path may be a file, a folder, or a pattern with `*`, `?`, `[a-z]` or `**` (any number of folders). What exists under
-/// the very name is no pattern. In a folder and the folders below it, files count whose names end like those of tables.
-/// Names that start with `.` or `_` are skipped, as by other readers of such folders; in a pattern, unless it spells that
-/// sign. Files are in the order of the bytes of their paths.
+/// A path may be a file, a folder, or a pattern with `*`, `?`, `[a-z]` or `**` (any number of folders). What exists
+/// under the very name is no pattern. In a folder and the folders below it, files count whose names end like those of
+/// tables. Names that start with `.` or `_` are skipped, as by other readers of such folders; in a pattern, unless it
+/// spells that sign. Files are in the order of the bytes of their paths.
 pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(match named(path)? {
         Named::One => vec![path.to_owned()],
@@ -52,7 +52,8 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     })
 }
 
-/// The same, where every file is to be a partition by itself. Columns that folders give are refused: a file alone does not have them.
+/// The same, where every file is to be a partition by itself. Columns that folders give are refused: a file alone does
+/// not have them.
 pub fn partition_files(path: &Path) -> Result<Vec<PathBuf>> {
     if let Named::Several(files, _) = named(path)?
         && let Some((column, _)) = files.iter().find_map(|file| file.columns.first())
@@ -239,7 +240,8 @@ fn bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_encoded_bytes().iter().map(|&byte| separator(byte)).collect()
 }
 
-/// Whether a name is not meant for readers of tables: `.part-0.crc`, `_SUCCESS`, `_metadata`. A folder such as `_id=7` is.
+/// Whether a name is not meant for readers of tables: `.part-0.crc`, `_SUCCESS`, `_metadata`. A folder such as `_id=7`
+/// is.
 fn is_hidden(name: &OsStr) -> bool {
     match name.as_encoded_bytes() {
         [b'.', ..] => true,

@@ -152,8 +152,8 @@ impl std::fmt::Display for Format {
 ///
 /// In CSV a cell is missing when it is empty or one of `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None` and `?`.
 /// A column is numeric if its other cells are numbers, boolean if all are `true` or `false` in any case, and
-/// categorical otherwise; blanks around a cell do not count, blank lines are skipped. Numbers may have separators of thousands and
-/// signs of currency (`$1,234.00`).
+/// categorical otherwise; blanks around a cell do not count, blank lines are skipped. Numbers may have separators of
+/// thousands and signs of currency (`$1,234.00`).
 ///
 /// A numeric column may hold a few words. They are missing values, and a [`Warning`] tells of them. Usual words for a
 /// missing value (`n/a`, `-`, `unknown`, `#DIV/0!`) may be as many as they like. Others may be 1 % of the cells, or
@@ -162,8 +162,8 @@ impl std::fmt::Display for Format {
 /// Parquet and Arrow columns keep their type, except text, which is judged as in CSV; nulls, NaN and blank text are
 /// missing. Integers beyond 2⁵³ are rounded to the nearest f64.
 ///
-/// A file that changes while it is read is refused. So is one that would have to be held in memory and has more than 1 GiB:
-/// from a pipe, or a Parquet or Arrow file packed to less than a sixteenth of its size.
+/// A file that changes while it is read is refused. So is one that would have to be held in memory and has more than 1
+/// GiB: from a pipe, or a Parquet or Arrow file packed to less than a sixteenth of its size.
 ///
 /// Columns that no rule can use are left out, and [`Table::warnings`] says which and how to keep them: dates, nested
 /// and binary values, text with nearly as many levels as rows, and the index of a pandas data frame

@@ -1,5 +1,5 @@
-//! The footer and the pages of a Parquet file, looked at before they are decoded: the Parquet reader reserves the memory that a
-//! list of the footer or the header of a page claims. Damaged ones must not get that far.
+//! The footer and the pages of a Parquet file, looked at before they are decoded: the Parquet reader reserves the
+//! memory that a list of the footer or the header of a page claims. Damaged ones must not get that far.
 
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn sizes_and_values_are_found() {
-        // Type 0; 300 bytes packed into 20; a page of data with 7 values, a list of two numbers, a text and a truth value.
+        // Type 0; 300 bytes packed into 20; a page of data with 7 values, a list of two numbers, a text and a truth
+        // value.
         let head = [0x15, 0, 0x15, 0xd8, 0x04, 0x15, 40, 0x2c];
         let data = [0x15, 14, 0x19, 0x25, 2, 4, 0x18, 3, b'a', b'b', b'c', 0x11, 0];
         let bytes = [&head[..], &data, &[0, 9, 9]].concat();

@@ -32,8 +32,8 @@ wire_enum!(ColumnPart { 0 => Missing(rows), 1 => Numbers(numbers), 2 => Booleans
 /// Numbers, and how often words among them stand for missing values.
 type CountedNumbers = (Vec<f64>, WordCounts);
 
-/// The cells of the `wanted` columns of CSV text: numbers where all are, else text; and the words among them that stand for missing
-/// values.
+/// The cells of the `wanted` columns of CSV text: numbers where all are, else text; and the words among them that stand
+/// for missing values.
 pub(super) fn untyped(split: &SplitText, wanted: &WantedCells, notation: &Notation) -> Vec<(ColumnPart, WordCounts)> {
     let missing = |cell: &str| notation.is_missing(cell);
     let part = |(&(column, _), numbers): (&(usize, bool), Option<CountedNumbers>)| {
@@ -53,8 +53,8 @@ pub(super) fn untyped(split: &SplitText, wanted: &WantedCells, notation: &Notati
     wanted.iter().zip(numbers(split, wanted, notation)).map(part).collect()
 }
 
-/// For each column its cells as numbers, with the words for missing values among them, if it is not wanted as text and all are
-/// numbers or missing. Row by row, because that is how they lie in memory.
+/// For each column its cells as numbers, with the words for missing values among them, if it is not wanted as text and
+/// all are numbers or missing. Row by row, because that is how they lie in memory.
 fn numbers(split: &SplitText, wanted: &WantedCells, notation: &Notation) -> Vec<Option<CountedNumbers>> {
     let usual = *notation == Notation::default();
     let room =
@@ -74,8 +74,8 @@ fn numbers(split: &SplitText, wanted: &WantedCells, notation: &Notation) -> Vec<
     all
 }
 
-/// The number that a cell of few digits spells, without an exponent: exactly what [`str::parse`] gives, but sooner. Digits
-/// and power of ten are whole numbers that f64 holds exactly, so that their quotient is rounded once.
+/// The number that a cell of few digits spells, without an exponent: exactly what [`str::parse`] gives, but sooner.
+/// Digits and power of ten are whole numbers that f64 holds exactly, so that their quotient is rounded once.
 fn plain_decimal(cell: &[u8]) -> Option<f64> {
     const POWERS: [f64; 17] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16];

@@ -27,8 +27,8 @@ pub struct Scan {
     read: Vec<Head>,
     /// For each head, the place of its column among these.
     places: Vec<usize>,
-    /// Columns that are not read, by their place, and why; moments whose time zone is lost; last, what is said of files that
-    /// are not read.
+    /// Columns that are not read, by their place, and why; moments whose time zone is lost; last, what is said of files
+    /// that are not read.
     pub left_out: Vec<(usize, Warning)>,
     types: Vec<Option<DataType>>,
     as_text: HashSet<String>,

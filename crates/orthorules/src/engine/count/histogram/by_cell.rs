@@ -1,8 +1,8 @@
 //! Statistics of all rows, cell by cell, without a table of counts.
 //!
-//! Where there are many cells, most bins of a cell are empty, and a table has more places than there are rows. So the rows of one cell
-//! after the other are counted by bin, and only bins that have some are visited. In every bin the cells come in the order of a
-//! table: the numbers are those that a table gives, to the last bit.
+//! Where there are many cells, most bins of a cell are empty, and a table has more places than there are rows. So the
+//! rows of one cell after the other are counted by bin, and only bins that have some are visited. In every bin the
+//! cells come in the order of a table: the numbers are those that a table gives, to the last bit.
 
 use super::{CountSource, NodeCounter, PartitionReads};
 use crate::base::scratch::{self, Reusable};
@@ -92,7 +92,8 @@ impl<T: Amount + Reusable> BinsOfCell<T> {
 }
 
 impl NodeCounter<'_> {
-    /// Whether the statistics of a group, for all rows, are computed cell by cell. The numbers are the same as from a table.
+    /// Whether the statistics of a group, for all rows, are computed cell by cell. The numbers are the same as from a
+    /// table.
     pub(super) fn goes_cell_by_cell(&self, group: &Group) -> bool {
         let here = matches!(self.source, CountSource::AllRows) && self.remote.is_none();
         here && group.most_bins() * self.cells.len() > PLACES_FOR_A_ROW * self.rows
@@ -126,8 +127,8 @@ impl NodeCounter<'_> {
         lanes.statistics()
     }
 
-    /// Calls `visit` with every cell, and what its rows have in the bins of a column that have some. Of each partition these are the
-    /// amounts of its rows.
+    /// Calls `visit` with every cell, and what its rows have in the bins of a column that have some. Of each partition
+    /// these are the amounts of its rows.
     fn each_cell(
         &self,
         column: (usize, &Range<usize>),

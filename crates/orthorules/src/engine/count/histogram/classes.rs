@@ -1,7 +1,7 @@
 //! Statistics of every bin for each of several classes that share their rules.
 //!
-//! Rows by bin and cell are counted once for all classes, and rows by bin and class beside them. What a class has of its own, its
-//! probability in every cell, is multiplied in afterwards, for all classes side by side.
+//! Rows by bin and cell are counted once for all classes, and rows by bin and class beside them. What a class has of
+//! its own, its probability in every cell, is multiplied in afterwards, for all classes side by side.
 
 use super::{CountSource, MOST_COUNTS, NodeCounter, PartitionReads, orthogonalise_each};
 use crate::base::scratch;

@@ -55,8 +55,8 @@ impl RootCounts {
         self.groups.iter().zip(&self.tables).map(empty).collect()
     }
 
-    /// Whether all rows with the codes `wanted` of a column, which is in group `index`, are in rule k, or none is; nothing if the
-    /// counts do not tell.
+    /// Whether all rows with the codes `wanted` of a column, which is in group `index`, are in rule k, or none is;
+    /// nothing if the counts do not tell.
     pub(crate) fn all_in(
         &self,
         index: usize,

@@ -18,7 +18,8 @@ pub(super) struct Factors {
 }
 
 impl Factors {
-    /// Of the variables that `variables` gives for each cell, of which there are so many, with λ for those in `penalised`.
+    /// Of the variables that `variables` gives for each cell, of which there are so many, with λ for those in
+    /// `penalised`.
     pub(super) fn new(
         of: (&Cells, &Probabilities),
         (size, penalised): (usize, Range<usize>),
@@ -40,7 +41,8 @@ impl Factors {
     }
 }
 
-/// Σ A p (1 − p) over the cells that two columns share, for every class. The columns are the constant, if it is one, and the rules.
+/// Σ A p (1 − p) over the cells that two columns share, for every class. The columns are the constant, if it is one,
+/// and the rules.
 pub(crate) struct Grams {
     size: usize,
     stride: usize,
@@ -95,8 +97,8 @@ pub(super) fn in_order(parts: Vec<Vec<Four>>) -> Vec<Four> {
 }
 
 vectorised! {
-    /// Adds A p (1 − p) of every cell to the blocks of all classes, for the pairs of variables that act on it. These ascend, and only the
-    /// lower triangles are filled.
+    /// Adds A p (1 − p) of every cell to the blocks of all classes, for the pairs of variables that act on it. These
+    /// ascend, and only the lower triangles are filled.
     fn add_blocks(
         variables: (&[u32], &[usize]),
         mass: &[f64],

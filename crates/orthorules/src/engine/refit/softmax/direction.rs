@@ -1,9 +1,9 @@
 //! Newton's direction for all classes together, by conjugate gradients.
 //!
-//! The Hessian of K classes and t free weights each has (K t)² entries, and is never formed: its product with a vector is a
-//! pass over the cells. The factors of its K diagonal blocks make the steps few. Gradient, directions and all between stay
-//! where those of the classes add up to 0, so that nothing moves which all classes share. What the classes have of a variable, or
-//! of a cell, lies side by side: one loop serves all classes.
+//! The Hessian of K classes and t free weights each has (K t)² entries, and is never formed: its product with a vector
+//! is a pass over the cells. The factors of its K diagonal blocks make the steps few. Gradient, directions and all
+//! between stay where those of the classes add up to 0, so that nothing moves which all classes share. What the classes
+//! have of a variable, or of a cell, lies side by side: one loop serves all classes.
 
 use super::blocks::{Factors, in_order};
 use super::patterns::{Four, Patterns, gather, scatter};
@@ -92,8 +92,8 @@ pub(super) struct Hessian<'a> {
 }
 
 impl Hessian<'_> {
-    /// −H⁻¹ `gradient`, until the part `enough` of the gradient is left: Newton's own steps are for the rest. The factors of H elsewhere
-    /// may serve, if it is not far from here.
+    /// −H⁻¹ `gradient`, until the part `enough` of the gradient is left: Newton's own steps are for the rest. The
+    /// factors of H elsewhere may serve, if it is not far from here.
     pub(super) fn direction(&self, gradient: &[f64], enough: f64, kept: &mut Option<Factors>) -> Vec<f64> {
         let factors = kept.take().unwrap_or_else(|| self.factors());
         let conditioned = |residual: &[f64]| {

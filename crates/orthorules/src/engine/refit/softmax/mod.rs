@@ -1,8 +1,8 @@
 //! Weights where several classes share one list of rules: damped Newton over cells for all classes together.
 //!
-//! Minimises `F(β) = Σ_cells A log Σ_c exp(f_c) − Σ_c B_c f_c + ½ λ K/(K − 1) Σ_c Σ_{k≥1} β_ck²` over the weights that are
-//! free. The factor K/(K − 1) makes two classes with weights ∓w/2 pay what one score with weight w does. At the minimum the
-//! weights of a rule add up to 0; intercepts, which nothing penalises, are made to.
+//! Minimises `F(β) = Σ_cells A log Σ_c exp(f_c) − Σ_c B_c f_c + ½ λ K/(K − 1) Σ_c Σ_{k≥1} β_ck²` over the weights that
+//! are free. The factor K/(K − 1) makes two classes with weights ∓w/2 pay what one score with weight w does. At the
+//! minimum the weights of a rule add up to 0; intercepts, which nothing penalises, are made to.
 
 mod blocks;
 mod direction;
@@ -37,7 +37,8 @@ const COMPARABLE: f64 = 1e-6;
 const ROUGHLY: f64 = 0.05;
 const CLOSELY: f64 = 1e-5;
 const WHOLLY: f64 = 1e-3;
-/// A Newton step leaves at most so many times the square of what was left of the gradient, as far as was seen, and often less.
+/// A Newton step leaves at most so many times the square of what was left of the gradient, as far as was seen, and
+/// often less.
 const SQUARED: f64 = 20.0;
 /// No ensemble's risk falls below what its next step promises by so many times this.
 const MORE_THAN_PROMISED: f64 = 2.0;
@@ -73,8 +74,8 @@ pub(crate) fn update(previous: &[Weights], cells: &Cells, params: &Checked) -> V
     weights
 }
 
-/// The same, but only so near that risks can be compared; [`settle`] does the rest. Whoever will not come below the risk `rival` is left
-/// above it.
+/// The same, but only so near that risks can be compared; [`settle`] does the rest. Whoever will not come below the
+/// risk `rival` is left above it.
 pub(crate) fn begin(previous: &[Weights], cells: &Cells, params: &Checked, rival: f64) -> Vec<Weights> {
     let mut weights = previous.to_vec();
     for own in &mut weights {
@@ -174,8 +175,9 @@ impl<'a> Softmax<'a> {
         weights.iter_mut().for_each(|own| own.status = status);
     }
 
-    /// Newton steps until at most so much of the gradient is left. A step must lower F or, where F is flat up to rounding, the
-    /// gradient. Says whether it has come so far. It gives up where it will not come below the risk `rival`.
+    /// Newton steps until at most so much of the gradient is left. A step must lower F or, where F is flat up to
+    /// rounding, the gradient. Says whether it has come so far. It gives up where it will not come below the risk
+    /// `rival`.
     fn approach(&self, weights: &mut [Weights], left: f64, rival: f64) -> bool {
         let size = self.total;
         let mut at = self.at(weights);
@@ -362,8 +364,8 @@ vectorised! {
 }
 
 vectorised! {
-    /// Hands the sizes of what the slopes of some cells are differences of to their patterns. `usual` is what part of the rows each class
-    /// has, and `sizes` what its weights add up to.
+    /// Hands the sizes of what the slopes of some cells are differences of to their patterns. `usual` is what part of
+    /// the rows each class has, and `sizes` what its weights add up to.
     fn hand_terms(
         of: (&Cells, &Patterns),
         range: Range<usize>,

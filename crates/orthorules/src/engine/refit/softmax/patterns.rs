@@ -1,9 +1,10 @@
 //! The rules of cells, several at a time.
 //!
-//! A pass over the cells adds what all classes have of the rules that a cell is in, or hands what a cell has to these rules. The plain
-//! loop is `for cell, rule of the cell, class: sum[cell][class] += vector[rule][class]`. Departures from it:
-//! 1. Rules come in groups. A group of six has 64 patterns of rules that a cell may be in. What a pattern adds up to is known beforehand,
-//!    so that a cell takes one addition for a group and not one for each of its rules.
+//! A pass over the cells adds what all classes have of the rules that a cell is in, or hands what a cell has to these
+//! rules. The plain loop is `for cell, rule of the cell, class: sum[cell][class] += vector[rule][class]`. Departures
+//! from it:
+//! 1. Rules come in groups. A group of six has 64 patterns of rules that a cell may be in. What a pattern adds up to is
+//!    known beforehand, so that a cell takes one addition for a group and not one for each of its rules.
 //! 2. Classes lie side by side, four to a register, and the last register is filled up with zeros.
 
 use crate::engine::cells::Cells;

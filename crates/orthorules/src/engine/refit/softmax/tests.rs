@@ -6,8 +6,8 @@ use crate::params::Objective;
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
-/// Newton's method on rows, with the whole Hessian. Intercepts are kept from drifting by a penalty on their sum, which does not change
-/// what is predicted.
+/// Newton's method on rows, with the whole Hessian. Intercepts are kept from drifting by a penalty on their sum, which
+/// does not change what is predicted.
 fn oracle(case: &Case, classes: usize, lambda: f64) -> Vec<(f64, Vec<f64>)> {
     let size = 1 + case.rules.len();
     let lambda = lambda * penalty_factor(classes);

@@ -1,8 +1,9 @@
 //! One pass over the rows: what F and its derivatives are sums of at some weights.
 //!
-//! Scores, gradients, curvatures and their sums along all terms are made block by block, so that every number of a row comes from
-//! memory once. What a row adds is rounded to multiples of a power of two that is known before the pass: that of a bound on the
-//! largest number of its kind. If the bound turns out to be much too large, the pass is made again with the largest number itself.
+//! Scores, gradients, curvatures and their sums along all terms are made block by block, so that every number of a row
+//! comes from memory once. What a row adds is rounded to multiples of a power of two that is known before the pass:
+//! that of a bound on the largest number of its kind. If the bound turns out to be much too large, the pass is made
+//! again with the largest number itself.
 
 use super::{ROWS_IN_A_BLOCK, ROWS_IN_A_TASK, Trended};
 use crate::base::scratch;
@@ -83,8 +84,8 @@ impl Bounds {
         Self { slopes: [own_g.min(ROUNDED * g + larger * moved), own_h.min(larger)], ..self }
     }
 
-    /// The largest loss, from the largest curvature where the bound from the weights alone would leave sums no digits: it takes
-    /// every trend to lower the score as far as it may raise it.
+    /// The largest loss, from the largest curvature where the bound from the weights alone would leave sums no digits:
+    /// it takes every trend to lower the score as far as it may raise it.
     fn loss(self) -> f64 {
         let tight = self.linear.map_or(self.loss, |linear| ROUNDED * (self.slopes[1] + linear));
         if self.loss > LOOSE_LOSS * tight { tight } else { self.loss }
@@ -327,8 +328,8 @@ impl<'a> Trended<'a> {
         let size = cells.len() * width;
         let apart = if size <= FEW { size } else { 0 };
         let mut sums = RowSums::zeros(size + (TABLES - 1) * apart, plan.along.len());
-        // Gradients, curvatures, and products of these with trends, one kind after the other. Of the first alone nobody adds up
-        // curvatures, but they come with gradients.
+        // Gradients, curvatures, and products of these with trends, one kind after the other. Of the first alone nobody
+        // adds up curvatures, but they come with gradients.
         let mut numbers = vec![0.0; (*width).max(2) * ROWS_IN_A_BLOCK];
         let (mut f, mut cell) = ([0.0; ROWS_IN_A_BLOCK], [0; ROWS_IN_A_BLOCK]);
         for first in rows.clone().step_by(ROWS_IN_A_BLOCK) {

@@ -1,7 +1,7 @@
 //! The gradient of all rows at the weights of an ensemble, for whoever looks at some of them only.
 //!
-//! A sample's own gradient differs from that of all rows by chance. Once a term is added, the sample tells how weights and curvatures go
-//! together, but where the gradient vanishes, all rows tell.
+//! A sample's own gradient differs from that of all rows by chance. Once a term is added, the sample tells how weights
+//! and curvatures go together, but where the gradient vanishes, all rows tell.
 
 use super::pass::Pass;
 use super::{ROWS_IN_A_BLOCK, ROWS_IN_A_TASK, Trended};
@@ -30,8 +30,8 @@ impl RowSlopes {
 }
 
 impl Trended<'_> {
-    /// The gradient with that along the newest term, whose weight is 0, where `known` is the one without it. If the term is a rule,
-    /// these rows are in it.
+    /// The gradient with that along the newest term, whose weight is 0, where `known` is the one without it. If the
+    /// term is a rule, these rows are in it.
     pub(crate) fn slopes_with_newest(&self, known: &RowSlopes, selected: &Selected) -> Vec<f64> {
         let newest = known.terms.len() - usize::from(self.has_intercept());
         let trend = self.terms.iter().find(|term| term.place == newest);

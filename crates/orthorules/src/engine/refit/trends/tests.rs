@@ -114,8 +114,8 @@ proptest! {
         }
     }
 
-    /// Signs are kept, and at the minimum: the gradient vanishes along weights that are not 0, and drives the others against
-    /// their bounds.
+    /// Signs are kept, and at the minimum: the gradient vanishes along weights that are not 0, and drives the others
+    /// against their bounds.
     #[test]
     fn signs_are_kept((case, values) in cases_with_trends(), positive in any::<bool>()) {
         let params = case.checked(Objective::Onb, Intercept::Corrected, 1.0);
@@ -141,8 +141,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Squared loss: sums that follow rules and trends, in any order of these, give the weights and the risk that passes over the
-    /// rows give, with signs and without.
+    /// Squared loss: sums that follow rules and trends, in any order of these, give the weights and the risk that
+    /// passes over the rows give, with signs and without.
     #[test]
     fn moments_give_what_rows_give(
         (case, values) in cases_with_trends().prop_filter("squared", |(case, _)| case.loss() == Loss::Squared),
@@ -195,8 +195,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// The gradient that an ensemble keeps tells that of a newer term, be it a rule or a trend. And whoever begins with rough weights
-    /// ends where everybody does.
+    /// The gradient that an ensemble keeps tells that of a newer term, be it a rule or a trend. And whoever begins with
+    /// rough weights ends where everybody does.
     #[test]
     fn slopes_of_all_rows_tell_that_of_the_newest_term(
         (case, values) in cases_with_trends(),
@@ -315,7 +315,8 @@ proptest! {
         }
     }
 
-    /// No row's score moves farther than terms can move it, and together those of a column often less than each by itself.
+    /// No row's score moves farther than terms can move it, and together those of a column often less than each by
+    /// itself.
     #[test]
     fn no_score_moves_farther_than_is_said(
         bends in prop::collection::vec((0i32..30, 1i32..20), 1..5),

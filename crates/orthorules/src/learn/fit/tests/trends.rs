@@ -53,8 +53,8 @@ fn texts(model: &Model) -> Vec<String> {
     list.terms(list.sizes.last().unwrap()).map(|(rule, _)| rule.to_string()).collect()
 }
 
-/// Squared loss: half the square of a value is by how much the regularised risk falls, for rules and for trends, when there are
-/// trends already. With a bin for every number the means of bins are the numbers.
+/// Squared loss: half the square of a value is by how much the regularised risk falls, for rules and for trends, when
+/// there are trends already. With a bin for every number the means of bins are the numbers.
 #[test]
 fn values_keep_their_promise() {
     let problem = problem(300, Task::Regression);
