@@ -3,6 +3,7 @@
 
 mod graph;
 mod manifest;
+mod map;
 mod scan;
 
 use graph::{Graph, Sources};
@@ -286,4 +287,28 @@ fn modules_keep_their_paths_where_they_are_imported() {
         );
         assert_eq!(graph.upward(&ORDER, false).len(), usize::from(text.contains("Fit")), "{text}");
     }
+}
+
+#[test]
+fn the_map_has_every_file() {
+    let root = crates().parent().unwrap().to_owned();
+    let placed = map::placed(&std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap());
+    let sources: Vec<String> = ALLOWED.map(|(name, _)| format!("crates/{name}/src/")).into();
+    for source in sources.iter().chain([&"crates/orthorules-cli/src/".to_owned()]) {
+        let files = map::source_files(&root.join(source), "");
+        assert!(files.len() > 5, "{source}: {files:?}");
+        let rows = placed.get(source).unwrap_or_else(|| panic!("ARCHITECTURE.md has no table for {source}"));
+        let mistakes = map::mistakes(rows, &files);
+        assert!(mistakes.is_empty(), "the map of {source} in ARCHITECTURE.md:\n{}", mistakes.join("\n"));
+    }
+}
+
+#[test]
+fn a_map_with_mistakes_is_noticed() {
+    let page = "### `src/`, the engine\n| folder | what | files |\n|---|---|---|\n| `.` | top | lib, gone |\n| `a/` | one | b, c/d |\n";
+    let rows = &map::placed(page)["src/"];
+    let files = ["lib", "a/b", "a/c/d", "a/e", "f/g"].map(ToOwned::to_owned);
+    let mistakes = map::mistakes(rows, &files);
+    let expected = ["e is missing in the row of \"a\"", "f/g is missing in the row of \"\"", "\"\" has no gone"];
+    assert_eq!(mistakes, expected);
 }
