@@ -87,7 +87,13 @@ fn folds_that_are_done_in_time_choose() {
 }
 
 fn settings() -> Vec<Params> {
-    let base = Params { max_complexity: Some(8), min_coverage: Some(2), threads: Some(1), ..Params::default() };
+    let base = Params {
+        max_complexity: Some(8),
+        min_coverage: Some(2),
+        terms: crate::params::Terms::Rules,
+        threads: Some(1),
+        ..Params::default()
+    };
     let with = |path, search| Params { path: Some(path), search, ..base.clone() };
     vec![
         with(PathKind::Best, Search::Greedy),
