@@ -131,8 +131,13 @@ fn remark(text: &str) -> String {
 
 /// The file.
 pub(crate) fn write(plan: &Plan) -> Result<String> {
-    let texts = plan.rules.iter().map(|rule| rule.text.as_str());
-    if let Some(text) = texts.chain(plan.classes().iter().map(String::as_str)).find(|text| text.contains('\0')) {
+    let levels = plan.rules.iter().flat_map(|rule| &rule.tests).flat_map(|test| match &test.holds {
+        Holds::In(levels) | Holds::NotIn(levels) => levels.as_slice(),
+        _ => &[],
+    });
+    let names = plan.columns.iter().map(|column| column.name);
+    let texts = levels.copied().chain(names).chain(plan.classes().iter().map(String::as_str));
+    if let Some(text) = texts.into_iter().find(|text| text.contains('\0')) {
         return Err(cannot_hold("c", format!("{text:?}: its text ends at the character 0")));
     }
     let mut text = String::from("/*\n");
