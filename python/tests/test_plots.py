@@ -75,7 +75,7 @@ def test_risks_are_in_per_cent_of_the_constant_models(friedman):
 
 
 def test_cross_validation_has_a_band_of_one_standard_error(friedman):
-    model = RuleRegressor(max_complexity=20, cv=4, random_state=1).fit(*friedman)
+    model = RuleRegressor(max_complexity=20, cv=4, terms="rules", random_state=1).fit(*friedman)
     ax = model.plot_path()
     path = model.path_
     unit = 100 / path["cv_risk"].iloc[0]

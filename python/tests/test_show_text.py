@@ -47,6 +47,11 @@ class Told(Draw):
         return np.array(found, dtype=object)
 
 
+def bare(text):
+    """A name or a level without its quotes; none here has any inside."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
 class Reader:
     """Reads conditions as a person does who knows the columns."""
 
@@ -64,7 +69,7 @@ class Reader:
 
     def place(self, name, text):
         """What is compared: a number, or the place of a level."""
-        column = self.columns[name]
+        column, text = self.columns[name], bare(text)
         if column["kind"] == "numeric":
             return float(text)
         return column["levels"].index(text) if text in column["levels"] else None
@@ -74,18 +79,19 @@ class Reader:
         return None not in places and places[0] <= places[1]
 
     def holds(self, clause, row):
-        # A longer name may begin with a shorter one.
-        for name in sorted(self.columns, key=len, reverse=True):
+        # A longer name may begin with a shorter one. In quotes stand names that could be taken for something else.
+        for spelled in sorted([*self.columns, *(f'"{name}"' for name in self.columns)], key=len, reverse=True):
+            name = bare(spelled)
             value = self.cell(row, name)
-            if clause in (f"{name} missing", f"{name} present"):
+            if clause in (f"{spelled} missing", f"{spelled} present"):
                 return (value is None) == clause.endswith("missing")
-            if f" <= {name} <= " in clause:
-                low, high = clause.split(f" <= {name} <= ")
+            if f" <= {spelled} <= " in clause:
+                low, high = clause.split(f" <= {spelled} <= ")
                 return value is not None and self.at_most(name, low, value) and self.at_most(name, value, high)
             for sign in ("<=", ">=", "=", "!=", "in {", "not in {"):
-                if not clause.startswith(f"{name} {sign}"):
+                if not clause.startswith(f"{spelled} {sign}"):
                     continue
-                rest = clause[len(name) + len(sign) + 1 :].removeprefix(" ")
+                rest = clause[len(spelled) + len(sign) + 1 :].removeprefix(" ")
                 if value is None:
                     return False
                 if sign == "<=":
@@ -96,7 +102,7 @@ class Reader:
                     quoted = r'"((?:[^"\\]|\\.)*)"|([^,{}"]+)'
                     named = {(a or b).strip() for a, b in re.findall(quoted, rest.removesuffix("}"))}
                     return (value in named) == (sign == "in {")
-                is_same = value == (float(rest) if isinstance(value, float) else rest)
+                is_same = value == (float(rest) if isinstance(value, float) else bare(rest))
                 return is_same == (sign == "=")
         raise AssertionError(clause)
 
@@ -113,7 +119,7 @@ class Reader:
         below = re.fullmatch(r"for each (\S+) that (.*) is below (\S+), down to (\S+)", text)
         line = re.fullmatch(r"per (\S+) of (.*), from (\S+) to (\S+) \(0 at (\S+)\)", text)
         per, name, *ends = (above or below or line).groups()
-        x, per, ends = self.cell(row, name), float(per), [float(end) for end in ends]
+        x, per, ends = self.cell(row, bare(name)), float(per), [float(end) for end in ends]
         if x is None:
             return 0.0
         if above:
