@@ -111,7 +111,7 @@ class EditMixin:
         reader = clone(self)
         reader.__dict__.update(self.__dict__)
         reader._model = _native.wanting(self._model, edits, refit)
-        table, rows = reader._used_table(X, exposure, offset)  # type: ignore[attr-defined]
+        table, rows = reader._used_table(X, exposure, offset)
         self._add_known(table, y, rows)  # type: ignore[attr-defined]
         if weight is None:
             return table, None
@@ -143,7 +143,7 @@ class EditMixin:
         model = _native.edited(
             self._model, table, document, refit, weight=name, reg_lambda=reg_lambda, cv=cv, seed=seed
         )
-        edited = clone(self)
+        edited: Self = clone(self)
         edited.__dict__.update(self.__dict__)
         edited._model, edited._size = model, model.chosen
         edited.__dict__.pop("eval_risks_", None)
