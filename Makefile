@@ -9,7 +9,8 @@ FUZZ   := $(TARGET)/release/orthorules-fuzz
 # Tests use the same dependencies as the release, which are built once.
 CHECKED := --release --config .ci/checked.toml
 
-.PHONY: help build test test-tools format lint deny docs parameters units smoke fuzz python oldest wheel demo quality paper speed peers kernels instructions wasm clean
+.PHONY: help build test test-tools format lint deny docs parameters units smoke fuzz python oldest wheel demo quality \
+    paper speed peers kernels instructions wasm clean
 
 # A virtual environment of its own for each of: the newest and the oldest releases that are supported.
 NEWEST := python/.venv
@@ -22,7 +23,7 @@ help: ## List the targets
 build: ## The command line and the experiments, optimised
 	$(CARGO) build --release --workspace --exclude orthorules-fuzz
 
-test: format lint deny docs units smoke instructions python oldest ## Format, lints, dependencies, docs, all tests, a run of the demo, counts of instructions, the Python package
+test: format lint deny docs units smoke instructions python oldest ## All that a change must pass, from format to Python
 	@.ci/tools skipped
 	@echo "make test: all passed"
 
@@ -32,10 +33,11 @@ test-tools: ## Install what the tests use beyond Rust (Debian, as root; elsewher
 format: ## Source is formatted, scripts parse
 	$(CARGO) fmt --all -- --check
 	$(CARGO) fmt --manifest-path python/Cargo.toml -- --check
-	$(PYTHON) -c "import ast, pathlib; [ast.parse(p.read_text('utf-8'), str(p)) for p in pathlib.Path('experiments').glob('*.py')]"
+	$(PYTHON) -c "import ast, pathlib; \
+	    [ast.parse(p.read_text('utf-8'), str(p)) for p in pathlib.Path('experiments').glob('*.py')]"
 
-# The experiments switch on the library's feature `study`, so that without them it is linted as others get it. Naming the
-# library alone would change features of what Arrow needs, and Arrow would be checked twice.
+# The experiments switch on the library's feature `study`, so that without them it is linted as others get it. Naming
+# the library alone would change features of what Arrow needs, and Arrow would be checked twice.
 lint: ## Clippy without warnings, of the library also as others get it
 	$(CARGO) clippy --release --workspace --exclude orthorules-experiments -- -D warnings
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
@@ -47,7 +49,8 @@ deny: ## Licences, versions and sources of dependencies; known advisories where 
 	    echo "*** SKIPPED: dependencies were not checked, since cargo-deny is not installed (make test-tools) ***"; \
 	else \
 	    for manifest in Cargo.toml python/Cargo.toml; do \
-	        $(CARGO) deny --manifest-path $$manifest check --hide-inclusion-graph -A unmatched-skip licenses bans sources || exit 1; \
+	        $(CARGO) deny --manifest-path $$manifest check --hide-inclusion-graph -A unmatched-skip \
+	            licenses bans sources || exit 1; \
 	    done; \
 	    if ls -d "$${CARGO_HOME:-$$HOME/.cargo}"/advisory-dbs/* >/dev/null 2>&1; then \
 	        $(CARGO) deny --offline check --disable-fetch advisories; \
@@ -98,7 +101,8 @@ wheel: $(NEWEST)/ready ## An installable wheel in target/wheels
 $(NEWEST)/ready: python/requirements-test.txt
 $(OLDEST)/ready: python/requirements-oldest.txt
 $(NEWEST)/ready $(OLDEST)/ready:
-	@$(PYTHON) -c "import venv, ensurepip" || { echo "the Python tests need python3 -m venv: install python3-venv" >&2; exit 2; }
+	@$(PYTHON) -c "import venv, ensurepip" || { \
+	    echo "the Python tests need python3 -m venv: install python3-venv" >&2; exit 2; }
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
@@ -117,7 +121,8 @@ paper: ## The paper's evaluation, rerun: make paper DATA=directory [ARGS=--quick
 	"$(LAB)" paper "$(DATA)" $(ARGS)
 
 speed: build ## A million rows beside LightGBM; threads, objectives, rounds; needs: pip install lightgbm numpy pyarrow
-	$(PYTHON) experiments/speed_peers.py --sizes 1000000 --peers orthorules,lightgbm --ratios --bin-dir "$(TARGET)/release" --out results
+	$(PYTHON) experiments/speed_peers.py --sizes 1000000 --peers orthorules,lightgbm --ratios \
+	    --bin-dir "$(TARGET)/release" --out results
 
 peers: build ## Time and memory beside other libraries; see experiments/speed_peers.py for what to install
 	$(PYTHON) experiments/speed_peers.py --ratios --curves --bin-dir "$(TARGET)/release" --out results

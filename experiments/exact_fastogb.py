@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Exact search against fastogb 0.2.0 `search='exhaustive'`: insurance, 5 rules, the orthogonal objective, one thread each.
+"""Exact search against fastogb 0.2.0 `search='exhaustive'`: insurance, 5 rules, the orthogonal objective, one thread
+each.
 
-Both learn from the same table: strings as integers, numeric columns cut into five quantile bins beforehand, so that both
-use every distinct value as a threshold. Compilation is not timed. Needs: pip install fastogb==0.2.0 pandas
+Both learn from the same table: strings as integers, numeric columns cut into five quantile bins beforehand, so that
+both use every distinct value as a threshold. Compilation is not timed. Needs: pip install fastogb==0.2.0 pandas
 
     python experiments/exact_fastogb.py DATA --bin-dir target/release
 """
@@ -55,7 +56,10 @@ def main() -> None:
     table[target] -= table[target].mean()
     ours = [our_seconds(args.bin_dir / "orthorules", table, args.rules) for _ in range(3)]
     seconds, risk, proven = sorted(ours)[1]
-    print(f"orthorules exact: {seconds:.3f} s, training risk {risk:.1f}, {proven} of {args.rules} rules proven", flush=True)
+    print(
+        f"orthorules exact: {seconds:.3f} s, training risk {risk:.1f}, {proven} of {args.rules} rules proven",
+        flush=True,
+    )
     theirs, their_risk = fastogb_seconds(table.iloc[:, :-1], table[target].to_numpy(), args.rules)
     print(f"fastogb exhaustive: {theirs:.1f} s, training risk {their_risk:.1f}")
     print(f"ratio: {theirs / seconds:.0f}")

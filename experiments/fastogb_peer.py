@@ -1,4 +1,5 @@
-"""fastogb 0.2.0 as the scripts beside this one compare with it: its settings, and tables on which both sides see the same."""
+"""fastogb 0.2.0 as the scripts beside this one compare with it: its settings, and tables on which both sides see the
+same."""
 
 import pandas
 
@@ -6,7 +7,8 @@ REG = 0.1
 
 
 def binned(table: pandas.DataFrame) -> pandas.DataFrame:
-    """The features, all but the last column, as bin numbers: strings as integers, five quantile bins where there are more values."""
+    """The features, all but the last column, as bin numbers: strings as integers, five quantile bins where there are
+    more values."""
     table = table.copy()
     for name in table.columns[:-1]:
         column = table[name]

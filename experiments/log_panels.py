@@ -37,6 +37,10 @@ def svg(path: pathlib.Path, panels: dict[str, dict[str, list[tuple[float, float]
             _, y = place((10 ** low[0], 10 ** value))
             parts.append(f'<text x="{left + 45}" y="{y:.1f}" text-anchor="end">{10 ** value:.2g} s</text>')
     total = WIDTH * len(panels)
-    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{HEIGHT}" viewBox="0 0 {total} {HEIGHT}" '
-                    f'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>\n'
-                    + "\n".join(parts) + "\n</svg>\n", encoding="utf-8")
+    path.write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{HEIGHT}" viewBox="0 0 {total} {HEIGHT}" '
+        f'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>\n'
+        + "\n".join(parts)
+        + "\n</svg>\n",
+        encoding="utf-8",
+    )

@@ -5,11 +5,11 @@
 
 Needs: pip install fastogb==0.2.0 imodels xgboost mlrl-boomer scikit-learn pandas
 
-Complexity is counted as for rule ensembles, rules plus conditions, in the cheapest way in which a peer's model can be written as
-one, so that no peer looks larger than it is:
+Complexity is counted as for rule ensembles, rules plus conditions, in the cheapest way in which a peer's model can be
+written as one, so that no peer looks larger than it is:
   a rule           1 + its conditions (bounds of one column and direction merged); the same rule twice is one rule
-  a tree           each split is the rule of the conditions on its path and its own: the leaves' values are then a constant
-                   plus the weights of these rules (a stump costs 2, a full tree of depth two 2 + 3 + 3 = 8)
+  a tree           each split is the rule of the conditions on its path and its own: the leaves' values are then a
+                   constant plus the weights of these rules (a stump costs 2, a full tree of depth two 2 + 3 + 3 = 8)
 Text columns are one-hot coded, for fastogb integers as in the published experiments; gaps are filled with the median.
 Probabilities keep half a row's distance from 0 and 1; means of counts stay above half an event in all.
 Systems without a Poisson loss fit counts by squared error and are judged by the Poisson loss.

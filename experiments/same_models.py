@@ -2,8 +2,8 @@
 
     python experiments/same_models.py DATA OLD NEW [--only adult,iris] [--settings defaults,cob]
 
-DATA is the directory of the benchmark data, OLD and NEW are programs. Every data set is fitted in every setting by both. The
-files are compared, and the times of all fits of a setting are added up. Exit code 1 if a file differs.
+DATA is the directory of the benchmark data, OLD and NEW are programs. Every data set is fitted in every setting by
+both. The files are compared, and the times of all fits of a setting are added up. Exit code 1 if a file differs.
 """
 
 import argparse
@@ -21,7 +21,7 @@ SETTINGS = {
     "sgb": ["--preset", "sgb", "--max-rules", "14"],
     "sxb": ["--preset", "sxb", "--max-rules", "14"],
     "beam": ["--search", "beam", "--cv", "none"],
-    "exact": ["--search", "exact", "--max-bins", "5", "--max-rules", "4", "--max-conditions", "2", "--node-limit", "20000"],
+    "exact": "--search exact --max-bins 5 --max-rules 4 --max-conditions 2 --node-limit 20000".split(),
     "nested": ["--path", "nested", "--cv", "none"],
     "hinge": ["--terms", "hinge", "--cv", "none"],
     "sets": ["--sets", "on", "--cv", "none"],

@@ -1,4 +1,5 @@
-"""Time and peak memory of `orthorules fit` and `orthorules predict` on files of growing size, and the speed of reading CSV.
+"""Time and peak memory of `orthorules fit` and `orthorules predict` on files of growing size, and the speed of reading
+CSV.
 
     python experiments/scale.py target/release/orthorules FOLDER [--rows 100000 1000000 10000000] [--csv 1000000]
 
@@ -86,7 +87,10 @@ def predictions(binary: str, folder: Path, sizes: list[int], flags: list[str]) -
             path = folder / f"rows{rows}.parquet"
             seconds, peak, _ = run([binary, "predict", model, str(path), "-o", output, "--quiet"])
             written = os.path.getsize(output) / 1e6
-            print(f"{rows:>9} rows predicted  {seconds:7.2f} s  {peak:6.0f} MB  ({written:.0f} MB of CSV written)", flush=True)
+            print(
+                f"{rows:>9} rows predicted  {seconds:7.2f} s  {peak:6.0f} MB  ({written:.0f} MB of CSV written)",
+                flush=True,
+            )
 
 
 def csv(binary: str, folder: Path, rows: int) -> None:

@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
 """Time and memory to learn from generated tables: Orthorules beside the libraries that its users know.
 
-Seeded normal columns and a target with interactions, float32, written as Parquet and as a NumPy array. Orthorules learns 15 rules of at
-most 3 conditions (greedy search, nested sizes), the others 15 trees of depth 3 (fastogb and BOOMER: 15 rules), all with at most 255 bins (fastogb: five thresholds
-for each column, its default). Every fit is a process of its own; binning counts, reading the file does not. Peak memory is the
-whole process, with the table in it. Peers that would take minutes are left out of larger sizes.
+Seeded normal columns and a target with interactions, float32, written as Parquet and as a NumPy array. Orthorules
+learns 15 rules of at most 3 conditions (greedy search, nested sizes), the others 15 trees of depth 3 (fastogb and
+BOOMER: 15 rules), all with at most 255 bins (fastogb: five thresholds for each column, its default). Every fit is a
+process of its own; binning counts, reading the file does not. Peak memory is the whole process, with the table in it.
+Peers that would take minutes are left out of larger sizes.
 
     cargo build --release --workspace
-    pip install lightgbm xgboost scikit-learn fastogb==0.2.0 numpy pandas pyarrow; pip install mlrl-boomer (pins old versions of
-    the others: give it an environment of its own and name it by --python boomer=PATH)
+    pip install lightgbm xgboost scikit-learn fastogb==0.2.0 numpy pandas pyarrow; pip install mlrl-boomer (pins old
+    versions of the others: give it an environment of its own and name it by --python boomer=PATH)
     python3 experiments/speed_peers.py --out results
 
-With `--ratios` follow, of Orthorules alone on the largest size up to a million rows: two threads against one, the default objective against
-plain boosting, the last round against the second (and later against earlier rounds for rules that cover equally many rows). So this gives every figure of the record of speed (`make speed`):
+With `--ratios` follow, of Orthorules alone on the largest size up to a million rows: two threads against one, the
+default objective against plain boosting, the last round against the second (and later against earlier rounds for rules
+that cover equally many rows). So this gives every figure of the record of speed (`make speed`):
 
     python3 experiments/speed_peers.py --sizes 1000000 --peers orthorules,lightgbm --ratios
 
-With `--curves` the cost of Orthorules alone against rows, columns, bins and rules follows. Writes CSV and SVG into `--out`.
+With `--curves` the cost of Orthorules alone against rows, columns, bins and rules follows. Writes CSV and SVG into
+`--out`.
 """
 
 import argparse
@@ -46,7 +49,8 @@ PEERS = {"orthorules": 10_000_000, "lightgbm": 10_000_000, "xgboost": 10_000_000
 
 
 def generate(rows: int, columns: int, folder: pathlib.Path) -> None:
-    """Normal columns; a target with a product, a square, a line, an interaction and noise; in blocks, to save memory."""
+    """Normal columns; a target with a product, a square, a line, an interaction and noise; in blocks, to save
+    memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -83,7 +87,10 @@ def xgboost_fit(x, y, threads):
 
 def histgb_fit(x, y, _):
     from sklearn.ensemble import HistGradientBoostingRegressor
-    model = HistGradientBoostingRegressor(max_iter=ROUNDS, max_depth=3, max_bins=255, learning_rate=1.0, early_stopping=False)
+
+    model = HistGradientBoostingRegressor(
+        max_iter=ROUNDS, max_depth=3, max_bins=255, learning_rate=1.0, early_stopping=False
+    )
     return model.fit(x, y).predict
 
 
@@ -107,7 +114,13 @@ def boomer_fit(x, y, threads):
 def worker(peer: str, folder: pathlib.Path, threads: int) -> None:
     """One fit in this process; prints seconds, the peak of memory and the training risk."""
     x, y = np.load(folder / "x.npy"), np.load(folder / "y.npy")
-    fit = {"lightgbm": lightgbm_fit, "xgboost": xgboost_fit, "histgb": histgb_fit, "boomer": boomer_fit, "fastogb": fastogb_fit}[peer]
+    fit = {
+        "lightgbm": lightgbm_fit,
+        "xgboost": xgboost_fit,
+        "histgb": histgb_fit,
+        "boomer": boomer_fit,
+        "fastogb": fastogb_fit,
+    }[peer]
     fit(x[:1000], y[:1000], threads)  # loads or compiles what is needed at first use
     start = time.perf_counter()
     predict = fit(x, y, threads)
@@ -118,9 +131,9 @@ def worker(peer: str, folder: pathlib.Path, threads: int) -> None:
 
 
 def orthorules(program: pathlib.Path, folder: pathlib.Path, threads: int) -> dict:
-    command = ["/usr/bin/env", "time", "-f", "%M", program, "fit", folder / "rows.parquet", "--target", "y", "--json", "--threads",
-               str(threads), "--max-bins", "255", "--max-rules", str(ROUNDS), "--max-conditions", "3", "--search", "greedy",
-               "--path", "nested", "--quiet"]
+    command = ["/usr/bin/env", "time", "-f", "%M", program, "fit", folder / "rows.parquet", "--target", "y", "--json",
+               "--threads", str(threads), "--max-bins", "255", "--max-rules", str(ROUNDS), "--max-conditions", "3",
+               "--search", "greedy", "--path", "nested", "--quiet"]
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         peak = float(done.stderr.split()[-1]) / 1024
@@ -157,17 +170,32 @@ def compare(args, pythons: dict) -> list[dict]:
                             if peer == "orthorules":
                                 runs[peer].append(orthorules(args.bin_dir / "orthorules", folder, threads))
                             else:
-                                runs[peer].append(peer_seconds(pythons.get(peer, sys.executable), peer, folder, threads))
+                                runs[peer].append(
+                                    peer_seconds(pythons.get(peer, sys.executable), peer, folder, threads)
+                                )
                         except RuntimeError as error:
                             print(f"left out: {error}", file=sys.stderr)
                             del runs[peer]
-                ours = statistics.median(r["seconds"] for r in runs["orthorules"]) if runs.get("orthorules") else float("nan")
+                ours = (
+                    statistics.median(r["seconds"] for r in runs["orthorules"])
+                    if runs.get("orthorules")
+                    else float("nan")
+                )
                 for peer, results in runs.items():
                     seconds = statistics.median(r["seconds"] for r in results)
                     peak = max(r["peak_mb"] for r in results)
-                    found.append({"rows": rows, "columns": args.columns, "threads": threads, "peer": peer,
-                                  "seconds": round(seconds, 4), "ratio": round(seconds / ours, 2), "peak_mb": round(peak),
-                                  "risk": round(results[0]["risk"], 2)})
+                    found.append(
+                        {
+                            "rows": rows,
+                            "columns": args.columns,
+                            "threads": threads,
+                            "peer": peer,
+                            "seconds": round(seconds, 4),
+                            "ratio": round(seconds / ours, 2),
+                            "peak_mb": round(peak),
+                            "risk": round(results[0]["risk"], 2),
+                        }
+                    )
                     print("{rows:>10,} rows  {threads} thread(s)  {peer:11} {seconds:9.3f} s  {ratio:6.2f} times ours  "
                           "{peak_mb:6} MB  training risk {risk:.1f}".format(**found[-1]), flush=True)
     return found
@@ -183,16 +211,22 @@ def alone(args, rows: int, columns: int, *settings: str) -> tuple[dict, dict[int
 
 
 def at_equal_rows(rounds: dict[int, tuple[float, int]]) -> tuple[float, float]:
-    """Seconds of the later and of the earlier rounds for a rule that covers as many rows as all do on average. A round costs about
-    a constant and so much for each row that its rule covers (or leaves out, if these are fewer): a line through either half tells both."""
+    """Seconds of the later and of the earlier rounds for a rule that covers as many rows as all do on average. A round
+    costs about a constant and so much for each row that its rule covers (or leaves out, if these are fewer): a line
+    through either half tells both."""
     numbers = sorted(rounds)
     middle = np.mean([rounds[k][1] for k in numbers])
-    line = lambda half: float(np.polyval(np.polyfit([rounds[k][1] for k in half], [rounds[k][0] for k in half], 1), middle))  # noqa: E731
+
+    def line(half):
+        slope_and_level = np.polyfit([rounds[k][1] for k in half], [rounds[k][0] for k in half], 1)
+        return float(np.polyval(slope_and_level, middle))
+
     return line(numbers[len(numbers) // 2:]), line(numbers[:len(numbers) // 2])
 
 
 def ratios(args) -> list[dict]:
-    """Threads, objectives and rounds of Orthorules alone: medians over repeats, in each of which the settings alternate."""
+    """Threads, objectives and rounds of Orthorules alone: medians over repeats, in each of which the settings
+    alternate."""
     rows = min(max(args.sizes), 1_000_000)
     found = {}
     for _ in range(args.repeats):
@@ -200,24 +234,42 @@ def ratios(args) -> list[dict]:
         two, _ = alone(args, rows, args.columns, "threads=2")
         plain, _ = alone(args, rows, args.columns, "threads=1", "objective=gb")
         last = max(rounds)
-        for name, above, below in (("two threads / one", two["total"], one["total"]), ("onb / gb", one["total"], plain["total"]),
-                                   (f"round {last} / round 2", rounds[last][0], rounds[2][0]),
-                                   ("the same, equal rows", *at_equal_rows(rounds))):
+        for name, above, below in (
+            ("two threads / one", two["total"], one["total"]),
+            ("onb / gb", one["total"], plain["total"]),
+            (f"round {last} / round 2", rounds[last][0], rounds[2][0]),
+            ("the same, equal rows", *at_equal_rows(rounds)),
+        ):
             found.setdefault(name, []).append((above, below, above / below))
     medians = []
     for name, runs in found.items():
         above, below, ratio = (statistics.median(column) for column in zip(*runs))
-        medians.append({"rows": rows, "columns": args.columns, "what": name, "above": round(above, 4), "below": round(below, 4),
-                        "ratio": round(ratio, 2)})
-        print(f"{rows:>10,} rows  {name:20} {above:.4f} s / {below:.4f} s = {ratio:.2f} (medians of {args.repeats})", flush=True)
+        medians.append(
+            {
+                "rows": rows,
+                "columns": args.columns,
+                "what": name,
+                "above": round(above, 4),
+                "below": round(below, 4),
+                "ratio": round(ratio, 2),
+            }
+        )
+        print(
+            f"{rows:>10,} rows  {name:20} {above:.4f} s / {below:.4f} s = {ratio:.2f} (medians of {args.repeats})",
+            flush=True,
+        )
     return medians
 
 
 def curves(args) -> list[dict]:
     """Seconds of Orthorules alone, one quantity changed at a time."""
     base = {"rows": 200_000, "columns": 20, "max_bins": 255, "max_rules": 15}
-    axes = {"rows": [12_500, 25_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000],
-            "columns": [6, 10, 20, 40, 80], "max_bins": [15, 31, 63, 127, 255, 511, 1023], "max_rules": [1, 2, 4, 8, 15, 30, 60]}
+    axes = {
+        "rows": [12_500, 25_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000],
+        "columns": [6, 10, 20, 40, 80],
+        "max_bins": [15, 31, 63, 127, 255, 511, 1023],
+        "max_rules": [1, 2, 4, 8, 15, 30, 60],
+    }
     found = []
     for axis, values in axes.items():
         for value in values:
@@ -249,7 +301,9 @@ def main() -> None:
     parser.add_argument("--threads", type=numbers, default=[1, 2])
     parser.add_argument("--repeats", type=int, default=3, help="up to a million rows; larger tables once")
     parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS))
-    parser.add_argument("--python", action="append", default=[], metavar="PEER=PATH", help="the interpreter of one peer")
+    parser.add_argument(
+        "--python", action="append", default=[], metavar="PEER=PATH", help="the interpreter of one peer"
+    )
     parser.add_argument("--ratios", action="store_true", help="threads, objectives and rounds of Orthorules")
     parser.add_argument("--curves", action="store_true", help="what rows, columns, bins and rules cost Orthorules")
     parser.add_argument("--bin-dir", type=pathlib.Path, default=pathlib.Path("target/release"))
@@ -265,7 +319,9 @@ def main() -> None:
         write(args.out / "speed-peers.csv", found)
         panels = {}
         for row in found:
-            panel = panels.setdefault("rows, one thread" if row["threads"] == 1 else f"rows, {row['threads']} threads", {})
+            panel = panels.setdefault(
+                "rows, one thread" if row["threads"] == 1 else f"rows, {row['threads']} threads", {}
+            )
             panel.setdefault(row["peer"], []).append((row["rows"], row["seconds"]))
         svg(args.out / "speed-peers.svg", panels)
     if args.ratios:

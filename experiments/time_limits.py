@@ -2,11 +2,12 @@
 
     python experiments/time_limits.py target/release/orthorules [--limits .5,1,3] [--only sirus] [--tables large]
 
-A fit should end within one and a half times its limit and a second, reading and printing included. A line is printed for
-each fit that takes longer, with --all for every fit: the table, how it was fitted, and the limit; the seconds that it
-took, and those of the processor after the limit, on all threads together; the exit code; rules, folds and draws of the
-model; and what the program says that it left out. Where other work slows the machine down, fits are LATE that would not
-be on an idle one. SLOW are those that worked for too long after the limit. Needs Linux, and: pip install numpy pandas.
+A fit should end within one and a half times its limit and a second, reading and printing included. A line is printed
+for each fit that takes longer, with --all for every fit: the table, how it was fitted, and the limit; the seconds that
+it took, and those of the processor after the limit, on all threads together; the exit code; rules, folds and draws of
+the model; and what the program says that it left out. Where other work slows the machine down, fits are LATE that would
+not be on an idle one. SLOW are those that worked for too long after the limit. Needs Linux, and: pip install numpy
+pandas.
 """
 
 import argparse

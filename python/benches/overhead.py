@@ -1,9 +1,9 @@
 """What a fit from Python costs more than the command line's own computing: `overhead.py PROGRAM [ROWS] [REPEATS]`.
 
-Both learn from the same million rows × 20 columns. The command line's time is its `total` without `read`; Python's is the wall
-time of `fit`, from the frame to the model. The least of several alternating runs counts. The last columns are the processor's seconds in all
-threads, which depend less on what else the machine does, and the part of `fit` that was spent outside the engine's own fit, in the same
-run.
+Both learn from the same million rows × 20 columns. The command line's time is its `total` without `read`; Python's is
+the wall time of `fit`, from the frame to the model. The least of several alternating runs counts. The last columns are
+the processor's seconds in all threads, which depend less on what else the machine does, and the part of `fit` that was
+spent outside the engine's own fit, in the same run.
 """
 
 import json

@@ -369,8 +369,8 @@ class BaseRules(EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEsti
     def at(self, *, rules: int | None = None, complexity: int | None = None) -> Self:
         """The same model at another size, without refitting.
 
-        `rules` names a number of rules (for each class, with more than two); of several sizes with as many rules the most
-        complex is taken. `complexity` takes the largest size up to that complexity.
+        `rules` names a number of rules (for each class, with more than two); of several sizes with as many rules the
+        most complex is taken. `complexity` takes the largest size up to that complexity.
         """
         check_is_fitted(self)
         if (rules is None) == (complexity is None):

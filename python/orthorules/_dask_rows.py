@@ -153,7 +153,8 @@ class Cluster:
             time.sleep(0.2)
 
     def _runs(self, workers: dict[str, int]) -> list[tuple[str, list[Part]]]:
-        """Neighbouring partitions of one worker. What a worker has it keeps; what was lost goes to those with the least."""
+        """Neighbouring partitions of one worker. What a worker has it keeps; what was lost goes to those with the
+        least."""
         if not self._owner:
             order = sorted(workers)
             for i, (number, *_) in enumerate(self.parts):
@@ -197,15 +198,16 @@ class Cluster:
             waiting = [future for future in waiting if not future.done()]
 
     def _is_idle(self, workers: dict[str, int]) -> bool:
-        """Whether a worker was lost and no other is at any task that is open. Such tasks stay bound to the address of the
-        worker that was lost if there was no other when it went."""
+        """Whether a worker was lost and no other is at any task that is open. Such tasks stay bound to the address of
+        the worker that was lost if there was no other when it went."""
         if all(owner in workers for owner in self._owner.values()):
             return False
         keys = {future.key for future in self._open}
         return not any(key in keys for taken in self.client.processing().values() for key in taken)
 
     def _results(self, futures: list[Any]) -> list[Any]:
-        """The results. Those that are lost after they were done are made again; an error if there is nobody to do so."""
+        """The results. Those that are lost after they were done are made again; an error if there is nobody to do
+        so."""
         patience = _ARRIVAL
         for _ in range(_ATTEMPTS):
             self._wait(futures)

@@ -12,8 +12,8 @@ T = TypeVar("T", bound=type)
 
 ATTRIBUTES = """\
     rules_ : pandas.DataFrame
-        The rules of the chosen size: text, weight, conditions, rows covered, certificate. Where classes share their rules
-        there is a column `weight_LABEL` for each.
+        The rules of the chosen size: text, weight, conditions, rows covered, certificate. Where classes share their
+        rules there is a column `weight_LABEL` for each.
     path_ : pandas.DataFrame
         Every size with its complexity and risks.
     lambda_ : float or None

@@ -41,10 +41,11 @@ class EditMixin:
         """A new fitted model with other rules or weights; this one stays as it is.
 
         Each of `edits` is a dict with an `action`: "drop", "pin", "add", "change", "swap", "weight" or "forbid". Rules
-        are written as `rules_` shows them: `{"action": "change", "rule": "age >= 64.5", "to": "age >= 65"}`. A reason may
-        stand under "why". With `refit` "weights" all weights are fitted to `X` and `y` again, which should be what the
-        model was learned from; with "search" the search goes on around what is pinned or new; with "none" they stay.
-        What each edit cost is in `ledger_`. `cv` is a number of folds, which tell how well the weights do on other rows.
+        are written as `rules_` shows them: `{"action": "change", "rule": "age >= 64.5", "to": "age >= 65"}`. A reason
+        may stand under "why". With `refit` "weights" all weights are fitted to `X` and `y` again, which should be what
+        the model was learned from; with "search" the search goes on around what is pinned or new; with "none" they
+        stay. What each edit cost is in `ledger_`. `cv` is a number of folds, which tell how well the weights do on
+        other rows.
         """
         listed = [dict(edit) for edit in edits]
         return self._edited(X, y, listed, refit, sample_weight, exposure, offset, reg_lambda, cv)

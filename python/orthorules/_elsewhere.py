@@ -53,8 +53,8 @@ def started(
     by_type: list[str] | None = None,
     ordered: dict[str, list[str]] | None = None,
 ) -> _native.Fit:
-    """A fit that asks, with the parameters of an ordinary estimator; `names` has the target, weight, exposure and offset,
-    `by_type` the columns that are categories because of their type, and `ordered` the levels of those in order.
+    """A fit that asks, with the parameters of an ordinary estimator; `names` has the target, weight, exposure and
+    offset, `by_type` the columns that are categories because of their type, and `ordered` the levels of those in order.
     """
     if gather not in ("auto", "never"):
         raise ValueError(f"gather must be 'auto' or 'never', got {gather!r}")
@@ -84,7 +84,8 @@ def started(
 
 
 def learned(local: Any, fit: _native.Fit, ask: Callable[[bytes], bytes]) -> tuple[Any, list[str], int]:
-    """An ordinary estimator with the model that the fit comes to, what a user should know of it, and the nodes searched."""
+    """An ordinary estimator with the model that the fit comes to, what a user should know of it, and the nodes
+    searched."""
     squared = getattr(local, "loss", None) == "squared"
     progress = Progress(int(local.verbose), squared) if local.verbose else None
     try:

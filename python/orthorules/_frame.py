@@ -114,10 +114,10 @@ def table(
     spelled: Collection[str] = (),
     numeric: Collection[str] = (),
 ) -> _native.Table:
-    """The columns `which` of `X` under their `names`. `text` says whether columns that are not numbers are welcome, `threads`
-    how many may copy columns of an array that do not lie in one piece; with None these are read where they are. Of the
-    columns in `categorical` and `spelled`, dates and whole numbers that float64 does not hold are taken as text.
-    Columns in `numeric` are known to hold numbers: where they are text, what is no number is missing.
+    """The columns `which` of `X` under their `names`. `text` says whether columns that are not numbers are welcome,
+    `threads` how many may copy columns of an array that do not lie in one piece; with None these are read where they
+    are. Of the columns in `categorical` and `spelled`, dates and whole numbers that float64 does not hold are taken as
+    text. Columns in `numeric` are known to hold numbers: where they are text, what is no number is missing.
     """
     spelled = {*categorical, *spelled}
     if library(X) == "array":
@@ -163,8 +163,8 @@ def _matrix(X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
 
 
 def as_arrow(X: Any, features: int) -> Any:
-    """The columns of a pandas frame as Arrow's, so that a file of them is read as the frame would be. Those after the first
-    `features` are the target and the like, and stay as they are.
+    """The columns of a pandas frame as Arrow's, so that a file of them is read as the frame would be. Those after the
+    first `features` are the target and the like, and stay as they are.
     """
     import pandas as pd
     import pyarrow as pa

@@ -49,4 +49,6 @@ def _formatter(column: pd.Series) -> Any:
 
 def _after_point(text: str) -> int:
     """How many characters follow the whole part of a number."""
-    return len(text) - min((place for place in (text.find("."), text.find("e"), text.find(" ")) if place >= 0), default=len(text))
+    return len(text) - min(
+        (place for place in (text.find("."), text.find("e"), text.find(" ")) if place >= 0), default=len(text)
+    )

@@ -156,9 +156,9 @@ class LookMixin:
     def explain(self, X: Any, offset: Any = None) -> pd.DataFrame:
         """Which rules hold for which rows, and what each adds to the score. A trend adds its weight for each step.
 
-        A long frame with one line for each row and rule, the intercept first: `row` (counted from 0), `rule`, `fired` and
-        `contribution`; with more than two classes also `class`. The contributions of a row add up to its score. A model
-        that was fitted with offsets needs them; the last line of each row is its `offset`.
+        A long frame with one line for each row and rule, the intercept first: `row` (counted from 0), `rule`, `fired`
+        and `contribution`; with more than two classes also `class`. The contributions of a row add up to its score. A
+        model that was fitted with offsets needs them; the last line of each row is its `offset`.
         """
         import pandas as pd
 
@@ -205,8 +205,8 @@ class LookMixin:
         """Writes one HTML page on which the model can be read, tried and argued over: whole or not at all.
 
         The page needs no network. With `X` it shows histograms and rows to try, with `y` also how well the model fits
-        them. `X` and `y` should be what it was learned from; a model with exposures needs `exposure` beside `y`, one with
-        offsets `offset` beside `X`.
+        them. `X` and `y` should be what it was learned from; a model with exposures needs `exposure` beside `y`, one
+        with offsets `offset` beside `X`.
         """
         self._parts()  # Refuses what is not fitted.
         if X is None:
@@ -238,9 +238,9 @@ class LookMixin:
         Name one goal: `change_to` a class, or a prediction `below` or `above` a number (of two classes, the probability
         of the last of the model's). `lock` lists columns that must stay. `row` is a frame or array with one row.
 
-        A frame with one line for each change: `answer` (counted from 1), `column`, `now`, `change` (in words), `example`
-        (a value that does it), `steps` (thresholds crossed) and `prediction` after all changes of the answer. Answers with
-        fewer columns come first, then those with fewer steps. It is empty if nothing need or can change:
+        A frame with one line for each change: `answer` (counted from 1), `column`, `now`, `change` (in words),
+        `example` (a value that does it), `steps` (thresholds crossed) and `prediction` after all changes of the answer.
+        Answers with fewer columns come first, then those with fewer steps. It is empty if nothing need or can change:
         `frame.attrs["met"]` says which, and `frame.attrs["complete"]` whether all smaller changes were looked at.
         """
         from ._recourse import frame
@@ -286,8 +286,8 @@ def _line(label: str | None, rules: int, complexity: int, risks: list[float], ch
 def importance(model: Any) -> list[float]:
     """How much each rule in `rules_` moves the score, on average over the training rows.
 
-    This is |w| · 2p(1 − p), where p is the share of the rows that the rule covers. For a trend it is what it would be if
-    the numbers were spread evenly between its ends."""
+    This is |w| · 2p(1 − p), where p is the share of the rows that the rule covers. For a trend it is what it would be
+    if the numbers were spread evenly between its ends."""
     total = model._model.rows
     found = []
     for part in model._parts():

@@ -17,7 +17,8 @@ def _in_notebook() -> bool:
 
 
 class Progress:
-    """Hears of every rule. With `verbose` 1 the line is rewritten where that is possible; with 2 every rule has a line."""
+    """Hears of every rule. With `verbose` 1 the line is rewritten where that is possible; with 2 every rule has a
+    line."""
 
     def __init__(self, verbose: int, squared: bool = False) -> None:
         self._squared = squared

@@ -66,7 +66,8 @@ _folder = _folders()
 
 
 class _Stamp:
-    """What tells whether rows are the same. It sees values, not how they lie in memory nor in which pieces they came."""
+    """What tells whether rows are the same. It sees values, not how they lie in memory nor in which pieces they
+    came."""
 
     def __init__(self, names: list[str]) -> None:
         self._rows = 0

@@ -109,7 +109,8 @@ def factors(offset: NDArray[np.float64], exposure: NDArray[np.float64] | None) -
     if len(bad):
         what = "exp(offset)" if exposure is None else "exposure × exp(offset)"
         raise ValueError(
-            f"{what} must be from 1e-100 to 1e100, got {found[bad[0]]:g} with offset {offset[bad[0]]:g} at index {bad[0]}"
+            f"{what} must be from 1e-100 to 1e100, got {found[bad[0]]:g} with offset {offset[bad[0]]:g} "
+            f"at index {bad[0]}"
         )
 
 
@@ -265,7 +266,8 @@ def not_numbers(error: Exception, X: Any, names: list[str] | None) -> Exception:
 
 
 def matrix(X: Any) -> Any:
-    """`X` as scikit-learn should see it: masked cells are missing, and dates are refused rather than taken as numbers."""
+    """`X` as scikit-learn should see it: masked cells are missing, and dates are refused rather than taken as
+    numbers."""
     refuse_dates(X, "X")
     if not isinstance(X, np.ma.MaskedArray):
         return X

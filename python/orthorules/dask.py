@@ -4,9 +4,9 @@
 >>> model = RuleRegressor(max_rules=9, client=client).fit("data/*.parquet", "target")  # doctest: +SKIP
 >>> model.predict(frame)  # doctest: +SKIP
 
-The rows of a large table stay on the workers as small codes. The fit runs here and asks the workers for counts, one task
-for each worker and question. Workers keep nothing that cannot be made again from the data, so any of them may be lost.
-Small tables are brought here, unless gather="never" says that rows are not to leave the workers.
+The rows of a large table stay on the workers as small codes. The fit runs here and asks the workers for counts, one
+task for each worker and question. Workers keep nothing that cannot be made again from the data, so any of them may be
+lost. Small tables are brought here, unless gather="never" says that rows are not to leave the workers.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class _DistributedRules:
         Parameters
         ----------
         X : Dask DataFrame or array, or text
-            Text names Parquet, Arrow or CSV files that every worker can read: one file, a folder or a pattern. Each file is
-            a partition. The order of partitions is the order of rows.
+            Text names Parquet, Arrow or CSV files that every worker can read: one file, a folder or a pattern. Each
+            file is a partition. The order of partitions is the order of rows.
         y : Dask Series or array in the partitions of X; with files, the name of the column
         sample_weight, exposure, offset : as y, optional
         categorical : list of text, optional
@@ -222,7 +222,8 @@ class _DistributedRules:
 
 
 def _orders(cluster: Cluster, X: Any) -> dict[str, list[str]]:
-    """The levels of the ordered categoricals of a Dask DataFrame, in order. Where Dask does not know them, partitions do."""
+    """The levels of the ordered categoricals of a Dask DataFrame, in order. Where Dask does not know them, partitions
+    do."""
     orders: dict[str, list[str]] = {}
     for name, dtype in X.dtypes.items():
         if str(dtype) != "category" or not dtype.ordered:
@@ -260,7 +261,9 @@ def _aligned(X: Any, values: Any, role: str) -> None:
 def _column(X: Any, values: Any, role: str) -> Any:
     """Values beside the blocks of X."""
     if not hasattr(values, "map_blocks") or values.ndim != 1:
-        raise TypeError(f"{role} must be a Dask array of one dimension, as X is a Dask array, got {type(values).__name__}")
+        raise TypeError(
+            f"{role} must be a Dask array of one dimension, as X is a Dask array, got {type(values).__name__}"
+        )
     if len(values.chunks[0]) != len(X.chunks[0]):
         raise ValueError(f"{role} has {len(values.chunks[0])} blocks, X has {len(X.chunks[0])}: make them alike")
     return values[:, None]
@@ -293,15 +296,15 @@ class RuleRegressor(_DistributedRules):
     """`orthorules.RuleRegressor` on a Dask cluster: the same parameters, `client` and `gather`.
 
     Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds that
-    choose reg_lambda and polish, which are defaults for small tables, and trends are refused then. Cross-validation, the
-    bootstrap, exact search and SIRUS are refused in any case.
+    choose reg_lambda and polish, which are defaults for small tables, and trends are refused then. Cross-validation,
+    the bootstrap, exact search and SIRUS are refused in any case.
     """
 
     _kind = LocalRegressor
 
     def predict(self, X: Any, exposure: Any = None, offset: Any = None) -> Any:
-        """Predictions in the partitions of X, still to be computed. Exposures and offsets are collections as X is. Without
-        exposures predictions are per unit of it; a model that was fitted with offsets needs them."""
+        """Predictions in the partitions of X, still to be computed. Exposures and offsets are collections as X is.
+        Without exposures predictions are per unit of it; a model that was fitted with offsets needs them."""
         return self._map(X, "predict", None, exposure=exposure, offset=offset)
 
 
@@ -309,8 +312,8 @@ class RuleClassifier(_DistributedRules):
     """`orthorules.RuleClassifier` on a Dask cluster: the same parameters but `class_weight`, `client` and `gather`.
 
     Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds that
-    choose reg_lambda and polish, which are defaults for small tables, and trends are refused then. Cross-validation, the
-    bootstrap, exact search and SIRUS are refused in any case.
+    choose reg_lambda and polish, which are defaults for small tables, and trends are refused then. Cross-validation,
+    the bootstrap, exact search and SIRUS are refused in any case.
     """
 
     _kind = LocalClassifier

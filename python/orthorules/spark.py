@@ -4,9 +4,9 @@
 >>> model = RuleRegressor(label_col="y", max_rules=9).fit(frame)  # doctest: +SKIP
 >>> model.transform(frame)  # doctest: +SKIP
 
-The rows of a large table stay on the executors as small codes. The fit runs on the driver and asks for counts, one small
-job for each question. Executors keep nothing that cannot be made again from the data frame, so any of them may be lost.
-Small tables are brought to the driver, unless gather="never" says that rows are not to leave the executors.
+The rows of a large table stay on the executors as small codes. The fit runs on the driver and asks for counts, one
+small job for each question. Executors keep nothing that cannot be made again from the data frame, so any of them may be
+lost. Small tables are brought to the driver, unless gather="never" says that rows are not to leave the executors.
 """
 
 from __future__ import annotations
@@ -304,8 +304,8 @@ class _Reader(MLReader):  # type: ignore[misc]
 
 
 class RuleRegressionModel(_SparkModel):
-    """Rules that predict numbers. `transform` adds the prediction: with the exposure, where its column is there. The offset
-    must be there if the model was fitted with one."""
+    """Rules that predict numbers. `transform` adds the prediction: with the exposure, where its column is there. The
+    offset must be there if the model was fitted with one."""
 
     def _outputs(self) -> dict[str, tuple[str, Any]]:
         return {"prediction": (self.getPredictionCol(), T.DoubleType())}

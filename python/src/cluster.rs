@@ -49,9 +49,9 @@ impl Fit {
     /// The parameters are those of `fit`.
     #[new]
     #[pyo3(signature = (
-        *, target, task = None, weight = None, exposure = None, offset = None, positive = None, categorical = Vec::new(),
-        by_type = Vec::new(), ordered = BTreeMap::new(), ignore = Vec::new(), gather = "auto", preset = None, cuts = None,
-        monotone = None, **options
+        *, target, task = None, weight = None, exposure = None, offset = None, positive = None,
+        categorical = Vec::new(), by_type = Vec::new(), ordered = BTreeMap::new(), ignore = Vec::new(), gather = "auto",
+        preset = None, cuts = None, monotone = None, **options
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(

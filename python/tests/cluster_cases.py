@@ -115,7 +115,8 @@ OFFSETS = {name: name.startswith("offsets") for name in CASES}
 
 
 def few_trips(model, name, text):
-    """Whether a fit did not ask more often than for the nodes that it searched, which are those of the rules in `text`."""
+    """Whether a fit did not ask more often than for the nodes that it searched, which are those of the rules in
+    `text`."""
 
     def searched(part):
         parts = part.values() if isinstance(part, dict) else part if isinstance(part, list) else []

@@ -88,7 +88,9 @@ def test_levels_that_were_not_in_training_are_told():
 
 
 def test_an_order_is_kept_where_levels_do_not_occur():
-    frame = pd.DataFrame({"c": pd.Categorical(["b", "a", "c", None] * 30, categories=["c", "x", "b", "a"], ordered=True)})
+    frame = pd.DataFrame(
+        {"c": pd.Categorical(["b", "a", "c", None] * 30, categories=["c", "x", "b", "a"], ordered=True)}
+    )
     y = np.tile([5.0, 5.0, 0.0, 0.0], 30)
     model = RuleRegressor().fit(frame, y)
     assert "c >= b" in texts(model) or "c <= x" in texts(model)

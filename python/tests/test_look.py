@@ -96,14 +96,17 @@ def test_sentences(fitted, several):
 def _digits(text):
     """The significant digits of each number in a text, as far as it is one."""
     words = [word.strip("+−-%×;,") for word in text.split()]
-    numbers = [word.split("e")[0] for word in words if word.replace(".", "").replace("e-", "").isdigit() and "." in word]
+    numbers = [
+        word.split("e")[0] for word in words if word.replace(".", "").replace("e-", "").isdigit() and "." in word
+    ]
     return [len(number.replace(".", "").lstrip("0")) for number in numbers]
 
 
 def test_frames_print_few_digits_and_hold_all(fitted):
     model, X, _ = fitted
     row = X.iloc[[0]]
-    frames = [model.rules_, model.path_, model.explain(row), model.recourse(row, above=1000.0), model.rules_[["weight"]]]
+    frames = [model.rules_, model.path_, model.explain(row), model.recourse(row, above=1000.0)]
+    frames.append(model.rules_[["weight"]])
     for frame in frames:
         for text in (str(frame), frame.to_string(), re.sub("<[^>]*>", " ", frame._repr_html_() or "")):
             assert all(digits <= 4 for digits in _digits(text)), text
@@ -120,7 +123,8 @@ def test_frames_print_few_digits_and_hold_all(fitted):
 
 def test_words_count_trends_and_name_exceptions():
     random = np.random.default_rng(0)
-    x, state = random.uniform(0, 10, 600), np.where(np.arange(600) % 50 == 0, "AK", random.choice(["CA", "NY", "TX"], 600))
+    x = random.uniform(0, 10, 600)
+    state = np.where(np.arange(600) % 50 == 0, "AK", random.choice(["CA", "NY", "TX"], 600))
     X, y = pd.DataFrame({"x": x, "state": state}), 3 * x - 40 * (state == "AK") + random.normal(0, 0.1, 600)
     model = RuleRegressor(terms="linear", max_complexity=4).fit(X, y)
     shown = model._repr_html_inner()
@@ -144,7 +148,8 @@ def test_probabilities_are_never_quite_certain():
 
     told = [likely(p) for p in (0.0, 1e-20, 0.0007, 0.12345, 0.99999, 1.0)]
     assert told == ["0", "less than 0.001", "0.0007", "0.123", "more than 0.999", "1"]
-    assert [share(p) for p in (0.0, 1e-9, 0.005, 0.0051, 0.5, 0.995, 1.0)] == ["0%", "<1%", "<1%", "1%", "50%", ">99%", "100%"]
+    shares = {0.0: "0%", 1e-9: "<1%", 0.005: "<1%", 0.0051: "1%", 0.5: "50%", 0.995: ">99%", 1.0: "100%"}
+    assert [share(p) for p in shares] == list(shares.values())
 
 
 def test_plots(fitted, several, tmp_path):

@@ -1,4 +1,5 @@
-"""The model file says it all: predictions computed from docs/model-file.md alone are those of the library and the command line."""
+"""The model file says it all: predictions computed from docs/model-file.md alone are those of the library and the
+command line."""
 
 import csv
 import io

@@ -233,7 +233,9 @@ def test_large_whole_numbers_are_rounded_aloud_or_kept_as_categories(library):
     values = BIG + np.arange(300) % 3
     y = 10.0 * (np.arange(300) % 3 == 1)
     X = FRAMES[library](values)
-    with pytest.warns(UserWarning, match=r"column 'x0' holds whole numbers beyond 2\*\*53, which are rounded") as caught:
+    with pytest.warns(
+        UserWarning, match=r"column 'x0' holds whole numbers beyond 2\*\*53, which are rounded"
+    ) as caught:
         model = RuleRegressor(max_rules=2).fit(X, y)
     rounded, constant = caught
     assert "which are rounded" in str(rounded.message) and rounded.filename == __file__

@@ -62,7 +62,9 @@ def test_a_log_is_an_exposure(rows, loss):
     model = RuleRegressor(loss=loss, cv=4).fit(X, targets[loss], offset=np.log(exposure))
     other = RuleRegressor(loss=loss, cv=4).fit(X, targets[loss], exposure=exposure)
     assert list(model.rules_["rule"]) == list(other.rules_["rule"]) and len(model.rules_) > 0
-    assert np.allclose(model.predict(X, offset=np.log(exposure)), other.predict(X, exposure=exposure), rtol=1e-9, atol=0)
+    assert np.allclose(
+        model.predict(X, offset=np.log(exposure)), other.predict(X, exposure=exposure), rtol=1e-9, atol=0
+    )
     assert np.allclose(model.path_["cv_risk"], other.path_["cv_risk"], rtol=1e-9)
 
 
@@ -90,7 +92,9 @@ def test_everything_that_predicts_takes_it(rows, tmp_path):
     X, offset, exposure, targets = rows
     model = RuleRegressor(loss="poisson", max_rules=3).fit(X, targets["poisson"], exposure=exposure, offset=offset)
     predicted = model.predict(X, exposure, offset)
-    assert np.array_equal(list(model.staged_predict(X, exposure, offset))[int(np.flatnonzero(model.path_["chosen"])[0])], predicted)
+    assert np.array_equal(
+        list(model.staged_predict(X, exposure, offset))[int(np.flatnonzero(model.path_["chosen"])[0])], predicted
+    )
     frame = model.explain(X, offset=offset)
     assert (frame.groupby("row")["rule"].last() == "offset").all()
     score = frame.groupby("row")["contribution"].sum()
@@ -152,7 +156,9 @@ def test_bad_offsets_are_refused(rows):
         with pytest.raises((ValueError, TypeError), match=message):
             model.fit(X, y, offset=offset).predict(X, offset=bad)
     large = np.where(np.arange(400) == 5, 800.0, offset)
-    with pytest.raises(ValueError, match=r"exp\(offset\) must be from 1e-100 to 1e100, got inf with offset 800 at index 5"):
+    with pytest.raises(
+        ValueError, match=r"exp\(offset\) must be from 1e-100 to 1e100, got inf with offset 800 at index 5"
+    ):
         counts.fit(X, y, offset=large)
     with pytest.raises(ValueError, match=r"exposure × exp\(offset\) must be .* at index 5"):
         counts.fit(X, y, offset=large / 4, exposure=np.where(np.arange(400) == 5, 1e90, 1.0))

@@ -45,7 +45,10 @@ fn describe(found: &Alternatives) -> String {
     if !found.rules.is_empty() {
         let count = found.within_one_percent;
         let _ = writeln!(text, "\n{} within 1% of the risk.", text::count(count, "ensemble"));
-        text.push_str("Risks are those of all weights fitted again. Rows: the part that both rules cover, of those that one does.\n");
+        text.push_str(
+            "Risks are those of all weights fitted again. Rows: the part that both rules cover, of those that one \
+             does.\n",
+        );
     }
     if !found.without.is_empty() {
         let mut grid = Grid::default();

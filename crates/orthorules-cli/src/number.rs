@@ -124,7 +124,8 @@ mod tests {
                 let number = text.split('e').next().unwrap();
                 let shown = number.chars().filter(char::is_ascii_digit).collect::<String>();
                 let shown = shown.trim_start_matches('0');
-                let trimmed = if number.contains('.') || text.contains('e') { shown } else { shown.trim_end_matches('0') };
+                let is_exact = number.contains('.') || text.contains('e');
+                let trimmed = if is_exact { shown } else { shown.trim_end_matches('0') };
                 prop_assert!(trimmed.len() <= 4, "{}", text);
                 prop_assert!(shown.len() >= 3, "{}", text);
                 let read: f64 = text.parse().unwrap();

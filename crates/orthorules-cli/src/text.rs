@@ -299,8 +299,9 @@ pub(crate) fn uncertainty(model: &Model, size: SizeName, order: Order) -> String
     }
     let _ = write!(
         text,
-        "{grid}\nFound: in how many draws the search came upon a rule like this one. The interval of a weight takes the rules as \
-         given:\nit does not cover that they were selected by the same rows, and weights stay pulled towards 0 by the penalty.\n"
+        "{grid}\nFound: in how many draws the search came upon a rule like this one. The interval of a weight takes \
+         the rules as given:\nit does not cover that they were selected by the same rows, and weights stay pulled \
+         towards 0 by the penalty.\n"
     );
     text
 }

@@ -244,7 +244,8 @@ fn rules(plan: &Plan, names: &[String], text: &mut String) {
             let (numbers, name) = ([from, to, zero, per].map(|x| number(*x)).join(", "), &names[*column]);
             let _ = writeln!(
                 text,
-                "static double trend_{place}(const orthorules_row *row) {{ return orthorules_trend(row->{name}, {numbers}); }}"
+                "static double trend_{place}(const orthorules_row *row) {{ return orthorules_trend(row->{name}, \
+                 {numbers}); }}"
             );
             format!("trend_{place}(row) != 0.0")
         } else {

@@ -187,7 +187,8 @@ function scores(row) {
     let _ = if plan.has_several() {
         writeln!(
             text,
-            "/** The score of a row, by label. */\nexport function score(row) {{\n  return Object.fromEntries(scores(row));\n}}"
+            "/** The score of a row, by label. */\nexport function score(row) {{\n  return \
+             Object.fromEntries(scores(row));\n}}"
         )
     } else {
         writeln!(

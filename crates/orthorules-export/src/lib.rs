@@ -67,7 +67,8 @@ mod tests {
         let levels = if kind == "numeric" { "" } else { r#","levels":["false","true"]"# };
         let text = format!(
             r#"{{"format":"orthorules-model","version":2,"task":"regression","loss":"squared","target":"y",
-            "columns":[{{"name":"c","kind":"{kind}"{levels}}}],"rules":[{{"conditions":[{{"column":"c",{condition}}}]}}],
+            "columns":[{{"name":"c","kind":"{kind}"{levels}}}],
+            "rules":[{{"conditions":[{{"column":"c",{condition}}}]}}],
             "path":[{{"rules":1,"intercept":0,"weights":[1],"train_risk":1}}],"chosen":1}}"#
         );
         let model = Model::from_json(&text).unwrap();

@@ -413,7 +413,8 @@ mod tests {
     #[test]
     fn rules_that_classes_share_count_once() {
         let rules = r#""classes":["a","b","c"],"multiclass":"shared",
-            "rules":[{"conditions":[{"column":"x","op":"<=","value":1}]},{"conditions":[{"column":"x","op":">=","value":2}]}],
+            "rules":[{"conditions":[{"column":"x","op":"<=","value":1}]},
+                {"conditions":[{"column":"x","op":">=","value":2}]}],
             "path":[{"rules":2,"intercepts":[0.5,0,-0.5],"weights":[[1,0,-1],[-2,1,1]],"train_risk":1}],"chosen":2"#;
         let text = model_text(rules, "").replace("\"version\":1", "\"version\":2");
         let model = Model::from_json(&text).unwrap();

@@ -131,8 +131,8 @@ impl Model {
                 format!("The weights of all lines that apply to a row add up to the {what} of {target} = {positive}.")
             }
             (Task::Classification, _) if self.is_shared() => format!(
-                "Every line has a weight for each {target}. The weights of all lines that apply to a row add up to the score \
-                 of each {target}; the probabilities are exp(score), scaled to sum to 1."
+                "Every line has a weight for each {target}. The weights of all lines that apply to a row add up to \
+                 the score of each {target}; the probabilities are exp(score), scaled to sum to 1."
             ),
             (Task::Classification, _) => format!(
                 "In each list the weights of all lines that apply to a row add up to the {what} of that {target}; \

@@ -26,7 +26,8 @@ function solvedParts(margins) {
   if (!(scale >= 2.2250738585072014e-308 && scale < Infinity)) return parts;
   const unit = (place) => Array.from({ length: numbers + 1 }, (_, k) => Number(k === place));
   const ahead = margins.map((m) => [[1, ...m.gains.map((gain) => -gain / scale)], (m.base - least) / scale]);
-  const rows = [...ahead, ...parts.map((_, j) => [unit(j + 1), 1])].map(([takes, is], i) => [numbers + 1 + i, takes, is]);
+  const bounded = [...ahead, ...parts.map((_, j) => [unit(j + 1), 1])];
+  const rows = bounded.map(([takes, is], i) => [numbers + 1 + i, takes, is]);
   const profits = unit(0);
   const zeros = Array.from({ length: numbers + 1 }, (_, k) => k);
   const first = (places, before) => places.reduce((best, i) => (best < 0 || before(i, best) ? i : best), -1);

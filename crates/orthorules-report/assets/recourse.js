@@ -30,12 +30,16 @@ class Recourse {
     const up = goal.above !== undefined || goal.class > 0;
     this.reaches = this.columns.map((states, c) => {
       const slopes = this.sums.flatMap((sum) => sum.terms.filter((t) => t.trend && t.column === c));
-      const reach = (to) => (this.sums.length > 1 ? reachOfSeveral(states, to, slopes) : reachOf(states, to, slopes, up));
+      const several = this.sums.length > 1;
+      const reach = (to) => (several ? reachOfSeveral(states, to, slopes) : reachOf(states, to, slopes, up));
       return states.states.map((_, to) => reach(to));
     });
     this.scores = this.sums.map((sum) => this.score(sum, this.now));
     const size = (t) => Math.max(...(t.trend ? t.extremes : [t.weight]).map(Math.abs));
-    this.slack = this.sums.map((sum) => 1e-9 * sum.terms.reduce((s, t) => s + size(t), Math.abs(sum.intercept) + Math.abs(this.offset)));
+    this.slack = this.sums.map((sum) => {
+      const constant = Math.abs(sum.intercept) + Math.abs(this.offset);
+      return 1e-9 * sum.terms.reduce((s, t) => s + size(t), constant);
+    });
     this.weighGains();
   }
 
@@ -355,7 +359,8 @@ class Recourse {
     return sliding.length > 0 && this.margins(row, sliding).every((m) => leastMargin(m) > most);
   }
 
-  // The part of an interval that does, where several scores slope: from the number that `row` has away from what it was.
+  // The part of an interval that does, where several scores slope: from the number that `row` has away from what it
+  // was.
   partOf({ c, state, reach, ends }, row) {
     const [column, x] = [this.columns[c], row.numbers[c]];
     const up = reach.best === reach.near ? !column.falls(state) : reach.best > reach.near;

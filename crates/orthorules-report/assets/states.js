@@ -44,7 +44,8 @@ class States {
 
   joinLevels(conditions) {
     const byTruth = new Map();
-    const named = conditions.flatMap((c) => (typeof c.value === 'number' ? [] : c.value)).filter((v) => v !== undefined);
+    const levels = conditions.flatMap((c) => (typeof c.value === 'number' ? [] : c.value));
+    const named = levels.filter((v) => v !== undefined);
     for (const level of new Set([...(this.column.levels || []), ...named])) {
       const truth = conditions.map((c) => (holds(c, this.column, level) ? '1' : '0')).join('');
       byTruth.set(truth, [...(byTruth.get(truth) || []), level]);
@@ -111,8 +112,8 @@ class States {
     return above && below && Number.isFinite(x) ? x : undefined;
   }
 
-  // The values of a state in words; of an interval the part from `x` on to its end `best`, or up to `far`, where these are
-  // given.
+  // The values of a state in words; of an interval the part from `x` on to its end `best`, or up to `far`, where these
+  // are given.
   text(to, x, best, far) {
     const { levels } = this.states[to];
     const at = (y) => ({ at: y, included: true });

@@ -86,7 +86,8 @@ pub fn page(reports: &[Report]) -> String {
     let data = embedded(&document);
     let script = format!("(() => {{\n'use strict';\n{}}})();\n", SCRIPT.concat());
     let policy = format!(
-        "default-src 'none'; img-src data:; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; img-src data:; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; \
+         form-action 'none'",
         base64(&Sha256::of(STYLE.as_bytes())),
         base64(&Sha256::of(script.as_bytes()))
     );
@@ -100,8 +101,8 @@ pub fn page(reports: &[Report]) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"{program}\">\n<link rel=\"icon\" href=\"data:,\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <noscript><p>This page computes in the browser: switch JavaScript on to read it. It asks no network for anything.\
-         </p></noscript>\n<div id=\"page\"></div>\n\
+         <noscript><p>This page computes in the browser: switch JavaScript on to read it. It asks no network for \
+         anything.</p></noscript>\n<div id=\"page\"></div>\n\
          <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{script}</script>\n</body>\n</html>\n",
         program = document.program
     )

@@ -43,8 +43,8 @@ pub(crate) fn all(evaluation: &Evaluation) -> Vec<Figure> {
         figure(
             "ablation",
             "From gradient boosting to COB",
-            "Risk before (across) and after (up) each step, for every data set at complexities 10 to 50; below the diagonal \
-             the step helps.",
+            "Risk before (across) and after (up) each step, for every data set at complexities 10 to 50; below the \
+             diagonal the step helps.",
             ablation(evaluation),
         ),
         figure("curves", "Risk and complexity", CURVES_NOTE, curves(evaluation)),
@@ -56,8 +56,8 @@ pub(crate) fn all(evaluation: &Evaluation) -> Vec<Figure> {
         ),
     ];
     if evaluation.extras.iter().any(|e| e.coverage.iter().any(|c| !c.is_empty())) {
-        let note = "Share of rows covered by the next condition of another objective (across) and of the orthogonal one (up) \
-                    at the same model; above the diagonal the orthogonal one covers more.";
+        let note = "Share of rows covered by the next condition of another objective (across) and of the orthogonal \
+                    one (up) at the same model; above the diagonal the orthogonal one covers more.";
         figures.push(figure("coverage", "Coverage of conditions", note, coverage(evaluation)));
     }
     if evaluation.extras.iter().any(|e| e.times.is_some()) {
@@ -71,7 +71,8 @@ pub(crate) fn all(evaluation: &Evaluation) -> Vec<Figure> {
     figures
 }
 
-const CURVES_NOTE: &str = "First split, test rows. Marked: COB_B of complexity about 20, and the first ensemble of a rival with at most its risk.";
+const CURVES_NOTE: &str = "First split, test rows. Marked: COB_B of complexity about 20, and the first ensemble of a \
+                           rival with at most its risk.";
 
 /// Round numbers from `low` to `high`.
 fn ticks(low: f64, high: f64) -> Vec<(f64, String)> {

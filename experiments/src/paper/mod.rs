@@ -101,8 +101,8 @@ fn load(args: &Paper) -> Result<(Vec<(Entry, DataSet)>, PathBuf)> {
     let Some(directory) = directory else {
         if !args.generated {
             eprintln!(
-                "No directory of data sets was named. The 34 data sets are public (UCI, Kaggle, scikit-learn); docs/paper.md \
-                 says how the directory is laid out. Running on two generated ones."
+                "No directory of data sets was named. The 34 data sets are public (UCI, Kaggle, scikit-learn); \
+                 docs/paper.md says how the directory is laid out. Running on two generated ones."
             );
         }
         return Ok((data::generated(), PathBuf::new()));

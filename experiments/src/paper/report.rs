@@ -37,7 +37,8 @@ nav a{margin-right:1rem}table{border-collapse:collapse;font-size:12px;font-varia
 td,th{padding:3px 8px;text-align:right;border-bottom:1px solid #e5e5e5}th{background:#f6f6f6;position:sticky;top:0}\
 tr:hover td{background:#fbf3f3}td:first-child,th:first-child{text-align:left}.win{font-weight:700;color:#c1121f}\
 .yes{color:#1b7837;font-weight:600}.no{color:#b2182b}svg{max-width:100%;height:auto}.scroll{overflow-x:auto}\
-.pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}pre{background:#f6f6f6;padding:.6rem;overflow-x:auto;font-size:12px}\
+.pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}\
+pre{background:#f6f6f6;padding:.6rem;overflow-x:auto;font-size:12px}\
 small{color:#888}p.note{color:#555}";
 
 fn page(
@@ -48,14 +49,16 @@ fn page(
     about: &str,
 ) -> String {
     let mut html = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The paper, rerun</title><style>{STYLE}</style>\n\
-         <h1>The paper, rerun</h1><p class=\"note\">{}</p>\n<nav><a href=\"#risks\">risks</a><a href=\"#tests\">tests</a>\
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The paper, rerun</title>\
+         <style>{STYLE}</style>\n\
+         <h1>The paper, rerun</h1><p class=\"note\">{}</p>\n<nav><a href=\"#risks\">risks</a>\
+         <a href=\"#tests\">tests</a>\
          <a href=\"#figures\">figures</a><a href=\"#ensembles\">ensembles</a></nav>\n",
         escape(about)
     );
     html.push_str(
-        "<h2 id=\"risks\">Risks and times</h2><p class=\"note\">Normalised risk, averaged over complexities; small and grey \
-         the published figure. The least of a row is red.</p>",
+        "<h2 id=\"risks\">Risks and times</h2><p class=\"note\">Normalised risk, averaged over complexities; small \
+         and grey the published figure. The least of a row is red.</p>",
     );
     for part in Part::BOTH {
         table(&mut html, evaluation, published, part.name(), |s, m| evaluation.risk(s, m, part));
@@ -68,7 +71,10 @@ fn page(
         let (title, note) = (escape(figure.title), escape(figure.note));
         let _ = writeln!(html, "<h2>{title}</h2><p class=\"note\">{note}</p>{}", figure.svg);
     }
-    html.push_str("</div><h2 id=\"ensembles\">Ensembles</h2><p class=\"note\">COB_B of complexity about 20, and the smallest of a rival with at most its test risk.</p>");
+    html.push_str(
+        "</div><h2 id=\"ensembles\">Ensembles</h2><p class=\"note\">COB_B of complexity about 20, and the smallest \
+         of a rival with at most its test risk.</p>",
+    );
     ensembles(&mut html, evaluation);
     html + "</html>\n"
 }

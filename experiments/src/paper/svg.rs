@@ -125,7 +125,8 @@ impl Plot {
         let (px, py) = (self.px(x), self.py(y));
         let _ = writeln!(
             self.body,
-            "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{radius}\" fill=\"{color}\" fill-opacity=\".75\"><title>{}</title></circle>",
+            "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{radius}\" fill=\"{color}\" \
+             fill-opacity=\".75\"><title>{}</title></circle>",
             escape(title)
         );
     }
@@ -136,7 +137,8 @@ impl Plot {
         let (width, height) = (right - left, (base - top).max(0.5));
         let _ = writeln!(
             self.body,
-            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{color}\" fill-opacity=\".6\"/>"
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{color}\" \
+             fill-opacity=\".6\"/>"
         );
     }
 
@@ -152,7 +154,9 @@ impl Plot {
 
     pub(crate) fn finish(self) -> String {
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" font-family=\"system-ui, sans-serif\" font-size=\"11\"><rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n{}</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" \
+             font-family=\"system-ui, sans-serif\" font-size=\"11\"><rect width=\"{w}\" height=\"{h}\" \
+             fill=\"#fff\"/>\n{}</svg>\n",
             self.body,
             w = self.width,
             h = self.height

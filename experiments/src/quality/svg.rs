@@ -18,8 +18,9 @@ pub(crate) fn chart(title: &str, curves: &[(String, Vec<f64>)]) -> String {
     let x = |level: f64| left + (level - 1.0) / (LEVELS as f64 - 1.0) * (WIDTH - left - right);
     let y = |risk: f64| top + (1.0 - risk) / (1.0 - floor) * (HEIGHT - top - bottom);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-family=\"sans-serif\" \
-         font-size=\"13\">\n<title>{title}</title>\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+         font-family=\"sans-serif\" font-size=\"13\">\n<title>{title}</title>\n<rect width=\"{WIDTH}\" \
+         height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n"
     );
     let mut tick = floor;
     while tick < 1.0 + 1e-9 {
@@ -42,13 +43,14 @@ pub(crate) fn chart(title: &str, curves: &[(String, Vec<f64>)]) -> String {
     let (middle, base) = (x(25.5), HEIGHT - 10.0);
     let _ = writeln!(
         svg,
-        "<text x=\"{middle:.1}\" y=\"{base:.1}\" text-anchor=\"middle\" fill=\"#444444\">complexity: rules + conditions</text>"
+        "<text x=\"{middle:.1}\" y=\"{base:.1}\" text-anchor=\"middle\" fill=\"#444444\">complexity: rules + \
+         conditions</text>"
     );
     let centre = y(f64::midpoint(1.0, floor));
     let _ = writeln!(
         svg,
-        "<text x=\"14\" y=\"{centre:.1}\" text-anchor=\"middle\" fill=\"#444444\" transform=\"rotate(-90 14 {centre:.1})\">\
-         test risk (constant model: 1)</text>"
+        "<text x=\"14\" y=\"{centre:.1}\" text-anchor=\"middle\" fill=\"#444444\" \
+         transform=\"rotate(-90 14 {centre:.1})\">test risk (constant model: 1)</text>"
     );
     // Labels in the order of the lines' ends, pushed apart where they would overlap.
     let mut order: Vec<usize> = (0..curves.len()).collect();

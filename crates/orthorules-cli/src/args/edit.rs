@@ -15,7 +15,8 @@ use std::path::PathBuf;
 /// Edits come from a file, --with, and after these from flags: drop, change, swap, add, pin, weight, forbid.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  orthorules edit titanic.json --data titanic.csv --drop 'fare >= 50' --change 'age <= 9.5 -> age <= 10' -o edited.json")]
+  orthorules edit titanic.json --data titanic.csv --drop 'fare >= 50' \\
+      --change 'age <= 9.5 -> age <= 10' -o edited.json")]
 pub(crate) struct EditArgs {
     /// Model file
     pub(crate) model: PathBuf,

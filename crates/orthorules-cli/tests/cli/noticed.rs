@@ -81,7 +81,8 @@ fn words_of_the_target_are_told_where_rows_are_left_out() {
     for more in [&["--cv", "2"][..], &["--memory-limit", "1GB", "--cv", "none"]] {
         let fit = [&["fit", "t.csv", "--target", "y", "--drop-missing-target"], more].concat();
         let run = sandbox.ok(&fit);
-        let told = "target \"y\": \"None\" in 100 cells counts as missing, and the rows are left out: --keep-values None keeps them";
+        let told = "target \"y\": \"None\" in 100 cells counts as missing, and the rows are left out: \
+                    --keep-values None keeps them";
         assert!(run.stderr.contains(told), "{}", run.stderr);
         let line = run.stdout.lines().find(|line| line.trim_start().starts_with("y ")).unwrap().to_owned();
         assert!(line.contains("target") && line.contains("\"None\" in 100 cells counts as missing"), "{line}");

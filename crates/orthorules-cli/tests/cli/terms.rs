@@ -85,10 +85,13 @@ for found, want in zip(cursor.fetchall(), wanted, strict=True):
     assert abs(found[place] - want) <= 1e-12 * abs(want), (found, want)
 if len(sys.argv) > 1:
     fields = {"km": lambda r: r["km"] or "NAN", "weather": lambda r: '"%s"' % r["weather"]}
-    order = [line.split("/* ")[1].split(" ")[0] for line in open("m.c").read().split("typedef struct {")[1].split("}")[0].splitlines() if "/*" in line]
-    body = "".join("{orthorules_row r = {%s}; printf(\"%%.17g\\n\", orthorules_predict(&r));}" % ", ".join(fields[f](r) for f in order) for r in rows)
+    members = open("m.c").read().split("typedef struct {")[1].split("}")[0].splitlines()
+    order = [line.split("/* ")[1].split(" ")[0] for line in members if "/*" in line]
+    print_row = "{orthorules_row r = {%s}; printf(\"%%.17g\\n\", orthorules_predict(&r));}"
+    body = "".join(print_row % ", ".join(fields[f](r) for f in order) for r in rows)
     open("main.c", "w").write('#include <stdio.h>\n#include "m.c"\nint main(void) {%s return 0;}' % body)
-    subprocess.run([sys.argv[1], "-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "main.c", "-lm", "-o", "main"], check=True)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2"]
+    subprocess.run([sys.argv[1], *flags, "main.c", "-lm", "-o", "main"], check=True)
     found = [float(x) for x in subprocess.run(["./main"], capture_output=True, text=True, check=True).stdout.split()]
     assert found == wanted, (found, wanted)
 "#;

@@ -25,7 +25,8 @@ fn model(state: &mut u64) -> String {
         if shape < 4 {
             let _ = write!(
                 rules,
-                r#"{{"conditions":[],"trend":{{"column":"x","from":{from},"to":{to},"zero":{zero},"per":{per}}},"covered":9}},"#
+                r#"{{"conditions":[],
+                    "trend":{{"column":"x","from":{from},"to":{to},"zero":{zero},"per":{per}}},"covered":9}},"#
             );
         } else {
             let op = [">=", "<="][shape % 2];
@@ -112,8 +113,8 @@ fn states() -> String {
 
 #[test]
 fn rules_for_nearly_all_rows_name_the_exception() {
-    let model = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y","rows":100,
-        "columns":[{"name":"state","kind":"categorical","levels":["AK","CA","NY"],"missing":0}],
+    let model = r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+        "rows":100,"columns":[{"name":"state","kind":"categorical","levels":["AK","CA","NY"],"missing":0}],
         "rules":[{"conditions":[{"column":"state","op":"!=","value":"AK"}],"covered":98},
                  {"conditions":[{"column":"state","op":"!=","value":"NY"}],"covered":20}],
         "path":[{"rules":2,"intercept":0.25,"weights":[1.2,-1],"train_risk":0.5}],"chosen":2}"#;

@@ -144,7 +144,8 @@ mod tests {
             prop_assert_eq!(least(&parts), found);
             let mut best = f64::NEG_INFINITY;
             for point in 0..13usize.pow(numbers as u32) {
-                let parts: Vec<f64> = (0..numbers).map(|j| (point / 13usize.pow(j as u32) % 13) as f64 / 12.0).collect();
+                let part = |j: usize| (point / 13usize.pow(j as u32) % 13) as f64 / 12.0;
+                let parts: Vec<f64> = (0..numbers).map(part).collect();
                 best = best.max(least(&parts));
             }
             prop_assert!(found >= best - 1e-9 * scale, "{} {}", found, best);

@@ -304,7 +304,8 @@ proptest! {
             // The numbers at which a class is ahead may lie between those that were tried: what does is below them, but
             // found.
             for (set, cost) in &expected {
-                let covers = |(own, steps): (&BTreeSet<usize>, &usize)| own.is_subset(set) && (own != set || steps <= cost);
+                let covers =
+                    |(own, steps): (&BTreeSet<usize>, &usize)| own.is_subset(set) && (own != set || steps <= cost);
                 prop_assert!(sets.iter().any(covers), "{:?} {} {:?}", set, cost, sets);
             }
             let smaller = |set: &BTreeSet<usize>| sets.keys().any(|other| other != set && other.is_subset(set));

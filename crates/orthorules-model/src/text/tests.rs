@@ -259,7 +259,8 @@ fn what_is_no_rule_is_told_where_it_goes_wrong() {
         ("state = TX", "rule \"state = TX\", character 9: column \"state\" has no level \"TX\""),
         (
             "state >= CA",
-            "rule \"state >= CA\", character 10: the levels of column \"state\" have no order: compare them with = or !=",
+            "rule \"state >= CA\", character 10: the levels of column \"state\" have no order: compare them with = or \
+             !=",
         ),
         ("state in {CA, NY", "rule \"state in {CA, NY\", character 10: the brace that begins here has no end"),
         ("state in {CA, CA}", "rule \"state in {CA, CA}\", character 15: the level \"CA\" is named twice"),
@@ -267,11 +268,13 @@ fn what_is_no_rule_is_told_where_it_goes_wrong() {
         ("state = \"CA", "rule \"state = \\\"CA\", character 9: the double quote that begins here has no end"),
         (
             "age >= 6 & age >= 7",
-            "rule \"age >= 6 & age >= 7\", character 12: \"age >= 6\" and \"age >= 7\" bound the same side: keep one of them",
+            "rule \"age >= 6 & age >= 7\", character 12: \"age >= 6\" and \"age >= 7\" bound the same side: keep one \
+             of them",
         ),
         (
             "age",
-            "rule \"age\", character 4: a comparison is missing: one of <=, >=, =, !=, in, not in, is missing, is present",
+            "rule \"age\", character 4: a comparison is missing: one of <=, >=, =, !=, in, not in, is missing, is \
+             present",
         ),
         (
             "unless age >= 6",
@@ -279,11 +282,13 @@ fn what_is_no_rule_is_told_where_it_goes_wrong() {
         ),
         (
             "for each 1 that age is above 4, up to 3",
-            "rule \"for each 1 that age is above 4, up to 3\", character 40: the numbers make no trend: from must be below to, and 0 must be between them",
+            "rule \"for each 1 that age is above 4, up to 3\", character 40: the numbers make no trend: from must be \
+             below to, and 0 must be between them",
         ),
         (
             "per 10 of state, from 1 to 2 (0 at 1)",
-            "rule \"per 10 of state, from 1 to 2 (0 at 1)\", character 11: column \"state\" does not hold numbers, so that it has no trend",
+            "rule \"per 10 of state, from 1 to 2 (0 at 1)\", character 11: column \"state\" does not hold numbers, so \
+             that it has no trend",
         ),
     ] {
         assert_eq!(Rule::parse(text, &columns()).unwrap_err().to_string(), told);

@@ -93,7 +93,10 @@ mod tests {
         /// From any parts, in units that all of them decide together: the sum that one pass over all gives.
         #[test]
         fn parts_have_the_sum_of_the_whole(
-            numbers in prop::collection::vec(prop_oneof![0.0..9.0f64, 1e-300..1e100f64, (1u32..99).prop_map(f64::from)], 1..90),
+            numbers in prop::collection::vec(
+                prop_oneof![0.0..9.0f64, 1e-300..1e100f64, (1u32..99).prop_map(f64::from)],
+                1..90,
+            ),
             ends in prop::collection::vec(0usize..90, 0..4),
             coarser in 0i32..90,
         ) {

@@ -219,7 +219,10 @@ mod tests {
 
         /// What people read is the number, rounded to the digits that it has.
         #[test]
-        fn significant_digits_are_right(x in prop_oneof![any::<f64>(), -1e10..1e10f64, -1.0..1.0f64], digits in 2usize..6) {
+        fn significant_digits_are_right(
+            x in prop_oneof![any::<f64>(), -1e10..1e10f64, -1.0..1.0f64],
+            digits in 2usize..6,
+        ) {
             prop_assume!(x.is_finite() && x != 0.0);
             let text = significant(x, digits);
             let (number, _) = text.split_once('e').unwrap_or((&text, ""));
@@ -229,7 +232,8 @@ mod tests {
             let unit = 10f64.powi(x.abs().log10().floor() as i32 + 1 - digits as i32);
             let read: f64 = text.parse().unwrap();
             // Beyond the least normal number units have no meaning.
-            prop_assert!(unit < 1e-300 || (read - x).abs() <= 0.501 * unit || (read - x).abs() <= 1e-15 * x.abs(), "{} {}", x, text);
+            let error = (read - x).abs();
+            prop_assert!(unit < 1e-300 || error <= 0.501 * unit || error <= 1e-15 * x.abs(), "{} {}", x, text);
             prop_assert_eq!(readable(x, digits).parse::<f64>().unwrap(), read);
         }
 
@@ -251,7 +255,8 @@ mod tests {
         #[test]
         fn nothing_is_shorter(a in -1000i32..1000, width in 1i32..500) {
             let (low, high) = (a as f64 / 100.0, (a + width) as f64 / 100.0);
-            let digits = |x: f64| plain(x).chars().filter(char::is_ascii_digit).collect::<String>().trim_matches('0').len();
+            let digits =
+                |x: f64| plain(x).chars().filter(char::is_ascii_digit).collect::<String>().trim_matches('0').len();
             let found = digits(shortest_below(low, high));
             for hundredths in a..a + width {
                 prop_assert!(found <= digits(hundredths as f64 / 100.0));

@@ -424,8 +424,8 @@ mod tests {
         #[test]
         fn any_text_is_a_date_or_none(
             words in prop::collection::vec(prop::sample::select(vec![
-                "2024", "29", "2", "0", "99999", "Sept", "may", "MA", "Feb", "T", " ", "-", "/", ".", ",", ":", "5", "07",
-                "PM", "am", "Z", "+", "é", "\u{0}", "",
+                "2024", "29", "2", "0", "99999", "Sept", "may", "MA", "Feb", "T", " ", "-", "/", ".", ",", ":", "5",
+                "07", "PM", "am", "Z", "+", "é", "\u{0}", "",
             ]), 0..12),
         ) {
             let text = words.concat();

@@ -299,7 +299,8 @@ mod tests {
                 let expected = canonical(f) - canonical(0.0);
                 prop_assert!((difference - expected).abs() < 1e-9 * (1.0 + expected.abs()));
                 // The mean is the score at which the loss is least.
-                let (at, near) = (loss.mean(f) * if loss == Loss::Gamma || loss == Loss::Poisson { e } else { 1.0 }, 1e-3);
+                let exposure = if loss == Loss::Gamma || loss == Loss::Poisson { e } else { 1.0 };
+                let (at, near) = (loss.mean(f) * exposure, 1e-3);
                 prop_assert!(loss.of_row(f, at, e) <= loss.of_row(f + near, at, e).min(loss.of_row(f - near, at, e)));
             }
         }

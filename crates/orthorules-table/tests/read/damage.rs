@@ -97,7 +97,10 @@ proptest! {
     }
 
     #[test]
-    fn damaged_files_never_panic(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), end in any::<prop::sample::Index>()) {
+    fn damaged_files_never_panic(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        end in any::<prop::sample::Index>(),
+    ) {
         for (name, whole) in SPECIMENS.iter() {
             let mut bytes = whole.clone();
             for (place, byte) in &damage {

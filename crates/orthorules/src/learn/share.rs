@@ -86,7 +86,8 @@ mod tests {
             let problem = problem.unwrap();
             let path = nested.then_some(PathKind::Nested);
             let multiclass = Some(Multiclass::OneVsRest);
-            let params = Params { max_complexity: Some(limit), path, multiclass, threads: Some(1), ..Params::default() };
+            let max_complexity = Some(limit);
+            let params = Params { max_complexity, path, multiclass, threads: Some(1), ..Params::default() };
             let model = crate::fit(&problem, &params, &Silent).unwrap().model;
             prop_assert!(model.check().is_ok());
             prop_assert!(model.complexity(model.chosen()) <= limit);

@@ -1,6 +1,7 @@
 //! What a module of the library may use, and a crate. The source is read as text: imports, and paths that start at a
 //! crate or above.
 
+mod form;
 mod graph;
 mod manifest;
 mod map;
@@ -305,7 +306,8 @@ fn the_map_has_every_file() {
 
 #[test]
 fn a_map_with_mistakes_is_noticed() {
-    let page = "### `src/`, the engine\n| folder | what | files |\n|---|---|---|\n| `.` | top | lib, gone |\n| `a/` | one | b, c/d |\n";
+    let page = "### `src/`, the engine\n| folder | what | files |\n|---|---|---|\n| `.` | top | lib, gone |\n\
+                | `a/` | one | b, c/d |\n";
     let rows = &map::placed(page)["src/"];
     let files = ["lib", "a/b", "a/c/d", "a/e", "f/g"].map(ToOwned::to_owned);
     let mistakes = map::mistakes(rows, &files);

@@ -1,7 +1,8 @@
 //! The map of files in ARCHITECTURE.md.
 //!
-//! Below a heading such as ``### `crates/orthorules/src/` `` every row of the table is a folder: its path, what it is for, and its
-//! files without their ending. A row also holds the files of deeper folders that have no row of their own, such as `tally/table`.
+//! Below a heading such as ``### `crates/orthorules/src/` `` every row of the table is a folder: its path, what it is
+//! for, and its files without their ending. A row also holds the files of deeper folders that have no row of their own,
+//! such as `tally/table`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

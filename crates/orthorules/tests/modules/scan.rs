@@ -35,12 +35,19 @@ pub(crate) fn scan(text: &str) -> Vec<Found> {
 }
 
 fn tokens(text: &str) -> Vec<Token> {
+    tokens_with_lines(text).into_iter().map(|(token, _)| token).collect()
+}
+
+/// The tokens of a file, each with the number of its line.
+pub(crate) fn tokens_with_lines(text: &str) -> Vec<(Token, usize)> {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let mut tokens = Vec::new();
-    let mut i = 0;
+    let (mut i, mut line, mut counted) = (0, 1, 0);
     while i < chars.len() {
+        line += chars[counted..i].iter().filter(|&&c| c == '\n').count();
+        counted = i;
         match (at(i), at(i + 1)) {
             ('/', '/') => i += chars[i..].iter().take_while(|&&c| c != '\n').count(),
             ('/', '*') => i = after(&chars, i + 2, "*/"),
@@ -54,12 +61,12 @@ fn tokens(text: &str) -> Vec<Token> {
             ('\'', _) => i += 1 + chars[i + 1..].iter().take_while(|&&c| word(c)).count(),
             (c, _) if word(c) => {
                 let length = chars[i..].iter().take_while(|&&c| word(c)).count();
-                tokens.push(Token::Word(chars[i..i + length].iter().collect()));
+                tokens.push((Token::Word(chars[i..i + length].iter().collect()), line));
                 i += length;
             }
             (c, _) => {
                 if !c.is_whitespace() {
-                    tokens.push(Token::Sign(c));
+                    tokens.push((Token::Sign(c), line));
                 }
                 i += 1;
             }
@@ -88,11 +95,11 @@ fn raw_hashes(chars: &[char], start: usize) -> Option<usize> {
     (chars.get(start + hashes) == Some(&'"')).then_some(hashes)
 }
 
-fn is_sign(token: Option<&Token>, sign: char) -> bool {
+pub(crate) fn is_sign(token: Option<&Token>, sign: char) -> bool {
     token == Some(&Token::Sign(sign))
 }
 
-fn is_word(token: Option<&Token>, text: &str) -> bool {
+pub(crate) fn is_word(token: Option<&Token>, text: &str) -> bool {
     matches!(token, Some(Token::Word(word)) if word == text)
 }
 
@@ -147,13 +154,13 @@ fn starts_statement(tokens: &[Token], i: usize) -> bool {
 }
 
 /// Whether an attribute says that what follows is for tests alone.
-fn is_for_tests(attribute: &[Token]) -> bool {
+pub(crate) fn is_for_tests(attribute: &[Token]) -> bool {
     let has = |text| attribute.iter().any(|t| is_word(Some(t), text));
     has("cfg") && has("test") && !has("not") && !has("any")
 }
 
 /// The place after the bracket that closes the one at `open`.
-fn matching(tokens: &[Token], open: usize) -> usize {
+pub(crate) fn matching(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate().skip(open) {
         match token {
@@ -169,7 +176,7 @@ fn matching(tokens: &[Token], open: usize) -> usize {
 }
 
 /// How many tokens the next item has: up to its semicolon, or to the end of its braces.
-fn item_length(tokens: &[Token]) -> usize {
+pub(crate) fn item_length(tokens: &[Token]) -> usize {
     let mut i = 0;
     while i < tokens.len() {
         match tokens[i] {

@@ -13,8 +13,8 @@ This page follows from the declarations in `crates/orthorules/src/params/mod.rs`
 parameters as a JSON Schema are in [parameters.schema.json](../schema/parameters.schema.json).
 
 Some defaults depend on the data: on the loss, the number of rows, columns and classes. Whether a fit *stays within
-seconds* is decided by the size of the table, so the answer is the same on every machine. All these defaults are filled in
-by `crates/orthorules/src/params/complete.rs`.
+seconds* is decided by the size of the table, so the answer is the same on every machine. All these defaults are filled
+in by `crates/orthorules/src/params/complete.rs`.
 ";
 
 const NOTES: &str = "

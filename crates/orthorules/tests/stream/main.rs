@@ -173,7 +173,8 @@ proptest! {
             categorical: ["x", "few", "flag", "id", "gone"].get(categorical).map_or(Vec::new(), |name| list(name)),
             ..roles()
         };
-        let cuts: BTreeMap<String, Vec<f64>> = if given { [("x".to_owned(), vec![-3.0, 0.5, 20.0])].into() } else { BTreeMap::new() };
+        let own_cuts = given.then(|| ("x".to_owned(), vec![-3.0, 0.5, 20.0]));
+        let cuts: BTreeMap<String, Vec<f64>> = own_cuts.into_iter().collect();
         let max_bins = if exact { MaxBins::Exact } else { MaxBins::AtMost(9) };
         for (name, bytes) in files(&rows(count, seed)) {
             let outcome = same(name, &bytes, &roles, &Params { cuts: cuts.clone(), max_bins, ..small() });

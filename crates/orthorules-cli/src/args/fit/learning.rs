@@ -144,15 +144,15 @@ fn help(parameter: &Parameter) -> String {
     // Two flags do more than the parameter: they read the table, too, and choose a default of their own.
     let (purpose, default) = match parameter.name {
         MEMORY_LIMIT => (
-            "Memory for the columns as codes, as 500MB or 2GB. More of them is kept in a temporary file, in the directory \
-             that TMPDIR names. Exact search may take as much again for what it has to remember, at least 16 MB, and ends \
-             with a gap when it needs more."
+            "Memory for the columns as codes, as 500MB or 2GB. More of them is kept in a temporary file, in the \
+             directory that TMPDIR names. Exact search may take as much again for what it has to remember, at least \
+             16 MB, and ends with a gap when it needs more."
                 .to_owned(),
             "no limit for codes, 1 GB for exact search".to_owned(),
         ),
         CV => (
-            "Choose the size, and λ unless `reg_lambda` is given, by cross-validation. auto: five folds where that takes a \
-             few seconds. none: the largest size. FOLDS: 2 to the number of rows."
+            "Choose the size, and λ unless `reg_lambda` is given, by cross-validation. auto: five folds where that \
+             takes a few seconds. none: the largest size. FOLDS: 2 to the number of rows."
                 .to_owned(),
             "auto".to_owned(),
         ),
@@ -230,7 +230,8 @@ mod tests {
         let help = |name: &str| help(Parameter::ALL.iter().find(|parameter| parameter.name == name).unwrap());
         assert_eq!(
             help("beam_width"),
-            "Candidates kept for each length, with --search beam or exact. From 1 to 10000 (default: 8; greedy search keeps 1)"
+            "Candidates kept for each length, with --search beam or exact. From 1 to 10000 (default: 8; greedy search \
+             keeps 1)"
         );
         assert!(help("cuts").ends_with("Repeat the flag for other columns (default: --max-bins decides)"));
         assert_eq!(help("seed"), "Seed of everything random (default: 0)");

@@ -241,13 +241,13 @@ impl Display for Warning {
             }
             Self::NamesRows { column } => write!(
                 f,
-                "column {column:?} seems to number the rows: its values are whole and all differ; leave it out if it says nothing \
-                 about fresh rows"
+                "column {column:?} seems to number the rows: its values are whole and all differ; leave it out if it \
+                 says nothing about fresh rows"
             ),
             Self::NamesGroups { column, values, rows } => write!(
                 f,
-                "column {column:?} has {values} values in {rows} rows; if it names groups of rows, such as patients, keep these \
-                 together in folds, or leave it out"
+                "column {column:?} has {values} values in {rows} rows; if it names groups of rows, such as patients, \
+                 keep these together in folds, or leave it out"
             ),
             Self::Constant { columns } => {
                 let (subject, verb) = if columns.len() == 1 { ("column", "has") } else { ("columns", "have") };

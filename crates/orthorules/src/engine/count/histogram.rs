@@ -478,7 +478,9 @@ vectorised! {
         let vectors = vectors.chunks_exact(stride);
         with_codes!(codes, codes => match rows {
             RowList::All(_) => codes.iter().zip(vectors).for_each(|(code, vector)| add(code.index(), vector)),
-            RowList::Some(rows) => rows.iter().zip(vectors).for_each(|(&r, vector)| add(codes[r as usize].index(), vector)),
+            RowList::Some(rows) => {
+                rows.iter().zip(vectors).for_each(|(&r, vector)| add(codes[r as usize].index(), vector));
+            }
         });
     }
 }

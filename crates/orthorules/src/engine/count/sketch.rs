@@ -455,7 +455,8 @@ mod tests {
                 let mut all = Vec::new();
                 children(c as u32, column, &stats, scorer.stride(), |atom, stats| {
                     if (limits.0..=limits.1).contains(&stats.rows()) {
-                        all.push(Candidate::new(&scorer, stats, 0.0, ChildQuery { parent: 0, length: 1, atom, name_rank: 0 }));
+                        let child = ChildQuery { parent: 0, length: 1, atom, name_rank: 0 };
+                        all.push(Candidate::new(&scorer, stats, 0.0, child));
                     }
                 });
                 let rows = stats.chunks_exact(scorer.stride()).map(|bin| Statistics::of(bin).rows()).sum();

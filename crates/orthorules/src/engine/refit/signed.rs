@@ -164,7 +164,8 @@ mod tests {
             let (cells, path) = fitted(&case, &signs, &response, &params);
             let weights = &path[path.len() - 1];
             let lambda = params.reg_lambda;
-            let start = Weights { rules: vec![0.0; case.rules.len()], signs: vec![Signs::Any; case.rules.len()], ..path[0].clone() };
+            let rules = case.rules.len();
+            let start = Weights { rules: vec![0.0; rules], signs: vec![Signs::Any; rules], ..path[0].clone() };
             let best = (0u32..1 << case.rules.len())
                 .map(|held| {
                     let mut free: Vec<Variable> =
@@ -199,7 +200,8 @@ mod tests {
             let response = case.response();
             let (cells, path) = fitted(&case, &signs, &response, &params);
             for weights in &path {
-                prop_assert!(weights.rules.iter().zip(&signs).all(|(&w, s)| s.allow(w) && w.is_finite()), "{:?}", weights);
+                let may_be = |(&weight, sign): (&f64, &Signs)| sign.allow(weight) && weight.is_finite();
+                prop_assert!(weights.rules.iter().zip(&signs).all(may_be), "{:?}", weights);
             }
             let weights = &path[path.len() - 1];
             if params.update != Update::Newton {

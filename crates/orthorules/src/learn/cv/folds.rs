@@ -64,8 +64,8 @@ impl Folds {
             let first = own.next();
             if first.is_some() && own.all(|group| Some(group) == first) {
                 return Err(Error::Table(format!(
-                    "all rows of class {name:?} are in one group, and it cannot be learned without them: fit without folds, use other \
-                     groups, or join or leave out rare classes"
+                    "all rows of class {name:?} are in one group, and it cannot be learned without them: fit without \
+                     folds, use other groups, or join or leave out rare classes"
                 )));
             }
             let mut of_class = class.iter().zip(&self.of_row).filter(|(c, _)| **c as usize == index).map(|(_, f)| *f);
@@ -119,8 +119,8 @@ pub(super) fn too_few(rows: &[u64], classes: &[String], count: usize) -> Result<
     if !single.is_empty() {
         let names = listing(single.into_iter());
         return Err(Error::Table(format!(
-            "every class needs a row in each of the {count} folds, but there is one row of {names}: fit without folds, or \
-             join or leave out rare classes"
+            "every class needs a row in each of the {count} folds, but there is one row of {names}: fit without \
+             folds, or join or leave out rare classes"
         )));
     }
     let names = listing(small.into_iter());

@@ -138,7 +138,8 @@ proptest! {
         let (table, roles) = (table(task, rows, seed), roles(task, weighted));
         let params = Params { reg_lambda: Some(crate::params::RegLambda::Value(0.7)), ..settings()[setting].clone() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
-        let Ok(Fitted { model, .. }) = crate::fit(&problem, &Params { cv: Some(Cv::Folds(3)), ..params.clone() }, &Silent) else {
+        let with_folds = Params { cv: Some(Cv::Folds(3)), ..params.clone() };
+        let Ok(Fitted { model, .. }) = crate::fit(&problem, &with_folds, &Silent) else {
             return Err(TestCaseError::reject("a class of fewer rows than folds"));
         };
         let cv = model.cv.as_ref().unwrap();
@@ -159,7 +160,8 @@ proptest! {
         let problem = Problem::new(table(task, rows, seed), &roles(task, true)).unwrap();
         let json = |threads| {
             let select = Some(Select::OneSe);
-            let params = Params { cv: Some(Cv::Folds(3)), select, seed, threads: Some(threads), ..settings()[setting].clone() };
+            let cv = Some(Cv::Folds(3));
+            let params = Params { cv, select, seed, threads: Some(threads), ..settings()[setting].clone() };
             crate::fit(&problem, &params, &Silent).map(|fitted| fitted.model.to_json()).map_err(|e| e.to_string())
         };
         let one = json(1);

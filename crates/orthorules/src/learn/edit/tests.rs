@@ -214,7 +214,8 @@ fn the_ledger_says_what_evaluation_says() {
             only.evaluate(&table).unwrap().pop().unwrap().risk
         };
         let class = (task == "one-vs-rest").then_some("1");
-        let first = json!({"action": "add", "rule": "pay >= 33 & state in {CA, TX}", "class": class, "why": "known", "author": "me"});
+        let rule = "pay >= 33 & state in {CA, TX}";
+        let first = json!({"action": "add", "rule": rule, "class": class, "why": "known", "author": "me"});
         let second =
             json!({"action": "change", "rule": "pay >= 33 & state in {CA, TX}", "to": "pay >= 35 & state = CA"});
         let once = edited(&model, &table, json!([first]), 1.0);

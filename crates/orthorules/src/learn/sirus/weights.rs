@@ -240,7 +240,8 @@ mod tests {
                 let says = |rule: &Vec<bool>| share((0..data.rows()).filter(|&r| rule[r] == rule[row]).collect());
                 let mean = rules.iter().map(says).sum::<f64>() / rules.len() as f64;
                 let last = &sizes[rules.len()];
-                let score = (0..rules.len()).filter(|&k| rules[k][row]).fold(last.intercept, |s, k| s + last.weights[k]);
+                let covering = (0..rules.len()).filter(|&k| rules[k][row]);
+                let score = covering.fold(last.intercept, |s, k| s + last.weights[k]);
                 prop_assert!((score - mean).abs() < 1e-9, "{score} {mean}");
             }
         }

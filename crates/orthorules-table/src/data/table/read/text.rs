@@ -365,7 +365,10 @@ mod tests {
         /// The cells are those that a general CSV reader finds.
         #[test]
         fn cells_are_those_of_the_csv_crate(
-            text in prop_oneof!["[ab1,\r\n\" é]{0,40}", "[ab1, é]{0,3}(,[ab1é]{0,3}){2}(\r?\n[a\" ]{1,3},[b]{0,2},\"(\"\"|x|\n)*\"){0,5}"],
+            text in prop_oneof![
+                "[ab1,\r\n\" é]{0,40}",
+                "[ab1, é]{0,3}(,[ab1é]{0,3}){2}(\r?\n[a\" ]{1,3},[b]{0,2},\"(\"\"|x|\n)*\"){0,5}",
+            ],
             width in 1usize..4
         ) {
             let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());

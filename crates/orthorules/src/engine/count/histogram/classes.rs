@@ -182,7 +182,8 @@ mod tests {
                     let along: Vec<f64> = scorer.vector(cells.of(r)).iter().map(|dz| mass * dz).collect();
                     let rows = f64::from(response.targets.stands_for(r));
                     for (column, first) in group.of(&columns) {
-                        let bin = first + with_codes!(&column.codes, codes => crate::codes::column::Code::index(codes[r]));
+                        let code = with_codes!(&column.codes, codes => crate::codes::column::Code::index(codes[r]));
+                        let bin = first + code;
                         let sums = StatisticsMut::of(&mut expected[bin * stride..][..stride]);
                         sums.add(rows, mass * mean - b, mass * delta, along.iter().copied());
                     }

@@ -113,7 +113,8 @@ proptest! {
                 let below = rows.select(&node, atom, true);
                 prop_assert!(below.len() > 0 && below.len() < node.len(), "{:?}", atom);
                 prop_assert!(atom.selection != Selection::AtMost(column.bins as u32 - 1));
-                let total = NodeCounter::new(&below, &rows, &response, &cells, &scorer).statistics(index, &alone, &columns);
+                let counter = NodeCounter::new(&below, &rows, &response, &cells, &scorer);
+                let total = counter.statistics(index, &alone, &columns);
                 for (k, sum) in sums.iter().enumerate() {
                     let expected: f64 = total.chunks_exact(scorer.stride()).map(|bin| bin[k]).sum();
                     prop_assert!((sum - expected).abs() <= 1e-9 * (1.0 + expected.abs()));

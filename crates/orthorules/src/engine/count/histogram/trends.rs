@@ -211,7 +211,10 @@ mod tests {
         /// Along one trend or several, over some rows or all, in columns of any width: the sums of a plain loop.
         #[test]
         fn bins_have_the_sums_of_their_rows(
-            rows in prop::collection::vec((prop::array::uniform5(0usize..9), prop::array::uniform6(-9i8..9), any::<bool>()), 1..40),
+            rows in prop::collection::vec(
+                (prop::array::uniform5(0usize..9), prop::array::uniform6(-9i8..9), any::<bool>()),
+                1..40,
+            ),
             columns in 1usize..6,
             wide in 0usize..6,
             trends in 1usize..7,

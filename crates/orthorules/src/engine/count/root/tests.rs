@@ -92,7 +92,11 @@ proptest! {
 
     /// Once a rule is dropped, the tables give what a pass over the rows gives.
     #[test]
-    fn tables_follow_a_rule_that_goes(case in cases(5), pick in any::<prop::sample::Index>(), dropped in any::<bool>()) {
+    fn tables_follow_a_rule_that_goes(
+        case in cases(5),
+        pick in any::<prop::sample::Index>(),
+        dropped in any::<bool>(),
+    ) {
         prop_assume!(!case.rules.is_empty());
         let (response, columns, k) = (case.response(), case.binned(), pick.index(case.rules.len()));
         let params = case.checked(Objective::Onb, Intercept::Corrected, 0.7);
@@ -115,7 +119,8 @@ proptest! {
         weights.rules.remove(k);
         weights.signs.remove(k);
         let (cells, part_of) = cells.without(k, &response);
-        let (root, weights) = (root.without(k, &part_of, cells.len()), refit::again(weights, response.loss, &cells, &params));
+        let root = root.without(k, &part_of, cells.len());
+        let weights = refit::again(weights, response.loss, &cells, &params);
         let scorer = Scorer::new(&response, &cells, &weights, &params);
         let counted = NodeCounter::new(&all, &rows, &response, &cells, &scorer);
         for (index, group) in root.groups().iter().enumerate() {

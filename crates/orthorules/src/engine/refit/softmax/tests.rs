@@ -124,7 +124,8 @@ proptest! {
             weights = update(&weights, &cells, &params);
             let next = risk(&weights, &cells, lambda);
             prop_assert!(next <= before + 1e-9 * (1.0 + before.abs()), "{} after {}", next, before);
-            prop_assert!(weights.iter().all(|own| own.intercept.is_finite() && own.rules.iter().all(|w| w.is_finite())));
+            let is_finite = |own: &Weights| own.intercept.is_finite() && own.rules.iter().all(|w| w.is_finite());
+            prop_assert!(weights.iter().all(is_finite));
             before = next;
         }
     }

@@ -95,7 +95,11 @@ proptest! {
 
     /// Weights of fixed terms are those of the ridge regression, for all losses.
     #[test]
-    fn weights_are_those_of_a_ridge_glm((case, values) in cases_with_trends(), corrected in any::<bool>(), lambda in 0usize..2) {
+    fn weights_are_those_of_a_ridge_glm(
+        (case, values) in cases_with_trends(),
+        corrected in any::<bool>(),
+        lambda in 0usize..2,
+    ) {
         let lambda = [0.5, 4.0][lambda];
         let intercept = if corrected { Intercept::Corrected } else { Intercept::Fixed };
         let params = case.checked(Objective::Onb, intercept, lambda);
@@ -177,7 +181,8 @@ proptest! {
                 weights.signs.push(Signs::Any);
                 continue;
             }
-            let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
+            let problem =
+                Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
             let expected = update(&weights, signs, problem);
             let found = moments::settle(&with_newest(&weights, signs), problem, &moments);
             let size = 1.0 + cells.square.iter().sum::<f64>();
@@ -214,7 +219,8 @@ proptest! {
         let mut terms = TrendTerms::default();
         terms.push(TrendTerm::new(0, Arc::new(values[0].clone()), 1.0));
         cells.add_trend();
-        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
+        let problem =
+            Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
         let before = settle_rough(&with_newest(&start, Signs::Any), problem);
         let same = update(&start, Signs::Any, problem);
         prop_assert!((before.risk - same.risk).abs() <= 1e-9 * (1.0 + mass), "{} {}", before.risk, same.risk);
@@ -226,7 +232,8 @@ proptest! {
         } else {
             cells.split(&covered, &rows, &response);
         }
-        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
+        let problem =
+            Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
         let newest = with_newest(&before.weights, Signs::Any);
         let at = problem.pass(&newest, Wanted { curvature: true, rows: OfRows::Curves, loss: false });
         let (expected, _) = problem.system(&at.sums, &newest);
@@ -275,7 +282,8 @@ proptest! {
                 next
             })
         };
-        let problem = Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
+        let problem =
+            Trended { rows: &rows, response: &response, cells: &cells, terms: &terms, params: &params, seen: None };
         let all = Wanted { loss: true, curvature: true, rows: OfRows::Curves };
         let short = Wanted { rows: OfRows::Slopes, ..all };
         let (weights, others) = (at(&weights), at(&others));
@@ -285,13 +293,16 @@ proptest! {
             let known = Trended { seen: seen.as_ref(), ..problem };
             let (found, slopes) = (known.pass(&weights, all), known.pass(&weights, short));
             let x = design(&case, &values, true);
-            let beta = DVector::from_iterator(x.ncols(), std::iter::once(weights.intercept).chain(weights.rules.clone()));
+            let numbers = std::iter::once(weights.intercept).chain(weights.rules.clone());
+            let beta = DVector::from_iterator(x.ncols(), numbers);
             let f = &x * &beta;
-            let (g, h): (Vec<f64>, Vec<f64>) = (0..case.rows())
-                .map(|r| (response.mass(r) * response.loss.slope(f[r]) - response.b(r), response.mass(r) * response.loss.curvature(f[r])))
-                .unzip();
+            let loss = response.loss;
+            let slope = |r: usize| response.mass(r) * loss.slope(f[r]) - response.b(r);
+            let curvature = |r: usize| response.mass(r) * loss.curvature(f[r]);
+            let (g, h): (Vec<f64>, Vec<f64>) = (0..case.rows()).map(|r| (slope(r), curvature(r))).unzip();
             let size = |numbers: &[f64]| 1e-9 * (1e-9 + numbers.iter().map(|x| x.abs()).sum::<f64>());
-            let (gradient, hessian) = problem.system(&found.sums, &Weights { rules: vec![0.0; weights.rules.len()], ..weights.clone() });
+            let at_zero = Weights { rules: vec![0.0; weights.rules.len()], ..weights.clone() };
+            let (gradient, hessian) = problem.system(&found.sums, &at_zero);
             let diagonal = DMatrix::from_diagonal(&DVector::from_vec(h.clone()));
             let expected = x.transpose() * diagonal * &x;
             for i in 0..x.ncols() {
