@@ -283,12 +283,14 @@ fn wide_lines_are_found() {
 
 #[test]
 fn functions_are_measured() {
-    let text = "impl A {\n    /// fn no() {}\n    fn a(x: [u8; 2]) -> B\n    where\n        C: D,\n    {\n        \"}\"\n    \
-                }\n}\ntrait E { fn e(); }\nfn f(g: fn(u8)) { '{' }\n";
+    let text = "impl A {\n    /// fn no() {}\n    fn a(x: [u8; 2]) -> B\n    where\n        C: D,\n\
+                \x20   {\n        \"}\"\n\
+                \x20   }\n}\ntrait E { fn e(); }\nfn f(g: fn(u8)) { '{' }\n";
     let expected = [("a", 3, 6), ("f", 11, 1)];
     assert_eq!(rust_functions(text), expected.map(|(name, line, length)| (name.to_owned(), line, length)));
-    let text = "class A:\n    def a(\n        self,\n    ):\n        \"\"\"Text\nwide\n        \"\"\"\n\n        return 1\n\n    \
-                async def b(self): pass\n\n\ndef c():\n    def d():\n        pass\n    return d\n";
+    let text = "class A:\n    def a(\n        self,\n\
+                \x20   ):\n        \"\"\"Text\nwide\n        \"\"\"\n\n        return 1\n\n\
+                \x20   async def b(self): pass\n\n\ndef c():\n    def d():\n        pass\n    return d\n";
     let expected = [("a", 2, 8), ("b", 11, 1), ("c", 14, 4), ("d", 15, 2)];
     assert_eq!(python_functions(text), expected.map(|(name, line, length)| (name.to_owned(), line, length)));
 }

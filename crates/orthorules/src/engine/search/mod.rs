@@ -10,6 +10,7 @@ mod exact;
 mod found;
 mod lengths;
 mod mirror;
+mod node;
 mod refine;
 mod remote;
 mod screen;
@@ -58,6 +59,7 @@ pub(crate) use exact::relaxation::Workspace;
 pub(crate) use exact::units::UnitStats;
 pub(crate) use exact::units::Units;
 pub(crate) use found::Found;
+use node::{BeamNode, Complement, NodeTables};
 use rayon::prelude::*;
 use screen::Bar;
 use sets::{SetList, with_sets};
@@ -68,9 +70,6 @@ use std::ops::Range;
 use std::sync::Arc;
 pub(crate) use trends::TrendCandidate;
 pub(crate) use trends::TrendSearch;
-
-/// What was counted of a node, if it is kept.
-type NodeTables = Option<Arc<Tables>>;
 
 /// Nodes are expanded by one thread up to so many rows times columns.
 const AT_ONCE: usize = 1 << 15;
@@ -119,42 +118,6 @@ struct CountedColumns<'c> {
     by: &'c NodeCounter<'c>,
     index: usize,
     group: &'c Group,
-}
-
-/// A query with its rows, to be extended.
-struct BeamNode {
-    query: Query,
-    rows: Selected,
-    /// What is counted instead of its rows.
-    complement: Option<Complement>,
-    /// Whether its rows are all but those of the node before it.
-    mirrors: bool,
-}
-
-/// Rows that a node lacks, where they are fewer than its own: counting them is enough.
-struct Complement {
-    rows: Selected,
-    /// The node that has them, by its number among those expanded before; none if it is all rows that has them.
-    of: Option<usize>,
-}
-
-impl BeamNode {
-    fn all(rows: &Rows) -> Self {
-        Self { query: Query::default(), rows: rows.all(), complement: None, mirrors: false }
-    }
-
-    /// Whether it is all rows: no condition was added yet.
-    fn is_root(&self) -> bool {
-        self.query.len() == 0
-    }
-
-    /// Keeps its memory for other nodes.
-    fn give(self) {
-        self.rows.give();
-        if let Some(complement) = self.complement {
-            complement.rows.give();
-        }
-    }
 }
 
 impl Searcher<'_> {
