@@ -74,6 +74,24 @@ fn paper_setting(args: &Certify, entry: &Entry, data: &data::DataSet) -> Result<
     Ok((problem, params))
 }
 
+/// The gap of every rule, and what cut the branches.
+fn say_rules(rules: &[Certificate]) {
+    for (k, c) in rules.iter().enumerate() {
+        let (gap, p) = (c.bound.map_or(f64::NAN, |b| b / c.value - 1.0), c.pruned);
+        say_line!(
+            "  rule {:<9}{:27}{gap:9.3}{:11}{:9.2}{:12}{:12}{:12}{:12}",
+            k + 1,
+            "",
+            c.nodes,
+            c.seconds,
+            p.share,
+            p.inherited,
+            p.repeated,
+            p.relaxation
+        );
+    }
+}
+
 /// Fits every data set and prints how many rules were proven, the largest gap and what cut the branches.
 pub(crate) fn run(args: &Certify) -> Result<()> {
     say_line!(
@@ -116,19 +134,8 @@ pub(crate) fn run(args: &Certify) -> Result<()> {
             total(|p| p.repeated),
             total(|p| p.relaxation),
         );
-        for (k, c) in log.iter().enumerate().filter(|_| args.rules) {
-            let (gap, p) = (c.bound.map_or(f64::NAN, |b| b / c.value - 1.0), c.pruned);
-            say_line!(
-                "  rule {:<9}{:27}{gap:9.3}{:11}{:9.2}{:12}{:12}{:12}{:12}",
-                k + 1,
-                "",
-                c.nodes,
-                c.seconds,
-                p.share,
-                p.inherited,
-                p.repeated,
-                p.relaxation
-            );
+        if args.rules {
+            say_rules(&log);
         }
         proven_sets += usize::from(proven == log.len());
         slowest = slowest.max(seconds);

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// How often signals are looked at.
@@ -139,7 +139,7 @@ pub(crate) fn fit(
     let columns = std::mem::take(&mut table.borrow_mut().columns);
     let spelled_numbers = table.borrow().spelled_numbers;
 
-    let (sender, mut receiver) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let stop = Arc::new(AtomicBool::new(false));
     let ears = if callback.is_some() { Ears::News(sender.clone()) } else { Ears::None };
     let watcher = Watcher { news: ears, stop: Arc::clone(&stop) };
@@ -158,58 +158,86 @@ pub(crate) fn fit(
         let _ = sender.send(News::Done(outcome));
     })?;
 
-    let mut interrupt: Option<(PyErr, Instant)> = None;
-    let mut looked = Instant::now();
-    loop {
-        let listening = &mut receiver;
-        let news = py.detach(move || listening.recv_timeout(LOOK));
-        match news {
-            Ok(News::Step(added)) => {
-                if let (Some(callback), None) = (&callback, &interrupt) {
-                    interrupt = pressed_meanwhile(py, callback.call1(py, added), &stop)?;
+    Listener { receiver, stop, callback, keep, interrupt: None, looked: Instant::now() }.learned(py)
+}
+
+/// What waits for a fit in another thread: it calls back, and looks for Ctrl-C.
+struct Listener {
+    receiver: Receiver<News>,
+    /// Set for the fit to end.
+    stop: Arc<AtomicBool>,
+    callback: Option<Py<PyAny>>,
+    /// Whether an interrupted fit ends with the rules found so far.
+    keep: bool,
+    /// Ctrl-C, and when it was pressed.
+    interrupt: Option<(PyErr, Instant)>,
+    /// When signals were looked for.
+    looked: Instant,
+}
+
+impl Listener {
+    /// The model, once there is one.
+    fn learned(mut self, py: Python<'_>) -> PyResult<Learned> {
+        loop {
+            let listening = &mut self.receiver;
+            let news = py.detach(move || listening.recv_timeout(LOOK));
+            match news {
+                Ok(News::Step(added)) => self.call(py, |callback| callback.call1(py, added))?,
+                Ok(News::Resampled { done, total }) => {
+                    self.call(py, |callback| callback.call_method1(py, "resampled", (done, total)))?;
                 }
+                Ok(News::Done(outcome)) => return self.ended(outcome.map(|outcome| *outcome)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(defect()),
             }
-            Ok(News::Resampled { done, total }) => {
-                if let (Some(callback), None) = (&callback, &interrupt) {
-                    let called = callback.call_method1(py, "resampled", (done, total));
-                    interrupt = pressed_meanwhile(py, called, &stop)?;
-                }
-            }
-            Ok(News::Done(outcome)) => {
-                return match (outcome.map(|o| *o), interrupt) {
-                    (Some(Ok(_)), Some((signal, _))) if !keep => Err(signal),
-                    (Some(Err(_)), Some((signal, _))) => Err(signal),
-                    (Some(outcome), interrupt) => {
-                        let fitted = outcome.map_err(exception)?;
-                        let s = fitted.seconds;
-                        let seconds =
-                            vec![("bin", s.bin), ("search", s.search), ("refit", s.refit), ("total", s.total)];
-                        let warnings = fitted.warnings.iter().map(in_python).collect();
-                        Ok((Model::new(fitted.model), seconds, warnings, interrupt.is_some()))
-                    }
-                    (None, _) => Err(defect()),
-                };
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err(defect()),
-        }
-        if looked.elapsed() >= LOOK {
-            looked = Instant::now();
-            if let Err(signal) = py.check_signals() {
-                stop.store(true, Ordering::Relaxed);
-                // A second Ctrl-C means now.
-                if interrupt.is_some() {
-                    return Err(signal);
-                }
-                interrupt = Some((signal, Instant::now()));
+            self.look_for_signals(py)?;
+            // A fit without `keep` need not wait for a long step to end; the thread ends by itself.
+            if let Some((_, since)) = &self.interrupt
+                && !self.keep
+                && since.elapsed() > GRACE
+            {
+                return Err(self.interrupt.map_or_else(defect, |(signal, _)| signal));
             }
         }
-        // Who does not want the model need not wait for a long step to end; the thread ends by itself.
-        if let Some((_, since)) = &interrupt
-            && !keep
-            && since.elapsed() > GRACE
-        {
-            return Err(interrupt.map_or_else(defect, |(signal, _)| signal));
+    }
+
+    /// Calls back, unless there is no need of it any more.
+    fn call(&mut self, py: Python<'_>, call: impl FnOnce(&Py<PyAny>) -> PyResult<Py<PyAny>>) -> PyResult<()> {
+        if let (Some(callback), None) = (&self.callback, &self.interrupt) {
+            self.interrupt = pressed_meanwhile(py, call(callback), &self.stop)?;
+        }
+        Ok(())
+    }
+
+    /// A second Ctrl-C raises at once.
+    fn look_for_signals(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.looked.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        if let Err(signal) = py.check_signals() {
+            self.stop.store(true, Ordering::Relaxed);
+            if self.interrupt.is_some() {
+                return Err(signal);
+            }
+            self.interrupt = Some((signal, Instant::now()));
+        }
+        Ok(())
+    }
+
+    /// What came of the fit; nothing where it panicked.
+    fn ended(self, outcome: Option<Outcome>) -> PyResult<Learned> {
+        match (outcome, self.interrupt) {
+            (Some(Ok(_)), Some((signal, _))) if !self.keep => Err(signal),
+            (Some(Err(_)), Some((signal, _))) => Err(signal),
+            (Some(outcome), interrupt) => {
+                let fitted = outcome.map_err(exception)?;
+                let s = fitted.seconds;
+                let seconds = vec![("bin", s.bin), ("search", s.search), ("refit", s.refit), ("total", s.total)];
+                let warnings = fitted.warnings.iter().map(in_python).collect();
+                Ok((Model::new(fitted.model), seconds, warnings, interrupt.is_some()))
+            }
+            (None, _) => Err(defect()),
         }
     }
 }

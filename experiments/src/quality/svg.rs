@@ -10,21 +10,38 @@ const MARGINS: [f64; 4] = [56.0, 170.0, 20.0, 48.0];
 const COLOURS: [&str; 10] =
     ["#0b6e4f", "#c1121f", "#1d4e89", "#e08e0b", "#7b2d8b", "#3a86a8", "#8a5a44", "#6b705c", "#d6477b", "#222222"];
 
+/// Where a complexity is drawn.
+fn x(level: f64) -> f64 {
+    let [left, right, ..] = MARGINS;
+    left + (level - 1.0) / (LEVELS as f64 - 1.0) * (WIDTH - left - right)
+}
+
+/// Where a risk is drawn, if the axis ends at `floor`.
+fn y(risk: f64, floor: f64) -> f64 {
+    let [_, _, top, bottom] = MARGINS;
+    top + (1.0 - risk) / (1.0 - floor) * (HEIGHT - top - bottom)
+}
+
 /// A line chart of relative risk by complexity 1..=50 for each named curve, the first drawn boldest.
 pub(crate) fn chart(title: &str, curves: &[(String, Vec<f64>)]) -> String {
-    let [left, right, top, bottom] = MARGINS;
     let lowest = curves.iter().flat_map(|(_, c)| c).copied().fold(1.0f64, f64::min);
     let floor = (lowest * 10.0).floor() / 10.0;
-    let x = |level: f64| left + (level - 1.0) / (LEVELS as f64 - 1.0) * (WIDTH - left - right);
-    let y = |risk: f64| top + (1.0 - risk) / (1.0 - floor) * (HEIGHT - top - bottom);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
          font-family=\"sans-serif\" font-size=\"13\">\n<title>{title}</title>\n<rect width=\"{WIDTH}\" \
          height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n"
     );
+    draw_axes(&mut svg, floor);
+    draw_curves(&mut svg, curves, floor);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn draw_axes(svg: &mut String, floor: f64) {
+    let [left, right, _, bottom] = MARGINS;
     let mut tick = floor;
     while tick < 1.0 + 1e-9 {
-        let at = y(tick);
+        let at = y(tick, floor);
         let _ = writeln!(
             svg,
             "<line x1=\"{left}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#dddddd\"/>\
@@ -46,13 +63,16 @@ pub(crate) fn chart(title: &str, curves: &[(String, Vec<f64>)]) -> String {
         "<text x=\"{middle:.1}\" y=\"{base:.1}\" text-anchor=\"middle\" fill=\"#444444\">complexity: rules + \
          conditions</text>"
     );
-    let centre = y(f64::midpoint(1.0, floor));
+    let centre = y(f64::midpoint(1.0, floor), floor);
     let _ = writeln!(
         svg,
         "<text x=\"14\" y=\"{centre:.1}\" text-anchor=\"middle\" fill=\"#444444\" \
          transform=\"rotate(-90 14 {centre:.1})\">test risk (constant model: 1)</text>"
     );
-    // Labels in the order of the lines' ends, pushed apart where they would overlap.
+}
+
+/// The curves, and their labels in the order of the lines' ends, pushed apart where they would overlap.
+fn draw_curves(svg: &mut String, curves: &[(String, Vec<f64>)], floor: f64) {
     let mut order: Vec<usize> = (0..curves.len()).collect();
     order.sort_by(|&a, &b| curves[b].1[LEVELS - 1].total_cmp(&curves[a].1[LEVELS - 1]));
     let mut last = f64::NEG_INFINITY;
@@ -60,21 +80,19 @@ pub(crate) fn chart(title: &str, curves: &[(String, Vec<f64>)]) -> String {
         let (name, curve) = &curves[index];
         let colour = COLOURS[index % COLOURS.len()];
         let points: Vec<String> =
-            curve.iter().enumerate().map(|(i, r)| format!("{:.1},{:.1}", x(i as f64 + 1.0), y(*r))).collect();
+            curve.iter().enumerate().map(|(i, r)| format!("{:.1},{:.1}", x(i as f64 + 1.0), y(*r, floor))).collect();
         let width = if index == 0 { 3.5 } else { 1.8 };
         let weight = if index == 0 { "bold" } else { "normal" };
-        last = y(curve[LEVELS - 1]).max(last + 15.0);
+        last = y(curve[LEVELS - 1], floor).max(last + 15.0);
         let _ = writeln!(
             svg,
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\" font-weight=\"{weight}\">{name}</text>",
             points.join(" "),
-            WIDTH - right + 8.0,
+            WIDTH - MARGINS[1] + 8.0,
             last + 4.0
         );
     }
-    svg.push_str("</svg>\n");
-    svg
 }
 
 #[cfg(test)]

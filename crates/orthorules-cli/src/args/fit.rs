@@ -137,6 +137,10 @@ mod tests {
         assert_eq!((params.cv, params.select, params.bootstrap), (Some(Cv::Folds(5)), Some(Select::OneSe), Some(50)));
         let directions = [("age", Monotone::Rising), ("a=b", Monotone::Falling), ("pay", Monotone::Rising)];
         assert_eq!(params.monotone, directions.map(|(name, d)| (name.to_owned(), d)).into());
+    }
+
+    #[test]
+    fn every_role_arrives() {
         let roles =
             fit(&["--task=poisson", "--weight=w", "--exposure=e", "--cv-groups=g", "--ignore=a,b", "--categorical=c"]);
         let roles = roles.columns.roles();

@@ -12,32 +12,14 @@ const WIDTH: usize = 120;
 /// Lines of a function, from its name to its last brace.
 const LENGTH: usize = 60;
 
-/// Functions that are longer: lists of cases that read better in one piece.
+/// Functions that are longer.
 const LONG: &[(&str, &str)] = &[
-    ("crates/orthorules-cli/src/args/fit.rs", "every_flag_arrives"),
-    ("crates/orthorules-cli/tests/cli/bad_input.rs", "tables_that_cannot_be_learned_from"),
-    ("crates/orthorules-model/src/recourse/tests.rs", "the_least_changes_are_those_of_all_changes"),
-    ("crates/orthorules-table/src/data/dates.rs", "common_forms_are_read"),
     ("crates/orthorules-table/src/data/table/read/scan.rs", "new"),
     ("crates/orthorules-table/src/data/warning/mod.rs", "fmt"),
-    ("crates/orthorules-table/tests/read/faults.rs", "faults_are_named_in_one_line"),
     ("crates/orthorules/src/codes/stream/mod.rs", "attempt"),
     ("crates/orthorules/src/codes/stream/mod.rs", "pass"),
-    ("crates/orthorules/src/engine/count/root/tests.rs", "tables_follow_the_rules"),
-    ("crates/orthorules/src/engine/refit/trends/steps.rs", "minimise"),
-    ("crates/orthorules/src/engine/refit/trends/tests.rs", "a_pass_has_the_sums_of_its_rows"),
-    ("crates/orthorules/src/engine/search/candidate.rs", "children_at"),
-    ("crates/orthorules/src/engine/search/exact/keyed.rs", "expand"),
-    ("crates/orthorules/src/engine/search/exact/mod.rs", "search"),
-    ("crates/orthorules/src/engine/search/exact/relaxation.rs", "relaxation"),
-    ("crates/orthorules/src/engine/search/screen.rs", "nothing_else_is_found"),
     ("crates/orthorules/src/engine/targets/local/tests.rs", "naive"),
     ("crates/orthorules/src/learn/cv/mod.rs", "chosen"),
-    ("crates/orthorules/tests/stream/partitions.rs", "memory_of_a_partition"),
-    ("crates/orthorules/tests/stream/partitions.rs", "partitions_say_what_one_table_says"),
-    ("experiments/src/certify.rs", "run"),
-    ("experiments/src/quality/svg.rs", "chart"),
-    ("python/src/fit.rs", "fit"),
 ];
 
 /// Names that types of several modules have.

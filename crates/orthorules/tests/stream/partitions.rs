@@ -4,7 +4,7 @@ use super::*;
 use orthorules::params::{Multiclass, Objective};
 use orthorules::{Error, Gather, Partition, fit_partitions, merge};
 use orthorules_table::arrow::{arrow_schema, parquet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Partitions that are lost again and again. Replies are merged in pairs, so that their order matters and nothing else.
@@ -235,9 +235,8 @@ impl Odd {
     }
 }
 
-/// What is wrong is told in the words of one table, with the row that it has there; and so is what a user should know.
-#[test]
-fn partitions_say_what_one_table_says() {
+/// Tables that are odd in one way each, and what their columns stand for.
+fn odd_cases() -> [OddCase; 28] {
     let labels =
         |task| Roles { target: "label".into(), task, ignore: vec!["y".into(), "w".into(), "e".into()], ..roles() };
     let plain = |task| Roles { task, ignore: vec!["label".into(), "w".into(), "e".into()], ..roles() };
@@ -246,7 +245,7 @@ fn partitions_say_what_one_table_says() {
         |task| Roles { exposure: Some("e".into()), task, ignore: vec!["label".into(), "w".into()], ..roles() };
     let dropping = |roles: Roles| Roles { drop_missing_target: true, ..roles };
     let positive = |label: &str| Roles { positive: Some(label.into()), ..labels(None) };
-    let all: [OddCase; 28] = [
+    [
         ("as it is", |_| (), plain(None)),
         ("classes", |_| (), labels(None)),
         ("weights with zeros", |_| (), weighted.clone()),
@@ -283,9 +282,14 @@ fn partitions_say_what_one_table_says() {
             positive("a"),
         ),
         ("text is no number", |_| (), labels(Some(Task::Regression))),
-    ];
+    ]
+}
+
+/// What is wrong is told in the words of one table, with the row that it has there; and so is what a user should know.
+#[test]
+fn partitions_say_what_one_table_says() {
     let (mut good, mut bad) = (0, 0);
-    for (what, change, roles) in all {
+    for (what, change, roles) in odd_cases() {
         let mut table = Odd::new(60);
         change(&mut table);
         // All rows in one place, or where they are.
@@ -407,6 +411,35 @@ fn kilobytes(what: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// Writes a table of random numbers for a fit of this KIND (see below) as Parquet: 8 columns, target, weight, exposure.
+fn write_random_rows(path: &Path, rows: usize, kind: &str) {
+    let mut random = SplitMix64::new(5);
+    let mut names: Vec<String> = (0..8).map(|c| format!("x{c}")).collect();
+    names.extend(["y", "w", "e"].map(String::from));
+    let fields: Vec<Field> = names.iter().map(|name| Field::new(name, arrow_schema::DataType::Float64, true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, Arc::clone(&schema), None).unwrap();
+    let target = |y: f64| match kind {
+        "exposures" | "first" | "first whole" => y.exp().floor(),
+        "classes" => (y + 1.0).clamp(0.0, 2.0).floor(),
+        _ => y,
+    };
+    let whole = kind == "classes" || kind.ends_with("whole");
+    for start in (0..rows).step_by(100_000) {
+        let count = 100_000.min(rows - start);
+        let mut x: Vec<Vec<f64>> = (0..8).map(|_| (0..count).map(|_| random.normal()).collect()).collect();
+        let y = |r: usize| x[0][r] + f64::from(u8::from(x[1][r] > 0.0 && x[2][r] > 0.5)) * 3.0 - x[3][r].abs();
+        x.push((0..count).map(y).map(target).collect());
+        x.push((0..count).map(|r| if whole { (r % 3 + 1) as f64 } else { 0.5 + (r % 7) as f64 / 3.0 }).collect());
+        x.push((0..count).map(|r| 0.2 + (r % 5) as f64 / 4.0).collect());
+        let arrays = x.into_iter().map(|x| Arc::new(Float64Array::from(x)) as ArrayRef).collect();
+        writer.write(&RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap()).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.close().unwrap();
+}
+
 /// What a partition of ROWS rows and the fit that asks it take together, beside the codes. Run alone, with `--ignored
 /// --nocapture`. KIND may be `weights`, `whole` for weights that count rows, `exposures` for both exposures and
 /// weights, `first` for these with a first-order objective, `first whole` for weights that count rows with it, or
@@ -419,16 +452,13 @@ fn memory_of_a_partition() {
     let path = folder.path().join("a.parquet");
     let kind = std::env::var("KIND").unwrap_or_default();
     let columns = 8;
-    let mut random = SplitMix64::new(5);
-    let mut names: Vec<String> = (0..columns).map(|c| format!("x{c}")).collect();
-    names.extend(["y", "w", "e"].map(String::from));
     let in_turn = kind == "classes";
     let column = |name: &str, of: &[&str]| of.contains(&kind.as_str()).then(|| name.to_owned());
     let (weight, exposure) = (
         column("w", &["weights", "whole", "exposures", "first", "first whole", "classes"]),
         column("e", &["exposures", "first", "first whole"]),
     );
-    let (ignore, exposed) = ([("w", &weight), ("e", &exposure)], exposure.is_some());
+    let ignore = [("w", &weight), ("e", &exposure)];
     let roles = Roles {
         task: exposure.is_some().then_some(Task::Poisson).or(in_turn.then_some(Task::Classification)),
         ignore: ignore.into_iter().filter(|(_, role)| role.is_none()).map(|(name, _)| name.into()).collect(),
@@ -436,35 +466,7 @@ fn memory_of_a_partition() {
         exposure,
         ..roles()
     };
-    let fields: Vec<Field> = names.iter().map(|name| Field::new(name, arrow_schema::DataType::Float64, true)).collect();
-    let schema = Arc::new(Schema::new(fields));
-    let file = std::fs::File::create(&path).unwrap();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(file, Arc::clone(&schema), None).unwrap();
-    for start in (0..rows).step_by(100_000) {
-        let count = 100_000.min(rows - start);
-        let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..count).map(|_| random.normal()).collect()).collect();
-        let y = |r: usize| x[0][r] + f64::from(u8::from(x[1][r] > 0.0 && x[2][r] > 0.5)) * 3.0 - x[3][r].abs();
-        let y: Vec<f64> = (0..count)
-            .map(y)
-            .map(|y| {
-                if exposed {
-                    y.exp().floor()
-                } else if in_turn {
-                    (y + 1.0).clamp(0.0, 2.0).floor()
-                } else {
-                    y
-                }
-            })
-            .collect();
-        x.push(y);
-        let whole = in_turn || kind.ends_with("whole");
-        x.push((0..count).map(|r| if whole { (r % 3 + 1) as f64 } else { 0.5 + (r % 7) as f64 / 3.0 }).collect());
-        x.push((0..count).map(|r| 0.2 + (r % 5) as f64 / 4.0).collect());
-        let arrays = x.into_iter().map(|x| Arc::new(Float64Array::from(x)) as ArrayRef).collect();
-        writer.write(&RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap()).unwrap();
-        writer.flush().unwrap();
-    }
-    writer.close().unwrap();
+    write_random_rows(&path, rows, &kind);
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = kilobytes("VmRSS:").unwrap();
     let partition = Mutex::new(Partition::new(&path, 0, "", Some(1)));

@@ -108,8 +108,7 @@ fn children_at(
     let rows = |sums: &[f64]| Statistics::of(sums).rows();
     let count = |b: usize| rows(bin(b));
     let atom = |selection| Atom { column: index, selection };
-    let (last, missing) = (column.bins, bin(column.bins));
-    let some_missing = rows(missing) > 0.0;
+    let (last, some_missing) = (column.bins, count(column.bins) > 0.0);
     let mut room = scratch::zeros(2 * stride);
     let (present, sum) = room.split_at_mut(stride);
     // Thresholds of a column without missing values do not need it.
@@ -117,7 +116,7 @@ fn children_at(
         (0..last).for_each(|b| add(present, bin(b)));
     }
     if some_missing && rows(present) > 0.0 {
-        visit(atom(Selection::Missing), Statistics::of(missing));
+        visit(atom(Selection::Missing), Statistics::of(bin(last)));
         visit(atom(Selection::Present), Statistics::of(present));
     }
     let filled = (0..last).filter(|&b| count(b) > 0.0);

@@ -160,6 +160,18 @@ mod tests {
         (0..columns).map(column).collect()
     }
 
+    /// The cells of the rules of `case`, whose rows are divided into `parts`.
+    fn cells_of_parts(case: &Case, divided: &Rows, response: &Response, parts: [Range<usize>; 4]) -> Cells {
+        let mut cells = Cells::new(divided, response);
+        for rule in &case.rules {
+            let covered = |part: &Range<usize>| {
+                RowList::Some(part.clone().filter(|&r| rule[r]).map(|r| (r - part.start) as u32).collect())
+            };
+            cells.split(&Selected::Here(parts.iter().map(covered).collect()), divided, response);
+        }
+        cells
+    }
+
     proptest! {
         /// The search finds the same rules, worth the same, whether columns are left out or not, and however the rows
         /// are divided.
@@ -210,14 +222,8 @@ mod tests {
             let all = found(&whole, &cells, None);
             let end = case.rows() / 3;
             let divided = Rows::divided(&columns, &response, &[0, end, end + 1]);
-            let mut in_parts = Cells::new(&divided, &response);
-            for rule in &case.rules {
-                let some = |part: Range<usize>| {
-                    RowList::Some(part.clone().filter(|&r| rule[r]).map(|r| (r - part.start) as u32).collect())
-                };
-                let parts = [0..0, 0..end, end..end + 1, end + 1..case.rows()].map(some).to_vec();
-                in_parts.split(&Selected::Here(parts), &divided, &response);
-            }
+            let parts = [0..0, 0..end, end..end + 1, end + 1..case.rows()];
+            let in_parts = cells_of_parts(&case, &divided, &response, parts);
             for (rows, cells) in [(&whole, &cells), (&divided, &in_parts)] {
                 let some = found(rows, cells, Some(&ByRow::new(rows)));
                 prop_assert_eq!(all.len(), some.len());

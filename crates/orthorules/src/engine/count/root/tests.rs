@@ -2,12 +2,43 @@
 
 use super::*;
 use crate::codes::column::{Code, with_codes};
-use crate::engine::cases::{cases, constant, selected};
+use crate::engine::cases::{Case, cases, constant, selected};
 use crate::engine::count::histogram::{Method, NodeCounter};
 use crate::engine::refit;
 use crate::model::signs::Signs;
 use crate::params::{Intercept, Objective};
 use proptest::prelude::*;
+
+/// What is counted of some rows of a group, row by row.
+fn naive_tally(case: &Case, group: &Group, covered: &[u32], cells: &Cells, first: &Scorer) -> Tally {
+    let (response, columns) = (case.response(), case.binned());
+    let count = |amount: &dyn Fn(usize) -> Option<u64>| {
+        let bins = group.bins();
+        let mut counts = vec![0; bins * cells.len()];
+        let mut rows = true;
+        for (column, first) in group.of(&columns) {
+            for &r in covered {
+                let r = r as usize;
+                let bin = with_codes!(&column.codes, codes => codes[r].index());
+                counts[cells.of(r) * bins + first + bin] += amount(r).unwrap_or(1);
+                rows &= amount(r).is_none();
+            }
+        }
+        if rows && !covered.is_empty() || amount(0).is_none() {
+            Counts::Rows(counts.iter().map(|&n| n as u32).collect())
+        } else {
+            Counts::Units(counts)
+        }
+    };
+    let each = |amounts: &PerRow<u64>, r: usize| match amounts {
+        PerRow::Same(_) => None,
+        PerRow::Each(v) => Some(v[r]),
+    };
+    let counts = count(&|r| each(&response.targets.mass, r));
+    let norm = response.targets.norm.as_ref().filter(|_| first.by_norm);
+    let norms = norm.map(|norm| count(&|r| each(norm, r)));
+    Tally { counts, norms, rows: Vec::new(), sums: Vec::new(), classes: None, trends: Vec::new() }
+}
 
 proptest! {
     /// After any sequence of rules the tables give what a pass over the rows gives, to the last bit of the counts.
@@ -23,35 +54,8 @@ proptest! {
         let mut root = NodeCounter::new(&rows.all(), &rows, &response, &cells, &first).root_counts(&columns);
         for rule in &case.rules {
             let covered = selected(rule);
-            let count = |group: &Group, amount: &dyn Fn(usize) -> Option<u64>| {
-                let bins = group.bins();
-                let mut counts = vec![0; bins * cells.len()];
-                let mut rows = true;
-                for (column, first) in group.of(&columns) {
-                    for &r in &covered {
-                        let r = r as usize;
-                        let bin = with_codes!(&column.codes, codes => codes[r].index());
-                        counts[cells.of(r) * bins + first + bin] += amount(r).unwrap_or(1);
-                        rows &= amount(r).is_none();
-                    }
-                }
-                if rows && !covered.is_empty() || amount(0).is_none() {
-                    Counts::Rows(counts.iter().map(|&n| n as u32).collect())
-                } else {
-                    Counts::Units(counts)
-                }
-            };
-            let each = |amounts: &PerRow<u64>, r: usize| match amounts {
-                PerRow::Same(_) => None,
-                PerRow::Each(v) => Some(v[r]),
-            };
-            let of = |group: &Group| {
-                let counts = count(group, &|r| each(&response.targets.mass, r));
-                let norm = response.targets.norm.as_ref().filter(|_| first.by_norm);
-                let norms = norm.map(|norm| count(group, &|r| each(norm, r)));
-                Tally { counts, norms, rows: Vec::new(), sums: Vec::new(), classes: None, trends: Vec::new() }
-            };
-            let tables: Tables = root.groups().iter().map(of).collect();
+            let tables: Tables =
+                root.groups().iter().map(|group| naive_tally(&case, group, &covered, &cells, &first)).collect();
             let covered = Selected::single(covered);
             let moved = cells.split(&covered, &rows, &response);
             root.split(&rows, &covered, known.then_some(&tables), (&cells, &moved));

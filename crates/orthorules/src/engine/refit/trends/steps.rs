@@ -82,10 +82,68 @@ impl Tilt {
     }
 }
 
-/// Makes a gradient what it is about after a step.
-fn bend(gradient: &mut [f64], hessian: &[f64], direction: &[f64], step: f64) {
-    let rows = hessian.chunks_exact(direction.len().max(1));
-    gradient.iter_mut().zip(rows).for_each(|(g, row)| *g += step * dot(row, direction));
+/// A step of Newton's method that could be taken.
+#[derive(Default)]
+struct NewtonStep {
+    gradient: Vec<f64>,
+    hessian: Vec<f64>,
+    direction: Vec<f64>,
+    /// How far off the Hessian is.
+    off: f64,
+}
+
+impl NewtonStep {
+    /// What F promises to fall by, twice.
+    fn decrement(&self) -> f64 {
+        -dot(&self.gradient, &self.direction)
+    }
+
+    /// Makes the gradient what it is about after a step.
+    fn bend(&mut self, step: f64) {
+        let rows = self.hessian.chunks_exact(self.direction.len().max(1));
+        self.gradient.iter_mut().zip(rows).for_each(|(g, row)| *g += step * dot(row, &self.direction));
+    }
+}
+
+/// What is known of a step before it is taken.
+struct Outlook {
+    /// How much of it may be taken at most.
+    step: f64,
+    /// By how much a whole step moves scores at most.
+    farthest: f64,
+    /// Whether F is quadratic, and the step leads to its minimum.
+    at_once: bool,
+    is_near: bool,
+    /// How far off curvatures are along the way.
+    off: f64,
+    /// Whether the step leads to the minimum, as far as can be told.
+    last: bool,
+}
+
+impl Outlook {
+    /// Whether F after the step is known up to `exact` from what it promises.
+    fn is_exact(&self, decrement: f64, exact: f64) -> bool {
+        self.at_once || self.is_near && decrement * self.off <= exact
+    }
+}
+
+/// How far to go along a direction: a step, or half of it, and so on.
+struct Walk<'w> {
+    newton: &'w NewtonStep,
+    outlook: Outlook,
+    /// F where the walk starts.
+    risk: f64,
+    /// Falls of F by less are not told from rounding.
+    unseen: f64,
+    wanted: Wanted,
+}
+
+/// Where a walk ended.
+struct Arrival {
+    weights: Weights,
+    at: Pass,
+    risk: f64,
+    step: f64,
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -113,6 +171,80 @@ impl Trended<'_> {
         pass
     }
 
+    /// A step with the Hessian of the step before, which promised `promised`; none if it is too far off by now for a
+    /// promise of at most `enough` to be left.
+    fn step_again(
+        &self,
+        (weights, at): (&Weights, &Pass),
+        tilt: &Tilt,
+        hessian: Vec<f64>,
+        promised: f64,
+        enough: f64,
+    ) -> Option<NewtonStep> {
+        let gradient = tilt.added(self.gradient(&at.sums, weights));
+        let direction = self.direction(weights, &gradient, &hessian);
+        let decrement = -dot(&gradient, &direction);
+        // What the last step left of its promise tells how far off the Hessian is by now.
+        let off = AGAIN * decrement / promised;
+        (decrement * off <= enough).then(|| NewtonStep { gradient, hessian, direction, off: off.sqrt() })
+    }
+
+    /// A step with the Hessian of where the weights are. The first one of a sample of rows sets the tilt.
+    fn step_anew(&self, weights: &Weights, at: &mut Pass, tilt: &mut Tilt, goal: &StepGoal) -> NewtonStep {
+        if !at.has_curvature {
+            *at = self.with_curvature(at, weights, goal.wanted());
+        }
+        let (gradient, hessian) = self.system(&at.sums, weights);
+        if let Some(slopes) = goal.slopes.as_ref().filter(|_| tilt.by.is_empty()) {
+            tilt.by = slopes.iter().zip(&gradient).map(|(all, own)| all - own).collect();
+            tilt.from = self.variables(weights);
+        }
+        let gradient = tilt.added(gradient);
+        let direction = self.direction(weights, &gradient, &hessian);
+        NewtonStep { gradient, hessian, direction, off: 0.0 }
+    }
+
+    /// The longest of ever shorter steps that lowers F by enough.
+    fn walk(&self, weights: &Weights, most: [f64; 2], tilt: &Tilt, walk: &Walk) -> Option<Arrival> {
+        let Outlook { mut step, farthest, is_near, last, .. } = walk.outlook;
+        let decrement = walk.newton.decrement();
+        for _ in 0..60 {
+            let next = self.moved(weights, &walk.newton.direction, step);
+            let bounds = self.bounds(&next).near(most, step * farthest);
+            let at = self.pass_within(&next, walk.wanted, bounds);
+            let risk = self.tilted(&at, &next, tilt);
+            let lower = risk <= walk.risk - 1e-4 * step * decrement;
+            if risk.is_finite() && (lower || is_near || last || step * decrement <= walk.unseen) {
+                return Some(Arrival { weights: next, at, risk, step });
+            }
+            step *= 0.5;
+        }
+        None
+    }
+
+    /// Half the penalty of `next` beyond that of `weights`.
+    fn more_penalty(&self, next: &Weights, weights: &Weights) -> f64 {
+        let squares = |weights: &Weights| weights.rules.iter().map(|w| w * w).sum::<f64>();
+        0.5 * self.params.reg_lambda * (squares(next) - squares(weights))
+    }
+
+    /// What is to be said of a step beforehand. The step before promised `promised`; promises of at most `enough` are
+    /// nothing beside F, which has this size.
+    fn outlook(&self, weights: &Weights, newton: &NewtonStep, (promised, enough, size): (f64, f64, f64)) -> Outlook {
+        let (decrement, step) = (newton.decrement(), self.reach(weights, &newton.direction));
+        let free = weights.signs.iter().all(|&signs| signs == Signs::Any);
+        let at_once = self.response.loss.is_quadratic() && free;
+        // Curvatures change by no larger a part than scores move, and the next promise is smaller by its square.
+        let farthest = self.farthest(&newton.direction);
+        let is_near = free && step == 1.0 && farthest <= NEAR;
+        let off = farthest.max(newton.off);
+        let next_is_nothing = is_near && decrement * off * off <= enough;
+        // Where promises are too small for F to tell and no longer shrink, they are made of rounding alone.
+        let is_noise = decrement <= UNSEEN * size && decrement > 0.1 * promised;
+        let last = step == 1.0 && (decrement <= enough || at_once || next_is_nothing || is_noise);
+        Outlook { step, farthest, at_once, is_near, off, last }
+    }
+
     /// Steps until the promise of the next one is nothing.
     pub(super) fn minimise(&self, weights: &mut Weights, goal: &StepGoal) -> Minimum {
         let wanted = goal.wanted();
@@ -121,62 +253,28 @@ impl Trended<'_> {
         let mut risk = self.risk(&at, weights);
         let before = risk;
         let size = self.cells.mass.iter().sum::<f64>() + self.cells.b.iter().map(|b| b.abs()).sum::<f64>();
+        let enough = goal.enough * size;
         weights.status = Status::Stalled;
         let mut promised = f64::INFINITY;
         // A Hessian from one step before, which may do again.
         let mut kept: Option<Vec<f64>> = None;
-        let mut loss = None;
-        let mut gradient = Vec::new();
+        let (mut loss, mut newton) = (None, NewtonStep::default());
         for _ in 0..MAX_STEPS {
-            let mut again = None;
-            if let Some(hessian) = kept.take() {
-                let gradient = tilt.added(self.gradient(&at.sums, weights));
-                let direction = self.direction(weights, &gradient, &hessian);
-                let decrement = -dot(&gradient, &direction);
-                // What the last step left of its promise tells how far off the Hessian is by now.
-                let off = AGAIN * decrement / promised;
-                if decrement * off <= goal.enough * size {
-                    again = Some((gradient, hessian, direction, off.sqrt()));
-                }
-            }
-            let (hessian, direction, since);
-            (gradient, hessian, direction, since) = again.unwrap_or_else(|| {
-                if !at.has_curvature {
-                    at = self.with_curvature(&at, weights, wanted);
-                }
-                let (gradient, hessian) = self.system(&at.sums, weights);
-                if let Some(slopes) = goal.slopes.as_ref().filter(|_| tilt.by.is_empty()) {
-                    tilt.by = slopes.iter().zip(&gradient).map(|(all, own)| all - own).collect();
-                    tilt.from = self.variables(weights);
-                }
-                let gradient = tilt.added(gradient);
-                let direction = self.direction(weights, &gradient, &hessian);
-                (gradient, hessian, direction, 0.0)
-            });
-            let decrement = -dot(&gradient, &direction);
+            let again = kept.take().and_then(|old| self.step_again((&*weights, &at), &tilt, old, promised, enough));
+            newton = again.unwrap_or_else(|| self.step_anew(weights, &mut at, &mut tilt, goal));
+            let decrement = newton.decrement();
             if !decrement.is_finite() || before - risk + MORE_THAN_PROMISED * decrement < goal.least_gain {
                 break;
             }
-            let mut step = self.reach(weights, &direction);
-            let free = weights.signs.iter().all(|&signs| signs == Signs::Any);
-            let at_once = self.response.loss.is_quadratic() && free;
-            // Curvatures change by no larger a part than scores move, and the next promise is smaller by its square.
-            let farthest = self.farthest(&direction);
-            let is_near = free && step == 1.0 && farthest <= NEAR;
-            let off = farthest.max(since);
-            let next_is_nothing = is_near && decrement * off * off <= goal.enough * size;
-            // Where promises are too small for F to tell and no longer shrink, they are made of rounding alone.
-            let is_noise = decrement <= UNSEEN * size && decrement > 0.1 * promised;
-            let last = step == 1.0 && (decrement <= goal.enough * size || at_once || next_is_nothing || is_noise);
+            let outlook = self.outlook(weights, &newton, (promised, enough, size));
+            let Outlook { farthest, is_near, last, .. } = outlook;
             promised = decrement;
             // What F is after the last step follows from its slope and curvature.
-            if last && !risk.is_nan() && (at_once || is_near && decrement * off <= goal.exact * size) {
-                let next = self.moved(weights, &direction, step);
-                let squares = |weights: &Weights| weights.rules.iter().map(|w| w * w).sum::<f64>();
-                let penalty = 0.5 * self.params.reg_lambda * (squares(&next) - squares(weights));
+            if last && !risk.is_nan() && outlook.is_exact(decrement, goal.exact * size) {
+                let next = self.moved(weights, &newton.direction, outlook.step);
                 risk -= 0.5 * decrement;
-                loss = Some(at.loss - 0.5 * decrement - penalty);
-                bend(&mut gradient, &hessian, &direction, step);
+                loss = Some(at.loss - 0.5 * decrement - self.more_penalty(&next, weights));
+                newton.bend(outlook.step);
                 at.most = self.bounds(&next).near(at.most, farthest).slopes;
                 *weights = next;
                 weights.status = Status::Converged;
@@ -187,38 +285,21 @@ impl Trended<'_> {
                 risk = self.tilted(&at, weights, &tilt);
             }
             let again = is_near && decrement * farthest * farthest <= MAYBE_LAST * size;
-            let mut taken = None;
-            for _ in 0..60 {
-                let next = self.moved(weights, &direction, step);
-                let bounds = self.bounds(&next).near(at.most, step * farthest);
-                let next_wanted = Wanted { loss: true, curvature: !last && !again, ..wanted };
-                let next_at = self.pass_within(&next, next_wanted, bounds);
-                let next_risk = self.tilted(&next_at, &next, &tilt);
-                let lower = next_risk <= risk - 1e-4 * step * decrement;
-                if next_risk.is_finite() && (lower || is_near || step * decrement <= UNSEEN * size || last) {
-                    taken = Some((next, next_at, next_risk));
-                    break;
-                }
-                step *= 0.5;
-            }
-            let Some((next, next_at, next_risk)) = taken else { break };
-            (*weights, at, risk) = (next, next_at, next_risk);
-            bend(&mut gradient, &hessian, &direction, step);
-            if last {
-                weights.status = Status::Converged;
+            let wanted = Wanted { loss: true, curvature: !last && !again, ..wanted };
+            let walk = Walk { newton: &newton, outlook, risk, unseen: UNSEEN * size, wanted };
+            let Some(arrival) = self.walk(weights, at.most, &tilt, &walk) else { break };
+            newton.bend(arrival.step);
+            (*weights, at, risk) = (arrival.weights, arrival.at, arrival.risk);
+            if last || at.far {
+                weights.status = if last { Status::Converged } else { Status::Unbounded };
                 break;
             }
-            if at.far {
-                weights.status = Status::Unbounded;
-                break;
-            }
-            kept = again.then_some(hessian);
+            kept = again.then(|| std::mem::take(&mut newton.hessian));
         }
         if risk.is_nan() {
             at = self.pass(weights, Wanted { loss: true, ..wanted });
             risk = self.tilted(&at, weights, &tilt);
         }
-        let loss = loss.unwrap_or(at.loss);
-        Minimum { before, risk, loss, gradient, at }
+        Minimum { before, risk, loss: loss.unwrap_or(at.loss), gradient: newton.gradient, at }
     }
 }

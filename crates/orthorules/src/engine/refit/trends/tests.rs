@@ -255,6 +255,15 @@ proptest! {
     }
 }
 
+/// Slopes and curvatures of the losses of all rows.
+fn slopes_and_curvatures(x: &DMatrix<f64>, weights: &Weights, response: &Response) -> (Vec<f64>, Vec<f64>) {
+    let numbers = std::iter::once(weights.intercept).chain(weights.rules.clone());
+    let f = x * DVector::from_iterator(x.ncols(), numbers);
+    let slope = |r: usize| response.mass(r) * response.loss.slope(f[r]) - response.b(r);
+    let curvature = |r: usize| response.mass(r) * response.loss.curvature(f[r]);
+    (0..x.nrows()).map(|r| (slope(r), curvature(r))).unzip()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -293,13 +302,7 @@ proptest! {
             let known = Trended { seen: seen.as_ref(), ..problem };
             let (found, slopes) = (known.pass(&weights, all), known.pass(&weights, short));
             let x = design(&case, &values, true);
-            let numbers = std::iter::once(weights.intercept).chain(weights.rules.clone());
-            let beta = DVector::from_iterator(x.ncols(), numbers);
-            let f = &x * &beta;
-            let loss = response.loss;
-            let slope = |r: usize| response.mass(r) * loss.slope(f[r]) - response.b(r);
-            let curvature = |r: usize| response.mass(r) * loss.curvature(f[r]);
-            let (g, h): (Vec<f64>, Vec<f64>) = (0..case.rows()).map(|r| (slope(r), curvature(r))).unzip();
+            let (g, h) = slopes_and_curvatures(&x, &weights, &response);
             let size = |numbers: &[f64]| 1e-9 * (1e-9 + numbers.iter().map(|x| x.abs()).sum::<f64>());
             let at_zero = Weights { rules: vec![0.0; weights.rules.len()], ..weights.clone() };
             let (gradient, hessian) = problem.system(&found.sums, &at_zero);

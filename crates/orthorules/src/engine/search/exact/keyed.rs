@@ -10,6 +10,7 @@ use super::units::Units;
 use crate::codes::query::Query;
 use crate::codes::selection::Atom;
 use crate::engine::rows::Selected;
+use crate::engine::score::statistics::Statistics;
 use crate::engine::search::candidate::{Candidate, ChildQuery, QueryValue, children, most_children, order, price};
 use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
 use crate::engine::search::{Found, Searcher};
@@ -54,6 +55,71 @@ impl<'a> Keyed<'a> {
     }
 }
 
+/// A column of a node whose children are looked at.
+struct ColumnOfNode<'n> {
+    node: &'n Visit<'n>,
+    query: &'n Query,
+    signs: Signs,
+    /// What a query must exceed to be news.
+    best_score: f64,
+    /// What all below the node are worth at most.
+    bound: f64,
+    column: usize,
+    /// Keys of the rows of each bin.
+    keys: &'n [u128],
+}
+
+impl Keyed<'_> {
+    /// Takes a child as the best query, if it is, and as a node to expand, if anything below it may be.
+    #[inline]
+    fn visit_child(
+        &self,
+        along: &ColumnOfNode,
+        atom: Atom,
+        all: Statistics,
+        bounds: &JointBuffers,
+        expansion: &mut Expansion,
+    ) {
+        let (searcher, params) = (self.searcher, self.searcher.params);
+        let sums = &all.numbers()[..self.joint.stride()];
+        let length = along.query.length_with(atom);
+        if length <= along.query.len() || all.rows() < params.min_coverage as f64 {
+            return;
+        }
+        let signs = along.signs.and(searcher.directions.of_atom(atom));
+        let is_refused = || searcher.directions.refuses(|own| *own == atom || along.query.atoms.contains(own));
+        if signs == Signs::Neither || is_refused() {
+            return;
+        }
+        let name_rank = searcher.name_rank[along.column];
+        let child = ChildQuery { parent: along.node.id as usize, length, atom, name_rank };
+        let (value, raises) = self.joint.value(sums);
+        let worth = QueryValue { value, raises, rows: all.rows() };
+        let candidate = Candidate::of_value(worth, params.length_penalty, child);
+        if candidate.score > along.best_score
+            && searcher.leaves_enough(candidate.rows)
+            && searcher.admits(along.signs, atom, self.joint.first(sums))
+            && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
+            && !self.taken.contains(&key_of(along.keys, atom))
+        {
+            let steps = along.node.path.iter().copied().chain([PathStep { atom, tag: 0 }]);
+            expansion.best = Some((candidate, steps.collect()));
+        }
+        if length >= searcher.max_length {
+            return;
+        }
+        let value = self.joint.child(along.bound, sums, bounds);
+        if value * value / price(length + 1, params.length_penalty) <= along.best_score {
+            expansion.pruned.share += 1;
+            return;
+        }
+        // What may follow depends on the signs that are left, so row sets are told apart by them too.
+        let reach = searcher.directions.reach(&along.query.atoms, atom);
+        let key = key_of(along.keys, atom) ^ signs as u128 ^ reach;
+        expansion.children.push(Child { step: PathStep { atom, tag: 0 }, length: length as u32, value, key });
+    }
+}
+
 impl Space for Keyed<'_> {
     type Buffers = KeyedBuffers;
 
@@ -92,47 +158,9 @@ impl Space for Keyed<'_> {
             }
             let bins = self.starts[c]..self.starts[c + 1];
             let (sums, keys) = buffers.histogram.column(&self.summands, block, &bins);
+            let along = ColumnOfNode { node, query: &query, signs, best_score, bound, column: c, keys };
             children(c as u32, &self.searcher.columns[c], sums, self.summands.stride(), |atom, all| {
-                let sums = &all.numbers()[..self.joint.stride()];
-                let child_length = query.length_with(atom);
-                if child_length <= length || all.rows() < params.min_coverage as f64 {
-                    return;
-                }
-                let child_signs = signs.and(self.searcher.directions.of_atom(atom));
-                let is_refused = || {
-                    let directions = self.searcher.directions;
-                    directions.refuses(|own| *own == atom || query.atoms.contains(own))
-                };
-                if child_signs == Signs::Neither || is_refused() {
-                    return;
-                }
-                let name_rank = self.searcher.name_rank[c];
-                let child = ChildQuery { parent: node.id as usize, length: child_length, atom, name_rank };
-                let (value, raises) = self.joint.value(sums);
-                let worth = QueryValue { value, raises, rows: all.rows() };
-                let candidate = Candidate::of_value(worth, params.length_penalty, child);
-                if candidate.score > best_score
-                    && self.searcher.leaves_enough(candidate.rows)
-                    && self.searcher.admits(signs, atom, self.joint.first(sums))
-                    && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
-                    && !self.taken.contains(&key_of(keys, atom))
-                {
-                    let steps = node.path.iter().copied().chain([PathStep { atom, tag: 0 }]);
-                    expansion.best = Some((candidate, steps.collect()));
-                }
-                if child_length >= self.searcher.max_length {
-                    return;
-                }
-                let value = self.joint.child(bound, sums, &buffers.bounds);
-                if value * value / price(child_length + 1, params.length_penalty) <= best_score {
-                    expansion.pruned.share += 1;
-                    return;
-                }
-                // What may follow depends on the signs that are left, so row sets are told apart by them too.
-                let reach = self.searcher.directions.reach(&query.atoms, atom);
-                let key = key_of(keys, atom) ^ child_signs as u128 ^ reach;
-                let step = PathStep { atom, tag: 0 };
-                expansion.children.push(Child { step, length: child_length as u32, value, key });
+                self.visit_child(&along, atom, all, &buffers.bounds, &mut expansion);
             });
         }
         expansion

@@ -210,16 +210,22 @@ impl<'a, S: Space> Exact<'a, S> {
             Some((candidate, path)) => self.space.found(&candidate, &path),
             None => incumbent?,
         };
-        found.nodes = beamed + expanded;
-        found.pruned = pruned;
+        (found.nodes, found.pruned) = (beamed + expanded, pruned);
+        self.certify(&mut found, best_score, out_of_limits);
+        Some(found)
+    }
+
+    /// Says of the best query whether it is proven to be the best, and what any other may be worth. `stopped` says
+    /// whether nodes are left that were not looked at because of limits.
+    fn certify(&self, found: &mut Found, best_score: f64, stopped: bool) {
+        let is_admissible = self.searcher.params.bound_is_admissible();
         let remaining = self.queue.peek().map_or(0.0, |o| o.bound);
-        found.proven = params.bound_is_admissible() && (!out_of_limits || remaining <= best_score);
+        found.proven = is_admissible && (!stopped || remaining <= best_score);
         // The bound in terms of this rule's own length: what its value would have to be to match the best open node.
         let ahead = (remaining / best_score).max(1.0).sqrt();
-        found.bound = params.bound_is_admissible().then(|| {
+        found.bound = is_admissible.then(|| {
             if found.proven { found.value } else { (found.value * ahead).min(self.searcher.ceiling(found.query.len())) }
         });
-        Some(found)
     }
 
     fn at_its_limits(&self) -> bool {

@@ -128,6 +128,15 @@ impl Workspace {
         }
     }
 
+    /// ν = 0, of `t` numbers.
+    fn begin_at_zero(&mut self, t: usize) {
+        for buffer in [&mut self.nu, &mut self.step, &mut self.w] {
+            buffer.clear();
+            buffer.resize(t, 0.0);
+        }
+        self.runs.iter_mut().for_each(|run| run.along = 0.0);
+    }
+
     /// A safe bound for one sign of the gradient on the gathered units. `inherited` is known already; as soon as it is
     /// clear on which side of `threshold` the bound lies, no more work is put into it.
     pub(super) fn relaxation(
@@ -141,11 +150,7 @@ impl Workspace {
         let t = stats.t;
         let z = |cell: u32| &stats.z[cell as usize * t..(cell as usize + 1) * t];
         let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
-        for buffer in [&mut self.nu, &mut self.step, &mut self.w] {
-            buffer.clear();
-            buffer.resize(t, 0.0);
-        }
-        self.runs.iter_mut().for_each(|run| run.along = 0.0);
+        self.begin_at_zero(t);
         let mut reached = f64::NEG_INFINITY;
         let mut best = inherited;
         for _ in 0..MAX_STEPS {
