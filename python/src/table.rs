@@ -5,7 +5,7 @@ use crate::errors::{exception, guarded};
 use crate::words::in_python;
 use numpy::ndarray::{ArrayView2, s};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use orthorules::table::{Cells, MISSING, Numbers, gather};
+use orthorules::table::{FrameCells, MISSING, Numbers, gather};
 use orthorules::{Column, Kind, Values, Warning};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -41,7 +41,7 @@ impl Table {
 /// `(name, "text", codes, names)` for text of unknown meaning,
 /// `(name, "numerals", codes, names)` for text where numbers are needed, or `(name, "dates")`. A code below 0 is
 /// missing.
-fn cells(column: &Bound<'_, PyAny>) -> PyResult<(String, Cells)> {
+fn cells(column: &Bound<'_, PyAny>) -> PyResult<(String, FrameCells)> {
     let part = |i: usize| column.get_item(i);
     let name: String = part(0)?.extract()?;
     let codes = |i: usize| -> PyResult<Vec<i64>> {
@@ -50,19 +50,19 @@ fn cells(column: &Bound<'_, PyAny>) -> PyResult<(String, Cells)> {
     };
     let kind: String = part(1)?.extract()?;
     let cells = match kind.as_str() {
-        "numbers" => Cells::Numbers(numbers(&part(2)?.extract()?)),
-        "booleans" => Cells::Booleans(codes(2)?.into_iter().map(|c| (c >= 0).then_some(c > 0)).collect()),
+        "numbers" => FrameCells::Numbers(numbers(&part(2)?.extract()?)),
+        "booleans" => FrameCells::Booleans(codes(2)?.into_iter().map(|c| (c >= 0).then_some(c > 0)).collect()),
         "codes" | "ordered" | "text" | "numerals" => {
             let narrow = |c: i64| u32::try_from(c).unwrap_or(MISSING);
             let codes = codes(2)?.into_iter().map(narrow).collect();
             let names = part(3)?.extract()?;
             match kind.as_str() {
-                "codes" => Cells::Codes { codes, names },
-                "ordered" => Cells::Ordered { codes, names },
-                kind => Cells::Text { codes, names, numeric: kind == "numerals" },
+                "codes" => FrameCells::Codes { codes, names },
+                "ordered" => FrameCells::Ordered { codes, names },
+                kind => FrameCells::Text { codes, names, numeric: kind == "numerals" },
             }
         }
-        "dates" => Cells::Dates,
+        "dates" => FrameCells::Dates,
         other => return Err(PyTypeError::new_err(format!("no column is of kind {other:?}"))),
     };
     Ok((name, cells))
@@ -79,7 +79,7 @@ impl Table {
     /// `keep` stay however many levels they have.
     #[staticmethod]
     fn of_columns(columns: &Bound<'_, PyList>, categorical: Vec<String>, keep: Vec<String>) -> PyResult<Self> {
-        let columns: Vec<(String, Cells)> = columns.iter().map(|c| cells(&c)).collect::<PyResult<_>>()?;
+        let columns: Vec<(String, FrameCells)> = columns.iter().map(|c| cells(&c)).collect::<PyResult<_>>()?;
         if columns.is_empty() {
             return Ok(Self::empty(0));
         }
@@ -116,7 +116,7 @@ impl Table {
         if which.is_empty() {
             return Ok(Self::empty(rows));
         }
-        let columns = names.into_iter().zip(numbers).map(|(name, n)| (name, Cells::Numbers(n))).collect();
+        let columns = names.into_iter().zip(numbers).map(|(name, n)| (name, FrameCells::Numbers(n))).collect();
         Ok(column_table(columns, &categorical, &[])?.into())
     }
 
@@ -191,7 +191,11 @@ impl From<orthorules::Table> for Table {
     }
 }
 
-fn column_table(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[String]) -> PyResult<orthorules::Table> {
+fn column_table(
+    columns: Vec<(String, FrameCells)>,
+    categorical: &[String],
+    keep: &[String],
+) -> PyResult<orthorules::Table> {
     guarded(|| gather(columns, categorical, keep))
 }
 

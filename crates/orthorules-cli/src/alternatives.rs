@@ -15,7 +15,7 @@ const MOST: usize = 8;
 
 /// Runs the command.
 pub(crate) fn run(args: &AlternativesArgs) -> Result<Output, Failure> {
-    let source = input::Source::new(&args.table)?;
+    let source = input::TableInput::new(&args.table)?;
     let model = input::model(&args.model)?;
     let notes = Notes { quiet: args.quiet, verbose: false };
     let wanted = with_rules_of(&model, &[], Refit::Search);

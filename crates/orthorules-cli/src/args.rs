@@ -4,7 +4,7 @@ mod edit;
 mod export;
 mod fit;
 
-use fit::values::{Names, names};
+use fit::values::{NameList, names};
 
 pub(crate) use fit::values::item;
 
@@ -180,7 +180,7 @@ pub(crate) struct GoalArgs {
     pub(crate) above: Option<f64>,
     /// Columns that must stay as they are (default: none)
     #[arg(long, value_name = "COL,…", value_parser = names, requires = "goal")]
-    pub(crate) lock: Vec<Names>,
+    pub(crate) lock: Vec<NameList>,
 }
 
 /// Write one page on which the model can be read, tried and argued over
@@ -236,11 +236,11 @@ pub(crate) struct NotationArgs {
     /// Text that stands for a missing value in every column, beside empty cells and, in CSV and TSV files, NA, N/A,
     /// NaN, nan, null, NULL, None and ? (default: none; for a model, as its table was read)
     #[arg(long, value_name = "TOKEN,…", value_parser = names, allow_hyphen_values = true)]
-    na_values: Vec<Names>,
+    na_values: Vec<NameList>,
     /// Words of these that are values like any other: --keep-values None keeps the level None (default: none; for a
     /// model, as its table was read)
     #[arg(long, value_name = "TOKEN,…", value_parser = names, allow_hyphen_values = true)]
-    keep_values: Vec<Names>,
+    keep_values: Vec<NameList>,
     /// What separates whole numbers from decimals in text: a point or a comma (default: a point; for a model, as its
     /// table was read)
     #[arg(long, value_name = "MARK", value_parser = [".", ","], hide_possible_values = true)]
@@ -259,7 +259,7 @@ pub(crate) struct StrictArgs {
 impl NotationArgs {
     /// The notation as the library takes it; what no flag says is that of `usual`.
     pub(crate) fn notation(&self, usual: &Notation) -> Notation {
-        let words = |given: &[Names], usual: &[String]| match given {
+        let words = |given: &[NameList], usual: &[String]| match given {
             [] => usual.to_vec(),
             _ => given.iter().flat_map(|list| &list.0).map(|token| token.trim().to_owned()).collect(),
         };

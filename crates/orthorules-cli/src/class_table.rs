@@ -23,7 +23,7 @@ pub(crate) fn rules(model: &Model, list: &RuleList, size: &Size, order: Order) -
     // As in a list of one score: told only where exact search has proven something.
     let certified = list.rules.iter().any(|rule| rule.proven);
     let rows = model.rows.filter(|_| known);
-    let lines: Vec<Line> = places
+    let lines: Vec<ClassLine> = places
         .iter()
         .map(|&place| {
             let rule = &list.rules[members[place]];
@@ -31,13 +31,13 @@ pub(crate) fn rules(model: &Model, list: &RuleList, size: &Size, order: Order) -
             let part = rows.map(|n| Cell::right(share(rule.covered, n as usize)).styled(DIM));
             let gap = rule.gap().filter(|_| certified);
             let proof = gap.map(|gap| Cell::left(certificate(rule.proven, gap)).styled(DIM));
-            Line {
+            ClassLine {
                 weights: weights(place).collect(),
                 rule: Some(model.told(rule)),
                 after: covered.into_iter().chain(part).chain(proof).collect(),
             }
         })
-        .chain([Line {
+        .chain([ClassLine {
             weights: size.scores.iter().map(|score| score.intercept).collect(),
             rule: None,
             after: Vec::new(),
@@ -47,7 +47,7 @@ pub(crate) fn rules(model: &Model, list: &RuleList, size: &Size, order: Order) -
 }
 
 /// A rule, or what always holds, and the weight of each class.
-pub(crate) struct Line {
+pub(crate) struct ClassLine {
     pub(crate) weights: Vec<f64>,
     /// None for what always holds.
     pub(crate) rule: Option<RuleText>,
@@ -56,7 +56,7 @@ pub(crate) struct Line {
 }
 
 /// The lines, with the names of the classes above their weights and `after` above what stands behind the rules.
-pub(crate) fn table(model: &Model, lines: &[Line], after: Option<&str>) -> String {
+pub(crate) fn table(model: &Model, lines: &[ClassLine], after: Option<&str>) -> String {
     let columns: Vec<Vec<String>> = (0..model.classes.len())
         .map(|class| signed(&lines.iter().map(|line| line.weights[class]).collect::<Vec<f64>>(), 3))
         .collect();

@@ -1,7 +1,7 @@
 //! What goes to the terminal: results on standard output, notes and progress on standard error.
 
 use crate::args::item;
-use crate::sizes::Scale;
+use crate::sizes::RiskScale;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use orthorules::model::Size;
 use orthorules::table::panics_are_caught;
@@ -174,7 +174,7 @@ impl Observer for Progress {
             return;
         }
         let class = class.map_or(String::new(), |c| format!("{c}: "));
-        let scale = Scale::of(self.loss, false);
+        let scale = RiskScale::of(self.loss, false);
         let risk = format!("{} {}", scale.name(), decimal::readable(scale.of_risk(step.train_risk), 4));
         self.bar.set_message(crate::text::clean(&format!("{class}complexity {}, {risk}", step.complexity)));
         let what = if rule.trend.is_some() { "term" } else { "rule" };

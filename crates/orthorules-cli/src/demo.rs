@@ -2,7 +2,7 @@
 
 use crate::args::{DemoArgs, Order};
 use crate::console::{Notes, Output, expect_interrupt};
-use crate::fit::{Document, Fitted};
+use crate::fit::{FitDocument, FittedTable};
 use crate::input::{self, Failure};
 use crate::text::{self, BOLD};
 use orthorules::model::write_whole;
@@ -19,7 +19,7 @@ const ROWS: usize = 1000;
 struct Showcase {
     title: &'static str,
     story: &'static str,
-    fitted: Fitted,
+    fitted: FittedTable,
     /// Risk of every size on fresh rows.
     fresh: Option<Vec<f64>>,
     /// What the page keeps of the rows that were learned from, and of the fresh ones.
@@ -38,7 +38,7 @@ struct Overview<'s> {
 struct Titled<'s> {
     title: &'s str,
     #[serde(flatten)]
-    fit: Document<'s>,
+    fit: FitDocument<'s>,
 }
 
 /// Runs the command.
@@ -99,7 +99,7 @@ impl Showcase {
     ) -> Result<Self, Failure> {
         let roles = Roles { target: target.into(), ..Roles::default() };
         let rows = Problem::new(table.clone(), &roles)?.into();
-        let fitted = Fitted::new(&rows, table.warnings().to_vec(), (&roles, params), notes, 0.0)?;
+        let fitted = FittedTable::new(&rows, table.warnings().to_vec(), (&roles, params), notes, 0.0)?;
         let summary = |mut rows: Summarizer, table: &Table| rows.add(table).map(|()| rows.finish());
         let test = fresh.map(|table| summary(Summarizer::judging(&fitted.model), table)).transpose()?;
         let table = summary(Summarizer::new(&fitted.model), &table)?;

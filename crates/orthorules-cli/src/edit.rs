@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Runs `edit`.
 pub(crate) fn run(args: &EditArgs) -> Result<Output, Failure> {
-    let source = input::Source::new(&args.data)?;
+    let source = input::TableInput::new(&args.data)?;
     let inputs = source.files.iter().chain([&args.model]).chain(&args.with);
     input::check_output(&args.fitting.output, inputs)?;
     let model = input::model(&args.model)?;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &EditArgs) -> Result<Output, Failure> {
 
 /// Runs `refit`.
 pub(crate) fn refit(args: &RefitArgs) -> Result<Output, Failure> {
-    let source = input::Source::new(&args.table)?;
+    let source = input::TableInput::new(&args.table)?;
     input::check_output(&args.fitting.output, source.files.iter().chain([&args.model]))?;
     let model = input::model(&args.model)?;
     let table = read(&model, (&[], Refit::Weights), &source, &args.fitting)?;
@@ -49,7 +49,7 @@ fn options(args: &FittingArgs, refit: Refit) -> EditOptions {
 fn read(
     model: &Model,
     (edits, refit): (&[Edit], Refit),
-    source: &input::Source,
+    source: &input::TableInput,
     args: &FittingArgs,
 ) -> Result<Table, Failure> {
     let notes = Notes { quiet: args.quiet, verbose: false };
@@ -62,7 +62,7 @@ fn read(
 }
 
 /// An error that names the table where it is about one.
-pub(crate) fn refused(error: Error, model: &Model, source: &input::Source) -> Failure {
+pub(crate) fn refused(error: Error, model: &Model, source: &input::TableInput) -> Failure {
     match error {
         Error::Edit(_)
         | Error::RuleText { .. }
@@ -76,7 +76,7 @@ pub(crate) fn refused(error: Error, model: &Model, source: &input::Source) -> Fa
 fn finished(before: &Model, after: &Model, args: &FittingArgs) -> Result<Output, Failure> {
     after.save(&args.output)?;
     Ok(if args.json {
-        Output::json(&Document::new(before, after))
+        Output::json(&EditDocument::new(before, after))
     } else {
         let file = text::clean(&args.output.display().to_string());
         let list = text::rules(after, after.chosen(), Order::Importance);
@@ -88,7 +88,7 @@ fn finished(before: &Model, after: &Model, args: &FittingArgs) -> Result<Output,
 
 /// `edit --json`, `refit --json`.
 #[derive(Serialize)]
-struct Document<'m> {
+struct EditDocument<'m> {
     /// The entries of the ledger that are new.
     ledger: &'m [LedgerEntry],
     chosen: SizeLabel,
@@ -105,7 +105,7 @@ struct MovedWeight {
     after: Option<f64>,
 }
 
-impl<'m> Document<'m> {
+impl<'m> EditDocument<'m> {
     fn new(before: &Model, after: &'m Model) -> Self {
         let ledger = &after.ledger[before.ledger.len()..];
         Self { ledger, chosen: SizeLabel::of(after, after.chosen()), weights: moved(before, after) }

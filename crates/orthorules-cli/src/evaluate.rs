@@ -4,7 +4,7 @@ use crate::args::EvaluateArgs;
 use crate::console::{Notes, Output};
 use crate::fit::{self, SizeLabel};
 use crate::input::{self, Failure};
-use crate::sizes::{self, Scale};
+use crate::sizes::{self, RiskScale};
 use crate::text;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Unfamiliar;
@@ -14,7 +14,7 @@ use serde::Serialize;
 /// Runs the command.
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
-    let source = input::Source::new(&args.table)?;
+    let source = input::TableInput::new(&args.table)?;
     let notes = Notes { quiet: false, verbose: false };
     let notation = args.notation.notation(&model.reading.notation);
     let mut table = input::table_for(&model, &source.path, notation, notes)?;
@@ -41,16 +41,16 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Output, Failure> {
 
 /// `evaluate --json`.
 #[derive(Serialize)]
-struct Document<'e> {
+struct EvaluationDocument<'e> {
     task: Task,
     loss: Loss,
     rows: usize,
-    path: Vec<Entry<'e>>,
+    path: Vec<SizeEvaluation<'e>>,
     chosen: SizeLabel,
 }
 
 #[derive(Serialize)]
-struct Entry<'e> {
+struct SizeEvaluation<'e> {
     #[serde(flatten)]
     size: SizeLabel,
     risk: f64,
@@ -67,14 +67,14 @@ impl Serialize for Metrics<'_> {
     }
 }
 
-fn document<'e>(model: &Model, rows: usize, evaluations: &'e [Evaluation]) -> Document<'e> {
-    let entry = |e: &'e Evaluation| Entry {
+fn document<'e>(model: &Model, rows: usize, evaluations: &'e [Evaluation]) -> EvaluationDocument<'e> {
+    let entry = |e: &'e Evaluation| SizeEvaluation {
         size: SizeLabel { rules: e.rules, complexity: e.complexity },
         risk: e.risk,
         metrics: Metrics(&e.metrics),
     };
     let path = evaluations.iter().map(entry).collect();
-    Document { task: model.task, loss: model.loss, rows, path, chosen: SizeLabel::of(model, model.chosen()) }
+    EvaluationDocument { task: model.task, loss: model.loss, rows, path, chosen: SizeLabel::of(model, model.chosen()) }
 }
 
 fn describe(model: &Model, rows: usize, evaluations: &[Evaluation], all: bool) -> String {
@@ -83,7 +83,7 @@ fn describe(model: &Model, rows: usize, evaluations: &[Evaluation], all: bool) -
     // RMSE and R² say all that a squared risk says, in the units of the target.
     let squared = model.loss == Loss::Squared;
     let mut measures =
-        if squared { Vec::new() } else { Scale::Risk.measures(("risk", "relative"), &labels, &risks, None) };
+        if squared { Vec::new() } else { RiskScale::Risk.measures(("risk", "relative"), &labels, &risks, None) };
     let names = evaluations.first().map_or(&[][..], |e| &e.metrics);
     for (i, &(name, _)) in names.iter().enumerate() {
         measures.push((title(name), evaluations.iter().map(|e| told(name, e.metrics[i].1)).collect()));

@@ -21,31 +21,31 @@ const FIRST: usize = 5;
 
 /// `explain --json`.
 #[derive(Serialize)]
-struct Document<'m> {
+struct ExplanationDocument<'m> {
     task: Task,
     target: &'m str,
     #[serde(flatten)]
     size: SizeLabel,
-    rows: Vec<Row<'m>>,
+    rows: Vec<ExplainedRow<'m>>,
 }
 
 /// One row and its explanation.
 #[derive(Serialize)]
-struct Row<'m> {
+struct ExplainedRow<'m> {
     /// Counted from 1.
     #[serde(rename = "row")]
     number: usize,
     /// What the rules look at, by column.
     values: Map<String, Value>,
     #[serde(flatten)]
-    answer: Answer<'m>,
+    answer: RowPrediction<'m>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    single: Option<Sum<'m>>,
+    single: Option<ScoreSum<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    one_vs_rest: Vec<Sum<'m>>,
+    one_vs_rest: Vec<ScoreSum<'m>>,
     /// The same for classes that share their rules.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    shared: Vec<Sum<'m>>,
+    shared: Vec<ScoreSum<'m>>,
     /// What would change the prediction, where that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     recourse: Option<recourse::Told>,
@@ -54,18 +54,18 @@ struct Row<'m> {
 /// The prediction for the row.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Answer<'m> {
+enum RowPrediction<'m> {
     Number { prediction: f64 },
     Class { prediction: &'m str, probabilities: Vec<f64> },
 }
 
 /// How a score comes about.
 #[derive(Serialize)]
-struct Sum<'m> {
+struct ScoreSum<'m> {
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'m str>,
     intercept: f64,
-    rules: Vec<Term>,
+    rules: Vec<ScoreTerm>,
     /// What is added after all rules, where the model has an offset.
     #[serde(skip_serializing_if = "Option::is_none")]
     offset: Option<f64>,
@@ -73,7 +73,7 @@ struct Sum<'m> {
 }
 
 #[derive(Serialize)]
-struct Term {
+struct ScoreTerm {
     rule: String,
     /// The rule as a list of rules tells it.
     #[serde(skip)]
@@ -87,7 +87,7 @@ struct Term {
     score: f64,
 }
 
-impl Term {
+impl ScoreTerm {
     /// Why it adds what it adds.
     fn why(&self) -> String {
         match self.adds {
@@ -105,14 +105,14 @@ impl Term {
     }
 }
 
-impl<'m> Sum<'m> {
+impl<'m> ScoreSum<'m> {
     fn new(model: &Model, explanation: &Explanation<'m>) -> Self {
         let mut score = explanation.intercept;
         let term = |c: &orthorules::explain::Contribution| {
             score += c.adds();
             let adds = c.rule.trend.as_ref().map(|_| c.adds());
             let told = model.told(c.rule);
-            Term { rule: c.rule.to_string(), told, fires: c.fires, weight: c.weight, adds, score }
+            ScoreTerm { rule: c.rule.to_string(), told, fires: c.fires, weight: c.weight, adds, score }
         };
         let rules = explanation.contributions.iter().map(term).collect();
         let Explanation { class, intercept, offset, score, .. } = *explanation;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
     let size = input::size(&model, &args.size)?;
     let wish = recourse::wish(&model, &args.goal)?;
-    let source = input::Source::new(&args.table)?;
+    let source = input::TableInput::new(&args.table)?;
     let notes = Notes { quiet: args.quiet, verbose: false };
     let table = input::table_for(&model, &source.path, args.notation.notation(&model.reading.notation), notes)?;
     let total = table.rows();
@@ -140,21 +140,22 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
     let notes = Notes { quiet: args.quiet, verbose: false };
     model.warning_of_exposure(|name| table.column(name).is_some()).iter().for_each(|warning| notes.warn(warning));
     let steps: Vec<_> = model.steps(size).map(|(_, step)| step).collect();
-    let rows: Vec<Row> = numbers
+    let rows: Vec<ExplainedRow> = numbers
         .iter()
         .enumerate()
         .map(|(i, &number)| {
             let found = wish.as_ref().map(|wish| model.recourse(&table, i, &steps, wish)).transpose()?;
-            let mut sums: Vec<Sum> = model.explain(&activations, size, i).iter().map(|e| Sum::new(&model, e)).collect();
+            let mut sums: Vec<ScoreSum> =
+                model.explain(&activations, size, i).iter().map(|e| ScoreSum::new(&model, e)).collect();
             let single = if sums.len() == 1 { sums.pop() } else { None };
             let values = values(&model, &table, size, i);
             let answer = answer(&model, &predictions, i);
             let (shared, one_vs_rest) = if model.is_shared() { (sums, Vec::new()) } else { (Vec::new(), sums) };
-            Ok(Row { number, values, answer, single, one_vs_rest, shared, recourse: found.map(Into::into) })
+            Ok(ExplainedRow { number, values, answer, single, one_vs_rest, shared, recourse: found.map(Into::into) })
         })
         .collect::<orthorules::Result<_>>()?;
     if args.json {
-        return Ok(Output::json(&Document {
+        return Ok(Output::json(&ExplanationDocument {
             task: model.task,
             target: &model.target,
             size: SizeLabel::of(&model, size),
@@ -175,7 +176,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Output, Failure> {
 }
 
 /// The numbers of the rows that are asked for, from 1 on.
-fn numbers(row: Option<usize>, total: usize, source: &input::Source) -> Result<Vec<usize>, Failure> {
+fn numbers(row: Option<usize>, total: usize, source: &input::TableInput) -> Result<Vec<usize>, Failure> {
     match row {
         Some(row) if (1..=total).contains(&row) => Ok(vec![row]),
         Some(row) => {
@@ -197,20 +198,20 @@ fn values(model: &Model, table: &Table, size: SizeName, i: usize) -> Map<String,
     names.map(|name| (name.to_owned(), value(name).unwrap_or_default())).collect()
 }
 
-fn answer<'m>(model: &'m Model, predictions: &Predictions, i: usize) -> Answer<'m> {
+fn answer<'m>(model: &'m Model, predictions: &Predictions, i: usize) -> RowPrediction<'m> {
     let values = predictions.values();
     match predictions.labels() {
-        None => Answer::Number { prediction: values[i] },
+        None => RowPrediction::Number { prediction: values[i] },
         Some(labels) => {
             let count = model.classes.len();
             let probabilities = values[i * count..(i + 1) * count].to_vec();
-            Answer::Class { prediction: &model.classes[labels[i] as usize], probabilities }
+            RowPrediction::Class { prediction: &model.classes[labels[i] as usize], probabilities }
         }
     }
 }
 
-fn describe(text: &mut String, model: &Model, row: &Row) {
-    let heading = text::clean(&format!("Row {}: {}", row.number, sentence(model, row)));
+fn describe(text: &mut String, model: &Model, row: &ExplainedRow) {
+    let heading = text::clean(&format!("ExplainedRow {}: {}", row.number, sentence(model, row)));
     let _ = writeln!(text, "{}", text::styled(BOLD, &heading));
     if !row.values.is_empty() {
         let value = |v: &Value| match v {
@@ -225,7 +226,7 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
         text.push_str(&shared(model, &row.shared));
     }
     for sum in row.single.iter().chain(&row.one_vs_rest) {
-        let firing: Vec<&Term> = sum.rules.iter().filter(|t| t.fires).collect();
+        let firing: Vec<&ScoreTerm> = sum.rules.iter().filter(|t| t.fires).collect();
         // Weights and running scores are aligned together: one number of decimals for both.
         let weights = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.adds.unwrap_or(t.weight)));
         let scores = [sum.intercept].into_iter().chain(firing.iter().map(|t| t.score));
@@ -251,8 +252,8 @@ fn describe(text: &mut String, model: &Model, row: &Row) {
 }
 
 /// How many rules say nothing of a row, and how many trends.
-fn not_applying<'t>(silent: impl Iterator<Item = &'t Term>) -> String {
-    let (rules, trends) = Term::counted(silent);
+fn not_applying<'t>(silent: impl Iterator<Item = &'t ScoreTerm>) -> String {
+    let (rules, trends) = ScoreTerm::counted(silent);
     let told = [(rules, "rule"), (trends, "trend")].into_iter().filter(|(count, _)| *count > 0);
     let told: Vec<String> = told.map(|(silent, thing)| text::count(silent, thing)).collect();
     let verb = if rules + trends == 1 { "does" } else { "do" };
@@ -263,11 +264,14 @@ fn not_applying<'t>(silent: impl Iterator<Item = &'t Term>) -> String {
 }
 
 /// How the scores of classes that share their rules come about: a column for each class.
-fn shared(model: &Model, sums: &[Sum]) -> String {
-    let line =
-        |weights: Vec<f64>, rule: &RuleText| class_table::Line { weights, rule: Some(rule.clone()), after: Vec::new() };
+fn shared(model: &Model, sums: &[ScoreSum]) -> String {
+    let line = |weights: Vec<f64>, rule: &RuleText| class_table::ClassLine {
+        weights,
+        rule: Some(rule.clone()),
+        after: Vec::new(),
+    };
     let firing: Vec<usize> = (0..sums[0].rules.len()).filter(|&k| sums[0].rules[k].fires).collect();
-    let mut lines = vec![class_table::Line {
+    let mut lines = vec![class_table::ClassLine {
         weights: sums.iter().map(|sum| sum.intercept).collect(),
         rule: None,
         after: Vec::new(),
@@ -284,14 +288,14 @@ fn shared(model: &Model, sums: &[Sum]) -> String {
 }
 
 /// The prediction in words.
-fn sentence(model: &Model, row: &Row) -> String {
+fn sentence(model: &Model, row: &ExplainedRow) -> String {
     let target = &model.target;
     match (&row.answer, &row.single) {
-        (Answer::Class { prediction, probabilities }, _) => {
+        (RowPrediction::Class { prediction, probabilities }, _) => {
             let at = model.classes.iter().position(|c| c == prediction).unwrap_or(0);
             format!("{target} = {prediction} with a probability of {}", number::probability(probabilities[at]))
         }
-        (Answer::Number { prediction }, Some(sum)) if model.task.is_multiplied() => {
+        (RowPrediction::Number { prediction }, Some(sum)) if model.task.is_multiplied() => {
             let rate = sum.score.exp();
             let rate_text = decimal::readable(rate, 4);
             if *prediction == rate {
@@ -301,7 +305,7 @@ fn sentence(model: &Model, row: &Row) -> String {
                 format!("{target} is expected to be {expected}: its exposure times {rate_text}, exp of the score")
             }
         }
-        (Answer::Number { prediction }, sum) => {
+        (RowPrediction::Number { prediction }, sum) => {
             // Weights that cancel leave their rounding errors.
             let terms = sum
                 .iter()

@@ -4,12 +4,12 @@ mod columns;
 mod document;
 mod quality;
 
-pub(crate) use document::{Document, Entry, SizeLabel};
+pub(crate) use document::{Entry, FitDocument, SizeLabel};
 
 use crate::args::{FitArgs, Order};
 use crate::console::{Notes, Output, Progress, expect_interrupt, in_shell, keep_rules_on_interrupt};
 use crate::input::{self, Failure, in_table};
-use crate::sizes::{self, Scale};
+use crate::sizes::{self, RiskScale};
 use crate::text;
 use document::{HeldOut, Timings, entries};
 use orthorules::error::ColumnProblem;
@@ -25,7 +25,7 @@ use std::time::Instant;
 pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     let (roles, params) = (args.columns.roles(), args.learning.params());
     let notes = Notes { quiet: args.output.quiet, verbose: args.output.verbose };
-    let source = input::Source::new(&args.table)?;
+    let source = input::TableInput::new(&args.table)?;
     if let Some(path) = &args.output.model {
         input::check_output(path, &source.files)?;
     }
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         let (rows, read_with) =
             TrainingRows::read(&readable, &roles, &params, args.learning.memory_limit).map_err(&in_table)?;
         let seconds = start.elapsed().as_secs_f64();
-        Fitted::new(&rows, read_with, (&roles, &params), notes, seconds).map_err(&in_table)
+        FittedTable::new(&rows, read_with, (&roles, &params), notes, seconds).map_err(&in_table)
     })??;
     fitted.model.reading = Reading::of(&roles);
     if let Some(path) = &args.output.model {
@@ -109,7 +109,7 @@ fn is_coded(rows: &TrainingRows) -> bool {
 }
 
 /// A model with what is known of its making.
-pub(crate) struct Fitted {
+pub(crate) struct FittedTable {
     pub(crate) model: Model,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
@@ -118,15 +118,15 @@ pub(crate) struct Fitted {
     /// How good the chosen size is, in the usual measures.
     quality: Option<String>,
     /// What was learned from, column by column.
-    table: Vec<columns::Line>,
+    table: Vec<columns::ColumnLine>,
     /// λ, where folds chose it for all complexities.
     reg_lambda: Option<f64>,
     /// How risks are told.
-    scale: Scale,
+    scale: RiskScale,
     seconds: Timings,
 }
 
-impl Fitted {
+impl FittedTable {
     /// Learns from `problem`, which took `read` seconds to read; `read_with` is what there is to say of that.
     pub(crate) fn new(
         problem: &TrainingRows,
@@ -164,7 +164,7 @@ impl Fitted {
         };
         let quality = quality::told(&model, params, || evaluated_chosen(problem, &model));
         // Beside an offset, the first size is not the mean of the target.
-        let scale = Scale::of(model.loss, params.intercept != Intercept::None && model.offset.is_none());
+        let scale = RiskScale::of(model.loss, params.intercept != Intercept::None && model.offset.is_none());
         if let Some(cv) = &model.cv {
             for (entry, step) in path.iter_mut().zip(&cv.path) {
                 entry.held_out = Some(HeldOut { cv_risk: Some(step.cv_risk), cv_se: Some(step.cv_se) });
@@ -216,9 +216,9 @@ impl Fitted {
         let labels: Vec<(usize, usize)> = self.path.iter().map(|e| (e.size.rules, e.size.complexity)).collect();
         let risks: Vec<f64> = self.path.iter().map(|e| e.train_risk).collect();
         let names = match self.scale {
-            Scale::Risk => [("train risk", "relative"), ("cv risk", "relative"), ("fresh risk", "relative")],
-            Scale::Rmse => [("train RMSE", "relative"), ("cv RMSE", "relative"), ("fresh RMSE", "relative")],
-            Scale::Explained => [("train RMSE", "train R²"), ("cv RMSE", "cv R²"), ("fresh RMSE", "fresh R²")],
+            RiskScale::Risk => [("train risk", "relative"), ("cv risk", "relative"), ("fresh risk", "relative")],
+            RiskScale::Rmse => [("train RMSE", "relative"), ("cv RMSE", "relative"), ("fresh RMSE", "relative")],
+            RiskScale::Explained => [("train RMSE", "train R²"), ("cv RMSE", "cv R²"), ("fresh RMSE", "fresh R²")],
         };
         let mut measures = self.scale.measures(names[0], &labels, &risks, None);
         if let Some(cv) = &self.model.cv {
@@ -261,7 +261,7 @@ fn without_target(target: &str, words: &[(&'static str, u64)]) -> String {
 
 /// A refusal of rows without a target names the flags that help, and the word in most of them that stands for a missing
 /// value.
-pub(crate) fn with_remedy(error: Error, source: &input::Source, (target, notation): (&str, &Notation)) -> Failure {
+pub(crate) fn with_remedy(error: Error, source: &input::TableInput, (target, notation): (&str, &Notation)) -> Failure {
     const DROP: &str = "--drop-missing-target drops all such rows";
     let remedy = match &error {
         Error::Column { role: "target", what: ColumnProblem::Missing, .. } => {

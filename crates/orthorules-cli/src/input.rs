@@ -74,14 +74,14 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 /// Where a command reads a table from.
-pub(crate) struct Source {
+pub(crate) struct TableInput {
     /// As it was named: a file, a folder or a pattern.
     pub(crate) path: PathBuf,
     /// The files that are meant by it.
     pub(crate) files: Vec<PathBuf>,
 }
 
-impl Source {
+impl TableInput {
     /// What `path` names: `-` is the standard input. What is plainly no table is refused.
     pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
         let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
@@ -114,7 +114,7 @@ pub(crate) fn spooled(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
 }
 
 /// The word of CSV text that most often stands for a missing value in a column, and how often, in words.
-pub(crate) fn missing_words(source: &Source, column: &str, notation: &Notation) -> Option<(&'static str, String)> {
+pub(crate) fn missing_words(source: &TableInput, column: &str, notation: &Notation) -> Option<(&'static str, String)> {
     if !source.is_lasting() {
         return None;
     }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// `predict --json`.
 #[derive(Serialize)]
-struct Document<'m> {
+struct PredictionDocument<'m> {
     task: Task,
     target: &'m str,
     #[serde(flatten)]
@@ -35,7 +35,7 @@ enum Answers<'m> {
 
 /// Runs the command.
 pub(crate) fn run(args: &PredictArgs) -> Result<Output, Failure> {
-    let source = input::Source::new(&args.table)?;
+    let source = input::TableInput::new(&args.table)?;
     if let Some(path) = &args.output {
         input::check_output(path, source.files.iter().chain([&args.model]))?;
     }
@@ -95,7 +95,7 @@ fn json(model: &Model, size: SizeName, predictions: &Predictions) -> String {
             (Answers::Labels(labels), Some(values.chunks_exact(model.classes.len().max(1)).collect()))
         }
     };
-    console::json(&Document {
+    console::json(&PredictionDocument {
         task: model.task,
         target: &model.target,
         size: SizeLabel::of(model, size),

@@ -2,7 +2,7 @@
 
 use crate::args::ReportArgs;
 use crate::console::{Notes, Output, interrupted, keep_rules_on_interrupt};
-use crate::input::{self, Failure, Source, in_table, shown};
+use crate::input::{self, Failure, TableInput, in_table, shown};
 use crate::text;
 use orthorules::model::{SizeName, write_whole};
 use orthorules::table::{Batches, Notation, ReadOptions};
@@ -14,8 +14,8 @@ use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: &ReportArgs) -> Result<Output, Failure> {
-    let sources: Vec<Source> =
-        args.table.iter().chain(&args.test).map(|path| Source::new(path)).collect::<Result<_, _>>()?;
+    let sources: Vec<TableInput> =
+        args.table.iter().chain(&args.test).map(|path| TableInput::new(path)).collect::<Result<_, _>>()?;
     let inputs = sources.iter().flat_map(|source| &source.files).chain([&args.model]);
     input::check_output(&args.output, inputs)?;
     let model = input::model(&args.model)?;
@@ -53,7 +53,7 @@ fn places(model: &Model, size: SizeName) -> Vec<usize> {
 fn read(
     rows: Summarizer,
     model: &Model,
-    source: &Source,
+    source: &TableInput,
     notation: Notation,
     notes: Notes,
 ) -> Result<Summary, Failure> {

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 /// `show --json`.
 #[derive(Serialize)]
-struct Document<'m> {
+struct ModelDocument<'m> {
     task: Task,
     loss: Loss,
     target: &'m str,
@@ -47,11 +47,11 @@ struct Listing<'m> {
     /// One for each class, where these share their rules.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     intercepts: Vec<f64>,
-    rules: Vec<Line<'m>>,
+    rules: Vec<RuleWithConditions<'m>>,
 }
 
 #[derive(Serialize)]
-struct Line<'m> {
+struct RuleWithConditions<'m> {
     #[serde(flatten)]
     rule: RuleLine,
     conditions: &'m [Condition],
@@ -61,7 +61,7 @@ impl<'m> Listing<'m> {
     fn new((list, step): (&'m RuleList, &'m Size)) -> Self {
         let line = |(place, rule): (usize, &'m Rule)| {
             let weights: Vec<f64> = step.scores.iter().map(|score| score.weights[place]).collect();
-            Line { rule: RuleLine::new(rule, &weights), conditions: &rule.conditions }
+            RuleWithConditions { rule: RuleLine::new(rule, &weights), conditions: &rule.conditions }
         };
         let rules = list.members(step).enumerate().map(line).collect();
         let (intercept, intercepts) = match step.scores.as_slice() {
@@ -83,10 +83,10 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Output, Failure> {
     })
 }
 
-fn document(model: &Model, size: SizeName) -> Document<'_> {
+fn document(model: &Model, size: SizeName) -> ModelDocument<'_> {
     let mut listings: Vec<Listing> = model.steps(size).map(Listing::new).collect();
     let single = if listings.len() == 1 { listings.pop() } else { None };
-    Document {
+    ModelDocument {
         task: model.task,
         loss: model.loss,
         target: &model.target,

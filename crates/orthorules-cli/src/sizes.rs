@@ -18,7 +18,7 @@ pub(crate) type Measure<'a> = (&'a str, Vec<f64>);
 
 /// How risks are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum RiskScale {
     /// As they are, and beside them as parts of the constant model's.
     Risk,
     /// Squared losses: by their roots, in the units of the target, and as parts of the constant model's.
@@ -27,7 +27,7 @@ pub(crate) enum Scale {
     Explained,
 }
 
-impl Scale {
+impl RiskScale {
     /// How risks of this loss are told; `from_mean` says whether the constant model is the mean of the target.
     pub(crate) fn of(loss: Loss, from_mean: bool) -> Self {
         match (loss, from_mean) {
@@ -146,7 +146,7 @@ fn some(count: usize, chosen: Option<usize>) -> Vec<usize> {
 }
 
 /// What about half the complexity would cost, and what the size of least risk would save.
-fn trade(model: &Model, cv: &CrossValidation, scale: Scale, chosen: SizeLabel) -> Option<String> {
+fn trade(model: &Model, cv: &CrossValidation, scale: RiskScale, chosen: SizeLabel) -> Option<String> {
     let chosen = cv.path.iter().find(|s| (s.rules, s.complexity) == (chosen.rules, chosen.complexity))?;
     let smaller = cv.path.iter().rfind(|s| s.rules > 0 && 2 * s.complexity <= chosen.complexity);
     let best = cv.path.iter().min_by(|a, b| a.cv_risk.total_cmp(&b.cv_risk).then(a.complexity.cmp(&b.complexity)))?;
@@ -182,7 +182,7 @@ fn spread(cv: &CrossValidation, chosen: SizeLabel) -> Option<String> {
 }
 
 /// What other terms would cost or save.
-fn others(cv: &CrossValidation, scale: Scale, chosen: SizeLabel) -> String {
+fn others(cv: &CrossValidation, scale: RiskScale, chosen: SizeLabel) -> String {
     let Some(own) = cv.path.iter().find(|s| (s.rules, s.complexity) == (chosen.rules, chosen.complexity)) else {
         return String::new();
     };
@@ -203,7 +203,7 @@ fn others(cv: &CrossValidation, scale: Scale, chosen: SizeLabel) -> String {
 }
 
 /// What cross-validation chose, how sure that is, and what other terms would do.
-pub(crate) fn cross_validation(model: &Model, cv: &CrossValidation, scale: Scale) -> String {
+pub(crate) fn cross_validation(model: &Model, cv: &CrossValidation, scale: RiskScale) -> String {
     let rule = cv.select.described();
     let groups = cv.groups.as_ref().map_or(String::new(), |g| format!(" by {}", clean(g)));
     let chosen = SizeLabel::of(model, model.chosen());
@@ -291,12 +291,18 @@ mod tests {
     #[test]
     fn squared_losses_are_told_by_their_roots() {
         let sizes = [(0, 0), (1, 2)];
-        let told = |scale: Scale| scale.measures(("train", "part"), &sizes, &[4.0, 1.0], Some(&[0.4, 0.1]));
+        let told = |scale: RiskScale| scale.measures(("train", "part"), &sizes, &[4.0, 1.0], Some(&[0.4, 0.1]));
         let root = [("train", vec![2.0, 1.0]), ("± se", vec![0.1, 0.05])];
-        assert_eq!(told(Scale::Rmse), [&root[..], &[("part", vec![1.0, 0.5])]].concat());
-        assert_eq!(told(Scale::Explained), [&root[..], &[("part", vec![0.0, 0.75])]].concat());
-        assert_eq!(told(Scale::Risk), [("train", vec![4.0, 1.0]), ("± se", vec![0.4, 0.1]), ("part", vec![1.0, 0.25])]);
-        assert_eq!((Scale::of(Loss::Squared, true).name(), Scale::of(Loss::Logistic, true).name()), ("RMSE", "risk"));
+        assert_eq!(told(RiskScale::Rmse), [&root[..], &[("part", vec![1.0, 0.5])]].concat());
+        assert_eq!(told(RiskScale::Explained), [&root[..], &[("part", vec![0.0, 0.75])]].concat());
+        assert_eq!(
+            told(RiskScale::Risk),
+            [("train", vec![4.0, 1.0]), ("± se", vec![0.4, 0.1]), ("part", vec![1.0, 0.25])]
+        );
+        assert_eq!(
+            (RiskScale::of(Loss::Squared, true).name(), RiskScale::of(Loss::Logistic, true).name()),
+            ("RMSE", "risk")
+        );
     }
 
     #[test]

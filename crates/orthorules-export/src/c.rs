@@ -2,7 +2,7 @@
 
 use crate::cannot_hold;
 use crate::header::Blanks;
-use crate::plan::{Growth, Holds, Mean, Plan, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, PlanTest, spellings};
 use crate::text::{comment, identifiers, number};
 use orthorules_model::{Kind, Result};
 use std::fmt::Write;
@@ -212,11 +212,11 @@ fn declarations(plan: &Plan, names: &[String], text: &mut String) {
 /// The functions that conditions call, none in vain: a compiler may refuse one that is not used.
 fn helpers(plan: &Plan, text: &mut String) {
     let tests = || plan.rules.iter().flat_map(|rule| &rule.tests);
-    let kind = |test: &&Test| plan.columns[test.column].kind;
-    let compares = |test: &Test| matches!(&test.holds, Holds::In(l) | Holds::NotIn(l) if !l.is_empty());
+    let kind = |test: &&PlanTest| plan.columns[test.column].kind;
+    let compares = |test: &PlanTest| matches!(&test.holds, Holds::In(l) | Holds::NotIn(l) if !l.is_empty());
     let is = tests().filter(|test| matches!(kind(test), Kind::Categorical | Kind::Ordered)).any(compares);
     let says = tests().filter(|test| kind(test) == Kind::Boolean).any(compares);
-    let asks = |test: &Test| !matches!(test.holds, Holds::In(_));
+    let asks = |test: &PlanTest| !matches!(test.holds, Holds::In(_));
     let present = tests().filter(|test| kind(test) != Kind::Numeric).any(asks);
     let parts =
         [(is || says || present, TRIMMED), (present, PRESENT), (is, IS), (says, SAYS), (plan.has_trends(), TREND)];
@@ -263,7 +263,7 @@ fn product(plan: &Plan, rule: usize, weight: f64) -> String {
     }
 }
 
-fn condition(plan: &Plan, test: &Test, name: &str) -> String {
+fn condition(plan: &Plan, test: &PlanTest, name: &str) -> String {
     let kind = plan.columns[test.column].kind;
     let value = format!("row->{name}");
     let function = if kind == Kind::Boolean { "orthorules_says" } else { "orthorules_is" };

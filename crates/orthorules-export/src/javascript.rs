@@ -1,7 +1,7 @@
 //! An ES module without any library: `score(row)`, `predict(row)`, `reasons(row)`.
 
 use crate::header::Blanks;
-use crate::plan::{Growth, Holds, Mean, Plan, Reason, Test};
+use crate::plan::{Growth, Holds, Mean, Plan, PlanTest, RuleContribution};
 use crate::text::{comment, identifiers, literal, number};
 use orthorules_model::Kind;
 use std::fmt::Write;
@@ -133,7 +133,7 @@ fn conditions(plan: &Plan, text: &mut String) {
     text.push_str("  ];\n}\n");
 }
 
-fn condition(plan: &Plan, test: &Test, name: &str) -> String {
+fn condition(plan: &Plan, test: &PlanTest, name: &str) -> String {
     let is_number = plan.columns[test.column].kind == Kind::Numeric;
     let list = |levels: &[&str]| levels.iter().map(|level| quoted(level)).collect::<Vec<_>>().join(", ");
     match &test.holds {
@@ -254,7 +254,7 @@ fn predictions(plan: &Plan, text: &mut String) {
 fn reasons(plan: &Plan, text: &mut String) {
     let several = plan.has_several();
     text.push_str("\n// What each rule contributes where it holds, the largest first.\nconst REASONS = [\n");
-    for Reason { rule, weights } in &plan.reasons() {
+    for RuleContribution { rule, weights } in &plan.reasons() {
         let contribution = if several {
             let entry = |&(place, weight): &(usize, f64)| {
                 format!("[{}]: {}", quoted(plan.scores[place].class.unwrap_or_default()), number(weight))

@@ -10,14 +10,14 @@
 //!
 //! ```
 //! use orthorules_model::Model;
-//! use orthorules_export::{Options, Target, export};
+//! use orthorules_export::{ExportTarget, Options, export};
 //!
 //! let model = Model::from_json(r#"{"format":"orthorules-model","version":1,"task":"regression","loss":"squared",
 //!     "target":"minutes","columns":[{"name":"km","kind":"numeric"}],
 //!     "rules":[{"conditions":[{"column":"km","op":">=","value":6.1}]}],
 //!     "path":[{"rules":1,"intercept":20.0,"weights":[10.5],"train_risk":1.0}],"chosen":1}"#)?;
 //! let size: Vec<_> = model.steps(model.chosen()).map(|(_, size)| size).collect();
-//! let code = String::from_utf8(export(&model, &size, &Options::new(Target::Python))?).unwrap();
+//! let code = String::from_utf8(export(&model, &size, &Options::new(ExportTarget::Python))?).unwrap();
 //! assert!(code.contains("km >= 6.1,  # 0: +10.5 if km >= 6.1"));
 //! # Ok::<(), orthorules_model::Error>(())
 //! ```
@@ -34,7 +34,7 @@ mod python;
 mod sql;
 mod text;
 
-pub use options::{Dialect, Form, Options, Target};
+pub use options::{Dialect, ExportTarget, Form, Options};
 
 use orthorules_model::{Error, Model, Result, Size};
 use plan::Plan;
@@ -43,13 +43,13 @@ use plan::Plan;
 pub fn export(model: &Model, steps: &[&Size], options: &Options) -> Result<Vec<u8>> {
     let plan = Plan::new(model, steps)?;
     match options.target {
-        Target::Python => Ok(python::write(&plan).into_bytes()),
-        Target::JavaScript => Ok(javascript::write(&plan).into_bytes()),
-        Target::C => c::write(&plan).map(String::into_bytes),
-        Target::Sql => sql::write(&plan, options).map(String::into_bytes),
-        Target::Excel => excel::write(&plan, options.cases),
-        Target::Pmml => pmml::write(&plan).map(String::into_bytes),
-        Target::Onnx => onnx::write(&plan),
+        ExportTarget::Python => Ok(python::write(&plan).into_bytes()),
+        ExportTarget::JavaScript => Ok(javascript::write(&plan).into_bytes()),
+        ExportTarget::C => c::write(&plan).map(String::into_bytes),
+        ExportTarget::Sql => sql::write(&plan, options).map(String::into_bytes),
+        ExportTarget::Excel => excel::write(&plan, options.cases),
+        ExportTarget::Pmml => pmml::write(&plan).map(String::into_bytes),
+        ExportTarget::Onnx => onnx::write(&plan),
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     /// A model of one rule on one column, as code.
-    fn code(target: Target, kind: &str, condition: &str) -> String {
+    fn code(target: ExportTarget, kind: &str, condition: &str) -> String {
         let levels = if kind == "numeric" { "" } else { r#","levels":["false","true"]"# };
         let text = format!(
             r#"{{"format":"orthorules-model","version":2,"task":"regression","loss":"squared","target":"y",
@@ -92,9 +92,13 @@ mod tests {
         let cases = ["categorical", "boolean", "ordered"].map(|kind| text.map(|condition| (kind, condition)));
         let cases = cases.into_iter().flatten().chain(order.map(|condition| ("ordered", condition)));
         let helpers = [
-            (Target::Python, "def ", ["_value", "_number", "_text", "_truth"]),
-            (Target::JavaScript, "function ", ["value", "number", "text", "truth"]),
-            (Target::C, "static int ", ["orthorules_present", "orthorules_is", "orthorules_says", "orthorules_trend"]),
+            (ExportTarget::Python, "def ", ["_value", "_number", "_text", "_truth"]),
+            (ExportTarget::JavaScript, "function ", ["value", "number", "text", "truth"]),
+            (
+                ExportTarget::C,
+                "static int ",
+                ["orthorules_present", "orthorules_is", "orthorules_says", "orthorules_trend"],
+            ),
         ];
         for (kind, condition) in cases.chain(number.map(|condition| ("numeric", condition))) {
             for (target, defined, names) in helpers {

@@ -5,7 +5,7 @@ use orthorules_model::{Error, Result};
 /// Into what a model is turned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Target {
+pub enum ExportTarget {
     /// A module that imports nothing but `math`.
     Python,
     /// An ES module.
@@ -53,7 +53,7 @@ pub enum Form {
 #[non_exhaustive]
 pub struct Options {
     /// Into what the model is turned.
-    pub target: Target,
+    pub target: ExportTarget,
     /// Whose SQL it is.
     pub dialect: Dialect,
     /// The table that SQL reads. A point separates the schema from the table, unless it stands in double quotes.
@@ -73,7 +73,7 @@ impl Options {
     pub const MOST_CASES: usize = 1_000_000;
 
     /// The usual settings for `target`.
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: ExportTarget) -> Self {
         let (dialect, form) = (Dialect::default(), Form::default());
         Self { target, dialect, table: Self::TABLE.into(), form, cases: Self::CASES }
     }
@@ -87,16 +87,16 @@ impl Options {
         form: Option<&str>,
         cases: Option<usize>,
     ) -> Result<Self> {
-        let target: Target = target.parse()?;
-        let goes = |given: bool, name: &'static str, with: Target| {
+        let target: ExportTarget = target.parse()?;
+        let goes = |given: bool, name: &'static str, with: ExportTarget| {
             let what = format!("{name} goes with the target {with} alone, not with {target}");
             let text = || Error::Excluded { name, what };
             if given && target != with { Err(text()) } else { Ok(()) }
         };
-        goes(dialect.is_some(), "dialect", Target::Sql)?;
-        goes(table.is_some(), "table", Target::Sql)?;
-        goes(form.is_some(), "as", Target::Sql)?;
-        goes(cases.is_some(), "cases", Target::Excel)?;
+        goes(dialect.is_some(), "dialect", ExportTarget::Sql)?;
+        goes(table.is_some(), "table", ExportTarget::Sql)?;
+        goes(form.is_some(), "as", ExportTarget::Sql)?;
+        goes(cases.is_some(), "cases", ExportTarget::Excel)?;
         let cases = cases.unwrap_or(Self::CASES);
         if !(1..=Self::MOST_CASES).contains(&cases) {
             return Err(Error::Param { name: "cases", want: "from 1 to 1000000", got: cases.to_string() });
@@ -146,7 +146,7 @@ macro_rules! named {
 }
 
 named!(
-    Target,
+    ExportTarget,
     "to",
     "python, javascript, c, sql, excel, pmml or onnx",
     Python = "python",
@@ -168,7 +168,7 @@ named!(
 );
 named!(Form, "as", "select or view", Select = "select", View = "view");
 
-impl Target {
+impl ExportTarget {
     /// Whether the export is bytes for a file rather than text for people.
     pub fn is_binary(self) -> bool {
         matches!(self, Self::Excel | Self::Onnx)
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_what_they_name() {
-        for name in Target::NAMES {
-            assert_eq!(name.parse::<Target>().unwrap().name(), *name);
+        for name in ExportTarget::NAMES {
+            assert_eq!(name.parse::<ExportTarget>().unwrap().name(), *name);
         }
         for name in Dialect::NAMES {
             assert_eq!(name.parse::<Dialect>().unwrap().name(), *name);

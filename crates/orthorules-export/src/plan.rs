@@ -8,7 +8,7 @@ use orthorules_model::{Error, Kind, Link, Model, Result, Task};
 
 /// A column that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Column<'m> {
+pub(crate) struct InputColumn<'m> {
     pub(crate) name: &'m str,
     pub(crate) kind: Kind,
 }
@@ -28,16 +28,16 @@ pub(crate) enum Holds<'m> {
 
 /// One condition: the place of its column, and what is asked of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Test<'m> {
+pub(crate) struct PlanTest<'m> {
     pub(crate) column: usize,
     pub(crate) holds: Holds<'m>,
 }
 
 /// A rule: it holds where all its tests do.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Rule<'m> {
+pub(crate) struct PlanRule<'m> {
     pub(crate) text: String,
-    pub(crate) tests: Vec<Test<'m>>,
+    pub(crate) tests: Vec<PlanTest<'m>>,
     /// How a trend grows where it holds. Rules do not.
     pub(crate) growth: Option<Growth>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Score<'m> {
 
 /// What a rule that holds contributes, by score.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reason {
+pub(crate) struct RuleContribution {
     pub(crate) rule: usize,
     /// Places of scores, with the weights of the rule in them.
     pub(crate) weights: Vec<(usize, f64)>,
@@ -91,9 +91,9 @@ pub(crate) enum Mean {
 pub(crate) struct Plan<'m> {
     pub(crate) model: &'m Model,
     /// The columns that rules use, in the order of the model; then those of the exposures and of the offsets.
-    pub(crate) columns: Vec<Column<'m>>,
+    pub(crate) columns: Vec<InputColumn<'m>>,
     /// Every rule once, although several classes may use it.
-    pub(crate) rules: Vec<Rule<'m>>,
+    pub(crate) rules: Vec<PlanRule<'m>>,
     pub(crate) scores: Vec<Score<'m>>,
     pub(crate) mean: Mean,
     /// The place of the column of exposures.
@@ -121,11 +121,11 @@ impl<'m> Plan<'m> {
                 .flat_map(|(list, step)| list.members(step))
                 .flat_map(orthorules_model::Rule::columns)
         };
-        let mut columns: Vec<Column> = model
+        let mut columns: Vec<InputColumn> = model
             .columns
             .iter()
             .filter(|column| used().any(|name| name == column.name))
-            .map(|column| Column { name: &column.name, kind: column.kind })
+            .map(|column| InputColumn { name: &column.name, kind: column.kind })
             .collect();
         let exposure = model.exposure.as_deref().filter(|_| model.task.is_multiplied());
         let exposure = exposure.map(|name| place_of(&mut columns, name, "exposures")).transpose()?;
@@ -154,8 +154,8 @@ impl<'m> Plan<'m> {
                 let rule = if let Some(trend) = &rule.trend {
                     plan.trend(text, trend)?
                 } else {
-                    let tests = rule.conditions.iter().map(|c| plan.test(c)).collect::<Result<Vec<Test>>>()?;
-                    Rule { text, tests, growth: None }
+                    let tests = rule.conditions.iter().map(|c| plan.test(c)).collect::<Result<Vec<PlanTest>>>()?;
+                    PlanRule { text, tests, growth: None }
                 };
                 let place = plan.place_of(rule, &score);
                 score.terms.push((place, weight));
@@ -166,7 +166,7 @@ impl<'m> Plan<'m> {
     }
 
     /// A trend, which holds where it says anything: a line of every number, a hinge beyond where it bends.
-    fn trend(&self, text: String, trend: &Trend) -> Result<Rule<'m>> {
+    fn trend(&self, text: String, trend: &Trend) -> Result<PlanRule<'m>> {
         let unknown = || Error::Model(format!("there is no column {:?}", trend.column));
         let column = self.columns.iter().position(|c| c.name == trend.column).ok_or_else(unknown)?;
         let holds = if trend.is_line() {
@@ -177,7 +177,7 @@ impl<'m> Plan<'m> {
             Holds::AtMost(trend.to.next_down())
         };
         let growth = Growth { column, from: trend.from, to: trend.to, zero: trend.zero, per: trend.per };
-        Ok(Rule { text, tests: vec![Test { column, holds }], growth: Some(growth) })
+        Ok(PlanRule { text, tests: vec![PlanTest { column, holds }], growth: Some(growth) })
     }
 
     /// Whether some rule is a trend.
@@ -186,7 +186,7 @@ impl<'m> Plan<'m> {
     }
 
     /// A condition as a test.
-    fn test(&self, condition: &'m Condition) -> Result<Test<'m>> {
+    fn test(&self, condition: &'m Condition) -> Result<PlanTest<'m>> {
         let unknown = || Error::Model(format!("there is no export of the condition \"{condition}\" yet"));
         let column = self.columns.iter().position(|c| c.name == condition.column).ok_or_else(unknown)?;
         let spec = self.model.columns.iter().find(|spec| spec.name == condition.column);
@@ -208,12 +208,12 @@ impl<'m> Plan<'m> {
             (Op::Present, _) => Holds::Present,
             _ => return Err(unknown()),
         };
-        Ok(Test { column, holds })
+        Ok(PlanTest { column, holds })
     }
 
     /// The place of a rule that another score has, or a new one. A score that has a rule twice needs two places, so
     /// that its contributions stay apart.
-    fn place_of(&mut self, rule: Rule<'m>, score: &Score) -> usize {
+    fn place_of(&mut self, rule: PlanRule<'m>, score: &Score) -> usize {
         let taken = |place: usize| score.terms.iter().any(|term| term.0 == place);
         let known = (0..self.rules.len()).find(|&place| self.rules[place] == rule && !taken(place));
         known.unwrap_or_else(|| {
@@ -233,22 +233,23 @@ impl<'m> Plan<'m> {
     }
 
     /// What each rule contributes, those first that move a score most.
-    pub(crate) fn reasons(&self) -> Vec<Reason> {
+    pub(crate) fn reasons(&self) -> Vec<RuleContribution> {
         let weights = |rule: usize| {
             let terms = |(place, score): (usize, &Score)| {
                 score.terms.iter().find(|term| term.0 == rule).map(|&(_, weight)| (place, weight))
             };
             self.scores.iter().enumerate().filter_map(terms).collect()
         };
-        let mut reasons: Vec<Reason> =
-            (0..self.rules.len()).map(|rule| Reason { rule, weights: weights(rule) }).collect();
-        let size = |reason: &Reason| reason.size() * self.rules[reason.rule].growth.map_or(1.0, Growth::largest);
+        let mut reasons: Vec<RuleContribution> =
+            (0..self.rules.len()).map(|rule| RuleContribution { rule, weights: weights(rule) }).collect();
+        let size =
+            |reason: &RuleContribution| reason.size() * self.rules[reason.rule].growth.map_or(1.0, Growth::largest);
         reasons.sort_by(|a, b| size(b).total_cmp(&size(a)));
         reasons
     }
 
     /// What a rule adds, in words, for comments.
-    pub(crate) fn effect(&self, reason: &Reason) -> String {
+    pub(crate) fn effect(&self, reason: &RuleContribution) -> String {
         let part = |&(place, weight): &(usize, f64)| match self.scores[place].class {
             Some(class) => format!("{class} {}", signed(weight)),
             None => signed(weight),
@@ -281,14 +282,14 @@ impl Growth {
     }
 }
 
-impl Rule<'_> {
+impl PlanRule<'_> {
     /// When it adds what, in words: `if age >= 50`, or what a trend is for.
     pub(crate) fn phrase(&self) -> String {
         if self.growth.is_some() { self.text.clone() } else { format!("if {}", self.text) }
     }
 }
 
-impl Reason {
+impl RuleContribution {
     /// The largest contribution, either way.
     fn size(&self) -> f64 {
         self.weights.iter().fold(0.0, |most, &(_, weight)| most.max(weight.abs()))
@@ -318,9 +319,9 @@ fn readable<'m>(levels: impl IntoIterator<Item = &'m str>) -> Vec<&'m str> {
 }
 
 /// The place of exposures or offsets among the columns, to which they are added unless they are there, too.
-fn place_of<'m>(columns: &mut Vec<Column<'m>>, name: &'m str, role: &str) -> Result<usize> {
+fn place_of<'m>(columns: &mut Vec<InputColumn<'m>>, name: &'m str, role: &str) -> Result<usize> {
     let place = columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
-        columns.push(Column { name, kind: Kind::Numeric });
+        columns.push(InputColumn { name, kind: Kind::Numeric });
         columns.len() - 1
     });
     if columns[place].kind == Kind::Numeric {
@@ -363,7 +364,7 @@ mod tests {
         let asked: Vec<&Holds> = plan.rules.iter().map(|rule| &rule.tests[0].holds).collect();
         let (none, a) = (Vec::new, || vec!["a"]);
         assert_eq!(asked, [&Holds::In(none()), &Holds::In(none()), &Holds::NotIn(none()), &Holds::NotIn(a())]);
-        assert_eq!(plan.columns, [Column { name: "c", kind: Kind::Categorical }]);
+        assert_eq!(plan.columns, [InputColumn { name: "c", kind: Kind::Categorical }]);
     }
 
     #[test]

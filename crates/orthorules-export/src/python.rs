@@ -1,7 +1,7 @@
 //! A Python module without any library: `score(row)`, `predict(row)`, `reasons(row)`.
 
 use crate::header::Blanks;
-use crate::plan::{Growth, Holds, Mean, Plan, Reason, Test};
+use crate::plan::{Growth, Holds, Mean, Plan, PlanTest, RuleContribution};
 use crate::text::{comment, commented, identifiers, literal, number};
 use orthorules_model::Kind;
 use std::fmt::Write;
@@ -152,7 +152,7 @@ fn conditions(plan: &Plan, text: &mut String) {
     text.push_str("    )\n");
 }
 
-fn condition(plan: &Plan, test: &Test, name: &str) -> String {
+fn condition(plan: &Plan, test: &PlanTest, name: &str) -> String {
     let is_number = plan.columns[test.column].kind == Kind::Numeric;
     let list = |levels: &[&str]| levels.iter().map(|level| literal(level)).collect::<Vec<_>>().join(", ");
     match &test.holds {
@@ -277,7 +277,7 @@ fn reasons(plan: &Plan, text: &mut String) {
     let reasons = plan.reasons();
     let several = plan.has_several();
     text.push_str("\n\n# What each rule contributes where it holds, the largest first.\n_REASONS = (\n");
-    for Reason { rule, weights } in &reasons {
+    for RuleContribution { rule, weights } in &reasons {
         let contribution = if several {
             let entry = |&(place, weight): &(usize, f64)| {
                 format!("{}: {}", literal(plan.scores[place].class.unwrap_or_default()), number(weight))

@@ -37,14 +37,14 @@ const SCRIPT: [&str; 20] = [
 
 /// All that the page is told.
 #[derive(Serialize)]
-struct Document<'r> {
+struct ReportDocument<'r> {
     program: String,
     date: String,
-    reports: Vec<Entry<'r>>,
+    reports: Vec<ReportEntry<'r>>,
 }
 
 #[derive(Serialize)]
-struct Entry<'r> {
+struct ReportEntry<'r> {
     title: Option<&'r str>,
     story: Option<&'r str>,
     model: Value,
@@ -78,7 +78,7 @@ struct Label {
 
 /// The page about `reports`; with more than one, it has a switch between them.
 pub fn page(reports: &[Report]) -> String {
-    let document = Document {
+    let document = ReportDocument {
         program: format!("orthorules {}", env!("CARGO_PKG_VERSION")),
         date: date::today(),
         reports: reports.iter().map(entry).collect(),
@@ -108,7 +108,7 @@ pub fn page(reports: &[Report]) -> String {
     )
 }
 
-fn entry<'r>(report: &'r Report) -> Entry<'r> {
+fn entry<'r>(report: &'r Report) -> ReportEntry<'r> {
     let model = report.model;
     let sizes = sizes(model);
     let chosen = chosen(model, &sizes);
@@ -118,7 +118,7 @@ fn entry<'r>(report: &'r Report) -> Entry<'r> {
         let places = model.lists_of_scores().into_iter().map(|list| places[list]).collect();
         Label { rules: size.rules, complexity: size.complexity, places }
     };
-    Entry {
+    ReportEntry {
         title: report.title.as_deref(),
         story: report.story.as_deref(),
         model: shown_model(model),

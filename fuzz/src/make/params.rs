@@ -3,7 +3,7 @@
 use super::odd;
 use crate::rng::Rng;
 use crate::settings::Settings;
-use orthorules::params::{Intercept, Kind, Objective, Parameter, PathKind, Preset, Search, Terms, Update};
+use orthorules::params::{Intercept, Objective, Parameter, ParameterKind, PathKind, Preset, Search, Terms, Update};
 
 /// A few parameters with which small tables take milliseconds.
 pub(crate) fn modest(rng: &mut Rng, columns: &[String], settings: &mut Settings) {
@@ -80,19 +80,19 @@ fn value(rng: &mut Rng, parameter: &Parameter) -> String {
         return odd::token(rng);
     }
     match parameter.kind {
-        Kind::Choice(names) => named(rng, names),
-        Kind::WholeOr(name) | Kind::NumberOr(name) if rng.once_in(3) => name.to_owned(),
-        Kind::NumbersByColumn => {
+        ParameterKind::Choice(names) => named(rng, names),
+        ParameterKind::WholeOr(name) | ParameterKind::NumberOr(name) if rng.once_in(3) => name.to_owned(),
+        ParameterKind::NumbersByColumn => {
             let number = |rng: &mut Rng| if rng.once_in(3) { odd::number(rng) } else { rng.below(12) as f64 };
             let numbers: Vec<String> = (0..rng.below(5)).map(|_| number(rng).to_string()).collect();
             format!("{column}={}", numbers.join(","))
         }
-        Kind::DirectionByColumn => format!("{column}={}", named(rng, &["+1", "-1", "1", "0"])),
-        Kind::Texts => match parameter.name {
+        ParameterKind::DirectionByColumn => format!("{column}={}", named(rng, &["+1", "-1", "1", "0"])),
+        ParameterKind::Texts => match parameter.name {
             "require" => format!("{column} {} {}", named(rng, &["<=", ">=", "=", "in"]), odd::token(rng)),
             _ => named(rng, &[column, "a,b;c", "a & b", "a >= 3"]),
         },
-        Kind::Number | Kind::NumberOr(_) => match rng.below(4) {
+        ParameterKind::Number | ParameterKind::NumberOr(_) => match rng.below(4) {
             0 => odd::number(rng).to_string(),
             1 => odd::whole(rng),
             2 => rng.unit().to_string(),

@@ -1,6 +1,6 @@
 //! The flags of `edit` and `refit`.
 
-use super::fit::values::{Names, names};
+use super::fit::values::{NameList, names};
 use super::{NotationArgs, StrictArgs};
 use clap::Args;
 use orthorules::model::edit::{Action, Edit, Refit};
@@ -103,7 +103,7 @@ pub(crate) struct AlternativesArgs {
     pub(crate) rule: Option<String>,
     /// Columns that a model should do without, one after the other (default: none)
     #[arg(long, value_name = "COL,…", value_parser = names, allow_hyphen_values = true)]
-    pub(crate) without: Vec<Names>,
+    pub(crate) without: Vec<NameList>,
     /// λ of the penalty ½ λ Σ weight² (default: that of the model, as far as its file tells, or that of the loss)
     #[arg(long, value_name = "λ", allow_hyphen_values = true)]
     pub(crate) reg_lambda: Option<f64>,

@@ -3,7 +3,7 @@
 use super::SizeArgs;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use orthorules_export::{Dialect, Form, Target};
+use orthorules_export::{Dialect, ExportTarget, Form};
 use std::path::PathBuf;
 
 /// Write a model as code, SQL, a workbook, PMML or ONNX
@@ -19,7 +19,7 @@ pub(crate) struct ExportArgs {
     /// Model file
     pub(crate) model: PathBuf,
     /// What to write: python, javascript, c, sql, excel, pmml or onnx (required)
-    #[arg(long, value_name = "TARGET", value_parser = names(Target::NAMES), hide_possible_values = true)]
+    #[arg(long, value_name = "TARGET", value_parser = names(ExportTarget::NAMES), hide_possible_values = true)]
     pub(crate) to: String,
     /// Write to this file, whole or not at all; excel and onnx need one (default: standard output)
     #[arg(short, long, value_name = "FILE")]

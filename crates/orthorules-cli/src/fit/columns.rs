@@ -16,7 +16,7 @@ const NAMED: usize = 3;
 
 /// One column. Of one that is left out only the note is known.
 #[derive(Serialize)]
-pub(crate) struct Line {
+pub(crate) struct ColumnLine {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
@@ -38,7 +38,7 @@ pub(crate) struct Line {
     target: bool,
 }
 
-impl Line {
+impl ColumnLine {
     /// A column that rules may not use.
     fn other(name: &str, note: Option<String>) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Line {
 }
 
 /// The columns that rules may use, then those that were left out, each with what `warnings` say of it.
-pub(super) fn table(model: &Model, warnings: &[Warning]) -> Vec<Line> {
+pub(super) fn table(model: &Model, warnings: &[Warning]) -> Vec<ColumnLine> {
     let about = |name: &str| {
         let mut notes: Vec<&Warning> = warnings.iter().filter(|w| is_about(w, name)).collect();
         // What is lost comes before what is not.
@@ -77,7 +77,7 @@ pub(super) fn table(model: &Model, warnings: &[Warning]) -> Vec<Line> {
         let notes: Vec<String> = notes.into_iter().filter_map(note).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
     };
-    let used = model.columns.iter().map(|spec| Line {
+    let used = model.columns.iter().map(|spec| ColumnLine {
         name: spec.name.clone(),
         kind: Some(spec.kind),
         missing: spec.missing,
@@ -97,14 +97,14 @@ pub(super) fn table(model: &Model, warnings: &[Warning]) -> Vec<Line> {
         },
     });
     let left_out = warnings.iter().filter_map(|warning| match warning {
-        Warning::LeftOut { column, .. } => Some(Line::other(column, note(warning))),
+        Warning::LeftOut { column, .. } => Some(ColumnLine::other(column, note(warning))),
         _ => None,
     });
     let target = words_of(warnings, &model.target);
-    let target = (!target.is_empty()).then(|| Line {
+    let target = (!target.is_empty()).then(|| ColumnLine {
         missing_words: target,
         target: true,
-        ..Line::other(&model.target, about(&model.target))
+        ..ColumnLine::other(&model.target, about(&model.target))
     });
     used.chain(left_out).chain(target).collect()
 }
@@ -164,7 +164,7 @@ fn note(warning: &Warning) -> Option<String> {
 }
 
 /// The table as text; of many columns those with a note first, and `-v` shows all.
-pub(super) fn shown(lines: &[Line], all: bool) -> String {
+pub(super) fn shown(lines: &[ColumnLine], all: bool) -> String {
     let mut places: Vec<usize> = (0..lines.len()).collect();
     if !all && lines.len() > MOST {
         places.sort_by_key(|&i| lines[i].weight());
@@ -178,7 +178,7 @@ pub(super) fn shown(lines: &[Line], all: bool) -> String {
     text
 }
 
-fn grid(lines: &[Line], places: &[usize]) -> Grid {
+fn grid(lines: &[ColumnLine], places: &[usize]) -> Grid {
     let heads = ["column", "kind", "missing", "values", "note"];
     let cell = |i: usize, text: String| if i == 2 { Cell::right(text) } else { Cell::left(text) };
     let rows: Vec<[String; 5]> = places.iter().map(|&i| cells(&lines[i])).collect();
@@ -198,7 +198,7 @@ fn grid(lines: &[Line], places: &[usize]) -> Grid {
 }
 
 /// The cells of a line as text.
-fn cells(line: &Line) -> [String; 5] {
+fn cells(line: &ColumnLine) -> [String; 5] {
     let other = if line.target { "target" } else { "left out" };
     let kind = line.kind.map_or(other, |kind| match kind {
         Kind::Numeric => "number",
@@ -241,14 +241,14 @@ fn cut(text: &str, room: usize) -> String {
 mod tests {
     use super::*;
 
-    fn line(name: &str, note: Option<&str>) -> Line {
+    fn line(name: &str, note: Option<&str>) -> ColumnLine {
         let (kind, missing, range) = (Some(Kind::Numeric), Some(0), Some((0.5, 1e6)));
-        Line { kind, missing, range, ..Line::other(name, note.map(Into::into)) }
+        ColumnLine { kind, missing, range, ..ColumnLine::other(name, note.map(Into::into)) }
     }
 
     #[test]
     fn long_tables_show_what_is_worth_a_note() {
-        let lines: Vec<Line> = (0..40).map(|i| line(&format!("c{i}"), (i == 33).then_some("odd"))).collect();
+        let lines: Vec<ColumnLine> = (0..40).map(|i| line(&format!("c{i}"), (i == 33).then_some("odd"))).collect();
         let text = anstream::adapter::strip_str(&shown(&lines, false)).to_string();
         assert!(text.contains("c33") && text.contains("odd") && !text.contains("c34"), "{text}");
         assert!(text.ends_with("12 of 40 columns; -v shows all.\n"), "{text}");
@@ -257,9 +257,11 @@ mod tests {
 
     #[test]
     fn words_for_missing_values_give_way_to_other_notes() {
-        let words =
-            |i: usize| Line { missing_words: [("NA", 7)].into(), ..line(&format!("c{i}"), Some("\"NA\" in 7 cells")) };
-        let lines: Vec<Line> = (0..40)
+        let words = |i: usize| ColumnLine {
+            missing_words: [("NA", 7)].into(),
+            ..line(&format!("c{i}"), Some("\"NA\" in 7 cells"))
+        };
+        let lines: Vec<ColumnLine> = (0..40)
             .map(|i| {
                 if i == 33 {
                     line("c33", Some("odd"))

@@ -1,7 +1,7 @@
 //! What `fit --json` prints.
 
-use super::Fitted;
-use super::columns::Line;
+use super::FittedTable;
+use super::columns::ColumnLine;
 use crate::line::RuleLine;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Bootstrap;
@@ -40,7 +40,7 @@ pub(crate) struct Entry {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) held_out: Option<HeldOut>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub(super) newest: Option<Newest>,
+    pub(super) newest: Option<NewestRule>,
 }
 
 /// A size of several lists, which no single rule made.
@@ -61,7 +61,7 @@ pub(super) struct HeldOut {
 
 /// The rule that made a size.
 #[derive(Serialize)]
-pub(super) struct Newest {
+pub(super) struct NewestRule {
     #[serde(flatten)]
     rule: RuleLine,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub(super) struct Timings {
 
 /// `fit --json`.
 #[derive(Serialize)]
-pub(crate) struct Document<'f> {
+pub(crate) struct FitDocument<'f> {
     task: Task,
     loss: Loss,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -90,7 +90,7 @@ pub(crate) struct Document<'f> {
     multiclass: Option<Multiclass>,
     rows: usize,
     columns: usize,
-    table: &'f [Line],
+    table: &'f [ColumnLine],
     path: &'f [Entry],
     chosen: SizeLabel,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -130,14 +130,14 @@ struct ClassPath<'f> {
     chosen: SizeLabel,
 }
 
-impl Fitted {
+impl FittedTable {
     /// The JSON document of `fit --json`.
-    pub(crate) fn document(&self) -> Document<'_> {
+    pub(crate) fn document(&self) -> FitDocument<'_> {
         let one_vs_rest = self.model.lists.iter().filter_map(|list| {
             let class = list.class.as_deref()?;
             Some(ClassPath { class, path: entries(list, &[]), chosen: list.chosen().into() })
         });
-        Document {
+        FitDocument {
             task: self.model.task,
             loss: self.model.loss,
             classes: &self.model.classes,
@@ -173,7 +173,7 @@ pub(super) fn entries(list: &RuleList, seconds: &[f64]) -> Vec<Entry> {
         let newest = step.members().last().map(|k| {
             let seconds = i.checked_sub(1).and_then(|i| seconds.get(i)).copied();
             let weights: Vec<f64> = step.scores.iter().filter_map(|score| score.weights.last().copied()).collect();
-            Newest { rule: RuleLine::new(&list.rules[k], &weights), seconds }
+            NewestRule { rule: RuleLine::new(&list.rules[k], &weights), seconds }
         });
         let held_out = newest.as_ref().map(|_| HeldOut { cv_risk: None, cv_se: None });
         Entry { size: step.into(), train_risk: step.train_risk, held_out, newest }

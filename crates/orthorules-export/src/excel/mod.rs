@@ -12,7 +12,7 @@
 mod sheets;
 
 use crate::cannot_hold;
-use crate::plan::{Holds, Plan, Test, spellings};
+use crate::plan::{Holds, Plan, PlanTest, spellings};
 use orthorules_model::{Kind, Result};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Formula, Workbook, XlsxError};
 use sheets::{Place, cell, range};
@@ -23,7 +23,7 @@ const LONGEST: usize = 8192;
 const TOGETHER: usize = 60;
 
 /// Where things are. Rows and columns count from 0.
-struct Layout<'p> {
+struct SheetLayout<'p> {
     plan: &'p Plan<'p>,
     /// For every rule and condition, the row of its value on `Conditions`.
     conditions: Vec<Vec<u32>>,
@@ -41,19 +41,19 @@ pub(crate) fn write(plan: &Plan, cases: usize) -> Result<Vec<u8>> {
     let title = DocProperties::new().set_title(plan.model.subject()).set_comment(header.join("\n"));
     workbook.set_properties(&title.set_creation_datetime(&date));
     let mut next = 1;
-    let rows = |tests: &Vec<Test>| {
+    let rows = |tests: &Vec<PlanTest>| {
         let first = next;
         next += tests.len() as u32;
         (first..next).collect()
     };
-    let layout = Layout {
+    let layout = SheetLayout {
         plan,
         conditions: plan.rules.iter().map(|rule| &rule.tests).map(rows).collect(),
         intercept: header.len() as u32 + 2,
     };
-    let refused = |problem: Problem| match problem {
-        Problem::Writer(e) => cannot(e),
-        Problem::Long => cannot_hold("excel", "this model: a formula would be too long".into()),
+    let refused = |problem: SheetProblem| match problem {
+        SheetProblem::Writer(e) => cannot(e),
+        SheetProblem::Long => cannot_hold("excel", "this model: a formula would be too long".into()),
     };
     let cases = cases as u32;
     layout.cases(workbook.add_worksheet().set_name("Cases").map_err(cannot)?, cases).map_err(refused)?;
@@ -64,23 +64,23 @@ pub(crate) fn write(plan: &Plan, cases: usize) -> Result<Vec<u8>> {
 }
 
 /// Why a sheet cannot be written.
-enum Problem {
+enum SheetProblem {
     Writer(XlsxError),
     Long,
 }
 
-impl From<XlsxError> for Problem {
+impl From<XlsxError> for SheetProblem {
     fn from(error: XlsxError) -> Self {
         Self::Writer(error)
     }
 }
 
 /// A formula whose value, as long as nobody has calculated it, is `shown`.
-fn formula(text: String, shown: &str) -> Result<Formula, Problem> {
-    if text.len() > LONGEST { Err(Problem::Long) } else { Ok(Formula::new(text).set_result(shown)) }
+fn formula(text: String, shown: &str) -> Result<Formula, SheetProblem> {
+    if text.len() > LONGEST { Err(SheetProblem::Long) } else { Ok(Formula::new(text).set_result(shown)) }
 }
 
-impl Layout<'_> {
+impl SheetLayout<'_> {
     /// The first row of `Working` with a case, below number, text and weights of the rules.
     fn first_case(&self) -> u32 {
         2 + self.plan.scores.len() as u32
@@ -129,7 +129,7 @@ impl Layout<'_> {
         format!("(MIN(MAX({value},{from}),{to})-{zero})/{per}")
     }
 
-    fn condition(&self, test: &Test, row: u32, case: u32) -> String {
+    fn condition(&self, test: &PlanTest, row: u32, case: u32) -> String {
         let value = format!("Cases!{}", Self::input(test.column, case).row_free());
         let kind = self.plan.columns[test.column].kind;
         // "Yes" = "yes" in Excel, but not for EXACT.

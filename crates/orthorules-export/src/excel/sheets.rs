@@ -1,7 +1,7 @@
 //! The sheets, one after the other.
 
-use super::{Layout, Problem, TOGETHER, formula};
-use crate::plan::{Holds, Mean, Test, spellings};
+use super::{SheetLayout, SheetProblem, TOGETHER, formula};
+use crate::plan::{Holds, Mean, PlanTest, spellings};
 use orthorules_model::Kind;
 use rust_xlsxwriter::{Format, FormatAlign, Worksheet};
 
@@ -57,14 +57,14 @@ fn heading() -> Format {
     Format::new().set_bold().set_align(FormatAlign::Top).set_text_wrap()
 }
 
-impl Layout<'_> {
+impl SheetLayout<'_> {
     /// What a new column is called.
     fn name(&self, what: &str, score: usize) -> String {
         self.plan.scores[score].class.map_or(what.to_owned(), |class| format!("{what} {class}"))
     }
 
     /// The inputs, and what comes of them.
-    pub(super) fn cases(&self, sheet: &mut Worksheet, cases: u32) -> Result<(), Problem> {
+    pub(super) fn cases(&self, sheet: &mut Worksheet, cases: u32) -> Result<(), SheetProblem> {
         let (plan, bold) = (self.plan, heading());
         sheet.write_string_with_format(0, 0, "case", &bold)?;
         for (place, column) in plan.columns.iter().enumerate() {
@@ -168,7 +168,7 @@ impl Layout<'_> {
     }
 
     /// The rules and their weights, below what is to be known of the model.
-    pub(super) fn rules(&self, sheet: &mut Worksheet) -> Result<(), Problem> {
+    pub(super) fn rules(&self, sheet: &mut Worksheet) -> Result<(), SheetProblem> {
         let plan = self.plan;
         let (bold, wrapped) = (heading(), Format::new().set_text_wrap().set_align(FormatAlign::Top));
         for (row, line) in plan.header("a blank cell", crate::header::Blanks::Kept).iter().enumerate() {
@@ -197,13 +197,13 @@ impl Layout<'_> {
     }
 
     /// One line a condition; its threshold or its levels from the fourth column on.
-    pub(super) fn conditions(&self, sheet: &mut Worksheet) -> Result<(), Problem> {
+    pub(super) fn conditions(&self, sheet: &mut Worksheet) -> Result<(), SheetProblem> {
         let bold = heading();
         for (column, name) in ["rule", "column", "condition", "value"].into_iter().enumerate() {
             sheet.write_string_with_format(0, column as u16, name, &bold)?;
         }
         for (number, (rule, rows)) in self.plan.rules.iter().zip(&self.conditions).enumerate() {
-            for (Test { column, holds }, &row) in rule.tests.iter().zip(rows) {
+            for (PlanTest { column, holds }, &row) in rule.tests.iter().zip(rows) {
                 let column = self.plan.columns[*column];
                 sheet.write_number(row, 0, (number + 1) as f64)?;
                 sheet.write_string(row, 1, column.name)?;
@@ -235,7 +235,7 @@ impl Layout<'_> {
     }
 
     /// Numbers, texts and weights of the rules; below them, whether each holds, and what is put together from that.
-    pub(super) fn working(&self, sheet: &mut Worksheet, cases: u32) -> Result<(), Problem> {
+    pub(super) fn working(&self, sheet: &mut Worksheet, cases: u32) -> Result<(), SheetProblem> {
         let plan = self.plan;
         for (rule, at) in (0..plan.rules.len()).map(|rule| (rule, self.holds(rule, 0))) {
             sheet.write_number(0, at.column(), (rule + 1) as f64)?;
@@ -261,7 +261,7 @@ impl Layout<'_> {
                 }
             }
             for (part, reasons) in reasons.chunks(TOGETHER).enumerate() {
-                let term = |reason: &crate::plan::Reason| {
+                let term = |reason: &crate::plan::RuleContribution| {
                     let (at, text) =
                         (self.holds(reason.rule, case).row_free(), Place::new(1, reason.rule as u32).fixed());
                     let holds = if plan.rules[reason.rule].growth.is_some() { "<>0" } else { "=1" };

@@ -7,7 +7,7 @@ mod protobuf;
 
 use crate::cannot_hold;
 use crate::header::Blanks;
-use crate::plan::{Growth, Holds, Mean, Plan, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, PlanTest, spellings};
 use crate::text::literal;
 use graph::{Element, Graph, int};
 use orthorules_model::{Kind, Result};
@@ -41,7 +41,7 @@ pub(crate) fn write(plan: &Plan) -> Result<Vec<u8>> {
     let mut graph = Graph::new(&inputs);
     let always = always(&mut graph, inputs[0]);
     // Trends do not hold or not: they get their nodes beside those of the scores.
-    let holding = |rule: &crate::plan::Rule| match rule.growth {
+    let holding = |rule: &crate::plan::PlanRule| match rule.growth {
         Some(_) => String::new(),
         None => conjunction(plan, &mut graph, &rule.tests, &always),
     };
@@ -74,7 +74,7 @@ fn is(graph: &mut Graph, name: &str, level: &str) -> String {
     graph.node("Equal", &[name, &level], &[])
 }
 
-fn conjunction(plan: &Plan, graph: &mut Graph, tests: &[Test], always: &str) -> String {
+fn conjunction(plan: &Plan, graph: &mut Graph, tests: &[PlanTest], always: &str) -> String {
     if tests.is_empty() {
         return always.to_owned();
     }
@@ -82,7 +82,7 @@ fn conjunction(plan: &Plan, graph: &mut Graph, tests: &[Test], always: &str) -> 
     graph.chain("And", &tests)
 }
 
-fn condition(plan: &Plan, graph: &mut Graph, test: &Test, always: &str) -> String {
+fn condition(plan: &Plan, graph: &mut Graph, test: &PlanTest, always: &str) -> String {
     let column = plan.columns[test.column];
     let compare = |graph: &mut Graph, operator: &str, t: f64| {
         let t = graph.doubles(&[1, 1], &[t]);
@@ -169,7 +169,7 @@ fn scores(plan: &Plan, graph: &mut Graph, holding: &[String], always: &str) {
         return;
     }
     let fired = if plan.has_trends() {
-        let amount = |(rule, holds): (&crate::plan::Rule, &String)| match rule.growth {
+        let amount = |(rule, holds): (&crate::plan::PlanRule, &String)| match rule.growth {
             Some(growth) => trend(plan, graph, growth),
             None => to_double(graph, holds),
         };

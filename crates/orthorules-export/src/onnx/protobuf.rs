@@ -2,9 +2,9 @@
 
 /// The bytes of a message.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Message(Vec<u8>);
+pub(super) struct MessageBytes(Vec<u8>);
 
-impl Message {
+impl MessageBytes {
     fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -55,11 +55,11 @@ mod tests {
     /// The examples of the format's own documentation.
     #[test]
     fn messages_are_as_documented() {
-        assert_eq!(Message::default().int(1, 150).into_bytes(), [0x08, 0x96, 0x01]);
-        let text = Message::default().text(2, "testing");
+        assert_eq!(MessageBytes::default().int(1, 150).into_bytes(), [0x08, 0x96, 0x01]);
+        let text = MessageBytes::default().text(2, "testing");
         assert_eq!(text.into_bytes(), [&[0x12, 0x07][..], b"testing"].concat());
-        let inner = Message::default().int(1, 150);
-        assert_eq!(Message::default().message(3, &inner).into_bytes(), [0x1a, 0x03, 0x08, 0x96, 0x01]);
-        assert_eq!(Message::default().int(1, -1).into_bytes().len(), 11);
+        let inner = MessageBytes::default().int(1, 150);
+        assert_eq!(MessageBytes::default().message(3, &inner).into_bytes(), [0x1a, 0x03, 0x08, 0x96, 0x01]);
+        assert_eq!(MessageBytes::default().int(1, -1).into_bytes().len(), 11);
     }
 }

@@ -1,9 +1,9 @@
 //! Several classes: a Scorecard for each, and a last model that makes probabilities of their means.
 
-use super::Document;
+use super::PmmlDocument;
 use crate::plan::Mean;
 
-impl Document<'_> {
+impl PmmlDocument<'_> {
     /// The score of a class inside the chain; outside it has its proper name.
     pub(super) fn sum_name(&self, score: usize) -> String {
         format!("{}sum_{}", self.prefix, score + 1)

@@ -5,13 +5,13 @@ mod chain;
 mod xml;
 
 use crate::header::Blanks;
-use crate::plan::{Growth, Holds, Mean, Plan, Score, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, PlanTest, Score, spellings};
 use crate::text::number;
 use orthorules_model::{Kind, Result};
 use xml::Xml;
 
 /// A document in the making, and names in it that no column has.
-struct Document<'p> {
+struct PmmlDocument<'p> {
     plan: &'p Plan<'p>,
     xml: Xml,
     /// In front of every name that is not a column's.
@@ -37,7 +37,7 @@ pub(crate) fn write(plan: &Plan) -> Result<String> {
     while plan.columns.iter().any(|c| own.iter().any(|name| c.name.starts_with(&format!("{prefix}{name}")))) {
         prefix.push('_');
     }
-    let mut document = Document { plan, xml: Xml::new(), prefix };
+    let mut document = PmmlDocument { plan, xml: Xml::new(), prefix };
     document.header();
     document.fields();
     if plan.has_several() {
@@ -48,7 +48,7 @@ pub(crate) fn write(plan: &Plan) -> Result<String> {
     document.xml.finish()
 }
 
-impl Document<'_> {
+impl PmmlDocument<'_> {
     fn header(&mut self) {
         let (xml, plan) = (&mut self.xml, self.plan);
         let lines = plan.header("absent", Blanks::TakenOff);
@@ -181,7 +181,7 @@ impl Document<'_> {
     }
 
     /// When a condition holds. It is never missing, since evaluators do not agree on what follows from that.
-    fn condition(&mut self, test: &Test) {
+    fn condition(&mut self, test: &PlanTest) {
         let column = self.plan.columns[test.column];
         let field = self.text_name(test.column);
         let compare = |d: &mut Self, function: &str, t: f64| {

@@ -9,7 +9,7 @@ mod dialect;
 use crate::cannot_hold;
 use crate::header::Blanks;
 use crate::options::{Dialect, Form, Options};
-use crate::plan::{Growth, Holds, Mean, Plan, Rule, Score, Test, spellings};
+use crate::plan::{Growth, Holds, Mean, Plan, PlanRule, PlanTest, Score, spellings};
 use orthorules_model::{Kind, Result};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ const IN_ONE_GO: usize = 64;
 const NEAR: f64 = 1e-150;
 
 /// A plan, and how one dialect spells it.
-struct Query<'p> {
+struct SqlQuery<'p> {
     plan: &'p Plan<'p>,
     dialect: Dialect,
     /// The columns, quoted.
@@ -48,7 +48,7 @@ pub(crate) fn write(plan: &Plan, options: &Options) -> Result<String> {
         return Err(cannot_hold("sqlite", what));
     }
     let columns = plan.columns.iter().map(|column| dialect.quoted(column.name)).collect::<Result<Vec<String>>>()?;
-    let mut query = Query { plan, dialect, columns, rules: Vec::new() };
+    let mut query = SqlQuery { plan, dialect, columns, rules: Vec::new() };
     query.rules = plan.rules.iter().map(|rule| query.rule(rule)).collect::<Result<_>>()?;
     let table = table(dialect, &options.table, "")?;
     let missing = if dialect.nan().is_some() { "NULL and NaN" } else { "NULL" };
@@ -96,7 +96,7 @@ fn joined(parts: &[String], sign: &str, indent: &str) -> String {
     joined(&groups, sign, indent)
 }
 
-impl Query<'_> {
+impl SqlQuery<'_> {
     /// The whole query, without an end.
     fn select(&self, table: &str) -> Result<String> {
         let names = self.names()?;
@@ -199,7 +199,7 @@ impl Query<'_> {
 
     /// When a rule holds. A line adds nothing at its zero, nor does any trend so near to it that PostgreSQL would
     /// refuse a product that becomes 0.
-    fn rule(&self, rule: &Rule) -> Result<String> {
+    fn rule(&self, rule: &PlanRule) -> Result<String> {
         let holds = self.conjunction(&rule.tests)?;
         Ok(match rule.growth {
             Some(Growth { column, from, to, zero, .. }) if (from < zero && zero < to) || zero.abs() < NEAR => {
@@ -211,13 +211,13 @@ impl Query<'_> {
         })
     }
 
-    fn conjunction(&self, tests: &[Test]) -> Result<String> {
+    fn conjunction(&self, tests: &[PlanTest]) -> Result<String> {
         let tests = tests.iter().map(|test| self.condition(test)).collect::<Result<Vec<String>>>()?;
         Ok(if tests.is_empty() { "1 = 1".into() } else { tests.join(" AND ") })
     }
 
     /// When a condition holds. It may be NULL where it does not.
-    fn condition(&self, test: &Test) -> Result<String> {
+    fn condition(&self, test: &PlanTest) -> Result<String> {
         let (dialect, name) = (self.dialect, &self.columns[test.column]);
         let number = || dialect.as_number(name);
         let kind = self.plan.columns[test.column].kind;
@@ -263,7 +263,7 @@ impl Query<'_> {
 
     /// The texts of the rules that hold, with what they contribute.
     fn reasons(&self) -> Result<String> {
-        let item = |reason: &crate::plan::Reason| {
+        let item = |reason: &crate::plan::RuleContribution| {
             let text = format!("{} ({})", self.plan.rules[reason.rule].text, self.plan.effect(reason));
             (self.rules[reason.rule].clone(), text)
         };

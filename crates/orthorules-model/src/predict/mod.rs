@@ -33,7 +33,7 @@ use crate::data::table::Table;
 use crate::model::{Model, Size, SizeName, SizedScore};
 use bits::ROWS_IN_A_BLOCK;
 use means::Means;
-use plan::{Bound, Order};
+use plan::{PredictionPlan, TablePlan};
 use rayon::prelude::*;
 
 /// Rows that one thread predicts at a time.
@@ -66,7 +66,7 @@ const MANY_ROWS: usize = 1 << 18;
 pub struct Predictor<'m> {
     model: &'m Model,
     steps: Vec<&'m Size>,
-    order: Order<'m>,
+    order: PredictionPlan<'m>,
     /// For each condition, whether this size needs it.
     needed: Vec<bool>,
     pool: Option<rayon::ThreadPool>,
@@ -75,7 +75,7 @@ pub struct Predictor<'m> {
 impl<'m> Predictor<'m> {
     /// `model` with one size of each list, on the calling thread.
     pub fn new(model: &'m Model, steps: Vec<&'m Size>) -> Self {
-        let order = Order::new(model);
+        let order = PredictionPlan::new(model);
         let needed = order.needed(&steps);
         Self { model, steps, order, needed, pool: None }
     }
@@ -155,7 +155,7 @@ impl<'m> Predictor<'m> {
     }
 
     /// Calls `visit` with all scores, block by block of `rows`, and the place of the block among them.
-    fn blocks(&self, bound: &Bound, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[Vec<f64>])) {
+    fn blocks(&self, bound: &TablePlan, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[Vec<f64>])) {
         let mut held = bound.room();
         let mut scores: Vec<Vec<f64>> = vec![Vec::with_capacity(ROWS_IN_A_BLOCK); self.score_count().max(1)];
         for start in rows.clone().step_by(ROWS_IN_A_BLOCK) {
@@ -200,7 +200,7 @@ impl Activations {
     /// The same of the rules alone: every exposure is 1, every offset 0.
     #[doc(hidden)]
     pub fn of_rules(model: &Model, table: &Table) -> Result<Self> {
-        let order = Order::new(model);
+        let order = PredictionPlan::new(model);
         let bound = order.bind(table)?;
         let rows = table.rows();
         let words = rows.div_ceil(ROWS_IN_A_BLOCK) * bits::WORDS;

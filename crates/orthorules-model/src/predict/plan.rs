@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// The conditions and rules of a model, ready to be asked of tables.
 #[derive(Debug)]
-pub(super) struct Order<'m> {
+pub(super) struct PredictionPlan<'m> {
     /// The columns that rules use, and what the model takes them for; in the order of the rules.
     columns: Vec<(&'m str, Option<&'m ColumnSpec>)>,
     /// Every condition once, by column; with the place of its column.
@@ -24,13 +24,13 @@ pub(super) struct Order<'m> {
 }
 
 /// An order and the columns of one table.
-pub(super) struct Bound<'o, 't> {
-    order: &'o Order<'o>,
+pub(super) struct TablePlan<'o, 't> {
+    order: &'o PredictionPlan<'o>,
     columns: Vec<Cow<'t, Values>>,
     tests: Vec<Test>,
 }
 
-impl<'m> Order<'m> {
+impl<'m> PredictionPlan<'m> {
     pub(super) fn new(model: &'m Model) -> Self {
         let specs: HashMap<&str, &ColumnSpec> = model.columns.iter().map(|c| (c.name.as_str(), c)).collect();
         let (mut columns, mut places) = (Vec::new(), HashMap::new());
@@ -62,11 +62,11 @@ impl<'m> Order<'m> {
     }
 
     /// Looks up the columns of `table`, or says what does not fit.
-    pub(super) fn bind<'o, 't>(&'o self, table: &'t Table) -> Result<Bound<'o, 't>> {
+    pub(super) fn bind<'o, 't>(&'o self, table: &'t Table) -> Result<TablePlan<'o, 't>> {
         let columns: Vec<Cow<Values>> =
             self.columns.iter().map(|&(name, spec)| needed_column(table, name, spec)).collect::<Result<_>>()?;
         let tests = self.conditions.iter().map(|&(place, condition)| condition.test(&columns[place])).collect();
-        Ok(Bound { order: self, columns, tests })
+        Ok(TablePlan { order: self, columns, tests })
     }
 
     /// Whether a table with columns of these names has those that rules use.
@@ -95,7 +95,7 @@ impl<'m> Order<'m> {
     }
 }
 
-impl Bound<'_, '_> {
+impl TablePlan<'_, '_> {
     /// Room for the bits of every condition.
     pub(super) fn room(&self) -> Vec<Bits> {
         vec![[0; WORDS]; self.tests.len()]

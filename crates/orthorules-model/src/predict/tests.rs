@@ -319,7 +319,7 @@ fn shared_conditions_are_evaluated_once() {
         Column::new("b", Values::numbers([0.0, 0.0, 3.0])),
     ])
     .unwrap();
-    let order = Order::new(&model);
+    let order = PredictionPlan::new(&model);
     assert_eq!(order.bind(&table).unwrap().room().len(), 3);
     assert_eq!(model.predict(&table).unwrap(), Predictions::Numbers(vec![0.0, 3.0, 0.0]));
 }

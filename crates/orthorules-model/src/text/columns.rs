@@ -1,6 +1,6 @@
 //! The columns that a rule may name, and what their kinds make of a comparison.
 
-use super::cursor::Cursor;
+use super::cursor::TextCursor;
 use crate::base::error::{Result, closest};
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
@@ -30,7 +30,7 @@ impl<'c> KnownColumns<'c> {
     }
 
     /// The column of this name, which is written at `at`.
-    pub(super) fn require(&self, name: &str, at: usize, cursor: &Cursor) -> Result<&'c ColumnSpec> {
+    pub(super) fn require(&self, name: &str, at: usize, cursor: &TextCursor) -> Result<&'c ColumnSpec> {
         self.get(name).ok_or_else(|| {
             if name.is_empty() {
                 return cursor.error_at(at, "a column is missing");
@@ -53,7 +53,7 @@ pub(super) fn presence(column: &ColumnSpec, op: Op) -> Condition {
 }
 
 /// A number that is written at `written.at`.
-fn number(column: &ColumnSpec, written: &Written, cursor: &Cursor) -> Result<f64> {
+fn number(column: &ColumnSpec, written: &Written, cursor: &TextCursor) -> Result<f64> {
     match written.text.parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x),
         _ if written.text.is_empty() => Err(cursor.error_at(written.at, "a number is missing")),
@@ -65,7 +65,7 @@ fn number(column: &ColumnSpec, written: &Written, cursor: &Cursor) -> Result<f64
 }
 
 /// A level of the column that is written at `written.at`.
-fn level(column: &ColumnSpec, written: &Written, cursor: &Cursor) -> Result<String> {
+fn level(column: &ColumnSpec, written: &Written, cursor: &TextCursor) -> Result<String> {
     if column.levels.is_empty() || column.levels.contains(&written.text) {
         return Ok(written.text.clone());
     }
@@ -79,7 +79,7 @@ pub(super) fn bounds(
     column: &ColumnSpec,
     low: Option<&Written>,
     high: Option<&Written>,
-    cursor: &Cursor,
+    cursor: &TextCursor,
 ) -> Result<Vec<Condition>> {
     let operand = |written: &Written| match column.kind {
         Kind::Numeric => number(column, written, cursor).map(Operand::Number),
@@ -95,7 +95,12 @@ pub(super) fn bounds(
 }
 
 /// A column compared with one value.
-pub(super) fn compared(column: &ColumnSpec, sign: Sign, written: &Written, cursor: &Cursor) -> Result<Vec<Condition>> {
+pub(super) fn compared(
+    column: &ColumnSpec,
+    sign: Sign,
+    written: &Written,
+    cursor: &TextCursor,
+) -> Result<Vec<Condition>> {
     match sign {
         Sign::AtMost => bounds(column, None, Some(written), cursor),
         Sign::AtLeast => bounds(column, Some(written), None, cursor),
@@ -128,7 +133,7 @@ pub(super) fn among(
     column: &ColumnSpec,
     op: Op,
     (at, members): (usize, &[Written]),
-    cursor: &Cursor,
+    cursor: &TextCursor,
 ) -> Result<Condition> {
     if column.kind == Kind::Numeric {
         let what = format!("column {:?} holds numbers: compare them with <=, >= or =", column.name);

@@ -4,13 +4,13 @@ use crate::base::error::{Error, Result};
 
 /// A text that is read from left to right.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'t> {
+pub(super) struct TextCursor<'t> {
     whole: &'t str,
     /// The place in bytes.
     at: usize,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> TextCursor<'t> {
     pub(super) fn new(whole: &'t str) -> Self {
         Self { whole, at: 0 }
     }

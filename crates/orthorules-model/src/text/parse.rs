@@ -1,7 +1,7 @@
 //! From text to a rule.
 
 use super::columns::{KnownColumns, Sign, Written, among, bounds, compared, presence};
-use super::cursor::{Cursor, is_separator};
+use super::cursor::{TextCursor, is_separator};
 use crate::base::error::Result;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
@@ -38,7 +38,7 @@ impl Rule {
     /// ```
     pub fn parse(text: &str, columns: &[ColumnSpec]) -> Result<Self> {
         let columns = KnownColumns(columns);
-        let mut cursor = Cursor::new(text);
+        let mut cursor = TextCursor::new(text);
         cursor.skip_blanks();
         let start = cursor;
         let is_exception = cursor.take_word("unless");
@@ -105,7 +105,7 @@ fn ends_name(rest: &str) -> bool {
 }
 
 /// What stands left of the first sign, or between two. A column of the table is recognised whatever is in its name.
-fn name(cursor: &mut Cursor, columns: &KnownColumns) -> Result<Written> {
+fn name(cursor: &mut TextCursor, columns: &KnownColumns) -> Result<Written> {
     cursor.skip_blanks();
     let at = cursor.at();
     if let Some(text) = cursor.quoted()? {
@@ -126,7 +126,7 @@ fn unquoted<'c>(rest: &str, columns: &KnownColumns<'c>) -> Option<&'c str> {
 }
 
 /// A level or a number up to the end of the condition, or to a further sign where a column may follow.
-fn operand(cursor: &mut Cursor, is_range: bool) -> Result<Written> {
+fn operand(cursor: &mut TextCursor, is_range: bool) -> Result<Written> {
     cursor.skip_blanks();
     let at = cursor.at();
     let text = match cursor.quoted()? {
@@ -138,7 +138,7 @@ fn operand(cursor: &mut Cursor, is_range: bool) -> Result<Written> {
 }
 
 /// One condition, or both bounds of a range.
-fn clause(cursor: &mut Cursor, columns: &KnownColumns) -> Result<Vec<Condition>> {
+fn clause(cursor: &mut TextCursor, columns: &KnownColumns) -> Result<Vec<Condition>> {
     let left = name(cursor, columns)?;
     cursor.skip_blanks();
     if let Some(conditions) = words(cursor, columns, &left)? {
@@ -165,8 +165,8 @@ fn clause(cursor: &mut Cursor, columns: &KnownColumns) -> Result<Vec<Condition>>
 }
 
 /// What follows a column in words: `in {a, b}`, `is missing`.
-fn words(cursor: &mut Cursor, columns: &KnownColumns, left: &Written) -> Result<Option<Vec<Condition>>> {
-    let column = |cursor: &Cursor| columns.require(&left.text, left.at, cursor);
+fn words(cursor: &mut TextCursor, columns: &KnownColumns, left: &Written) -> Result<Option<Vec<Condition>>> {
+    let column = |cursor: &TextCursor| columns.require(&left.text, left.at, cursor);
     let start = *cursor;
     let is = cursor.take_word("is");
     let not = cursor.take_word("not");
@@ -194,7 +194,7 @@ fn words(cursor: &mut Cursor, columns: &KnownColumns, left: &Written) -> Result<
 }
 
 /// Levels between braces.
-fn members(cursor: &mut Cursor) -> Result<Vec<Written>> {
+fn members(cursor: &mut TextCursor) -> Result<Vec<Written>> {
     let start = cursor.at();
     if !cursor.take("{") {
         return Err(cursor.error("a set of levels is expected, as {CA, NY}"));
@@ -227,7 +227,12 @@ fn members(cursor: &mut Cursor) -> Result<Vec<Written>> {
 }
 
 /// `low <= column <= high`, or a bound with the column on the right, after the first sign was read.
-fn range(cursor: &mut Cursor, columns: &KnownColumns, left: &Written, first: Sign) -> Result<Option<Vec<Condition>>> {
+fn range(
+    cursor: &mut TextCursor,
+    columns: &KnownColumns,
+    left: &Written,
+    first: Sign,
+) -> Result<Option<Vec<Condition>>> {
     let mut ahead = *cursor;
     let middle = name(&mut ahead, columns)?;
     ahead.skip_blanks();
@@ -262,7 +267,7 @@ fn range(cursor: &mut Cursor, columns: &KnownColumns, left: &Written, first: Sig
 }
 
 /// A trend, if the text has the form of one.
-fn trend(cursor: &mut Cursor, columns: &KnownColumns) -> Result<Option<Trend>> {
+fn trend(cursor: &mut TextCursor, columns: &KnownColumns) -> Result<Option<Trend>> {
     if cursor.take("per ") {
         return line(cursor, columns);
     }
@@ -273,7 +278,7 @@ fn trend(cursor: &mut Cursor, columns: &KnownColumns) -> Result<Option<Trend>> {
 }
 
 /// A number up to `end`, which is read, too.
-fn number_before(cursor: &mut Cursor, end: &str) -> Result<f64> {
+fn number_before(cursor: &mut TextCursor, end: &str) -> Result<f64> {
     let at = cursor.at();
     let text = cursor.until(|rest| rest.starts_with(end)).to_owned();
     let number = text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
@@ -285,7 +290,7 @@ fn number_before(cursor: &mut Cursor, end: &str) -> Result<f64> {
 }
 
 /// A column up to one of `ends`, which is read, too; with the place of that end among them.
-fn column_before(cursor: &mut Cursor, columns: &KnownColumns, ends: &[&str]) -> Result<(String, usize)> {
+fn column_before(cursor: &mut TextCursor, columns: &KnownColumns, ends: &[&str]) -> Result<(String, usize)> {
     let at = cursor.at();
     let name = match cursor.quoted()? {
         Some(name) => name,
@@ -302,7 +307,7 @@ fn column_before(cursor: &mut Cursor, columns: &KnownColumns, ends: &[&str]) -> 
 }
 
 /// What is left of a trend after its last number.
-fn finished(trend: Trend, cursor: &mut Cursor) -> Result<Trend> {
+fn finished(trend: Trend, cursor: &mut TextCursor) -> Result<Trend> {
     cursor.skip_blanks();
     if !cursor.rest().is_empty() {
         return Err(cursor.error("a trend stands by itself: nothing may follow it"));
@@ -314,7 +319,7 @@ fn finished(trend: Trend, cursor: &mut Cursor) -> Result<Trend> {
 }
 
 /// `per 10 of age, from 18 to 65 (0 at 40)`; nothing where it is a column called so.
-fn line(cursor: &mut Cursor, columns: &KnownColumns) -> Result<Option<Trend>> {
+fn line(cursor: &mut TextCursor, columns: &KnownColumns) -> Result<Option<Trend>> {
     if !cursor.rest().contains(", from ") {
         return Ok(None);
     }
@@ -327,7 +332,7 @@ fn line(cursor: &mut Cursor, columns: &KnownColumns) -> Result<Option<Trend>> {
 }
 
 /// `for each 1 that km is above 4, up to 37`, `for each 1 that km is below 4, down to 1`.
-fn hinge(cursor: &mut Cursor, columns: &KnownColumns) -> Result<Trend> {
+fn hinge(cursor: &mut TextCursor, columns: &KnownColumns) -> Result<Trend> {
     let per = number_before(cursor, " that ")?;
     let (column, place) = column_before(cursor, columns, &[" is above ", " is below "])?;
     let is_above = place == 0;

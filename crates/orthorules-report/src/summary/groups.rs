@@ -1,7 +1,7 @@
 //! Rows that satisfy the same rules have the same prediction at every size: one group each says all that there is to
 //! say of calibration, ranking and classes, whatever size is shown.
 
-use super::rows::Rows;
+use super::rows::ValidRows;
 use super::short;
 use crate::digest::hex;
 use orthorules_model::Model;
@@ -20,12 +20,12 @@ const MOST_BYTES: usize = 100_000;
 pub(super) struct Groups {
     rules: Vec<usize>,
     classes: usize,
-    by_rules: BTreeMap<Vec<u8>, Sums>,
+    by_rules: BTreeMap<Vec<u8>, GroupSums>,
 }
 
 /// What is kept of the rows of a group.
 #[derive(Debug, Clone, Default)]
-struct Sums {
+struct GroupSums {
     rows: u64,
     weight: f64,
     /// Weight × exposure.
@@ -42,7 +42,7 @@ impl Groups {
     }
 
     /// Adds rows; whether the groups are still few.
-    pub(super) fn add(&mut self, rows: &Rows, activations: &Activations) -> bool {
+    pub(super) fn add(&mut self, rows: &ValidRows, activations: &Activations) -> bool {
         let Some(truth) = &rows.truth else { return false };
         let bits: usize = self.rules.iter().sum();
         let mut key = vec![0u8; bits.div_ceil(8)];
@@ -57,7 +57,8 @@ impl Groups {
                 if groups > MOST_GROUPS || groups * (2 * key.len() + 4 * self.classes.max(3)) > MOST_BYTES {
                     return false;
                 }
-                self.by_rules.insert(key.clone(), Sums { classes: vec![0.0; self.classes], ..Sums::default() });
+                self.by_rules
+                    .insert(key.clone(), GroupSums { classes: vec![0.0; self.classes], ..GroupSums::default() });
             }
             let Some(sums) = self.by_rules.get_mut(&key) else { return false };
             let weight = truth.weight[row];
@@ -76,7 +77,7 @@ impl Groups {
 /// One list for each quantity, which takes less room than a record for each group.
 impl Serialize for Groups {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let list = |of: fn(&Sums) -> f64| self.by_rules.values().map(|sums| short(of(sums))).collect::<Vec<f64>>();
+        let list = |of: fn(&GroupSums) -> f64| self.by_rules.values().map(|sums| short(of(sums))).collect::<Vec<f64>>();
         let mut groups = serializer.serialize_struct("groups", 6)?;
         groups.serialize_field("bits", &self.by_rules.keys().map(|key| hex(key)).collect::<Vec<_>>())?;
         groups.serialize_field("rows", &self.by_rules.values().map(|s| s.rows).collect::<Vec<_>>())?;
@@ -84,7 +85,7 @@ impl Serialize for Groups {
         groups.serialize_field("mass", &list(|s| s.mass))?;
         groups.serialize_field("target", &list(|s| s.target))?;
         if self.classes > 0 {
-            let classes = |s: &Sums| s.classes.iter().map(|&w| short(w)).collect::<Vec<f64>>();
+            let classes = |s: &GroupSums| s.classes.iter().map(|&w| short(w)).collect::<Vec<f64>>();
             groups.serialize_field("classes", &self.by_rules.values().map(classes).collect::<Vec<_>>())?;
         }
         groups.end()

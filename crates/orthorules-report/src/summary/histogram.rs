@@ -1,6 +1,6 @@
 //! The columns of the rows that were drawn: how many rows in each bin, and their mean target.
 
-use super::sample::{Cell, Drawn, Sample};
+use super::sample::{Reservoir, SampleCell, SampleRow};
 use super::short;
 use orthorules_model::Model;
 use orthorules_table::table::Kind;
@@ -16,7 +16,7 @@ const MOST_SCORES: usize = 12;
 
 /// A column as it is drawn.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct ColumnSummary {
+pub(super) struct ColumnPicture {
     name: String,
     /// Where bins of numbers end: one more than there are bins. Each bin holds its upper end; the first and the last
     /// also hold what lies beyond.
@@ -34,11 +34,11 @@ pub(super) struct ColumnSummary {
     most: Option<f64>,
     median: Option<f64>,
     /// One for each bin, number or level; then, if there are any, the other levels; last the missing values.
-    bins: Vec<Bin>,
+    bins: Vec<HistogramBin>,
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
-struct Bin {
+struct HistogramBin {
     rows: u64,
     /// The mean target, one for each score.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -47,26 +47,26 @@ struct Bin {
 
 /// Sums of a bin.
 #[derive(Clone, Default)]
-struct Sums {
+struct BinSums {
     rows: u64,
     mass: f64,
     targets: Vec<f64>,
 }
 
-pub(super) fn columns(model: &Model, sample: &Sample, used: &[&str], labelled: bool) -> Vec<ColumnSummary> {
+pub(super) fn columns(model: &Model, sample: &Reservoir, used: &[&str], labelled: bool) -> Vec<ColumnPicture> {
     let scores = model.lists_of_scores().len();
     let scores = if labelled && scores <= MOST_SCORES { scores } else { 0 };
     (0..used.len()).map(|c| column(model, sample, c, used[c], scores)).collect()
 }
 
-fn column(model: &Model, sample: &Sample, c: usize, name: &str, scores: usize) -> ColumnSummary {
+fn column(model: &Model, sample: &Reservoir, c: usize, name: &str, scores: usize) -> ColumnPicture {
     let mut numbers: Vec<f64> = sample.rows.iter().filter_map(|row| number(row.cells[c])).collect();
     numbers.sort_unstable_by(f64::total_cmp);
     let (least, most) = (numbers.first().copied(), numbers.last().copied());
     let median = numbers.get(numbers.len() / 2).copied();
     let mut distinct = numbers.clone();
     distinct.dedup();
-    let mut summary = ColumnSummary {
+    let mut summary = ColumnPicture {
         name: name.to_owned(),
         edges: Vec::new(),
         numbers: Vec::new(),
@@ -77,7 +77,7 @@ fn column(model: &Model, sample: &Sample, c: usize, name: &str, scores: usize) -
         median: median.map(short),
         bins: Vec::new(),
     };
-    let place: Box<dyn Fn(Cell) -> usize>;
+    let place: Box<dyn Fn(SampleCell) -> usize>;
     let count;
     if !sample.levels[c].is_empty() {
         let (order, others) = shown_levels(model, sample, c, name);
@@ -86,7 +86,7 @@ fn column(model: &Model, sample: &Sample, c: usize, name: &str, scores: usize) -
         count = order.len() + usize::from(summary.others > 0);
         let mut places = vec![order.len(); sample.levels[c].len()];
         order.iter().enumerate().for_each(|(place, &level)| places[level] = place);
-        place = Box::new(move |cell| if let Cell::Level(l) = cell { places[l as usize] } else { count });
+        place = Box::new(move |cell| if let SampleCell::Level(l) = cell { places[l as usize] } else { count });
     } else if distinct.len() <= BINS {
         summary.numbers.clone_from(&distinct);
         count = distinct.len();
@@ -102,12 +102,18 @@ fn column(model: &Model, sample: &Sample, c: usize, name: &str, scores: usize) -
     summary
 }
 
-fn number(cell: Cell) -> Option<f64> {
-    if let Cell::Number(x) = cell { Some(x) } else { None }
+fn number(cell: SampleCell) -> Option<f64> {
+    if let SampleCell::Number(x) = cell { Some(x) } else { None }
 }
 
-fn bins(rows: &[Drawn], c: usize, count: usize, scores: usize, place: &dyn Fn(Cell) -> usize) -> Vec<Bin> {
-    let mut sums = vec![Sums { targets: vec![0.0; scores], ..Sums::default() }; count];
+fn bins(
+    rows: &[SampleRow],
+    c: usize,
+    count: usize,
+    scores: usize,
+    place: &dyn Fn(SampleCell) -> usize,
+) -> Vec<HistogramBin> {
+    let mut sums = vec![BinSums { targets: vec![0.0; scores], ..BinSums::default() }; count];
     for row in rows {
         let bin = &mut sums[place(row.cells[c])];
         bin.rows += 1;
@@ -117,9 +123,9 @@ fn bins(rows: &[Drawn], c: usize, count: usize, scores: usize, place: &dyn Fn(Ce
             *sum += row.weight * target;
         }
     }
-    let bin = |sums: Sums| {
+    let bin = |sums: BinSums| {
         let mean = |target: f64| Some(target / sums.mass).filter(|m| m.is_finite()).map(short);
-        Bin { rows: sums.rows, means: sums.targets.iter().map(|&t| mean(t)).collect() }
+        HistogramBin { rows: sums.rows, means: sums.targets.iter().map(|&t| mean(t)).collect() }
     };
     sums.into_iter().map(bin).collect()
 }
@@ -137,10 +143,10 @@ fn edges(sorted: &[f64]) -> Vec<f64> {
 
 /// The levels with a bar of their own, and how many others there are: the most frequent first, or in the column's
 /// order.
-fn shown_levels(model: &Model, sample: &Sample, c: usize, name: &str) -> (Vec<usize>, usize) {
+fn shown_levels(model: &Model, sample: &Reservoir, c: usize, name: &str) -> (Vec<usize>, usize) {
     let mut rows = vec![0u64; sample.levels[c].len()];
     for row in &sample.rows {
-        if let Cell::Level(level) = row.cells[c] {
+        if let SampleCell::Level(level) = row.cells[c] {
             rows[level as usize] += 1;
         }
     }

@@ -1,6 +1,6 @@
 //! Coverage of every rule, and the target where it holds and where it does not.
 
-use super::rows::Rows;
+use super::rows::ValidRows;
 use super::short;
 use orthorules_model::Model;
 use orthorules_model::predict::Activations;
@@ -49,7 +49,7 @@ impl Sums {
 }
 
 /// The mass and the weighted target of a row as score `s` of `count` sees it.
-pub(super) fn of_row(rows: &Rows, s: usize, count: usize, row: usize) -> (f64, f64) {
+pub(super) fn of_row(rows: &ValidRows, s: usize, count: usize, row: usize) -> (f64, f64) {
     let Some(truth) = &rows.truth else { return (1.0, 0.0) };
     let weight = truth.weight[row];
     let target = if count > 1 { f64::from(truth.class[row] as usize == s) } else { truth.y[row] };
@@ -63,7 +63,7 @@ impl InsideSums {
         Self { all: vec![Sums::default(); lists.len()], lists, rules, labelled: false }
     }
 
-    pub(super) fn add(&mut self, rows: &Rows, activations: &Activations) {
+    pub(super) fn add(&mut self, rows: &ValidRows, activations: &Activations) {
         self.labelled |= rows.truth.is_some();
         let count = self.all.len();
         for (s, (all, rules)) in self.all.iter_mut().zip(&mut self.rules).enumerate() {

@@ -22,15 +22,15 @@ mod tests;
 
 use crate::digest::{Sha256, hex};
 use groups::Groups;
-use histogram::ColumnSummary;
+use histogram::ColumnPicture;
 use inside::{Inside, InsideSums};
 use measures::{Measures, SizeSums};
 use orthorules_model::predict::Activations;
 use orthorules_model::report::{JointSize, sizes};
 use orthorules_model::{Error, Model, Result};
 use orthorules_table::Table;
-use rows::{Counted, Rows};
-use sample::{Sample, SampledRows};
+use rows::{RowCounts, ValidRows};
+use sample::{Reservoir, SampledRows};
 use serde::Serialize;
 
 /// Rows that are drawn for histograms.
@@ -43,11 +43,11 @@ pub struct Summarizer<'m> {
     sizes: Vec<JointSize<'m>>,
     used: Vec<&'m str>,
     needs_target: bool,
-    counted: Counted,
+    counted: RowCounts,
     measures: Vec<SizeSums>,
     inside: InsideSums,
     groups: Option<Groups>,
-    sample: Sample,
+    sample: Reservoir,
     digest: Option<Sha256>,
 }
 
@@ -61,7 +61,7 @@ pub struct Summary {
     /// What the fingerprint is of: `file` or `values`.
     pub fingerprint_of: &'static str,
     #[serde(flatten)]
-    counted: Counted,
+    counted: RowCounts,
     /// Whether these are the rows that the model learned from; unknown where the model does not say how many it had.
     training: Option<bool>,
     /// Of each size.
@@ -71,7 +71,7 @@ pub struct Summary {
     groups: Option<Groups>,
     /// How many rows the histograms are of.
     drawn: usize,
-    columns: Vec<ColumnSummary>,
+    columns: Vec<ColumnPicture>,
     sample: SampledRows,
 }
 
@@ -83,8 +83,8 @@ impl<'m> Summarizer<'m> {
         // In the order of the model's columns, which is that of the page.
         let names = model.used_columns();
         let used = model.columns.iter().map(|c| c.name.as_str()).filter(|name| names.contains(name)).collect();
-        let sample = Sample::new(DRAWN, model);
-        let (counted, digest) = (Counted::default(), Some(Sha256::default()));
+        let sample = Reservoir::new(DRAWN, model);
+        let (counted, digest) = (RowCounts::default(), Some(Sha256::default()));
         // Rows that satisfy the same rules differ where there are trends or offsets.
         let differ = model.has_trends() || model.offset.is_some();
         let (inside, groups) = (InsideSums::new(model), (!differ).then(|| Groups::new(model)));
@@ -127,7 +127,7 @@ impl<'m> Summarizer<'m> {
         }
         self.add_digest(table);
         let first = self.counted.rows;
-        let Some(rows) = Rows::new(self.model, table, &mut self.counted)? else { return Ok(()) };
+        let Some(rows) = ValidRows::new(self.model, table, &mut self.counted)? else { return Ok(()) };
         let activations = Activations::new(self.model, &rows.table)?;
         if let Some(truth) = &rows.truth {
             for (sums, size) in self.measures.iter_mut().zip(&self.sizes) {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// How many rows there are, and why some do not count.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct Counted {
+pub(crate) struct RowCounts {
     /// All that were read.
     pub(crate) rows: u64,
     /// Those that count.
@@ -24,16 +24,16 @@ pub(crate) struct Counted {
 }
 
 /// Rows that count.
-pub(crate) struct Rows {
+pub(crate) struct ValidRows {
     pub(crate) table: Table,
     pub(crate) truth: Option<Truth>,
     /// Their places in the table that they came from.
     pub(crate) places: Vec<u32>,
 }
 
-impl Rows {
+impl ValidRows {
     /// The rows of `table` that count, if any do.
-    pub(crate) fn new(model: &Model, table: &Table, counted: &mut Counted) -> Result<Option<Self>> {
+    pub(crate) fn new(model: &Model, table: &Table, counted: &mut RowCounts) -> Result<Option<Self>> {
         counted.rows += table.rows() as u64;
         let labelled = table.column(&model.target).is_some();
         counted.labelled |= labelled;

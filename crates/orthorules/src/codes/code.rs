@@ -1,7 +1,7 @@
 //! The integers that are codes, and numbers that are kept as these are.
 
 /// Numbers that memory of a file may be read as.
-pub(crate) trait Stored: Copy + Send + Sync + PartialEq + sealed::Plain + 'static {}
+pub(crate) trait Stored: Copy + Send + Sync + PartialEq + sealed::PlainNumber + 'static {}
 
 /// A code type of the kernels.
 pub(crate) trait Code: Stored {
@@ -10,11 +10,11 @@ pub(crate) trait Code: Stored {
 
 /// Only the numbers below: every pattern of bytes is one of them.
 mod sealed {
-    pub(crate) trait Plain {}
-    impl Plain for u8 {}
-    impl Plain for u16 {}
-    impl Plain for u32 {}
-    impl Plain for f64 {}
+    pub(crate) trait PlainNumber {}
+    impl PlainNumber for u8 {}
+    impl PlainNumber for u16 {}
+    impl PlainNumber for u32 {}
+    impl PlainNumber for f64 {}
 }
 
 impl Stored for u8 {}

@@ -17,12 +17,12 @@ use std::collections::HashSet;
 
 /// A threshold of a column of numbers, from the side that its condition looks at it.
 #[derive(Debug, Clone, Copy)]
-enum Bound {
+enum ThresholdSide {
     AtMost(f64),
     AtLeast(f64),
 }
 
-impl Bound {
+impl ThresholdSide {
     fn of(condition: &Condition) -> Option<Self> {
         match (condition.op, &condition.value) {
             (Op::Le, Some(Operand::Number(t))) if t.is_finite() => Some(Self::AtMost(*t)),
@@ -73,7 +73,7 @@ impl BinnedColumn {
         if self.bins == 0 || has_bounds && self.range.is_none() {
             return Err(ConditionProblem::NoRow);
         }
-        match (&self.scale, Bound::of(condition)) {
+        match (&self.scale, ThresholdSide::of(condition)) {
             (Scale::Ordered { lowest, highest }, Some(bound)) => self.ordered(lowest, highest, bound),
             (Scale::Given { thresholds }, Some(bound)) => self.given(thresholds, bound),
             (Scale::Ranked { levels } | Scale::Nominal { levels }, None) => {
@@ -84,7 +84,7 @@ impl BinnedColumn {
     }
 
     /// The bins on one side of a bound, if one of them ends there.
-    fn ordered(&self, lowest: &[f64], highest: &[f64], bound: Bound) -> Result<Selection, ConditionProblem> {
+    fn ordered(&self, lowest: &[f64], highest: &[f64], bound: ThresholdSide) -> Result<Selection, ConditionProblem> {
         let end = |bin: usize| match self.range {
             // The last bin may hold numbers beyond its end.
             Some((_, high)) if bin + 1 == self.bins => highest[bin].max(high),
@@ -96,14 +96,14 @@ impl BinnedColumn {
     }
 
     /// The bins on one side of a bound, where bins lie around thresholds that were given.
-    fn given(&self, thresholds: &[f64], bound: Bound) -> Result<Selection, ConditionProblem> {
+    fn given(&self, thresholds: &[f64], bound: ThresholdSide) -> Result<Selection, ConditionProblem> {
         let threshold = bound.threshold();
         let place = thresholds.partition_point(|&t| t < threshold);
         if thresholds.get(place) == Some(&threshold) {
             let bin = 2 * place as u32 + 1;
             return Ok(match bound {
-                Bound::AtMost(_) => Selection::AtMost(bin),
-                Bound::AtLeast(_) => Selection::AtLeast(bin),
+                ThresholdSide::AtMost(_) => Selection::AtMost(bin),
+                ThresholdSide::AtLeast(_) => Selection::AtLeast(bin),
             });
         }
         match self.range {
@@ -186,14 +186,14 @@ pub(crate) fn cut_where_asked(
 ) -> Option<BinnedColumn> {
     let of_column = conditions.iter().filter(|condition| condition.column == column.name);
     let lacks = |c: &&Condition| matches!(column.selected_by(c, sets), Err(ConditionProblem::NoCut));
-    let bounds: Vec<Bound> = of_column.filter(lacks).filter_map(Bound::of).collect();
+    let bounds: Vec<ThresholdSide> = of_column.filter(lacks).filter_map(ThresholdSide::of).collect();
     if bounds.is_empty() {
         return None;
     }
     let mut coder = match &column.scale {
         Scale::Ordered { highest, .. } => {
             // A bin ends at a value of the data: the largest below the cut.
-            let below = |bound: &Bound| values.iter().copied().filter(|x| bound.is_above(*x)).reduce(f64::max);
+            let below = |bound: &ThresholdSide| values.iter().copied().filter(|x| bound.is_above(*x)).reduce(f64::max);
             let high = column.range.map(|(_, high)| high);
             let ends = highest.iter().copied().chain(bounds.iter().filter_map(below)).chain(high);
             Coder::ordered(&column.name, ascending(ends))

@@ -14,7 +14,7 @@ mod without;
 use crate::codes::wanted::WantedCodes;
 use crate::engine::mass::WideUnit;
 use crate::engine::row_list::RowList;
-use crate::engine::rows::question::Split;
+use crate::engine::rows::question::CellSplit;
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::targets::response::{Response, Targets};
 use rayon::prelude::*;
@@ -55,7 +55,7 @@ pub(crate) struct Cells {
     /// Those masses as numbers: B of every class.
     by_class: Vec<f64>,
     /// The rules with where their rows went, if rows are remote.
-    history: Vec<Arc<Split>>,
+    history: Vec<Arc<CellSplit>>,
 }
 
 impl Cells {
@@ -98,7 +98,7 @@ impl Cells {
     }
 
     /// The rules with where their rows went, if rows are remote.
-    pub(crate) fn history(&self) -> &[Arc<Split>] {
+    pub(crate) fn history(&self) -> &[Arc<CellSplit>] {
         &self.history
     }
 
@@ -224,7 +224,7 @@ impl Cells {
         }
         self.move_rows(selected, &moved_to);
         if let Some(remote) = selected.remote() {
-            let split = Split { node: remote.node.clone(), moved_to: moved_to.clone(), cells: self.len() };
+            let split = CellSplit { node: remote.node.clone(), moved_to: moved_to.clone(), cells: self.len() };
             self.history.push(Arc::new(split));
         }
         self.rules += 1;
@@ -289,7 +289,7 @@ impl Cells {
 
     /// Follows a split that was decided where all sums are known, and whose rows have been moved: of cells only their
     /// number is kept.
-    pub(crate) fn follow_split(&mut self, split: &Split) {
+    pub(crate) fn follow_split(&mut self, split: &CellSplit) {
         self.rules_of.resize(split.cells, Vec::new());
         self.rules += 1;
     }

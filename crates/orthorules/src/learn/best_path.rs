@@ -12,7 +12,7 @@ use crate::engine::search::{Found, rounded};
 use crate::learn::boosting::Path;
 use crate::learn::enough::Grown;
 use crate::learn::kind::Newest;
-use crate::learn::known::Known;
+use crate::learn::known::CountedEnsemble;
 use crate::learn::polish;
 use crate::learn::seconds::Seconds;
 use crate::learn::setup::{Setup, certificate};
@@ -47,7 +47,7 @@ pub(crate) struct BestPath {
 
 /// An ensemble and a rule to add to it.
 struct Extension {
-    from: Rc<Known>,
+    from: Rc<CountedEnsemble>,
     found: Found,
     /// Seconds of the search that found the rule.
     searched: f64,
@@ -65,7 +65,7 @@ impl BestPath {
     /// From the constant model on.
     pub(crate) fn new(setup: &Setup, constant: &State) -> Self {
         let train_risk = constant.size(setup.response).train_risk;
-        let root = Known::root_of_constant(setup, constant);
+        let root = CountedEnsemble::root_of_constant(setup, constant);
         Self { waiting: BTreeMap::new(), root, constant: constant.risk, train_risk }
     }
 
@@ -89,7 +89,7 @@ impl BestPath {
     }
 
     /// Looks for the best rule of each length to add to an ensemble.
-    fn extend(&mut self, setup: &Setup, from: &Rc<Known>, seconds: &mut Seconds) {
+    fn extend(&mut self, setup: &Setup, from: &Rc<CountedEnsemble>, seconds: &mut Seconds) {
         if setup.observer.stop() {
             return;
         }
@@ -145,7 +145,8 @@ impl BestPath {
             if self.pays(setup, (&best.state, &size), now) {
                 let certificate = certificate(&best.by.found, setup.response, best.by.searched);
                 setup.observer.searched(setup.class, &certificate);
-                let Known { state, root } = polish::polished(setup, best.known(setup), now.complexity, polishing);
+                let CountedEnsemble { state, root } =
+                    polish::polished(setup, best.known(setup), now.complexity, polishing);
                 let size = state.size(setup.response);
                 self.root = root;
                 self.train_risk = size.train_risk;
@@ -189,7 +190,7 @@ fn is_exact(setup: &Setup, extension: &Extension) -> bool {
 
 impl Path for BestPath {
     fn next(&mut self, setup: &Setup, now: State, seconds: &mut Seconds) -> Option<(State, Size)> {
-        let now = Rc::new(Known { state: now, root: self.root.take() });
+        let now = Rc::new(CountedEnsemble { state: now, root: self.root.take() });
         self.extend(setup, &now, seconds);
         let (started, mut polishing) = (Instant::now(), 0.0);
         let next = self.next_better(setup, &now.state, &mut polishing);
@@ -201,8 +202,8 @@ impl Path for BestPath {
 
 impl Refitted<'_> {
     /// The ensemble with what is known of all rows now that the rule was added.
-    fn known(self, setup: &Setup) -> Known {
+    fn known(self, setup: &Setup) -> CountedEnsemble {
         let root = self.by.from.root_with(&self.by.found, (&self.state, &self.moved_to), setup);
-        Known { state: self.state, root }
+        CountedEnsemble { state: self.state, root }
     }
 }

@@ -1,7 +1,7 @@
 //! From rows and parameters to a model: a fit, by itself or with resampling.
 //!
-//! Every fit goes the same way ([`Job::run`]), wherever its rows are: columns become codes, folds choose λ, then folds
-//! choose the size or one fit has them all, and draws tell how sure the result is.
+//! Every fit goes the same way ([`FitJob::run`]), wherever its rows are: columns become codes, folds choose λ, then
+//! folds choose the size or one fit has them all, and draws tell how sure the result is.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -56,12 +56,12 @@ impl Coded {
 /// A fit that can begin: its parameters suit its rows.
 #[derive(Debug)]
 pub struct PreparedFit<'p> {
-    source: Source<'p>,
+    source: FitSource<'p>,
     params: Checked,
 }
 
 #[derive(Debug)]
-enum Source<'p> {
+enum FitSource<'p> {
     Table(&'p Problem),
     Codes(&'p Coded),
 }
@@ -70,25 +70,25 @@ impl<'p> PreparedFit<'p> {
     /// A fit to rows in memory.
     pub(crate) fn of_problem(problem: &'p Problem, params: &Params) -> Result<Self> {
         let params = checked(&problem.outline(), problem.counted_rows(), params)?;
-        Ok(Self { source: Source::Table(problem), params })
+        Ok(Self { source: FitSource::Table(problem), params })
     }
 
     /// A fit to the codes of a file, with the parameters that these were made for.
     pub(crate) fn of_codes(coded: &'p Coded) -> Result<Self> {
         let params = checked(&coded.problem.outline(), coded.problem.counted_rows(), &coded.params)?;
-        Ok(Self { source: Source::Codes(coded), params })
+        Ok(Self { source: FitSource::Codes(coded), params })
     }
 
     /// Learns the model.
     pub fn run(&self, observer: &dyn Observer) -> Result<Fitted> {
         let (params, start) = (&self.params, Instant::now());
         match self.source {
-            Source::Table(problem) => {
-                let job = Job { rows: LearnedRows::Table(problem), params, observer, start };
+            FitSource::Table(problem) => {
+                let job = FitJob { rows: LearnedRows::Table(problem), params, observer, start };
                 job.run(|| Binned::new(problem, params))
             }
-            Source::Codes(coded) => {
-                let job = Job { rows: LearnedRows::Codes(&coded.problem), params, observer, start };
+            FitSource::Codes(coded) => {
+                let job = FitJob { rows: LearnedRows::Codes(&coded.problem), params, observer, start };
                 job.run(|| Binned::of_codes(coded))
             }
         }
@@ -108,7 +108,7 @@ pub(crate) enum LearnedRows<'p> {
 }
 
 /// One fit, from the codes of its rows on.
-pub(crate) struct Job<'j> {
+pub(crate) struct FitJob<'j> {
     pub(crate) rows: LearnedRows<'j>,
     pub(crate) params: &'j Checked,
     pub(crate) observer: &'j dyn Observer,
@@ -121,7 +121,7 @@ const FIT_SHARE: f64 = 2.0 / 3.0;
 /// The part of it that folds may take to choose λ.
 const LAMBDA_SHARE: f64 = 1.0 / 3.0;
 
-impl Job<'_> {
+impl FitJob<'_> {
     /// Learns the model, on threads of its own.
     pub(crate) fn run<'b>(self, binned: impl FnOnce() -> Binned<'b> + Send) -> Result<Fitted> {
         let fitted = on_threads(Some(self.params.threads), || {

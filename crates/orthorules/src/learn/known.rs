@@ -13,7 +13,7 @@ const LEAST_WAITING_BYTES: usize = 1 << 20;
 const VALUES_FOR_A_BYTE: usize = 2;
 
 /// An ensemble with the counts of all rows by its cells.
-pub(crate) struct Known {
+pub(crate) struct CountedEnsemble {
     pub(crate) state: State,
     /// Nothing where they would take too much room.
     pub(crate) root: Option<RootCounts>,
@@ -33,7 +33,7 @@ fn most_waiting_bytes(setup: &Setup) -> usize {
     LEAST_WAITING_BYTES.max(values / VALUES_FOR_A_BYTE)
 }
 
-impl Known {
+impl CountedEnsemble {
     /// The model without rules. What will not be kept with the first rule is not worth counting.
     pub(crate) fn root_of_constant(setup: &Setup, constant: &State) -> Option<RootCounts> {
         let root = constant.root_counts(setup)?;

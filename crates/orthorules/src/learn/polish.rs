@@ -7,7 +7,7 @@
 use crate::base::clock::Instant;
 use crate::engine::search::{Found, rounded};
 use crate::learn::kind::Newest;
-use crate::learn::known::{Known, Searched};
+use crate::learn::known::{CountedEnsemble, Searched};
 use crate::learn::setup::{Setup, certificate};
 use crate::learn::state::State;
 use crate::model::rule::Rule;
@@ -25,7 +25,7 @@ const BEYOND_CHANCE: f64 = 4.0;
 
 /// The ensemble `now`, which has just got its last rule, with better rules in place of some; its complexity stays above
 /// `least`. Seconds are those of the searches.
-pub(crate) fn polished(setup: &Setup, now: Known, least: usize, seconds: &mut f64) -> Known {
+pub(crate) fn polished(setup: &Setup, now: CountedEnsemble, least: usize, seconds: &mut f64) -> CountedEnsemble {
     let (count, rounds) = match setup.params.polish {
         Polish::Off => return now,
         Polish::Light => (LEAST_USEFUL, 1),
@@ -67,7 +67,7 @@ fn least_useful(setup: &Setup, state: &State, count: usize, spared: Option<&Rc<R
 }
 
 /// The ensemble with the best rule that the search finds in place of `rule`, if it is better beyond chance.
-fn replaced(setup: &Setup, now: &Known, rule: &Rc<Rule>, least: usize) -> Option<Known> {
+fn replaced(setup: &Setup, now: &CountedEnsemble, rule: &Rc<Rule>, least: usize) -> Option<CountedEnsemble> {
     let k = now.state.rules.iter().position(|known| Rc::ptr_eq(known, rule))?;
     let dropped = now.without(k, setup)?;
     let started = Instant::now();
@@ -95,7 +95,7 @@ fn replaced(setup: &Setup, now: &Known, rule: &Rc<Rule>, least: usize) -> Option
     state.settle(Newest { found: &found, moved_to: &moved_to }, setup);
     setup.observer.searched(setup.class, &certificate(&found, setup.response, elapsed));
     let root = dropped.root_with(&found, (&state, &moved_to), setup);
-    Some(Known { state, root })
+    Some(CountedEnsemble { state, root })
 }
 
 /// Differences of risk that rounding alone may make.
@@ -127,8 +127,8 @@ mod tests {
         let mut seconds = Seconds::default();
         while let Some((next, _)) = path.next(&setup, state, &mut seconds) {
             let (before, complexity) = (next.risk, next.complexity);
-            let known = Known { state: next.clone(), root: None };
-            let Known { state: better, .. } = polished(&polishing, known, 0, &mut 0.0);
+            let known = CountedEnsemble { state: next.clone(), root: None };
+            let CountedEnsemble { state: better, .. } = polished(&polishing, known, 0, &mut 0.0);
             assert!(better.risk <= before, "{} {before}", better.risk);
             assert!(better.complexity <= complexity);
             assert_eq!(better.complexity, better.rules.iter().map(|rule| rule.complexity()).sum::<usize>());

@@ -7,7 +7,7 @@ use crate::engine::refit::Weights;
 use crate::engine::rows::Selected;
 use crate::engine::search::{Found, Searcher};
 use crate::engine::targets::response::Response;
-use crate::learn::kind::{Kind, Newest, SearchContext};
+use crate::learn::kind::{EnsembleKind, Newest, SearchContext};
 use crate::learn::setup::Setup;
 use crate::model::rule::Rule;
 use crate::model::{ScoreWeights, Size};
@@ -21,7 +21,7 @@ pub(crate) struct State {
     pub(crate) complexity: usize,
     /// The regularised risk: a sum, up to a constant.
     pub(crate) risk: f64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EnsembleKind,
 }
 
 impl State {
@@ -29,7 +29,7 @@ impl State {
     pub(crate) fn constant(setup: &Setup) -> Self {
         setup.ask_ahead();
         let cells = Cells::new(&setup.rows, setup.response);
-        let (kind, risk) = Kind::constant(&cells, setup);
+        let (kind, risk) = EnsembleKind::constant(&cells, setup);
         Self { rules: Vec::new(), cells, complexity: 0, risk, kind }
     }
 
@@ -40,7 +40,7 @@ impl State {
         moved_to
     }
 
-    /// Adds a rule with weights that are good enough to compare ensembles by ([`Kind::try_adding`]).
+    /// Adds a rule with weights that are good enough to compare ensembles by ([`EnsembleKind::try_adding`]).
     pub(crate) fn try_adding(&mut self, found: &Found, rule: Rule, setup: &Setup, rival: f64) -> Vec<u32> {
         self.complexity += rule.complexity();
         self.rules.push(Rc::new(rule));

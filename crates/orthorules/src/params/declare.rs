@@ -14,11 +14,11 @@ pub struct Parameter {
     /// Its name. The flag has hyphens in place of underscores.
     pub name: &'static str,
     /// What values it takes.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// Which numbers are allowed, if it takes numbers.
     pub range: Option<Range>,
     /// Where help and documentation list it.
-    pub group: Group,
+    pub group: ParameterGroup,
     /// What stands for its value in help.
     pub value_name: &'static str,
     /// The doc comment.
@@ -32,7 +32,7 @@ pub struct Parameter {
 /// The values that a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ParameterKind {
     /// A whole number.
     Whole,
     /// A number.
@@ -68,7 +68,7 @@ pub struct Range {
 /// Parameters that help and documentation list together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Group {
+pub enum ParameterGroup {
     /// What a rule is worth, and how weights are fitted.
     Learning,
     /// How rules are found.
@@ -100,7 +100,7 @@ impl Range {
     }
 }
 
-impl Group {
+impl ParameterGroup {
     /// All groups, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Learning, Self::Search, Self::Size, Self::Sirus, Self::Running];
 
@@ -121,7 +121,7 @@ impl Group {
 pub trait Typed {
     /// What a setter takes: the value itself where the field may be left open.
     type Given;
-    const KIND: Kind;
+    const KIND: ParameterKind;
     /// What a text must be to be a value of this type, unless the range says it.
     const WANT: Option<&'static str>;
 
@@ -159,7 +159,7 @@ pub(super) fn read_into<T: FromStr>(value: &mut T, text: &str) -> Option<()> {
 macro_rules! number_types {
     ($($type:ty = $kind:expr),+) => { $(
         impl Typed for $type {
-            const KIND: Kind = $kind;
+            const KIND: ParameterKind = $kind;
             const WANT: Option<&'static str> = Some("a number");
             given_as_they_are! { $type }
         }
@@ -176,12 +176,12 @@ macro_rules! number_types {
         }
     )+ };
 }
-number_types!(usize = Kind::Whole, u64 = Kind::Whole, f64 = Kind::Number);
+number_types!(usize = ParameterKind::Whole, u64 = ParameterKind::Whole, f64 = ParameterKind::Number);
 
 /// `None` is a value that is left open.
 impl<T: Typed> Typed for Option<T> {
     type Given = T;
-    const KIND: Kind = T::KIND;
+    const KIND: ParameterKind = T::KIND;
     const WANT: Option<&'static str> = T::WANT;
 
     fn of(given: T) -> Self {
@@ -205,19 +205,19 @@ impl<T: Value + FromStr> Value for Option<T> {
 }
 
 impl Typed for BTreeMap<String, Vec<f64>> {
-    const KIND: Kind = Kind::NumbersByColumn;
+    const KIND: ParameterKind = ParameterKind::NumbersByColumn;
     const WANT: Option<&'static str> = Some("given column by column");
     given_as_they_are! { Self }
 }
 
 impl Typed for BTreeMap<String, crate::data::schema::Monotone> {
-    const KIND: Kind = Kind::DirectionByColumn;
+    const KIND: ParameterKind = ParameterKind::DirectionByColumn;
     const WANT: Option<&'static str> = Some("given column by column");
     given_as_they_are! { Self }
 }
 
 impl Typed for Vec<String> {
-    const KIND: Kind = Kind::Texts;
+    const KIND: ParameterKind = ParameterKind::Texts;
     const WANT: Option<&'static str> = Some("a JSON list of texts");
     given_as_they_are! { Self }
 }
@@ -332,7 +332,7 @@ macro_rules! parameters {
                     name: stringify!($name),
                     kind: <$type as Typed>::KIND,
                     range: parameters!(@some [$(range!($($range)+))?]),
-                    group: Group::$group,
+                    group: ParameterGroup::$group,
                     value_name: $value_name,
                     comment: concat!($($comment, "\n"),+),
                     open: parameters!(@some [$($open)?]),

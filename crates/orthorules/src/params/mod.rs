@@ -31,7 +31,7 @@ pub use crate::model::{Multiclass, Select};
 pub use checked::Checked;
 pub(crate) use checked::LambdaFrom;
 pub(crate) use declare::Typed;
-pub use declare::{Group, Kind, Parameter, Range};
+pub use declare::{Parameter, ParameterGroup, ParameterKind, Range};
 pub(crate) use options::Cutting;
 pub use options::{
     Bound, Cv, Intercept, Learner, MaxBins, Objective, PathKind, Polish, RegLambda, Search, Sets, Terms, Thresholds,

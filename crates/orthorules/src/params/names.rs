@@ -1,6 +1,6 @@
 //! How options are spelled: one table for each, so that flags, files and messages agree.
 
-use super::declare::{Kind, Typed, Value, given_as_they_are, read_into};
+use super::declare::{ParameterKind, Typed, Value, given_as_they_are, read_into};
 use crate::base::error::{Error, Result};
 use crate::base::names::names;
 use crate::params::{
@@ -25,7 +25,7 @@ names!(Preset, "preset", Sgs = "sgs", Sgb = "sgb", Sxb = "sxb", Cgb = "cgb", Cob
 macro_rules! choices {
     ($($name:ident),+) => { $(
         impl Typed for $name {
-            const KIND: Kind = Kind::Choice(Self::NAMES);
+            const KIND: ParameterKind = ParameterKind::Choice(Self::NAMES);
             const WANT: Option<&'static str> = Some(Self::WANTED);
             given_as_they_are! { Self }
         }
@@ -70,7 +70,7 @@ macro_rules! number_or_name {
             }
         }
         impl Typed for $name {
-            const KIND: Kind = Kind::$kind($text);
+            const KIND: ParameterKind = ParameterKind::$kind($text);
             const WANT: Option<&'static str> = None;
             given_as_they_are! { Self }
         }

@@ -49,8 +49,13 @@ fn open_defaults_are_put_into_words() {
 #[test]
 fn numbers_outside_their_range_are_refused() {
     for parameter in Parameter::ALL {
-        let takes_numbers =
-            !matches!(parameter.kind, Kind::Choice(_) | Kind::NumbersByColumn | Kind::DirectionByColumn | Kind::Texts);
+        let takes_numbers = !matches!(
+            parameter.kind,
+            ParameterKind::Choice(_)
+                | ParameterKind::NumbersByColumn
+                | ParameterKind::DirectionByColumn
+                | ParameterKind::Texts
+        );
         assert_eq!(parameter.range.is_some(), takes_numbers, "{}", parameter.name);
         let Some(range) = parameter.range else { continue };
         let told: Vec<f64> = range.words.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();

@@ -14,7 +14,7 @@ use crate::engine::cells::sums::AllSums;
 use crate::engine::count::group::Group;
 use crate::engine::count::histogram::NodeCounter;
 use crate::engine::count::tally::NodeCounts;
-use crate::engine::rows::question::{Ask, Job, Method, Node, Request, Split};
+use crate::engine::rows::question::{Ask, CellSplit, Job, Method, Node, Request};
 use crate::engine::rows::{Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::targets::numbers::TargetRows;
@@ -115,7 +115,7 @@ struct Aim {
     plan: TargetPlan,
     response: Response,
     /// Cells at some points of the fit.
-    points: Vec<(Vec<Arc<Split>>, Cells)>,
+    points: Vec<(Vec<Arc<CellSplit>>, Cells)>,
     lists: RowLists,
 }
 
@@ -186,7 +186,7 @@ impl Aim {
     }
 
     /// Makes the last point that of `history`.
-    fn reach(&mut self, columns: &[BinnedColumn], history: &[Arc<Split>]) -> Result<()> {
+    fn reach(&mut self, columns: &[BinnedColumn], history: &[Arc<CellSplit>]) -> Result<()> {
         let nearest = (0..self.points.len())
             .filter(|&k| history.starts_with(&self.points[k].0))
             .max_by_key(|&k| self.points[k].0.len());

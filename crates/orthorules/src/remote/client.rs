@@ -3,7 +3,7 @@
 use crate::base::wire::Wire;
 use crate::codes::column::BinnedColumn;
 use crate::engine::rows::Rows;
-use crate::engine::rows::question::{Ask, Request, Split};
+use crate::engine::rows::question::{Ask, CellSplit, Request};
 use crate::engine::rows::remote::{RemoteAccess, RemoteRows};
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -45,14 +45,14 @@ type QuestionKey = (usize, Vec<u8>);
 #[derive(Debug)]
 struct WaitingAnswer {
     /// The last rule of the history, which thereby keeps its address.
-    _last: Option<Arc<Split>>,
+    _last: Option<Arc<CellSplit>>,
     bytes: Vec<u8>,
     /// Later ones have larger numbers.
     number: u64,
 }
 
 /// A rule is known by its address, which it keeps while an answer waits.
-fn key(history: &[Arc<Split>], ask: &Ask) -> QuestionKey {
+fn key(history: &[Arc<CellSplit>], ask: &Ask) -> QuestionKey {
     (history.last().map_or(0, |last| Arc::as_ptr(last) as usize), ask.bytes())
 }
 
@@ -70,15 +70,15 @@ impl RemoteAccess for Client<'_> {
         self.cluster.ask(request)
     }
 
-    fn take(&self, history: &[Arc<Split>], ask: &Ask) -> Option<Vec<u8>> {
+    fn take(&self, history: &[Arc<CellSplit>], ask: &Ask) -> Option<Vec<u8>> {
         self.waiting(ask).remove(&key(history, ask)).map(|answer| answer.bytes)
     }
 
-    fn peek(&self, history: &[Arc<Split>], ask: &Ask) -> Option<Vec<u8>> {
+    fn peek(&self, history: &[Arc<CellSplit>], ask: &Ask) -> Option<Vec<u8>> {
         self.waiting(ask).get(&key(history, ask)).map(|answer| answer.bytes.clone())
     }
 
-    fn keep(&self, history: &[Arc<Split>], ask: &Ask, bytes: Vec<u8>) {
+    fn keep(&self, history: &[Arc<CellSplit>], ask: &Ask, bytes: Vec<u8>) {
         let history = if ask.is_of_any_rules() { &[][..] } else { history };
         let mut answers = self.waiting(ask);
         if answers.len() >= MOST_WAITING {

@@ -25,15 +25,15 @@ const FIRST_ROWS: usize = 3;
 
 /// A cell of a listed row.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum ListedCell {
     Missing,
     Number(f64),
     Truth(bool),
     Text(String),
 }
-wire_enum!(Cell { 0 => Missing, 1 => Number(x), 2 => Truth(truth), 3 => Text(text) });
+wire_enum!(ListedCell { 0 => Missing, 1 => Number(x), 2 => Truth(truth), 3 => Text(text) });
 
-impl Cell {
+impl ListedCell {
     fn of(part: &ColumnPart, row: usize) -> Self {
         match part {
             ColumnPart::Missing(_) => Self::Missing,
@@ -55,7 +55,7 @@ struct ListedRow {
     kept: bool,
     /// Whether nothing can be counted once its offset is folded into target or exposure.
     clashes: bool,
-    cells: Vec<Cell>,
+    cells: Vec<ListedCell>,
 }
 wire!(ListedRow { row, kept, clashes, cells });
 
@@ -100,12 +100,12 @@ impl Watched {
         }
     }
 
-    fn of_cell(self, cell: &Cell) -> LabelKey {
+    fn of_cell(self, cell: &ListedCell) -> LabelKey {
         match cell {
-            Cell::Missing => LabelKey::Missing,
-            Cell::Number(x) => self.of_number(*x),
-            Cell::Truth(truth) => LabelKey::Truth(*truth),
-            Cell::Text(text) => LabelKey::Text(text.clone()),
+            ListedCell::Missing => LabelKey::Missing,
+            ListedCell::Number(x) => self.of_number(*x),
+            ListedCell::Truth(truth) => LabelKey::Truth(*truth),
+            ListedCell::Text(text) => LabelKey::Text(text.clone()),
         }
     }
 
@@ -232,7 +232,7 @@ impl Digest {
         candidates.sort_unstable();
         candidates.dedup();
         for row in candidates {
-            let cells = parts.iter().map(|part| Cell::of(part, row)).collect();
+            let cells = parts.iter().map(|part| ListedCell::of(part, row)).collect();
             let (kept, clashes) = (counts[row], clash == Some(row));
             self.offer(ListedRow { row: self.rows + row, kept, clashes, cells });
         }
@@ -340,29 +340,29 @@ impl Digest {
     /// The listed cells of a column, unless they are of more than one kind.
     pub(crate) fn part(&self, column: usize) -> Option<ColumnPart> {
         let cells = || self.list.iter().map(|listed| &listed.cells[column]);
-        let first = cells().find(|cell| **cell != Cell::Missing);
+        let first = cells().find(|cell| **cell != ListedCell::Missing);
         Some(match first {
-            None | Some(Cell::Missing) => ColumnPart::Missing(self.list.len()),
-            Some(Cell::Number(_)) => {
-                let number = |cell: &Cell| match cell {
-                    Cell::Missing => Some(f64::NAN),
-                    Cell::Number(x) => Some(*x),
+            None | Some(ListedCell::Missing) => ColumnPart::Missing(self.list.len()),
+            Some(ListedCell::Number(_)) => {
+                let number = |cell: &ListedCell| match cell {
+                    ListedCell::Missing => Some(f64::NAN),
+                    ListedCell::Number(x) => Some(*x),
                     _ => None,
                 };
                 ColumnPart::Numbers(cells().map(number).collect::<Option<Vec<f64>>>()?.into())
             }
-            Some(Cell::Truth(_)) => {
-                let truth = |cell: &Cell| match cell {
-                    Cell::Missing => Some(None),
-                    Cell::Truth(truth) => Some(Some(*truth)),
+            Some(ListedCell::Truth(_)) => {
+                let truth = |cell: &ListedCell| match cell {
+                    ListedCell::Missing => Some(None),
+                    ListedCell::Truth(truth) => Some(Some(*truth)),
                     _ => None,
                 };
                 ColumnPart::Booleans(cells().map(truth).collect::<Option<_>>()?)
             }
-            Some(Cell::Text(_)) => {
+            Some(ListedCell::Text(_)) => {
                 let text = |cell| match cell {
-                    &Cell::Missing => Some(None),
-                    Cell::Text(text) => Some(Some(text.as_str())),
+                    &ListedCell::Missing => Some(None),
+                    ListedCell::Text(text) => Some(Some(text.as_str())),
                     _ => None,
                 };
                 ColumnPart::Text(Levels::of_cells(&cells().map(text).collect::<Option<Vec<_>>>()?))

@@ -21,7 +21,7 @@ use crate::engine::rows::question::Request;
 use crate::engine::targets::facts::{TargetAnswer, TargetFacts};
 use crate::engine::targets::plan::TargetPlan;
 use crate::engine::targets::response::Response;
-use crate::learn::fit::{Job, LearnedRows};
+use crate::learn::fit::{FitJob, LearnedRows};
 use crate::learn::fitted::Fitted;
 use crate::learn::one::{Binned, FitKind, RemoteTarget};
 use crate::learn::suitable::checked;
@@ -233,8 +233,8 @@ struct SurveyedTable<'w> {
 }
 
 impl SurveyedTable<'_> {
-    fn job<'j>(&'j self, rows: LearnedRows<'j>, observer: &'j dyn Observer) -> Job<'j> {
-        Job { rows, params: self.params, observer, start: self.start }
+    fn job<'j>(&'j self, rows: LearnedRows<'j>, observer: &'j dyn Observer) -> FitJob<'j> {
+        FitJob { rows, params: self.params, observer, start: self.start }
     }
 
     /// A fit to all rows, which are brought here; and what there is to say of them.

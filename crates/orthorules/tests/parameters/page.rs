@@ -1,7 +1,7 @@
 //! The parameters of a fit as a page of documentation.
 
 use orthorules::Params;
-use orthorules::params::{Group, Kind, Parameter, Preset};
+use orthorules::params::{Parameter, ParameterGroup, ParameterKind, Preset};
 use std::fmt::Write;
 
 const INTRODUCTION: &str = "# Parameters
@@ -24,13 +24,13 @@ limits the columns while they are read, and takes units, as in 2GB.
 
 pub(crate) fn text() -> String {
     let mut text = INTRODUCTION.to_owned();
-    for group in Group::ALL {
+    for group in ParameterGroup::ALL {
         let _ = write!(
             text,
             "\n## {}\n\n| parameter | values | default | what it does |\n|---|---|---|---|\n",
             group.title()
         );
-        if group == Group::Learning {
+        if group == ParameterGroup::Learning {
             let presets = Preset::NAMES.join(", ");
             let _ = writeln!(text, "| `preset` | {presets} | none | {} |", Preset::PURPOSE);
         }
@@ -45,10 +45,10 @@ pub(crate) fn text() -> String {
 /// What a parameter may be.
 fn values(parameter: &Parameter) -> String {
     match parameter.kind {
-        Kind::Choice(names) => names.join(", "),
-        Kind::NumbersByColumn => "finite numbers for each column".to_owned(),
-        Kind::DirectionByColumn => "+1 or -1 for each column".to_owned(),
-        Kind::Texts => "texts".to_owned(),
+        ParameterKind::Choice(names) => names.join(", "),
+        ParameterKind::NumbersByColumn => "finite numbers for each column".to_owned(),
+        ParameterKind::DirectionByColumn => "+1 or -1 for each column".to_owned(),
+        ParameterKind::Texts => "texts".to_owned(),
         _ => parameter.range.map(|range| range.words.to_owned()).unwrap_or_default(),
     }
 }

@@ -1,7 +1,7 @@
 //! The parameters of a fit as a JSON Schema.
 
 use orthorules::Params;
-use orthorules::params::{Kind, Parameter, Preset, Range};
+use orthorules::params::{Parameter, ParameterKind, Preset, Range};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -60,18 +60,18 @@ fn property(parameter: &Parameter) -> Object {
     let description = if is_open { format!("{purpose} Default: {}.", parameter.default()) } else { purpose };
     let mut keys = vec![("description", description.into())];
     match parameter.kind {
-        Kind::Choice(choices) => keys.push(("enum", names(choices, is_open))),
-        Kind::NumbersByColumn => by_column(&mut keys, json!({"type": "array", "items": {"type": "number"}})),
-        Kind::DirectionByColumn => by_column(&mut keys, json!({"enum": [1, -1]})),
-        Kind::Texts => {
+        ParameterKind::Choice(choices) => keys.push(("enum", names(choices, is_open))),
+        ParameterKind::NumbersByColumn => by_column(&mut keys, json!({"type": "array", "items": {"type": "number"}})),
+        ParameterKind::DirectionByColumn => by_column(&mut keys, json!({"enum": [1, -1]})),
+        ParameterKind::Texts => {
             keys.extend([("type", "array".into()), ("items", json!({"type": "string"})), ("default", json!([]))]);
         }
-        Kind::Whole | Kind::Number => {
+        ParameterKind::Whole | ParameterKind::Number => {
             let kind = number_type(parameter.kind);
             keys.push(("type", if is_open { json!([kind, "null"]) } else { kind.into() }));
             keys.extend(limits(parameter.kind, parameter.range));
         }
-        Kind::WholeOr(name) | Kind::NumberOr(name) => {
+        ParameterKind::WholeOr(name) | ParameterKind::NumberOr(name) => {
             let mut number = serde_json::Map::from_iter([("type".to_owned(), number_type(parameter.kind).into())]);
             number.extend(limits(parameter.kind, parameter.range).map(|(key, limit)| (key.to_owned(), limit)));
             let null = is_open.then(|| json!({"type": "null"}));
@@ -96,27 +96,27 @@ fn names(choices: &[&str], is_open: bool) -> Value {
     choices.iter().map(|&name| name.into()).chain(null).collect()
 }
 
-fn is_whole(kind: Kind) -> bool {
-    matches!(kind, Kind::Whole | Kind::WholeOr(_))
+fn is_whole(kind: ParameterKind) -> bool {
+    matches!(kind, ParameterKind::Whole | ParameterKind::WholeOr(_))
 }
 
-fn number_type(kind: Kind) -> &'static str {
+fn number_type(kind: ParameterKind) -> &'static str {
     if is_whole(kind) { "integer" } else { "number" }
 }
 
 /// A number as JSON has it: without a point where it is whole by its kind.
-fn number(kind: Kind, x: f64) -> Value {
+fn number(kind: ParameterKind, x: f64) -> Value {
     if is_whole(kind) { (x as u64).into() } else { x.into() }
 }
 
-fn typed(kind: Kind, text: &str) -> Value {
+fn typed(kind: ParameterKind, text: &str) -> Value {
     match text.parse() {
-        Ok(x) if !matches!(kind, Kind::Choice(_)) => number(kind, x),
+        Ok(x) if !matches!(kind, ParameterKind::Choice(_)) => number(kind, x),
         _ => text.into(),
     }
 }
 
-fn limits(kind: Kind, range: Option<Range>) -> impl Iterator<Item = (&'static str, Value)> {
+fn limits(kind: ParameterKind, range: Option<Range>) -> impl Iterator<Item = (&'static str, Value)> {
     range.into_iter().flat_map(move |range| {
         let least = if range.is_open { "exclusiveMinimum" } else { "minimum" };
         let most = range.most.is_finite().then(|| ("maximum", number(kind, range.most)));

@@ -1,6 +1,6 @@
 //! The flags that say which column plays which part.
 
-use super::values::{Names, names, ordered};
+use super::values::{NameList, names, ordered};
 use crate::args::NotationArgs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -35,10 +35,10 @@ pub(crate) struct ColumnArgs {
     cv_groups: Option<String>,
     /// Columns that rules must not use; a name that holds a comma stands in double quotes: '"a,b",c' (default: none)
     #[arg(long, value_name = "COL,…", value_parser = names)]
-    ignore: Vec<Names>,
+    ignore: Vec<NameList>,
     /// Columns to take as categories even if they look like numbers or names (default: as inferred)
     #[arg(long, value_name = "COL,…", value_parser = names)]
-    categorical: Vec<Names>,
+    categorical: Vec<NameList>,
     /// A column of categories with its levels in order, as size=small<medium<large; repeat it for other columns
     /// (default: no order)
     #[arg(long, value_name = "COL=LOW<…<HIGH", value_parser = ordered)]

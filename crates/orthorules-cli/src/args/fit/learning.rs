@@ -1,12 +1,12 @@
 //! The flags that say how rules are found and weighted: one for each parameter of the library, whose declaration has
 //! their help, their values and their defaults.
 
-use super::values::{Directions, bytes, cuts, folds, monotone};
+use super::values::{DirectionList, bytes, cuts, folds, monotone};
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use orthorules::Error;
-use orthorules::params::{Cv, Group, Kind, Monotone, Parameter, Params, Preset};
+use orthorules::params::{Cv, Monotone, Parameter, ParameterGroup, ParameterKind, Params, Preset};
 use serde_json::json;
 
 /// How rules are found and weighted.
@@ -47,7 +47,7 @@ impl LearningArgs {
 impl Args for LearningArgs {
     fn augment_args(command: Command) -> Command {
         let of_group = |group| Parameter::ALL.iter().filter(move |parameter| parameter.group == group);
-        let parameters = Group::ALL.into_iter().flat_map(of_group).filter(|p| p.name != WITHOUT_FLAG);
+        let parameters = ParameterGroup::ALL.into_iter().flat_map(of_group).filter(|p| p.name != WITHOUT_FLAG);
         command.arg(preset()).args(parameters.map(flag))
     }
 
@@ -70,12 +70,12 @@ impl FromArgMatches for LearningArgs {
         for Parameter { name, kind, .. } in Parameter::ALL {
             match *kind {
                 _ if [WITHOUT_FLAG, CV, MEMORY_LIMIT].contains(name) => {}
-                Kind::NumbersByColumn => cuts.extend(matches.get_many(name).into_iter().flatten().cloned()),
-                Kind::DirectionByColumn => {
-                    let lists = matches.get_many::<Directions>(name).into_iter().flatten();
+                ParameterKind::NumbersByColumn => cuts.extend(matches.get_many(name).into_iter().flatten().cloned()),
+                ParameterKind::DirectionByColumn => {
+                    let lists = matches.get_many::<DirectionList>(name).into_iter().flatten();
                     monotone.extend(lists.flat_map(|list| list.0.iter().cloned()));
                 }
-                Kind::Texts => {
+                ParameterKind::Texts => {
                     let texts = matches.get_many::<String>(name).into_iter().flatten();
                     params.set(name, &listed(name, texts)).map_err(wrong)?;
                 }
@@ -103,7 +103,7 @@ fn preset() -> Arg {
         .long(PRESET)
         .value_name("NAME")
         .value_parser(PossibleValuesParser::new(Preset::NAMES))
-        .help_heading(Group::Learning.title())
+        .help_heading(ParameterGroup::Learning.title())
         .help(help)
 }
 
@@ -115,10 +115,10 @@ fn flag(parameter: &'static Parameter) -> Arg {
         .help_heading(parameter.group.title())
         .help(help(parameter));
     match parameter.kind {
-        Kind::NumbersByColumn => flag.value_parser(cuts).action(ArgAction::Append),
-        Kind::DirectionByColumn => flag.value_parser(monotone).action(ArgAction::Append),
-        Kind::Texts => flag.action(ArgAction::Append).allow_hyphen_values(true),
-        Kind::Choice(names) => flag.value_parser(PossibleValuesParser::new(names)),
+        ParameterKind::NumbersByColumn => flag.value_parser(cuts).action(ArgAction::Append),
+        ParameterKind::DirectionByColumn => flag.value_parser(monotone).action(ArgAction::Append),
+        ParameterKind::Texts => flag.action(ArgAction::Append).allow_hyphen_values(true),
+        ParameterKind::Choice(names) => flag.value_parser(PossibleValuesParser::new(names)),
         _ => flag.value_parser(value(parameter)).allow_hyphen_values(true),
     }
 }
@@ -160,8 +160,8 @@ fn help(parameter: &Parameter) -> String {
     };
     let mut text = in_flags(&purpose);
     match parameter.kind {
-        Kind::NumbersByColumn => text.push_str(" Repeat the flag for other columns."),
-        Kind::Texts => text.push_str(" Repeat the flag for others."),
+        ParameterKind::NumbersByColumn => text.push_str(" Repeat the flag for other columns."),
+        ParameterKind::Texts => text.push_str(" Repeat the flag for others."),
         _ => {}
     }
     if let Some(range) = parameter.range.filter(|range| range.most.is_finite()) {

@@ -71,11 +71,11 @@ pub(super) fn ordered(text: &str) -> Result<(String, Vec<String>), String> {
 
 /// Names from one `COL,…`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Names(pub(crate) Vec<String>);
+pub(crate) struct NameList(pub(crate) Vec<String>);
 
 /// `COL,…` as [`items`] reads it.
-pub(crate) fn names(text: &str) -> Result<Names, String> {
-    items(text).map(Names)
+pub(crate) fn names(text: &str) -> Result<NameList, String> {
+    items(text).map(NameList)
 }
 
 /// `COL=T,T,…`: the name may hold commas and `=` itself, so the last `=` counts.
@@ -88,15 +88,15 @@ pub(super) fn cuts(text: &str) -> Result<(String, Vec<f64>), String> {
 
 /// Directions from one `COL=+1,…`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Directions(pub(super) Vec<(String, Monotone)>);
+pub(crate) struct DirectionList(pub(super) Vec<(String, Monotone)>);
 
 /// `COL=+1,COL=-1,…` as [`items`] reads it: the last `=` of each counts.
-pub(super) fn monotone(text: &str) -> Result<Directions, String> {
+pub(super) fn monotone(text: &str) -> Result<DirectionList, String> {
     let direction = |item: &String| {
         let (name, direction) = item.rsplit_once('=').ok_or("must be COL=+1 or COL=-1")?;
         Ok((name.trim_start().to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
     };
-    items(text)?.iter().map(direction).collect::<Result<_, String>>().map(Directions)
+    items(text)?.iter().map(direction).collect::<Result<_, String>>().map(DirectionList)
 }
 
 /// A number of bytes, with a unit or without.
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(list("a, b c ,d"), ["a", "b c", "d"]);
         assert_eq!(list(" a "), [" a "]);
         assert_eq!(list("a,,b,"), ["a", "", "b", ""]);
-        assert_eq!(monotone(" pay=-1"), Ok(Directions(vec![("pay".into(), Monotone::Falling)])));
+        assert_eq!(monotone(" pay=-1"), Ok(DirectionList(vec![("pay".into(), Monotone::Falling)])));
     }
 
     #[test]

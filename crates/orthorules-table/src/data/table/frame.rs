@@ -9,7 +9,7 @@ use crate::data::warning::Warning;
 /// The cells of a column in memory.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Cells {
+pub enum FrameCells {
     /// Numbers; NaN is missing.
     Numbers(Numbers),
     /// False and true; `None` is missing.
@@ -56,8 +56,8 @@ pub enum Cells {
 /// assert_eq!(table.columns()[1].values.display(1).as_deref(), Some("rain"));
 /// # Ok::<(), orthorules::Error>(())
 /// ```
-pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[String]) -> Result<Table> {
-    let outcome = |(name, cells): (String, Cells)| {
+pub fn gather(columns: Vec<(String, FrameCells)>, categorical: &[String], keep: &[String]) -> Result<Table> {
+    let outcome = |(name, cells): (String, FrameCells)| {
         let request = ColumnRequest::of(&name, categorical, keep);
         if let Some(why) = index(&name, request) {
             return Outcome::LeftOut(why);
@@ -67,11 +67,11 @@ pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[Str
             Outcome::Kept(if request.categorical { column.into_categorical() } else { column })
         };
         match cells {
-            Cells::Numbers(numbers) => kept(Values::Numeric(numbers)),
-            Cells::Booleans(values) => kept(Values::booleans(values)),
-            Cells::Codes { codes, names } => coded(&codes, &names).judge(&name, request),
-            Cells::Ordered { codes, names } => Outcome::Kept(Column::new(name.clone(), in_order(codes, &names))),
-            Cells::Text { codes, names, numeric } => {
+            FrameCells::Numbers(numbers) => kept(Values::Numeric(numbers)),
+            FrameCells::Booleans(values) => kept(Values::booleans(values)),
+            FrameCells::Codes { codes, names } => coded(&codes, &names).judge(&name, request),
+            FrameCells::Ordered { codes, names } => Outcome::Kept(Column::new(name.clone(), in_order(codes, &names))),
+            FrameCells::Text { codes, names, numeric } => {
                 let request = ColumnRequest { numeric, ..request };
                 match coded(&codes, &names).infer(&name, request, &Notation::default()) {
                     // Where no cell is a number, whoever needs numbers will say so.
@@ -81,7 +81,7 @@ pub fn gather(columns: Vec<(String, Cells)>, categorical: &[String], keep: &[Str
                     outcome => outcome,
                 }
             }
-            Cells::Dates => Outcome::LeftOut(dates(&name)),
+            FrameCells::Dates => Outcome::LeftOut(dates(&name)),
         }
     };
     let expanded = columns.into_iter().flat_map(|(name, cells)| {
@@ -105,8 +105,8 @@ fn in_order(mut codes: Vec<u32>, names: &[String]) -> Values {
 }
 
 /// The columns of the parts of a column of text that is dates, if nobody wants it as it is.
-fn parts_of_dates(name: &str, cells: &Cells, request: ColumnRequest) -> Option<Vec<Outcome>> {
-    let Cells::Text { codes, names, numeric: false } = cells else { return None };
+fn parts_of_dates(name: &str, cells: &FrameCells, request: ColumnRequest) -> Option<Vec<Outcome>> {
+    let FrameCells::Text { codes, names, numeric: false } = cells else { return None };
     let found = coded(codes, names).dates(request)?;
     let values = Values::Categorical { codes: codes.clone(), levels: names.clone(), kind: Kind::Categorical };
     let parts = DatePart::ALL.into_iter().filter(|part| found.timed || *part != DatePart::Hour);
@@ -150,8 +150,9 @@ mod tests {
 
     #[test]
     fn codes_become_levels() {
-        let codes = Cells::Codes { codes: vec![2, 0, MISSING, 9], names: vec![" b ".into(), "c".into(), "a".into()] };
-        let truth = Cells::Booleans(vec![Some(true), None, Some(false), Some(true)]);
+        let codes =
+            FrameCells::Codes { codes: vec![2, 0, MISSING, 9], names: vec![" b ".into(), "c".into(), "a".into()] };
+        let truth = FrameCells::Booleans(vec![Some(true), None, Some(false), Some(true)]);
         let table = gather(vec![("c".into(), codes), ("t".into(), truth)], &[], &[]).unwrap();
         let shown = |c: usize| (0..4).map(|r| table.columns()[c].values.display(r)).collect::<Vec<_>>();
         let text = |t: [&str; 4]| t.map(|t| (!t.is_empty()).then(|| t.to_owned())).to_vec();
@@ -166,9 +167,9 @@ mod tests {
         let names: Vec<String> = (0..60).map(|i| format!("id {i}")).collect();
         let columns = || {
             vec![
-                ("n".into(), Cells::Numbers((0..60).map(|i| f64::from(i % 2)).collect())),
-                ("id".into(), Cells::Codes { codes: (0..60).collect(), names: names.clone() }),
-                ("day".into(), Cells::Dates),
+                ("n".into(), FrameCells::Numbers((0..60).map(|i| f64::from(i % 2)).collect())),
+                ("id".into(), FrameCells::Codes { codes: (0..60).collect(), names: names.clone() }),
+                ("day".into(), FrameCells::Dates),
             ]
         };
         let table = gather(columns(), &["n".into()], &[]).unwrap();
@@ -177,6 +178,6 @@ mod tests {
         assert!(table.warnings()[0].to_string().contains("\"id\" left out"), "{:?}", table.warnings());
         assert!(table.warnings()[1].to_string().contains("\"day\" left out"), "{:?}", table.warnings());
         assert_eq!(gather(columns(), &[], &["id".into()]).unwrap().columns().len(), 2);
-        assert!(gather(vec![("day".into(), Cells::Dates)], &[], &[]).is_err());
+        assert!(gather(vec![("day".into(), FrameCells::Dates)], &[], &[]).is_err());
     }
 }

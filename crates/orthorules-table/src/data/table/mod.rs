@@ -27,7 +27,7 @@ use crate::base::wire::wire_enum;
 use notation::Remarks;
 
 pub use crate::data::dates::{DateForm, DatePart, DateSource, WEEKDAYS};
-pub use frame::{Cells, gather};
+pub use frame::{FrameCells, gather};
 pub use notation::{MISSING_WORDS, Notation};
 pub use numbers::{Matrix, Numbers};
 

@@ -47,12 +47,12 @@ impl KeptBatches {
 }
 
 /// Where the batches of the second pass come from.
-pub(super) enum Batches<'s> {
+pub(super) enum BatchSource<'s> {
     Kept(std::vec::IntoIter<Batch>),
     File { scan: Box<Scan>, deciding: Deciding, notation: &'s Notation },
 }
 
-impl Batches<'_> {
+impl BatchSource<'_> {
     /// The next one; nothing at the end.
     pub(super) fn next(&mut self) -> Result<Option<Batch>, Complaint> {
         match self {

@@ -34,7 +34,7 @@ use crate::data::warning::Warning;
 use crate::model::Model;
 use crate::model::evaluate::Evaluation;
 use crate::params::{Checked, Cv, Params, RegLambda};
-use batch::{Batch, Batches, KeptBatches};
+use batch::{Batch, BatchSource, KeptBatches};
 use feature::{ColumnSummary, FeatureEncoder};
 
 impl Coded {
@@ -404,11 +404,11 @@ impl Second<'_> {
         &self,
         source: &Arc<Source>,
         options: &'o ReadOptions,
-    ) -> Result<(Vec<Head>, Batches<'o>), Complaint> {
+    ) -> Result<(Vec<Head>, BatchSource<'o>), Complaint> {
         let as_text = self.features.iter().filter(|(_, f)| f.is_text()).map(|(head, _)| head.name.clone()).collect();
         let scan = Box::new(Scan::new(source, options, &as_text)?);
         let deciding = Deciding::new(&scan.heads, self.roles, self.text_target);
-        Ok((scan.heads.clone(), Batches::File { scan, deciding, notation: &options.notation }))
+        Ok((scan.heads.clone(), BatchSource::File { scan, deciding, notation: &options.notation }))
     }
 
     /// The codes of all features, and the numbers that are kept; in temporary files if they take more memory than they
@@ -434,7 +434,7 @@ impl Second<'_> {
         let mut codes: Vec<CodeBuilder> = self.features.iter().map(|(_, f)| CodeBuilder::new(f.bins(), room)).collect();
         let error = |what: Complaint| source.error(what);
         let (heads, mut batches) = match read {
-            Some((heads, batches)) => (heads, Batches::Kept(batches.into_iter())),
+            Some((heads, batches)) => (heads, BatchSource::Kept(batches.into_iter())),
             None => self.scanned(source, options).map_err(error)?,
         };
         let places = batch::places(self.features.iter().map(|(head, _)| head), &heads);

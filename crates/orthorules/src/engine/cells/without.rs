@@ -1,7 +1,7 @@
 //! Cells without one of their rules: those that only it told apart become one.
 
 use super::{CellSums, Cells, ROWS_IN_A_TASK};
-use crate::engine::rows::question::Split;
+use crate::engine::rows::question::CellSplit;
 use crate::engine::targets::response::Response;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Cells {
         let moved = |keys: &Vec<u32>| keys.par_iter().with_min_len(ROWS_IN_A_TASK).map(to_key).collect();
         let split = |(rule, moved_to, cells): RuleSplit| {
             let node = self.history.get(rule)?.node.clone();
-            Some(Arc::new(Split { node, moved_to, cells }))
+            Some(Arc::new(CellSplit { node, moved_to, cells }))
         };
         let mut cells = Self {
             keys: self.keys.iter().map(moved).collect(),

@@ -42,7 +42,7 @@ const MOST_ROWS: f64 = (1 << 24) as f64;
 const SLACK: f32 = 1.0 + 1e-5;
 
 /// What is added for a row, or the sums of a bin.
-type Sums<const K: usize> = [[f32; WIDE]; K];
+type BlockSums<const K: usize> = [[f32; WIDE]; K];
 
 /// The rows of a node in short numbers.
 pub(crate) struct Sketch<'a> {
@@ -223,8 +223,8 @@ vectorised! {
 fn add_rows<const K: usize>(
     rows: &RowList,
     codes: &[[u8; COLUMNS_IN_A_BLOCK]],
-    short: &[Sums<K>],
-    table: &mut [Sums<K>; ALL_PLACES],
+    short: &[BlockSums<K>],
+    table: &mut [BlockSums<K>; ALL_PLACES],
 ) {
     match rows {
         RowList::All(_) => {
@@ -242,7 +242,11 @@ fn add_rows<const K: usize>(
 
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn add_row<const K: usize>(codes: &[u8; COLUMNS_IN_A_BLOCK], row: &Sums<K>, table: &mut [Sums<K>; ALL_PLACES]) {
+fn add_row<const K: usize>(
+    codes: &[u8; COLUMNS_IN_A_BLOCK],
+    row: &BlockSums<K>,
+    table: &mut [BlockSums<K>; ALL_PLACES],
+) {
     for place in 0..COLUMNS_IN_A_BLOCK {
         add(&mut table[place * PLACES + codes[place] as usize], row);
     }
@@ -250,7 +254,7 @@ fn add_row<const K: usize>(codes: &[u8; COLUMNS_IN_A_BLOCK], row: &Sums<K>, tabl
 
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn add<const K: usize>(sum: &mut Sums<K>, more: &Sums<K>) {
+fn add<const K: usize>(sum: &mut BlockSums<K>, more: &BlockSums<K>) {
     for j in 0..K {
         for k in 0..WIDE {
             sum[j][k] += more[j][k];
@@ -260,7 +264,7 @@ fn add<const K: usize>(sum: &mut Sums<K>, more: &Sums<K>) {
 
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn difference<const K: usize>(all: &Sums<K>, some: &Sums<K>) -> Sums<K> {
+fn difference<const K: usize>(all: &BlockSums<K>, some: &BlockSums<K>) -> BlockSums<K> {
     let mut left = *all;
     for j in 0..K {
         for k in 0..WIDE {
@@ -278,8 +282,8 @@ impl SketchTest {
     #[inline(always)]
     fn column<const K: usize>(
         self,
-        bins: &mut [Sums<K>],
-        mut total: Sums<K>,
+        bins: &mut [BlockSums<K>],
+        mut total: BlockSums<K>,
         missing: bool,
         lists: &mut [f32],
     ) -> bool {
@@ -324,8 +328,8 @@ impl SketchTest {
     #[inline(always)]
     fn passes_with_others<const K: usize>(
         self,
-        bins: &[Sums<K>],
-        total: &Sums<K>,
+        bins: &[BlockSums<K>],
+        total: &BlockSums<K>,
         above: bool,
         (rows, bounds): (&mut [f32], &mut [f32]),
     ) -> bool {
@@ -377,7 +381,7 @@ impl SketchTest {
 
     /// Whether a candidate may pass.
     #[inline(always)]
-    fn passes<const K: usize>(self, sums: &Sums<K>) -> bool {
+    fn passes<const K: usize>(self, sums: &BlockSums<K>) -> bool {
         self.passes_quickly(sums[0][ROWS], sums[0][G], sums[0][U]) && {
             let below = self.bound(sums) < self.least;
             !below
@@ -386,7 +390,7 @@ impl SketchTest {
 
     /// What the square of a candidate's value is at most.
     #[inline(always)]
-    fn bound<const K: usize>(self, sums: &Sums<K>) -> f32 {
+    fn bound<const K: usize>(self, sums: &BlockSums<K>) -> f32 {
         let first = &sums[0];
         let mut squares = *first;
         squares[..N].fill(0.0);

@@ -36,12 +36,12 @@ wire!(Node { clauses, outside });
 
 /// A rule that was added: its rows, where those of each cell went, and how many cells there are then.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Split {
+pub(crate) struct CellSplit {
     pub(crate) node: Node,
     pub(crate) moved_to: Vec<u32>,
     pub(crate) cells: usize,
 }
-wire!(Split { node, moved_to, cells });
+wire!(CellSplit { node, moved_to, cells });
 
 /// Columns, by their first and the one after the last, and what is wanted of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,7 +90,7 @@ impl Ask {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Request {
     /// The rules so far.
-    pub(crate) history: Vec<Arc<Split>>,
+    pub(crate) history: Vec<Arc<CellSplit>>,
     /// What every cell has at the current weights, if an answer depends on it.
     pub(crate) scorer: Option<Vec<u8>>,
     /// Whether the norm's own weights are counted.

@@ -1,6 +1,6 @@
 //! Rows on other machines, as the search sees them.
 
-use super::question::{Ask, Node, Request, Split};
+use super::question::{Ask, CellSplit, Node, Request};
 use crate::base::wire::Wire;
 use crate::codes::column::BinnedColumn;
 use crate::codes::wanted::LevelSets;
@@ -14,13 +14,13 @@ pub(crate) trait RemoteAccess: Send + Sync + Debug {
     fn ask(&self, request: &Request) -> Option<Vec<Vec<u8>>>;
 
     /// Takes the answer to a question that came before it was asked.
-    fn take(&self, history: &[Arc<Split>], ask: &Ask) -> Option<Vec<u8>>;
+    fn take(&self, history: &[Arc<CellSplit>], ask: &Ask) -> Option<Vec<u8>>;
 
     /// A copy of such an answer.
-    fn peek(&self, history: &[Arc<Split>], ask: &Ask) -> Option<Vec<u8>>;
+    fn peek(&self, history: &[Arc<CellSplit>], ask: &Ask) -> Option<Vec<u8>>;
 
     /// Keeps an answer to a question that is likely to come.
-    fn keep(&self, history: &[Arc<Split>], ask: &Ask, answer: Vec<u8>);
+    fn keep(&self, history: &[Arc<CellSplit>], ask: &Ask, answer: Vec<u8>);
 
     /// Forgets large answers, since other nodes are searched now. Counts these nodes.
     fn search_others(&self, nodes: usize);
@@ -50,7 +50,7 @@ impl<'a> RemoteRows<'a> {
     }
 
     /// The answer to a single question that no scorer has a part in.
-    pub(crate) fn answer<T: Wire>(&self, history: &[Arc<Split>], ask: Ask) -> Option<T> {
+    pub(crate) fn answer<T: Wire>(&self, history: &[Arc<CellSplit>], ask: Ask) -> Option<T> {
         let bytes = if let Some(bytes) = self.access.take(history, &ask) {
             bytes
         } else {
@@ -66,7 +66,7 @@ impl<'a> RemoteRows<'a> {
     }
 
     /// Asks some questions and keeps the answers: they will be asked one by one.
-    pub(crate) fn ask_ahead(&self, history: &[Arc<Split>], by_norm: bool, asks: Vec<Ask>) {
+    pub(crate) fn ask_ahead(&self, history: &[Arc<CellSplit>], by_norm: bool, asks: Vec<Ask>) {
         let request = Request { history: history.to_vec(), scorer: None, by_norm, asks };
         for (ask, answer) in request.asks.iter().zip(self.access.ask(&request).into_iter().flatten()) {
             self.access.keep(history, ask, answer);

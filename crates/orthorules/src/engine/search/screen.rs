@@ -140,6 +140,7 @@ mod tests {
     use crate::engine::score::Scorer;
     use crate::engine::search::Found;
     use crate::engine::search::directions::Directions;
+    use crate::engine::targets::response::Response;
     use crate::model::observer::Silent;
     use crate::params::Objective;
     use proptest::prelude::*;

@@ -23,7 +23,7 @@ pub(super) struct Choice<'a> {
 }
 
 /// The size that would be chosen of a trial.
-pub(super) struct Found {
+pub(super) struct TrialSize {
     pub(super) size: SizeCandidate,
     /// Standard error of the difference between its risk and that of the chosen trial's size.
     pub(super) difference_se: f64,
@@ -32,13 +32,13 @@ pub(super) struct Found {
 /// The trial that is chosen, and what each trial has.
 pub(super) struct FoundTerms {
     pub(super) chosen: usize,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<TrialSize>,
 }
 
 impl Choice<'_> {
     /// The best of so many trials. Sizes are those of the folds: every complexity that one of them reached.
     pub(super) fn terms(&mut self, trials: usize) -> Result<FoundTerms> {
-        let single = |trial| Found { size: SizeCandidate::new(trial, 0, 0), difference_se: 0.0 };
+        let single = |trial| TrialSize { size: SizeCandidate::new(trial, 0, 0), difference_se: 0.0 };
         if trials < 2 {
             return Ok(FoundTerms { chosen: 0, found: vec![single(0)] });
         }
@@ -55,7 +55,7 @@ impl Choice<'_> {
         let better = |size: &&SizeCandidate| size.risk + EVIDENCE * size.difference_se < first.risk;
         let mut chosen = found.iter().filter(better).min_by(|a, b| a.risk.total_cmp(&b.risk)).copied().unwrap_or(first);
         curve::standard_errors((self.folds, self.deals), &mut found, &mut chosen);
-        let found = found.into_iter().map(|size| Found { difference_se: size.difference_se, size }).collect();
+        let found = found.into_iter().map(|size| TrialSize { difference_se: size.difference_se, size }).collect();
         Ok(FoundTerms { chosen: chosen.trial, found })
     }
 

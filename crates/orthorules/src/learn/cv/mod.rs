@@ -37,7 +37,7 @@ use crate::model::report::{CrossValidation, CvStep, GridPoint, OtherTerms};
 use crate::model::{Model, Select, report};
 use crate::params::effort::{self, Effort};
 use crate::params::{Checked, LambdaFrom, Learner, PathKind, Polish, Terms};
-use choice::{Choice, Found};
+use choice::{Choice, TrialSize};
 use curve::{HeldOutFold, SizeCandidate};
 use folds::Folds;
 use rayon::prelude::*;
@@ -73,7 +73,7 @@ pub(crate) fn fit(
     let deals = if watch.is_limited() { 1 } else { deals(problem) };
     let folds = (0..deals).map(|deal| Folds::of_deal(problem, count, params.seed, deal)).collect::<Result<Vec<_>>>()?;
     let splits = folds.iter().flat_map(Split::of_folds).collect();
-    Plan { problem, binned, params, select, splits, deals, is_quick: false }.run(watch)
+    CvPlan { problem, binned, params, select, splits, deals, is_quick: false }.run(watch)
 }
 
 /// Chooses the size alone where folds would take long: rows are held out once, or, where they are few and columns are
@@ -93,7 +93,7 @@ pub(crate) fn quick(
         let learned = (MOST_LEARNED * count).div_ceil(problem.rows).clamp(1, count - 1);
         vec![Split { held: folds.rows(0, true), others: folds.rows_of(1..=learned) }]
     };
-    Plan { problem, binned, params, select, splits, deals: 1, is_quick: true }.run(watch)
+    CvPlan { problem, binned, params, select, splits, deals: 1, is_quick: true }.run(watch)
 }
 
 /// Rows that are held out, and the rows that are learned from.
@@ -110,7 +110,7 @@ impl Split {
 }
 
 /// What is to be chosen, from which rows.
-struct Plan<'p> {
+struct CvPlan<'p> {
     problem: &'p Problem,
     binned: &'p Binned<'p>,
     params: &'p Checked,
@@ -122,7 +122,7 @@ struct Plan<'p> {
     is_quick: bool,
 }
 
-impl Plan<'_> {
+impl CvPlan<'_> {
     fn run(&self, watch: &Watch) -> Result<Fitted> {
         // The fit to all rows comes before the folds, since it is worth something without them, and tells what they
         // would take.
@@ -247,7 +247,7 @@ impl Plan<'_> {
         choose(&mut model, size);
         let mean_target = Response::new(self.problem, 1).mean_target();
         let lambda = |params: &Checked| params.for_target(|| mean_target).reg_lambda;
-        let other = |(trial, found): (usize, &Found)| OtherTerms {
+        let other = |(trial, found): (usize, &TrialSize)| OtherTerms {
             terms: trials[trial].terms.to_string(),
             reg_lambda: lambda(&trials[trial]),
             complexity: found.size.complexity,

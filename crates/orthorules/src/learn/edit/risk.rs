@@ -1,6 +1,6 @@
 //! The regularised risk of a list of terms as a function of its weights, with its derivatives.
 
-use super::rows::{CellTotals, Merged, RowCells, Targets};
+use super::rows::{CellTotals, ListTargets, Merged, RowCells};
 use super::solver::Risk;
 use crate::data::loss::Loss;
 
@@ -35,7 +35,7 @@ pub(super) struct ListRisk<'t> {
 impl<'t> ListRisk<'t> {
     /// The risk of the terms `members`, where the cells of all terms have these `sums`.
     pub(super) fn new(
-        targets: &Targets,
+        targets: &ListTargets,
         (cells, sums): (&RowCells, &CellTotals),
         members: &[usize],
         (trends, penalty): (&'t [TrendValues], Vec<f64>),

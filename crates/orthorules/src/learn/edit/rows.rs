@@ -9,7 +9,7 @@ use crate::model::predict::Activations;
 ///
 /// The loss of a row is `a ψ(f) − b f` up to a constant (`data/loss.rs`). Targets of squared loss are counted from
 /// their mean, in units of a power of two.
-pub(super) struct Targets {
+pub(super) struct ListTargets {
     pub(super) loss: Loss,
     /// Whether the scores of several classes become probabilities together.
     pub(super) is_softmax: bool,
@@ -26,7 +26,7 @@ pub(super) struct Targets {
     pub(super) saturated: f64,
 }
 
-impl Targets {
+impl ListTargets {
     /// One score: the class `class` against the others, or the numbers.
     pub(super) fn of_score(loss: Loss, truth: &Truth, class: Option<u32>) -> Self {
         let rows = truth.weight.len();
@@ -149,7 +149,7 @@ pub(super) struct CellTotals {
 
 impl CellTotals {
     /// The sums over all rows but those that are `left_out`.
-    pub(super) fn new(targets: &Targets, cells: &RowCells, left_out: Option<Vec<bool>>) -> Self {
+    pub(super) fn new(targets: &ListTargets, cells: &RowCells, left_out: Option<Vec<bool>>) -> Self {
         let scores = targets.b.len();
         let mut sums = Self { mass: vec![0.0; cells.holds.len()], b: vec![0.0; cells.holds.len() * scores], left_out };
         for (row, &cell) in cells.of_row.iter().enumerate() {

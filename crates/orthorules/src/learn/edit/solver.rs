@@ -30,13 +30,13 @@ pub(super) trait Risk {
 }
 
 /// Where the minimum is.
-pub(super) struct Minimum {
+pub(super) struct BoundedMinimum {
     pub(super) x: Vec<f64>,
     pub(super) status: Status,
 }
 
 /// The minimum of `risk` from `x` on, each unknown within its bounds.
-pub(super) fn minimum(risk: &impl Risk, mut x: Vec<f64>, bounds: &[Bounds]) -> Minimum {
+pub(super) fn minimum(risk: &impl Risk, mut x: Vec<f64>, bounds: &[Bounds]) -> BoundedMinimum {
     x.iter_mut().zip(bounds).for_each(|(x, bounds)| *x = bounds.nearest(*x));
     let mut value = risk.value(&x);
     let mut trusted = 0;
@@ -46,7 +46,7 @@ pub(super) fn minimum(risk: &impl Risk, mut x: Vec<f64>, bounds: &[Bounds]) -> M
         let promised: f64 = -gradient.iter().zip(&step).map(|(g, d)| g * d).sum::<f64>();
         if promised <= 0.0 || !promised.is_finite() {
             let status = if promised.is_finite() { Status::Converged } else { Status::Stalled };
-            return Minimum { x, status };
+            return BoundedMinimum { x, status };
         }
         let moved = |part: f64| -> Vec<f64> {
             let to = |((x, d), bounds): ((&f64, &f64), &Bounds)| bounds.nearest(x + part * d);
@@ -57,7 +57,7 @@ pub(super) fn minimum(risk: &impl Risk, mut x: Vec<f64>, bounds: &[Bounds]) -> M
             x = moved(1.0);
             trusted += 1;
             if trusted >= TRUSTED {
-                return Minimum { x, status: Status::Converged };
+                return BoundedMinimum { x, status: Status::Converged };
             }
             continue;
         }
@@ -71,10 +71,10 @@ pub(super) fn minimum(risk: &impl Risk, mut x: Vec<f64>, bounds: &[Bounds]) -> M
         });
         match better {
             Some((candidate, found)) => (x, value) = (candidate, found),
-            None => return Minimum { x, status: Status::Stalled },
+            None => return BoundedMinimum { x, status: Status::Stalled },
         }
     }
-    Minimum { x, status: Status::Unbounded }
+    BoundedMinimum { x, status: Status::Unbounded }
 }
 
 /// Newton's step of what is free to move: what lies at a bound and would leave it stays.

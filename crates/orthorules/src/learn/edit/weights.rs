@@ -1,7 +1,7 @@
 //! The weights of the sizes of a model, fitted again to a table within the limits that edits set.
 
 use super::risk::{ListRisk, TrendValues};
-use super::rows::{CellTotals, RowCells, Targets};
+use super::rows::{CellTotals, ListTargets, RowCells};
 use super::solver::{Risk, minimum};
 use crate::base::error::Result;
 use crate::data::loss::{DefaultLambda, Link};
@@ -40,16 +40,16 @@ impl<'t> Fitter<'t> {
     }
 
     /// What list `list` is fitted to.
-    fn targets(&self, model: &Model, list: usize) -> Targets {
+    fn targets(&self, model: &Model, list: usize) -> ListTargets {
         match (model.link, model.lists[list].class.as_ref()) {
-            (Link::Softmax, _) => Targets::of_classes(self.truth, model.classes.len()),
-            (_, Some(_)) => Targets::of_score(model.loss, self.truth, Some(list as u32)),
-            (_, None) => Targets::of_score(model.loss, self.truth, None),
+            (Link::Softmax, _) => ListTargets::of_classes(self.truth, model.classes.len()),
+            (_, Some(_)) => ListTargets::of_score(model.loss, self.truth, Some(list as u32)),
+            (_, None) => ListTargets::of_score(model.loss, self.truth, None),
         }
     }
 
     /// λ of a list.
-    fn lambda(&self, model: &Model, targets: &Targets) -> f64 {
+    fn lambda(&self, model: &Model, targets: &ListTargets) -> f64 {
         self.fitting.reg_lambda.unwrap_or_else(|| match model.loss.default_lambda() {
             DefaultLambda::Fixed(lambda) => lambda,
             DefaultLambda::MeanTarget => targets.mean_target(),
@@ -184,7 +184,7 @@ struct FittedTerm {
 
 /// All that fitting the sizes of a list takes.
 struct Scope {
-    targets: Targets,
+    targets: ListTargets,
     cells: RowCells,
     terms: Vec<FittedTerm>,
     lambda: f64,

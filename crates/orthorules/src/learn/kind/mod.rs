@@ -23,7 +23,7 @@ use std::sync::Mutex;
 
 /// The weights of an ensemble, with what fitting them again needs.
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub(crate) enum EnsembleKind {
     One(OneScore),
     Classes(SharedClasses),
     Trends(Box<BesideTrends>),
@@ -48,7 +48,7 @@ pub(crate) struct SearchContext<'a> {
     pub(crate) max_length: usize,
 }
 
-impl Kind {
+impl EnsembleKind {
     /// The model without rules; and its regularised risk.
     pub(crate) fn constant(cells: &Cells, setup: &Setup) -> (Self, f64) {
         if setup.response.classes > 0 {
@@ -99,7 +99,7 @@ impl Kind {
         }
     }
 
-    /// Finds the best weights after [`Kind::try_adding`], and the regularised risk.
+    /// Finds the best weights after [`EnsembleKind::try_adding`], and the regularised risk.
     pub(crate) fn settle(&mut self, cells: &Cells, risk: &mut f64, newest: Newest, setup: &Setup) {
         match self {
             Self::One(_) => {}

@@ -52,7 +52,7 @@ struct Grower<'a> {
 }
 
 /// A row of the sample and how much it counts.
-type Drawn = (u32, f64);
+type DrawnRow = (u32, f64);
 
 /// The best split of a node: the gain, and what either side satisfies.
 struct TreeSplit {
@@ -74,7 +74,7 @@ impl<'a> Grower<'a> {
     }
 
     /// As many rows as there are, with replacement.
-    fn sample(&mut self) -> Vec<Drawn> {
+    fn sample(&mut self) -> Vec<DrawnRow> {
         let rows = self.data.rows();
         let mut times = vec![0u32; rows];
         (0..rows).for_each(|_| times[self.below(rows)] += 1);
@@ -83,7 +83,7 @@ impl<'a> Grower<'a> {
     }
 
     /// Splits a node as long as it is above the depth, and counts the paths that end in it and below.
-    fn grow(&mut self, rows: &[Drawn], query: &Query, depth: usize, counts: &mut HashMap<Query, u32>) {
+    fn grow(&mut self, rows: &[DrawnRow], query: &Query, depth: usize, counts: &mut HashMap<Query, u32>) {
         if depth == self.depth {
             return;
         }
@@ -93,7 +93,7 @@ impl<'a> Grower<'a> {
             *counts.entry(side.clone()).or_default() += 1;
             let column = &self.data.columns[atom.column as usize];
             let wanted = column.codes_of(atom.selection);
-            let inside: Vec<Drawn> = with_codes!(&column.codes, codes => {
+            let inside: Vec<DrawnRow> = with_codes!(&column.codes, codes => {
                 rows.iter().copied().filter(|&(r, _)| wanted.contains(codes[r as usize].index())).collect()
             });
             self.grow(&inside, &side, depth + 1, counts);
@@ -101,7 +101,7 @@ impl<'a> Grower<'a> {
     }
 
     /// CART's best split over a random third of the columns.
-    fn best_split(&mut self, rows: &[Drawn]) -> Option<TreeSplit> {
+    fn best_split(&mut self, rows: &[DrawnRow]) -> Option<TreeSplit> {
         let mut order: Vec<usize> = (0..self.data.columns.len()).collect();
         let mut best: Option<TreeSplit> = None;
         for i in 0..self.tried {
@@ -117,7 +117,7 @@ impl<'a> Grower<'a> {
 }
 
 /// The split of one column that lowers the sum of squares most. Rows without a value are on neither side.
-fn best_of_column(data: &Data, index: usize, rows: &[Drawn]) -> Option<TreeSplit> {
+fn best_of_column(data: &Data, index: usize, rows: &[DrawnRow]) -> Option<TreeSplit> {
     let column = &data.columns[index];
     // Weight and sum of targets in each bin.
     let mut bins = vec![(0.0, 0.0); column.bins + 1];

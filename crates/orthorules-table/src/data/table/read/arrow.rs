@@ -14,10 +14,10 @@ use parquet::schema::types::TypePtr;
 use rayon::prelude::*;
 
 use super::file::{ReadSeek, TableFile};
-use super::groups::Groups;
+use super::groups::AllRowGroups;
 use super::ipc::{self, Stream};
 use super::{BATCH_ROWS, Format, one_line, pages};
-use crate::data::table::read::failure::{DAMAGED, Failure, PlainMessage};
+use crate::data::table::read::failure::{DAMAGED, PlainMessage, ReadFailure};
 
 /// What the file says of its columns; and for each whether it has moments in UTC because nobody wrote down their time
 /// zone.
@@ -49,7 +49,7 @@ fn lost_zones(metadata: &ArrowReaderMetadata) -> Vec<bool> {
 }
 
 /// The arrays of some columns, in pieces of at most [`BATCH_ROWS`] rows.
-pub(super) struct Reader {
+pub(super) struct ArrayReader {
     what: &'static str,
     batches: ArrowBatches,
     /// A batch that is longer than that, and how much of it is done.
@@ -63,7 +63,7 @@ enum ArrowBatches {
     Stream(Stream, Vec<usize>),
 }
 
-impl Reader {
+impl ArrayReader {
     /// A reader of the columns at the places `wanted`, ascending.
     pub(super) fn new(source: &TableFile, wanted: &[usize]) -> Result<Self, String> {
         let what = fault(source);
@@ -113,13 +113,13 @@ fn parquet_reader(
     source: &TableFile,
     metadata: &ArrowReaderMetadata,
     columns: &[usize],
-) -> Result<ParquetRecordBatchReader, Failure> {
+) -> Result<ParquetRecordBatchReader, ReadFailure> {
     let about = metadata.metadata().file_metadata();
     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
     // They have been compared with those of the file already.
     let types = says_types(metadata).then(|| metadata.schema().fields());
     let levels = parquet_to_arrow_field_levels(metadata.parquet_schema(), mask, types)?;
-    let groups = Groups::new(source.anywhere()?, metadata.metadata());
+    let groups = AllRowGroups::new(source.anywhere()?, metadata.metadata());
     let rows = BATCH_ROWS.min(about.num_rows() as usize);
     Ok(ParquetRecordBatchReader::try_new_with_row_groups(&levels, &groups, rows, None)?)
 }
@@ -143,7 +143,7 @@ fn columns_side_by_side(readers: &mut [ParquetRecordBatchReader], what: &str) ->
 }
 
 /// What we found out ourselves is told without the library's names of errors in front.
-fn plain(error: ArrowError) -> Failure {
+fn plain(error: ArrowError) -> ReadFailure {
     if let ArrowError::ParquetError(text) = &error
         && let Some(ours) = text.strip_prefix("External: ")
     {
@@ -152,13 +152,13 @@ fn plain(error: ArrowError) -> Failure {
     error.into()
 }
 
-fn metadata(source: &TableFile) -> Result<ArrowReaderMetadata, Failure> {
+fn metadata(source: &TableFile) -> Result<ArrowReaderMetadata, ReadFailure> {
     let bytes = source.anywhere()?;
     pages::check_footer(&bytes)?;
     Ok(ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new())?)
 }
 
-fn ipc_file(source: &TableFile, wanted: Option<Vec<usize>>) -> Result<FileReader<Box<dyn ReadSeek>>, Failure> {
+fn ipc_file(source: &TableFile, wanted: Option<Vec<usize>>) -> Result<FileReader<Box<dyn ReadSeek>>, ReadFailure> {
     // The reader takes what the footer says for room to allocate, that of dictionaries at once.
     ipc::check_blocks(&source.anywhere()?)?;
     FileReader::try_new(source.anywhere()?.seekable(), wanted).map_err(|e: ArrowError| e.into())
@@ -180,7 +180,7 @@ fn fault(source: &TableFile) -> &'static str {
 /// What `read` returns; its failure as one line that starts with `what`.
 ///
 /// The Arrow reader panics on some damaged files. Such a panic is a failure like the others.
-fn guarded<T>(what: &str, read: impl FnOnce() -> Result<T, Failure>) -> Result<T, String> {
+fn guarded<T>(what: &str, read: impl FnOnce() -> Result<T, ReadFailure>) -> Result<T, String> {
     READING.set(true);
     let outcome = panic::catch_unwind(AssertUnwindSafe(read));
     READING.set(false);

@@ -14,7 +14,7 @@ use crate::data::table::read::part::WantedCells;
 const MOST_COLUMNS: usize = 1 << 20;
 
 /// Rows of text, some pieces at a time.
-pub(super) struct Reader {
+pub(super) struct TextReader {
     pieces: Pieces,
     delimiter: u8,
     names: Vec<String>,
@@ -26,7 +26,7 @@ pub(super) struct Reader {
     words: Vec<WordCounts>,
 }
 
-impl Reader {
+impl TextReader {
     /// Reads the header.
     pub(super) fn new(source: &TableFile) -> Result<Self, String> {
         let mut pieces = Pieces::new(source.stream()?);

@@ -1,12 +1,12 @@
 //! Bytes that are read one after the other, and numbers of as many bytes as they need.
 
 /// A place in some bytes. Every read returns nothing where they end too early.
-pub(super) struct Cursor<'b> {
+pub(super) struct ByteCursor<'b> {
     bytes: &'b [u8],
     at: usize,
 }
 
-impl<'b> Cursor<'b> {
+impl<'b> ByteCursor<'b> {
     pub(super) fn new(bytes: &'b [u8]) -> Self {
         Self { bytes, at: 0 }
     }
@@ -53,11 +53,11 @@ mod tests {
 
     #[test]
     fn numbers_have_as_many_bytes_as_they_need() {
-        let mut cursor = Cursor::new(&[0x7f, 0x80, 0x01, 3, 4, 0xff]);
+        let mut cursor = ByteCursor::new(&[0x7f, 0x80, 0x01, 3, 4, 0xff]);
         assert_eq!((cursor.varint(), cursor.varint()), (Some(127), Some(128)));
         assert_eq!((cursor.number(), cursor.number()), (Some(-2), Some(2)));
         assert_eq!((cursor.varint(), cursor.byte(), cursor.take(1)), (None, None, None));
-        assert_eq!(Cursor::new(&[0xff; 9]).take(usize::MAX), None);
-        assert_eq!(Cursor::new(&[0x80; 20]).varint(), None);
+        assert_eq!(ByteCursor::new(&[0xff; 9]).take(usize::MAX), None);
+        assert_eq!(ByteCursor::new(&[0x80; 20]).varint(), None);
     }
 }

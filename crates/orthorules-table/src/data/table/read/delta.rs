@@ -4,12 +4,12 @@
 use parquet::basic::Encoding;
 
 use super::BATCH_ROWS;
-use super::cursor::Cursor;
+use super::cursor::ByteCursor;
 use super::pages::trusted;
-use crate::data::table::read::failure::{DAMAGED, Failure};
+use crate::data::table::read::failure::{DAMAGED, ReadFailure};
 
 /// The encoded `bytes` of a page of `values` values, nulls among them, hold no more than they can be trusted to.
-pub(super) fn check(encoding: Encoding, bytes: &[u8], values: u64) -> Result<(), Failure> {
+pub(super) fn check(encoding: Encoding, bytes: &[u8], values: u64) -> Result<(), ReadFailure> {
     match encoding {
         // Some writers leave out values where all are null. What to make of it is left to the reader.
         _ if bytes.is_empty() => Ok(()),
@@ -21,7 +21,7 @@ pub(super) fn check(encoding: Encoding, bytes: &[u8], values: u64) -> Result<(),
 }
 
 /// Texts, of which each begins like the one before: first how long these beginnings are, then the lengths of the rest.
-fn check_texts(bytes: &[u8], values: u64) -> Result<(), Failure> {
+fn check_texts(bytes: &[u8], values: u64) -> Result<(), ReadFailure> {
     let (beginnings, end) = Deltas::read(bytes, values)?.numbers().ok_or(DAMAGED)?;
     let (rests, _) = Deltas::read(&bytes[end..], values)?.numbers().ok_or(DAMAGED)?;
     let (mut length, mut total) = (0, 0);
@@ -45,7 +45,7 @@ fn check_texts(bytes: &[u8], values: u64) -> Result<(), Failure> {
 /// Whole numbers as differences, in blocks of some parts each. A part has its own number of bits for a difference.
 struct Deltas<'b> {
     /// The blocks follow.
-    cursor: Cursor<'b>,
+    cursor: ByteCursor<'b>,
     /// Numbers in all.
     count: usize,
     first: i32,
@@ -56,8 +56,8 @@ struct Deltas<'b> {
 
 impl<'b> Deltas<'b> {
     /// What `bytes` start with, unless they claim more numbers than `values` or than they can be trusted to hold.
-    fn read(bytes: &'b [u8], values: u64) -> Result<Self, Failure> {
-        let mut cursor = Cursor::new(bytes);
+    fn read(bytes: &'b [u8], values: u64) -> Result<Self, ReadFailure> {
+        let mut cursor = ByteCursor::new(bytes);
         let mut varint = || cursor.varint().ok_or(DAMAGED);
         let (block, parts, count) = (varint()?, varint()?, varint()?);
         if count > values {

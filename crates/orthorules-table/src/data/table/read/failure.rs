@@ -4,7 +4,7 @@
 pub(super) const DAMAGED: &str = "it is damaged";
 
 /// What the readers fail with.
-pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type ReadFailure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is wrong is told without the file's format in front.
 #[derive(Debug, thiserror::Error)]

@@ -30,9 +30,9 @@ pub(super) struct FileScan {
 
 enum Reader {
     /// With the columns to take and whether they are taken as text.
-    Csv(csv::Reader, Vec<(usize, bool)>),
+    Csv(csv::TextReader, Vec<(usize, bool)>),
     /// With what is known of the columns.
-    Typed(arrow::Reader, Vec<TypedColumn>),
+    Typed(arrow::ArrayReader, Vec<TypedColumn>),
 }
 
 struct TypedColumn {
@@ -89,7 +89,7 @@ impl FileScan {
             Format::Csv | Format::Tsv => {
                 let as_text = |at: usize| own.get(at).is_some_and(|(_, head)| is_text(head));
                 let columns = places.iter().enumerate().map(|(at, &place)| (place, as_text(at))).collect();
-                Reader::Csv(csv::Reader::new(&file)?, columns)
+                Reader::Csv(csv::TextReader::new(&file)?, columns)
             }
             Format::Parquet | Format::Ipc => {
                 let type_at = |place: usize| layout.types.as_ref().map_or(DataType::Null, |types| types[place].clone());
@@ -98,7 +98,7 @@ impl FileScan {
                     let whole = whole(head).unwrap_or_else(|| own.clone());
                     TypedColumn { name: head.name.clone(), request: head.request, own, whole }
                 };
-                Reader::Typed(arrow::Reader::new(&file, &places)?, own.iter().map(column).collect())
+                Reader::Typed(arrow::ArrayReader::new(&file, &places)?, own.iter().map(column).collect())
             }
         };
         let (notation, waiting) = (Arc::clone(wanted.notation), VecDeque::new());

@@ -13,22 +13,22 @@ use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 
 use super::delta;
 use super::file::Anywhere;
-use crate::data::table::read::failure::{DAMAGED, Failure};
+use crate::data::table::read::failure::{DAMAGED, ReadFailure};
 
 /// All row groups of the file of these `bytes`.
 #[derive(Clone)]
-pub(super) struct Groups {
+pub(super) struct AllRowGroups {
     bytes: Arc<Anywhere>,
     metadata: Arc<ParquetMetaData>,
 }
 
-impl Groups {
+impl AllRowGroups {
     pub(super) fn new(bytes: Anywhere, metadata: &Arc<ParquetMetaData>) -> Self {
         Self { bytes: Arc::new(bytes), metadata: Arc::clone(metadata) }
     }
 }
 
-impl RowGroups for Groups {
+impl RowGroups for AllRowGroups {
     fn num_rows(&self) -> usize {
         self.row_groups().fold(0, |rows, group| rows.saturating_add(group.num_rows() as usize))
     }
@@ -48,7 +48,7 @@ impl RowGroups for Groups {
 
 /// The parts of a column, one of each row group.
 struct Chunks {
-    groups: Groups,
+    groups: AllRowGroups,
     column: usize,
     next: usize,
 }
@@ -105,13 +105,13 @@ impl Iterator for Pages {
     }
 }
 
-fn damage(failure: Failure) -> ParquetError {
+fn damage(failure: ReadFailure) -> ParquetError {
     ParquetError::External(failure)
 }
 
 /// The decoder may reserve what a page of `column` claims to hold. Only dictionaries and delta encodings claim any
 /// number; of other pages as many values are decoded as are asked for.
-fn check(page: &Page, column: &ColumnDescriptor) -> Result<(), Failure> {
+fn check(page: &Page, column: &ColumnDescriptor) -> Result<(), ReadFailure> {
     match page {
         Page::DictionaryPage { buf, num_values, .. } => check_dictionary(buf.len() as u64, *num_values, column),
         _ if !is_delta(page.encoding()) => Ok(()),
@@ -125,7 +125,7 @@ fn is_delta(encoding: Encoding) -> bool {
 }
 
 /// A dictionary has the bytes for as many values as it claims.
-fn check_dictionary(bytes: u64, values: u32, column: &ColumnDescriptor) -> Result<(), Failure> {
+fn check_dictionary(bytes: u64, values: u32, column: &ColumnDescriptor) -> Result<(), ReadFailure> {
     let bits = match column.physical_type() {
         Type::BOOLEAN => 1,
         // A text has its length in front.

@@ -13,12 +13,12 @@ use bytes::Bytes;
 use parquet::file::reader::Length;
 
 use super::file::{Anywhere, TableFile};
-use crate::data::table::read::failure::{DAMAGED, Failure, PlainMessage};
+use crate::data::table::read::failure::{DAMAGED, PlainMessage, ReadFailure};
 
 const CUT_OFF: &str = "it is cut off";
 
 /// Whether it is the file format, with a footer that lists where the batches are; else batches follow one another.
-pub(super) fn is_file(source: &TableFile) -> Result<bool, Failure> {
+pub(super) fn is_file(source: &TableFile) -> Result<bool, ReadFailure> {
     let mut first = Vec::new();
     source.stream()?.take(6).read_to_end(&mut first)?;
     if first.starts_with(b"FEA1") {
@@ -28,7 +28,7 @@ pub(super) fn is_file(source: &TableFile) -> Result<bool, Failure> {
 }
 
 /// The footer, which lies within the file.
-fn check_footer(bytes: &Anywhere) -> Result<Bytes, Failure> {
+fn check_footer(bytes: &Anywhere) -> Result<Bytes, ReadFailure> {
     const TAIL: u64 = 10;
     let end = bytes.len().checked_sub(TAIL).ok_or(CUT_OFF)?;
     let tail: [u8; TAIL as usize] = bytes.part(end, TAIL)?.first_chunk().copied().ok_or(CUT_OFF)?;
@@ -39,7 +39,7 @@ fn check_footer(bytes: &Anywhere) -> Result<Bytes, Failure> {
 }
 
 /// Every block that the footer lists lies within the file.
-pub(super) fn check_blocks(bytes: &Anywhere) -> Result<(), Failure> {
+pub(super) fn check_blocks(bytes: &Anywhere) -> Result<(), ReadFailure> {
     let footer = check_footer(bytes)?;
     let footer = arrow_ipc::root_as_footer(&footer).map_err(|e| e.to_string())?;
     for block in footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten() {
@@ -60,7 +60,7 @@ pub(super) fn check_blocks(bytes: &Anywhere) -> Result<(), Failure> {
 
 /// No compressed buffer of the message claims to hold more than compression can have packed into it. `part` gives bytes
 /// of the message's body, which has `length`.
-fn check_lengths(message: &[u8], length: u64, part: impl Fn(u64, u64) -> Option<Bytes>) -> Result<(), Failure> {
+fn check_lengths(message: &[u8], length: u64, part: impl Fn(u64, u64) -> Option<Bytes>) -> Result<(), ReadFailure> {
     /// A run of 128 KiB takes zstd at least 4 bytes; LZ4 packs less.
     const MOST_PACKED_TIMES: i64 = (128 << 10) / 4;
     const CLAIM: i64 = 8;
@@ -106,7 +106,7 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Reads as far as the schema.
-    pub(super) fn new(source: &TableFile) -> Result<Self, Failure> {
+    pub(super) fn new(source: &TableFile) -> Result<Self, ReadFailure> {
         let (bytes, decoder) = (source.stream()?, StreamDecoder::new());
         let mut stream = Self { bytes, decoder, waiting: VecDeque::new(), schema: Arc::new(Schema::empty()) };
         loop {
@@ -124,7 +124,7 @@ impl Stream {
         Arc::clone(&self.schema)
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
+    pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, ReadFailure> {
         loop {
             if let Some(batch) = self.waiting.pop_front() {
                 return Ok(Some(batch));
@@ -136,7 +136,7 @@ impl Stream {
     }
 
     /// Decodes the next message, if there is one.
-    fn message(&mut self) -> Result<bool, Failure> {
+    fn message(&mut self) -> Result<bool, ReadFailure> {
         let mut message = Vec::new();
         if !self.take(4, &mut message)? {
             return Ok(false);
@@ -171,7 +171,7 @@ impl Stream {
     }
 
     /// Appends so many bytes; false if there are none left. Memory grows with what is there, not with what is claimed.
-    fn take(&mut self, bytes: u64, to: &mut Vec<u8>) -> Result<bool, Failure> {
+    fn take(&mut self, bytes: u64, to: &mut Vec<u8>) -> Result<bool, ReadFailure> {
         let read = self.bytes.by_ref().take(bytes).read_to_end(to)? as u64;
         if read == 0 {
             return Ok(false);

@@ -25,7 +25,7 @@ impl Layout {
     /// Reads no further than it must.
     pub(super) fn of(file: &Arc<TableFile>) -> Result<Self, String> {
         let (names, types, lost): (Vec<String>, Option<Vec<DataType>>, Vec<bool>) = match file.format {
-            Format::Csv | Format::Tsv => (csv::Reader::new(file)?.names().to_vec(), None, Vec::new()),
+            Format::Csv | Format::Tsv => (csv::TextReader::new(file)?.names().to_vec(), None, Vec::new()),
             Format::Parquet | Format::Ipc => {
                 let (schema, lost) = arrow::schema(&*Arc::clone(file).seekable()?)?;
                 let fields = || schema.fields().iter();

@@ -185,7 +185,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
 
 /// What earlier readings of a file have found out.
 #[derive(Default, Clone, PartialEq)]
-struct Known {
+struct FileFindings {
     /// Columns of CSV in which text came after numbers: to be read as text from their first row.
     as_text: HashSet<String>,
     dates: BTreeMap<String, KnownDates>,
@@ -195,7 +195,7 @@ struct Known {
 
 /// The table of all rows.
 fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, Complaint> {
-    let (mut known, mut options) = (Known::default(), options.clone());
+    let (mut known, mut options) = (FileFindings::default(), options.clone());
     let (scan, builders) = until_nothing_new(&mut known, |known| {
         options.dates.known.extend(known.dates.clone());
         attempt(source, &options, known)
@@ -210,7 +210,11 @@ fn whole(source: &Arc<Source>, options: &ReadOptions) -> Result<Table, Complaint
 }
 
 /// One reading of the file, which may add to what is known.
-fn attempt(source: &Arc<Source>, options: &ReadOptions, known: &mut Known) -> Result<(Scan, Vec<Builder>), Complaint> {
+fn attempt(
+    source: &Arc<Source>,
+    options: &ReadOptions,
+    known: &mut FileFindings,
+) -> Result<(Scan, Vec<Builder>), Complaint> {
     let mut scan = Scan::new(source, options, &known.as_text)?;
     let heads = scan.heads.clone();
     let mut builders: Vec<Builder> = heads.iter().map(Builder::new).collect();

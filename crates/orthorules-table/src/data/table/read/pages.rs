@@ -5,9 +5,9 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::Length;
 
-use super::cursor::Cursor;
+use super::cursor::ByteCursor;
 use super::file::Anywhere;
-use crate::data::table::read::failure::{DAMAGED, Failure};
+use crate::data::table::read::failure::{DAMAGED, ReadFailure};
 
 /// Pages that claim to be smaller are unpacked. Writers make pages of about a megabyte.
 const HARMLESS: u64 = 64 << 20;
@@ -19,7 +19,7 @@ const TAIL: u64 = 8;
 const WINDOW: u64 = 512;
 
 /// The lists of the footer have as many elements as they claim. What is no footer at all is left to the reader to tell.
-pub(super) fn check_footer(bytes: &Anywhere) -> Result<(), Failure> {
+pub(super) fn check_footer(bytes: &Anywhere) -> Result<(), ReadFailure> {
     let Some(end) = bytes.len().checked_sub(TAIL) else { return Ok(()) };
     let tail = bytes.part(end, TAIL)?;
     let Some((length, b"PAR1")) = tail.split_first_chunk::<4>() else { return Ok(()) };
@@ -30,7 +30,7 @@ pub(super) fn check_footer(bytes: &Anywhere) -> Result<(), Failure> {
 }
 
 /// No packed page of the columns at the places `wanted` claims more than it can be trusted to hold.
-pub(super) fn check(bytes: &Anywhere, metadata: &ParquetMetaData, wanted: &[usize]) -> Result<(), Failure> {
+pub(super) fn check(bytes: &Anywhere, metadata: &ParquetMetaData, wanted: &[usize]) -> Result<(), ReadFailure> {
     let schema = metadata.file_metadata().schema_descr();
     for group in metadata.row_groups() {
         for (leaf, column) in group.columns().iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn trusted(claimed: u64, packed: u64) -> bool {
     claimed <= HARMLESS || claimed / MOST_PACKED_TIMES <= packed
 }
 
-fn check_column(bytes: &Anywhere, column: &ColumnChunkMetaData, rows: i64) -> Result<(), Failure> {
+fn check_column(bytes: &Anywhere, column: &ColumnChunkMetaData, rows: i64) -> Result<(), ReadFailure> {
     let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
     let mut at = u64::try_from(start).map_err(|_| DAMAGED)?;
     let length = u64::try_from(column.compressed_size()).map_err(|_| DAMAGED)?;
@@ -113,7 +113,7 @@ impl PageHeader {
 
 /// Thrift's compact protocol, as far as finding numbers by the path of their fields.
 struct Thrift<'b> {
-    cursor: Cursor<'b>,
+    cursor: ByteCursor<'b>,
     path: Vec<i64>,
 }
 
@@ -122,7 +122,7 @@ impl<'b> Thrift<'b> {
     const DEEP: usize = 32;
 
     fn new(bytes: &'b [u8]) -> Self {
-        Self { cursor: Cursor::new(bytes), path: Vec::new() }
+        Self { cursor: ByteCursor::new(bytes), path: Vec::new() }
     }
 
     /// Reads the fields of a struct to its end.

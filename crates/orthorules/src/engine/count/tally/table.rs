@@ -167,7 +167,7 @@ fn as_long_as_all<C, const K: usize>(codes: [&[C]; K]) -> [&[C]; K] {
 }
 
 /// What a row is added to. Always inlined: a call for each row would cost as much as the row.
-trait Sink<T, S> {
+trait CountSink<T, S> {
     /// The same; the compiler sees that all columns have the same length, which leaves one check for each row.
     fn levelled(self) -> Self;
     /// Adds to a count and a sum of each column.
@@ -176,7 +176,7 @@ trait Sink<T, S> {
 
 /// Not inlined: a loop of its own keeps what it reads in registers.
 #[inline(never)]
-fn each_row<V: RowValues>(node: NodeRows, values: V, to: impl Sink<V::Count, V::Sum>) {
+fn each_row<V: RowValues>(node: NodeRows, values: V, to: impl CountSink<V::Count, V::Sum>) {
     let mut to = to.levelled();
     let each = node.keys.iter().map(|&key| key as usize).zip(values.each());
     match node.rows {
@@ -194,7 +194,7 @@ struct Packed<'t, C, T, S, const K: usize> {
 }
 
 #[allow(clippy::inline_always)]
-impl<C: Code, T: Amount, S: Summand, const K: usize> Sink<T, S> for Packed<'_, C, T, S, K> {
+impl<C: Code, T: Amount, S: Summand, const K: usize> CountSink<T, S> for Packed<'_, C, T, S, K> {
     #[inline(always)]
     fn levelled(self) -> Self {
         Self { codes: as_long_as_all(self.codes), ..self }
@@ -221,7 +221,7 @@ struct Wide<'t, T, S, const K: usize> {
 }
 
 #[allow(clippy::inline_always)]
-impl<T: Amount, S: Summand, const K: usize> Sink<T, S> for Wide<'_, T, S, K> {
+impl<T: Amount, S: Summand, const K: usize> CountSink<T, S> for Wide<'_, T, S, K> {
     #[inline(always)]
     fn levelled(self) -> Self {
         Self { codes: as_long_as_all(self.codes), ..self }

@@ -52,7 +52,7 @@ pub(crate) enum OfRows {
 
 /// Bounds on what a row may have.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct RowBounds {
     /// The largest |g| and h.
     pub(super) slopes: [f64; 2],
     /// The largest loss.
@@ -75,7 +75,7 @@ impl Seen {
     }
 }
 
-impl Bounds {
+impl RowBounds {
     /// The same after scores moved by at most so much, where `most` were the largest before.
     pub(super) fn near(self, [g, h]: [f64; 2], moved: f64) -> Self {
         // The logarithm of a curvature changes by no more than the score.
@@ -174,7 +174,7 @@ struct Kept<'r> {
 }
 
 /// What is the same for all rows of a pass.
-struct Plan<'a> {
+struct PassPlan<'a> {
     wanted: Wanted,
     /// Scores of cells, without trends.
     base: Vec<f64>,
@@ -209,17 +209,17 @@ impl<'a> Trended<'a> {
     }
 
     /// The same where bounds are known.
-    pub(super) fn pass_within(&self, weights: &Weights, wanted: Wanted, bounds: Bounds) -> Pass {
+    pub(super) fn pass_within(&self, weights: &Weights, wanted: Wanted, bounds: RowBounds) -> Pass {
         let found = self.once(weights, wanted, bounds);
         let fits = |(bound, most): (&f64, f64)| most <= *bound && (*bound <= LOOSE * most || *bound == 0.0);
         if bounds.slopes.iter().zip(found.most).all(fits) {
             return found;
         }
-        self.once(weights, wanted, Bounds { slopes: found.most, ..bounds })
+        self.once(weights, wanted, RowBounds { slopes: found.most, ..bounds })
     }
 
     /// What no row can exceed at some weights.
-    pub(super) fn bounds(&self, weights: &Weights) -> Bounds {
+    pub(super) fn bounds(&self, weights: &Weights) -> RowBounds {
         let ([a, _, b], base) = (self.response.largest, weights.scores(self.cells));
         let sway = self.terms.sway(|place| weights.rules[place]);
         let (low, high) = base.iter().fold((0.0f64, f64::MIN), |(low, high), &f| (low.min(f), high.max(f)));
@@ -232,7 +232,7 @@ impl<'a> Trended<'a> {
             Loss::Gamma => ([a * (-low).exp() + b, a * (-low).exp()], a * (-low).exp() + b * far),
         };
         let linear = self.response.loss.is_saturated().then_some(b * far);
-        let bounds = Bounds { slopes: slopes.map(|most| ROUNDED * most), loss, linear };
+        let bounds = RowBounds { slopes: slopes.map(|most| ROUNDED * most), loss, linear };
         let Some(Seen { most, weights: other }) = self.seen else { return bounds };
         bounds.near(most.map(|most| most * self.response.mass_unit), self.apart(weights, other))
     }
@@ -253,7 +253,7 @@ impl<'a> Trended<'a> {
         (0..self.cells.len()).map(of_cell).fold(0.0, f64::max) + self.terms.sway(|place| by[place])
     }
 
-    fn plan(&self, weights: &Weights, wanted: Wanted, bounds: Bounds) -> Plan<'a> {
+    fn plan(&self, weights: &Weights, wanted: Wanted, bounds: RowBounds) -> PassPlan<'a> {
         let Self { response, cells, terms, .. } = *self;
         let (loss, count, trends) = (response.loss, response.rows() as f64, terms.len());
         let ([g, h], v) = (bounds.slopes, terms.largest());
@@ -267,7 +267,7 @@ impl<'a> Trended<'a> {
             _ => for_size(v.get(kind - 2).map_or(0.0, |v| h * v)),
         };
         let may_be_far = self.params.reg_lambda == 0.0 && !loss.is_quadratic();
-        Plan {
+        PassPlan {
             wanted,
             base: weights.scores(cells),
             along: terms.iter().map(|term| (weights.rules[term.place], term.values.as_slice())).collect(),
@@ -280,7 +280,7 @@ impl<'a> Trended<'a> {
         }
     }
 
-    fn once(&self, weights: &Weights, wanted: Wanted, bounds: Bounds) -> Pass {
+    fn once(&self, weights: &Weights, wanted: Wanted, bounds: RowBounds) -> Pass {
         let (cells, trends, count) = (self.cells, self.terms.len(), self.response.rows());
         let plan = self.plan(weights, wanted, bounds);
         let numbers = |kept: OfRows| if wanted.rows == kept { count } else { 0 };
@@ -321,9 +321,9 @@ impl<'a> Trended<'a> {
     }
 
     /// The sums of some rows of a partition, whose first row has the number `start` among all.
-    fn task(&self, plan: &Plan, (number, start): (usize, usize), rows: Range<usize>, mut kept: Kept) -> RowSums {
+    fn task(&self, plan: &PassPlan, (number, start): (usize, usize), rows: Range<usize>, mut kept: Kept) -> RowSums {
         let (cells, part, loss) = (self.cells, &self.rows.parts()[number], self.response.loss);
-        let (keys, Plan { wanted, width, .. }) = (cells.keys(number), plan);
+        let (keys, PassPlan { wanted, width, .. }) = (cells.keys(number), plan);
         // Where there are few cells, neighbouring rows are often in the same one.
         let size = cells.len() * width;
         let apart = if size <= FEW { size } else { 0 };
