@@ -2,7 +2,7 @@
 //!
 //! Below a heading such as ``### `crates/orthorules/src/` `` every row of the table is a folder: its path, what it is
 //! for, and its files without their ending. A row also holds the files of deeper folders that have no row of their own,
-//! such as `tally/table`.
+//! such as `cell_counts/table`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -17,8 +17,8 @@ mod trends;
 pub(crate) use remote::CountedCandidate;
 pub(crate) use trends::newest_trend_sums;
 
-pub(crate) use crate::engine::count::lanes::Lanes;
-use crate::engine::count::lanes::orthogonalise_each;
+pub(crate) use crate::engine::count::bin_statistics::BinStatistics;
+use crate::engine::count::bin_statistics::orthogonalise_each;
 pub(crate) use crate::engine::rows::question::Method;
 
 use crate::base::scratch;
@@ -26,9 +26,9 @@ use crate::base::simd::vectorised;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::codes::packed::Codes;
 use crate::engine::cells::Cells;
+use crate::engine::count::cell_counts::{self, CellCounts, Counting};
 use crate::engine::count::group::Group;
 use crate::engine::count::root::RootCounts;
-use crate::engine::count::tally::{self, Counting, Tally};
 use crate::engine::mass::{PerRow, Rounding};
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{LocalPartition, Rows, Selected};
@@ -89,7 +89,7 @@ pub(crate) struct NodeCounter<'a> {
     /// How many they are in all partitions.
     rows: usize,
     /// What was counted on the way, one place for each group; empty when they are not kept.
-    tables: Vec<OnceLock<Tally>>,
+    tables: Vec<OnceLock<CellCounts>>,
     /// What counts, if the rows are remote.
     remote: Option<RemoteCounter<'a>>,
 }
@@ -104,9 +104,9 @@ enum CountSource<'a> {
     /// It is all rows, of which everything is known.
     Root(&'a RootCounts),
     /// The rows that it lacks are counted, and subtracted from these tables.
-    SubtractedFrom(&'a [Tally]),
+    SubtractedFrom(&'a [CellCounts]),
     /// All rows, whose tables are the first, but those that the others are of.
-    AllBut(&'a [Tally], &'a [Tally]),
+    AllBut(&'a [CellCounts], &'a [CellCounts]),
     /// The same, subtracted from the statistics of all rows, where there are no tables.
     LeftOutOf(&'a RootCounts),
 }
@@ -220,7 +220,7 @@ impl<'a> NodeCounter<'a> {
     }
 
     /// Statistics of the rows of `whole` but those gathered here.
-    pub(crate) fn subtracted_from(self, whole: &'a [Tally]) -> Self {
+    pub(crate) fn subtracted_from(self, whole: &'a [CellCounts]) -> Self {
         Self { source: CountSource::SubtractedFrom(whole), ..self }
     }
 
@@ -237,8 +237,8 @@ impl<'a> NodeCounter<'a> {
 
     /// All rows, of which these are the tables, but some, of which `counted` are.
     pub(crate) fn all_but(
-        whole: &'a [Tally],
-        counted: &'a [Tally],
+        whole: &'a [CellCounts],
+        counted: &'a [CellCounts],
         response: &'a Response,
         cells: &'a Cells,
         scorer: &'a Scorer,
@@ -253,9 +253,9 @@ impl<'a> NodeCounter<'a> {
     }
 
     /// The tables of all groups, if all were made.
-    pub(crate) fn into_tables(self) -> Option<Vec<Tally>> {
+    pub(crate) fn into_tables(self) -> Option<Vec<CellCounts>> {
         self.parts.into_iter().for_each(PartitionReads::give);
-        let tables: Option<Vec<Tally>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
+        let tables: Option<Vec<CellCounts>> = self.tables.into_iter().map(OnceLock::into_inner).collect();
         tables.filter(|t| !t.is_empty())
     }
 
@@ -337,9 +337,9 @@ impl<'a> NodeCounter<'a> {
     pub(crate) fn statistics_by(&self, method: Method, group: &Group) -> Vec<f64> {
         match method {
             Method::Cells => {
-                let tally = self.count(group);
-                let stats = tally.statistics(self.scorer, self.response);
-                tally.give();
+                let cell_counts = self.count(group);
+                let stats = cell_counts.statistics(self.scorer, self.response);
+                cell_counts.give();
                 stats
             }
             Method::Vectors => self.by_vectors(group),
@@ -348,44 +348,44 @@ impl<'a> NodeCounter<'a> {
     }
 
     /// What is counted of a group, in all partitions.
-    pub(crate) fn count(&self, group: &Group) -> Tally {
+    pub(crate) fn count(&self, group: &Group) -> CellCounts {
         let count = |part: &PartitionReads| {
-            let node = tally::NodeRows { rows: part.rows, keys: &part.keys, cells: self.cells.len() };
+            let node = cell_counts::NodeRows { rows: part.rows, keys: &part.keys, cells: self.cells.len() };
             let what = match &part.mass {
-                PerRow::Same(_) if self.cells.are_counted() => Counting::Counted,
-                PerRow::Same(_) => Counting::Plain(&part.b),
-                PerRow::Each(mass) => Counting::Weighed(mass, &part.b, &part.stands_for),
+                PerRow::Same(_) if self.cells.are_counted() => Counting::RowsByTarget,
+                PerRow::Same(_) => Counting::Rows(&part.b),
+                PerRow::Each(mass) => Counting::Units(mass, &part.b, &part.stands_for),
             };
             let norm = part.norm.as_ref().filter(|_| self.scorer.by_norm);
             if self.cells.classes() > 0 {
                 return self.count_classes(part, node, group);
             }
-            let tally = tally::count(node, what, norm, (group, part.columns));
-            Tally { trends: self.count_trends(part, group), ..tally }
+            let cell_counts = cell_counts::count(node, what, norm, (group, part.columns));
+            CellCounts { trends: self.count_trends(part, group), ..cell_counts }
         };
         if let Some(remote) = &self.remote {
             return self.counted_remotely(remote, group);
         }
-        let mut tally = count(&self.parts[0]);
+        let mut cell_counts = count(&self.parts[0]);
         for part in &self.parts[1..] {
             let more = count(part);
-            tally.add(&more);
+            cell_counts.add(&more);
             more.give();
         }
-        tally
+        cell_counts
     }
 
     /// From counts to statistics. The table of counts is kept if there is a place for it.
     fn by_counts(&self, index: usize, group: &Group) -> Vec<f64> {
-        let tally = match self.source {
+        let cell_counts = match self.source {
             CountSource::SubtractedFrom(whole) => self.count(group).left_of(&whole[index]),
             CountSource::AllBut(whole, counted) => counted[index].clone().left_of(&whole[index]),
             _ => self.count(group),
         };
-        let stats = tally.statistics(self.scorer, self.response);
+        let stats = cell_counts.statistics(self.scorer, self.response);
         match self.tables.get(index) {
-            Some(place) => drop(place.set(tally)),
-            None => tally.give(),
+            Some(place) => drop(place.set(cell_counts)),
+            None => cell_counts.give(),
         }
         stats
     }

@@ -11,10 +11,10 @@ mod tests;
 use crate::codes::column::BinnedColumn;
 use crate::engine::cells::Cells;
 use crate::engine::count::amount::Amount;
+use crate::engine::count::bin_statistics::BinStatistics;
 use crate::engine::count::by_row;
+use crate::engine::count::cell_counts::{self, CellCounts, Counts};
 use crate::engine::count::group::Group;
-use crate::engine::count::lanes::Lanes;
-use crate::engine::count::tally::{self, Counts, Tally};
 use crate::engine::mass::PerRow;
 use crate::engine::row_list::RowList;
 use crate::engine::rows::{Rows, Selected};
@@ -34,7 +34,7 @@ const DENSE_LINEAR: usize = 1;
 const MOST_COUNTS: usize = 1 << 20;
 
 /// What was counted of the rows of a node, one for each group.
-pub(crate) type Tables = Vec<Tally>;
+pub(crate) type Tables = Vec<CellCounts>;
 
 /// The tables of all rows.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ impl RootCounts {
             (groups, tables) = count(&constant);
         }
         let linear = response.loss.is_quadratic() && response.has_one_mass() && !response.is_vast();
-        let counts = |table: &Tally| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
+        let counts = |table: &CellCounts| table.counts.of_rows().filter(|_| linear).map_or(Vec::new(), <[u32]>::to_vec);
         let counts_by_rule = tables.iter().map(counts).collect();
         Self { groups, tables, counts_by_rule, linear, serves: Serves::Everything, has_tables: true, cells: 1 }
     }
@@ -127,23 +127,23 @@ impl RootCounts {
     ) -> Vec<f64> {
         let (sums, counts_by_rule, mass) = (&self.tables[index].sums, &self.counts_by_rule[index], response.mass_unit);
         let (bins, delta) = (sums.len(), mass * scorer.cell(0)[1]);
-        let mut lanes = Lanes::new(scorer, bins);
-        let scaled = |counts: &[u32], by: f64, lane: &mut [f64]| {
-            lane.iter_mut().zip(counts).for_each(|(x, &count)| *x += by * f64::from(count));
+        let mut of_bins = BinStatistics::new(scorer, bins);
+        let scaled = |counts: &[u32], by: f64, to: &mut [f64]| {
+            to.iter_mut().zip(counts).for_each(|(x, &count)| *x += by * f64::from(count));
         };
         let (all, rules) = counts_by_rule.split_at(bins);
-        scaled(all, 1.0, lanes.rows());
-        scaled(all, mass * intercept, lanes.gradient());
-        scaled(all, delta, lanes.curvature());
+        scaled(all, 1.0, of_bins.rows());
+        scaled(all, mass * intercept, of_bins.gradient());
+        scaled(all, delta, of_bins.curvature());
         for (k, (counts, weight)) in rules.chunks_exact(bins).zip(weights).enumerate() {
-            scaled(counts, mass * weight, lanes.gradient());
+            scaled(counts, mass * weight, of_bins.gradient());
             if let Some(place) = scorer.basis.place(k) {
-                scaled(counts, delta, lanes.along(place));
+                scaled(counts, delta, of_bins.along(place));
             }
         }
-        lanes.subtract_targets(sums, response.b_unit);
-        lanes.add_trends(&self.tables[index].trends);
-        lanes.statistics()
+        of_bins.subtract_targets(sums, response.b_unit);
+        of_bins.add_trends(&self.tables[index].trends);
+        of_bins.statistics()
     }
 
     /// Follows a trend that was added as the newest term. `count` sums what rows add along it, by the bins of a group.
@@ -165,12 +165,12 @@ impl RootCounts {
     }
 
     /// The tables of all groups, to subtract others from, unless they became too large.
-    pub(crate) fn tables(&self) -> Option<&[Tally]> {
+    pub(crate) fn tables(&self) -> Option<&[CellCounts]> {
         (self.serves == Serves::Everything).then_some(&self.tables)
     }
 
     /// The tables of all groups, for all rows.
-    pub(crate) fn own_tables(&self) -> Option<&[Tally]> {
+    pub(crate) fn own_tables(&self) -> Option<&[CellCounts]> {
         self.has_tables.then_some(&self.tables)
     }
 
@@ -260,7 +260,7 @@ impl RootCounts {
             if let (true, Counts::Rows(moved)) = (linear, moved) {
                 let before = counts_by_rule.len();
                 counts_by_rule.resize(before + group.bins(), 0);
-                tally::add_rows_of_bins(moved, &mut counts_by_rule[before..]);
+                cell_counts::add_rows_of_bins(moved, &mut counts_by_rule[before..]);
             }
             if has_tables {
                 table.counts.follow(moved, moved_to, new);
@@ -279,11 +279,11 @@ impl RootCounts {
 
     /// What is known of all rows without rule `k`: each cell is part of another one then, of which there are `new`.
     pub(crate) fn without(&self, k: usize, part_of: &[u32], new: usize) -> Self {
-        let merge = |table: &Tally| {
+        let merge = |table: &CellCounts| {
             let bins = table.sums.len();
             let counts = |counts: &Counts| counts.merged(bins, part_of, new);
             let (all, norms) = (counts(&table.counts), table.norms.as_ref().map(counts));
-            Tally {
+            CellCounts {
                 counts: all,
                 norms,
                 rows: table.rows.clone(),
@@ -397,8 +397,8 @@ impl Moved<'_> {
     /// By cell and bin: rows or masses, and what makes up the norm if that is counted, too.
     fn count(&self, rows: &Rows, group: &Group, norms: bool) -> (Counts, Option<Counts>) {
         let parts = self.parts.iter().zip(rows.parts()).map(|(moved, part)| {
-            let node = tally::NodeRows { rows: moved.list, keys: &moved.keys, cells: self.cells };
-            let of = |amounts: &PerRow<u64>| tally::counts_alone(node, amounts, (group, &part.columns));
+            let node = cell_counts::NodeRows { rows: moved.list, keys: &moved.keys, cells: self.cells };
+            let of = |amounts: &PerRow<u64>| cell_counts::counts_alone(node, amounts, (group, &part.columns));
             (of(&moved.mass), moved.norm.as_ref().filter(|_| norms).map(of))
         });
         let both = |mut all: (Counts, Option<Counts>), more: (Counts, Option<Counts>)| {

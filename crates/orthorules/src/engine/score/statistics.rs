@@ -1,7 +1,7 @@
 //! The sums of a candidate: its rows, G = Σ g, D = Σ d and N = Σ d·z.
 //!
 //! They lie side by side in vectors of numbers, which are added up and subtracted as a whole. Only this file, and the
-//! lanes of [`crate::engine::count`], know what stands where.
+//! arrays of [`crate::engine::count::bin_statistics`], know what stands where.
 
 /// Where rows, G, D and N₁ stand.
 pub(in crate::engine) const ROWS: usize = 0;
@@ -96,7 +96,7 @@ mod tests {
         StatisticsMut::of(&mut numbers).add(1.0, -5.0, 1.0, [0.0, 1.0]);
         let sums = Statistics::of(&numbers);
         assert_eq!((sums.rows(), sums.gradient(), sums.curvature(), sums.along()), (2.0, -3.0, 4.0, &[4.0, 6.0][..]));
-        // As the lanes have them.
+        // As the arrays of many bins have them.
         assert_eq!([numbers[ROWS], numbers[G], numbers[D], numbers[N]], [2.0, -3.0, 4.0, 4.0]);
         assert_eq!(Statistics::of(&[7.0]).rows(), 7.0);
     }

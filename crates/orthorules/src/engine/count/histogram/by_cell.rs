@@ -8,8 +8,8 @@ use super::{CountSource, NodeCounter, PartitionReads};
 use crate::base::scratch::{self, Reusable};
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::engine::count::amount::Amount;
+use crate::engine::count::bin_statistics::BinStatistics;
 use crate::engine::count::group::Group;
-use crate::engine::count::lanes::Lanes;
 use crate::engine::mass::PerRow;
 use std::ops::Range;
 
@@ -101,7 +101,7 @@ impl NodeCounter<'_> {
 
     /// The statistics of a group, for all rows.
     pub(super) fn by_cell(&self, group: &Group) -> Vec<f64> {
-        let (mut lanes, response) = (Lanes::new(self.scorer, group.bins()), self.response);
+        let (mut of_bins, response) = (BinStatistics::new(self.scorer, group.bins()), self.response);
         let norms: Vec<&PerRow<u64>> =
             self.parts.iter().filter_map(|part| part.norm.as_ref()).filter(|_| self.scorer.by_norm).collect();
         let masses: Vec<&PerRow<u64>> = self.parts.iter().map(|part| &part.mass).collect();
@@ -109,22 +109,22 @@ impl NodeCounter<'_> {
         let (mut rows, mut sums) = (vec![0; group.bins()], vec![0; group.bins()]);
         for (column, bins) in columns {
             if norms.is_empty() {
-                self.each_cell((column, &bins), &masses, |cell, few| lanes.add_cell(cell, few, response.mass_unit));
+                self.each_cell((column, &bins), &masses, |cell, few| of_bins.add_cell(cell, few, response.mass_unit));
             } else {
                 self.each_cell((column, &bins), &masses, |cell, few| {
-                    lanes.add_gradients_of_cell(cell, few, response.mass_unit);
+                    of_bins.add_gradients_of_cell(cell, few, response.mass_unit);
                 });
                 self.each_cell((column, &bins), &norms, |cell, few| {
-                    lanes.add_weights_of_cell(cell, few, response.norm_unit);
+                    of_bins.add_weights_of_cell(cell, few, response.norm_unit);
                 });
             }
             self.add_rows_and_targets(column, &mut rows[bins.clone()], &mut sums[bins]);
         }
         if !response.has_one_mass() {
-            lanes.set_rows(&rows);
+            of_bins.set_rows(&rows);
         }
-        lanes.subtract_targets(&sums, response.b_unit);
-        lanes.statistics()
+        of_bins.subtract_targets(&sums, response.b_unit);
+        of_bins.statistics()
     }
 
     /// Calls `visit` with every cell, and what its rows have in the bins of a column that have some. Of each partition

@@ -6,9 +6,9 @@
 use super::{CountSource, MOST_COUNTS, NodeCounter, PartitionReads, orthogonalise_each};
 use crate::base::scratch;
 use crate::codes::column::{BinnedColumn, with_codes};
-use crate::engine::count::class_lanes::ClassLanes;
+use crate::engine::count::cell_counts::{self, CellCounts, Counting, NodeRows};
+use crate::engine::count::class_statistics::ClassStatistics;
 use crate::engine::count::group::Group;
-use crate::engine::count::tally::{self, Counting, NodeRows, Tally};
 use crate::engine::mass::{PerRow, Rounding};
 use crate::engine::score::statistics::StatisticsMut;
 use crate::engine::score::{ClassScorers, Scorer};
@@ -16,21 +16,21 @@ use crate::engine::score::{ClassScorers, Scorer};
 /// How the statistics of some columns are computed.
 enum Way {
     /// From what was counted; the tables, if they were made here.
-    Counts(Box<ClassLanes>, Option<Tally>),
+    Counts(Box<ClassStatistics>, Option<CellCounts>),
     /// Row by row, for each class.
     Rows(Group),
 }
 
 impl NodeCounter<'_> {
     /// What is counted of a group in one partition.
-    pub(super) fn count_classes(&self, part: &PartitionReads, node: NodeRows, group: &Group) -> Tally {
+    pub(super) fn count_classes(&self, part: &PartitionReads, node: NodeRows, group: &Group) -> CellCounts {
         let of = (group, part.columns);
         let classes = NodeRows { keys: &part.class, cells: self.cells.classes(), ..node };
-        let classes = Some(tally::counts_alone(classes, &part.mass, of));
+        let classes = Some(cell_counts::counts_alone(classes, &part.mass, of));
         match &part.mass {
             PerRow::Same(_) => {
-                let counts = tally::counts_alone(node, &part.mass, of);
-                Tally {
+                let counts = cell_counts::counts_alone(node, &part.mass, of);
+                CellCounts {
                     counts,
                     norms: None,
                     rows: Vec::new(),
@@ -40,8 +40,8 @@ impl NodeCounter<'_> {
                 }
             }
             PerRow::Each(mass) => {
-                let weighed = Counting::Weighed(mass, &part.b, &part.stands_for);
-                Tally { classes, ..tally::count(node, weighed, None, of) }
+                let weighed = Counting::Units(mass, &part.b, &part.stands_for);
+                CellCounts { classes, ..cell_counts::count(node, weighed, None, of) }
             }
         }
     }
@@ -57,7 +57,7 @@ impl NodeCounter<'_> {
         let ways = self.ways((index, group), all, scorers);
         for (class, scorer) in scorers.each.iter().enumerate() {
             let of = |way: &Way| match way {
-                Way::Counts(lanes, _) => lanes.statistics(class, scorer),
+                Way::Counts(of_bins, _) => of_bins.statistics(class, scorer),
                 Way::Rows(group) => self.by_rules_of_class(class, scorer, group),
             };
             let stats = match ways.as_slice() {
@@ -69,8 +69,8 @@ impl NodeCounter<'_> {
         }
         if let (Some(place), true) = (self.tables.get(index), ways.len() == 1) {
             for way in ways {
-                if let Way::Counts(_, Some(tally)) = way {
-                    drop(place.set(tally));
+                if let Way::Counts(_, Some(cell_counts)) = way {
+                    drop(place.set(cell_counts));
                 }
             }
         }
@@ -78,11 +78,12 @@ impl NodeCounter<'_> {
 
     /// How the columns of a group are computed, in order: all in one way, or each in its own.
     fn ways(&self, (index, group): (usize, &Group), all: &[BinnedColumn], scorers: &ClassScorers) -> Vec<Way> {
-        let lanes = |tally: &Tally| Box::new(ClassLanes::new(tally, scorers, self.response.mass_unit));
-        let counted = |tally: Tally| Way::Counts(lanes(&tally), Some(tally));
+        let of_bins =
+            |cell_counts: &CellCounts| Box::new(ClassStatistics::new(cell_counts, scorers, self.response.mass_unit));
+        let counted = |cell_counts: CellCounts| Way::Counts(of_bins(&cell_counts), Some(cell_counts));
         match self.source {
             CountSource::Root(root) => {
-                root.own_tables().map(|tables| Way::Counts(lanes(&tables[index]), None)).into_iter().collect()
+                root.own_tables().map(|tables| Way::Counts(of_bins(&tables[index]), None)).into_iter().collect()
             }
             CountSource::AllBut(whole, some) => vec![counted(some[index].clone().left_of(&whole[index]))],
             CountSource::SubtractedFrom(whole) => vec![counted(self.count(group).left_of(&whole[index]))],

@@ -5,9 +5,9 @@ use crate::base::wire::Wire;
 use crate::codes::column::BinnedColumn;
 use crate::codes::wanted::WantedCodes;
 use crate::engine::cells::Cells;
+use crate::engine::count::cell_counts::{CellCounts, Counts, NodeCounts};
 use crate::engine::count::group::Group;
 use crate::engine::count::root::RootCounts;
-use crate::engine::count::tally::{Counts, NodeCounts, Tally};
 use crate::engine::mass::PerRow;
 use crate::engine::rows::question::{Ask, Job, Request};
 use crate::engine::rows::remote::{RemoteNode, RemoteRows};
@@ -71,8 +71,8 @@ impl<'a> NodeCounter<'a> {
     pub(crate) fn answer(&self, method: Method, group: &Group) -> NodeCounts {
         match method {
             // Counts of some rows have 32 bits, those of all may need more.
-            Method::Cells if self.response.is_vast() => NodeCounts::Tally(self.count(group).widened()),
-            Method::Cells => NodeCounts::Tally(self.count(group)),
+            Method::Cells if self.response.is_vast() => NodeCounts::Cells(self.count(group).widened()),
+            Method::Cells => NodeCounts::Cells(self.count(group)),
             Method::Vectors => NodeCounts::Sums(self.sums_of_vectors(group)),
             Method::Rules => NodeCounts::Sums(self.sums_by_rule(group)),
         }
@@ -183,10 +183,10 @@ impl<'a> NodeCounter<'a> {
     }
 
     /// What is counted of a group; nothing if there is no answer.
-    pub(super) fn counted_remotely(&self, remote: &RemoteCounter, group: &Group) -> Tally {
+    pub(super) fn counted_remotely(&self, remote: &RemoteCounter, group: &Group) -> CellCounts {
         let nothing = self.nothing(group.bins());
         match self.take(remote, group.counted()) {
-            Some(NodeCounts::Tally(tally)) if tally.is_like(&nothing) => tally,
+            Some(NodeCounts::Cells(cell_counts)) if cell_counts.is_like(&nothing) => cell_counts,
             _ => nothing,
         }
     }
@@ -201,14 +201,14 @@ impl<'a> NodeCounter<'a> {
     }
 
     /// A table of no rows.
-    fn nothing(&self, bins: usize) -> Tally {
+    fn nothing(&self, bins: usize) -> CellCounts {
         let (targets, vast) = (&self.response.targets, self.response.is_vast());
         let counts = |amounts: &PerRow<u64>, count: usize| match amounts {
             PerRow::Same(_) if !vast => Counts::Rows(vec![0; count]),
             PerRow::Same(_) | PerRow::Each(_) => Counts::Units(vec![0; count]),
         };
         let (cells, classes) = (self.cells.len(), self.cells.classes());
-        Tally {
+        CellCounts {
             counts: counts(&targets.mass, bins * cells),
             norms: targets.norm.as_ref().filter(|_| self.scorer.by_norm).map(|norm| counts(norm, bins * cells)),
             rows: vec![0; if self.response.has_one_mass() && !vast { 0 } else { bins }],

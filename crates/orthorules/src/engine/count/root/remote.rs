@@ -4,8 +4,8 @@ use super::{RootCounts, Tables};
 use crate::codes::column::BinnedColumn;
 use crate::codes::wanted::WantedCodes;
 use crate::engine::cells::Cells;
+use crate::engine::count::cell_counts::{CellCounts, NodeCounts};
 use crate::engine::count::group::Group;
-use crate::engine::count::tally::{NodeCounts, Tally};
 use crate::engine::rows::question::{Ask, Job, Request};
 use crate::engine::rows::remote::RemoteNode;
 use crate::engine::rows::{Rows, Selected};
@@ -48,8 +48,10 @@ impl RootCounts {
     /// Answers as tables; of no rows, where they are none.
     fn tables_of(&self, counted: Vec<NodeCounts>) -> Tables {
         let (of, mut counted) = (self.cells_of_moved(), counted.into_iter());
-        let empty = |(group, table): (&Group, &Tally)| match counted.next() {
-            Some(NodeCounts::Tally(tally)) if tally.is_like(&table.nothing(group.bins(), of)) => tally,
+        let empty = |(group, table): (&Group, &CellCounts)| match counted.next() {
+            Some(NodeCounts::Cells(cell_counts)) if cell_counts.is_like(&table.nothing(group.bins(), of)) => {
+                cell_counts
+            }
             _ => table.nothing(group.bins(), of),
         };
         self.groups.iter().zip(&self.tables).map(empty).collect()

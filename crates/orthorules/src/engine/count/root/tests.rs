@@ -10,7 +10,7 @@ use crate::params::{Intercept, Objective};
 use proptest::prelude::*;
 
 /// What is counted of some rows of a group, row by row.
-fn naive_tally(case: &Case, group: &Group, covered: &[u32], cells: &Cells, first: &Scorer) -> Tally {
+fn naive_counts(case: &Case, group: &Group, covered: &[u32], cells: &Cells, first: &Scorer) -> CellCounts {
     let (response, columns) = (case.response(), case.binned());
     let count = |amount: &dyn Fn(usize) -> Option<u64>| {
         let bins = group.bins();
@@ -37,7 +37,7 @@ fn naive_tally(case: &Case, group: &Group, covered: &[u32], cells: &Cells, first
     let counts = count(&|r| each(&response.targets.mass, r));
     let norm = response.targets.norm.as_ref().filter(|_| first.by_norm);
     let norms = norm.map(|norm| count(&|r| each(norm, r)));
-    Tally { counts, norms, rows: Vec::new(), sums: Vec::new(), classes: None, trends: Vec::new() }
+    CellCounts { counts, norms, rows: Vec::new(), sums: Vec::new(), classes: None, trends: Vec::new() }
 }
 
 proptest! {
@@ -55,7 +55,7 @@ proptest! {
         for rule in &case.rules {
             let covered = selected(rule);
             let tables: Tables =
-                root.groups().iter().map(|group| naive_tally(&case, group, &covered, &cells, &first)).collect();
+                root.groups().iter().map(|group| naive_counts(&case, group, &covered, &cells, &first)).collect();
             let covered = Selected::single(covered);
             let moved = cells.split(&covered, &rows, &response);
             root.split(&rows, &covered, known.then_some(&tables), (&cells, &moved));

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 type Row = (u32, i64, u64, u32);
 
 /// A plain loop over the bins of some rows.
-fn naive(bins: usize, rows: &[(usize, Row)], units: bool) -> Tally {
+fn naive(bins: usize, rows: &[(usize, Row)], units: bool) -> CellCounts {
     let (mut counts, mut sums, mut each) = (vec![0u64; 3 * bins], vec![0; bins], vec![0; bins]);
     for &(bin, (cell, b, mass, stands_for)) in rows {
         counts[cell as usize * bins + bin] += if units { mass } else { 1 };
@@ -18,7 +18,7 @@ fn naive(bins: usize, rows: &[(usize, Row)], units: bool) -> Tally {
     }
     let narrow = || counts.iter().map(|&n| n as u32).collect();
     let (counts, rows) = if units { (Counts::Units(counts), each) } else { (Counts::Rows(narrow()), Vec::new()) };
-    Tally { counts, norms: None, rows, sums, classes: None, trends: Vec::new() }
+    CellCounts { counts, norms: None, rows, sums, classes: None, trends: Vec::new() }
 }
 
 proptest! {
@@ -48,9 +48,9 @@ proptest! {
         let all: Vec<Row> = all.iter().zip(&mass).map(|(r, &mass)| (r.0, r.1, mass, r.3)).collect();
         let each = PerRow::Each(all.iter().map(|r| r.3).collect());
         let what = match kind {
-            0 => Counting::Counted,
-            1 => Counting::Plain(&b),
-            _ => Counting::Weighed(&mass, &b, &each),
+            0 => Counting::RowsByTarget,
+            1 => Counting::Rows(&b),
+            _ => Counting::Units(&mass, &b, &each),
         };
         let rows = if some { RowList::Some(ids.clone()) } else { RowList::All(table.len()) };
         let node = NodeRows { rows: &rows, keys: &keys, cells: 3 };

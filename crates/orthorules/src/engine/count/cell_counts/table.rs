@@ -20,27 +20,27 @@ pub(super) trait Summand: Reusable + Default {
     fn add(&mut self, other: Self);
 }
 
-/// So many rows are counted, and nothing else.
+/// A number of rows, which are counted, and nothing else.
 #[derive(Clone, Copy)]
-pub(super) struct Counted(pub(super) usize);
+pub(super) struct RowsAlone(pub(super) usize);
 
-/// Rows are counted, their targets summed.
+/// Targets of rows, which are summed while the rows are counted.
 #[derive(Clone, Copy)]
-pub(super) struct Plain<'a>(pub(super) &'a [i64]);
+pub(super) struct RowsAndTargets<'a>(pub(super) &'a [i64]);
 
-/// UnitsAlone are counted, and nothing else.
+/// Units of mass of rows, which are counted, and nothing else.
 #[derive(Clone, Copy)]
 pub(super) struct UnitsAlone<'a>(pub(super) &'a [u64]);
 
-/// UnitsAlone are counted, targets and rows summed.
+/// Units of mass of rows, which are counted, and what is summed beside them: targets and rows.
 #[derive(Clone, Copy)]
-pub(super) struct Weighed<'a> {
+pub(super) struct UnitsTargetsAndRows<'a> {
     pub(super) mass: &'a [u64],
     pub(super) b: &'a [i64],
     pub(super) stands_for: &'a PerRow<u32>,
 }
 
-/// What is summed of weighed rows.
+/// What is summed of rows that differ in mass.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TargetAndRows {
     pub(super) b: i128,
@@ -49,7 +49,7 @@ pub(crate) struct TargetAndRows {
 
 kept!(TargetAndRows);
 
-impl RowValues for Counted {
+impl RowValues for RowsAlone {
     type Count = u32;
     type Sum = ();
     fn each(self) -> impl Iterator<Item = (u32, ())> {
@@ -57,7 +57,7 @@ impl RowValues for Counted {
     }
 }
 
-impl RowValues for Plain<'_> {
+impl RowValues for RowsAndTargets<'_> {
     type Count = u32;
     type Sum = i128;
     fn each(self) -> impl Iterator<Item = (u32, i128)> {
@@ -73,7 +73,7 @@ impl RowValues for UnitsAlone<'_> {
     }
 }
 
-impl RowValues for Weighed<'_> {
+impl RowValues for UnitsTargetsAndRows<'_> {
     type Count = u64;
     type Sum = TargetAndRows;
     fn each(self) -> impl Iterator<Item = (u64, TargetAndRows)> {

@@ -1,6 +1,6 @@
-//! Statistics of many bins side by side: a lane for each of rows, G, D and N, with a place for every bin.
+//! Statistics of many bins side by side: an array for each of rows, G, D and N, with a place for every bin.
 //!
-//! What a cell shares goes to all its bins at once, and to the lanes of those rules alone that the cell is in; N is
+//! What a cell shares goes to all its bins at once, and to the arrays of those rules alone that the cell is in; N is
 //! made orthogonal after the sums. So a cell costs as many additions as it has bins and rules, and none waits for
 //! another.
 
@@ -10,21 +10,21 @@ use crate::engine::count::amount::Amount;
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::{D, G, N, ROWS, Statistics, StatisticsMut};
 
-/// Bins that are made orthogonal together: their lanes stay in the nearest cache.
+/// Bins that are made orthogonal together: their sums stay in the nearest cache.
 const BINS_IN_A_BLOCK: usize = 64;
 
 /// Where fewer than one of so many bins of a cell have rows, the others are left out.
 const FEW: usize = 8;
 
 /// Sums of so many bins.
-pub(crate) struct Lanes<'s> {
+pub(crate) struct BinStatistics<'s> {
     scorer: &'s Scorer,
     bins: usize,
     /// `stride × bins`; N holds sums of d·q until the end.
     values: Vec<f64>,
 }
 
-impl<'s> Lanes<'s> {
+impl<'s> BinStatistics<'s> {
     pub(crate) fn new(scorer: &'s Scorer, bins: usize) -> Self {
         let mut values = scratch::any(scorer.stride() * bins);
         // That of the constant is copied from D in the end.
@@ -36,26 +36,26 @@ impl<'s> Lanes<'s> {
 
     /// Rows of every bin.
     pub(crate) fn rows(&mut self) -> &mut [f64] {
-        self.lane(ROWS)
+        self.array(ROWS)
     }
 
     /// G of every bin.
     pub(crate) fn gradient(&mut self) -> &mut [f64] {
-        self.lane(G)
+        self.array(G)
     }
 
     /// D of every bin.
     pub(crate) fn curvature(&mut self) -> &mut [f64] {
-        self.lane(D)
+        self.array(D)
     }
 
     /// What every bin has along the basis vector at this place.
     pub(crate) fn along(&mut self, place: usize) -> &mut [f64] {
-        self.lane(N + place)
+        self.array(N + place)
     }
 
-    /// One of the lanes.
-    fn lane(&mut self, which: usize) -> &mut [f64] {
+    /// One of the arrays.
+    fn array(&mut self, which: usize) -> &mut [f64] {
         &mut self.values[which * self.bins..(which + 1) * self.bins]
     }
 
@@ -141,8 +141,8 @@ impl<'s> Lanes<'s> {
         orthogonalise(self.scorer, self.bins, &mut self.values);
         let stride = self.scorer.stride();
         let mut stats = scratch::any(self.bins * stride);
-        for (which, lane) in self.values.chunks_exact(self.bins).enumerate() {
-            stats.iter_mut().skip(which).step_by(stride).zip(lane).for_each(|(x, value)| *x = *value);
+        for (which, array) in self.values.chunks_exact(self.bins).enumerate() {
+            stats.iter_mut().skip(which).step_by(stride).zip(array).for_each(|(x, value)| *x = *value);
         }
         scratch::give(self.values);
         stats
@@ -163,21 +163,21 @@ fn number(x: i128) -> f64 {
 }
 
 vectorised! {
-    fn spread_rows(scorer: &Scorer, bins: usize, counts: &[u32], mass: f64, lanes: &mut [f64]) {
-        spread(scorer, bins, counts, mass, lanes);
+    fn spread_rows(scorer: &Scorer, bins: usize, counts: &[u32], mass: f64, arrays: &mut [f64]) {
+        spread(scorer, bins, counts, mass, arrays);
     }
 }
 
 vectorised! {
-    fn spread_units(scorer: &Scorer, bins: usize, counts: &[u64], unit: f64, lanes: &mut [f64]) {
-        spread(scorer, bins, counts, unit, lanes);
+    fn spread_units(scorer: &Scorer, bins: usize, counts: &[u64], unit: f64, arrays: &mut [f64]) {
+        spread(scorer, bins, counts, unit, arrays);
     }
 }
 
-/// Adds counts by cell and bin to the lane of rows; and that of G, D and N, each count being this mass.
+/// Adds counts by cell and bin to the array of rows; and those of G, D and N, each count being this mass.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn spread<T: Amount>(scorer: &Scorer, bins: usize, counts: &[T], mass: f64, lanes: &mut [f64]) {
+fn spread<T: Amount>(scorer: &Scorer, bins: usize, counts: &[T], mass: f64, arrays: &mut [f64]) {
     let mut d = scratch::any(bins);
     let mut few = Vec::new();
     let zero = T::default();
@@ -188,7 +188,7 @@ fn spread<T: Amount>(scorer: &Scorer, bins: usize, counts: &[T], mass: f64, lane
             continue;
         }
         let [mean, curvature] = scorer.cell(cell).map(|shared| mass * shared);
-        let (rows, others) = lanes.split_at_mut((ROWS + 1) * bins);
+        let (rows, others) = arrays.split_at_mut((ROWS + 1) * bins);
         let (g, others) = others.split_at_mut(bins);
         if FEW * filled < bins {
             few.clear();
@@ -228,8 +228,8 @@ fn each_filled<T: Amount>(counts: &[T], mut visit: impl FnMut(usize, f64)) {
 /// [`add_to_rules`] where only `few` of the bins have a d.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn add_few_to_rules(scorer: &Scorer, cell: usize, few: &[(usize, f64)], bins: usize, lanes: &mut [f64]) {
-    let (all, rules) = lanes.split_at_mut(bins);
+fn add_few_to_rules(scorer: &Scorer, cell: usize, few: &[(usize, f64)], bins: usize, arrays: &mut [f64]) {
+    let (all, rules) = arrays.split_at_mut(bins);
     few.iter().for_each(|&(bin, d)| all[bin] += d);
     for &k in scorer.basis.of(cell) {
         let rule = &mut rules[k as usize * bins..][..bins];
@@ -237,11 +237,11 @@ fn add_few_to_rules(scorer: &Scorer, cell: usize, few: &[(usize, f64)], bins: us
     }
 }
 
-/// Adds `d` of every bin, all of one cell, to D and to the rules of the cell: the lanes from D on.
+/// Adds `d` of every bin, all of one cell, to D and to the rules of the cell: the arrays from D on.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn add_to_rules(scorer: &Scorer, cell: usize, d: &[f64], lanes: &mut [f64]) {
-    let (all, rules) = lanes.split_at_mut(d.len());
+fn add_to_rules(scorer: &Scorer, cell: usize, d: &[f64], arrays: &mut [f64]) {
+    let (all, rules) = arrays.split_at_mut(d.len());
     all.iter_mut().zip(d).for_each(|(sum, d)| *sum += d);
     for &k in scorer.basis.of(cell) {
         let rule = &mut rules[k as usize * d.len()..][..d.len()];
@@ -251,11 +251,11 @@ fn add_to_rules(scorer: &Scorer, cell: usize, d: &[f64], lanes: &mut [f64]) {
 
 vectorised! {
     /// [`Scorer::orthogonalise`] for all bins.
-    fn orthogonalise(scorer: &Scorer, bins: usize, lanes: &mut [f64]) {
+    fn orthogonalise(scorer: &Scorer, bins: usize, arrays: &mut [f64]) {
         if scorer.t == 0 {
             return;
         }
-        let (sums, n) = lanes.split_at_mut(N * bins);
+        let (sums, n) = arrays.split_at_mut(N * bins);
         if scorer.basis.constant {
             n[..bins].copy_from_slice(&sums[D * bins..]);
         }
@@ -310,10 +310,10 @@ mod tests {
             let scorer = Scorer::new(&response, &cells, &weights, &params);
             let counts: Vec<u32> = counts.into_iter().cycle().take(cells.len() * bins).collect();
             let targets: Vec<i128> = (0..bins as i128).map(|bin| (bin - 9) << (bin % 120)).collect();
-            let mut lanes = Lanes::new(&scorer, bins);
-            lanes.add_counts(&counts, 2.0);
-            lanes.subtract_targets(&targets, 0.5);
-            let found = lanes.statistics();
+            let mut of_bins = BinStatistics::new(&scorer, bins);
+            of_bins.add_counts(&counts, 2.0);
+            of_bins.subtract_targets(&targets, 0.5);
+            let found = of_bins.statistics();
             for (bin, found) in found.chunks_exact(scorer.stride()).enumerate() {
                 let mut expected = vec![0.0; scorer.stride()];
                 for cell in 0..cells.len() {

@@ -8,7 +8,7 @@
 use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::engine::count::amount::Amount;
-use crate::engine::count::tally::{Counts, Tally};
+use crate::engine::count::cell_counts::{CellCounts, Counts};
 use crate::engine::refit::softmax::added;
 use crate::engine::score::statistics::{Statistics, StatisticsMut};
 use crate::engine::score::{ClassScorers, Scorer};
@@ -20,7 +20,7 @@ const CELLS_IN_A_BLOCK: usize = 256;
 const VECTORS_FOR_A_BIN: usize = 4;
 
 /// Sums of the bins of some columns.
-pub(crate) struct ClassLanes {
+pub(crate) struct ClassStatistics {
     /// How many numbers a bin has of a kind: one for each class, filled up to a multiple of four.
     stride: usize,
     /// Kinds of numbers of each bin: G, D and one for each basis vector.
@@ -33,31 +33,31 @@ pub(crate) struct ClassLanes {
     are_orthogonal: Vec<bool>,
 }
 
-impl ClassLanes {
+impl ClassStatistics {
     /// From what was counted, in units of this mass.
-    pub(crate) fn new(tally: &Tally, scorers: &ClassScorers, unit: f64) -> Self {
-        let (bins, stride) = (tally.sums.len(), scorers.stride);
+    pub(crate) fn new(cell_counts: &CellCounts, scorers: &ClassScorers, unit: f64) -> Self {
+        let (bins, stride) = (cell_counts.sums.len(), scorers.stride);
         let numbers = 2 + scorers.each[0].t;
-        let mut lanes = Self {
+        let mut of_bins = Self {
             stride,
             numbers,
             rows: vec![0.0; bins],
             values: scratch::zeros(bins * numbers * stride),
             are_orthogonal: vec![false; bins],
         };
-        match &tally.counts {
-            Counts::Rows(counts) => spread_rows(&mut lanes, scorers, counts, unit),
+        match &cell_counts.counts {
+            Counts::Rows(counts) => spread_rows(&mut of_bins, scorers, counts, unit),
             Counts::Units(counts) => {
-                spread_units(&mut lanes, scorers, counts, unit);
-                lanes.rows.iter_mut().zip(&tally.rows).for_each(|(to, &rows)| *to = rows.number());
+                spread_units(&mut of_bins, scorers, counts, unit);
+                of_bins.rows.iter_mut().zip(&cell_counts.rows).for_each(|(to, &rows)| *to = rows.number());
             }
         }
-        match &tally.classes {
-            Some(Counts::Rows(counts)) => lanes.subtract_targets(counts, unit),
-            Some(Counts::Units(counts)) => lanes.subtract_targets(counts, unit),
+        match &cell_counts.classes {
+            Some(Counts::Rows(counts)) => of_bins.subtract_targets(counts, unit),
+            Some(Counts::Units(counts)) => of_bins.subtract_targets(counts, unit),
             None => unreachable!("classes were counted"),
         }
-        lanes
+        of_bins
     }
 
     /// Takes what every bin has of a class from its G.
@@ -86,41 +86,47 @@ impl ClassLanes {
 }
 
 vectorised! {
-    fn spread_rows(lanes: &mut ClassLanes, scorers: &ClassScorers, counts: &[u32], unit: f64) {
-        spread(lanes, scorers, counts, unit);
+    fn spread_rows(of_bins: &mut ClassStatistics, scorers: &ClassScorers, counts: &[u32], unit: f64) {
+        spread(of_bins, scorers, counts, unit);
     }
 }
 
 vectorised! {
-    fn spread_units(lanes: &mut ClassLanes, scorers: &ClassScorers, counts: &[u64], unit: f64) {
-        spread(lanes, scorers, counts, unit);
+    fn spread_units(of_bins: &mut ClassStatistics, scorers: &ClassScorers, counts: &[u64], unit: f64) {
+        spread(of_bins, scorers, counts, unit);
     }
 }
 
 /// Adds counts by cell and bin, each of this mass.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn spread<T: Amount>(lanes: &mut ClassLanes, scorers: &ClassScorers, counts: &[T], unit: f64) {
+fn spread<T: Amount>(of_bins: &mut ClassStatistics, scorers: &ClassScorers, counts: &[T], unit: f64) {
     // Loops of a known length are unrolled.
-    match lanes.stride / 4 {
-        1 => spread_fours(1, lanes, scorers, counts, unit),
-        2 => spread_fours(2, lanes, scorers, counts, unit),
-        3 => spread_fours(3, lanes, scorers, counts, unit),
-        7 => spread_fours(7, lanes, scorers, counts, unit),
-        fours => spread_fours(fours, lanes, scorers, counts, unit),
+    match of_bins.stride / 4 {
+        1 => spread_fours(1, of_bins, scorers, counts, unit),
+        2 => spread_fours(2, of_bins, scorers, counts, unit),
+        3 => spread_fours(3, of_bins, scorers, counts, unit),
+        7 => spread_fours(7, of_bins, scorers, counts, unit),
+        fours => spread_fours(fours, of_bins, scorers, counts, unit),
     }
 }
 
 /// The same for so many times four classes.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &ClassScorers, counts: &[T], unit: f64) {
-    let bins = lanes.rows.len().max(1);
-    let each = lanes.numbers * fours;
+fn spread_fours<T: Amount>(
+    fours: usize,
+    of_bins: &mut ClassStatistics,
+    scorers: &ClassScorers,
+    counts: &[T],
+    unit: f64,
+) {
+    let bins = of_bins.rows.len().max(1);
+    let each = of_bins.numbers * fours;
     let basis = &scorers.each[0].basis;
     let zero = T::default();
     let (means, deltas) = (scorers.means.as_chunks::<4>().0, scorers.deltas.as_chunks::<4>().0);
-    let values = lanes.values.as_chunks_mut::<4>().0;
+    let values = of_bins.values.as_chunks_mut::<4>().0;
     // The cells of a bin are few only where all are in one block.
     let vectors = if counts.len() <= CELLS_IN_A_BLOCK * bins { scorers.vectors() } else { None };
     let (vectors, of_cell) = (vectors.unwrap_or_default().as_chunks::<4>().0, each - 2 * fours);
@@ -136,7 +142,7 @@ fn spread_fours<T: Amount>(fours: usize, lanes: &mut ClassLanes, scorers: &Class
                 some.for_each(|(&count, bin): (_, usize)| filled[bin].push((cell, count)));
             }
         }
-        let sums = values.chunks_exact_mut(each).zip(&mut lanes.rows).zip(&mut lanes.are_orthogonal);
+        let sums = values.chunks_exact_mut(each).zip(&mut of_bins.rows).zip(&mut of_bins.are_orthogonal);
         for (bin, ((values, rows), is_orthogonal)) in filled.iter_mut().zip(sums) {
             let (sums, along) = values.split_at_mut(2 * fours);
             let (g, all) = sums.split_at_mut(fours);
@@ -180,7 +186,7 @@ vectorised! {
     }
 }
 
-impl Drop for ClassLanes {
+impl Drop for ClassStatistics {
     fn drop(&mut self) {
         scratch::give(std::mem::take(&mut self.values));
     }

@@ -18,13 +18,14 @@ use crate::codes::column::BinnedColumn;
 use crate::codes::packed::with_codes;
 use crate::engine::count::amount::Amount;
 use crate::engine::count::group::{COLUMNS_IN_A_PASS, Group};
-use crate::engine::count::histogram::Lanes;
+use crate::engine::count::histogram::BinStatistics;
 use crate::engine::mass::PerRow;
 use crate::engine::row_list::RowList;
 use crate::engine::score::Scorer;
 use crate::engine::targets::response::Response;
 use std::ops::{AddAssign, Sub};
-use table::{CountTable, Counted, Plain, RowValues, UnitsAlone, Weighed};
+use table::{CountTable, RowValues, RowsAlone, RowsAndTargets, UnitsAlone, UnitsTargetsAndRows};
+
 /// Bytes of tables that are kept in the nearer caches.
 const CACHE: usize = 256 << 10;
 /// Rows for each count that make a table of all bytes worth its empty places.
@@ -34,7 +35,7 @@ const FULL: usize = 1 << u8::BITS;
 
 /// What is counted for the columns of a group.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tally {
+pub(crate) struct CellCounts {
     /// Rows or masses.
     pub(crate) counts: Counts,
     /// What makes up the norm, where it is not what masses are.
@@ -48,7 +49,7 @@ pub(crate) struct Tally {
     /// Σ d·v of every bin, trend by trend: rounded numbers, whose sums and differences are exact.
     pub(crate) trends: Vec<f64>,
 }
-wire!(Tally { counts, norms, rows, sums, classes, trends });
+wire!(CellCounts { counts, norms, rows, sums, classes, trends });
 
 /// `cells × bins` of whole numbers: sums and differences of them are exact, in any order.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +64,7 @@ wire_enum!(Counts { 0 => Rows(counts), 1 => Units(counts) });
 /// What is counted of some columns, or summed up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NodeCounts {
-    Tally(Tally),
+    Cells(CellCounts),
     /// Of vectors, rounded so that sums are exact.
     Sums(Vec<f64>),
 }
@@ -71,7 +72,7 @@ impl NodeCounts {
     /// Adds what was counted of other rows; false if these are not the same columns and cells, or too many.
     pub(crate) fn add(&mut self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Tally(all), Self::Tally(more)) if all.is_like(more) && all.has_room_for(more) => all.add(more),
+            (Self::Cells(all), Self::Cells(more)) if all.is_like(more) && all.has_room_for(more) => all.add(more),
             (Self::Sums(all), Self::Sums(more)) if all.len() == more.len() => {
                 all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
             }
@@ -80,7 +81,7 @@ impl NodeCounts {
         true
     }
 }
-wire_enum!(NodeCounts { 0 => Tally(tally), 1 => Sums(sums) });
+wire_enum!(NodeCounts { 0 => Cells(counts), 1 => Sums(sums) });
 
 impl Counts {
     /// How many there are.
@@ -163,26 +164,26 @@ impl Counts {
     }
 }
 
-impl Tally {
+impl CellCounts {
     /// Rows, G, D and N of every bin.
     pub(crate) fn statistics(&self, scorer: &Scorer, response: &Response) -> Vec<f64> {
-        let mut lanes = Lanes::new(scorer, self.sums.len());
+        let mut of_bins = BinStatistics::new(scorer, self.sums.len());
         match (&self.counts, &self.norms) {
-            (Counts::Rows(counts), None) => lanes.add_counts(counts, response.mass_unit),
-            (Counts::Units(counts), None) => lanes.add_units(counts, response.mass_unit, &self.rows),
+            (Counts::Rows(counts), None) => of_bins.add_counts(counts, response.mass_unit),
+            (Counts::Units(counts), None) => of_bins.add_units(counts, response.mass_unit, &self.rows),
             (Counts::Rows(_), Some(_)) => unreachable!("exposures make masses differ"),
             (Counts::Units(counts), Some(Counts::Rows(norms))) => {
-                lanes.add_gradients(counts, response.mass_unit, &self.rows);
-                lanes.add_weights(norms, response.norm_unit);
+                of_bins.add_gradients(counts, response.mass_unit, &self.rows);
+                of_bins.add_weights(norms, response.norm_unit);
             }
             (Counts::Units(counts), Some(Counts::Units(norms))) => {
-                lanes.add_gradients(counts, response.mass_unit, &self.rows);
-                lanes.add_weights(norms, response.norm_unit);
+                of_bins.add_gradients(counts, response.mass_unit, &self.rows);
+                of_bins.add_weights(norms, response.norm_unit);
             }
         }
-        lanes.subtract_targets(&self.sums, response.b_unit);
-        lanes.add_trends(&self.trends);
-        lanes.statistics()
+        of_bins.subtract_targets(&self.sums, response.b_unit);
+        of_bins.add_trends(&self.trends);
+        of_bins.statistics()
     }
 
     /// Whether it has the places of another.
@@ -326,11 +327,11 @@ pub(crate) struct NodeRows<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Counting<'a> {
     /// Rows; keys tell their targets.
-    Counted,
+    RowsByTarget,
     /// Rows of one mass, with these weighted targets.
-    Plain(&'a [i64]),
+    Rows(&'a [i64]),
     /// Rows of any mass: masses, weighted targets, and how many rows each stands for.
-    Weighed(&'a [u64], &'a [i64], &'a PerRow<u32>),
+    Units(&'a [u64], &'a [i64], &'a PerRow<u32>),
 }
 
 /// How many of the columns with these numbers of bins to count in one pass, with so many bytes for each of their bins.
@@ -349,20 +350,27 @@ pub(crate) fn count(
     what: Counting,
     norm: Option<&PerRow<u64>>,
     (group, all): (&Group, &[BinnedColumn]),
-) -> Tally {
+) -> CellCounts {
     let norms = norm.map(|norm| counts_alone(node, norm, (group, all)));
     match what {
-        Counting::Counted => {
+        Counting::RowsByTarget => {
             // A cell and a target make a key.
             let node = NodeRows { cells: 2 * node.cells, ..node };
-            let table = filled(node, Counted(node.keys.len()), group, all);
+            let table = filled(node, RowsAlone(node.keys.len()), group, all);
             let (counts, sums) = by_target(&table.counts, table.sums.len());
             scratch::give(table.counts);
-            Tally { counts: Counts::Rows(counts), norms, rows: Vec::new(), sums, classes: None, trends: Vec::new() }
+            CellCounts {
+                counts: Counts::Rows(counts),
+                norms,
+                rows: Vec::new(),
+                sums,
+                classes: None,
+                trends: Vec::new(),
+            }
         }
-        Counting::Plain(b) => {
-            let table = filled(node, Plain(b), group, all);
-            Tally {
+        Counting::Rows(b) => {
+            let table = filled(node, RowsAndTargets(b), group, all);
+            CellCounts {
                 counts: Counts::Rows(table.counts),
                 norms,
                 rows: Vec::new(),
@@ -371,11 +379,11 @@ pub(crate) fn count(
                 trends: Vec::new(),
             }
         }
-        Counting::Weighed(mass, b, stands_for) => {
-            let table = filled(node, Weighed { mass, b, stands_for }, group, all);
+        Counting::Units(mass, b, stands_for) => {
+            let table = filled(node, UnitsTargetsAndRows { mass, b, stands_for }, group, all);
             let (sums, rows) = table.sums.iter().map(|sum| (sum.b, sum.rows)).unzip();
             scratch::give(table.sums);
-            Tally { counts: Counts::Units(table.counts), norms, rows, sums, classes: None, trends: Vec::new() }
+            CellCounts { counts: Counts::Units(table.counts), norms, rows, sums, classes: None, trends: Vec::new() }
         }
     }
 }
@@ -383,7 +391,7 @@ pub(crate) fn count(
 /// Counts of rows, or of units of these masses, by cell and bin, without targets.
 pub(crate) fn counts_alone(node: NodeRows, mass: &PerRow<u64>, (group, all): (&Group, &[BinnedColumn])) -> Counts {
     match mass {
-        PerRow::Same(_) => Counts::Rows(filled(node, Counted(node.keys.len()), group, all).counts),
+        PerRow::Same(_) => Counts::Rows(filled(node, RowsAlone(node.keys.len()), group, all).counts),
         PerRow::Each(mass) => Counts::Units(filled(node, UnitsAlone(mass), group, all).counts),
     }
 }
