@@ -367,7 +367,7 @@ class BaseRules(EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEsti
     # ---- sizes ----
 
     def at(self, *, rules: int | None = None, complexity: int | None = None) -> Self:
-        """The same model at another size, without refitting.
+        """This model at another size, without refitting.
 
         `rules` names a number of rules (for each class, with more than two); of several sizes with as many rules the
         most complex is taken. `complexity` takes the largest size up to that complexity.

@@ -172,7 +172,7 @@ def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _at_index(error: Exception, values: Any, what: str, remedy: str) -> Exception:
-    """The same error, with the place of the value that caused it and what to do, where that is known."""
+    """An error like this one, with the place of the value that caused it and what to do, where that is known."""
     cells = np.asarray(values, dtype=object)
     if cells.ndim == 0:
         return error

@@ -103,7 +103,7 @@ fn with_column(flag: &str, name: &str) -> String {
     with_value(flag, &item(name))
 }
 
-/// The same of a flag that takes one column.
+/// A flag with one column as its value, as a shell reads it.
 fn with_value(flag: &str, value: &str) -> String {
     // What starts with a dash would be taken for another flag.
     format!("{flag}{}{}", if value.starts_with('-') { '=' } else { ' ' }, in_shell(value))

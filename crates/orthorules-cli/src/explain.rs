@@ -43,7 +43,7 @@ struct ExplainedRow<'m> {
     single: Option<ScoreSum<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     one_vs_rest: Vec<ScoreSum<'m>>,
-    /// The same for classes that share their rules.
+    /// How the scores of classes that share their rules come about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     shared: Vec<ScoreSum<'m>>,
     /// What would change the prediction, where that was asked.

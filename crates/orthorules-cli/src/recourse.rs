@@ -88,7 +88,7 @@ impl From<Recourse> for Told {
     }
 }
 
-/// The same for people.
+/// The answers as text.
 pub(crate) fn describe(text: &mut String, model: &Model, wish: &Wish, told: &Told) {
     let goal = match wish.goal {
         Goal::Class(class) => format!("To predict {} = {}", model.target, model.classes[class]),

@@ -72,7 +72,7 @@ impl Cell {
         Self { right: true, ..Self::left(text) }
     }
 
-    /// The same in another style.
+    /// This cell in another style.
     pub(crate) fn styled(self, style: Style) -> Self {
         Self { style, ..self }
     }

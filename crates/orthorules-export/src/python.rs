@@ -302,7 +302,7 @@ fn reasons(plan: &Plan, text: &mut String) {
     );
 }
 
-/// The same where contributions differ from row to row.
+/// The function `reasons` where contributions differ from row to row.
 fn changing_reasons(several: bool, text: &mut String) {
     let (labels, own, size) = if several {
         (

@@ -321,7 +321,8 @@ impl Condition {
         }
     }
 
-    /// The same where its column has no levels but `a` and `b`: not to be one is to be the other, and is spelled so.
+    /// This condition where its column has no levels but `a` and `b`: not to be one is to be the other, and is spelled
+    /// so.
     #[doc(hidden)]
     #[must_use]
     pub fn among_two(&self, (a, b): (&str, &str)) -> Self {

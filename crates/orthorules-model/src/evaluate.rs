@@ -86,7 +86,7 @@ impl Model {
         self.evaluate_coded(problem, features.cloned().collect())
     }
 
-    /// The same with the `columns` that rules use, which the problem need not hold.
+    /// Evaluates every size with the `columns` that rules use, which the problem need not hold.
     #[doc(hidden)]
     pub fn evaluate_coded(&self, problem: &Problem, columns: Vec<Column>) -> Result<Vec<Evaluation>> {
         let activations = Activations::new(self, &problem.table_of(columns)?)?;

@@ -56,7 +56,7 @@ pub struct LedgerEntry {
     /// The cross-validated risk of the weights before the edit, where folds were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cv_before: Option<f64>,
-    /// The same after it.
+    /// The cross-validated risk of the weights after the edit, where folds were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cv_after: Option<f64>,
     /// Rows of the table.

@@ -85,8 +85,8 @@ impl<'m> Predictor<'m> {
         Self::new(model, model.steps(size).map(|(_, step)| step).collect())
     }
 
-    /// The same on `threads` threads, at most 1,024, which end with the predictor. Predictions do not depend on their
-    /// number.
+    /// This predictor with `threads` threads of its own, at most 1,024, which end with it. Predictions do not depend on
+    /// their number.
     pub fn with_threads(self, threads: usize) -> Result<Self> {
         if threads < 2 {
             return Ok(Self { pool: None, ..self });
@@ -185,7 +185,7 @@ pub struct Activations {
     rows: usize,
     /// For every list and rule, the rows that satisfy it, as bits.
     fired: Vec<Vec<Vec<u64>>>,
-    /// The same of trends: their values; empty for other rules.
+    /// The values of trends in the same order; empty for other rules.
     values: Vec<Vec<Vec<f64>>>,
     beside: RoleNumbers,
 }
@@ -197,7 +197,7 @@ impl Activations {
         Ok(Self { beside: RoleNumbers::new(model, table)?, ..Self::of_rules(model, table)? })
     }
 
-    /// The same of the rules alone: every exposure is 1, every offset 0.
+    /// The activations of rules alone: every exposure is 1, every offset 0.
     #[doc(hidden)]
     pub fn of_rules(model: &Model, table: &Table) -> Result<Self> {
         let order = PredictionPlan::new(model);
@@ -258,7 +258,7 @@ impl Activations {
         scores
     }
 
-    /// The same without the offset.
+    /// The scores of all rows without the offset.
     pub(crate) fn sums(&self, score: &SizedScore) -> Vec<f64> {
         let SizedScore { list, size, weights, .. } = *score;
         let mut scores = vec![weights.intercept; self.rows];

@@ -19,7 +19,7 @@ pub(super) struct PredictionPlan<'m> {
     conditions: Vec<(usize, &'m Condition)>,
     /// For each list and rule, the places of its conditions.
     rules: Vec<Vec<Vec<usize>>>,
-    /// The same of trends: the place of the column, and how it grows.
+    /// Trends in the same order: the place of the column, and how they grow.
     trends: Vec<Vec<Option<(usize, &'m Trend)>>>,
 }
 

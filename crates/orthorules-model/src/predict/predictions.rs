@@ -24,7 +24,7 @@ impl Predictions {
         }
     }
 
-    /// The same, without a copy.
+    /// The values, without a copy.
     pub fn into_values(self) -> Vec<f64> {
         match self {
             Self::Numbers(numbers) => numbers,

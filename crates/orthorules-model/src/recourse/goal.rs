@@ -11,7 +11,7 @@ pub enum Goal {
     Class(usize),
     /// A mean, an expected count or a probability of the positive class below this.
     Below(f64),
-    /// The same above this.
+    /// A prediction above this.
     Above(f64),
 }
 

@@ -55,8 +55,8 @@ impl Reach {
         }
     }
 
-    /// The same where there are several scores, none of whose ends is best for all of them: those of its ends are told
-    /// instead.
+    /// The numbers of an interval where there are several scores, and no end is best for all of them: both ends are
+    /// told instead.
     pub(super) fn of_several(states: &States, to: usize, slopes: &[&TrendSlope]) -> Option<Self> {
         let bends = |low: f64, high: f64| slopes.iter().any(|slope| slope.adds(low) != slope.adds(high));
         match states.ends(to) {

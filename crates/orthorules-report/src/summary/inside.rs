@@ -32,7 +32,7 @@ pub(super) struct Inside {
     /// The mean target of these; with classes the share of the score's class, with exposures a rate.
     #[serde(rename = "inside")]
     mean: Option<f64>,
-    /// The same of all other rows.
+    /// The mean of all other rows.
     outside: Option<f64>,
 }
 

@@ -97,7 +97,7 @@ impl<'m> Summarizer<'m> {
         Self { needs_target: true, ..Self::new(model) }
     }
 
-    /// The same where the fingerprint is to be that of a file: values are not spelled out for one of their own.
+    /// This summary without a fingerprint of the values, where that of the file is to be told.
     #[must_use]
     pub fn without_fingerprint(self) -> Self {
         Self { digest: None, ..self }

@@ -141,7 +141,7 @@ pub(super) fn refuse_names(column: &Column, notation: &Notation) -> Result<()> {
     refuse_names_of(&column.name, (levels, &counts), codes.len(), notation)
 }
 
-/// The same of levels that occur so often, in so many rows.
+/// An error if levels that occur this often, in this many rows, name the rows.
 pub fn refuse_names_of(
     column: &str,
     (levels, counts): (&[String], &[u64]),

@@ -216,7 +216,7 @@ impl Problem {
         self.with_rows(rows, features, self.coded.clone())
     }
 
-    /// The same without the values of the features, which codes stand for.
+    /// The problem of some rows without the values of the features, which codes stand for.
     #[doc(hidden)]
     #[must_use]
     pub fn take_coded(&self, rows: &[u32]) -> Self {

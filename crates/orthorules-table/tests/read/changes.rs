@@ -16,14 +16,14 @@ fn cut(path: &Path) {
     file.set_len(file.metadata().unwrap().len() - 1).unwrap();
 }
 
-/// The same bytes, but another file.
+/// Puts another file with these bytes in the place of this one.
 fn replace(path: &Path) {
     let other = path.with_file_name("other");
     fs::copy(path, &other).unwrap();
     fs::rename(&other, path).unwrap();
 }
 
-/// The same bytes at another time.
+/// Writes the bytes of a file once more, at another time.
 fn touch(path: &Path) {
     let file = fs::OpenOptions::new().write(true).open(path).unwrap();
     let time = file.metadata().unwrap().modified().unwrap() + std::time::Duration::from_secs(1);

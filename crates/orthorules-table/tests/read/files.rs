@@ -102,7 +102,7 @@ pub(crate) fn ipc_stream(batches: &[RecordBatch]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// The same batches in each typed format, under a name with and a name without an ending.
+/// Files of these batches in each typed format, under a name with and a name without an ending.
 pub(crate) fn typed_files(batches: &[RecordBatch]) -> Vec<(&'static str, Vec<u8>)> {
     let (p, f, s) = (parquet(batches), ipc_file(batches), ipc_stream(batches));
     vec![

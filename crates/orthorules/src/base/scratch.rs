@@ -43,7 +43,7 @@ pub(crate) fn take<T: Reusable>(room: usize) -> Vec<T> {
     vector
 }
 
-/// The same, with what it was last used for still in it.
+/// A vector with this room, with what it was last used for still in it.
 fn used<T: Reusable>(room: usize) -> Vec<T> {
     T::shelf().with_borrow_mut(|shelf| {
         let enough = shelf.iter().enumerate().filter(|(_, v)| v.capacity() >= room);

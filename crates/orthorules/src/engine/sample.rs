@@ -190,7 +190,7 @@ mod tests {
         assert!(Sample::of(&Rows::whole(&[column(MOST_ROWS)], &response), &response).is_none());
     }
 
-    /// The same rows, however they are divided; and each stands for several.
+    /// A sample has the same rows, however they are divided; and each stands for several.
     #[test]
     fn samples_do_not_depend_on_partitions() {
         let count = 3 * MOST_ROWS + 5;

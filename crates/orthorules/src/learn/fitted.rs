@@ -19,7 +19,7 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// The same, with a further warning.
+    /// This fit with a further warning.
     pub(crate) fn with(mut self, warning: Warning) -> Self {
         self.warnings.push(warning);
         self

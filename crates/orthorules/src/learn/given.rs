@@ -259,7 +259,7 @@ mod tests {
             }
         }
 
-        /// The same where classes share their rules.
+        /// Nested weights where classes share their rules.
         #[test]
         fn nested_shared_weights_are_those_of_each_beginning(case in cases_of_classes(3)) {
             let response = case.shared_response();

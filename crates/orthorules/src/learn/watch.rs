@@ -82,7 +82,7 @@ impl<'o> Watch<'o> {
         Watch { observer: self.observer, end, exact, quiet: self.quiet, late: AtomicBool::new(false) }
     }
 
-    /// The same for one of many fits, which tells the observer nothing.
+    /// A watch for one of many fits, which tells the observer nothing.
     pub(crate) fn quietly(&self) -> Watch<'o> {
         let (end, exact) = (self.end.clone(), self.exact.clone());
         Watch { observer: self.observer, end, exact, quiet: true, late: AtomicBool::new(false) }

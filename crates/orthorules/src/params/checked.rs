@@ -72,7 +72,7 @@ pub(crate) enum LambdaFrom {
     User,
     /// Folds are to choose it before anything else.
     Folds,
-    /// The same where there are rows enough for folds.
+    /// Folds choose it where there are rows enough for them.
     FoldsIfAny,
 }
 

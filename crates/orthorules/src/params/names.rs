@@ -47,7 +47,7 @@ choices!(
     Multiclass, Select
 );
 
-/// The same for a number or one name in its place. What the number may be is in the declaration of the parameter.
+/// An option that is a number, or one name in its place. What the number may be is in the declaration of the parameter.
 macro_rules! number_or_name {
     ($name:ident, $title:literal, $kind:ident, $number:ident, $variant:ident = $text:literal) => {
         impl std::fmt::Display for $name {

@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 pub enum Kernel {
     /// Statistics of every column below a rule, rows counted by (bin, cell).
     ByCells,
-    /// The same, every row's vector added to its bin.
+    /// Histograms, every row's vector added to its bin.
     ByVectors,
     /// Counts of all rows after a rule split the cells.
     Counts,

@@ -93,7 +93,7 @@ fn rust_functions(text: &str) -> Vec<(String, usize, usize)> {
     found
 }
 
-/// The same of Python: a function ends before the next line that is not indented further than its `def`.
+/// The functions of a Python file. One ends before the next line that is not indented further than its `def`.
 fn python_functions(text: &str) -> Vec<(String, usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let indent = |line: &str| line.len() - line.trim_start().len();

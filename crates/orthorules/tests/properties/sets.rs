@@ -151,7 +151,7 @@ fn three_classes(rows: usize, names: &[String], order: &[usize]) -> Table {
     .unwrap()
 }
 
-/// The same where three classes share one list of rules: the set is the first rule, whatever levels are called, in
+/// Where three classes share one list of rules, the planted set is the first rule, whatever levels are called, in
 /// whatever order rows come and on any number of threads.
 #[test]
 fn a_planted_set_of_three_classes_is_recovered() {

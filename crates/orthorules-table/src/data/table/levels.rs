@@ -234,7 +234,7 @@ impl Levels {
         self.learn_counted(other, &other.tally(), tally, before);
     }
 
-    /// The same, where of the rows of the other list no more than these counts are known.
+    /// Learns the levels of another list, of whose rows no more than these counts are known.
     #[cfg(feature = "files")]
     pub fn learn_counted(&mut self, other: &Self, counts: &[Occurrences], tally: &mut Vec<Occurrences>, before: usize) {
         for (name, more) in other.names.iter().zip(counts) {

@@ -207,7 +207,7 @@ impl Column {
         Self { name: name.into(), values, date: None }
     }
 
-    /// The same column with the rows `rows`, in that order.
+    /// The rows `rows` of this column, in that order.
     #[must_use]
     pub fn take(&self, rows: &[u32]) -> Self {
         Self { name: self.name.clone(), values: self.values.take(rows), date: self.date.clone() }
@@ -280,14 +280,14 @@ impl Table {
         Ok(Self { columns, rows, warnings: Vec::new(), remarks: Vec::new() })
     }
 
-    /// The same table with those columns as categories that `names` lists.
+    /// This table with the columns `names` as categories.
     pub(crate) fn with_categories(mut self, names: &[String]) -> Self {
         let wanted = |column: &Column| names.contains(&column.name);
         self.columns = self.columns.into_iter().map(|c| if wanted(&c) { c.into_categorical() } else { c }).collect();
         self
     }
 
-    /// The same table with the levels of those columns in order that `orders` lists.
+    /// This table with the levels of some columns in the order that `orders` lists.
     pub(crate) fn with_orders(mut self, orders: &BTreeMap<String, Vec<String>>) -> Result<Self> {
         let ordered = |column: Column| match orders.get(&column.name) {
             Some(order) => column.into_ordered(order),
@@ -297,7 +297,7 @@ impl Table {
         Ok(self)
     }
 
-    /// The same table with remarks about how it was read.
+    /// This table with remarks about how it was read.
     #[must_use]
     pub fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {
         self.warnings = warnings;

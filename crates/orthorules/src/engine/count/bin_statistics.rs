@@ -118,13 +118,13 @@ impl<'s> BinStatistics<'s> {
         self.add_weights_of_cell(cell, few, unit);
     }
 
-    /// The same to G alone.
+    /// Adds what some bins have of one cell to G alone.
     pub(super) fn add_gradients_of_cell(&mut self, cell: usize, few: &[(usize, f64)], unit: f64) {
         let (mean, g) = (unit * self.scorer.cell(cell)[0], self.gradient());
         few.iter().for_each(|&(bin, count)| g[bin] += mean * count);
     }
 
-    /// The same to D and N alone; `few` are used up.
+    /// Adds what some bins have of one cell to D and N alone; `few` are used up.
     pub(super) fn add_weights_of_cell(&mut self, cell: usize, few: &mut [(usize, f64)], unit: f64) {
         let curvature = unit * self.scorer.cell(cell)[1];
         few.iter_mut().for_each(|(_, count)| *count *= curvature);

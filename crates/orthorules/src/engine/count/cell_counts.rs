@@ -146,7 +146,7 @@ impl Counts {
         }
     }
 
-    /// The same in 64 bits.
+    /// These counts in 64 bits.
     fn widened(self) -> Self {
         match self {
             Self::Rows(counts) => Self::Units(counts.into_iter().map(u64::from).collect()),
@@ -223,7 +223,7 @@ impl CellCounts {
         }
     }
 
-    /// The same with counts of 64 bits, and the rows of every bin beside them.
+    /// These counts in 64 bits, and the rows of every bin beside them.
     pub(crate) fn widened(self) -> Self {
         let bins = self.sums.len();
         let rows = match &self.counts {
@@ -240,7 +240,7 @@ impl CellCounts {
         Self { counts: self.counts.widened(), norms, rows, sums: self.sums, classes, trends: self.trends }
     }
 
-    /// The same of no rows, for so many bins and cells.
+    /// Counts of the same kinds of no rows, for this many bins and cells.
     pub(crate) fn nothing(&self, bins: usize, cells: usize) -> Self {
         Self {
             counts: self.counts.zeros(bins * cells),
@@ -438,8 +438,8 @@ fn filled<V: RowValues>(
     table
 }
 
-/// The same with as many places for each column as a byte has, for up to [`COLUMNS_IN_A_PASS`] columns, counted in one
-/// pass.
+/// A table of all rows of a node with as many places for each column as a byte has, for up to
+/// [`COLUMNS_IN_A_PASS`] columns, counted in one pass.
 fn filled_unchecked<V: RowValues>(node: NodeRows, values: V, codes: &[&[u8]]) -> Option<CountTable<V::Count, V::Sum>> {
     let mut table = CountTable::new(node.cells, FULL * codes.len());
     match *codes {

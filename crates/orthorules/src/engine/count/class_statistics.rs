@@ -111,7 +111,7 @@ fn spread<T: Amount>(of_bins: &mut ClassStatistics, scorers: &ClassScorers, coun
     }
 }
 
-/// The same for so many times four classes.
+/// Adds counts by cell and bin for `fours` times four classes.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn spread_fours<T: Amount>(

@@ -99,7 +99,7 @@ pub(crate) struct NodeCounter<'a> {
 enum CountSource<'a> {
     /// Its own rows are counted.
     Own,
-    /// The same, which are all rows: as if there were tables of them.
+    /// All rows, counted as if there were tables of them.
     AllRows,
     /// It is all rows, of which everything is known.
     Root(&'a RootCounts),
@@ -107,7 +107,7 @@ enum CountSource<'a> {
     SubtractedFrom(&'a [CellCounts]),
     /// All rows, whose tables are the first, but those that the others are of.
     AllBut(&'a [CellCounts], &'a [CellCounts]),
-    /// The same, subtracted from the statistics of all rows, where there are no tables.
+    /// Rows that are left out: subtracted from the statistics of all rows, where there are no tables.
     LeftOutOf(&'a RootCounts),
 }
 

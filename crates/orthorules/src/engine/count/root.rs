@@ -27,7 +27,7 @@ const LARGEST_TABLES_BYTES: usize = 128 << 20;
 /// Counts of a column for each row that they may have: beyond that a pass over the rows costs less (measured with
 /// 200,000).
 const DENSE: usize = 4;
-/// The same where the counts of rules can take their place.
+/// Counts of a column for each row, where the counts of rules can take the place of tables.
 const DENSE_LINEAR: usize = 1;
 
 /// Counts of a column up to which all rows are counted by cell even if they serve for nothing else.
@@ -116,8 +116,8 @@ impl RootCounts {
         self.tables[index].statistics(scorer, response)
     }
 
-    /// The same from the counts of rules: with one curvature δ for all, Σ d·q is δ times a count, and Σ μ a sum of
-    /// weights times counts.
+    /// Statistics of all rows from the counts of rules: with one curvature δ for all, Σ d·q is δ times a count, and Σ μ
+    /// a sum of weights times counts.
     fn linear_statistics(
         &self,
         index: usize,
@@ -186,14 +186,14 @@ impl RootCounts {
         self.groups.iter().map(Group::bins).sum::<usize>() * cells * (each + norms)
     }
 
-    /// The same without tables, if they would be too large for so many cells; nothing where they are all that is
+    /// These counts without tables, if they would be too large for this many cells; nothing where they are all that is
     /// known. Of remote rows, tables of all `columns` stay for all rows.
     pub(crate) fn not_outgrown(self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
         self.not_outgrown_within(LARGEST_TABLES_BYTES, cells, rows, columns)
     }
 
-    /// The same where tables may take so many bytes. Where columns are many and rows are few, columns are left out of
-    /// the search, which needs no counts of rules.
+    /// These counts where tables may take `most` bytes. Where columns are many and rows are few, columns are left out
+    /// of the search, which needs no counts of rules.
     pub(crate) fn not_outgrown_within(
         mut self,
         most: usize,
@@ -220,7 +220,7 @@ impl RootCounts {
         Some(self)
     }
 
-    /// The same for all rows alone, if these are remote and tables of so many cells are not too large.
+    /// These counts for all rows alone, if these are remote and tables of this many cells are not too large.
     pub(crate) fn for_all_rows(mut self, cells: usize, rows: &Rows, columns: &[BinnedColumn]) -> Option<Self> {
         self.serves = Serves::AllRows;
         (self.has_tables && rows.remote().is_some() && Self::counts_all_rows(columns, cells)).then_some(self)

@@ -155,7 +155,7 @@ impl<'a> Sketch<'a> {
         block_may_reach(self, by_row, block, all, least)
     }
 
-    /// The same with K times [`WIDE`] numbers for each row.
+    /// Looks at a block of columns with K times [`WIDE`] numbers for each row.
     #[inline(always)]
     #[allow(clippy::inline_always)]
     fn block<const K: usize>(

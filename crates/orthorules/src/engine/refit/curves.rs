@@ -82,7 +82,7 @@ pub(super) fn curves(loss: Loss, f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
     }
 }
 
-/// The same, but losses need not be right.
+/// Slopes and curvatures of rows; losses need not be right.
 pub(super) fn slopes(loss: Loss, f: &mut [f64], b: &mut [f64], a: &mut [f64]) {
     match loss {
         Loss::Logistic => logistic_slopes(f, b, a),

@@ -66,7 +66,7 @@ impl Weights {
         self.risk_of(|_| true, &self.scores(cells), loss, cells, lambda)
     }
 
-    /// The same of some cells, where the scores are known.
+    /// The regularised risk of some cells, where the scores are known.
     fn risk_of(&self, is_among: impl Fn(usize) -> bool, scores: &[f64], loss: Loss, cells: &Cells, lambda: f64) -> f64 {
         let of_cell = |(c, &f): (usize, &f64)| cells.mass[c] * loss.psi(f) - cells.b[c] * f;
         let data: f64 = scores.iter().enumerate().filter(|(c, _)| is_among(*c)).map(of_cell).sum();

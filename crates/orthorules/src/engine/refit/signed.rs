@@ -42,7 +42,7 @@ impl Newton<'_> {
         self.free.iter().any(|&v| weights.signs_of(v) != Signs::Any)
     }
 
-    /// The same problem with fewer free variables.
+    /// This problem with fewer free variables.
     fn with_free(&self, free: Vec<Variable>) -> Self {
         Newton { loss: self.loss, cells: self.cells, lambda: self.lambda, free }
     }

@@ -70,7 +70,7 @@ pub(crate) fn settle(start: &Weights, problem: Trended) -> TrendFit {
     problem.fitted(start, &StepGoal::converged())
 }
 
-/// The same from weights that fit a sample, with the gradient.
+/// Weights at the minimum from weights that fit a sample, with the gradient.
 pub(crate) fn settle_rough(near: &Weights, problem: Trended) -> TrendFit {
     problem.fitted(near, &StepGoal { is_near: true, ..StepGoal::converged() })
 }
@@ -90,7 +90,7 @@ pub(crate) fn rough(
     (weights, found.before - found.risk)
 }
 
-/// The same weights, and one of 0.
+/// The weights before, and one of 0.
 fn with_newest(previous: &Weights, signs: Signs) -> Weights {
     let mut weights = previous.clone();
     weights.rules.push(0.0);
@@ -136,7 +136,7 @@ impl Trended<'_> {
         gradient
     }
 
-    /// The same, and the Hessian.
+    /// The gradient and the Hessian.
     pub(super) fn system(&self, sums: &TrendSums, weights: &Weights) -> (Vec<f64>, Vec<f64>) {
         let Self { cells, terms, params, .. } = *self;
         let (first, trends) = (usize::from(self.has_intercept()), terms.len());

@@ -70,7 +70,7 @@ impl<'a> Rows<'a> {
         Self::here(vec![part], Arc::default())
     }
 
-    /// The same rows in partitions that end before these rows, and a last one; for tests, since it copies everything.
+    /// All rows in partitions that end before these rows, and a last one; for tests, since it copies everything.
     #[cfg(test)]
     pub(crate) fn divided(columns: &[BinnedColumn], response: &Response, ends: &[usize]) -> Self {
         let starts = [0].into_iter().chain(ends.iter().copied());

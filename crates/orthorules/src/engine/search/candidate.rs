@@ -84,7 +84,7 @@ pub(crate) fn children(
     children_at((index, column), stats, stride, is_cut, visit);
 }
 
-/// The same with thresholds between any two bins.
+/// Every child along one column with thresholds between any two bins.
 pub(crate) fn children_at_all(
     index: u32,
     column: &BinnedColumn,
@@ -95,7 +95,7 @@ pub(crate) fn children_at_all(
     children_at((index, column), stats, stride, |_| true, visit);
 }
 
-/// The same with thresholds between a bin that `is_cut` from the next, and that one.
+/// Every child along one column with thresholds between a bin that `is_cut` from the next, and that one.
 fn children_at(
     (index, column): (u32, &BinnedColumn),
     stats: &[f64],

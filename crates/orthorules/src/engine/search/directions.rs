@@ -35,7 +35,8 @@ impl Directions {
         Self { of_column: columns.iter().map(|c| monotone.get(&c.name).copied()).collect(), refused: None }
     }
 
-    /// The same without what `wishes` forbid. Conditions that the codes cannot express are in no candidate anyhow.
+    /// These directions without what `wishes` forbid. Conditions that the codes cannot express are in no candidate
+    /// anyhow.
     pub(crate) fn within(self, wishes: &Wishes, columns: &[BinnedColumn], sets: &LevelSets) -> Self {
         if wishes.frees_columns() {
             return self;

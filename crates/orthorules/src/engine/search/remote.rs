@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Bytes of tables that wait with a rule that was found, where rows are remote.
 const MOST_WAITING_BYTES: usize = 16 << 20;
-/// The same where rows are here: at least so many, or one byte for so many values of the table.
+/// Bytes of tables that wait with a rule where rows are here: this many, or more for tables of many values.
 const LEAST_WAITING_BYTES: usize = 1 << 20;
 const VALUES_FOR_A_BYTE: usize = 8;
 

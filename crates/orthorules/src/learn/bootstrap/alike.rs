@@ -33,14 +33,14 @@ impl<'a> RuleMatcher<'a> {
         self.pair(&condition.column).map_or_else(|| condition.clone(), |levels| condition.among_two(levels))
     }
 
-    /// The same comparison of the same column. Thresholds may have `NEAR` of the values between them, and sets must
-    /// share half of the levels that they name together.
+    /// Whether two conditions are one comparison of one column. Thresholds may have `NEAR` of the values between them,
+    /// and sets must share half of the levels that they name together.
     pub(super) fn conditions(&self, a: &Condition, b: &Condition) -> bool {
         let (a, b) = (self.plain(a), self.plain(b));
         a.column == b.column && a.op == b.op && self.operands(&a, &b)
     }
 
-    /// The same conditions up to thresholds, or, for a single condition, its opposite: that is the same split of
+    /// Whether two rules have alike conditions, or are a single condition and its opposite: that is the same split of
     /// the rows, and the intercept takes up the difference.
     pub(super) fn rules(&self, a: &Rule, b: &Rule) -> bool {
         if let (Some(s), Some(t)) = (&a.trend, &b.trend) {

@@ -34,7 +34,7 @@ pub(super) fn fired(problem: &Problem, model: &Model) -> Result<Vec<Vec<Vec<bool
 pub(super) struct Draws<'a> {
     pub(super) problem: &'a Problem,
     pub(super) params: &'a Checked,
-    /// The same, up to the chosen complexity.
+    /// The parameters, up to the chosen complexity.
     pub(super) search: &'a Checked,
     pub(super) model: &'a Model,
     pub(super) chosen: &'a [(&'a RuleList, &'a Size)],

@@ -353,7 +353,7 @@ pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
         .or_else(|| Folds::new(problem, USUAL_FOLDS, params.seed).err().map(|error| NoFolds::Rows(error.to_string())))
 }
 
-/// The same, of all reasons but the rows themselves.
+/// Why folds would take too long, whatever the rows themselves are.
 pub(crate) fn too_long(problem: &Outline, params: &Checked) -> Option<NoFolds> {
     if params.exact || params.learner == Learner::Sirus {
         return Some(NoFolds::Search);

@@ -9,7 +9,7 @@ use crate::params::{MaxBins, Objective, Params, PathKind, Preset, Search, Sets};
 const ROWS: usize = 600;
 const ENDS: [usize; 2] = [1, 250];
 
-/// The same rows, with weights that are whole numbers.
+/// This problem with weights that are whole numbers.
 fn with_whole_weights(problem: Problem) -> Problem {
     let weight = (0..problem.rows).map(|r| (r * r % 3 + 1) as f64).collect();
     Problem { weight: Some(weight), ..problem }
@@ -71,7 +71,7 @@ fn no_fit_asks_more_often_than_for_each_node() {
     assert!(beyond.is_empty(), "{} {beyond:#?}", beyond.len());
 }
 
-/// The same rows, each with a number of its own in every column of numbers.
+/// This problem with a number of its own for each row in every column of numbers.
 fn with_many_bins(mut problem: Problem) -> Problem {
     for column in &mut problem.features {
         if let Values::Numeric(values) = &column.values {

@@ -52,8 +52,8 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     })
 }
 
-/// The same, where every file is to be a partition by itself. Columns that folders give are refused: a file alone does
-/// not have them.
+/// The files that a path names, each of which is to be a partition by itself. Columns that folders give are refused: a
+/// file alone does not have them.
 pub fn partition_files(path: &Path) -> Result<Vec<PathBuf>> {
     if let Named::Several(files, _) = named(path)?
         && let Some((column, _)) = files.iter().find_map(|file| file.columns.first())

@@ -175,7 +175,7 @@ pub(super) fn typed_as(
     typed(name, cells, own, request, notation)
 }
 
-/// The same cells as text.
+/// The cells of a part as text.
 fn in_words(part: ColumnPart) -> ColumnPart {
     let words = |words: &mut dyn Iterator<Item = Option<String>>| {
         let mut levels = Levels::default();

@@ -130,7 +130,7 @@ impl<T: Amount, S: Summand> CountTable<T, S> {
         each_row(node, values, Packed { codes, first, counts, sums });
     }
 
-    /// The same where every column has as many bins as there are bytes.
+    /// Adds every row to its bins where every column has as many bins as there are bytes.
     pub(super) fn wide_pass<const K: usize>(
         &mut self,
         node: NodeRows,
@@ -168,7 +168,7 @@ fn as_long_as_all<C, const K: usize>(codes: [&[C]; K]) -> [&[C]; K] {
 
 /// What a row is added to. Always inlined: a call for each row would cost as much as the row.
 trait CountSink<T, S> {
-    /// The same; the compiler sees that all columns have the same length, which leaves one check for each row.
+    /// This sink with columns that the compiler sees to have one length, which leaves one check for each row.
     fn levelled(self) -> Self;
     /// Adds to a count and a sum of each column.
     fn add(&mut self, row: usize, key: usize, value: (T, S));

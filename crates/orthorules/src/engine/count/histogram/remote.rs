@@ -60,7 +60,7 @@ impl<'a> NodeCounter<'a> {
         Self { rows, ..self }
     }
 
-    /// The same as if there were no rules: all rows are in the only cell of `one`.
+    /// This counter as if there were no rules: all rows are in the only cell of `one`.
     pub(crate) fn ignoring_rules(mut self, one: &'a Cells) -> Self {
         let target = u32::from(one.are_counted());
         self.parts.iter_mut().flat_map(|part| &mut part.keys).for_each(|key| *key &= target);

@@ -71,7 +71,7 @@ fn block_sums(rows: &RowList, block: &[[f64; LANES]], columns: &[BinnedColumn], 
 }
 
 vectorised! {
-    /// The same for up to four columns of bytes.
+    /// Adds a block of numbers of each row to the bins of up to four columns of bytes.
     fn add_blocks_side_by_side(
         rows: &RowList,
         codes: &[&[u8]],
@@ -89,8 +89,8 @@ vectorised! {
     }
 }
 
-/// The same for so many columns, in a loop without loops: what a row adds is read once, and no sum waits for that of
-/// another column.
+/// Adds a block of numbers of each row to the bins of K columns, in a loop without loops: what a row adds is read once,
+/// and no sum waits for that of another column.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn add_block_of<const K: usize>(

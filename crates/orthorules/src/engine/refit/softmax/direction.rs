@@ -185,7 +185,7 @@ vectorised! {
     }
 }
 
-/// The same for so many times four classes.
+/// Hands to patterns what [`curve`] does, for `fours` times four classes.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn curve_fours(

@@ -74,8 +74,8 @@ pub(crate) fn update(previous: &[Weights], cells: &Cells, params: &Checked) -> V
     weights
 }
 
-/// The same, but only so near that risks can be compared; [`settle`] does the rest. Whoever will not come below the
-/// risk `rival` is left above it.
+/// Weights so near to the minimum that risks can be compared; [`settle`] does the rest. An ensemble that will not come
+/// below the risk `rival` is left above it.
 pub(crate) fn begin(previous: &[Weights], cells: &Cells, params: &Checked, rival: f64) -> Vec<Weights> {
     let mut weights = previous.to_vec();
     for own in &mut weights {

@@ -27,7 +27,7 @@ impl Probabilities {
         Self::with_loss(cells, &Patterns::new(cells, weights.len()), weights).0
     }
 
-    /// The same, and the losses of all rows: Σ B_c (log Σ exp(f) − f_c), of which no term is below 0.
+    /// Probabilities of all cells, and the losses of all rows: Σ B_c (log Σ exp(f) − f_c), of which no term is below 0.
     pub(super) fn with_loss(cells: &Cells, patterns: &Patterns, weights: &[Weights]) -> (Self, f64) {
         let (classes, stride) = (weights.len(), patterns.stride());
         let sums = patterns.sums(&side_by_side(weights, cells.rules(), stride));

@@ -21,7 +21,7 @@ use std::ops::Range;
 const FAR: f64 = 30.0;
 /// A bound that is so many times the largest number leaves sums digits enough.
 const LOOSE: f64 = 64.0;
-/// The same of losses, whose sums have twice as many digits.
+/// How loose a bound on losses may be, whose sums have twice as many digits.
 const LOOSE_LOSS: f64 = (1u64 << 20) as f64;
 /// So many sums of cells fit into the nearest cache several times.
 const FEW: usize = 1 << 9;
@@ -76,7 +76,7 @@ impl Seen {
 }
 
 impl RowBounds {
-    /// The same after scores moved by at most so much, where `most` were the largest before.
+    /// Bounds after scores moved by at most `moved`, where `g` and `h` were the largest before.
     pub(super) fn near(self, [g, h]: [f64; 2], moved: f64) -> Self {
         // The logarithm of a curvature changes by no more than the score.
         let larger = ROUNDED * h * moved.exp();
@@ -208,7 +208,7 @@ impl<'a> Trended<'a> {
         self.pass_within(weights, wanted, self.bounds(weights))
     }
 
-    /// The same where bounds are known.
+    /// A pass over the rows where bounds are known.
     pub(super) fn pass_within(&self, weights: &Weights, wanted: Wanted, bounds: RowBounds) -> Pass {
         let found = self.once(weights, wanted, bounds);
         let fits = |(bound, most): (&f64, f64)| most <= *bound && (*bound <= LOOSE * most || *bound == 0.0);

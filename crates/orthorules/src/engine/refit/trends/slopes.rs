@@ -77,7 +77,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// The same of some rows.
+    /// The rounded sum of some rows.
     fn rounded_sum_of(slopes: &[f32], rows: &[u32], rounding: Rounding) -> f64 {
         let (fours, rest) = rows.as_chunks::<4>();
         let mut sums = [0.0; 4];

@@ -12,7 +12,7 @@ const MAX_STEPS: usize = 100;
 const LAST: f64 = 1e-19;
 /// Parts of F's size that are too small for F to tell whether a step was good.
 const UNSEEN: f64 = 1e-13;
-/// The same as [`LAST`] where ensembles are only compared.
+/// The part of F's size that takes the place of [`LAST`] where ensembles are only compared.
 const COMPARABLE: f64 = 1e-8;
 /// Scores that move by more are not where a step of Newton's method squares what is left.
 const NEAR: f64 = 0.1;

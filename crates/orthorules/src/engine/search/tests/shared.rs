@@ -1,4 +1,4 @@
-//! The same where several classes share their rules.
+//! The search where several classes share their rules.
 
 use super::*;
 use crate::engine::score::statistics::StatisticsMut;

@@ -73,7 +73,7 @@ fn learned(table: Table, roles: &Roles, params: &Params) -> Model {
     fit(&Problem::new(table, roles).unwrap(), params, &Silent).unwrap().model
 }
 
-/// The same rules and sizes, and weights that differ by rounding alone.
+/// Asserts that models have the same rules and sizes, and weights that differ by rounding alone.
 fn assert_alike(a: &Model, b: &Model) {
     let (a, b) = (&a.lists[0], &b.lists[0]);
     let conditions = |e: &crate::model::RuleList| e.rules.iter().map(ToString::to_string).collect::<Vec<_>>();
