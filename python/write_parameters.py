@@ -113,6 +113,7 @@ WIDER = {
         "list of lists of names, optional",
         "{interactions} Each group is a list of names.",
     ),
+    "column_cost": ("Mapping[str, float] | None", "dict of str to float, optional", "{column_cost}"),
     "bootstrap": ("int | None", "int, optional", "{bootstrap} `rules_` then has intervals and frequencies."),
 }
 

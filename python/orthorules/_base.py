@@ -423,6 +423,10 @@ def _text(name: str, value: Any) -> str:
         return value
     if name in LISTS:
         return json.dumps([text if isinstance(text, str) else _group(text) for text in value])
+    if name == "column_cost":
+        if not hasattr(value, "items"):
+            raise TypeError(f"column_cost must be a dict of column names to costs, got {type(value).__name__}")
+        return _costs(value)
     if name == "sets" and isinstance(value, bool | np.bool_):
         return "on" if value else "off"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -430,6 +434,15 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, numbers.Integral) and abs(int(value)) < 2**64:
         return str(int(value))
     return repr(_validate.as_float(value))
+
+
+def _costs(given: Any) -> str:
+    """Costs of columns as the engine reads them."""
+    costs = {str(name): _validate.as_float(cost) for name, cost in given.items()}
+    for name, cost in costs.items():
+        if not 0 <= cost < float("inf"):
+            raise ValueError(f"column_cost must be numbers of at least 0, got {cost} for {name!r}")
+    return json.dumps(costs)
 
 
 def _group(names: Any) -> str:

@@ -80,6 +80,9 @@ fn check_columns_of_flags(args: &FitArgs) -> Result<(), Failure> {
             "--cuts names column {name:?} twice: list all its thresholds in one of them"
         )));
     }
+    if let Some(name) = args.learning.twice_priced_column() {
+        return Err(Failure::Input(format!("--column-cost names column {name:?} twice: give one cost")));
+    }
     if let Some(name) = args.columns.twice_ordered_column() {
         return Err(Failure::Input(format!(
             "--ordered names column {name:?} twice: list all its levels in one of them"
@@ -191,7 +194,7 @@ impl FittedTable {
     fn describe(&self, order: Order, all: bool) -> String {
         let (rows, columns) = (text::count(self.rows, "row"), text::count(self.columns, "column"));
         format!(
-            "{}, from {rows} and {columns}\n\n{}\n{}\n{}{}{}{}\n{}{}\n",
+            "{}, from {rows} and {columns}\n\n{}\n{}\n{}{}{}{}\n{}{}{}\n",
             text::subject(&self.model),
             columns::shown(&self.table, all),
             self.path_table(None, (!all).then_some("-v shows all")),
@@ -205,6 +208,7 @@ impl FittedTable {
                 .map_or(String::new(), |cv| format!("{}\n", sizes::cross_validation(&self.model, cv, self.scale))),
             text::rules(&self.model, self.model.chosen(), order),
             text::uncertainty(&self.model, self.model.chosen(), order),
+            text::spending(&self.model, self.model.chosen()),
             self.quality.as_ref().map_or(String::new(), |quality| format!("{quality}\n")),
             text::meaning(&self.model)
         )

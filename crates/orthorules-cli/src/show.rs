@@ -7,7 +7,7 @@ use crate::fit::SizeLabel;
 use crate::input::{self, Failure};
 use crate::line::RuleLine;
 use crate::text;
-use orthorules::model::{Bootstrap, LedgerEntry, RuleList, Size, SizeName};
+use orthorules::model::{Bootstrap, LedgerEntry, RuleList, Size, SizeName, Spending};
 use orthorules::params::Multiclass;
 use orthorules::rule::Condition;
 use orthorules::{Loss, Model, Rule, Task};
@@ -33,6 +33,9 @@ struct ModelDocument<'m> {
     /// Where the bootstrap was asked about the size that is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     bootstrap: Option<&'m Bootstrap>,
+    /// What the size that is shown uses of the budget of columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spending: Option<Spending>,
     /// The edits that were made.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     ledger: &'m [LedgerEntry],
@@ -97,6 +100,7 @@ fn document(model: &Model, size: SizeName) -> ModelDocument<'_> {
         single,
         one_vs_rest: listings,
         bootstrap: model.bootstrap.as_ref().filter(|b| b.is_about(model, size)),
+        spending: model.spending(size),
         ledger: &model.ledger,
     }
 }
@@ -120,7 +124,8 @@ fn describe(model: &Model, size: SizeName, order: Order) -> String {
     };
     let (subject, meaning) = (text::subject(model), text::meaning(model));
     let (list, sure) = (text::rules(model, size, order), text::uncertainty(model, size, order));
+    let spent = text::spending(model, size);
     let edits = edit::ledger(&model.ledger);
     let edits = if edits.is_empty() { edits } else { format!("\n{edits}") };
-    format!("{subject}\n\n{list}{sure}\n{meaning}{hint}\n{edits}")
+    format!("{subject}\n\n{list}{sure}{spent}\n{meaning}{hint}\n{edits}")
 }

@@ -149,6 +149,11 @@ pub(crate) fn meaning(model: &Model) -> String {
     clean(&model.meaning())
 }
 
+/// What a size uses of the budget of columns, as a paragraph of its own; nothing where there is none.
+pub(crate) fn spending(model: &Model, size: SizeName) -> String {
+    model.spending(size).map_or(String::new(), |spent| format!("\n{}\n", clean(&spent.to_string())))
+}
+
 /// The rules of one size, list by list. Coverage also in per cent where the number of training rows
 /// is known.
 pub(crate) fn rules(model: &Model, size: SizeName, order: Order) -> String {

@@ -8,6 +8,7 @@ use crate::data::problem::Task;
 use crate::data::schema::ColumnSpec;
 use crate::data::table::Kind;
 use crate::model::Multiclass;
+use crate::model::budget::Budget;
 use crate::model::edit::LedgerEntry;
 use crate::model::layout::{self, ClassList, OneScoreSize, SharedSize};
 use crate::model::reading::Reading;
@@ -55,6 +56,8 @@ struct Document<S> {
     #[serde(default, skip_serializing_if = "Reading::is_usual")]
     reading: Reading,
     columns: Vec<ColumnSpec>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<Vec<Rule>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,6 +128,7 @@ impl Model {
             offset: self.offset.clone(),
             reading: self.reading.clone(),
             columns: self.columns.clone(),
+            budget: self.budget.clone(),
             rules: None,
             path: None,
             chosen: None,
@@ -218,6 +222,7 @@ impl Model {
             offset: document.offset,
             reading: document.reading,
             columns: document.columns,
+            budget: document.budget,
             lists,
             cv: document.cv,
             bootstrap: document.bootstrap,
@@ -229,6 +234,9 @@ impl Model {
     fn newer_part(&self) -> Option<(u32, &'static str)> {
         if !self.ledger.is_empty() {
             return Some((3, "a ledger"));
+        }
+        if self.budget.is_some() {
+            return Some((3, "a budget of columns"));
         }
         let gamma = (self.task == Task::Gamma).then_some("the task gamma");
         let has_sets = self.all_rules().flat_map(|rule| &rule.conditions).any(|condition| condition.op.has_set());

@@ -22,6 +22,7 @@ pub use orthorules_table::{Error, Kind, Link, Loss, Result, Task, decimal};
 use orthorules_table::{base, data};
 
 #[doc(hidden)]
+pub mod budget;
 pub mod certificate;
 mod choices;
 #[doc(hidden)]
@@ -61,6 +62,7 @@ pub use rule::Rule;
 
 pub use crate::data::dates::DateSource;
 pub use crate::data::schema::ColumnSpec;
+pub use budget::{Budget, Spending};
 pub use certificate::{Certificate, Pruned};
 pub use condition::Condition;
 pub use edit::{Edit, LedgerEntry};
@@ -225,6 +227,8 @@ pub struct Model {
     pub reading: Reading,
     /// The feature columns of the training table.
     pub columns: Vec<ColumnSpec>,
+    /// How many of these rules may use, and at what cost, if that is limited.
+    pub budget: Option<Budget>,
     /// One list of rules; or one for each of several classes, unless these share theirs.
     pub lists: Vec<RuleList>,
     /// How λ and the size were chosen, where cross-validation did it.

@@ -185,6 +185,7 @@ function provenanceSection(view) {
           `${whole(model.columns.size)}, of which rules use ` +
             `${whole(model.used(sizes[sizes.length - 1].places).length)} at the largest size`,
         ),
+        fact('budget of columns', words.spending),
         fact('weights', document_.weight && name(document_.weight)),
         fact('exposure', model.exposure && name(model.exposure)),
         fact('offset', model.offset && name(model.offset)),

@@ -64,6 +64,8 @@ struct Words {
     sum_of_weights: String,
     select: Option<&'static str>,
     warnings: Vec<String>,
+    /// What the chosen size uses of the budget of columns.
+    spending: Option<String>,
     /// The texts of all rules, by score.
     rules: Vec<Vec<String>>,
 }
@@ -139,6 +141,7 @@ fn words(model: &Model) -> Words {
         sum_of_weights: model.sum_of_weights(),
         select: model.cv.as_ref().map(|cv| cv.select.described()),
         warnings: model.warnings().iter().map(ToString::to_string).collect(),
+        spending: model.spending(model.chosen()).map(|spent| spent.to_string()),
         rules: model.lists_of_scores().into_iter().map(texts).collect(),
     }
 }

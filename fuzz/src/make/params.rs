@@ -87,6 +87,10 @@ fn value(rng: &mut Rng, parameter: &Parameter) -> String {
             let numbers: Vec<String> = (0..rng.below(5)).map(|_| number(rng).to_string()).collect();
             format!("{column}={}", numbers.join(","))
         }
+        ParameterKind::NumberByColumn => {
+            let cost = *rng.pick(&["0", "1", "2.5", "-1", "1e308", "0.1"]);
+            named(rng, &[&format!("{{\"{column}\":{cost}}}"), "{\"a\":1,\"b\":2}", "{}", "{"])
+        }
         ParameterKind::DirectionByColumn => format!("{column}={}", named(rng, &["+1", "-1", "1", "0"])),
         ParameterKind::Texts => match parameter.name {
             "require" => format!("{column} {} {}", named(rng, &["<=", ">=", "=", "in"]), odd::token(rng)),

@@ -6,7 +6,7 @@ use crate::line::RuleLine;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Bootstrap;
 use orthorules::model::{CvMeasures, GridPoint, OtherTerms};
-use orthorules::model::{RuleList, Size, SizeName};
+use orthorules::model::{RuleList, Size, SizeName, Spending};
 use orthorules::params::{Multiclass, Select};
 use orthorules::{Loss, Model, Task};
 use serde::Serialize;
@@ -99,6 +99,9 @@ pub(crate) struct FitDocument<'f> {
     cv: Option<Chosen<'f>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bootstrap: Option<&'f Bootstrap>,
+    /// What the chosen size uses of the budget of columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spending: Option<Spending>,
     /// λ, where folds chose it for all complexities.
     #[serde(skip_serializing_if = "Option::is_none")]
     reg_lambda: Option<f64>,
@@ -161,6 +164,7 @@ impl FittedTable {
                 measures: cv.measures,
             }),
             bootstrap: self.model.bootstrap.as_ref(),
+            spending: self.model.spending(self.model.chosen()),
             reg_lambda: self.reg_lambda,
             seconds: self.seconds,
         }

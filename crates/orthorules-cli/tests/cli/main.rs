@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod batches;
+mod budgets;
 mod classes;
 mod columns;
 mod contact;

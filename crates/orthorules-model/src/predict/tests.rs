@@ -219,6 +219,7 @@ fn models() -> impl Strategy<Value = Model> {
                 cv: None,
                 bootstrap: None,
                 ledger: Vec::new(),
+                budget: None,
             }
         })
     })

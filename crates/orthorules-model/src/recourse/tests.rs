@@ -115,6 +115,7 @@ fn model() -> impl Strategy<Value = Model> {
             cv: None,
             bootstrap: None,
             ledger: Vec::new(),
+            budget: None,
         }
     })
 }

@@ -20,7 +20,7 @@ use crate::learn::state::State;
 use crate::model::signs::Signs;
 use crate::model::{Size, Status};
 use crate::params::{Checked, Objective, Update};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// How many extensions, by their predicted risk, are refitted for one complexity. The prediction is exact for squared
@@ -43,6 +43,8 @@ pub(crate) struct BestPath {
     constant: f64,
     /// The risk on the data of the ensemble that was found last.
     train_risk: f64,
+    /// The columns of all ensembles so far, where there is a budget.
+    paid: Rc<BTreeSet<String>>,
 }
 
 /// An ensemble and a rule to add to it.
@@ -66,7 +68,7 @@ impl BestPath {
     pub(crate) fn new(setup: &Setup, constant: &State) -> Self {
         let train_risk = constant.size(setup.response).train_risk;
         let root = CountedEnsemble::root_of_constant(setup, constant);
-        Self { waiting: BTreeMap::new(), root, constant: constant.risk, train_risk }
+        Self { waiting: BTreeMap::new(), root, constant: constant.risk, train_risk, paid: Rc::default() }
     }
 
     /// Learns that a required rule became part of `state`, and where its rows went, cell by cell.
@@ -140,18 +142,36 @@ impl BestPath {
     fn next_better(&mut self, setup: &Setup, now: &State, polishing: &mut f64) -> Option<(State, Size)> {
         loop {
             let (_, mut extensions) = self.waiting.pop_first()?;
+            extensions.retain(|extension| self.is_affordable(setup, extension));
             let Some(best) = self.least_risk(setup, &mut extensions, now) else { continue };
             let size = best.state.size(setup.response);
             if self.pays(setup, (&best.state, &size), now) {
                 let certificate = certificate(&best.by.found, setup.response, best.by.searched);
                 setup.observer.searched(setup.class, &certificate);
-                let CountedEnsemble { state, root } =
-                    polish::polished(setup, best.known(setup), now.complexity, polishing);
+                let mut best = best.known(setup);
+                best.state.paid = Rc::clone(&self.paid);
+                let CountedEnsemble { mut state, root } = polish::polished(setup, best, now.complexity, polishing);
+                self.pay(setup, &mut state);
                 let size = state.size(setup.response);
                 self.root = root;
                 self.train_risk = size.train_risk;
                 return Some((state, size));
             }
+        }
+    }
+
+    /// Whether the columns of an extension are within the budget beside those of all ensembles so far: others may have
+    /// been bought since it was found.
+    fn is_affordable(&self, setup: &Setup, extension: &Extension) -> bool {
+        let rules = extension.from.state.rules.iter().map(Rc::as_ref);
+        setup.directions_beside(rules, &self.paid).may_have(&setup.columns_of(&extension.found))
+    }
+
+    /// Pays for the columns of an ensemble that becomes a size.
+    fn pay(&mut self, setup: &Setup, state: &mut State) {
+        if let Some(budget) = setup.params.wishes.budget.as_ref().filter(|_| setup.prices.is_some()) {
+            Rc::make_mut(&mut self.paid).extend(budget.paid(state.rules.iter().map(Rc::as_ref)));
+            state.paid = Rc::clone(&self.paid);
         }
     }
 

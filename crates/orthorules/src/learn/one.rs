@@ -161,28 +161,20 @@ impl<'p> Binned<'p> {
             _ if shared => vec![0],
             several => (0..several as u32).collect(),
         };
-        let list_of = |place: usize, class: u32, seconds: &mut Seconds| {
+        let checked = if positive.len() > 1 {
+            let share = watch.first(1.0 / (positive.len() + 1) as f64).quietly();
+            share::within_budget(checked, &problem.specs, |params| self.list((0, None), params, &share, &mut seconds))
+        } else {
+            Cow::Borrowed(checked)
+        };
+        let checked = &*checked;
+        let list_of = |(place, &class): (usize, &u32)| {
             // Each of several classes has its share of the time that is left.
             let watch = watch.first(1.0 / (positive.len() - place) as f64);
             let name = (positive.len() > 1).then(|| problem.classes[class as usize].as_str());
-            let Some((response, remote)) = &self.response(class, checked) else { return None };
-            let params = &checked.for_target(|| response.mean_target());
-            if params.learner == Learner::Sirus {
-                return Some(sirus::list(columns, response, params, name, &watch));
-            }
-            let deadline = watch.exact_end();
-            let trends = if params.terms.has_trends() { self.trends.clone() } else { Vec::new() };
-            let setup = Setup::new(response, columns, params, &watch);
-            let rows = remote.clone().unwrap_or_else(|| setup.rows.clone());
-            let setup = Setup { class: name, deadline, rows, trends, ..setup };
-            let list = along_its_path(&setup, seconds);
-            if watch.was_late() {
-                watch.out_of_time(name);
-            }
-            Some(list)
+            self.list((class, name), checked, &watch, &mut seconds)
         };
-        let mut lists: Vec<RuleList> =
-            positive.iter().enumerate().filter_map(|(place, &class)| list_of(place, class, &mut seconds)).collect();
+        let mut lists: Vec<RuleList> = positive.iter().enumerate().filter_map(list_of).collect();
         if positive.len() > 1 && checked.learner != Learner::Sirus {
             share::within(&mut lists, checked.max_complexity);
         }
@@ -190,6 +182,32 @@ impl<'p> Binned<'p> {
         let model = model(problem, columns, lists, checked);
         let warnings = remarks(columns, &model.columns);
         Fitted { model, seconds, reg_lambda: None, warnings }
+    }
+
+    /// The rules of a class, which has a name beside others, or of all that share theirs. Nothing if too little is known
+    /// of remote rows.
+    fn list(
+        &self,
+        (class, name): (u32, Option<&str>),
+        checked: &Checked,
+        watch: &Watch,
+        seconds: &mut Seconds,
+    ) -> Option<RuleList> {
+        let (response, remote) = &self.response(class, checked)?;
+        let params = &checked.for_target(|| response.mean_target());
+        if params.learner == Learner::Sirus {
+            return Some(sirus::list(&self.columns, response, params, name, watch));
+        }
+        let deadline = watch.exact_end();
+        let trends = if params.terms.has_trends() { self.trends.clone() } else { Vec::new() };
+        let setup = Setup::new(response, &self.columns, params, watch);
+        let rows = remote.clone().unwrap_or_else(|| setup.rows.clone());
+        let setup = Setup { class: name, deadline, rows, trends, ..setup };
+        let list = along_its_path(&setup, seconds);
+        if watch.was_late() {
+            watch.out_of_time(name);
+        }
+        Some(list)
     }
 }
 
@@ -290,6 +308,7 @@ pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], lists: Vec<RuleL
         offset: problem.offset.clone(),
         reading: Reading::default(),
         columns,
+        budget: params.wishes.budget.as_ref().map(|wished| wished.budget.clone()),
         lists,
         cv: None,
         bootstrap: None,

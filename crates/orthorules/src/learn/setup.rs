@@ -10,6 +10,7 @@ use crate::engine::rows::Rows;
 use crate::engine::rows::question::{Ask, Node};
 use crate::engine::sample::Sample;
 use crate::engine::score::{self, Scorer};
+use crate::engine::search::allowance::Prices;
 use crate::engine::search::directions::Directions;
 use crate::engine::search::{Found, Searcher, TrendCandidate, Units};
 use crate::engine::targets::response::Response;
@@ -20,7 +21,9 @@ use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::model::signs::Signs;
 use crate::params::Checked;
-use std::sync::OnceLock;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
 
 /// What one score is fitted to, and how.
 pub(crate) struct Setup<'a> {
@@ -33,6 +36,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) deadline: Option<Instant>,
     pub(crate) name_rank: Vec<u32>,
     pub(crate) directions: Directions,
+    /// What columns cost; nothing where every ensemble is within the budget.
+    pub(crate) prices: Option<Arc<Prices>>,
     /// The rules that every path starts with.
     pub(crate) pins: Vec<Pin>,
     pub(crate) units: Option<Units>,
@@ -54,7 +59,8 @@ impl<'a> Setup<'a> {
         params: &'a Checked,
         observer: &'a dyn Observer,
     ) -> Self {
-        let name_rank = name_ranks(columns);
+        let prices = params.wishes.budget.as_ref().and_then(|budget| Prices::new(budget, columns));
+        let name_rank = name_ranks(columns, prices.as_deref());
         let directions = Directions::new(columns, &params.monotone);
         let units = if params.exact { Units::new(columns, response.rows(), || observer.stop()) } else { None };
         let rows = Rows::whole(columns, response);
@@ -70,6 +76,7 @@ impl<'a> Setup<'a> {
             deadline: None,
             name_rank,
             directions,
+            prices,
             pins,
             units,
             by_row: OnceLock::new(),
@@ -102,6 +109,26 @@ impl<'a> Setup<'a> {
     /// Whether a rule is required.
     pub(crate) fn is_pinned(&self, rule: &Rule) -> bool {
         self.pins.iter().any(|pin| pin.rule.is_same_term(rule))
+    }
+
+    /// What rules may have at an ensemble, where these columns are paid for beside those of its own rules.
+    pub(crate) fn directions_beside<'r>(
+        &self,
+        rules: impl Iterator<Item = &'r Rule>,
+        paid: &BTreeSet<String>,
+    ) -> Cow<'_, Directions> {
+        let (Some(prices), Some(budget)) = (&self.prices, &self.params.wishes.budget) else {
+            return Cow::Borrowed(&self.directions);
+        };
+        let mut paid = paid | budget.required();
+        paid.extend(budget.paid(rules));
+        Cow::Owned(self.directions.with_allowance(prices.allowance(&paid)))
+    }
+
+    /// The columns that what was found uses.
+    pub(crate) fn columns_of(&self, found: &Found) -> Vec<u32> {
+        let trend = found.trend.and_then(|candidate| self.trends.get(candidate.column));
+        found.query.atoms.iter().map(|atom| atom.column).chain(trend.map(|trend| trend.column)).collect()
     }
 
     /// The signs that the weight of what was found may have.
@@ -188,10 +215,12 @@ pub(crate) fn certificate(found: &Found, response: &Response, seconds: f64) -> C
     }
 }
 
-/// Rank of each column's name among all names.
-pub(crate) fn name_ranks(columns: &[BinnedColumn]) -> Vec<u32> {
+/// Rank of each column's name among all names. Where columns have prices, the cheaper ones come first: of equal rules
+/// the cheaper one is taken.
+pub(crate) fn name_ranks(columns: &[BinnedColumn], prices: Option<&Prices>) -> Vec<u32> {
     let mut order: Vec<usize> = (0..columns.len()).collect();
-    order.sort_unstable_by(|&i, &j| columns[i].name.cmp(&columns[j].name));
+    let cost = |column: usize| prices.map_or(0.0, |prices| prices.cost(column));
+    order.sort_unstable_by(|&i, &j| cost(i).total_cmp(&cost(j)).then_with(|| columns[i].name.cmp(&columns[j].name)));
     let mut rank = vec![0; columns.len()];
     order.into_iter().enumerate().for_each(|(r, column)| rank[column] = r as u32);
     rank

@@ -1,6 +1,31 @@
-//! One limit of complexity for the models of several classes.
+//! One limit of complexity, and one budget of columns, for the models of several classes.
 
+use crate::data::schema::ColumnSpec;
 use crate::model::RuleList;
+use crate::params::{Checked, Multiclass, PathKind, Polish, Terms, Update};
+use std::borrow::Cow;
+
+/// The parameters with the columns that the lists of all classes may use, where there is a budget of columns. They are
+/// those of a list that the classes share, as `shared_list` learns it: so they are worth most to all classes together.
+pub(crate) fn within_budget<'c>(
+    params: &'c Checked,
+    columns: &[ColumnSpec],
+    shared_list: impl FnOnce(&Checked) -> Option<RuleList>,
+) -> Cow<'c, Checked> {
+    let Some(budget) = &params.wishes.budget else { return Cow::Borrowed(params) };
+    let mut shared = params.clone();
+    (shared.multiclass, shared.update) = (Multiclass::Shared, Update::Corrective);
+    (shared.terms, shared.polish, shared.exact) = (Terms::Rules, Polish::Off, false);
+    if shared.path == PathKind::Best {
+        (shared.path, shared.length_penalty) = (PathKind::Nested, 1.0);
+    }
+    let mut paid = budget.required().clone();
+    paid.extend(shared_list(&shared).map(|list| budget.paid(list.rules.iter())).unwrap_or_default());
+    let others = columns.iter().filter(|column| !paid.contains(budget.paid_as(&column.name)));
+    let mut chosen = params.clone();
+    chosen.wishes.limits.columns.extend(others.map(|column| column.name.clone()));
+    Cow::Owned(chosen)
+}
 
 /// Shortens the paths of several lists so that their largest sizes together are of at most `limit`. From the
 /// constant models on, that list goes to its next size which lowers its training risk most for each unit of

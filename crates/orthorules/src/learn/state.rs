@@ -11,6 +11,7 @@ use crate::learn::kind::{EnsembleKind, Newest, SearchContext};
 use crate::learn::setup::Setup;
 use crate::model::rule::Rule;
 use crate::model::{ScoreWeights, Size};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// An ensemble: its rules, the cells that they cut the rows into, and weights that are fitted to these.
@@ -22,6 +23,8 @@ pub(crate) struct State {
     /// The regularised risk: a sum, up to a constant.
     pub(crate) risk: f64,
     pub(crate) kind: EnsembleKind,
+    /// Where there is a budget: columns that are paid for, whether its own rules use them or not.
+    pub(crate) paid: Rc<BTreeSet<String>>,
 }
 
 impl State {
@@ -30,7 +33,7 @@ impl State {
         setup.ask_ahead();
         let cells = Cells::new(&setup.rows, setup.response);
         let (kind, risk) = EnsembleKind::constant(&cells, setup);
-        Self { rules: Vec::new(), cells, complexity: 0, risk, kind }
+        Self { rules: Vec::new(), cells, complexity: 0, risk, kind, paid: Rc::default() }
     }
 
     /// Adds a rule and fits the weights again. Returns where the rows of the rule went, cell by cell.
@@ -59,7 +62,7 @@ impl State {
         let (kind, risk) = self.kind.without(k, &cells, setup)?;
         let mut rules = self.rules.clone();
         let complexity = self.complexity - rules.remove(k).complexity();
-        Some((Self { rules, cells, complexity, risk, kind }, part_of))
+        Some((Self { rules, cells, complexity, risk, kind, paid: Rc::clone(&self.paid) }, part_of))
     }
 
     /// By how much the regularised risk would rise without each of the rules.
@@ -76,7 +79,10 @@ impl State {
         max_length: usize,
         search: impl FnOnce(&Searcher) -> T,
     ) -> (T, Option<Found>) {
-        self.kind.searched(SearchContext { setup, cells: &self.cells, rules: &self.rules, root, max_length }, search)
+        let directions = setup.directions_beside(self.rules.iter().map(Rc::as_ref), &self.paid);
+        let context =
+            SearchContext { setup, cells: &self.cells, rules: &self.rules, directions: &directions, root, max_length };
+        self.kind.searched(context, search)
     }
 
     /// Lets a query that was found among the rows of a sample select out of all rows.

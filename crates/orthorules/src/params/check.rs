@@ -24,6 +24,7 @@ impl Params {
         self.check_terms()?;
         self.check_lambda()?;
         self.check_columns()?;
+        self.check_budget()?;
         Ok(checked)
     }
 

@@ -45,6 +45,8 @@ pub enum ParameterKind {
     Choice(&'static [&'static str]),
     /// Numbers for each column.
     NumbersByColumn,
+    /// A number for each column.
+    NumberByColumn,
     /// +1 or -1 for each column.
     DirectionByColumn,
     /// Any number of texts.
@@ -210,6 +212,12 @@ impl Typed for BTreeMap<String, Vec<f64>> {
     given_as_they_are! { Self }
 }
 
+impl Typed for BTreeMap<String, f64> {
+    const KIND: ParameterKind = ParameterKind::NumberByColumn;
+    const WANT: Option<&'static str> = Some("a number for each column");
+    given_as_they_are! { Self }
+}
+
 impl Typed for BTreeMap<String, crate::data::schema::Monotone> {
     const KIND: ParameterKind = ParameterKind::DirectionByColumn;
     const WANT: Option<&'static str> = Some("given column by column");
@@ -239,13 +247,34 @@ impl Value for Vec<String> {
 }
 
 /// Front ends insert columns themselves.
-impl<T> Value for BTreeMap<String, T> {
+macro_rules! inserted_by_column {
+    ($($type:ty),+) => { $(
+        impl Value for BTreeMap<String, $type> {
+            fn text(&self) -> Option<String> {
+                None
+            }
+
+            fn read(&mut self, _: &str) -> Option<()> {
+                None
+            }
+
+            fn number(&self) -> Option<f64> {
+                None
+            }
+        }
+    )+ };
+}
+inserted_by_column!(Vec<f64>, crate::data::schema::Monotone);
+
+/// As an object in JSON.
+impl Value for BTreeMap<String, f64> {
     fn text(&self) -> Option<String> {
-        None
+        if self.is_empty() { None } else { serde_json::to_string(self).ok() }
     }
 
-    fn read(&mut self, _: &str) -> Option<()> {
-        None
+    fn read(&mut self, text: &str) -> Option<()> {
+        *self = serde_json::from_str(text).ok()?;
+        Some(())
     }
 
     fn number(&self) -> Option<f64> {

@@ -12,10 +12,12 @@
 //! | `options.rs`, `names.rs` | the choices that parameters offer, and how these are spelled |
 //! | `presets.rs` | the paper's systems |
 //! | `check.rs` | which values are refused |
+//! | `wishes.rs`, `budget.rs` | rules that are required, what is forbidden, and which columns may be bought |
 //! | `complete.rs` | every default that depends on the loss, the table or other parameters |
 //! | `effort.rs` | for which tables the slower of these defaults stay within seconds |
 //! | `checked.rs` | parameters that have been checked and completed |
 
+mod budget;
 mod check;
 mod checked;
 mod complete;
@@ -28,6 +30,7 @@ mod wishes;
 
 pub use crate::data::schema::Monotone;
 pub use crate::model::{Multiclass, Select};
+pub(crate) use budget::ColumnBudget;
 pub use checked::Checked;
 pub(crate) use checked::LambdaFrom;
 pub(crate) use declare::Typed;
@@ -229,6 +232,24 @@ parameters! {
         #[flag(Search, "A,B;C,D")]
         #[open("all columns may meet")]
         interactions: Vec<String> = Vec::new(),
+
+        /// Most columns that the whole model may use. A date with all its parts is one column.
+        #[flag(Size, "K")]
+        #[range(1 or more)]
+        #[open("no limit")]
+        max_columns: Option<usize> = None,
+
+        /// What columns cost, for `max_cost`. A column is paid for once by the whole model. Columns that are not named
+        /// cost nothing.
+        #[flag(Size, "COL=COST,…")]
+        #[open("nothing")]
+        column_cost: BTreeMap<String, f64> = BTreeMap::new(),
+
+        /// What the columns that the whole model uses may cost together.
+        #[flag(Size, "C")]
+        #[range(number 0 to 1e100)]
+        #[open("no limit")]
+        max_cost: Option<f64> = None,
 
         /// Trees of the forest of sirus.
         #[flag(Sirus, "N")]

@@ -53,6 +53,7 @@ fn numbers_outside_their_range_are_refused() {
             parameter.kind,
             ParameterKind::Choice(_)
                 | ParameterKind::NumbersByColumn
+                | ParameterKind::NumberByColumn
                 | ParameterKind::DirectionByColumn
                 | ParameterKind::Texts
         );

@@ -1,7 +1,7 @@
-//! What a fit must have and must not have: rules that are required, what is forbidden, and which columns may meet in a
-//! rule.
+//! What a fit must have and must not have: rules that are required, what is forbidden, which columns may meet in a
+//! rule, and which the whole model may use.
 
-use super::Params;
+use super::{ColumnBudget, Params};
 use crate::base::error::{Error, Result};
 use crate::data::outline::Outline;
 use crate::model::edit::{Edit, Limits};
@@ -17,10 +17,12 @@ pub(crate) struct Wishes {
     pub(crate) limits: Limits,
     /// Groups of columns that may meet in a rule. What is in none may meet what is in none.
     pub(crate) groups: Vec<Vec<String>>,
+    /// The budget of columns of the whole model.
+    pub(crate) budget: Option<ColumnBudget>,
 }
 
 impl Wishes {
-    /// Whether nothing is wished for that concerns which columns a rule may use.
+    /// Whether nothing is wished for that concerns which columns a rule may use, whatever other rules use.
     pub(crate) fn frees_columns(&self) -> bool {
         self.limits == Limits::default() && self.groups.is_empty()
     }
@@ -46,6 +48,7 @@ impl Wishes {
             wishes.check_pin(&rule, params)?;
             wishes.pins.push(rule);
         }
+        wishes.budget = ColumnBudget::of(params, problem, &wishes.pins)?;
         Ok(wishes)
     }
 

@@ -47,6 +47,7 @@ fn values(parameter: &Parameter) -> String {
     match parameter.kind {
         ParameterKind::Choice(names) => names.join(", "),
         ParameterKind::NumbersByColumn => "finite numbers for each column".to_owned(),
+        ParameterKind::NumberByColumn => "a number for each column, at least 0".to_owned(),
         ParameterKind::DirectionByColumn => "+1 or -1 for each column".to_owned(),
         ParameterKind::Texts => "texts".to_owned(),
         _ => parameter.range.map(|range| range.words.to_owned()).unwrap_or_default(),

@@ -62,6 +62,7 @@ fn property(parameter: &Parameter) -> Object {
     match parameter.kind {
         ParameterKind::Choice(choices) => keys.push(("enum", names(choices, is_open))),
         ParameterKind::NumbersByColumn => by_column(&mut keys, json!({"type": "array", "items": {"type": "number"}})),
+        ParameterKind::NumberByColumn => by_column(&mut keys, json!({"type": "number", "minimum": 0})),
         ParameterKind::DirectionByColumn => by_column(&mut keys, json!({"enum": [1, -1]})),
         ParameterKind::Texts => {
             keys.extend([("type", "array".into()), ("items", json!({"type": "string"})), ("default", json!([]))]);

@@ -1,7 +1,7 @@
 //! The flags that say how rules are found and weighted: one for each parameter of the library, whose declaration has
 //! their help, their values and their defaults.
 
-use super::values::{DirectionList, bytes, cuts, folds, monotone};
+use super::values::{CostList, DirectionList, bytes, costs, cuts, folds, monotone};
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -17,6 +17,7 @@ pub(crate) struct LearningArgs {
     pub(crate) memory_limit: Option<u64>,
     cuts: Vec<(String, Vec<f64>)>,
     monotone: Vec<(String, Monotone)>,
+    costs: Vec<(String, f64)>,
 }
 
 /// A preset says where rules come from.
@@ -34,14 +35,24 @@ impl LearningArgs {
 
     /// A column whose thresholds are given twice.
     pub(crate) fn twice_cut_column(&self) -> Option<&str> {
-        let mut names = self.cuts.iter().map(|(name, _)| name.as_str()).enumerate();
-        names.find(|(i, name)| self.cuts[..*i].iter().any(|(n, _)| n == name)).map(|(_, name)| name)
+        named_twice(&self.cuts)
+    }
+
+    /// A column whose cost is given twice.
+    pub(crate) fn twice_priced_column(&self) -> Option<&str> {
+        named_twice(&self.costs)
     }
 
     /// The preset, or the defaults, with every explicit flag in its place.
     pub(crate) fn params(&self) -> Params {
         self.params.clone()
     }
+}
+
+/// The first name that was there before.
+fn named_twice<T>(given: &[(String, T)]) -> Option<&str> {
+    let mut names = given.iter().map(|(name, _)| name.as_str()).enumerate();
+    names.find(|(i, name)| given[..*i].iter().any(|(n, _)| n == name)).map(|(_, name)| name)
 }
 
 impl Args for LearningArgs {
@@ -66,7 +77,7 @@ impl FromArgMatches for LearningArgs {
         params.cv = matches.get_one::<Option<Cv>>(CV).copied().unwrap_or(Some(Cv::Auto));
         let memory_limit = matches.get_one::<u64>(MEMORY_LIMIT).copied();
         params.memory_limit = memory_limit.or(params.memory_limit);
-        let (mut cuts, mut monotone) = (Vec::new(), Vec::new());
+        let (mut cuts, mut monotone, mut costs) = (Vec::new(), Vec::new(), Vec::new());
         for Parameter { name, kind, .. } in Parameter::ALL {
             match *kind {
                 _ if [WITHOUT_FLAG, CV, MEMORY_LIMIT].contains(name) => {}
@@ -74,6 +85,10 @@ impl FromArgMatches for LearningArgs {
                 ParameterKind::DirectionByColumn => {
                     let lists = matches.get_many::<DirectionList>(name).into_iter().flatten();
                     monotone.extend(lists.flat_map(|list| list.0.iter().cloned()));
+                }
+                ParameterKind::NumberByColumn => {
+                    let lists = matches.get_many::<CostList>(name).into_iter().flatten();
+                    costs.extend(lists.flat_map(|list| list.0.iter().cloned()));
                 }
                 ParameterKind::Texts => {
                     let texts = matches.get_many::<String>(name).into_iter().flatten();
@@ -88,7 +103,8 @@ impl FromArgMatches for LearningArgs {
         }
         params.cuts = cuts.iter().cloned().collect();
         params.monotone = monotone.iter().cloned().collect();
-        Ok(Self { params, memory_limit, cuts, monotone })
+        params.column_cost = costs.iter().cloned().collect();
+        Ok(Self { params, memory_limit, cuts, monotone, costs })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -116,6 +132,7 @@ fn flag(parameter: &'static Parameter) -> Arg {
         .help(help(parameter));
     match parameter.kind {
         ParameterKind::NumbersByColumn => flag.value_parser(cuts).action(ArgAction::Append),
+        ParameterKind::NumberByColumn => flag.value_parser(costs).action(ArgAction::Append),
         ParameterKind::DirectionByColumn => flag.value_parser(monotone).action(ArgAction::Append),
         ParameterKind::Texts => flag.action(ArgAction::Append).allow_hyphen_values(true),
         ParameterKind::Choice(names) => flag.value_parser(PossibleValuesParser::new(names)),

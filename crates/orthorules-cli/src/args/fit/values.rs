@@ -99,6 +99,20 @@ pub(super) fn monotone(text: &str) -> Result<DirectionList, String> {
     items(text)?.iter().map(direction).collect::<Result<_, String>>().map(DirectionList)
 }
 
+/// Costs from one `COL=COST,…`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CostList(pub(super) Vec<(String, f64)>);
+
+/// `COL=COST,COL=COST,…` as [`items`] reads it: the last `=` of each counts.
+pub(super) fn costs(text: &str) -> Result<CostList, String> {
+    let cost = |item: &String| {
+        let (name, cost) = item.rsplit_once('=').ok_or("must be COL=COST, as mri=20")?;
+        let number = cost.trim().parse().map_err(|_| format!("{:?} is not a number", cost.trim()))?;
+        Ok((name.trim_start().to_owned(), number))
+    };
+    items(text)?.iter().map(cost).collect::<Result<_, String>>().map(CostList)
+}
+
 /// A number of bytes, with a unit or without.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -141,6 +155,8 @@ mod tests {
         let (rising, falling) = (Monotone::Rising, Monotone::Falling);
         let found = monotone(r#""a,b"=+1, c=d=-1"#).unwrap().0;
         assert_eq!(found, [("a,b".to_owned(), rising), ("c=d".to_owned(), falling)]);
+        assert_eq!(costs(r#""a,b"=20, c=0.5"#), Ok(CostList(vec![("a,b".into(), 20.0), ("c".into(), 0.5)])));
+        assert!(costs("a").is_err() && costs("a=").is_err() && costs("a=1,").is_err());
         assert_eq!(cuts("a,b=1,2"), Ok(("a,b".into(), vec![1.0, 2.0])));
         assert_eq!(cuts(r#""a,b"=1"#), Ok(("a,b".into(), vec![1.0])));
         assert_eq!(ordered(r#""a=b"=lo<hi"#), Ok(("a=b".into(), vec!["lo".into(), "hi".into()])));

@@ -1,5 +1,6 @@
 //! The search for the best query: one frontier for greedy and beam search, branch and bound for exact search.
 
+pub(crate) mod allowance;
 mod candidate;
 mod child;
 mod chosen;

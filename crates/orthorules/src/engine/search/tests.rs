@@ -1,5 +1,6 @@
 //! Exact search and its bounds against brute force over every row set that the language can express.
 
+mod budgets;
 mod shared;
 
 use super::Workspace;

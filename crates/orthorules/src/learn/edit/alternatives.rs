@@ -193,7 +193,8 @@ impl<'s> RuleSearch<'s> {
                 .collect(),
             threads: Some(1),
             ..Params::default()
-        };
+        }
+        .with_budget(model.budget.as_ref(), &problem.specs());
         Ok(Self { session, model, limits, risk, problem, params })
     }
 
@@ -238,6 +239,10 @@ impl<'s> RuleSearch<'s> {
         for (place, candidate) in candidates.iter().enumerate() {
             let mut swapped = self.model.clone();
             swapped.lists[l].rules[k] = candidate.clone();
+            // Columns of the lists of other classes are paid for, too.
+            if swapped.spending(swapped.chosen()).is_some_and(|spent| !spent.is_allowed()) {
+                continue;
+            }
             let activations = Activations::new(&swapped, &self.session.table)?;
             let fitter = self.session.fitter();
             if fitter.fit(&mut swapped, &activations, self.limits).is_err() {

@@ -192,6 +192,10 @@ impl Session {
             let chosen = if list.sizes.len() > sizes { sizes } else { chosen };
             apply::tidy(list, chosen);
         }
+        if let Some(excess) = model.excess() {
+            let what = format!("then the rules use {excess}: drop rules that use other columns first");
+            return Err(Error::Edit(format!("{}: {what}", edit.action)));
+        }
         // What was found out about the sizes that there were says nothing of these.
         (model.cv, model.bootstrap) = (None, None);
         let activations = Activations::new(model, &self.table)?;

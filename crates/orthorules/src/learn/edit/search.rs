@@ -74,7 +74,7 @@ pub(super) fn searched(
         let what = "its target has other classes than the model";
         return Err(Error::Edit(format!("target {:?}: {what}; use --refit weights", model.target)));
     }
-    let mut params = params(model, reg_lambda);
+    let mut params = params(model, reg_lambda).with_budget(model.budget.as_ref(), &problem.specs());
     let mut required: Vec<Rule> = limits.pins.iter().map(|(rule, _)| rule.clone()).collect();
     for edit in edits {
         let text = match edit.action {

@@ -145,6 +145,7 @@ impl BesideTrends {
             root: root.as_ref(),
             by_row: None,
             trends: place.trends(),
+            directions: place.directions,
             ..setup.searcher(cells, &scorer, place.max_length)
         };
         let found = search(&searcher);

@@ -11,6 +11,7 @@ use crate::engine::cells::Cells;
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit::Weights;
 use crate::engine::score::{ClassScorers, Scorer};
+use crate::engine::search::directions::Directions;
 use crate::engine::search::{Found, Searcher, TrendSearch};
 use crate::engine::targets::response::Response;
 use crate::learn::setup::Setup;
@@ -42,6 +43,8 @@ pub(crate) struct SearchContext<'a> {
     pub(crate) setup: &'a Setup<'a>,
     pub(crate) cells: &'a Cells,
     pub(crate) rules: &'a [Rc<Rule>],
+    /// What another term may have.
+    pub(crate) directions: &'a Directions,
     /// What is known of all rows.
     pub(crate) root: Option<&'a RootCounts>,
     /// The longest query allowed.
@@ -224,7 +227,8 @@ impl<'a> SearchContext<'a> {
         search: impl FnOnce(&Searcher) -> T,
     ) -> (T, Option<Found>) {
         let searcher = self.setup.searcher(self.cells, scorer, self.max_length);
-        let searcher = Searcher { root: self.root, classes, trends: self.trends(), ..searcher };
+        let (root, directions) = (self.root, self.directions);
+        let searcher = Searcher { root, directions, classes, trends: self.trends(), ..searcher };
         let found = search(&searcher);
         (found, best_trend(searcher))
     }

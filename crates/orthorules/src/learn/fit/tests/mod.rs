@@ -1,5 +1,6 @@
-//! Whole fits: rows in partitions, offsets, several classes, trends, and thresholds that move.
+//! Whole fits: rows in partitions, budgets of columns, offsets, several classes, trends, and thresholds that move.
 
+mod budgets;
 mod offsets;
 pub(crate) mod partitions;
 pub(crate) mod shared;
