@@ -39,6 +39,9 @@ ENGINE = (
     "require",
     "forbid",
     "interactions",
+    "max_columns",
+    "column_cost",
+    "max_cost",
     "num_trees",
     "p0",
     "cv",
@@ -96,6 +99,9 @@ class RegressorParameters:
         require: Sequence[str] | None = None,
         forbid: Sequence[str] | None = None,
         interactions: Sequence[Sequence[str]] | None = None,
+        max_columns: int | None = None,
+        column_cost: Mapping[str, float] | None = None,
+        max_cost: float | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
         cv: Any = None,
@@ -138,6 +144,9 @@ class RegressorParameters:
         self.require = require
         self.forbid = forbid
         self.interactions = interactions
+        self.max_columns = max_columns
+        self.column_cost = column_cost
+        self.max_cost = max_cost
         self.num_trees = num_trees
         self.p0 = p0
         self.cv = cv
@@ -189,6 +198,9 @@ class ClassifierParameters:
         require: Sequence[str] | None = None,
         forbid: Sequence[str] | None = None,
         interactions: Sequence[Sequence[str]] | None = None,
+        max_columns: int | None = None,
+        column_cost: Mapping[str, float] | None = None,
+        max_cost: float | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
         cv: Any = None,
@@ -233,6 +245,9 @@ class ClassifierParameters:
         self.require = require
         self.forbid = forbid
         self.interactions = interactions
+        self.max_columns = max_columns
+        self.column_cost = column_cost
+        self.max_cost = max_cost
         self.num_trees = num_trees
         self.p0 = p0
         self.cv = cv
@@ -339,6 +354,13 @@ ENTRIES = """\
     interactions : list of lists of names, optional
         Groups of columns that may meet in a rule, as A,B;C,D. Columns that are in no group may meet each other.
         Each group is a list of names. Default: all columns may meet.
+    max_columns : int, optional
+        Most columns that the whole model may use. A date with all its parts is one column. Default: no limit.
+    column_cost : dict of str to float, optional
+        What columns cost, for `max_cost`. A column is paid for once by the whole model. Columns that are not named
+        cost nothing. Default: nothing.
+    max_cost : float, optional
+        What the columns that the whole model uses may cost together. Default: no limit.
     num_trees : int, default=1000
         Trees of the forest of sirus.
     p0 : float, default=0.0

@@ -210,12 +210,12 @@ fn budgets_that_make_no_sense_are_refused() {
     assert!(fit(&problem, &sirus, &Silent).unwrap_err().to_string().starts_with("sirus takes no"));
 }
 
-/// The least of Σ (y − f)² + λ Σ β² over intercept and weights of rules, which are given by the rows they cover.
+/// The least of Σ (y − f)² + ½ λ Σ β² over intercept and weights of rules, which are given by the rows they cover.
 fn ridge(rules: &[Vec<bool>], y: &[f64], lambda: f64) -> f64 {
     let size = rules.len() + 1;
     let x = |row: usize, k: usize| if k == 0 || rules[k - 1][row] { 1.0 } else { 0.0 };
     let rows = || 0..y.len();
-    let penalty = |i: usize, j: usize| if i == j && i > 0 { lambda } else { 0.0 };
+    let penalty = |i: usize, j: usize| if i == j && i > 0 { 0.5 * lambda } else { 0.0 };
     let mut system: Vec<Vec<f64>> = (0..size)
         .map(|i| {
             let of = |j: usize| rows().map(|r| x(r, i) * x(r, j)).sum::<f64>() + penalty(i, j);
@@ -231,7 +231,7 @@ fn ridge(rules: &[Vec<bool>], y: &[f64], lambda: f64) -> f64 {
     }
     let beta: Vec<f64> = (0..size).map(|i| system[i][size] / system[i][i]).collect();
     let score = |r: usize| (0..size).map(|k| beta[k] * x(r, k)).sum::<f64>();
-    rows().map(|r| (y[r] - score(r)).powi(2)).sum::<f64>() + lambda * beta[1..].iter().map(|b| b * b).sum::<f64>()
+    rows().map(|r| (y[r] - score(r)).powi(2)).sum::<f64>() + 0.5 * lambda * beta[1..].iter().map(|b| b * b).sum::<f64>()
 }
 
 /// On small tables of numbers every rule of an exact path is the best of all conjunctions of two conditions whose
