@@ -39,7 +39,11 @@ fn is_taken(name: &str, value: &Value) -> bool {
     let search = if name == "beam_width" { "beam" } else { "greedy" };
     let mut params = Params::default();
     params.set("search", search).unwrap();
-    let needed = if name == "select" { params.set("cv", "5") } else { Ok(()) };
+    let needed = match name {
+        "select" => params.set("cv", "5"),
+        "max_cost" => params.set("column_cost", "{\"a\":1}"),
+        _ => Ok(()),
+    };
     needed.and_then(|()| params.set(name, &text)).and_then(|()| params.check(Loss::Squared, 1000)).is_ok()
 }
 
