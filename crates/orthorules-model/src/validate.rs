@@ -83,8 +83,7 @@ impl Model {
         if self.is_shared() && self.has_trends() {
             return bad("classes that share one list of rules have no trends".into());
         }
-        self.check_budget()?;
-        signs::kept_by(self)
+        self.check_budget().and_then(|()| signs::kept_by(self))
     }
 }
 

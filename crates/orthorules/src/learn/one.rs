@@ -184,8 +184,8 @@ impl<'p> Binned<'p> {
         Fitted { model, seconds, reg_lambda: None, warnings }
     }
 
-    /// The rules of a class, which has a name beside others, or of all that share theirs. Nothing if too little is known
-    /// of remote rows.
+    /// The rules of a class, which has a name beside others, or of all that share theirs. Nothing if too little is
+    /// known of remote rows.
     fn list(
         &self,
         (class, name): (u32, Option<&str>),

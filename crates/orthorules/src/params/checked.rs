@@ -87,7 +87,8 @@ impl Checked {
     pub(crate) fn with_wishes(self, given: &Params, problem: &Outline) -> Result<Self> {
         let wishes = Wishes::of(given, problem)?;
         if wishes != Wishes::default() && self.learner == Learner::Sirus {
-            let what = "sirus takes no require, forbid, interactions, max_columns and max_cost: choose another preset, or leave them out";
+            let what = "sirus takes no require, forbid, interactions, max_columns and max_cost: choose another preset, \
+                        or leave them out";
             return Err(Error::Edit(what.into()));
         }
         Ok(Self { wishes, ..self })

@@ -50,20 +50,18 @@ proptest! {
         most_cost in 0u8..9,
         paid in 0u8..8,
     ) {
-        let (min_coverage, max_length) = limits;
+        let ((min_coverage, max_length), names) = (limits, ["x", "u", "c"]);
         let params = certifying(&case, objective, Intercept::Corrected, (gamma, 1, min_coverage));
         let mut state = state(&case, params.clone(), max_length);
-        let names = ["x", "u", "c"];
-        let cost = |c: usize| f64::from(costs[c]) / 10.0;
         let wished = Params {
             max_columns: most,
-            column_cost: (0..3).map(|c| (names[c].to_owned(), cost(c))).collect(),
+            column_cost: (0..3).map(|c| (names[c].to_owned(), f64::from(costs[c]) / 10.0)).collect(),
             max_cost: Some(f64::from(most_cost) / 10.0),
             ..Params::default()
         };
         let allowed = |used: u8| {
-            let (count, cost) = (used.count_ones() as usize, (0..3).filter(|c| used >> c & 1 == 1).map(|c| u32::from(costs[c])).sum::<u32>());
-            most.is_none_or(|most| count <= most) && cost <= u32::from(most_cost)
+            let cost: u8 = (0..3).filter(|c| used >> c & 1 == 1).map(|c| costs[c]).sum();
+            most.is_none_or(|most| used.count_ones() as usize <= most) && cost <= most_cost
         };
         // What is paid for is within the budget.
         prop_assume!(allowed(paid));
@@ -89,8 +87,7 @@ proptest! {
                 single = single.max(if length == 1 { score } else { 0.0 });
             }
         }
-        let searcher = state.searcher(&rows, &units, &ranks, max_length);
-        let found = searcher.best_query();
+        let found = state.searcher(&rows, &units, &ranks, max_length).best_query();
         state.reaches(found.as_ref(), best)?;
         if let Some(found) = found {
             let used = found.query.atoms.iter().fold(paid, |used, atom| used | 1 << atom.column);

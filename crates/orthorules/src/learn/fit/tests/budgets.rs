@@ -234,96 +234,122 @@ fn ridge(rules: &[Vec<bool>], y: &[f64], lambda: f64) -> f64 {
     rows().map(|r| (y[r] - score(r)).powi(2)).sum::<f64>() + 0.5 * lambda * beta[1..].iter().map(|b| b * b).sum::<f64>()
 }
 
-/// On small tables of numbers every rule of an exact path is the best of all conjunctions of two conditions whose
-/// columns are within the budget beside those of the rules before it: no other lowers the regularised risk of the whole
-/// refitted ensemble more.
-#[test]
-fn each_rule_is_the_best_that_the_budget_leaves() {
-    let mut random = SplitMix64::new(11);
-    let (lambda, names) = (0.7, ["a", "b", "c", "d"]);
-    let mut added = 0;
-    for case in 0..60 {
+/// A condition x <= t (or x >= t) on a column.
+type Side = (usize, usize, bool);
+
+/// A small table of numbers from 0 to 3, with a budget.
+struct SmallTable {
+    x: Vec<Vec<usize>>,
+    y: Vec<f64>,
+    costs: Vec<usize>,
+    most: usize,
+    most_cost: usize,
+}
+
+const SMALL_NAMES: [&str; 4] = ["a", "b", "c", "d"];
+const SMALL_LAMBDA: f64 = 0.7;
+
+impl SmallTable {
+    fn new(random: &mut SplitMix64) -> Self {
         let rows = 14 + random.below(8);
         let x: Vec<Vec<usize>> = (0..4).map(|_| (0..rows).map(|_| random.below(4)).collect()).collect();
-        let y: Vec<f64> =
-            (0..rows).map(|r| (x[0][r] * x[1][r]) as f64 - 2.0 * x[2][r] as f64 + random.normal()).collect();
+        let y = (0..rows).map(|r| (x[0][r] * x[1][r]) as f64 - 2.0 * x[2][r] as f64 + random.normal()).collect();
+        let costs = (0..4).map(|_| random.below(4)).collect();
+        Self { x, y, costs, most: 1 + random.below(3), most_cost: random.below(7) }
+    }
+
+    /// An exact path of at most four rules of at most two conditions.
+    fn path(&self) -> RuleList {
         let number = |values: &[usize]| Values::numbers(values.iter().map(|&x| x as f64));
-        let mut columns: Vec<Column> = names.iter().zip(&x).map(|(name, x)| Column::new(*name, number(x))).collect();
-        columns.push(Column::new("y", Values::numbers(y.clone())));
+        let named = SMALL_NAMES.iter().zip(&self.x).map(|(name, x)| Column::new(*name, number(x)));
+        let target = Column::new("y", Values::numbers(self.y.clone()));
         let roles = Roles { target: "y".into(), task: Some(Task::Regression), ..Roles::default() };
-        let problem = Problem::new(Table::new(columns).unwrap(), &roles).unwrap();
-        let costs: Vec<usize> = (0..4).map(|_| random.below(4)).collect();
-        let (most, most_cost) = (1 + random.below(3), random.below(7));
+        let problem = Problem::new(Table::new(named.chain([target]).collect()).unwrap(), &roles).unwrap();
+        let costs = SMALL_NAMES.iter().zip(&self.costs).map(|(name, cost)| ((*name).to_owned(), *cost as f64));
         let params = Params {
             search: Search::Exact,
             length_penalty: 0.0,
             min_coverage: Some(1),
             max_conditions: Some(2),
             max_rules: Some(4),
-            reg_lambda: Some(RegLambda::Value(lambda)),
-            max_columns: Some(most),
-            column_cost: names.iter().zip(&costs).map(|(name, cost)| ((*name).to_owned(), *cost as f64)).collect(),
-            max_cost: Some(most_cost as f64),
+            reg_lambda: Some(RegLambda::Value(SMALL_LAMBDA)),
+            max_columns: Some(self.most),
+            column_cost: costs.collect(),
+            max_cost: Some(self.most_cost as f64),
             threads: Some(1),
             ..Params::default()
         };
-        let model = fit(&problem, &params, &Silent).unwrap().model;
-        let list: &RuleList = &model.lists[0];
-        // Conditions x <= t and x >= t, with the column of each.
-        let sides = |c: usize| (0..4usize).flat_map(move |t| [(c, t, true), (c, t, false)]);
-        let holds = |(c, t, below): (usize, usize, bool), r: usize| if below { x[c][r] <= t } else { x[c][r] >= t };
-        let conditions: Vec<(usize, usize, bool)> = (0..4).flat_map(sides).collect();
-        let covers = |(p, q): ((usize, usize, bool), (usize, usize, bool))| -> Vec<bool> {
-            (0..rows).map(|r| holds(p, r) && holds(q, r)).collect()
+        fit(&problem, &params, &Silent).unwrap().model.lists.swap_remove(0)
+    }
+
+    fn is_within(&self, used: &BTreeSet<usize>) -> bool {
+        used.len() <= self.most && used.iter().map(|&c| self.costs[c]).sum::<usize>() <= self.most_cost
+    }
+
+    fn covered(&self, sides: &[Side]) -> Vec<bool> {
+        let holds = |&(c, t, below): &Side, r: usize| if below { self.x[c][r] <= t } else { self.x[c][r] >= t };
+        (0..self.y.len()).map(|r| sides.iter().all(|side| holds(side, r))).collect()
+    }
+
+    fn risk(&self, rules: &[Vec<bool>]) -> f64 {
+        ridge(rules, &self.y, SMALL_LAMBDA)
+    }
+
+    /// The least risk with one of all conjunctions of two conditions more, whose columns are within the budget beside
+    /// `owned`; or without one. Which rows a rule before it covers, or all others, is no news.
+    fn least_risk(&self, rules: &[Vec<bool>], owned: &BTreeSet<usize>) -> f64 {
+        let sides: Vec<Side> = (0..4).flat_map(|c| (0..4).flat_map(move |t| [(c, t, true), (c, t, false)])).collect();
+        let pairs = sides.iter().flat_map(|&p| sides.iter().map(move |&q| [p, q]));
+        let risk = |pair: [Side; 2]| {
+            let covered = self.covered(&pair);
+            let same = |rule: &Vec<bool>, side: bool| rule.iter().zip(&covered).all(|(a, b)| (a == b) == side);
+            let is_known = rules.iter().any(|rule| same(rule, true) || same(rule, false));
+            let is_allowed = self.is_within(&(owned | &[pair[0].0, pair[1].0].into()));
+            (is_allowed && !is_known).then(|| self.risk(&[rules, std::slice::from_ref(&covered)].concat()))
         };
-        let all: Vec<(BTreeSet<usize>, Vec<bool>)> = conditions
-            .iter()
-            .flat_map(|&p| conditions.iter().map(move |&q| (p, q)))
-            .map(|pair| ([pair.0.0, pair.1.0].into(), covers(pair)))
-            .collect();
+        pairs.filter_map(risk).fold(self.risk(rules), f64::min)
+    }
+}
+
+/// The column and the sides of a condition as text.
+fn sides(condition: &str) -> Vec<Side> {
+    let [name, op, t] = condition.split(' ').collect::<Vec<_>>()[..] else { panic!("{condition}") };
+    let column = SMALL_NAMES.iter().position(|own| *own == name).unwrap();
+    let t: f64 = t.parse().unwrap();
+    let (below, above) = ((column, t.floor() as usize, true), (column, t.ceil() as usize, false));
+    match op {
+        "<=" => vec![below],
+        ">=" => vec![above],
+        "=" => vec![below, above],
+        _ => panic!("{condition}"),
+    }
+}
+
+/// On small tables of numbers every rule of an exact path is the best of all conjunctions of two conditions whose
+/// columns are within the budget beside those of the rules before it: no other lowers the regularised risk of the whole
+/// refitted ensemble more.
+#[test]
+fn each_rule_is_the_best_that_the_budget_leaves() {
+    let mut random = SplitMix64::new(11);
+    let mut added = 0;
+    for case in 0..60 {
+        let table = SmallTable::new(&mut random);
+        let list = table.path();
         let (mut rules, mut owned): (Vec<Vec<bool>>, BTreeSet<usize>) = (Vec::new(), BTreeSet::new());
-        let within =
-            |used: &BTreeSet<usize>| used.len() <= most && used.iter().map(|&c| costs[c]).sum::<usize>() <= most_cost;
-        let best = |rules: &[Vec<bool>], owned: &BTreeSet<usize>| {
-            // Which rows a rule before it covers, or all others, is no news.
-            let is_known = |covered: &[bool]| {
-                let same = |rule: &Vec<bool>, side: bool| rule.iter().zip(covered).all(|(a, b)| (a == b) == side);
-                rules.iter().any(|rule| same(rule, true) || same(rule, false))
-            };
-            let risk = |(used, covered): &(BTreeSet<usize>, Vec<bool>)| {
-                let is_new = within(&(owned | used)) && !is_known(covered);
-                is_new.then(|| ridge(&[rules, std::slice::from_ref(covered)].concat(), &y, lambda))
-            };
-            all.iter().filter_map(risk).fold(ridge(rules, &y, lambda), f64::min)
-        };
         for rule in &list.rules {
-            let lowest = best(&rules, &owned);
-            let place = |name: &str| names.iter().position(|own| *own == name).unwrap();
-            owned.extend(rule.columns().map(place));
-            let text = |column: &str, row: usize| {
-                problem.features.iter().find(|f| f.name == column).unwrap().values.display(row)
-            };
-            let covered = (0..rows).map(|r| {
-                rule.conditions.iter().all(|condition| {
-                    let value: f64 = text(&condition.column, r).unwrap().parse().unwrap();
-                    match condition.to_string().split(' ').collect::<Vec<_>>()[..] {
-                        [_, "<=", t] => value <= t.parse::<f64>().unwrap(),
-                        [_, ">=", t] => value >= t.parse::<f64>().unwrap(),
-                        [_, "=", t] => value == t.parse::<f64>().unwrap(),
-                        ref other => panic!("{other:?}"),
-                    }
-                })
-            });
-            rules.push(covered.collect());
-            let found = ridge(&rules, &y, lambda);
+            let lowest = table.least_risk(&rules, &owned);
+            let all: Vec<Side> = rule.conditions.iter().flat_map(|condition| sides(&condition.to_string())).collect();
+            owned.extend(all.iter().map(|side| side.0));
+            rules.push(table.covered(&all));
+            let found = table.risk(&rules);
             assert!(found <= lowest + 1e-8 * (1.0 + lowest), "case {case}: {rule} gives {found}, not {lowest}");
             added += 1;
         }
-        assert!(within(&owned), "case {case}");
+        assert!(table.is_within(&owned), "case {case}");
         // A path ends early only where nothing that it can pay for helps.
         if list.rules.len() < 4 {
-            let now = ridge(&rules, &y, lambda);
-            assert!(best(&rules, &owned) >= now - 1e-6 * (1.0 + now), "case {case}: {:?}", list.rules);
+            let (now, least) = (table.risk(&rules), table.least_risk(&rules, &owned));
+            assert!(least >= now - 1e-6 * (1.0 + now), "case {case}: {:?}", list.rules);
         }
     }
     assert!(added > 100, "{added}");
