@@ -1,6 +1,8 @@
 //! Files that become codes while they are read: the same model, to the last byte, as from the table in memory.
 #![cfg(feature = "files")]
 
+#[cfg(feature = "cluster")]
+mod budgets;
 mod dirty;
 mod odd;
 #[cfg(feature = "cluster")]
