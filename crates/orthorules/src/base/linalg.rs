@@ -15,7 +15,12 @@ wire!(Cholesky { size, lower });
 impl Cholesky {
     /// Whether it is a factor of this size.
     pub(crate) fn has_size(&self, size: usize) -> bool {
-        self.size == size && self.lower.len() == size * size
+        self.size == size && self.is_whole()
+    }
+
+    /// Whether it has as many numbers as its size says: what came as bytes may not.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.size.checked_mul(self.size) == Some(self.lower.len())
     }
 
     /// Factors the row-major `size × size` matrix; a pivot counts as noise below `tolerance` times its diagonal entry.
@@ -68,6 +73,11 @@ impl Cholesky {
 
     /// The columns, if `self` is [`Self::transposed`].
     pub(crate) fn columns(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.lines()
+    }
+
+    /// The rows, or the columns if `self` is [`Self::transposed`].
+    pub(crate) fn lines(&self) -> std::slice::ChunksExact<'_, f64> {
         self.lower.chunks_exact(self.size.max(1))
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Cells {
     /// Whether targets are counted.
     counted: bool,
     /// The rules that each cell lies in, ascending.
-    rules_of: Vec<Vec<u32>>,
+    rules_of: Vec<Arc<[u32]>>,
     sums: Vec<CellSums>,
     /// A as a number.
     pub(crate) mass: Vec<f64>,
@@ -81,7 +81,7 @@ impl Cells {
         Self {
             keys: rows.parts().iter().map(|part| keys(&part.targets)).collect(),
             counted,
-            rules_of: vec![Vec::new()],
+            rules_of: vec![Arc::default()],
             sums: Vec::new(),
             mass: Vec::new(),
             b: Vec::new(),
@@ -205,7 +205,7 @@ impl Cells {
         let mut moved_to: Vec<u32> = (0..old as u32).collect();
         for (cell, covered) in covered.into_iter().enumerate().filter(|(_, covered)| covered.rows > 0) {
             if covered.rows == self.sums[cell].rows {
-                self.rules_of[cell].push(newest);
+                self.rules_of[cell] = self.with_rule(cell, newest);
                 continue;
             }
             moved_to[cell] = self.rules_of.len() as u32;
@@ -219,8 +219,7 @@ impl Cells {
                 left.iter_mut().zip(squares).for_each(|(left, square)| *left -= square);
                 self.norm_squares.push(*squares);
             }
-            let rules = self.rules_of[cell].iter().copied().chain([newest]).collect();
-            self.rules_of.push(rules);
+            self.rules_of.push(self.with_rule(cell, newest));
         }
         self.move_rows(selected, &moved_to);
         if let Some(remote) = selected.remote() {
@@ -230,6 +229,11 @@ impl Cells {
         self.rules += 1;
         self.follow(response);
         moved_to
+    }
+
+    /// The rules that `cell` lies in, and one more.
+    fn with_rule(&self, cell: usize, newest: u32) -> Arc<[u32]> {
+        self.rules_of[cell].iter().copied().chain([newest]).collect()
     }
 
     /// Adds a term that no cell lies in: a trend.
@@ -290,7 +294,7 @@ impl Cells {
     /// Follows a split that was decided where all sums are known, and whose rows have been moved: of cells only their
     /// number is kept.
     pub(crate) fn follow_split(&mut self, split: &CellSplit) {
-        self.rules_of.resize(split.cells, Vec::new());
+        self.rules_of.resize(split.cells, Arc::default());
         self.rules += 1;
     }
 

@@ -15,7 +15,7 @@ impl Cells {
     pub(crate) fn without(&self, k: usize, response: &Response) -> (Self, Vec<u32>) {
         let (part_of, splits) = self.told_apart((0..self.rules).filter(|&rule| rule != k));
         let count = splits.last().map_or(1, |(_, _, count)| *count);
-        let mut rules_of = vec![Vec::new(); count];
+        let mut rules_of = vec![Arc::default(); count];
         let mut sums = vec![CellSums::default(); count];
         let mut class_units = vec![0; count * self.classes];
         let mut norm_squares = vec![[0; 3]; if self.norm_squares.is_empty() { 0 } else { count }];

@@ -7,11 +7,9 @@
 use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::engine::count::amount::Amount;
+use crate::engine::count::orthogonal::orthogonalise_lanes;
 use crate::engine::score::Scorer;
-use crate::engine::score::statistics::{D, G, N, ROWS, Statistics, StatisticsMut};
-
-/// Bins that are made orthogonal together: their sums stay in the nearest cache.
-const BINS_IN_A_BLOCK: usize = 64;
+use crate::engine::score::statistics::{D, G, N, ROWS};
 
 /// Where fewer than one of so many bins of a cell have rows, the others are left out.
 const FEW: usize = 8;
@@ -138,7 +136,7 @@ impl<'s> BinStatistics<'s> {
 
     /// Rows, G, D and N of every bin, bin by bin.
     pub(crate) fn statistics(mut self) -> Vec<f64> {
-        orthogonalise(self.scorer, self.bins, &mut self.values);
+        orthogonalise_lanes(self.scorer, self.bins, &mut self.values);
         let stride = self.scorer.stride();
         let mut stats = scratch::any(self.bins * stride);
         for (which, array) in self.values.chunks_exact(self.bins).enumerate() {
@@ -249,48 +247,11 @@ fn add_to_rules(scorer: &Scorer, cell: usize, d: &[f64], arrays: &mut [f64]) {
     }
 }
 
-vectorised! {
-    /// [`Scorer::orthogonalise`] for all bins.
-    fn orthogonalise(scorer: &Scorer, bins: usize, arrays: &mut [f64]) {
-        if scorer.t == 0 {
-            return;
-        }
-        let (sums, n) = arrays.split_at_mut(N * bins);
-        if scorer.basis.constant {
-            n[..bins].copy_from_slice(&sums[D * bins..]);
-        }
-        for start in (0..bins).step_by(BINS_IN_A_BLOCK) {
-            let block = start..bins.min(start + BINS_IN_A_BLOCK);
-            for (j, column) in scorer.basis.factor.columns().enumerate() {
-                let (before, after) = n.split_at_mut((j + 1) * bins);
-                let now = &mut before[j * bins..][block.clone()];
-                let inverse = if column[j] > 0.0 { 1.0 / column[j] } else { 0.0 };
-                now.iter_mut().for_each(|x| *x *= inverse);
-                for (later, &l) in after.chunks_exact_mut(bins).zip(&column[j + 1..]).filter(|(_, l)| **l != 0.0) {
-                    later[block.clone()].iter_mut().zip(&*now).for_each(|(x, now)| *x -= l * now);
-                }
-            }
-        }
-        let g = &mut sums[G * bins..D * bins];
-        for (gradient_along_basis, n) in scorer.gradient_along_basis.iter().zip(n.chunks_exact(bins)) {
-            g.iter_mut().zip(n).for_each(|(g, n)| *g -= gradient_along_basis * n);
-        }
-    }
-}
-
-vectorised! {
-    /// [`Scorer::orthogonalise`] for every bin that has rows.
-    pub(crate) fn orthogonalise_each(scorer: &Scorer, stats: &mut [f64]) {
-        for bin in stats.chunks_exact_mut(scorer.stride()).filter(|bin| Statistics::of(bin).rows() > 0.0) {
-            scorer.orthogonalise(StatisticsMut::of(bin));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::cases::cases;
+    use crate::engine::score::statistics::StatisticsMut;
     use crate::params::{Intercept, Objective};
     use proptest::prelude::*;
 

@@ -13,12 +13,13 @@ mod remote;
 #[cfg(test)]
 mod tests;
 mod trends;
+mod uncommon;
 
 pub(crate) use remote::CountedCandidate;
 pub(crate) use trends::newest_trend_sums;
 
 pub(crate) use crate::engine::count::bin_statistics::BinStatistics;
-use crate::engine::count::bin_statistics::orthogonalise_each;
+use crate::engine::count::orthogonal::orthogonalise_each;
 pub(crate) use crate::engine::rows::question::Method;
 
 use crate::base::scratch;
@@ -35,11 +36,13 @@ use crate::engine::rows::{LocalPartition, Rows, Selected};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::StatisticsMut;
 use crate::engine::targets::response::Response;
-use crate::engine::trend::LANES;
 use by_cell::RowsByCell;
+use by_rule::CountedBins;
 use rayon::prelude::*;
 use remote::RemoteCounter;
 use std::sync::OnceLock;
+use trends::TrendBlock;
+use uncommon::Uncommon;
 
 /// Tables of a column with more counts would be made of new memory every time, which costs more than what is counted
 /// in them.
@@ -90,6 +93,8 @@ pub(crate) struct NodeCounter<'a> {
     rows: usize,
     /// What was counted on the way, one place for each group; empty when they are not kept.
     tables: Vec<OnceLock<CellCounts>>,
+    /// Which rules each cell is in, as bytes that rows add up, made when they are first asked for.
+    bytes_of_cells: OnceLock<Vec<u64>>,
     /// What counts, if the rows are remote.
     remote: Option<RemoteCounter<'a>>,
 }
@@ -131,7 +136,9 @@ struct PartitionReads<'a> {
     /// g and d of the rows, made when they are first asked for.
     sides: OnceLock<Vec<f64>>,
     /// What the rows add along trends, up to four side by side, made when it is first asked for.
-    trends: OnceLock<Vec<Vec<[f64; LANES]>>>,
+    trends: OnceLock<Vec<TrendBlock>>,
+    /// What is counted of all rows by rule, made when it is first asked for.
+    whole: OnceLock<CountedBins>,
     /// The rows in the order of their cells, made when it is first asked for.
     by_cell: OnceLock<RowsByCell>,
 }
@@ -154,6 +161,7 @@ impl<'a> PartitionReads<'a> {
             vectors: OnceLock::new(),
             sides: OnceLock::new(),
             trends: OnceLock::new(),
+            whole: OnceLock::new(),
             by_cell: OnceLock::new(),
         }
     }
@@ -168,8 +176,15 @@ impl<'a> PartitionReads<'a> {
         }
         self.stands_for.give();
         [self.vectors, self.sides].into_iter().filter_map(OnceLock::into_inner).for_each(scratch::give);
-        self.trends.into_inner().into_iter().flatten().for_each(scratch::give);
+        self.trends.into_inner().into_iter().flatten().for_each(TrendBlock::give);
+        self.whole.into_inner().into_iter().for_each(CountedBins::give);
         self.by_cell.into_inner().into_iter().for_each(RowsByCell::give);
+    }
+
+    /// Of each column of a group, the rows outside its most common bin, if it has one and codes are bytes.
+    fn uncommon(&self, group: &Group) -> Vec<Option<Uncommon>> {
+        let of_column = |(column, _): (&BinnedColumn, usize)| Uncommon::new(self.rows, column.codes.bytes()?);
+        group.of(self.columns).map(of_column).collect()
     }
 
     /// Calls `visit(i, bin)` for the i-th row of the node.
@@ -202,6 +217,7 @@ impl<'a> NodeCounter<'a> {
             parts,
             rows: selected.len(),
             tables: Vec::new(),
+            bytes_of_cells: OnceLock::new(),
             remote,
         }
     }
@@ -231,8 +247,7 @@ impl<'a> NodeCounter<'a> {
 
     /// All rows, of which `root` knows everything.
     pub(crate) fn of_root(root: &'a RootCounts, response: &'a Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
-        let source = CountSource::Root(root);
-        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), remote: None }
+        Self::without_rows(CountSource::Root(root), response, cells, scorer)
     }
 
     /// All rows, of which these are the tables, but some, of which `counted` are.
@@ -243,8 +258,13 @@ impl<'a> NodeCounter<'a> {
         cells: &'a Cells,
         scorer: &'a Scorer,
     ) -> Self {
-        let source = CountSource::AllBut(whole, counted);
-        Self { source, response, scorer, cells, parts: Vec::new(), rows: 0, tables: Vec::new(), remote: None }
+        Self::without_rows(CountSource::AllBut(whole, counted), response, cells, scorer)
+    }
+
+    /// What follows from counts that are known.
+    fn without_rows(source: CountSource<'a>, response: &'a Response, cells: &'a Cells, scorer: &'a Scorer) -> Self {
+        let (parts, tables, bytes_of_cells) = (Vec::new(), Vec::new(), OnceLock::new());
+        Self { source, response, scorer, cells, parts, rows: 0, tables, bytes_of_cells, remote: None }
     }
 
     /// Keeps the tables of counts that statistics of so many groups go through.
@@ -361,7 +381,13 @@ impl<'a> NodeCounter<'a> {
                 return self.count_classes(part, node, group);
             }
             let cell_counts = cell_counts::count(node, what, norm, (group, part.columns));
-            CellCounts { trends: self.count_trends(part, group), ..cell_counts }
+            if self.scorer.trends.is_none() {
+                return cell_counts;
+            }
+            let uncommon = part.uncommon(group);
+            let trends = self.count_trends((part, &uncommon), group);
+            uncommon.into_iter().flatten().for_each(Uncommon::give);
+            CellCounts { trends, ..cell_counts }
         };
         if let Some(remote) = &self.remote {
             return self.counted_remotely(remote, group);

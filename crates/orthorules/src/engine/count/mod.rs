@@ -7,5 +7,6 @@ pub(crate) mod cell_counts;
 pub(crate) mod class_statistics;
 pub(crate) mod group;
 pub(crate) mod histogram;
+mod orthogonal;
 pub(crate) mod root;
 pub(crate) mod sketch;

@@ -143,19 +143,28 @@ impl Trended<'_> {
         let size = first + weights.rules.len();
         let (gradient, mut hessian) = (self.gradient(sums, weights), vec![0.0; size * size]);
         let places: Vec<usize> = terms.iter().map(|term| first + term.place).collect();
+        let mut active = Vec::with_capacity(size);
         for cell in 0..cells.len() {
             let rules = cells.rules_of(cell).iter().map(|&k| first + k as usize);
-            let active: Vec<usize> = (0..first).chain(rules).collect();
-            for &i in &active {
-                active.iter().for_each(|&j| hessian[i * size + j] += sums.curvature[cell]);
-                for (j, &place) in places.iter().enumerate() {
-                    hessian[i * size + place] += sums.by_cell[cell * trends + j];
-                    hessian[place * size + i] += sums.by_cell[cell * trends + j];
-                }
+            active.clear();
+            active.extend((0..first).chain(rules));
+            for (position, &i) in active.iter().enumerate() {
+                let row = &mut hessian[i * size..][..=i];
+                active[..=position].iter().for_each(|&j| row[j] += sums.curvature[cell]);
+            }
+            for (&place, sum) in places.iter().zip(&sums.by_cell[cell * trends..]) {
+                active.iter().for_each(|&i| hessian[i.max(place) * size + i.min(place)] += sum);
             }
         }
         for (j, &place) in places.iter().enumerate() {
-            places.iter().enumerate().for_each(|(k, &to)| hessian[place * size + to] += sums.pairs[j * trends + k]);
+            places[..=j]
+                .iter()
+                .enumerate()
+                .for_each(|(k, &to)| hessian[place * size + to] += sums.pairs[j * trends + k]);
+        }
+        // What is above the diagonal is the same.
+        for i in 0..size {
+            (0..i).for_each(|j| hessian[j * size + i] = hessian[i * size + j]);
         }
         (first..size).for_each(|i| hessian[i * (size + 1)] += params.reg_lambda);
         (gradient, hessian)

@@ -1,8 +1,9 @@
 //! The basis that candidates are orthogonal to: the columns that it is made from, and how.
 
 use super::NOISE;
+use crate::base::error::Result;
 use crate::base::linalg::Cholesky;
-use crate::base::wire::wire;
+use crate::base::wire::{ByteReader, Wire, damaged};
 use crate::engine::cells::Cells;
 use std::sync::Arc;
 
@@ -18,11 +19,32 @@ pub(crate) struct Basis {
     ends: Arc<[u32]>,
     /// L, column by column.
     pub(crate) factor: Cholesky,
+    /// L, row by row.
+    by_row: Cholesky,
     rows: f64,
     /// Σ over rows of how many rules they are in.
     listed: f64,
 }
-wire!(Basis { constant, held, members, ends, factor, rows, listed });
+
+/// Without L row by row, which follows from its columns.
+impl Wire for Basis {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.constant.put(to);
+        self.held.put(to);
+        (self.members.put(to), self.ends.put(to));
+        self.factor.put(to);
+        (self.rows, self.listed).put(to);
+    }
+
+    fn take(from: &mut ByteReader) -> Result<Self> {
+        let (constant, held) = (bool::take(from)?, Vec::take(from)?);
+        let (members, ends) = (Wire::take(from)?, Wire::take(from)?);
+        let factor = Cholesky::take(from)?;
+        let by_row = if factor.is_whole() { factor.transposed() } else { return Err(damaged()) };
+        let (rows, listed) = Wire::take(from)?;
+        Ok(Self { constant, held, members, ends, factor, by_row, rows, listed })
+    }
+}
 
 impl Basis {
     /// Whether it is one of t vectors for so many cells.
@@ -52,7 +74,14 @@ impl Basis {
     /// The columns with the factor of what their products add up to and λ for the rules.
     pub(super) fn factored(self, mut gram: Vec<f64>, t: usize, lambda: f64) -> Self {
         (usize::from(self.constant)..t).for_each(|k| gram[k * t + k] += lambda);
-        Self { factor: Cholesky::new(&gram, t, NOISE).transposed(), ..self }
+        let by_row = Cholesky::new(&gram, t, NOISE);
+        Self { factor: by_row.transposed(), by_row, ..self }
+    }
+
+    /// L, row by row.
+    #[inline]
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.by_row.lines()
     }
 
     /// The listed columns of a cell; none where nothing is orthogonal.

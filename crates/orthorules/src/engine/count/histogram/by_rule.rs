@@ -5,6 +5,7 @@
 //! to wider numbers. The sums are those that rows would add up to one by one, to the last bit: d is rounded so that
 //! its sums are exact.
 
+use super::uncommon::Uncommon;
 use super::{NodeCounter, PartitionReads};
 use crate::base::scratch;
 use crate::base::simd::vectorised;
@@ -13,6 +14,7 @@ use crate::engine::count::group::Group;
 use crate::engine::mass::PerRow;
 use crate::engine::row_list::RowList;
 use crate::engine::score::statistics::StatisticsMut;
+use std::borrow::Cow;
 
 /// Rows after which a byte may be full.
 const ROWS_IN_A_BLOCK: usize = u8::MAX as usize;
@@ -47,25 +49,35 @@ impl NodeCounter<'_> {
             return None;
         }
         let mut stats = scratch::zeros(group.bins() * stride);
-        let bytes = self.bytes_of_cells(width(columns));
+        let bytes = self.bytes_of_cells.get_or_init(|| self.bytes_of_cells(width(columns)));
         for part in &self.parts {
             let sides = part.sides.get_or_init(|| self.gradients_and_weights(part));
             let Some(&d) = sides.get(1) else { continue };
-            let cells: Vec<u32> = (0..part.keys.len()).map(|i| self.cell(part, i) as u32).collect();
+            let cells = self.cells_of_rows(part);
             let stands_for = f64::from(part.stands_for.at(0));
-            for (column, first) in group.of(part.columns) {
+            let uncommon = part.uncommon(group);
+            for ((column, first), uncommon) in group.of(part.columns).zip(&uncommon) {
                 let rows = EqualRows { rows: part.rows, codes: column.codes.bytes()?, cells: &cells, sides };
-                let (counts, gradients) = rows.counted(column.bins + 1, &bytes, width(columns));
+                let counted = match uncommon {
+                    Some(uncommon) => {
+                        let whole = part.whole.get_or_init(|| rows.as_whole(bytes, width(columns)));
+                        rows.counted_but_common(uncommon, whole, column.bins + 1, bytes)
+                    }
+                    None => rows.counted(column.bins + 1, bytes, width(columns)),
+                };
                 let of_bins = stats[first * stride..].chunks_exact_mut(stride);
-                for ((stats, counts), g) in of_bins.zip(counts.chunks_exact(width(columns))).zip(gradients) {
+                let of_rules = counted.counts.chunks_exact(width(columns));
+                for ((stats, counts), g) in of_bins.zip(of_rules).zip(&counted.gradients) {
                     let (sums, all) = (StatisticsMut::of(stats), f64::from(counts[columns]));
                     *sums.rows += stands_for * all;
                     *sums.gradient += g;
                     *sums.curvature += d * all;
                     sums.along.iter_mut().zip(counts).for_each(|(along, &count)| *along += d * f64::from(count));
                 }
+                counted.give();
             }
-            self.add_counted_trends(part, group, &mut stats);
+            self.add_counted_trends((part, &uncommon), group, &mut stats);
+            uncommon.into_iter().flatten().for_each(Uncommon::give);
         }
         Some(stats)
     }
@@ -92,6 +104,15 @@ impl NodeCounter<'_> {
         stats
     }
 
+    /// The cell of each row of a part.
+    fn cells_of_rows<'p>(&self, part: &'p PartitionReads) -> Cow<'p, [u32]> {
+        if self.cells.are_counted() {
+            Cow::Owned(part.keys.iter().map(|&key| self.cells.cell_of(key) as u32).collect())
+        } else {
+            Cow::Borrowed(&part.keys)
+        }
+    }
+
     /// Of each cell, which columns of the basis its rows are in; the byte behind them counts rows.
     fn bytes_of_cells(&self, width: usize) -> Vec<u64> {
         let each = width / size_of::<u64>();
@@ -105,7 +126,7 @@ impl NodeCounter<'_> {
     }
 
     /// Adds what rows of a part have along trends.
-    fn add_counted_trends(&self, part: &PartitionReads, group: &Group, stats: &mut [f64]) {
+    fn add_counted_trends(&self, part: (&PartitionReads, &[Option<Uncommon>]), group: &Group, stats: &mut [f64]) {
         let Some(trends) = &self.scorer.trends else { return };
         let sums = self.count_trends(part, group);
         for (sums, &place) in sums.chunks_exact(group.bins()).zip(&trends.places) {
@@ -132,12 +153,31 @@ struct EqualRows<'a> {
     sides: &'a [f64],
 }
 
+/// What was counted of some bins.
+pub(super) struct CountedBins {
+    /// By bin, how many rows are in each column of the basis; the number behind them counts rows.
+    counts: Vec<u32>,
+    /// The sums of g.
+    gradients: Vec<f64>,
+}
+
+impl CountedBins {
+    fn zeros(bins: usize, width: usize) -> Self {
+        Self { counts: scratch::zeros(bins * width), gradients: scratch::zeros(bins) }
+    }
+
+    /// Keeps the memory for others.
+    pub(super) fn give(self) {
+        scratch::give(self.counts);
+        scratch::give(self.gradients);
+    }
+}
+
 impl EqualRows<'_> {
-    /// By bin, how many rows are in each column of the basis; and the sum of g. `bytes` are those of the cells, so
-    /// many each.
-    fn counted(&self, bins: usize, bytes: &[u64], width: usize) -> (Vec<u32>, Vec<f64>) {
-        let (mut counts, mut gradients) = (vec![0u32; bins * width], vec![0.0; bins]);
-        let mut full = vec![0u64; bins * width / size_of::<u64>()];
+    /// What is counted by bin. `bytes` are those of the cells, `width` each.
+    fn counted(&self, bins: usize, bytes: &[u64], width: usize) -> CountedBins {
+        let mut all = CountedBins::zeros(bins, width);
+        let mut full = scratch::zeros(bins * width / size_of::<u64>());
         let mut bin_of = [0u8; ROWS_IN_A_BLOCK];
         for start in (0..self.cells.len()).step_by(ROWS_IN_A_BLOCK) {
             let end = self.cells.len().min(start + ROWS_IN_A_BLOCK);
@@ -149,10 +189,38 @@ impl EqualRows<'_> {
                 }
             }
             let sides = self.sides[2 * start..2 * end].as_chunks::<2>().0;
-            add_rows((bin_of, &self.cells[start..end], sides), bytes, (&mut full, &mut gradients), width / BYTES);
-            empty(&mut full, &mut counts);
+            add_rows((bin_of, &self.cells[start..end], sides), bytes, (&mut full, &mut all.gradients), width / BYTES);
+            empty(&mut full, &mut all.counts);
         }
-        (counts, gradients)
+        scratch::give(full);
+        all
+    }
+
+    /// All rows as if they were in one bin.
+    fn as_whole(&self, bytes: &[u64], width: usize) -> CountedBins {
+        let codes = vec![0; self.cells.len()];
+        let rows = RowList::All(self.cells.len());
+        EqualRows { rows: &rows, codes: &codes, ..*self }.counted(1, bytes, width)
+    }
+
+    /// The same as [`Self::counted`], where the most common bin has what the others leave of the `whole`.
+    fn counted_but_common(&self, some: &Uncommon, whole: &CountedBins, bins: usize, bytes: &[u64]) -> CountedBins {
+        let width = whole.counts.len();
+        let gathered =
+            |values: &[f64]| some.places.iter().flat_map(|&p| [values[2 * p as usize], 0.0]).collect::<Vec<_>>();
+        let cells: Vec<u32> = some.places.iter().map(|&place| self.cells[place as usize]).collect();
+        let rows = RowList::All(cells.len());
+        let rows = EqualRows { rows: &rows, codes: &some.bins, cells: &cells, sides: &gathered(self.sides) };
+        let mut all = rows.counted(bins, bytes, width);
+        let (mut counts, mut gradient) = (whole.counts.clone(), whole.gradients[0]);
+        for (of_bin, g) in all.counts.chunks_exact(width).zip(&all.gradients) {
+            // What some of the rows have is no more than what all have.
+            counts.iter_mut().zip(of_bin).for_each(|(left, &count)| *left = left.wrapping_sub(count));
+            gradient -= g;
+        }
+        all.counts[some.common * width..][..width].copy_from_slice(&counts);
+        all.gradients[some.common] = gradient;
+        all
     }
 }
 

@@ -1,6 +1,8 @@
 //! Sums along trends: what every row adds, d·v, by bin.
 
+use super::uncommon::Uncommon;
 use super::{NodeCounter, PartitionReads};
+use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::codes::column::{BinnedColumn, Code, with_codes};
 use crate::codes::packed::Codes;
@@ -9,19 +11,30 @@ use crate::engine::row_list::RowList;
 use crate::engine::rows::Rows;
 use crate::engine::score::statistics::StatisticsMut;
 use crate::engine::trend::{LANES, TrendRows};
+use std::ops::Range;
+
+/// Places of a byte.
+const PLACES: usize = 1 << u8::BITS;
 
 impl NodeCounter<'_> {
-    /// Σ d·v of every trend and every bin of a group, over the rows of a part; nothing where there are no trends.
-    pub(super) fn count_trends(&self, part: &PartitionReads, group: &Group) -> Vec<f64> {
+    /// Σ d·v of every trend and every bin of a group, over the rows of a part, some of whose columns have a common bin;
+    /// nothing where there are no trends.
+    pub(super) fn count_trends(
+        &self,
+        (part, uncommon): (&PartitionReads, &[Option<Uncommon>]),
+        group: &Group,
+    ) -> Vec<f64> {
         let Some(trends) = &self.scorer.trends else { return Vec::new() };
         if trends.count() == 1 {
             return trend_sums(part.rows, trends.of_part(part.number, 0), part.columns, group);
         }
         let mut all = Vec::with_capacity(trends.count() * group.bins());
-        for block in part.trends.get_or_init(|| trends.blocks_of(part.number, part.rows)) {
-            let sums = block_sums(part.rows, block, part.columns, group);
+        let blocks = || trends.blocks_of(part.number, part.rows).into_iter().map(TrendBlock::new).collect();
+        for block in part.trends.get_or_init(blocks) {
+            let sums = block_sums((part.rows, uncommon), block, part.columns, group);
             let lanes = LANES.min(trends.count() - all.len() / group.bins().max(1));
             (0..lanes).for_each(|lane| all.extend(sums.iter().map(|sum| sum[lane])));
+            scratch::give(sums);
         }
         all
     }
@@ -42,6 +55,25 @@ impl NodeCounter<'_> {
     }
 }
 
+/// What the rows of a node add along a few trends side by side.
+pub(super) struct TrendBlock {
+    rows: Vec<[f64; LANES]>,
+    /// Of all rows.
+    whole: [f64; LANES],
+}
+
+impl TrendBlock {
+    fn new(rows: Vec<[f64; LANES]>) -> Self {
+        let whole = rows.iter().fold([0.0; LANES], |sum, row| std::array::from_fn(|lane| sum[lane] + row[lane]));
+        Self { rows, whole }
+    }
+
+    /// Keeps the memory for others.
+    pub(super) fn give(self) {
+        scratch::give(self.rows);
+    }
+}
+
 /// Σ d·v of the newest trend by the bins of a group, over all rows.
 pub(crate) fn newest_trend_sums(all: &Rows, trends: &TrendRows, group: &Group) -> Vec<f64> {
     let mut sums = vec![0.0; group.bins()];
@@ -54,36 +86,55 @@ pub(crate) fn newest_trend_sums(all: &Rows, trends: &TrendRows, group: &Group) -
 }
 
 /// Σ of what rows add along several trends in every bin of a group.
-fn block_sums(rows: &RowList, block: &[[f64; LANES]], columns: &[BinnedColumn], group: &Group) -> Vec<[f64; LANES]> {
-    let mut sums = vec![[0.0; LANES]; group.bins()];
-    let narrow: Option<Vec<&[u8]>> = group.of(columns).map(|(column, _)| column.codes.bytes()).collect();
-    match narrow {
-        Some(codes) if codes.len() <= COLUMNS_IN_A_PASS => {
-            add_blocks_side_by_side(rows, &codes, group.starts(), block, &mut sums);
-        }
-        _ => {
-            for (column, first) in group.of(columns) {
-                add_blocks(rows, &column.codes, block, &mut sums[first..]);
+fn block_sums(
+    (rows, uncommon): (&RowList, &[Option<Uncommon>]),
+    block: &TrendBlock,
+    columns: &[BinnedColumn],
+    group: &Group,
+) -> Vec<[f64; LANES]> {
+    let mut sums = scratch::zeros(group.bins());
+    let (mut narrow, mut places) = (Vec::with_capacity(COLUMNS_IN_A_PASS), Vec::with_capacity(COLUMNS_IN_A_PASS));
+    for (((column, first), bins), uncommon) in group.of(columns).zip(group.starts().windows(2)).zip(uncommon) {
+        match (uncommon, column.codes.bytes()) {
+            (Some(uncommon), _) => add_uncommon(uncommon, block, &mut sums[bins[0]..bins[1]]),
+            (None, Some(codes)) if narrow.len() < COLUMNS_IN_A_PASS => {
+                narrow.push(codes);
+                places.push(bins[0]..bins[1]);
             }
+            (None, _) => add_blocks(rows, &column.codes, &block.rows, &mut sums[first..]),
         }
     }
+    add_blocks_side_by_side(rows, &narrow, &places, &block.rows, &mut sums);
     sums
 }
 
 vectorised! {
-    /// Adds a block of numbers of each row to the bins of up to four columns of bytes.
+    /// Adds a block of numbers of each row to the bins of a column whose most common bin has what the others leave.
+    fn add_uncommon(uncommon: &Uncommon, block: &TrendBlock, sums: &mut [[f64; LANES]]) {
+        for (&place, &bin) in uncommon.places.iter().zip(&uncommon.bins) {
+            let (sum, x) = (&mut sums[bin as usize], &block.rows[place as usize]);
+            add_lanes(sum, x);
+        }
+        let mut left = block.whole;
+        sums.iter().for_each(|sum| (0..LANES).for_each(|lane| left[lane] -= sum[lane]));
+        sums[uncommon.common] = left;
+    }
+}
+
+vectorised! {
+    /// Adds a block of numbers of each row to the bins of up to four columns of bytes, which stand at these places.
     fn add_blocks_side_by_side(
         rows: &RowList,
         codes: &[&[u8]],
-        starts: &[usize],
+        places: &[Range<usize>],
         block: &[[f64; LANES]],
         sums: &mut [[f64; LANES]],
     ) {
         match *codes {
-            [a] => add_block_of(rows, [a], starts, block, sums),
-            [a, b] => add_block_of(rows, [a, b], starts, block, sums),
-            [a, b, c] => add_block_of(rows, [a, b, c], starts, block, sums),
-            [a, b, c, d] => add_block_of(rows, [a, b, c, d], starts, block, sums),
+            [a] => add_block_of(rows, [a], places, block, sums),
+            [a, b] => add_block_of(rows, [a, b], places, block, sums),
+            [a, b, c] => add_block_of(rows, [a, b, c], places, block, sums),
+            [a, b, c, d] => add_block_of(rows, [a, b, c, d], places, block, sums),
             _ => {}
         }
     }
@@ -96,28 +147,46 @@ vectorised! {
 fn add_block_of<const K: usize>(
     rows: &RowList,
     codes: [&[u8]; K],
-    starts: &[usize],
+    places: &[Range<usize>],
     block: &[[f64; LANES]],
     sums: &mut [[f64; LANES]],
 ) {
-    // One table for each column, with as many places as a byte has: no place needs to be checked.
-    let mut tables = [[[0.0; LANES]; 256]; K];
-    let mut add = |k: usize, code: u8, x: &[f64; LANES]| {
-        let sum = &mut tables[k][code as usize];
-        (0..LANES).for_each(|lane| sum[lane] += x[lane]);
-    };
+    // One table for each column, with as many places as a byte has: no place needs to be checked. Only those of bins are
+    // cleared, since nodes may have fewer rows than tables have places.
+    let mut room: Vec<[f64; LANES]> = scratch::any(K * PLACES);
+    let Some(tables) = room.as_chunks_mut::<PLACES>().0.as_chunks_mut::<K>().0.first_mut() else { return };
+    for (table, bins) in tables.iter_mut().zip(places) {
+        table[..bins.len()].fill([0.0; LANES]);
+    }
+    // Loops, and no closures that iterators call: these would not be compiled for wide registers.
     match rows {
         RowList::All(count) => {
             let codes = codes.map(|codes| &codes[..*count]);
-            block[..*count].iter().enumerate().for_each(|(row, x)| (0..K).for_each(|k| add(k, codes[k][row], x)));
+            for (row, x) in block[..*count].iter().enumerate() {
+                for k in 0..K {
+                    add_lanes(&mut tables[k][codes[k][row] as usize], x);
+                }
+            }
         }
         RowList::Some(rows) => {
-            let each = rows.iter().zip(block);
-            each.for_each(|(&row, x)| (0..K).for_each(|k| add(k, codes[k][row as usize], x)));
+            for (&row, x) in rows.iter().zip(block) {
+                for k in 0..K {
+                    add_lanes(&mut tables[k][codes[k][row as usize] as usize], x);
+                }
+            }
         }
     }
-    for (k, table) in tables.iter().enumerate() {
-        sums[starts[k]..starts[k + 1]].iter_mut().zip(table).for_each(|(sum, x)| *sum = *x);
+    for (table, bins) in tables.iter().zip(places) {
+        sums[bins.clone()].iter_mut().zip(table).for_each(|(sum, x)| *sum = *x);
+    }
+    scratch::give(room);
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn add_lanes(sum: &mut [f64; LANES], x: &[f64; LANES]) {
+    for lane in 0..LANES {
+        sum[lane] += x[lane];
     }
 }
 
@@ -179,8 +248,7 @@ vectorised! {
     /// Adds what every row of a list has of several trends to its bin.
     fn add_blocks(rows: &RowList, codes: &Codes, values: &[[f64; LANES]], sums: &mut [[f64; LANES]]) {
         let mut add = |bin: usize, row: &[f64; LANES]| {
-            let sum = &mut sums[bin];
-            (0..LANES).for_each(|lane| sum[lane] += row[lane]);
+            add_lanes(&mut sums[bin], row);
         };
         with_codes!(codes, codes => match rows {
             RowList::All(_) => codes.iter().zip(values).for_each(|(code, row)| add(code.index(), row)),
@@ -244,8 +312,10 @@ mod tests {
             let list = if is_whole { RowList::All(rows.len()) } else { RowList::Some(some.clone()) };
             for group in Group::all(&binned, &[], 1) {
                 let mut found = vec![trend_sums(&list, along.of_part(0, 0), &binned, &group)];
-                for block in along.blocks_of(0, &list) {
-                    let sums = block_sums(&list, &block, &binned, &group);
+                let uncommon: Vec<Option<Uncommon>> =
+                    group.of(&binned).map(|(column, _)| Uncommon::new(&list, column.codes.bytes()?)).collect();
+                for block in along.blocks_of(0, &list).into_iter().map(TrendBlock::new) {
+                    let sums = block_sums((&list, &uncommon), &block, &binned, &group);
                     found.extend((0..LANES).map(|lane| sums.iter().map(|sum| sum[lane]).collect::<Vec<f64>>()));
                 }
                 for (place, found) in found[..=trends].iter().enumerate() {

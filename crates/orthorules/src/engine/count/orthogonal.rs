@@ -1,0 +1,139 @@
+//! N = L⁻¹ Σ d·q of many bins at once.
+//!
+//! A few bins lie side by side in a tile, and a row of L takes its part of the rows of the tile before it while the sums
+//! stay in registers: one number is read for each product, where columns of L would read two and write one.
+
+use crate::base::scratch;
+use crate::base::simd::vectorised;
+use crate::engine::score::statistics::{D, G, N, Statistics, StatisticsMut};
+use crate::engine::score::{Basis, Scorer};
+
+/// Bins of the widest tile.
+const WIDEST: usize = 16;
+
+vectorised! {
+    /// [`Scorer::orthogonalise`] for all bins, whose numbers lie lane by lane: rows, G, D and Σ d·q.
+    pub(super) fn orthogonalise_lanes(scorer: &Scorer, bins: usize, lanes: &mut [f64]) {
+        if scorer.t == 0 {
+            return;
+        }
+        let (sums, n) = lanes.split_at_mut(N * bins);
+        if scorer.basis.constant {
+            n[..bins].copy_from_slice(&sums[D * bins..]);
+        }
+        let mut room = scratch::any(WIDEST * scorer.t);
+        for start in (0..bins).step_by(WIDEST) {
+            let place = |k: usize, i: usize| k * bins + start + i;
+            solve(&scorer.basis, WIDEST.min(bins - start), n, place, &mut room);
+        }
+        scratch::give(room);
+        let g = &mut sums[G * bins..D * bins];
+        for (gradient_along_basis, n) in scorer.gradient_along_basis.iter().zip(n.chunks_exact(bins)) {
+            g.iter_mut().zip(n).for_each(|(g, n)| *g -= gradient_along_basis * n);
+        }
+    }
+}
+
+vectorised! {
+    /// [`Scorer::orthogonalise`] for every bin that has rows, whose numbers lie bin by bin.
+    pub(crate) fn orthogonalise_each(scorer: &Scorer, stats: &mut [f64]) {
+        let stride = scorer.stride();
+        let mut filled: Vec<u32> = scratch::take(stats.len() / stride);
+        let with_rows = (0..).zip(stats.chunks_exact(stride)).filter(|(_, bin)| Statistics::of(bin).rows() > 0.0);
+        filled.extend(with_rows.map(|(bin, _)| bin));
+        let mut room = scratch::any(WIDEST * scorer.t);
+        for some in filled.chunks(WIDEST) {
+            let bin = |i: usize| some[i] as usize * stride;
+            if scorer.basis.constant {
+                (0..some.len()).for_each(|i| stats[bin(i) + N] = stats[bin(i) + D]);
+            }
+            solve(&scorer.basis, some.len(), stats, |k, i| bin(i) + N + k, &mut room);
+            (0..some.len()).for_each(|i| scorer.project(StatisticsMut::of(&mut stats[bin(i)..][..stride])));
+        }
+        scratch::give(room);
+        scratch::give(filled);
+    }
+}
+
+/// Turns the sums of `some` bins, no more than the widest tile has, into N. The sum of bin `i` along vector `k` stands
+/// at `place(k, i)`.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn solve(basis: &Basis, some: usize, sums: &mut [f64], place: impl Fn(usize, usize) -> usize, room: &mut [f64]) {
+    match some {
+        0..=4 => solve_tile::<4>(basis, some, sums, place, room),
+        5..=8 => solve_tile::<8>(basis, some, sums, place, room),
+        _ => solve_tile::<WIDEST>(basis, some, sums, place, room),
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn solve_tile<const W: usize>(
+    basis: &Basis,
+    some: usize,
+    sums: &mut [f64],
+    place: impl Fn(usize, usize) -> usize,
+    room: &mut [f64],
+) {
+    let tile = room.as_chunks_mut::<W>().0;
+    for (k, row) in basis.rows().enumerate() {
+        let (before, rest) = tile.split_at_mut(k);
+        let mut now = [0.0; W];
+        now[..some].iter_mut().enumerate().for_each(|(i, now)| *now = sums[place(k, i)]);
+        for (before, l) in before.iter().zip(row) {
+            (0..W).for_each(|i| now[i] -= l * before[i]);
+        }
+        let inverse = if row[k] > 0.0 { 1.0 / row[k] } else { 0.0 };
+        now.iter_mut().for_each(|now| *now *= inverse);
+        now[..some].iter().enumerate().for_each(|(i, now)| sums[place(k, i)] = *now);
+        rest[0] = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::cases::cases;
+    use crate::params::{Intercept, Objective};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// In tiles of any width, lane by lane or bin by bin, what each bin would be by itself.
+        #[test]
+        fn tiles_are_solved_like_single_bins(
+            case in cases(4),
+            numbers in prop::collection::vec(prop_oneof![1 => Just(0.0), 4 => -3.0..3.0f64], 300),
+            bins in 1usize..40,
+            objective in 0usize..5,
+        ) {
+            let objective = [Objective::Gs, Objective::Gb, Objective::Xgb, Objective::Ogb, Objective::Onb][objective];
+            let response = case.response();
+            let params = case.checked(objective, Intercept::Corrected, 0.7);
+            let (cells, weights) = case.fitted(&response, &params);
+            let scorer = Scorer::new(&response, &cells, &weights, &params);
+            let stride = scorer.stride();
+            let mut stats: Vec<f64> = numbers.iter().copied().cycle().take(bins * stride).collect();
+            stats.chunks_exact_mut(stride).for_each(|bin| bin[0] = bin[0].abs());
+            let mut expected = stats.clone();
+            expected.chunks_exact_mut(stride).for_each(|bin| scorer.orthogonalise(StatisticsMut::of(bin)));
+            let mut lanes = vec![0.0; bins * stride];
+            for (b, bin) in stats.chunks_exact(stride).enumerate() {
+                bin.iter().enumerate().for_each(|(which, x)| lanes[which * bins + b] = *x);
+            }
+            let untouched = stats.clone();
+            orthogonalise_each(&scorer, &mut stats);
+            orthogonalise_lanes(&scorer, bins, &mut lanes);
+            let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs());
+            for b in 0..bins {
+                let own = b * stride..(b + 1) * stride;
+                let expected_each = if untouched[own.start] > 0.0 { &expected } else { &untouched };
+                for at in own {
+                    prop_assert!(is_near(stats[at], expected_each[at]), "{} {}", stats[at], expected_each[at]);
+                    let lane = lanes[at % stride * bins + b];
+                    prop_assert!(is_near(lane, expected[at]), "{} {}", lane, expected[at]);
+                }
+            }
+        }
+    }
+}
