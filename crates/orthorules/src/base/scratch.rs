@@ -33,7 +33,7 @@ macro_rules! kept {
         }
     )*};
 }
-kept!((), u32, u64, i64, i128, f32, f64);
+kept!((), u8, u32, u64, i64, i128, f32, f64);
 pub(crate) use kept;
 
 /// An empty vector with room for so many: the smallest spare one that has it, or a new one.

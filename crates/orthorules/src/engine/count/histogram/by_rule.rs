@@ -206,11 +206,13 @@ impl EqualRows<'_> {
     /// The same as [`Self::counted`], where the most common bin has what the others leave of the `whole`.
     fn counted_but_common(&self, some: &Uncommon, whole: &CountedBins, bins: usize, bytes: &[u64]) -> CountedBins {
         let width = whole.counts.len();
-        let gathered =
-            |values: &[f64]| some.places.iter().flat_map(|&p| [values[2 * p as usize], 0.0]).collect::<Vec<_>>();
-        let cells: Vec<u32> = some.places.iter().map(|&place| self.cells[place as usize]).collect();
+        let (mut cells, mut sides) = (scratch::take(some.places.len()), scratch::take(2 * some.places.len()));
+        for &place in &some.places {
+            cells.push(self.cells[place as usize]);
+            sides.extend_from_slice(&self.sides[2 * place as usize..][..2]);
+        }
         let rows = RowList::All(cells.len());
-        let rows = EqualRows { rows: &rows, codes: &some.bins, cells: &cells, sides: &gathered(self.sides) };
+        let rows = EqualRows { rows: &rows, codes: &some.bins, cells: &cells, sides: &sides };
         let mut all = rows.counted(bins, bytes, width);
         let (mut counts, mut gradient) = (whole.counts.clone(), whole.gradients[0]);
         for (of_bin, g) in all.counts.chunks_exact(width).zip(&all.gradients) {
@@ -220,6 +222,8 @@ impl EqualRows<'_> {
         }
         all.counts[some.common * width..][..width].copy_from_slice(&counts);
         all.gradients[some.common] = gradient;
+        scratch::give(cells);
+        scratch::give(sides);
         all
     }
 }

@@ -36,25 +36,27 @@ impl Uncommon {
         let mut seen = [0u8; 1 << u8::BITS];
         (0..LOOKED_AT).for_each(|k| seen[bin(k * count / LOOKED_AT) as usize] += 1);
         let common = (0..seen.len()).max_by_key(|&bin| seen[bin]).filter(|&bin| usize::from(seen[bin]) >= SHARE_IT)?;
-        let (mut places, mut bins) = (scratch::any(count), vec![0; count]);
+        let (mut places, mut bins): (Vec<u32>, Vec<u8>) = (scratch::any(count), scratch::any(count));
         let mut kept = 0;
         for place in 0..count {
             let bin = bin(place);
             (places[kept], bins[kept]) = (place as u32, bin);
             kept += usize::from(usize::from(bin) != common);
-            if kept > count / 2 {
-                scratch::give(places);
-                return None;
-            }
         }
         places.truncate(kept);
         bins.truncate(kept);
-        Some(Self { common, places, bins })
+        let uncommon = Self { common, places, bins };
+        if kept <= count / 2 {
+            return Some(uncommon);
+        }
+        uncommon.give();
+        None
     }
 
     /// Keeps the memory for others.
     pub(super) fn give(self) {
         scratch::give(self.places);
+        scratch::give(self.bins);
     }
 }
 
