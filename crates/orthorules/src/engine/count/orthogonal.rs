@@ -23,8 +23,11 @@ vectorised! {
         }
         let mut room = scratch::any(WIDEST * scorer.t);
         for start in (0..bins).step_by(WIDEST) {
-            let place = |k: usize, i: usize| k * bins + start + i;
-            solve(&scorer.basis, WIDEST.min(bins - start), n, place, &mut room);
+            let some = WIDEST.min(bins - start);
+            let lane = |k: usize| k * bins + start..k * bins + start + some;
+            let load = |n: &[f64], k: usize, tile: &mut [f64]| tile.copy_from_slice(&n[lane(k)]);
+            let store = |n: &mut [f64], k: usize, tile: &[f64]| n[lane(k)].copy_from_slice(tile);
+            solve(&scorer.basis, (n, some), (load, store), &mut room);
         }
         scratch::give(room);
         let g = &mut sums[G * bins..D * bins];
@@ -47,7 +50,13 @@ vectorised! {
             if scorer.basis.constant {
                 (0..some.len()).for_each(|i| stats[bin(i) + N] = stats[bin(i) + D]);
             }
-            solve(&scorer.basis, some.len(), stats, |k, i| bin(i) + N + k, &mut room);
+            let load = |stats: &[f64], k: usize, tile: &mut [f64]| {
+                tile.iter_mut().enumerate().for_each(|(i, x)| *x = stats[bin(i) + N + k]);
+            };
+            let store = |stats: &mut [f64], k: usize, tile: &[f64]| {
+                tile.iter().enumerate().for_each(|(i, x)| stats[bin(i) + N + k] = *x);
+            };
+            solve(&scorer.basis, (stats, some.len()), (load, store), &mut room);
             (0..some.len()).for_each(|i| scorer.project(StatisticsMut::of(&mut stats[bin(i)..][..stride])));
         }
         scratch::give(room);
@@ -55,15 +64,20 @@ vectorised! {
     }
 }
 
-/// Turns the sums of `some` bins, no more than the widest tile has, into N. The sum of bin `i` along vector `k` stands
-/// at `place(k, i)`.
+/// Turns the sums of `some` bins, no more than the widest tile has, into N. Of these the first closure reads those along
+/// vector k, and the second writes them.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn solve(basis: &Basis, some: usize, sums: &mut [f64], place: impl Fn(usize, usize) -> usize, room: &mut [f64]) {
-    match some {
-        0..=4 => solve_tile::<4>(basis, some, sums, place, room),
-        5..=8 => solve_tile::<8>(basis, some, sums, place, room),
-        _ => solve_tile::<WIDEST>(basis, some, sums, place, room),
+fn solve(
+    basis: &Basis,
+    sums: (&mut [f64], usize),
+    access: (impl Fn(&[f64], usize, &mut [f64]), impl Fn(&mut [f64], usize, &[f64])),
+    room: &mut [f64],
+) {
+    match sums.1 {
+        0..=4 => solve_tile::<4>(basis, sums, access, room),
+        5..=8 => solve_tile::<8>(basis, sums, access, room),
+        _ => solve_tile::<WIDEST>(basis, sums, access, room),
     }
 }
 
@@ -71,22 +85,25 @@ fn solve(basis: &Basis, some: usize, sums: &mut [f64], place: impl Fn(usize, usi
 #[allow(clippy::inline_always)]
 fn solve_tile<const W: usize>(
     basis: &Basis,
-    some: usize,
-    sums: &mut [f64],
-    place: impl Fn(usize, usize) -> usize,
+    (sums, some): (&mut [f64], usize),
+    (load, store): (impl Fn(&[f64], usize, &mut [f64]), impl Fn(&mut [f64], usize, &[f64])),
     room: &mut [f64],
 ) {
     let tile = room.as_chunks_mut::<W>().0;
     for (k, row) in basis.rows().enumerate() {
         let (before, rest) = tile.split_at_mut(k);
         let mut now = [0.0; W];
-        now[..some].iter_mut().enumerate().for_each(|(i, now)| *now = sums[place(k, i)]);
+        load(sums, k, &mut now[..some]);
         for (before, l) in before.iter().zip(row) {
-            (0..W).for_each(|i| now[i] -= l * before[i]);
+            for i in 0..W {
+                now[i] -= l * before[i];
+            }
         }
         let inverse = if row[k] > 0.0 { 1.0 / row[k] } else { 0.0 };
-        now.iter_mut().for_each(|now| *now *= inverse);
-        now[..some].iter().enumerate().for_each(|(i, now)| sums[place(k, i)] = *now);
+        for x in &mut now {
+            *x *= inverse;
+        }
+        store(sums, k, &now[..some]);
         rest[0] = now;
     }
 }
