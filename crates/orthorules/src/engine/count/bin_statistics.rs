@@ -7,7 +7,7 @@
 use crate::base::scratch;
 use crate::base::simd::vectorised;
 use crate::engine::count::amount::Amount;
-use crate::engine::count::orthogonal::orthogonalise_lanes;
+use crate::engine::count::orthogonal::orthogonalise_arrays;
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::{D, G, N, ROWS};
 
@@ -136,7 +136,7 @@ impl<'s> BinStatistics<'s> {
 
     /// Rows, G, D and N of every bin, bin by bin.
     pub(crate) fn statistics(mut self) -> Vec<f64> {
-        orthogonalise_lanes(self.scorer, self.bins, &mut self.values);
+        orthogonalise_arrays(self.scorer, self.bins, &mut self.values);
         let stride = self.scorer.stride();
         let mut stats = scratch::any(self.bins * stride);
         for (which, array) in self.values.chunks_exact(self.bins).enumerate() {

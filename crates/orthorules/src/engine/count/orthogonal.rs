@@ -12,21 +12,21 @@ use crate::engine::score::{Basis, Scorer};
 const WIDEST: usize = 16;
 
 vectorised! {
-    /// [`Scorer::orthogonalise`] for all bins, whose numbers lie lane by lane: rows, G, D and Σ d·q.
-    pub(super) fn orthogonalise_lanes(scorer: &Scorer, bins: usize, lanes: &mut [f64]) {
+    /// [`Scorer::orthogonalise`] for all bins, whose numbers lie in an array each: rows, G, D and Σ d·q.
+    pub(super) fn orthogonalise_arrays(scorer: &Scorer, bins: usize, arrays: &mut [f64]) {
         if scorer.t == 0 {
             return;
         }
-        let (sums, n) = lanes.split_at_mut(N * bins);
+        let (sums, n) = arrays.split_at_mut(N * bins);
         if scorer.basis.constant {
             n[..bins].copy_from_slice(&sums[D * bins..]);
         }
         let mut room = scratch::any(WIDEST * scorer.t);
         for start in (0..bins).step_by(WIDEST) {
             let some = WIDEST.min(bins - start);
-            let lane = |k: usize| k * bins + start..k * bins + start + some;
-            let load = |n: &[f64], k: usize, tile: &mut [f64]| tile.copy_from_slice(&n[lane(k)]);
-            let store = |n: &mut [f64], k: usize, tile: &[f64]| n[lane(k)].copy_from_slice(tile);
+            let array = |k: usize| k * bins + start..k * bins + start + some;
+            let load = |n: &[f64], k: usize, tile: &mut [f64]| tile.copy_from_slice(&n[array(k)]);
+            let store = |n: &mut [f64], k: usize, tile: &[f64]| n[array(k)].copy_from_slice(tile);
             solve(&scorer.basis, (n, some), (load, store), &mut room);
         }
         scratch::give(room);
@@ -116,7 +116,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// In tiles of any width, lane by lane or bin by bin, what each bin would be by itself.
+        /// In tiles of any width, in arrays or bin by bin, what each bin would be by itself.
         #[test]
         fn tiles_are_solved_like_single_bins(
             case in cases(4),
@@ -134,21 +134,21 @@ mod tests {
             stats.chunks_exact_mut(stride).for_each(|bin| bin[0] = bin[0].abs());
             let mut expected = stats.clone();
             expected.chunks_exact_mut(stride).for_each(|bin| scorer.orthogonalise(StatisticsMut::of(bin)));
-            let mut lanes = vec![0.0; bins * stride];
+            let mut arrays = vec![0.0; bins * stride];
             for (b, bin) in stats.chunks_exact(stride).enumerate() {
-                bin.iter().enumerate().for_each(|(which, x)| lanes[which * bins + b] = *x);
+                bin.iter().enumerate().for_each(|(which, x)| arrays[which * bins + b] = *x);
             }
             let untouched = stats.clone();
             orthogonalise_each(&scorer, &mut stats);
-            orthogonalise_lanes(&scorer, bins, &mut lanes);
+            orthogonalise_arrays(&scorer, bins, &mut arrays);
             let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs());
             for b in 0..bins {
                 let own = b * stride..(b + 1) * stride;
                 let expected_each = if untouched[own.start] > 0.0 { &expected } else { &untouched };
                 for at in own {
                     prop_assert!(is_near(stats[at], expected_each[at]), "{} {}", stats[at], expected_each[at]);
-                    let lane = lanes[at % stride * bins + b];
-                    prop_assert!(is_near(lane, expected[at]), "{} {}", lane, expected[at]);
+                    let other = arrays[at % stride * bins + b];
+                    prop_assert!(is_near(other, expected[at]), "{} {}", other, expected[at]);
                 }
             }
         }

@@ -203,7 +203,7 @@ impl EqualRows<'_> {
         EqualRows { rows: &rows, codes: &codes, ..*self }.counted(1, bytes, width)
     }
 
-    /// The same as [`Self::counted`], where the most common bin has what the others leave of the `whole`.
+    /// What [`Self::counted`] finds, where the most common bin has what the others leave of the `whole`.
     fn counted_but_common(&self, some: &Uncommon, whole: &CountedBins, bins: usize, bytes: &[u64]) -> CountedBins {
         let width = whole.counts.len();
         let (mut cells, mut sides) = (scratch::take(some.places.len()), scratch::take(2 * some.places.len()));
