@@ -54,7 +54,9 @@ class BaseRules(EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEsti
     # ---- parameters ----
 
     def _options(self, folds: int | None) -> dict[str, str]:
-        """The engine's parameters as text. A preset has the say where a parameter is left at its default."""
+        """The engine's parameters as text. A preset has the say where a parameter is left at its default, but for
+        folds, which presets do not know.
+        """
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
         options = {}
         for name in ENGINE:
@@ -63,7 +65,7 @@ class BaseRules(EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEsti
             value = getattr(self, name)
             if name == "cv" and folds is not None:
                 value = folds
-            untouched = self.preset is not None and value == defaults[name]
+            untouched = name != "cv" and self.preset is not None and value == defaults[name]
             if value is not None and not untouched:
                 options[name] = _text(name, value)
         options["threads"] = str(effective_n_jobs(self.n_jobs))

@@ -104,7 +104,7 @@ class RegressorParameters:
         max_cost: float | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
-        cv: Any = None,
+        cv: Any = "auto",
         select: str | None = None,
         bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
@@ -203,7 +203,7 @@ class ClassifierParameters:
         max_cost: float | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
-        cv: Any = None,
+        cv: Any = "auto",
         select: str | None = None,
         bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
@@ -365,15 +365,15 @@ ENTRIES = """\
         Trees of the forest of sirus.
     p0 : float, default=0.0
         Share of the trees of sirus that must have a rule.
-    cv : int, "auto", splitter or list of splits, optional
+    cv : int, "auto", None, splitter or list of splits, default="auto"
         Folds of the cross-validation that chooses the size, terms if they are auto, and λ unless `reg_lambda` is
-        given. auto: five folds where that takes a few seconds, else rows held out once for the size alone. A
-        warning tells where it would take longer. Folds are stratified by class and decided by `random_state`.
-        Default: none.
+        given. auto: five folds where that takes a few seconds, else rows held out once for the size alone. None:
+        no folds, and so the largest size, for those who choose it themselves. A warning tells where nothing could
+        be held out. Folds are stratified by class and decided by `random_state`.
     select : {"simple", "best", "1se"}, optional
         Which size cross-validation chooses. simple: the simplest within 1 % of the least risk, and within half a
-        per cent of the constant model's. best: that of least risk. 1se: the simplest within one standard error of
-        it. Default: simple.
+        per cent of the constant model's; of up to 200 rows the middle of the sizes near the least risk. best: that
+        of least risk. 1se: the simplest within one standard error of it. Default: simple.
     bootstrap : int, optional
         Draws of the rows that tell how often each rule is found again and how far its weight moves. `rules_` then
         has intervals and frequencies. Default: none.

@@ -248,14 +248,14 @@ def test_rows_that_must_stay_are_not_asked_for(client):
     never = rules.RuleRegressor(client=client, gather="never")
     assert never.get_params()["gather"] == "never" and "gather='never'" in repr(never)
     for options in ({}, {"polish": "off"}, {"reg_lambda": 2.0}, {"path": "best"}):
-        with pytest.raises(ValueError, match='set polish="off" and a number for reg_lambda'):
+        with pytest.raises(ValueError, match='set cv=None, polish="off" and a number for reg_lambda'):
             rules.RuleRegressor(client=client, gather="never", **options).fit(whole[["x0", "x1"]], whole["number"])
     with pytest.raises(ValueError, match="trends need all rows in one place"):
         rules.RuleRegressor(client=client, gather="never", terms="linear").fit(whole[["x0", "x1"]], whole["number"])
     with pytest.raises(ValueError, match="gather must be 'auto' or 'never', got 'always'"):
         rules.RuleRegressor(client=client, gather="always").fit(whole[["x0"]], whole["number"])
     # The codes of 200 rows in one byte each would be in a reply.
-    plain = {"client": client, "polish": "off", "reg_lambda": 1.0, "max_rules": 2}
+    plain = {"client": client, "cv": None, "polish": "off", "reg_lambda": 1.0, "max_rules": 2}
     here = rules.RuleRegressor(**plain).fit(whole[["x0"]], whole["number"])
     there = rules.RuleRegressor(**plain, gather="never").fit(whole[["x0"]], whole["number"])
     assert here.to_json() == there.to_json()

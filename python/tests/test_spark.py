@@ -384,7 +384,7 @@ def test_what_cannot_be_is_told_in_a_line(session):
     for options in ({"cv": 3}, {"bootstrap": 20}, {"search": "exact"}, {"preset": "sirus"}):
         with pytest.raises(ValueError, match="several machines"):
             rules.RuleRegressor(**plain, **options).fit(whole)
-    with pytest.raises(ValueError, match='set polish="off" and a number for reg_lambda'):
+    with pytest.raises(ValueError, match='set cv=None, polish="off" and a number for reg_lambda'):
         rules.RuleRegressor(**plain, gather="never").fit(whole)
     with pytest.raises(ValueError, match="gather must be 'auto' or 'never', got 'always'"):
         rules.RuleRegressor(**plain, gather="always").fit(whole)

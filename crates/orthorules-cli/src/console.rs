@@ -126,7 +126,7 @@ fn with_flags(warning: &Warning) -> String {
         Warning::NoFolds(NoFolds::Rows(_)) => warning.to_string(),
         Warning::NoFolds(NoFolds::TimeOver) => format!("{warning} (a longer --time-limit leaves time for them)"),
         Warning::NoFolds(NoFolds::Streamed) => {
-            format!("{warning} (--cv 5 without --memory-limit asks for folds, --cv none silences this note)")
+            format!("{warning} (leave out --memory-limit or --cv-groups, --cv none silences this note)")
         }
         Warning::NoFolds(_) => format!("{warning} (--cv 5 asks for folds, --cv none silences this note)"),
         Warning::DecimalCommas { .. } => format!("{warning}: use --decimal ,"),

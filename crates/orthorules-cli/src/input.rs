@@ -27,8 +27,8 @@ impl From<Error> for Failure {
                 Self::Input(format!("--{} must be {want}, got {got}", name.replace('_', "-")))
             }
             Error::NeedsValues => {
-                let what =
-                    "--memory-limit cannot be kept with --cv, --bootstrap or groups: they need the table in memory";
+                let what = "--memory-limit cannot be kept with --bootstrap or folds of --cv-groups: they need the \
+                            table in memory";
                 Self::Input(what.into())
             }
             // Neither the command nor what it was given is wrong.

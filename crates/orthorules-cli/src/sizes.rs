@@ -204,7 +204,7 @@ fn others(cv: &CrossValidation, scale: RiskScale, chosen: SizeLabel) -> String {
 
 /// What cross-validation chose, how sure that is, and what other terms would do.
 pub(crate) fn cross_validation(model: &Model, cv: &CrossValidation, scale: RiskScale) -> String {
-    let rule = cv.select.described();
+    let rule = cv.described();
     let groups = cv.groups.as_ref().map_or(String::new(), |g| format!(" by {}", clean(g)));
     let chosen = SizeLabel::of(model, model.chosen());
     let trade = trade(model, cv, scale, chosen).unwrap_or_default();

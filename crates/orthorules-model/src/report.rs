@@ -108,6 +108,19 @@ pub struct CrossValidation {
     pub measures: Option<CvMeasures>,
 }
 
+/// From so many deals on, the table has few rows, and `simple` takes a middle size.
+const DEALS_OF_FEW_ROWS: usize = 8;
+
+impl CrossValidation {
+    /// The size that was chosen, in words.
+    pub fn described(&self) -> &'static str {
+        match self.select {
+            Select::Simple if self.repeats >= DEALS_OF_FEW_ROWS => "a middle one of the sizes near the best",
+            select => select.described(),
+        }
+    }
+}
+
 /// Measures of classes on rows that were held out, of all folds together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

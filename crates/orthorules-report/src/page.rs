@@ -139,7 +139,7 @@ fn words(model: &Model) -> Words {
         subject: model.subject(),
         meaning: model.meaning(),
         sum_of_weights: model.sum_of_weights(),
-        select: model.cv.as_ref().map(|cv| cv.select.described()),
+        select: model.cv.as_ref().map(orthorules_model::CrossValidation::described),
         warnings: model.warnings().iter().map(ToString::to_string).collect(),
         spending: model.spending(model.chosen()).map(|spent| spent.to_string()),
         rules: model.lists_of_scores().into_iter().map(texts).collect(),

@@ -18,11 +18,15 @@ fn a_temporary_file_changes_nothing_and_is_gone() {
     for (text, target) in [(people(), "survived"), (flowers(), "kind"), (houses(), "price")] {
         let sandbox = Sandbox::with(&[("t.csv", text.as_str())]);
         std::fs::create_dir(sandbox.path("tmp")).unwrap();
-        let plain = sandbox.ok(&["fit", "t.csv", "--target", target, "--cv", "none", "-o", "m.json"]);
-        let model = sandbox.read("m.json");
-        let other = spilled(&sandbox, &["fit", "t.csv", "--target", target, "--cv", "none", "-o", "m.json"]);
-        assert_eq!((other.code, other.stdout, other.stderr), (0, plain.stdout, plain.stderr));
-        assert_eq!(sandbox.read("m.json"), model);
+        // Folds, too, are rows of the codes.
+        for cv in ["none", "auto", "3"] {
+            let fit = ["fit", "t.csv", "--target", target, "--cv", cv, "--max-complexity", "20", "-o", "m.json"];
+            let plain = sandbox.ok(&fit);
+            let model = sandbox.read("m.json");
+            let other = spilled(&sandbox, &fit);
+            assert_eq!((other.code, other.stdout, other.stderr), (0, plain.stdout, plain.stderr));
+            assert_eq!((sandbox.read("m.json"), model.contains("\"cv_risk\"")), (model, cv != "none"));
+        }
         assert_eq!(std::fs::read_dir(sandbox.path("tmp")).unwrap().count(), 0, "a temporary file is left");
     }
 }
@@ -53,7 +57,7 @@ fn no_place_for_a_temporary_file_is_told() {
 #[test]
 fn limits_that_cannot_be_kept_are_refused() {
     let sandbox = Sandbox::with(&[("t.csv", &people())]);
-    for flags in [&["--cv", "3"][..], &["--bootstrap", "20"]] {
+    for flags in [&["--cv", "3", "--cv-groups", "fare"][..], &["--bootstrap", "20"]] {
         let run = spilled(&sandbox, &[&["fit", "t.csv", "--target", "survived"], flags].concat());
         assert!(run.code == 2 && run.stderr.contains("--memory-limit cannot be kept"), "{}", run.stderr);
     }

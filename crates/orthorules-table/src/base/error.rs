@@ -75,7 +75,7 @@ pub enum Error {
     #[error("a message between machines is damaged, or from another version of orthorules")]
     Message,
     /// Folds, draws and groups of rows are asked for where only the codes of a table are in memory.
-    #[error("cross-validation, the bootstrap and groups of rows need the table in memory, not its codes")]
+    #[error("the bootstrap and folds of groups need the table in memory, not its codes")]
     NeedsValues,
     /// A file cannot be read or written.
     #[error("{}: {source}", shown(path))]

@@ -273,6 +273,13 @@ impl Problem {
         Table::new(columns)
     }
 
+    /// Whether the groups of the rows are known, where there are to be some. Rows that were not held in memory as a
+    /// table have none.
+    #[doc(hidden)]
+    pub fn has_its_groups(&self) -> bool {
+        self.groups.is_some() || self.roles.groups.is_none()
+    }
+
     /// What is predicted.
     pub fn task(&self) -> Task {
         self.task

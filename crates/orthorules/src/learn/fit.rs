@@ -153,16 +153,20 @@ impl FitJob<'_> {
     fn with_size(&self, binned: &Binned, params: &Checked, watch: &Watch) -> Result<Fitted> {
         let without = |why| Ok(binned.fit(params, watch).with(Warning::NoFolds(why)));
         let Some((cv, select)) = params.cv else { return Ok(binned.fit(params, watch)) };
-        match (self.rows, cv) {
-            (LearnedRows::Table(problem), Cv::Folds(count)) => cv::fit(problem, binned, params, (count, select), watch),
-            (LearnedRows::Table(problem), Cv::Auto) => match cv::too_much(problem, params) {
+        let problem = match self.rows {
+            LearnedRows::Table(problem) => problem,
+            LearnedRows::Codes(problem) if problem.has_its_groups() => problem,
+            LearnedRows::Codes(problem) => return without(cv::too_much(problem, params).unwrap_or(NoFolds::Streamed)),
+            LearnedRows::Remote(outline) => return without(cv::too_long(outline, params).unwrap_or(NoFolds::Remote)),
+        };
+        match cv {
+            Cv::Folds(count) => cv::fit(problem, binned, params, (count, select), watch),
+            Cv::Auto => match cv::too_much(problem, params) {
                 None => cv::fit(problem, binned, params, (cv::USUAL_FOLDS, select), watch),
                 Some(NoFolds::Long { .. }) => cv::quick(problem, binned, params, select, watch)
                     .or_else(|error| without(NoFolds::Rows(error.to_string()))),
                 Some(why) => without(why),
             },
-            (LearnedRows::Codes(problem), _) => without(cv::too_much(problem, params).unwrap_or(NoFolds::Streamed)),
-            (LearnedRows::Remote(outline), _) => without(cv::too_long(outline, params).unwrap_or(NoFolds::Streamed)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::base::error::Result;
 use crate::codes::coded::Coded;
+use crate::codes::stream::needs_values;
 use crate::data::loss::Loss;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::table::{files, read};
@@ -9,7 +10,7 @@ use crate::data::warning::Warning;
 use crate::learn::fit::PreparedFit;
 use crate::model::Model;
 use crate::model::evaluate::Evaluation;
-use crate::params::{Cv, Params, RegLambda};
+use crate::params::Params;
 use std::path::{Path, PathBuf};
 
 /// Rows to learn from: a table in memory, or the codes of a file.
@@ -39,9 +40,9 @@ impl From<Coded> for TrainingRows {
 impl TrainingRows {
     /// The rows of the file at `path`, for fits with these `params`, and remarks about how it was read.
     ///
-    /// Parameters outside their range are told before the file is read. The table is held in memory where folds or
-    /// draws need it, where folds may be worth it, and where it comes from a pipe. Other files become codes, batch by
-    /// batch. So does every file if there is a limit of memory, in bytes.
+    /// Parameters outside their range are told before the file is read. The table is held in memory where draws or
+    /// groups need it, where it is small, and where it comes from a pipe. Other files become codes, batch by batch.
+    /// So does every file if there is a limit of memory, in bytes.
     pub fn read(
         path: &Path,
         roles: &Roles,
@@ -50,9 +51,10 @@ impl TrainingRows {
     ) -> Result<(Self, Vec<Warning>)> {
         let files = files(path)?;
         let lasting = files.iter().all(|file| file.is_file());
-        let worth_folds = params.cv.is_some() && is_small(&files);
+        // Folds and held-out rows are the same either way; a small file is read once, and knows its groups.
+        let is_quick = params.cv.is_some() && is_small(&files);
         // Required rules may need cuts of their own.
-        let wanted = worth_folds || !lasting || !params.require.is_empty();
+        let wanted = is_quick || !lasting || !params.require.is_empty();
         let held = needs_values(params, roles) || memory_limit.is_none() && wanted;
         if !held || memory_limit.is_some() {
             let (coded, warnings) = Coded::read(path, roles, params, memory_limit)?;
@@ -116,13 +118,7 @@ impl TrainingRows {
     }
 }
 
-/// Whether values are needed beside their codes: folds and draws make new bins, and groups are not among the codes.
-fn needs_values(params: &Params, roles: &Roles) -> bool {
-    let grouped = params.reg_lambda == Some(RegLambda::Cv) && roles.groups.is_some();
-    matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some() || grouped
-}
-
-/// Whether files are small enough for folds to be worth a thought. Parquet and Arrow may hold far more than their size.
+/// Whether files are small enough to be held as a table. Parquet and Arrow may hold far more than their size.
 fn is_small(files: &[PathBuf]) -> bool {
     const MOST: u64 = 512 << 20;
     let weight = |file: &PathBuf| {

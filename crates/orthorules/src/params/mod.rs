@@ -269,8 +269,8 @@ parameters! {
         cv: Option<Cv> = None,
 
         /// Which size cross-validation chooses. simple: the simplest within 1 % of the least risk, and within half a
-        /// per cent of the constant model's. best: that of least risk. 1se: the simplest within one standard error of
-        /// it.
+        /// per cent of the constant model's; of up to 200 rows the middle of the sizes near the least risk. best: that
+        /// of least risk. 1se: the simplest within one standard error of it.
         #[flag(Size, "NAME")]
         #[open("simple")]
         select: Option<Select> = None,

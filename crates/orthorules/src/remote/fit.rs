@@ -239,7 +239,7 @@ impl SurveyedTable<'_> {
 
     /// A fit to all rows, which are brought here; and what there is to say of them.
     fn fit_here(&self, roles: &Roles) -> Result<(Fitted, Vec<Warning>)> {
-        let message = Message::Rows(self.plan.bytes(), self.params.terms.has_trends());
+        let message = Message::Rows(self.plan.bytes(), self.params.may_have_trends());
         let Reply::Rows(facts, rows) = sent(self.round_trip, &message)? else { return Err(damaged()) };
         let (problem, columns, numbers) = rows.problem(self.subject, roles, &self.plan.columns(facts)?)?;
         let fitted = self.job(LearnedRows::Codes(&problem), self.observer);

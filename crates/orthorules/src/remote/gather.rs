@@ -10,6 +10,7 @@ use crate::codes::packed::{CodeBuilder, Codes, bytes_each};
 use crate::data::columns::Target;
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
+use crate::learn::cv;
 use crate::params::effort::{self, Effort};
 use crate::params::{Checked, LambdaFrom, Polish};
 use crate::remote::role_plan::RoleValues;
@@ -26,8 +27,8 @@ const MOST_VALUES_WITH_TRENDS: usize = 16_000_000;
 /// Whether the rows of a table in partitions may be brought to where the fit runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gather {
-    /// Those of a table of fewer than 4 million values, of one that is small enough for folds that choose λ or for
-    /// polish, and of one of up to 16 million values for trends. All these look at rows again and again.
+    /// Those of a table of fewer than 4 million values, of one that is small enough for folds or for polish, and of
+    /// one of up to 16 million values for trends. All these look at rows again and again.
     #[default]
     WhereSmall,
     /// None. What needs all rows in one place is refused.
@@ -53,8 +54,10 @@ impl Gather {
         if params.terms.has_trends() {
             return self.brings_rows_for_trends(problem);
         }
+        let folds = params.cv.is_some() && cv::too_long(problem, params).is_none();
         let needs = match (params.lambda_from, params.polish) {
             (LambdaFrom::Folds | LambdaFrom::FoldsIfAny, _) => Some(("a penalty by folds", Effort::Folds)),
+            _ if folds => Some(("the size by folds", Effort::Folds)),
             (_, Polish::Light | Polish::Full) => Some(("polish", Effort::Polish)),
             (LambdaFrom::Loss | LambdaFrom::User, Polish::Off) => None,
         };
@@ -62,7 +65,7 @@ impl Gather {
             (Self::Never, None) => Ok(false),
             (Self::Never, Some((what, _))) => Err(Error::Remote(format!(
                 "gather \"never\" leaves rows where they are, but {what} needs all of them in one place: \
-                 set polish=\"off\" and a number for reg_lambda"
+                 set cv=None, polish=\"off\" and a number for reg_lambda"
             ))),
             _ if problem.rows.saturating_mul(problem.specs.len()) < FEW_VALUES => Ok(true),
             (Self::WhereSmall, None) => Ok(false),

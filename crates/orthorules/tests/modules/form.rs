@@ -19,7 +19,6 @@ const LONG: &[(&str, &str)] = &[
     ("crates/orthorules/src/codes/stream/mod.rs", "attempt"),
     ("crates/orthorules/src/codes/stream/mod.rs", "pass"),
     ("crates/orthorules/src/engine/targets/local/tests.rs", "naive"),
-    ("crates/orthorules/src/learn/cv/mod.rs", "chosen"),
 ];
 
 /// Folders of what others made, of what was built, and of what programs wrote.

@@ -418,8 +418,11 @@ fn codes_do_not_serve_resampling() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     std::fs::write(&path, csv(&rows(100, 1))).unwrap();
-    for params in [Params { cv: Some(Cv::Folds(3)), ..small() }, Params { bootstrap: Some(20), ..small() }] {
-        let refused = Coded::read(&path, &roles(), &params, None).unwrap_err().to_string();
+    let grouped = Roles { groups: Some("few".into()), ..roles() };
+    let folds = Params { cv: Some(Cv::Folds(3)), ..small() };
+    assert!(Coded::read(&path, &roles(), &folds, None).is_ok(), "folds are rows of the codes");
+    for (roles, params) in [(grouped, folds), (roles(), Params { bootstrap: Some(20), ..small() })] {
+        let refused = Coded::read(&path, &roles, &params, None).unwrap_err().to_string();
         assert!(refused.contains("need the table in memory"), "{refused}");
     }
 }

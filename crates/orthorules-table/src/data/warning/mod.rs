@@ -387,6 +387,7 @@ mod tests {
             Warning::TimeOver(TimeOver::Draws { done: 30, of: 50 }),
             Warning::TimeOver(TimeOver::Lambda),
             Warning::NoFolds(NoFolds::Streamed),
+            Warning::NoFolds(NoFolds::Remote),
             Warning::NoFolds(NoFolds::Rows("9 rows are too few".into())),
         ];
         let stopped = unfinished.map(|unfinished| Warning::Stopped { unfinished });

@@ -40,8 +40,10 @@ pub enum NoFolds {
     TimeLimit,
     /// The time was over before two folds were done.
     TimeOver,
-    /// The table is not held in memory.
+    /// The table is not held in memory, so that groups are not known.
     Streamed,
+    /// The rows are on other machines.
+    Remote,
     /// There are too few rows, of the table or of a class.
     Rows(String),
 }
@@ -94,7 +96,8 @@ impl Display for NoFolds {
             Self::Search => f.write_str("this search takes long enough once"),
             Self::TimeLimit => f.write_str("the time is limited"),
             Self::TimeOver => f.write_str("the time was over before two folds were done"),
-            Self::Streamed => f.write_str("the table is not held in memory"),
+            Self::Streamed => f.write_str("groups of rows need a table that is held in memory"),
+            Self::Remote => f.write_str("the rows are on other machines"),
             Self::Rows(what) => f.write_str(what),
         }
     }

@@ -37,6 +37,12 @@ use crate::params::{Checked, Cv, Params, RegLambda};
 use batch::{Batch, BatchSource, KeptBatches};
 use feature::{ColumnSummary, FeatureEncoder};
 
+/// Whether values are needed beside their codes: draws make new bins, and groups are not among the codes.
+pub(crate) fn needs_values(params: &Params, roles: &Roles) -> bool {
+    let has_folds = params.reg_lambda == Some(RegLambda::Cv) || matches!(params.cv, Some(Cv::Folds(_)));
+    params.bootstrap.is_some() || has_folds && roles.groups.is_some()
+}
+
 impl Coded {
     /// The problem in the file at `path`, with its features as codes for fits with these `params`, and remarks about
     /// how it was read. The table is never in memory: the file is read twice, a few megabytes at a time. Fits give the
@@ -46,16 +52,15 @@ impl Coded {
     /// Codes of more than `memory_limit` bytes are kept in a temporary file without a name, mapped into memory. Trends
     /// look at numbers, so these are kept beside the codes, in such a file if both do not keep to the limit.
     ///
-    /// Cross-validation and the bootstrap make new bins for other rows, so they need the table itself. [`Cv::Auto`]
-    /// does without.
+    /// The bootstrap makes new bins for other rows, so it needs the table itself. So do folds of whole groups, which
+    /// codes do not know. [`Cv::Auto`] does without folds then.
     pub fn read(
         path: &Path,
         roles: &Roles,
         params: &Params,
         memory_limit: Option<u64>,
     ) -> Result<(Self, Vec<Warning>)> {
-        let grouped = params.reg_lambda == Some(RegLambda::Cv) && roles.groups.is_some();
-        if matches!(params.cv, Some(Cv::Folds(_))) || params.bootstrap.is_some() || grouped {
+        if needs_values(params, roles) {
             return Err(Error::NeedsValues);
         }
         let asked = params;
@@ -149,16 +154,22 @@ fn coded(
     let features: Vec<(Head, FeatureEncoder)> = features.into_par_iter().map(encoder).collect::<Result<_>>()?;
     seconds += started.elapsed().as_secs_f64();
     options.only = Some(features.iter().map(|(head, _)| head.name.clone()).chain(roles.deciding()).collect());
-    let keeps_numbers = params.terms.has_trends();
+    problem.coded = Some(features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect());
+    let keeps_numbers = may_have_trends(&problem, asked)?;
     let mut second = Second { features, roles, text_target, rows, kept: problem.rows, keeps_numbers, seconds };
     let read = batches.all().map(|batches| (scan.heads, batches));
     let (columns, numbers) = second.pass(source, &options, memory_limit, read)?;
-    let specs = second.features.iter().map(|(head, encoder)| encoder.spec(&head.name)).collect();
     let columns = second.features.into_iter().zip(columns).map(|((_, encoder), codes)| encoder.finish(codes));
-    problem.coded = Some(specs);
     let (params, path) = (asked.clone(), path.to_owned());
     let coded = Coded { problem, columns: columns.collect(), numbers, params, path, seconds: second.seconds };
     Ok((coded, warnings))
+}
+
+/// Whether a fit to this problem, or one of its folds, looks at numbers beside codes.
+fn may_have_trends(problem: &Problem, params: &Params) -> Result<bool> {
+    let counted = problem.counted_rows();
+    let checked = params.check(problem.task().loss(), counted)?;
+    Ok(checked.for_table(params, &problem.outline(), counted).may_have_trends())
 }
 
 /// What the first pass finds.

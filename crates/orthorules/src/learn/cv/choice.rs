@@ -2,6 +2,7 @@
 
 use super::candidates;
 use super::curve::{self, HeldOutFold, SizeCandidate};
+use super::deals::{ByDeal, Halves};
 use crate::base::error::{Error, Result};
 use crate::model::report::sizes;
 use crate::model::{Model, Select};
@@ -11,6 +12,8 @@ const SEEN: f64 = 0.005;
 const UNSEEN: f64 = 0.001;
 /// Between the two, they matter above this part of the least risk.
 const SEEN_OF_REST: f64 = 0.01;
+/// A middle size has weight 1/e where the risk is this many tolerances above the least.
+const TOLERANCES: f64 = 3.0;
 /// Other terms than the first must be better by so many standard errors of the difference.
 const EVIDENCE: f64 = 0.25;
 
@@ -20,6 +23,8 @@ pub(super) struct Choice<'a> {
     /// How often the rows were dealt out to folds.
     pub(super) deals: usize,
     pub(super) select: Select,
+    /// Whether sizes that cannot be told apart have no simplest one, but a middle.
+    pub(super) takes_middle: bool,
 }
 
 /// The size that would be chosen of a trial.
@@ -42,12 +47,7 @@ impl Choice<'_> {
         if trials < 2 {
             return Ok(FoundTerms { chosen: 0, found: vec![single(0)] });
         }
-        let of_trial = |trial: usize| -> Result<SizeCandidate> {
-            let reached = self.folds.iter().flat_map(|fold| sizes(&fold.models[trial]));
-            let most = reached.map(|size| size.complexity).max().unwrap_or(0);
-            let mut all: Vec<_> = (0..=most).map(|complexity| SizeCandidate::new(trial, 0, complexity)).collect();
-            Ok(self.chosen(&mut all)?.1)
-        };
+        let of_trial = |trial: usize| Ok(self.chosen(&mut self.sizes_of(trial))?.1);
         let mut found = (0..trials).map(of_trial).collect::<Result<Vec<_>>>()?;
         // Differences to the first, then to the one that is chosen.
         let mut first = found[0];
@@ -59,6 +59,35 @@ impl Choice<'_> {
         Ok(FoundTerms { chosen: chosen.trial, found })
     }
 
+    /// The sizes of the folds' fits of a trial: every complexity that one of them reached.
+    fn sizes_of(&self, trial: usize) -> Vec<SizeCandidate> {
+        let reached = self.folds.iter().flat_map(|fold| sizes(&fold.models[trial]));
+        let most = reached.map(|size| size.complexity).max().unwrap_or(0);
+        (0..=most).map(|complexity| SizeCandidate::new(trial, 0, complexity)).collect()
+    }
+
+    /// What halves of the deals would choose among so many trials, and all deals.
+    pub(super) fn halves(&mut self, trials: usize) -> Result<Halves> {
+        // For each way to choose, the size of each trial.
+        let mut ways: Vec<Vec<SizeCandidate>> = Vec::new();
+        for trial in 0..trials {
+            let mut all = self.sizes_of(trial);
+            let of_all = self.chosen(&mut all)?.1;
+            let by_half = ByDeal::new(self.folds, self.deals, &all).halves(&all);
+            let select = |half: &Vec<SizeCandidate>| curve::best(half).map(|best| self.choose(half, &best));
+            let found = [of_all].into_iter().chain(by_half.iter().filter_map(select));
+            for (way, size) in found.enumerate() {
+                ways.resize(ways.len().max(way + 1), Vec::new());
+                ways[way].push(size);
+            }
+        }
+        let chosen = |sizes: &Vec<SizeCandidate>| {
+            let best = curve::best(sizes).unwrap_or(sizes[0]);
+            (best.trial, best.complexity)
+        };
+        Ok(Halves(ways.iter().map(chosen).collect()))
+    }
+
     /// The sizes of `model`, the fit to all rows of the only trial that is left, with their risks; and the one that is
     /// chosen.
     pub(super) fn size(&mut self, model: &Model) -> Result<(Vec<SizeCandidate>, SizeCandidate)> {
@@ -67,17 +96,57 @@ impl Choice<'_> {
         Ok((all, chosen))
     }
 
+    fn choose(&self, all: &[SizeCandidate], best: &SizeCandidate) -> SizeCandidate {
+        if self.takes_middle && self.select == Select::Simple {
+            middle(all, best)
+        } else {
+            choose(all, best, self.select)
+        }
+    }
+
     /// Fills in risks and standard errors. The candidate of least risk, and the one that is chosen.
     fn chosen(&mut self, all: &mut [SizeCandidate]) -> Result<(SizeCandidate, SizeCandidate)> {
         curve::risks(self.folds, all);
         let Some(mut best) = curve::best(all) else { return Err(nothing()) };
         curve::standard_errors((self.folds, self.deals), all, &mut best);
-        Ok((best, choose(all, &best, self.select)))
+        Ok((best, self.choose(all, &best)))
     }
 }
 
 fn nothing() -> Error {
     Error::Table("no size can be chosen".into())
+}
+
+/// Differences to the least risk that do not matter. Candidates begin with the constant model.
+fn tolerance(candidates: &[SizeCandidate], best: &SizeCandidate) -> f64 {
+    let constant = candidates.iter().find(|c| c.complexity == 0).map_or(0.0, |c| c.risk);
+    (SEEN_OF_REST * best.risk).max(UNSEEN * constant).min(SEEN * constant)
+}
+
+/// The middle of the sizes whose risks are near the least, on the scale of logarithms: a mean with weights that fall
+/// off with the distance to the least risk. The simplest size within a tolerance jumps from one end of a flat curve
+/// to the other for a little noise; a mean does not.
+fn middle(candidates: &[SizeCandidate], best: &SizeCandidate) -> SizeCandidate {
+    let reach = TOLERANCES * tolerance(candidates, best);
+    if reach <= 0.0 || !reach.is_finite() {
+        return *best;
+    }
+    let size = |complexity: usize| (complexity.max(1) as f64).ln();
+    let (mut sum, mut total) = (0.0, 0.0);
+    for (i, candidate) in candidates.iter().enumerate() {
+        // A size stands for all complexities up to the next one.
+        let next = candidates.get(i + 1).map_or(candidate.complexity + 1, |next| next.complexity);
+        let weight = (size(next.max(2)) - size(candidate.complexity)) * ((best.risk - candidate.risk) / reach).exp();
+        sum += weight * size(candidate.complexity);
+        total += weight;
+    }
+    let mean = sum / total;
+    let distance = |c: &SizeCandidate| (size(c.complexity) - mean).abs();
+    let order = |a: &&SizeCandidate, b: &&SizeCandidate| distance(a).total_cmp(&distance(b));
+    // Of a constant model and one rule, both of size 1, the better one; of two equally near, the simpler.
+    let near = candidates.iter().min_by(order).copied().unwrap_or(*best);
+    let alike = candidates.iter().filter(|c| c.complexity.max(1) == near.complexity.max(1));
+    alike.min_by(|a, b| a.risk.total_cmp(&b.risk)).copied().unwrap_or(near)
 }
 
 /// The candidate that `select` asks for, with standard errors filled in.
@@ -88,10 +157,7 @@ fn choose(candidates: &[SizeCandidate], best: &SizeCandidate, select: Select) ->
     };
     let reach = match select {
         Select::Best => return *best,
-        Select::Simple => {
-            let constant = candidates.iter().find(|c| c.complexity == 0).map_or(0.0, |c| c.risk);
-            (SEEN_OF_REST * best.risk).max(UNSEEN * constant).min(SEEN * constant)
-        }
+        Select::Simple => tolerance(candidates, best),
         // Breiman's rule. A test of the difference (`difference_se`) is sharper, but was measured to trade worse:
         // for the same loss of risk it leaves the larger models (docs/quality.md).
         Select::OneSe => best.se,
@@ -110,6 +176,31 @@ mod tests {
             .map(|(complexity, &risk)| SizeCandidate { risk, se: 0.1, ..SizeCandidate::new(0, 0, complexity) })
             .collect();
         choose(&all, &curve::best(&all).unwrap(), select).complexity
+    }
+
+    fn middle_of(risks: &[f64]) -> usize {
+        let sizes = risks.iter().enumerate();
+        let all: Vec<SizeCandidate> =
+            sizes.map(|(complexity, &risk)| SizeCandidate { risk, ..SizeCandidate::new(0, 0, complexity) }).collect();
+        middle(&all, &curve::best(&all).unwrap()).complexity
+    }
+
+    #[test]
+    fn a_flat_curve_has_a_middle_that_noise_does_not_move() {
+        // Falls to complexity 8, is flat to 32, and rises.
+        let risk = |noise: f64| -> Vec<f64> {
+            let of = |c: f64| 0.5 + 0.5 * (1.0 - c / 8.0).max(0.0) + 0.02 * (c - 32.0).max(0.0);
+            (0..=50).map(|c| of(f64::from(c)) + noise * f64::from(c * 37 % 11 - 5) / 5.0).collect()
+        };
+        let clean = middle_of(&risk(0.0));
+        assert!((13..=18).contains(&clean), "{clean}");
+        let noisy = middle_of(&risk(0.004));
+        assert!(noisy.abs_diff(clean) <= 3, "{noisy} {clean}");
+        assert_eq!(chosen(&risk(0.0), Select::Simple), 8);
+        assert_eq!(middle_of(&[1.0, 0.5, 1.0, 1.0]), 1);
+        assert_eq!(middle_of(&[1.0, 1.3, 1.5, 1.6]), 0);
+        assert_eq!(middle_of(&[0.0, 0.0, 0.0]), 0);
+        assert_eq!(middle_of(&[1.0]), 0);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Out-of-fold risks of candidates, and their standard errors.
 
+use super::division::HeldOutRows;
 use crate::base::decimal::at_most_finite;
 use crate::base::error::Result;
-use crate::data::problem::Problem;
 use crate::model::Model;
 use crate::model::evaluate::Truth;
 use crate::model::predict::Activations;
@@ -83,15 +83,13 @@ impl<'a> Losses<'a> {
 }
 
 impl HeldOutFold {
-    /// The fold of these `rows`, which `models` have not seen.
-    pub(super) fn new(problem: &Problem, rows: &[u32], models: Vec<Model>) -> Result<Self> {
-        let mut part = problem.take(rows);
-        let features = std::mem::take(&mut part.features);
-        let table = part.table_of(features)?;
+    /// These rows, which `models` have not seen.
+    pub(super) fn new(held: HeldOutRows, models: Vec<Model>) -> Result<Self> {
+        let HeldOutRows { table, truth, groups } = held;
         let activations =
             models.iter().map(|model| Activations::of_rules(model, &table)).collect::<Result<Vec<Activations>>>()?;
         let sums = models.iter().map(|model| vec![None; sizes(model).len()]).collect();
-        Ok(Self { models, activations, truth: Truth::of(&part), groups: part.groups, sums })
+        Ok(Self { models, activations, truth, groups, sums })
     }
 
     /// Keeps the model of this trial alone.
@@ -106,7 +104,7 @@ impl HeldOutFold {
     }
 
     /// The sum of the losses of all rows at the largest size up to each of `complexities`.
-    fn sums_of_losses(&mut self, trial: usize, complexities: impl Iterator<Item = usize>) -> Vec<f64> {
+    pub(super) fn sums_of_losses(&mut self, trial: usize, complexities: impl Iterator<Item = usize>) -> Vec<f64> {
         let mut known = std::mem::take(&mut self.sums[trial]);
         let losses = self.losses(trial);
         let sum = |complexity: usize| {

@@ -13,19 +13,16 @@
 
 use super::by_content::Shares;
 use super::curve::Losses;
+use super::division::{Division, HeldOutRows, WeightedRows};
 use super::folds::Folds;
 use crate::base::decimal::at_most_finite;
 use crate::base::error::Result;
 use crate::codes::column::BinnedColumn;
 use crate::data::problem::{Problem, pick};
-use crate::data::schema::ColumnSpec;
-use crate::data::table::Values;
-use crate::data::table::{Column, Table};
 use crate::engine::targets::response::Response;
 use crate::learn::given::{self, GivenTerm};
 use crate::learn::one::{Binned, is_shared};
 use crate::learn::watch::Watch;
-use crate::model::evaluate::Truth;
 use crate::model::observer::Observer;
 use crate::model::predict::Activations;
 use crate::model::rule::Rule;
@@ -59,7 +56,7 @@ impl Dealt {
     }
 
     /// The rows of which there is something inside `fold`, or outside of it, and how much of their weight.
-    fn rows(&self, problem: &Problem, fold: usize, inside: bool) -> (Vec<u32>, Option<Vec<f64>>) {
+    fn rows(&self, problem: &Problem, fold: usize, inside: bool) -> WeightedRows {
         let shares = match self {
             Self::Rows(shares) => shares,
             Self::Groups(folds) => {
@@ -85,21 +82,14 @@ impl Dealt {
     }
 }
 
-/// Rows that are held out, and the others.
-struct Fold {
-    others: Problem,
-    codes: Vec<BinnedColumn>,
-    /// The numbers of the columns that terms may grow with.
-    numbers: Vec<Vec<f64>>,
-    held: Table,
-    truth: Truth,
-}
-
 /// The parameters with the λ that folds choose. Whoever stops them has the default. `binned` has the codes of all rows.
 pub(crate) fn chosen(problem: &Problem, binned: &Binned, params: &Checked, watch: &Watch) -> Result<Checked> {
     let dealt = Dealt::new(problem, binned.columns(), params.seed)?;
     let numbers = binned.numbers(params);
-    let of_fold = |fold| Fold::new(problem, (binned.columns(), &numbers), &dealt, fold);
+    let of_fold = |fold| {
+        let [held, others] = [true, false].map(|inside| dealt.rows(problem, fold, inside));
+        Division::new(problem, (binned.columns(), &numbers), held, others)
+    };
     let folds = (0..FOLDS).into_par_iter().map(of_fold).collect::<Result<Vec<_>>>()?;
     let levels = params.max_complexity.min(params.max_rules.saturating_mul(4)).clamp(1, DEFAULT_COMPLEXITY);
     // Polished ensembles, and the best ones of each complexity, are best with the same λ as others, and take several
@@ -121,7 +111,7 @@ pub(crate) fn chosen(problem: &Problem, binned: &Binned, params: &Checked, watch
         let held = if one_list {
             found.par_iter().map(|terms| terms.held_out(&params, levels)).collect()
         } else {
-            folds.par_iter().map(|fold| fold.held_out(&params, levels, watch)).collect::<Result<Vec<_>>>()?
+            folds.par_iter().map(|fold| held_out(fold, &params, levels, watch)).collect::<Result<Vec<_>>>()?
         };
         if watch.stop() {
             return Ok(None);
@@ -164,58 +154,21 @@ fn mean_risk(folds: &[Vec<f64>], levels: usize) -> f64 {
     at_most_finite(all / (levels + 1 - first) as f64)
 }
 
-impl Fold {
-    fn new(
-        problem: &Problem,
-        (columns, numbers): (&[BinnedColumn], &[&[f64]]),
-        dealt: &Dealt,
-        fold: usize,
-    ) -> Result<Self> {
-        let [(inside, held), (outside, others)] = [true, false].map(|inside| {
-            let (rows, weight) = dealt.rows(problem, fold, inside);
-            let part = Problem { weight, ..problem.take_coded(&rows) };
-            (rows, part)
-        });
-        let codes = |rows: &[u32]| columns.iter().map(|column| column.take(rows)).collect::<Vec<_>>();
-        let some = |rows: &[u32]| {
-            let of_column = |numbers: &&[f64]| if numbers.is_empty() { Vec::new() } else { pick(numbers, rows) };
-            numbers.iter().map(of_column).collect::<Vec<_>>()
-        };
-        let (truth, held) = (Truth::of(&held), decoded(&held, &codes(&inside), &some(&inside))?);
-        Ok(Self { codes: codes(&outside), numbers: some(&outside), held, truth, others })
-    }
-
-    /// The fit to the rows that are not held out.
-    fn fitted(&self, params: &Checked, watch: &Watch) -> Model {
-        Binned::of_columns(&self.others, &self.codes, &self.numbers).fit(params, &watch.quietly()).model
-    }
-
-    /// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
-    fn held_out(&self, params: &Checked, levels: usize, watch: &Watch) -> Result<Vec<f64>> {
-        let model = self.fitted(params, watch);
-        let activations = Activations::of_rules(&model, &self.held)?;
-        let losses = Losses::new(&model, &activations, &self.truth);
-        Ok(losses.at_each(levels, |losses| self.sum(losses)))
-    }
-
-    fn sum(&self, losses: &[f64]) -> f64 {
-        losses.iter().zip(&self.truth.weight).map(|(l, w)| l * w).sum()
-    }
+/// The sum of the losses of the rows held out, at every complexity from 0 to `levels`, of a fit of its own.
+fn held_out(fold: &Division, params: &Checked, levels: usize, watch: &Watch) -> Result<Vec<f64>> {
+    let model = fold.binned().fit(params, &watch.quietly()).model;
+    let activations = Activations::of_rules(&model, &fold.held.table)?;
+    let losses = Losses::new(&model, &activations, &fold.held.truth);
+    Ok(losses.at_each(levels, |losses| sum(&fold.held, losses)))
 }
 
-/// The rows of a problem with values that have these codes, or with their numbers where these are known.
-fn decoded(problem: &Problem, columns: &[BinnedColumn], numbers: &[Vec<f64>]) -> Result<Table> {
-    let values = |(place, (spec, column)): (usize, (ColumnSpec, &BinnedColumn))| {
-        let known = numbers.get(place).filter(|numbers| !numbers.is_empty());
-        let values = known.map_or_else(|| column.decoded(spec.kind), |known| Values::numbers(known.iter().copied()));
-        Column { date: spec.date, ..Column::new(spec.name, values) }
-    };
-    problem.table_of(problem.specs().into_iter().zip(columns).enumerate().map(values).collect())
+fn sum(held: &HeldOutRows, losses: &[f64]) -> f64 {
+    losses.iter().zip(&held.truth.weight).map(|(l, w)| l * w).sum()
 }
 
 /// The terms that were found without a fold, with the default λ: for others, only their weights are fitted again.
 struct FoldTerms<'f> {
-    fold: &'f Fold,
+    fold: &'f Division,
     response: Response,
     model: Model,
     /// The terms on the rows that are not held out.
@@ -224,10 +177,10 @@ struct FoldTerms<'f> {
 }
 
 impl<'f> FoldTerms<'f> {
-    fn new(fold: &'f Fold, params: &Checked, watch: &Watch) -> Result<Self> {
-        let binned = Binned::of_columns(&fold.others, &fold.codes, &fold.numbers);
+    fn new(fold: &'f Division, params: &Checked, watch: &Watch) -> Result<Self> {
+        let binned = fold.binned();
         let model = binned.fit(params, &watch.quietly()).model;
-        let seen = Activations::of_rules(&model, &decoded(&fold.others, &fold.codes, &fold.numbers)?)?;
+        let seen = Activations::of_rules(&model, &fold.decoded_others()?)?;
         let scales = binned.scales();
         let rows = |k: usize| (0..fold.others.rows as u32).filter(|&row| seen.fires(0, k, row as usize)).collect();
         let names: BTreeMap<&str, usize> = fold.codes.iter().enumerate().map(|(i, c)| (c.name.as_str(), i)).collect();
@@ -241,7 +194,7 @@ impl<'f> FoldTerms<'f> {
             trend.unwrap_or_else(|| GivenTerm::rule(rows(k), signs))
         };
         let terms = model.lists[0].rules.iter().enumerate().map(term).collect();
-        let held = Activations::of_rules(&model, &fold.held)?;
+        let held = Activations::of_rules(&model, &fold.held.table)?;
         let is_shared = is_shared(&fold.others.outline(), params);
         let response = if is_shared { Response::shared(&fold.others) } else { Response::new(&fold.others, 1) };
         Ok(Self { fold, response, model, terms, held })
@@ -257,7 +210,8 @@ impl<'f> FoldTerms<'f> {
         } else {
             given::nested_weights(response, terms, &params).into_iter().map(|one| vec![one]).collect()
         };
-        let of_size = |size: &Size| self.fold.sum(&self.fold.truth.losses(&self.model, &self.held, &[size]));
+        let of_size =
+            |size: &Size| sum(&self.fold.held, &self.fold.held.truth.losses(&self.model, &self.held, &[size]));
         let refitted = |(k, size): (usize, &Size)| {
             let of_score = |(intercept, weights): &(f64, Vec<f64>)| ScoreWeights {
                 intercept: *intercept,

@@ -47,6 +47,7 @@ mod tests {
     use super::*;
     use crate::data::problem::{Problem, Roles, Task};
     use crate::data::table::{Column, Table, Values};
+    use crate::learn::cv::division::HeldOutRows;
     use crate::learn::cv::folds::Folds;
     use crate::model::observer::Silent;
     use crate::params::Params;
@@ -73,7 +74,7 @@ mod tests {
             let held: Vec<HeldOutFold> = (0..5)
                 .map(|f| {
                     let model = fit(&problem.take(&folds.rows(f, false)), &params, &Silent).unwrap().model;
-                    HeldOutFold::new(&problem, &folds.rows(f, true), vec![model]).unwrap()
+                    HeldOutFold::new(HeldOutRows::of(&problem, &folds.rows(f, true)).unwrap(), vec![model]).unwrap()
                 })
                 .collect();
             for (fold, f) in held.iter().zip(0..) {

@@ -7,7 +7,7 @@
 //! 1. λ for each kind of terms, by the risk of ensembles of all complexities (`lambda`).
 //! 2. For each kind of terms and each fold a fit to the rows outside the fold, measured on the fold at every complexity
 //!    (as a step function: the largest size up to it). Small tables are dealt out to folds several times, since one
-//!    deal decides little.
+//!    deal decides little, and very small ones until halves of the deals choose alike (`deals`).
 //! 3. The kind of terms whose chosen size has the least risk (`choice`).
 //! 4. One fit to all rows. Its sizes are the candidates.
 //!
@@ -16,6 +16,8 @@
 mod by_content;
 mod choice;
 mod curve;
+mod deals;
+mod division;
 mod folds;
 pub(crate) mod lambda;
 mod measures;
@@ -37,8 +39,10 @@ use crate::model::report::{CrossValidation, CvStep, GridPoint, OtherTerms};
 use crate::model::{Model, Select, report};
 use crate::params::effort::{self, Effort};
 use crate::params::{Checked, LambdaFrom, Learner, PathKind, Polish, Terms};
-use choice::{Choice, TrialSize};
+use choice::{Choice, FoundTerms, TrialSize};
 use curve::{HeldOutFold, SizeCandidate};
+use deals::{Deals, Halves};
+use division::{Division, HeldOutRows};
 use folds::Folds;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -53,13 +57,6 @@ const MOST_HELD_OUT: usize = 100_000;
 const MOST_LEARNED: usize = 250_000;
 /// The part of a time limit that λ may take.
 const LAMBDA_SHARE: f64 = 0.25;
-/// Rows of a small table are dealt out to folds again until all deals have so many rows together, but not oftener than
-/// this.
-const ROWS_OF_DEALS: usize = 1500;
-const MOST_DEALS: usize = 6;
-/// So many of the deals choose between kinds of terms.
-const DEALS_FOR_TERMS: usize = 2;
-
 /// Chooses λ, terms and the size by folds, and fits to all rows. `binned` has the codes of all rows. If the observer
 /// stops it, the fit to all rows with the first λ and terms is returned as far as it came, without a choice. If the
 /// time is over, the folds that are done choose.
@@ -70,9 +67,9 @@ pub(crate) fn fit(
     (count, select): (usize, Select),
     watch: &Watch,
 ) -> Result<Fitted> {
-    let deals = if watch.is_limited() { 1 } else { deals(problem) };
-    let folds = (0..deals).map(|deal| Folds::of_deal(problem, count, params.seed, deal)).collect::<Result<Vec<_>>>()?;
-    let splits = folds.iter().flat_map(Split::of_folds).collect();
+    let deals = if watch.is_limited() { Deals::ONCE } else { Deals::of(problem, count, params) };
+    let folds = (0..deals.most).map(|deal| Folds::of_deal(problem, count, params.seed, deal));
+    let splits = folds.collect::<Result<Vec<_>>>()?.iter().flat_map(Split::of_folds).collect();
     CvPlan { problem, binned, params, select, splits, deals, is_quick: false }.run(watch)
 }
 
@@ -93,7 +90,7 @@ pub(crate) fn quick(
         let learned = (MOST_LEARNED * count).div_ceil(problem.rows).clamp(1, count - 1);
         vec![Split { held: folds.rows(0, true), others: folds.rows_of(1..=learned) }]
     };
-    CvPlan { problem, binned, params, select, splits, deals: 1, is_quick: true }.run(watch)
+    CvPlan { problem, binned, params, select, splits, deals: Deals::ONCE, is_quick: true }.run(watch)
 }
 
 /// Rows that are held out, and the rows that are learned from.
@@ -115,9 +112,9 @@ struct CvPlan<'p> {
     binned: &'p Binned<'p>,
     params: &'p Checked,
     select: Select,
+    /// Those of all deals, one deal after the other.
     splits: Vec<Split>,
-    /// How often the rows were dealt out.
-    deals: usize,
+    deals: Deals,
     /// Whether the size alone is chosen, by fits that take little time.
     is_quick: bool,
 }
@@ -136,7 +133,7 @@ impl CvPlan<'_> {
         if is_over {
             watch.out_of_time(None);
         }
-        let fewest = FEWEST_FOLDS.min(self.splits.len());
+        let fewest = FEWEST_FOLDS.min(self.folds());
         if is_over || watch.is_limited() && took * fewest as f64 > watch.left().as_secs_f64() {
             return Ok(plain.with(Warning::NoFolds(NoFolds::TimeOver)));
         }
@@ -144,17 +141,20 @@ impl CvPlan<'_> {
         let other = |&terms: &Terms| self.with_lambda(&with_terms(self.params, terms), watch);
         let trials: Vec<Checked> = [first].into_iter().chain(others.map(other)).collect();
 
-        // A few deals choose the terms, and all of them the size.
-        let first_deals = if trials.len() > 1 { self.deals.min(DEALS_FOR_TERMS) } else { self.deals };
-        let first_splits = self.splits.len() / self.deals * first_deals;
-        let whole = self.split_fits(&trials, 0..first_splits, watch);
+        let deals = if trials.len() > 1 { self.deals.first } else { self.deals.usual };
+        let whole = self.split_fits(&trials, 0..deals, watch)?;
         if watch.is_stopped() {
             return Ok(plain);
         }
         if whole.len() < fewest {
             return Ok(plain.with(Warning::NoFolds(NoFolds::TimeOver)));
         }
-        self.chosen(&trials, plain, (whole, first_deals), watch)
+        self.chosen(&trials, plain, (whole, deals), watch)
+    }
+
+    /// How many folds a deal has.
+    fn folds(&self) -> usize {
+        self.splits.len() / self.deals.most
     }
 
     /// The parameters with λ by folds, unless it is given or there is no choice: exact search proves its rules for one
@@ -167,29 +167,32 @@ impl CvPlan<'_> {
         lambda::chosen(self.problem, self.binned, params, watch).unwrap_or_else(|_| params.clone())
     }
 
-    /// The fits of all trials to the rows that are not held out in these splits, as far as they come. A fit that was
-    /// cut short would speak for smaller sizes, so there is none.
-    fn split_fits(&self, trials: &[Checked], splits: Range<usize>, watch: &Watch) -> Vec<SplitFit> {
+    /// The fits of all trials to the rows that are not held out in the splits of these deals, as far as they come. A
+    /// fit that was cut short would speak for smaller sizes, so there is none.
+    fn split_fits(&self, trials: &[Checked], deals: Range<usize>, watch: &Watch) -> Result<Vec<SplitFit>> {
+        let splits = deals.start * self.folds()..deals.end * self.folds();
         let done = AtomicUsize::new(0);
-        let fit_without = |(place, split): (usize, &Split)| {
-            let part = self.problem.take(&split.others);
-            let any_trends = trials.iter().find(|params| params.terms.has_trends()).unwrap_or(&trials[0]);
-            let binned = Binned::new(&part, any_trends);
+        let any_trends = trials.iter().find(|params| params.terms.has_trends()).unwrap_or(&trials[0]);
+        let numbers = self.binned.numbers(any_trends);
+        let fit_without = |split: &Split| -> Result<Option<SplitFit>> {
+            let [held, others] = [&split.held, &split.others].map(|rows| (rows.clone(), None));
+            let division = Division::new(self.problem, (self.binned.columns(), &numbers), held, others)?;
+            let binned = division.binned();
             let fit = |params: &Checked| binned.fit(&self.for_split(params), &watch.quietly());
             let fits = trials.par_iter().map(fit).collect();
-            watch.resampled(1 + splits.start + done.fetch_add(1, Ordering::Relaxed), self.splits.len());
-            (!watch.stop()).then_some(SplitFit { place, fits })
+            watch.resampled(1 + splits.start + done.fetch_add(1, Ordering::Relaxed), splits.end);
+            Ok((!watch.stop()).then_some(SplitFit { held: division.held, fits }))
         };
         // As many at a time as there are threads, since each needs a copy of its rows.
         let mut fits = Vec::with_capacity(splits.len());
-        let parts: Vec<(usize, &Split)> = splits.clone().map(|place| (place, &self.splits[place])).collect();
-        for some in parts.chunks(self.params.threads) {
-            fits.extend(some.par_iter().filter_map(|&part| fit_without(part)).collect::<Vec<_>>());
+        for some in self.splits[splits.clone()].chunks(self.params.threads) {
+            let done = some.par_iter().map(fit_without).collect::<Result<Vec<_>>>()?;
+            fits.extend(done.into_iter().flatten());
             if watch.stop() {
                 break;
             }
         }
-        fits
+        Ok(fits)
     }
 
     /// The parameters of a fit that is compared with others.
@@ -210,29 +213,13 @@ impl CvPlan<'_> {
         (whole, first_deals): (Vec<SplitFit>, usize),
         watch: &Watch,
     ) -> Result<Fitted> {
-        let mut seconds = seconds_of(whole.iter().flat_map(|fit| &fit.fits), trials.len());
-        seconds.add(&plain.seconds);
+        let mut seconds = plain.seconds;
         let (mut model, mut warnings) = (plain.model, plain.warnings);
-        let first_splits = self.splits.len() / self.deals * first_deals;
+        let first_splits = self.folds() * first_deals;
         if whole.len() < first_splits {
             warnings.push(Warning::TimeOver(TimeOver::Folds { done: whole.len(), of: first_splits }));
         }
-        let mut held: Vec<HeldOutFold> = whole.into_iter().map(|fit| self.held_out(fit)).collect::<Result<_>>()?;
-        let terms = self.choice(&mut held, first_deals).terms(trials.len())?;
-        held.iter_mut().for_each(|fold| fold.keep(terms.chosen));
-        let folds = held.len() / first_deals;
-        let rest = first_splits..self.splits.len();
-        if !rest.is_empty() {
-            let more = self.split_fits(&trials[terms.chosen..=terms.chosen], rest.clone(), watch);
-            if more.len() == rest.len() {
-                let spent = seconds_of(more.iter().flat_map(|fit| &fit.fits), 1);
-                seconds.add(&spent);
-                for fit in more {
-                    held.push(self.held_out(fit)?);
-                }
-            }
-        }
-        let deals = held.len() / folds;
+        let Evidence { mut held, deals, terms } = self.evidence(trials, (whole, first_deals), &mut seconds, watch)?;
         let chosen = &trials[terms.chosen];
         let is_unpolished = chosen.polish != Polish::Off && !chosen.polishes_folds && !self.is_quick;
         if terms.chosen > 0 || is_unpolished {
@@ -256,7 +243,7 @@ impl CvPlan<'_> {
         };
         let best = curve::best(&candidates).unwrap_or(size);
         model.cv = Some(CrossValidation {
-            folds,
+            folds: held.len() / deals,
             seed: self.params.seed,
             groups: self.problem.roles.groups.clone(),
             repeats: deals,
@@ -277,26 +264,70 @@ impl CvPlan<'_> {
         Ok(Fitted { model, seconds, reg_lambda: None, warnings })
     }
 
-    fn choice<'a>(&self, folds: &'a mut [HeldOutFold], deals: usize) -> Choice<'a> {
-        Choice { folds, deals, select: self.select }
+    /// What the folds say, from those of the first deals on: of small tables further deals are made until halves of
+    /// them choose alike.
+    fn evidence(
+        &self,
+        trials: &[Checked],
+        (mut fits, mut deals): (Vec<SplitFit>, usize),
+        seconds: &mut Seconds,
+        watch: &Watch,
+    ) -> Result<Evidence> {
+        let (mut held, mut terms): (Vec<HeldOutFold>, Option<FoundTerms>) = (Vec::new(), None);
+        loop {
+            seconds.add(&seconds_of(&fits));
+            for fit in fits {
+                held.push(held_out(fit)?);
+            }
+            let tried = if terms.is_some() { 1 } else { trials.len() };
+            let is_fixed = self.deals.is_fixed();
+            let halves = if is_fixed { Halves::default() } else { self.choice(&mut held, deals).halves(tried)? };
+            let is_enough = deals >= self.deals.usual && (halves.sizes_agree() || deals >= self.deals.most);
+            if terms.is_none() && (is_enough || halves.terms_agree()) {
+                let found = self.choice(&mut held, deals).terms(trials.len())?;
+                held.iter_mut().for_each(|fold| fold.keep(found.chosen));
+                terms = Some(found);
+            }
+            let next = self.deals.after(deals);
+            let left = terms.as_ref().map_or(trials, |terms| &trials[terms.chosen..=terms.chosen]);
+            let more = if is_enough { Vec::new() } else { self.split_fits(left, deals..next, watch)? };
+            // A deal that was cut short says nothing.
+            if more.is_empty() || more.len() < (next - deals) * self.folds() {
+                let terms = match terms {
+                    Some(terms) => terms,
+                    None => self.choice(&mut held, deals).terms(trials.len())?,
+                };
+                if held.iter().any(|fold| fold.models.len() > 1) {
+                    held.iter_mut().for_each(|fold| fold.keep(terms.chosen));
+                }
+                return Ok(Evidence { held, deals, terms });
+            }
+            (fits, deals) = (more, next);
+        }
     }
 
-    fn held_out(&self, fit: SplitFit) -> Result<HeldOutFold> {
-        let models = fit.fits.into_iter().map(|fitted| fitted.model).collect();
-        HeldOutFold::new(self.problem, &self.splits[fit.place].held, models)
+    fn choice<'a>(&self, folds: &'a mut [HeldOutFold], deals: usize) -> Choice<'a> {
+        Choice { folds, deals, select: self.select, takes_middle: !self.deals.is_fixed() }
     }
+}
+
+/// What the folds of so many deals say.
+struct Evidence {
+    /// With the fits of the terms that are chosen.
+    held: Vec<HeldOutFold>,
+    deals: usize,
+    terms: FoundTerms,
 }
 
 /// The fits of all trials without the rows of a split.
 struct SplitFit {
-    /// That of the split.
-    place: usize,
+    held: HeldOutRows,
     fits: Vec<Fitted>,
 }
 
-/// How often the rows are dealt out to folds: so often that chance decides little. Groups are dealt out once.
-fn deals(problem: &Problem) -> usize {
-    if problem.groups.is_some() { 1 } else { ROWS_OF_DEALS.div_ceil(problem.rows.max(1)).min(MOST_DEALS) }
+fn held_out(fit: SplitFit) -> Result<HeldOutFold> {
+    let models = fit.fits.into_iter().map(|fitted| fitted.model).collect();
+    HeldOutFold::new(fit.held, models)
 }
 
 /// The parameters for other terms.
@@ -319,13 +350,11 @@ fn unpolished(params: &Checked) -> Checked {
     params
 }
 
-/// What all fits took. Those with different λ share their codes.
-fn seconds_of<'f>(fits: impl Iterator<Item = &'f Fitted>, sharing: usize) -> Seconds {
+/// What these fits took.
+fn seconds_of(fits: &[SplitFit]) -> Seconds {
     let mut seconds = Seconds::default();
-    for spent in fits.map(|fitted| fitted.seconds) {
-        seconds.bin += spent.bin / sharing as f64;
-        seconds.search += spent.search;
-        seconds.refit += spent.refit;
+    for fitted in fits.iter().flat_map(|fit| &fit.fits) {
+        seconds.add(&fitted.seconds);
     }
     seconds
 }
@@ -353,7 +382,7 @@ pub(crate) fn too_much(problem: &Problem, params: &Checked) -> Option<NoFolds> {
         .or_else(|| Folds::new(problem, USUAL_FOLDS, params.seed).err().map(|error| NoFolds::Rows(error.to_string())))
 }
 
-/// Why folds would take too long, whatever the rows themselves are.
+/// The same, of all reasons but the rows themselves.
 pub(crate) fn too_long(problem: &Outline, params: &Checked) -> Option<NoFolds> {
     if params.exact || params.learner == Learner::Sirus {
         return Some(NoFolds::Search);

@@ -105,10 +105,16 @@ fn settings() -> Vec<Params> {
 }
 
 /// Out-of-fold risks at `complexities` by separate fits and evaluations, deal after deal and fold after fold.
-fn naive(table: &Table, roles: &Roles, params: &Params, count: usize, complexities: &[usize]) -> Vec<f64> {
+fn naive(
+    table: &Table,
+    roles: &Roles,
+    params: &Params,
+    (count, deals): (usize, usize),
+    complexities: &[usize],
+) -> Vec<f64> {
     let problem = Problem::new(table.clone(), roles).unwrap();
     let (mut sums, mut total) = (vec![0.0; complexities.len()], 0.0);
-    for (deal, fold) in (0..deals(&problem)).flat_map(|deal| (0..count).map(move |fold| (deal, fold))) {
+    for (deal, fold) in (0..deals).flat_map(|deal| (0..count).map(move |fold| (deal, fold))) {
         let folds = Folds::of_deal(&problem, count, params.seed, deal).unwrap();
         let train = problem.take(&folds.rows(fold, false));
         let model = crate::fit(&train, params, &Silent).unwrap().model;
@@ -136,7 +142,10 @@ proptest! {
         task in tasks(), rows in 30usize..60, seed in any::<u64>(), weighted in any::<bool>(), setting in 0usize..5
     ) {
         let (table, roles) = (table(task, rows, seed), roles(task, weighted));
-        let params = Params { reg_lambda: Some(crate::params::RegLambda::Value(0.7)), ..settings()[setting].clone() };
+        // Columns are cut once, with sight of all rows: separate fits have the same cuts if these are given.
+        let cuts = [("x".to_owned(), (1..12).map(|i| f64::from(i) / 12.0).collect())].into();
+        let reg_lambda = Some(crate::params::RegLambda::Value(0.7));
+        let params = Params { reg_lambda, cuts, ..settings()[setting].clone() };
         let problem = Problem::new(table.clone(), &roles).unwrap();
         let with_folds = Params { cv: Some(Cv::Folds(3)), ..params.clone() };
         let Ok(Fitted { model, .. }) = crate::fit(&problem, &with_folds, &Silent) else {
@@ -146,7 +155,7 @@ proptest! {
         let complexities: Vec<usize> = cv.path.iter().map(|s| s.complexity).collect();
         // Nobody asked for polish: folds do without it.
         let folds = Params { polish: Some(Polish::Off), ..params.clone() };
-        for (step, expected) in cv.path.iter().zip(naive(&table, &roles, &folds, 3, &complexities)) {
+        for (step, expected) in cv.path.iter().zip(naive(&table, &roles, &folds, (3, cv.repeats), &complexities)) {
             prop_assert!((step.cv_risk - expected).abs() <= 1e-9 * (1.0 + expected.abs()), "{step:?} {expected}");
         }
         // The model is the fit to all rows.
@@ -293,8 +302,10 @@ fn the_standard_error_is_that_of_a_mean() {
     let table = Table::new(vec![Column::new("y", Values::numbers(y))]).unwrap();
     let roles = Roles { target: "y".into(), task: Some(Task::Regression), ..Roles::default() };
     let problem = Problem::new(table, &roles).unwrap();
+    let model = crate::fit(&problem, &Params { cv: Some(Cv::Folds(2)), ..Params::default() }, &Silent).unwrap().model;
+    let cv = model.cv.unwrap();
     let mut losses = Vec::new();
-    for (deal, fold) in (0..MOST_DEALS).flat_map(|deal| [(deal, 0), (deal, 1)]) {
+    for (deal, fold) in (0..cv.repeats).flat_map(|deal| [(deal, 0), (deal, 1)]) {
         let folds = Folds::of_deal(&problem, 2, 0, deal).unwrap();
         let mean = folds.rows(fold, false).iter().map(|&r| y[r as usize]).sum::<f64>() / 3.0;
         losses.extend(folds.rows(fold, true).iter().map(|&r| (y[r as usize] - mean).powi(2)));
@@ -303,8 +314,7 @@ fn the_standard_error_is_that_of_a_mean() {
     let count = losses.len() as f64;
     let risk = losses.iter().sum::<f64>() / count;
     let variance = losses.iter().map(|l| (l - risk).powi(2)).sum::<f64>() / count * 6.0 / 5.0;
-    let model = crate::fit(&problem, &Params { cv: Some(Cv::Folds(2)), ..Params::default() }, &Silent).unwrap().model;
-    let step = model.cv.unwrap().path[0];
+    let step = cv.path[0];
     assert!((step.cv_risk - risk).abs() < 1e-9 * risk);
     assert!((step.cv_se - (variance / 6.0).sqrt()).abs() < 1e-9 * risk);
     assert_eq!(step.cv_difference_se, 0.0);
@@ -435,6 +445,36 @@ mod lambda_by_folds {
         };
         let whole = crate::fit(&problem, &by_folds(), &Silent).unwrap().model;
         assert_eq!(coded.fit(&Silent).unwrap().model.to_json(), whole.to_json());
+    }
+
+    #[test]
+    fn codes_alone_have_the_same_choice() {
+        for (task, cv, terms) in [
+            (Task::Poisson, Cv::Auto, crate::params::Terms::Auto),
+            (Task::Regression, Cv::Folds(3), crate::params::Terms::Auto),
+            (Task::Classification, Cv::Auto, crate::params::Terms::Rules),
+        ] {
+            let params =
+                Params { cv: Some(cv), terms, max_complexity: Some(10), threads: Some(1), ..Params::default() };
+            let problem = Problem::new(table(task, 150, 8), &roles(task, true)).unwrap();
+            let all: Vec<u32> = (0..150).collect();
+            let checked = params.check(problem.task().loss(), problem.counted_rows()).unwrap();
+            let checked = checked.for_table(&params, &problem.outline(), problem.counted_rows());
+            let binned = Binned::new(&problem, &checked);
+            let any = checked.other_terms.first().map_or(checked.clone(), |&terms| with_terms(&checked, terms));
+            let coded = Coded {
+                problem: problem.take_coded(&all),
+                columns: binned.columns().to_vec(),
+                numbers: binned.numbers(&any).into_iter().map(|numbers| numbers.to_vec().into()).collect(),
+                params: params.clone(),
+                #[cfg(feature = "files")]
+                path: std::path::PathBuf::new(),
+                seconds: 0.0,
+            };
+            let whole = crate::fit(&problem, &params, &Silent).unwrap().model;
+            assert!(whole.cv.is_some());
+            assert_eq!(coded.fit(&Silent).unwrap().model.to_json(), whole.to_json());
+        }
     }
 
     #[test]
