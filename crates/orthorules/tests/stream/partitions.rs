@@ -89,7 +89,7 @@ fn rows_stay_where_they_are_if_they_must() {
     let folds = Params { reg_lambda: Some(orthorules::params::RegLambda::Cv), ..staying() };
     for (params, what) in [(&few, "a penalty by folds"), (&polished, "polish"), (&folds, "a penalty by folds")] {
         let told = partitioned(vec![file.clone()], &roles(), params, Gather::Never).unwrap_err();
-        let remedy = "set polish=\"off\" and a number for reg_lambda";
+        let remedy = "set cv=None, polish=\"off\" and a number for reg_lambda";
         let expected = format!("but {what} needs all of them in one place: {remedy}");
         assert!(
             told.starts_with("gather \"never\" leaves rows where they are, ") && told.ends_with(&expected),

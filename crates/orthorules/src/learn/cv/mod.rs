@@ -171,6 +171,7 @@ impl CvPlan<'_> {
     /// fit that was cut short would speak for smaller sizes, so there is none.
     fn split_fits(&self, trials: &[Checked], deals: Range<usize>, watch: &Watch) -> Result<Vec<SplitFit>> {
         let splits = deals.start * self.folds()..deals.end * self.folds();
+        let usual = self.folds() * self.deals.usual;
         let done = AtomicUsize::new(0);
         let any_trends = trials.iter().find(|params| params.terms.has_trends()).unwrap_or(&trials[0]);
         let numbers = self.binned.numbers(any_trends);
@@ -180,7 +181,7 @@ impl CvPlan<'_> {
             let binned = division.binned();
             let fit = |params: &Checked| binned.fit(&self.for_split(params), &watch.quietly());
             let fits = trials.par_iter().map(fit).collect();
-            watch.resampled(1 + splits.start + done.fetch_add(1, Ordering::Relaxed), splits.end);
+            watch.resampled(1 + splits.start + done.fetch_add(1, Ordering::Relaxed), splits.end.max(usual));
             Ok((!watch.stop()).then_some(SplitFit { held: division.held, fits }))
         };
         // As many at a time as there are threads, since each needs a copy of its rows.
