@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _frame, _look, _native, _validate
+from ._diff import DiffMixin
 from ._edit import EditMixin
 from ._evals import EvalMixin
 from ._html import HtmlMixin
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 LISTS = ("require", "forbid", "interactions")
 
 
-class BaseRules(EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # type: ignore[misc]
+class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixin, BaseEstimator):  # type: ignore[misc]
     """An estimator made of rules."""
 
     _model: _native.Model

@@ -31,6 +31,13 @@ def edited(
     seed: int = 0,
 ) -> Model: ...
 def ledger(model: Model) -> str: ...
+def diff(
+    before: Model,
+    after: Model,
+    sizes: tuple[int, int],
+    tables: tuple[Table, Table] | None = None,
+    examples: int = 5,
+) -> str: ...
 def alternatives(
     model: Model,
     table: Table,

@@ -3,6 +3,7 @@
 
 mod borrowed;
 mod cluster;
+mod diffs;
 mod edits;
 mod errors;
 mod fit;
@@ -22,6 +23,8 @@ mod _native {
 
     #[pymodule_export]
     use super::cluster::{Fit, Partition, merge, partition_files};
+    #[pymodule_export]
+    use super::diffs::diff;
     #[pymodule_export]
     use super::edits::{alternatives, edited, ledger, wanting};
     #[pymodule_export]

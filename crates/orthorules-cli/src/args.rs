@@ -1,5 +1,6 @@
 //! The flags: their names and their help.
 
+mod diff;
 mod edit;
 mod export;
 mod fit;
@@ -9,6 +10,7 @@ use fit::values::{NameList, names};
 pub(crate) use fit::values::item;
 
 use clap::{Args, Parser, Subcommand};
+pub(crate) use diff::DiffArgs;
 pub(crate) use edit::{AlternativesArgs, EditArgs, FittingArgs, RefitArgs};
 pub(crate) use export::ExportArgs;
 pub(crate) use fit::FitArgs;
@@ -24,7 +26,8 @@ use std::path::PathBuf;
   orthorules predict titanic.json passengers.csv
 
 `orthorules COMMAND --help` explains a command and all its options.
-Exit codes: 0 done, 2 bad usage or bad input, 1 anything else, such as a full disk.")]
+Exit codes: 0 done, 2 bad usage or bad input, 1 anything else, such as a full disk;
+of diff: 3 the models differ, 4 a limit is exceeded.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -42,6 +45,7 @@ pub(crate) enum Command {
     Edit(Box<EditArgs>),
     Refit(RefitArgs),
     Alternatives(AlternativesArgs),
+    Diff(DiffArgs),
     Export(ExportArgs),
     Report(ReportArgs),
 }

@@ -6,6 +6,7 @@ mod args;
 mod class_table;
 mod console;
 mod demo;
+mod diff;
 mod edit;
 mod evaluate;
 mod explain;
@@ -36,6 +37,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const DONE: u8 = 0;
 const BAD_INPUT: u8 = 2;
 const OTHER: u8 = 1;
+/// Something to look at.
+const WARN: u8 = 3;
+/// A limit that was given is exceeded.
+const FAIL: u8 = 4;
 
 /// Runs the command line `args`, of which the first is the name of the program, and returns the exit code. The process
 /// should do nothing else: signals and panics are handled as those of a program of its own.
@@ -56,7 +61,10 @@ fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     };
     signals::expect();
     match dispatch(&cli.command) {
-        Ok(output) => print(&output),
+        Ok(done) => match print(&done.output) {
+            DONE => done.code,
+            failed => failed,
+        },
         Err(Failure::Input(message)) => {
             complain(&message);
             BAD_INPUT
@@ -68,8 +76,21 @@ fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-fn dispatch(command: &Command) -> Result<Output, Failure> {
-    match command {
+/// What a command has to say, and its exit code.
+struct Done {
+    output: Output,
+    code: u8,
+}
+
+impl From<Output> for Done {
+    fn from(output: Output) -> Self {
+        Self { output, code: DONE }
+    }
+}
+
+fn dispatch(command: &Command) -> Result<Done, Failure> {
+    let output = match command {
+        Command::Diff(args) => return on_threads(None, || diff::run(args))?,
         Command::Demo(args) => demo::run(args),
         Command::Fit(args) => fit::run(args),
         Command::Show(args) => show::run(args),
@@ -82,7 +103,8 @@ fn dispatch(command: &Command) -> Result<Output, Failure> {
         Command::Edit(args) => on_threads(None, || edit::run(args))?,
         Command::Refit(args) => on_threads(None, || edit::refit(args))?,
         Command::Report(args) => on_threads(None, || report::run(args))?,
-    }
+    };
+    output.map(Done::from)
 }
 
 fn print(output: &Output) -> u8 {

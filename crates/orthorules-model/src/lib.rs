@@ -11,6 +11,7 @@
 //! | to find the least change of a row that changes its prediction | [`recourse`] |
 //! | to read rules and what they ask of values | [`rule`], [`trend`] |
 //! | to say how a model is to be edited, and what edits cost | [`edit`] |
+//! | to say what changed from one model to another | [`diff`] |
 //!
 //! Whoever learns or predicts takes the crate `orthorules`, which re-exports all of this. Items that these pages do not
 //! show are public for the other crates of the project alone, and may change in every version.
@@ -27,6 +28,7 @@ pub mod certificate;
 mod choices;
 #[doc(hidden)]
 pub mod condition;
+pub mod diff;
 pub mod edit;
 pub mod evaluate;
 pub mod explain;
@@ -65,6 +67,7 @@ pub use crate::data::schema::ColumnSpec;
 pub use budget::{Budget, Spending};
 pub use certificate::{Certificate, Pruned};
 pub use condition::Condition;
+pub use diff::ModelDiff;
 pub use edit::{Edit, LedgerEntry};
 pub use reading::Reading;
 pub use report::{Bootstrap, CrossValidation, CvMeasures, CvStep, GridPoint, OtherTerms, RuleUncertainty, Uncertainty};

@@ -6,6 +6,7 @@ mod budgets;
 mod classes;
 mod columns;
 mod contact;
+mod diff;
 mod edit;
 mod export;
 mod extremes;

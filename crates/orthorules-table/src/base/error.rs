@@ -68,6 +68,9 @@ pub enum Error {
     /// An edit of a model, or a rule that a fit was asked for, cannot be had.
     #[error("{}", one_line(.0))]
     Edit(String),
+    /// Two models have nothing in common that could be compared.
+    #[error("{}", one_line(.0))]
+    NotComparable(String),
     /// A fit to rows on other machines cannot do what is asked.
     #[error("{}", one_line(.0))]
     Remote(String),

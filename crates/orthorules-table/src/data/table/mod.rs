@@ -51,6 +51,17 @@ pub enum Kind {
     /// A value out of a list of levels that are in order: a rule may say `size >= medium`.
     Ordered,
 }
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Numeric => "numeric",
+            Self::Boolean => "boolean",
+            Self::Categorical => "categorical",
+            Self::Ordered => "ordered",
+        })
+    }
+}
+
 wire_enum!(Kind { 0 => Numeric, 1 => Boolean, 2 => Categorical, 3 => Ordered });
 
 /// The values of a column.
