@@ -75,8 +75,8 @@ class DiffMixin:
     ) -> ModelDiff:
         """What changed from this model to `other`, which was fitted to the same target.
 
-        With `X` it says which rows are predicted otherwise, and with `y` how the risk changes. `examples` is the number of
-        rows to list that change most.
+        With `X` it says which rows are predicted otherwise, and with `y` how the risk changes. `examples` is the
+        number of rows to list that change most.
         """
         if not isinstance(other, DiffMixin):
             raise TypeError(f"other must be a fitted RuleRegressor or RuleClassifier, got {type(other).__name__}")

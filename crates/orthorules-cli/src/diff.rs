@@ -2,7 +2,7 @@
 
 use crate::args::DiffArgs;
 use crate::console::{Notes, Output};
-use crate::input::{self, Failure, Source};
+use crate::input::{self, Failure, TableInput};
 use crate::number::{aligned, alone, percent, probability, signed};
 use crate::text::{self, BOLD, Cell, DIM, Grid, styled};
 use crate::{DONE, Done, FAIL, WARN};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Done, Failure> {
         Some(path) => {
             // What cannot be compared is refused before a table is read.
             ModelDiff::new(old, new).map_err(in_files)?;
-            let source = Source::new(path)?;
+            let source = TableInput::new(path)?;
             let spool = if source.is_lasting() { None } else { Some(input::spooled(&source.path)?) };
             let file = spool.as_ref().map_or(source.path.as_path(), |spool| spool.path());
             let tables = (read(&before, file, args)?, read(&after, file, args)?);
