@@ -181,12 +181,6 @@ impl<'a> PartitionReads<'a> {
         self.by_cell.into_inner().into_iter().for_each(RowsByCell::give);
     }
 
-    /// Of each column of a group, the rows outside its most common bin, if it has one and codes are bytes.
-    fn uncommon(&self, group: &Group) -> Vec<Option<Uncommon>> {
-        let of_column = |(column, _): (&BinnedColumn, usize)| Uncommon::new(self.rows, column.codes.bytes()?);
-        group.of(self.columns).map(of_column).collect()
-    }
-
     /// Calls `visit(i, bin)` for the i-th row of the node.
     fn each<C: Code>(&self, codes: &[C], mut visit: impl FnMut(usize, usize)) {
         match self.rows {
@@ -481,17 +475,6 @@ impl<'a> NodeCounter<'a> {
             return self.summed_remotely(remote, Method::Rules, group);
         }
         self.sums_of_equal_rows(group).unwrap_or_else(|| self.sums_row_by_row(group))
-    }
-
-    /// g and d of every row.
-    fn gradients_and_weights(&self, part: &PartitionReads) -> Vec<f64> {
-        let mut sides = scratch::take(2 * part.keys.len());
-        let [for_g, for_d, _] = self.roundings();
-        for i in 0..part.keys.len() {
-            let (gradient, _, d) = self.row(part, i);
-            sides.extend([for_g.round(gradient), for_d.round(d)]);
-        }
-        sides
     }
 }
 

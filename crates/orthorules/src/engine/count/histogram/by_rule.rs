@@ -104,6 +104,17 @@ impl NodeCounter<'_> {
         stats
     }
 
+    /// g and d of every row.
+    fn gradients_and_weights(&self, part: &PartitionReads) -> Vec<f64> {
+        let mut sides = scratch::take(2 * part.keys.len());
+        let [for_g, for_d, _] = self.roundings();
+        for i in 0..part.keys.len() {
+            let (gradient, _, d) = self.row(part, i);
+            sides.extend([for_g.round(gradient), for_d.round(d)]);
+        }
+        sides
+    }
+
     /// The cell of each row of a part.
     fn cells_of_rows<'p>(&self, part: &'p PartitionReads) -> Cow<'p, [u32]> {
         if self.cells.are_counted() {

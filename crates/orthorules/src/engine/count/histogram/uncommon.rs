@@ -4,7 +4,10 @@
 //! what the other bins have, is that bin's. So only the rows of the others are counted. All sums are exact, so that the
 //! bits are the same.
 
+use super::PartitionReads;
 use crate::base::scratch;
+use crate::codes::column::BinnedColumn;
+use crate::engine::count::group::Group;
 use crate::engine::row_list::RowList;
 
 /// So many rows are looked at for a bin that is common.
@@ -57,6 +60,14 @@ impl Uncommon {
     pub(super) fn give(self) {
         scratch::give(self.places);
         scratch::give(self.bins);
+    }
+}
+
+impl PartitionReads<'_> {
+    /// Of each column of a group, the rows outside its most common bin, if it has one and codes are bytes.
+    pub(super) fn uncommon(&self, group: &Group) -> Vec<Option<Uncommon>> {
+        let of_column = |(column, _): (&BinnedColumn, usize)| Uncommon::new(self.rows, column.codes.bytes()?);
+        group.of(self.columns).map(of_column).collect()
     }
 }
 
