@@ -31,7 +31,8 @@ impl Wire for Basis {
     fn put(&self, to: &mut Vec<u8>) {
         self.constant.put(to);
         self.held.put(to);
-        (self.members.put(to), self.ends.put(to));
+        self.members.put(to);
+        self.ends.put(to);
         self.factor.put(to);
         (self.rows, self.listed).put(to);
     }
