@@ -151,11 +151,11 @@ def from_schema(schema: dict[str, Any], name: str) -> Parameter:
         number, word = number_type(property["anyOf"][0]), property["anyOf"][1]["const"]
         annotation, kind = f"{number} | str", f"{number} or {json.dumps(word)}"
     elif property["type"] == "array":
-        # A list that nobody fills.
+        # A list without items.
         annotation = kind = "list"
         default = None
     elif property["type"] == "object":
-        # A dict that nobody fills.
+        # A dict without items.
         annotation = kind = "dict"
         default = None
     else:

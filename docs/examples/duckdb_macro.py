@@ -8,7 +8,7 @@
     create_macro(connection, orthorules.load("titanic.json"), "score")
     connection.sql("SELECT name, prediction, reasons FROM score('passengers') ORDER BY prediction DESC")
 
-The macro is part of the database. Whoever opens that later needs neither Python nor Orthorules.
+The macro is part of the database. To use it later takes neither Python nor Orthorules.
 """
 
 TABLE = "rows to score"

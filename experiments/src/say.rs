@@ -1,4 +1,4 @@
-//! Results on standard output; when nobody reads them any more the program ends, quietly.
+//! Results on standard output; when that is closed the program ends, quietly.
 
 use std::fmt::Arguments;
 use std::io::Write;

@@ -109,7 +109,7 @@ fn selection_compares_the_rules_of_choice() {
     assert!(ratio.parse::<f64>().unwrap() <= 1.0, "{table}");
 }
 
-/// Whoever reads only the first line, as `head` does, ends the program without a complaint.
+/// A reader of the first line alone, such as `head`, ends the program without a complaint.
 #[test]
 fn a_closed_pipe_is_no_error() {
     let folder = benchmark("pipe");

@@ -1,5 +1,5 @@
 //! Runs cases one after the other and says so on standard output, line by line. A case that kills or stops the process
-//! is seen by whoever reads.
+//! is seen by the reader.
 
 use crate::Cli;
 use crate::case::{Case, kept};
@@ -19,7 +19,7 @@ pub(crate) enum Line {
     Ended { used: bool },
     /// It did not: what is wrong.
     Found(String),
-    /// All cases were run, with so much memory at most.
+    /// All cases were run, with this much memory at most.
     Done { peak: u64 },
 }
 
@@ -73,7 +73,7 @@ fn short(file: &str) -> String {
 fn say(line: &Line) {
     let mut out = std::io::stdout().lock();
     let text = serde_json::to_string(line).unwrap_or_default();
-    // Nobody listens any more: nothing is left to do.
+    // The reader is gone: nothing is left to do.
     if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
         std::process::exit(0);
     }

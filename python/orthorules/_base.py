@@ -232,7 +232,7 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
         return table, _frame.rows_of(X)
 
     def _add_known(self, table: _native.Table, y: Any, rows: int) -> None:
-        """Adds the known targets of so many rows to a table."""
+        """Adds the known targets of this many rows to a table."""
         raise NotImplementedError
 
     def _table(self, X: Any) -> _native.Table:

@@ -31,7 +31,7 @@ _ARRIVAL = 5.0
 _PATIENCE = 50.0
 # Looks in a row, a second apart, at which no worker is at any task of a question, before it is asked again.
 _LOOKS = 3
-# Rounds in a row that may end with partitions that nobody has, or with tasks that nobody takes.
+# Rounds in a row that may end with partitions that no worker has, or with tasks that none takes.
 _ATTEMPTS = 20
 
 # ---- on the workers ----
@@ -67,7 +67,7 @@ def _answer(fit: str, message: bytes, parts: list[Part], threads: int) -> bytes 
     for number, path, _ in parts:
         held = _held.get((fit, number))
         if held is None and path is not None:
-            # The file is looked at again, whoever looks: a fit ends if it has changed.
+            # The file is looked at again on every worker: a fit ends if it has changed.
             held = _native.Partition(path, number, _stamp(path), threads)
             _held[fit, number] = held
         if held is None:
@@ -115,7 +115,7 @@ def _frame(names: list[Any], blocks: list[Any]) -> pd.DataFrame:
 
 
 async def _forget(fit: str) -> None:
-    """Frees the partitions of a fit. Nobody waits for it."""
+    """Frees the partitions of a fit, without waiting for it."""
     for key in [key for key in _held if key[0] == fit]:
         _held.pop(key, None)
         _discard(*key)
@@ -206,8 +206,8 @@ class Cluster:
         return not any(key in keys for taken in self.client.processing().values() for key in taken)
 
     def _results(self, futures: list[Any]) -> list[Any]:
-        """The results. Those that are lost after they were done are made again; an error if there is nobody to do
-        so."""
+        """The results. Those that are lost after they were done are made again; an error if no worker
+        is left."""
         patience = _ARRIVAL
         for _ in range(_ATTEMPTS):
             self._wait(futures)
@@ -218,7 +218,8 @@ class Cluster:
         raise RuntimeError("results do not arrive: the fit cannot go on")
 
     def _arrived(self, futures: list[Any], patience: float) -> list[Any] | None:
-        """The results, if they arrive in so many seconds. Meanwhile it is looked at whether there are still workers."""
+        """The results, if they arrive in this many seconds. Meanwhile it is looked at whether there are still
+        workers."""
 
         async def gathered() -> list[Any]:
             return list(await self.client.gather(futures, asynchronous=True))

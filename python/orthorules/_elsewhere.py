@@ -17,7 +17,7 @@ Round = tuple[int, int, float]
 
 
 class Missing(list):  # type: ignore[type-arg]
-    """The numbers of partitions that somebody was asked for and does not have."""
+    """The numbers of partitions that a worker was asked for and does not have."""
 
 
 def merged(replies: list[Any]) -> Any:

@@ -30,7 +30,7 @@ class HeldOut:
 
 
 def pieces(eval_set: Any, most: int) -> list[tuple[Any, ...]]:
-    """The sets in `eval_set`, each as X, y, weights, exposures and offsets; a set has at most so many parts."""
+    """The sets in `eval_set`, each as X, y, weights, exposures and offsets; a set has at most this many parts."""
     if eval_set is None:
         return []
     sets = [eval_set] if isinstance(eval_set, tuple) else eval_set

@@ -33,7 +33,7 @@ class Frame(pd.DataFrame):  # type: ignore[misc]
 
 
 def _is_told(given: dict[str, Any]) -> bool:
-    """Whether somebody said how numbers are to look, or asked for some columns alone."""
+    """Whether it was said how numbers are to look, or some columns alone were asked for."""
     asked = any(given.get(name) is not None for name in ("columns", "formatters", "float_format"))
     return asked or pd.get_option("display.float_format") is not None
 

@@ -4,7 +4,7 @@ Spark gives a task to any of an executor's Python processes. If these held codes
 So an executor has one process more for each fit, which this file is the program of. The first task that needs it starts
 it; a task that finds it dead starts another. It reads the rows again from the files that lie in its folder.
 
-It ends when its folder is removed, when the executor is gone, or when nobody has asked for a while.
+It ends when its folder is removed, when the executor is gone, or when no question came for a while.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 
 # Where the process tells its port and its number.
 _PLACE = "holder"
-# Seconds without a question after which it ends. Whoever asks then starts another.
+# Seconds without a question after which it ends. The next question then starts another.
 _IDLE = 900.0
 # Seconds until a process that was started must be there, and how often one is started for a question.
 _PATIENCE, _ATTEMPTS = 30.0, 4
@@ -94,7 +94,7 @@ class _Holder:
         return not idle and _place(self._folder) == own
 
     def _talk(self, accepted: socket.socket) -> None:
-        """One question and its answer. Whoever asks must know the key of the fit."""
+        """One question and its answer. A question must have the key of the fit."""
         with Connection(accepted.detach()) as line, contextlib.suppress(Exception):
             deliver_challenge(line, self._key)
             answer_challenge(line, self._key)
@@ -134,7 +134,7 @@ def _native(path: str) -> Any:
     return module
 
 
-# ---- whoever asks ----
+# ---- the side that asks ----
 
 # What this process started, so that it can be waited for when it has ended.
 _started: list[subprocess.Popen[bytes]] = []
@@ -160,7 +160,7 @@ def asked(
                 line.send_bytes(message)
                 reply = line.recv_bytes()
         except (OSError, EOFError, AuthenticationError):
-            # It was killed. Whoever sees that first clears the place.
+            # It was killed. The first to see that clears the place.
             if _place(folder) == place:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(folder, _PLACE))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CALM, INK, PALE = "#4a6fa5", "#444444", "#8a8a8a"
 # Letters on a line of a rule, how many more there may be for long names, and lines of it.
 WIDTH, WIDEST, LINES = 46, 72, 3
-# Rules in one picture, if nobody asks for more.
+# Rules in one picture, if no more are asked for.
 MOST = 60
 # Where risks differ by more than this factor, their logarithms are drawn.
 DECADES = 30.0
@@ -259,7 +259,7 @@ def _broken(text: str, width: int = WIDTH) -> str:
 
 
 def _lines(conditions: list[str], width: int) -> list[str]:
-    """Conditions in lines of so many letters, and a few more where they are joined."""
+    """Conditions in lines of this many letters, and a few more where they are joined."""
     lines: list[str] = []
     for condition in conditions:
         if lines and len(lines[-1]) + len(condition) + 3 <= width:

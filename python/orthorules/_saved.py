@@ -56,7 +56,7 @@ class SavedMixin:
         `to` is "python", "javascript", "c", "sql", "excel", "pmml" or "onnx". With a `path` a file is written, whole or
         not at all; without, the text is returned, of a workbook and of ONNX the bytes. SQL takes a `dialect` ("sqlite",
         "duckdb", "postgresql" or "spark"), the name of a `table`, and `as_`: "select" or "view". A workbook has
-        formulas for so many `cases`. Another size is named by `rules` or `complexity`, as in `at`.
+        formulas for this many `cases`. Another size is named by `rules` or `complexity`, as in `at`.
         """
         if rules is not None and complexity is not None:
             raise ValueError("export needs either rules or complexity, not both")

@@ -208,7 +208,7 @@ def changed(number: int) -> str:
 
 
 class _Thread:
-    """Runs jobs one after the other, so that whoever waits for them can be interrupted."""
+    """Runs jobs one after the other, so that waiting for them can be interrupted."""
 
     def __init__(self, session: Any, group: str) -> None:
         from pyspark import inheritable_thread_target
@@ -326,7 +326,7 @@ class Rows:
         raise AssertionError("unreachable")
 
     def close(self, whole: bool) -> None:
-        """Leaves no job, file or process behind. Nobody waits for that. `whole` says that the fit came to its end."""
+        """Leaves no job, file or process behind. That is not waited for. `whole` says that the fit came to its end."""
         context, loaded, name = self._context, self._loaded, self.fit.name
 
         def forget() -> None:

@@ -115,7 +115,7 @@ def factors(offset: NDArray[np.float64], exposure: NDArray[np.float64] | None) -
 
 
 def known(model: Any, exposure: Any, offset: Any, rows: int) -> dict[str, NDArray[np.float64]]:
-    """Exposures and offsets of so many rows, by the names that a model has for them."""
+    """Exposures and offsets of this many rows, by the names that a model has for them."""
     found = {}
     if exposure is not None:
         if model.exposure is None:

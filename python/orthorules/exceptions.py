@@ -20,7 +20,7 @@ class DataWarning(UserWarning):
 
 
 def tell(text: str) -> None:
-    """Warns whoever called this package: the warning names a line of theirs."""
+    """Warns the caller of this package: the warning names a line of theirs."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == _HERE:
         level, frame = level + 1, frame.f_back

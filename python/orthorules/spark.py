@@ -54,7 +54,7 @@ def _column(name: str) -> Any:
 
 
 def _chosen(frame: Any, names: list[str]) -> Any:
-    """These columns. A time is what clocks show in the time zone of the session, whoever reads it."""
+    """These columns. A time is what clocks show in the time zone of the session."""
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     columns = []
     for name in names:

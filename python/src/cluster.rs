@@ -37,7 +37,7 @@ enum Event {
 #[pyclass(module = "orthorules._native")]
 pub(crate) struct Fit {
     events: Mutex<Receiver<Event>>,
-    /// Nothing once the fit was stopped: whoever waits for a reply is told.
+    /// Nothing once the fit was stopped: the thread that waits for a reply is told.
     replies: Mutex<Option<Sender<Vec<u8>>>>,
     news: Mutex<Receiver<Step>>,
     stop: Arc<AtomicBool>,

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// How often signals are looked at.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long an interrupted fit that nobody wants may take to notice.
+/// How long an interrupted fit whose model is not kept may take to notice.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Where the time went, in seconds by stage.
@@ -45,13 +45,13 @@ pub(crate) struct Watcher {
     stop: Arc<AtomicBool>,
 }
 
-/// Who wants to hear of rules.
+/// Where news of rules goes.
 enum Ears {
-    /// Nobody.
+    /// Rules are not told.
     None,
-    /// Who also hears of the end.
+    /// To a listener that also hears of the end.
     News(Sender<News>),
-    /// Who hears of rules alone.
+    /// To a listener that hears of rules alone.
     Steps(Sender<Step>),
 }
 

@@ -64,19 +64,19 @@ mod _native {
         orthorules::decimal::plain(x)
     }
 
-    /// A number with so many significant digits.
+    /// A number with this many significant digits.
     #[pyfunction]
     fn rounded(x: f64, digits: usize) -> String {
         orthorules::decimal::rounded(x, digits)
     }
 
-    /// A number for people, with so many significant digits.
+    /// A number for people, with this many significant digits.
     #[pyfunction]
     fn readable(x: f64, digits: usize) -> String {
         orthorules::decimal::readable(x, digits)
     }
 
-    /// A column of numbers for people, with so many significant digits each, and points below each other when flush
+    /// A column of numbers for people, with this many significant digits each, and points below each other when flush
     /// right.
     #[pyfunction]
     #[expect(clippy::needless_pass_by_value, reason = "as it comes from Python")]

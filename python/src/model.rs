@@ -63,7 +63,7 @@ impl Model {
         Self { model: Arc::new(model), sizes }
     }
 
-    /// The steps of the size with so many rules, or of at most this complexity, or of the chosen one.
+    /// The steps of the size with this many rules, or of at most this complexity, or of the chosen one.
     fn steps(&self, rules: Option<usize>, complexity: Option<usize>) -> PyResult<Vec<&Size>> {
         let model = &self.model;
         if let Some(limit) = complexity {

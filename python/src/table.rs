@@ -88,7 +88,7 @@ impl Table {
     }
 
     /// A table of the columns `which` of a matrix of float64 or float32, called `names`. Columns that lie in one piece
-    /// are not copied. Others are copied by so many `threads`, or with none read where they are, which is enough for
+    /// are not copied. Others are copied by this many `threads`, or with none read where they are, which is enough for
     /// learning.
     #[staticmethod]
     #[pyo3(signature = (array, which, names, categorical, threads))]
@@ -199,7 +199,7 @@ fn column_table(
     guarded(|| gather(columns, categorical, keep))
 }
 
-/// The columns `which`, copied by so many threads, or read where they are.
+/// The columns `which`, copied by this many threads, or read where they are.
 fn read<T: Element + Copy + Into<f64> + Send + Sync + 'static>(
     py: Python<'_>,
     array: &PyReadonlyArray2<'_, T>,

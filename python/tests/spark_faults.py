@@ -63,7 +63,7 @@ def alive(process):
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    # Whoever started it may not have waited for it yet.
+    # Its parent may not have waited for it yet.
     return not Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].startswith(" Z")
 
 

@@ -1,4 +1,4 @@
-"""Fits on a Dask cluster: the bytes of the command line, whatever the partitions, and whoever dies."""
+"""Fits on a Dask cluster: the bytes of the command line, whatever the partitions, and whichever worker dies."""
 
 import contextlib
 import os

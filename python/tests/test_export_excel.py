@@ -41,7 +41,7 @@ def letters(number):
 
 
 def filled(data, frame, used):
-    """The workbook with inputs on its first sheet, as somebody would type them."""
+    """The workbook with inputs on its first sheet, as they would be typed."""
     def cell(row, column, value):
         place = f"{letters(column)}{row}"
         if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Whoever computes scores from the lines that `show` prints, and from nothing else, gets those of the engine."""
+"""Scores that are computed from the lines that `show` prints, and from nothing else, are those of the engine."""
 
 import math
 import os

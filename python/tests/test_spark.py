@@ -1,4 +1,4 @@
-"""Fits on Spark: the bytes of the command line, whatever the partitions, and whoever dies."""
+"""Fits on Spark: the bytes of the command line, whatever the partitions, and whichever executor dies."""
 
 import os
 import pickle

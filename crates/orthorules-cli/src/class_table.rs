@@ -7,7 +7,7 @@ use orthorules::Model;
 use orthorules::model::{RuleList, RuleText, Size};
 use unicode_width::UnicodeWidthStr;
 
-/// At least so much of a line is left to the rules.
+/// At least this much of a line is left to the rules.
 const FOR_RULES: usize = 34;
 /// A longer name of a class is cut.
 const LONGEST_NAME: usize = 14;

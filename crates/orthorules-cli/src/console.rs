@@ -308,7 +308,7 @@ mod tests {
             report_first_panic();
             let threads: Vec<_> = (0..50).map(|n| std::thread::spawn(move || panic!("number {n}\nof fifty"))).collect();
             assert!(threads.into_iter().all(|thread| thread.join().is_err()));
-            assert!(interrupted(), "whoever still works is asked to stop");
+            assert!(interrupted(), "work that goes on is asked to stop");
             return;
         }
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());

@@ -27,12 +27,12 @@ pub(crate) fn expect() {
     let ends: Vec<i32> = [SIGTERM, SIGHUP, SIGQUIT, SIGXCPU].into_iter().filter(is_ours).collect();
     let (ready, is_ready) = mpsc::channel();
     let wait = move || {
-        // Only here: without this thread nobody would wait for the signals that are no longer deadly.
+        // Only here: without this thread the signals, which are no longer deadly, would have no effect.
         let Ok(mut signals) = Signals::new(&ends) else { return };
         let _ = ready.send(());
         if let Some(signal) = signals.forever().next() {
             abandon_all();
-            // Whoever waits for this program learns how it ended.
+            // The parent process learns how the program ended.
             let _ = low_level::emulate_default_handler(signal);
             std::process::exit(128 + signal);
         }

@@ -65,9 +65,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// The table that SQL reads where nobody names another.
+    /// The table that SQL reads where no other is named.
     pub const TABLE: &'static str = "data";
-    /// The rows of a workbook that have formulas where nobody says how many.
+    /// The rows of a workbook that have formulas where no number is given.
     pub const CASES: usize = 200;
     /// More rows than this do not fit on a sheet beside its headings.
     pub const MOST_CASES: usize = 1_000_000;

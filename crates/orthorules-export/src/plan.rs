@@ -312,7 +312,7 @@ pub(crate) fn signed(weight: f64) -> String {
     if weight >= 0.0 { format!("+{text}") } else { text }
 }
 
-/// The levels that a value can have: whoever reads a table takes blanks off the ends of text, and empty text for
+/// The levels that a value can have: reading a table takes blanks off the ends of text, and empty text for
 /// missing.
 fn readable<'m>(levels: impl IntoIterator<Item = &'m str>) -> Vec<&'m str> {
     levels.into_iter().filter(|level| !level.is_empty() && level.trim() == *level).collect()

@@ -21,7 +21,7 @@ names!(Multiclass, "multiclass", Shared = "shared", OneVsRest = "one-vs-rest");
 #[serde(rename_all = "lowercase")]
 pub enum Select {
     /// The least complex whose out-of-fold risk is above the least by at most 1 % of it, and by at most half a per cent
-    /// of the constant model's: less is of no use to anybody.
+    /// of the constant model's: a smaller difference is of no use.
     Simple,
     /// The one of least out-of-fold risk.
     Best,

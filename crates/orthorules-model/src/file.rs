@@ -300,7 +300,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|e| Error::Model(format!("not a model file: {e}")))
 }
 
-/// No model has so many bytes: they are not worth parsing.
+/// No model has this many bytes: they are not worth parsing.
 fn check_size(bytes: usize) -> Result<(), String> {
     if bytes as u64 > MAX_FILE_BYTES {
         return Err(format!("has more than {} MiB, too many for a model file", MAX_FILE_BYTES >> 20));

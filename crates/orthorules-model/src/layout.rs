@@ -97,7 +97,7 @@ impl From<&Size> for SharedSize {
 }
 
 impl SharedSize {
-    /// The size of a list that so many classes share.
+    /// The size of a list that this many classes share.
     pub(super) fn of_classes(self, classes: usize) -> Result<Size> {
         let Self { rules, members, complexity, intercepts, weights, train_risk, status } = self;
         if intercepts.len() != classes || weights.iter().any(|each| each.len() != classes) {
@@ -113,7 +113,7 @@ impl SharedSize {
     }
 }
 
-/// Whether so many classes can share a list.
+/// Whether this many classes can share a list.
 pub(super) fn check_shared(list: &RuleList, classes: usize) -> Result<()> {
     let terms: usize = list.rules.iter().map(Rule::complexity).sum();
     let listed: usize = list.sizes.iter().filter_map(|size| size.members.as_ref()).map(Vec::len).sum();

@@ -13,7 +13,7 @@
 //! | to say how a model is to be edited, and what edits cost | [`edit`] |
 //! | to say what changed from one model to another | [`diff`] |
 //!
-//! Whoever learns or predicts takes the crate `orthorules`, which re-exports all of this. Items that these pages do not
+//! For learning take the crate `orthorules`, which re-exports all of this. Items that these pages do not
 //! show are public for the other crates of the project alone, and may change in every version.
 
 // Paths are the same here and in the crate `orthorules`, where all of this is the module `model`.

@@ -22,7 +22,7 @@ impl Model {
         names
     }
 
-    /// What to tell whoever predicts a table without the exposures that the model was trained with: rates where there
+    /// What to say of predictions for a table without the exposures that the model was trained with: rates where there
     /// could be counts. `has_column` says which columns the table has.
     pub fn warning_of_exposure(&self, has_column: impl Fn(&str) -> bool) -> Option<Warning> {
         let missing = self.exposure.as_ref().filter(|name| !has_column(name));

@@ -10,7 +10,7 @@ use crate::model::rule::Rule;
 /// use orthorules_model::{Observer, Rule, Size};
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 ///
-/// /// Stops after so many rules.
+/// /// Stops after this many rules.
 /// struct AtMost(AtomicUsize);
 ///
 /// impl Observer for AtMost {

@@ -146,7 +146,7 @@ impl Model {
 mod tests {
     use super::*;
 
-    /// A model of 100 rows with one rule; so many rows have no state.
+    /// A model of 100 rows with one rule; this many rows have no state.
     fn model(conditions: &str, covered: u64, missing: u64) -> Model {
         let text = format!(
             r#"{{"format":"orthorules-model","version":2,"task":"regression","loss":"squared","target":"y","rows":100,

@@ -176,7 +176,7 @@ function show(root, document_, which) {
   };
   window.onbeforeprint = () => draw(true);
   window.onafterprint = () => draw(false);
-  // For whoever wants to check the page by program.
+  // For programs that check the page.
   window.orthorules = { view, Model, Recourse, short, signed, plain, rounded };
 }
 

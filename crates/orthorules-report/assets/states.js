@@ -36,7 +36,7 @@ class States {
     }
     const x = this.from;
     const isWhole = (value) => value === null || Number.isInteger(value);
-    // Nobody is between 53 and 54 years old.
+    // No age is between 53 and 54 years.
     this.whole = isWhole(x) && this.cuts.length > 0 && this.cuts.every((cut) => isWhole(cut[0]));
     this.now =
       typeof x === 'number' ? this.cuts.filter(([t, after]) => (after ? x > t : x >= t)).length : this.states.length;

@@ -1,4 +1,4 @@
-//! Today, for whoever reads the page later.
+//! Today, as the page says it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ pub(crate) fn today() -> String {
     date(given.unwrap_or_else(now) / 86_400)
 }
 
-/// The date so many days after 1 January 1970: Hinnant's algorithm, in which years begin in March.
+/// The date this many days after 1 January 1970: Hinnant's algorithm, in which years begin in March.
 fn date(days: u64) -> String {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -9,7 +9,7 @@
 //! | what is predicted, and by which loss | [`Task`], [`Loss`], [`Link`] |
 //! | what went wrong, and what is worth a remark | [`Error`], [`Warning`] |
 //!
-//! Whoever learns or predicts takes the crate `orthorules`, which re-exports all of this. The modules `base` and
+//! For learning take the crate `orthorules`, which re-exports all of this. The modules `base` and
 //! `data`, which these pages do not show, are public for the other crates of the project alone, and may change in every
 //! version.
 

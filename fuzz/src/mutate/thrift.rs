@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) enum What {
     /// A number as a zigzag varint.
     Number,
-    /// A length and so many bytes.
+    /// A length and this many bytes.
     Text,
     /// The header of a list: how many elements of which type.
     List,

@@ -69,7 +69,7 @@ pub(crate) struct EditFlags {
     /// Why, for the edits of flags (default: nothing)
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     why: Option<String>,
-    /// Who wants the edits of flags (default: nobody)
+    /// Who wants the edits of flags (default: no author)
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     author: Option<String>,
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 const FIT: [&str; 6] = ["fit", "t.csv", "--target", "kind", "-o", "m.json"];
 
-/// Rows of so many classes, which two columns tell apart in part.
+/// Rows of this many classes, which two columns tell apart in part.
 fn many(classes: usize) -> String {
     let mut text = String::from("a,b,y\n");
     for i in 0..60 * classes {

@@ -242,7 +242,7 @@ fn a_column_of_0_and_1_is_a_flag() {
         let text = sandbox.ok(&[&["fit", "t.csv", "--target", "y", "-o", "m.json"], way].concat()).stdout;
         assert!(text.contains("flag = 1") || text.contains("flag = 0"), "{text}");
         assert!(!text.contains("flag >=") && !text.contains("half ="), "{text}");
-        // The file knows it too, and whoever reads it.
+        // The file has it too, and so do programs that read it.
         let shown = sandbox.ok(&["show", "m.json"]).stdout;
         assert!(shown.contains("if flag = "), "{shown}");
     }

@@ -84,7 +84,7 @@ fn sizes_are_named_by_rules_or_complexity() {
     let chosen = &document["chosen"];
     let (rules, complexity) = (chosen["rules"].to_string(), chosen["complexity"].to_string());
     assert_eq!(size(&["--complexity", &complexity]), size(&[]));
-    // The most complex size with so many rules, as elsewhere.
+    // The most complex size with this many rules, as elsewhere.
     let most = &sandbox.json(&["show", "m.json", "--rules", &rules])["shown"]["complexity"];
     assert_eq!(size(&["--rules", &rules]), format!("# Size: {rules} rules, complexity {most}."));
     refused(&sandbox, &["export", "m.json", "--to", "c", "--rules", "99"], &["--rules", "99"]);

@@ -21,7 +21,7 @@ fn shell(sandbox: &Sandbox, script: &str, args: &[&str]) -> Run {
     ended(&command.timeout(Duration::from_secs(600)).output().unwrap())
 }
 
-/// The exit code is 128 plus the signal for whoever was ended by one, as shells have it.
+/// The exit code is 128 plus the signal where a program was ended by one, as shells have it.
 fn ended(output: &Output) -> Run {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&output.status).map(|s| 128 + s);
@@ -78,7 +78,7 @@ fn caught(sandbox: &Sandbox, table: &str, args: &[&str], act: impl Fn(&Child, &P
     None
 }
 
-/// A folder with the documented model and a table for it of so many rows, every seventh of them a girl of ten.
+/// A folder with the documented model and a table for it of this many rows, every seventh of them a girl of ten.
 fn people_and_model(rows: usize) -> Sandbox {
     let row = |i: usize| if i.is_multiple_of(7) { "female,10,no\n" } else { "male,30,yes\n" };
     let text: String = std::iter::once("sex,age,survived\n").chain((0..rows).map(row)).collect();

@@ -1,4 +1,4 @@
-//! Whoever computes a score from the printed lines alone gets the score of the program.
+//! A score that is computed from the printed lines alone is the score of the program.
 
 use super::Sandbox;
 use std::fmt::Write;
@@ -194,7 +194,7 @@ fn squared_losses_are_told_in_the_units_of_the_target() {
     assert!(beside.contains("  train RMSE  relative  cv RMSE") && !beside.contains("R²"), "{beside}");
 }
 
-/// Numbers that people read have few digits: those of a table that nobody would round.
+/// Numbers that people read have few digits: those of a table that are not round.
 #[test]
 fn no_number_has_many_digits() {
     let mut state = 5;

@@ -31,7 +31,7 @@ struct SheetLayout<'p> {
     intercept: u32,
 }
 
-/// The workbook, with formulas for so many cases.
+/// The workbook, with formulas for this many cases.
 pub(crate) fn write(plan: &Plan, cases: usize) -> Result<Vec<u8>> {
     let cannot = |e: XlsxError| cannot_hold("excel", format!("this model: {e}"));
     let mut workbook = Workbook::new();
@@ -75,7 +75,7 @@ impl From<XlsxError> for SheetProblem {
     }
 }
 
-/// A formula whose value, as long as nobody has calculated it, is `shown`.
+/// A formula whose value, as long as it was not calculated, is `shown`.
 fn formula(text: String, shown: &str) -> Result<Formula, SheetProblem> {
     if text.len() > LONGEST { Err(SheetProblem::Long) } else { Ok(Formula::new(text).set_result(shown)) }
 }

@@ -23,7 +23,7 @@ impl Dialect {
             Self::PostgreSql if name.len() > POSTGRESQL_NAME => cannot("names have at most 63 bytes"),
             // It puts in the value of a variable there, even between quotes.
             Self::Spark if name.contains("${") => cannot("it takes ${ for a variable"),
-            // What is in double quotes is text to SQLite where there is no such column, and nobody would notice.
+            // What is in double quotes is text to SQLite where there is no such column, without any error.
             Self::Sqlite | Self::Spark => Ok(format!("`{}`", name.replace('`', "``"))),
             Self::DuckDb | Self::PostgreSql => Ok(format!("\"{}\"", name.replace('"', "\"\""))),
         }

@@ -59,7 +59,7 @@ impl Predictor<'_> {
     }
 }
 
-/// What `work` makes of each table, on a thread each. The first of them begins after so many `rows` of the file.
+/// What `work` makes of each table, on a thread each. The first of them begins after this many `rows` of the file.
 fn side_by_side<T: Send>(
     group: &[Table],
     work: impl Fn(&Table) -> Result<T> + Sync,

@@ -18,7 +18,7 @@ struct Gains {
     /// For each score and column.
     up: Vec<Vec<f64>>,
     down: Vec<Vec<f64>>,
-    /// For each score, place among the free columns and number of columns: what the best so many from that place on
+    /// For each score, place among the free columns and number of columns: what the best this many from that place on
     /// could.
     most_up: Vec<Vec<Vec<f64>>>,
     most_down: Vec<Vec<Vec<f64>>>,

@@ -209,7 +209,7 @@ impl States {
     }
 
     /// A value of the state at place `to`: the nearest end where it belongs to the interval. Nothing where no number
-    /// lies between two ends, or no whole number where values are such: nobody is between 53 and 54 years old.
+    /// lies between two ends, or no whole number where values are such: no age is between 53 and 54 years.
     pub(super) fn example(&self, to: usize) -> Option<Given> {
         let (low, high) = match &self.choices[to] {
             To::Levels(levels) => return levels.first().cloned().map(Given::Level),

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// Rows that the page keeps.
 const KEPT: usize = 2000;
-/// And fewer where columns are many: so many values in all, but some rows in any case.
+/// And fewer where columns are many: this many values in all, but some rows in any case.
 const VALUES: usize = 40_000;
 const FEWEST: usize = 200;
 

@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Names that are tried: one is enough unless somebody else has drawn the same 64 bits.
+/// Names that are tried: one is enough unless another process has drawn the same 64 bits.
 const ATTEMPTS: usize = 16;
 
 /// The temporary files of this process that have not got their names yet.
@@ -27,7 +27,7 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// Removes all files that are being written: for a program that is about to end. From then on none can be begun or
-/// finished; whoever tries waits for the end.
+/// finished; another attempt waits for the end.
 pub fn abandon_all() {
     let mut unfinished = unfinished();
     for path in unfinished.drain(..) {
@@ -116,7 +116,7 @@ impl Drop for WholeFile {
 /// What `make` makes under a random name beside `target`, where nothing was, and that name.
 fn with_name<T>(target: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
     for _ in 0..ATTEMPTS {
-        // 64 bits that nobody can guess: the standard library draws them for its hash tables.
+        // 64 bits that cannot be guessed: the standard library draws them for its hash tables.
         let random = RandomState::new().build_hasher().finish();
         let name = target.with_file_name(format!(".orthorules-{random:016x}.part"));
         let mut unfinished = unfinished();
@@ -194,7 +194,7 @@ fn target(path: &Path) -> Result<(PathBuf, Option<Metadata>)> {
     Ok((target, Some(behind)))
 }
 
-/// A file that was not there: neither a file nor a link that somebody put there is ever written to. One that is to
+/// A file that was not there: neither a file nor a link that was put there is ever written to. One that is to
 /// become as private as another is private from the start.
 fn open_named(path: &Path, private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();

@@ -48,7 +48,7 @@ impl Wire for BitCounts {
 }
 
 impl BitCounts {
-    /// Those of numbers of which all together have at most so many bits.
+    /// Those of numbers of which all together have at most this many bits.
     pub fn of(numbers: impl ExactSizeIterator<Item = f64> + Clone, bits: i32) -> Self {
         let (largest, count) = (numbers.clone().fold(0.0, f64::max), numbers.len());
         if count == 0 {

@@ -51,7 +51,7 @@ pub fn scientific(x: f64, digits: usize) -> String {
     format!("{x:.*e}", digits.saturating_sub(1))
 }
 
-/// A number with so many significant digits as [`significant`] has it, without zeros after the last digit.
+/// A number with this many significant digits as [`significant`] has it, without zeros after the last digit.
 pub fn readable(x: f64, digits: usize) -> String {
     let text = significant(x, digits);
     let (number, power) = text.find('e').map_or((text.as_str(), ""), |at| text.split_at(at));

@@ -139,7 +139,7 @@ pub enum Error {
         /// What is wrong and how to mend it.
         what: ColumnProblem,
     },
-    /// A target of text that nobody called classes is probably something else.
+    /// A target of text for which no task was named is probably not meant as classes.
     #[error("target column {column:?}: {what}")]
     NotClasses {
         /// The column's name.
@@ -348,7 +348,7 @@ pub fn listing<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     }
 }
 
-/// A table may have names of megabytes: nobody mistypes one with more letters than these.
+/// A table may have names of megabytes: one with more letters than these is not a typing error.
 const LONGEST: usize = 200;
 
 /// The one of `names` that `name` was probably meant to be: at most a third of its letters differ, whatever their case.

@@ -20,7 +20,7 @@ pub trait Wire: Sized {
         all.iter().for_each(|value| value.put(to));
     }
 
-    /// Takes so many, which there are bytes for if each has one.
+    /// Takes this many, which there are bytes for if each has one.
     fn take_all(count: usize, from: &mut ByteReader) -> Result<Vec<Self>> {
         // As much as the bytes can hold, not as much as a damaged length says.
         let mut all = Vec::with_capacity(count.min(from.left.len() / size_of::<Self>().max(1)));
@@ -126,7 +126,7 @@ impl Wire for u128 {
 
 /// Numbers that are written or read at once where each takes one byte, as most counts do.
 const AT_ONCE: usize = 8;
-/// The bits that say of so many bytes that a number goes on in the next one.
+/// The bits that say of this many bytes that a number goes on in the next one.
 const GOES_ON: u64 = u64::from_le_bytes([0x80; AT_ONCE]);
 
 macro_rules! whole {
@@ -167,7 +167,7 @@ macro_rules! whole {
             }
 
             fn take_all(count: usize, from: &mut ByteReader) -> Result<Vec<Self>> {
-                // Each number takes a byte, and there are so many.
+                // Each number takes a byte, and there are this many.
                 let mut all = Vec::with_capacity(count.min(from.left.len()));
                 while count - all.len() >= AT_ONCE {
                     match from.left.split_first_chunk::<AT_ONCE>() {

@@ -133,7 +133,7 @@ pub fn is_exposed(exposure: f64) -> bool {
     !exposure.is_nan() && exposure != 0.0
 }
 
-/// An error if a target of text, which nobody called classes, is none.
+/// An error if a target of text, for which no task was named, has no classes.
 pub(super) fn refuse_names(column: &Column, notation: &Notation) -> Result<()> {
     let Values::Categorical { codes, levels, kind: Kind::Categorical } = &column.values else { return Ok(()) };
     let mut counts = vec![0; levels.len()];

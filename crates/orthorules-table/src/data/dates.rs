@@ -433,7 +433,7 @@ mod tests {
     }
 
     proptest! {
-        /// No text is too odd to be looked at, and whoever says it is a date says a month and a weekday.
+        /// No text is too odd to be looked at, and what is a date has a month and a weekday.
         #[test]
         fn any_text_is_a_date_or_none(
             words in prop::collection::vec(prop::sample::select(vec![

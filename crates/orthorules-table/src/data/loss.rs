@@ -178,7 +178,7 @@ impl Loss {
         }
     }
 
-    /// λ, where nobody says otherwise.
+    /// λ, where none is given.
     #[doc(hidden)]
     pub fn default_lambda(self) -> DefaultLambda {
         match self {

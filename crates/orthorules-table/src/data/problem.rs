@@ -87,7 +87,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// How many rows these are for defaults that depend on it: whole-number weights are so many rows.
+    /// How many rows these are for defaults that depend on it: a whole-number weight counts as that many rows.
     #[doc(hidden)]
     pub fn counted_rows(&self) -> usize {
         match &self.weight {

@@ -92,7 +92,7 @@ impl RowFacts {
         f64::max(0.0, self.low.abs()).max(self.high.abs())
     }
 
-    /// How many rows these are for defaults that depend on it: whole-number weights are so many rows.
+    /// How many rows these are for defaults that depend on it: a whole-number weight counts as that many rows.
     pub fn counted_rows(&self) -> usize {
         match &self.weights {
             Some(weights) if weights.whole => weights.counted as usize,

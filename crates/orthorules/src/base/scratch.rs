@@ -1,4 +1,4 @@
-//! Vectors that have done their work, kept for whoever needs the next one.
+//! Vectors that have done their work, kept for the next one that is needed.
 //!
 //! The search wants vectors as long as a node has rows, for every node, and only for a moment. Memory of that size
 //! comes from the system and goes back to it: every time its pages are cleared, and threads that do so wait for one
@@ -36,7 +36,7 @@ macro_rules! kept {
 kept!((), u8, u32, u64, i64, i128, f32, f64);
 pub(crate) use kept;
 
-/// An empty vector with room for so many: the smallest spare one that has it, or a new one.
+/// An empty vector with room for this many: the smallest spare one that has it, or a new one.
 pub(crate) fn take<T: Reusable>(room: usize) -> Vec<T> {
     let mut vector = used(room);
     vector.clear();

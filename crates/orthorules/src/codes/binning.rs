@@ -119,7 +119,7 @@ mod tests {
         with_codes!(&column.codes, codes => codes[row].index())
     }
 
-    /// Numbers row by row, so many in each.
+    /// Numbers row by row, this many in each.
     struct RowMajor(Vec<f64>, usize);
 
     impl Matrix for RowMajor {

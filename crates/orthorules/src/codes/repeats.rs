@@ -9,9 +9,9 @@ use crate::base::wire::wire;
 
 /// Fewer values are different, or even, by chance.
 const FEWEST_ROWS: usize = 20;
-/// Where at least so many pairs of equal values are expected of a draw, none is no chance: e⁻¹⁵.
+/// Where at least this many pairs of equal values are expected of a draw, none is no chance: e⁻¹⁵.
 const EXPECTED_PAIRS: f64 = 15.0;
-/// Groups have at most so many rows each on average.
+/// Groups have at most this many rows each on average.
 const MOST_EACH: usize = 20;
 /// Beyond this floats are not counted one by one.
 const LARGEST: f64 = (1u64 << 53) as f64;

@@ -37,7 +37,7 @@ pub(crate) struct Atom {
     pub(crate) selection: Selection,
 }
 
-/// The codes of a selection, to be asked of many rows: so many from the first on, but for one.
+/// The codes of a selection, to be asked of many rows: this many from the first on, but for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CodeSet {
     first: u32,
@@ -85,7 +85,8 @@ impl Selection {
         }
     }
 
-    /// Its codes in a column of so many bins. Those of sets are known to [`LevelSets`](super::wanted::LevelSets) alone.
+    /// Its codes in a column of this many bins. Those of sets are known to [`LevelSets`](super::wanted::LevelSets)
+    /// alone.
     #[inline]
     pub(crate) fn codes(self, bins: usize) -> CodeSet {
         let bins = bins as u32;
@@ -137,12 +138,12 @@ impl Selection {
         }
     }
 
-    /// How many selections a column of so many bins has, without sets.
+    /// How many selections a column of this many bins has, without sets.
     pub(crate) fn count(bins: usize) -> usize {
         4 * bins + 2
     }
 
-    /// All selections of a column of so many bins, without sets.
+    /// All selections of a column of this many bins, without sets.
     pub(crate) fn all(bins: usize) -> impl Iterator<Item = Self> {
         let kinds = [Self::AtMost, Self::AtLeast, Self::Is, Self::IsNot];
         let of_bins = kinds.into_iter().flat_map(move |kind| (0..bins as u32).map(kind));
@@ -165,7 +166,7 @@ impl Selection {
 }
 
 impl CodeSet {
-    /// Whether a column of so many bins has them.
+    /// Whether a column of this many bins has them.
     pub(crate) fn fits(self, bins: usize) -> bool {
         self.first as usize + self.width as usize <= bins + 1
     }

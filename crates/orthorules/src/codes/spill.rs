@@ -20,7 +20,7 @@ pub(crate) struct Spill {
 }
 
 impl Spill {
-    /// A file for columns of so many bytes each.
+    /// A file for columns of this many bytes each.
     pub(crate) fn new(bytes: impl Iterator<Item = u64>) -> Result<Self> {
         let mut end = 0;
         let place = |bytes: u64| {

@@ -17,7 +17,7 @@ pub(crate) enum WantedCodes {
 wire_enum!(WantedCodes { 0 => Range(codes), 1 => Table(wanted) });
 
 impl WantedCodes {
-    /// Whether a column of so many bins has these codes.
+    /// Whether a column of this many bins has these codes.
     pub(crate) fn fits(&self, bins: usize) -> bool {
         match self {
             Self::Range(codes) => codes.fits(bins),
@@ -33,7 +33,7 @@ impl WantedCodes {
         }
     }
 
-    /// Those of some levels of a column of so many bins, or of all others.
+    /// Those of some levels of a column of this many bins, or of all others.
     pub(crate) fn levels(levels: &[u32], inside: bool, bins: usize) -> Self {
         let mut wanted = vec![!inside; bins + 1];
         wanted[bins] = false;
@@ -105,7 +105,7 @@ impl LevelSets {
         known.sets.get(number as usize).cloned().unwrap_or_default()
     }
 
-    /// The codes of a selection in a column of so many bins.
+    /// The codes of a selection in a column of this many bins.
     pub(crate) fn wanted(&self, selection: Selection, bins: usize) -> WantedCodes {
         match selection {
             Selection::In(set) => WantedCodes::levels(&self.levels(set), true, bins),

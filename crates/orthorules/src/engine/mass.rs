@@ -54,7 +54,7 @@ pub(crate) struct WideUnit {
 }
 
 impl WideUnit {
-    /// The unit in which so many numbers below 2ᵉ add up to less than 127 bits.
+    /// The unit in which this many numbers below 2ᵉ add up to less than 127 bits.
     pub(crate) fn new(count: usize, exponent: i32) -> Self {
         let bits = 126 - ceil_log2(count as f64);
         Self { unit: Unit::new(bits.saturating_sub(exponent)), most: 2f64.powi(bits) }
@@ -95,7 +95,7 @@ impl Masses {
         Self { each, unit, total }
     }
 
-    /// The unit of so many masses, of which this is the largest. `sum` adds them up in whole units of 2⁻ᵉ.
+    /// The unit of this many masses, of which this is the largest. `sum` adds them up in whole units of 2⁻ᵉ.
     pub(crate) fn unit_of(largest: f64, count: usize, sum: impl Fn(i32) -> u64) -> Unit {
         let exponent = MASS_BITS - ceil_log2(largest) - ceil_log2(count as f64);
         let total = sum(exponent.clamp(-1000, 1000));
@@ -112,7 +112,7 @@ pub(crate) struct Rounding {
 }
 
 impl Rounding {
-    /// For so many numbers of at most this size.
+    /// For this many numbers of at most this size.
     pub(crate) fn new(count: f64, largest: f64) -> Self {
         // Sums stay below 2⁵¹ of the numbers' last places, and the magic number has its last place there.
         let exponent = ceil_log2(largest) + ceil_log2(count);

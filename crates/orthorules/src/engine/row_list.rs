@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Above this many rows a pass is shared among threads, in blocks of this size.
 const ROWS_IN_A_TASK: usize = 1 << 16;
 
-/// Whether a pass over so many rows is not shared: then what it finds goes to one place at once.
+/// Whether a pass over this many rows is not shared: then what it finds goes to one place at once.
 fn is_for_one(rows: usize) -> bool {
     rows <= ROWS_IN_A_TASK || rayon::current_num_threads() == 1
 }

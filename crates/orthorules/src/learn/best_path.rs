@@ -30,7 +30,7 @@ const REFITTED: usize = 3;
 /// Promises are kept to this part where they are exact: rounding is far below it.
 const ROUNDED: f64 = 1e-6;
 
-/// What a term gains on a sample is right to about a tenth; nobody gains so many times as much on all rows.
+/// What a term gains on a sample is right to about a tenth; none gains this many times as much on all rows.
 const FAR_MORE: f64 = 1.25;
 
 /// A path of best ensembles.
@@ -175,7 +175,7 @@ impl BestPath {
         }
     }
 
-    /// Whether an ensemble is better than one of less complexity. Whoever pays with complexity gets a lower risk, with
+    /// Whether an ensemble is better than one of less complexity. More complexity must bring a lower risk, with
     /// the penalty and without it.
     fn pays(&self, setup: &Setup, larger: (&State, &Size), smaller: &State) -> bool {
         let ((state, size), gain) = (larger, self.gain(larger.0));

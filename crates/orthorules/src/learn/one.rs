@@ -219,7 +219,7 @@ pub(crate) fn is_shared(problem: &Outline, params: &Checked) -> bool {
 /// A column with more levels than this is worth a remark.
 const MANY_LEVELS: usize = 50;
 
-/// Fewer groups of rows are not worth a remark, nor are groups of so many rows on average.
+/// Fewer groups of rows are not worth a remark, nor are groups of this many rows on average.
 const FEWEST_GROUPS: usize = 10;
 const LARGE_GROUPS: usize = 20;
 

@@ -7,7 +7,7 @@ use crate::data::table::Kind;
 use crate::model::signs;
 use crate::params::{Checked, Learner, Params, Sets, Terms};
 
-/// The parameters, if they suit the problem, which counts as so many rows.
+/// The parameters, if they suit the problem, which counts as this many rows.
 pub(crate) fn checked(problem: &Outline, counted_rows: usize, params: &Params) -> Result<Checked> {
     let checked = params.check(problem.task.loss(), counted_rows)?;
     checked.cuts.keys().try_for_each(|name| problem.require_numeric("cuts", name))?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 enum TimeEnd {
     At(Instant),
-    /// After it was asked so often: a clock for tests.
+    /// After it was asked this often: a clock for tests.
     #[cfg(test)]
     AfterAsks(std::sync::Arc<std::sync::atomic::AtomicI64>),
 }
@@ -69,7 +69,7 @@ impl<'o> Watch<'o> {
         Self { observer, end: None, exact: None, quiet: false, late: AtomicBool::new(false) }
     }
 
-    /// Whose time is over after so many questions.
+    /// Whose time is over after this many questions.
     #[cfg(test)]
     pub(crate) fn after_asks(observer: &'o dyn Observer, asks: i64) -> Self {
         Self { end: Some(TimeEnd::AfterAsks(std::sync::Arc::new(asks.into()))), ..Self::endless(observer) }

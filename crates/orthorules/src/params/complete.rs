@@ -53,7 +53,8 @@ const SMOOTHING: f64 = 6.0;
 const OGB_EPSILON: f64 = 1e-4;
 
 impl Params {
-    /// These parameters, which have been checked, with the defaults for `loss` and a table that counts as so many rows.
+    /// These parameters, which have been checked, with the defaults for `loss` and a table that counts as this many
+    /// rows.
     pub(super) fn completed(&self, loss: Loss, rows: usize) -> Checked {
         let path = self.path.unwrap_or_else(|| self.default_path(rows));
         let (lambda, lambda_from, lambda_per_target) = self.lambda(loss);
@@ -151,7 +152,7 @@ impl Params {
 }
 
 impl Checked {
-    /// These parameters with the defaults for a table, which counts as so many rows; `given` says what was left open.
+    /// These parameters with the defaults for a table, which counts as this many rows; `given` says what was left open.
     ///
     /// Folds that choose λ or terms, and rules that are given up for better ones, gain a few per cent of risk and take
     /// several times as long. So they are the default where a fit stays within seconds.
@@ -291,7 +292,8 @@ mod tests {
         assert_eq!(with(&folds, Loss::Squared).cv, Some((Cv::Auto, Select::Simple)));
     }
 
-    /// What is done for a table with so many columns that counts as so many rows and has so many classes, or numbers.
+    /// What is done for a table with this many columns that counts as this many rows and has this many classes, or
+    /// numbers.
     fn done(given: &Params, columns: usize, rows: usize, classes: usize) -> (Polish, LambdaFrom) {
         let y = Values::numbers((0..12).map(|row| (row % classes.max(2)) as f64));
         let feature = |c: usize| Column::new(format!("x{c}"), Values::numbers((0..12).map(|row| (row * c) as f64)));

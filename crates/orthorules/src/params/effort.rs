@@ -27,7 +27,7 @@ impl Effort {
 /// What a column costs beside its rows: the search looks at all its thresholds again and again.
 const COLUMN: u64 = 5_000;
 
-/// Whether an effort takes no more than seconds for a table with so many rows.
+/// Whether an effort takes no more than seconds for a table with this many rows.
 pub(crate) fn is_affordable(effort: Effort, problem: &Outline, rows: usize, params: &Checked) -> bool {
     let scores = if problem.classes.len() > 2 { problem.classes.len() as u64 } else { 1 };
     // Twice the usual size takes about four times as long.

@@ -327,7 +327,7 @@ impl Digest {
         self.kept
     }
 
-    /// Whether there are more labels than anybody lists.
+    /// Whether there are more labels than are listed.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }

@@ -159,8 +159,8 @@ pub struct FromPartitions {
     pub fitted: Fitted,
     /// About columns that were not read.
     pub notes: Vec<String>,
-    /// The nodes that the search looked at where the rows are, all rows aside. The fit asked at most so often, and five
-    /// times.
+    /// The nodes that the search looked at where the rows are, all rows aside. The fit asked at most this often, and
+    /// five times.
     pub searched: usize,
 }
 

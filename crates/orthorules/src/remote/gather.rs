@@ -49,7 +49,7 @@ impl FromStr for Gather {
 
 impl Gather {
     /// Whether all rows are brought to where the fit runs; an error if they would have to be and must not. The table
-    /// counts as so many rows.
+    /// counts as this many rows.
     pub(crate) fn brings_rows(self, problem: &Outline, counted_rows: usize, params: &Checked) -> Result<bool> {
         if params.terms.has_trends() {
             return self.brings_rows_for_trends(problem);
@@ -216,7 +216,7 @@ mod tests {
     use crate::data::task::Task;
     use crate::params::{Params, RegLambda, Terms};
 
-    /// Whether a table with so many rows and four columns is brought together.
+    /// Whether a table with this many rows and four columns is brought together.
     fn brought(gather: Gather, rows: usize, params: &Params) -> Result<bool, String> {
         let spec = |name: &str| ColumnSpec::new(name, Kind::Numeric, Vec::new());
         let outline = Outline {

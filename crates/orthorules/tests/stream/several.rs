@@ -3,7 +3,7 @@
 use super::*;
 use orthorules::Gather;
 
-/// The rows of a table of one file as `parts` files, the first of which have so many rows.
+/// The rows of a table of one file as `parts` files, the first of which have this many rows.
 fn split(rows: &[Row], lengths: &[usize], ending: &str) -> Vec<Vec<u8>> {
     let mut ranges = Vec::new();
     let mut start = 0;

@@ -4,7 +4,7 @@ use super::{assert_one_line, people_and_model, shell};
 use crate::Sandbox;
 use std::io::Write;
 
-/// Refused in one line that holds `part`, within so many kilobytes of addresses.
+/// Refused in one line that holds `part`, within this many kilobytes of addresses.
 fn refused_within(sandbox: &Sandbox, kilobytes: u32, args: &[&str], part: &str) {
     let before = sandbox.files();
     let run = shell(sandbox, &format!(r#"ulimit -v {kilobytes}; exec "$0" "$@""#), args);
@@ -24,7 +24,7 @@ fn a_device_is_no_endless_model_or_table() {
     refused_within(&sandbox, 5 * GIB, &["predict", "m.json", "/dev/zero", "-o", "p"], "more than 1 GiB: save it");
 }
 
-/// `bytes` packed so many times one after the other, which unpacks to all of them.
+/// `bytes` packed this many times one after the other, which unpacks to all of them.
 fn zstd(bytes: &[u8], times: usize) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap().repeat(times)
 }

@@ -14,7 +14,7 @@ fn stopped(sandbox: &Sandbox, name: &str) -> Run {
     (0..50).find_map(attempt).expect("a table that is long enough to be caught half read")
 }
 
-/// Whether whoever started the tests ignores a signal, as `nohup` does, and so do the programs that they start.
+/// Whether the tests were started with a signal ignored, as by `nohup`, so that the programs that they start ignore it.
 fn is_ignored(number: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
@@ -35,7 +35,7 @@ fn nothing_is_left_by_a_signal() {
         assert_eq!(run.code, code, "{name}: {run:?}");
         assert!(run.stdout.is_empty() && !run.stderr.contains("bug"), "{name}: {run:?}");
         assert_eq!(sandbox.read("p.csv"), "old");
-        // Some file systems know no files without a name, and after a kill nobody can remove one.
+        // Some file systems know no files without a name, and after a kill such a file stays.
         if name != "KILL" {
             assert_eq!(sandbox.files(), ["m.json", "p.csv", "t.csv"]);
         }

@@ -1,4 +1,4 @@
-//! Outputs that cannot be written, or that somebody else is after.
+//! Outputs that cannot be written, or that another program writes, too.
 
 use super::{BINARY, assert_one_line, ended, people_and_model, shell, start};
 use crate::bad_input::refused;

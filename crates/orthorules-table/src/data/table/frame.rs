@@ -74,7 +74,7 @@ pub fn gather(columns: Vec<(String, FrameCells)>, categorical: &[String], keep: 
             FrameCells::Text { codes, names, numeric } => {
                 let request = ColumnRequest { numeric, ..request };
                 match coded(&codes, &names).infer(&name, request, &Notation::default()) {
-                    // Where no cell is a number, whoever needs numbers will say so.
+                    // Where no cell is a number, a refusal follows where numbers are needed.
                     Outcome::Numbers(column, remarks) if remarks.refusal(&name, present(&column)).is_some() => {
                         coded(&codes, &names).judge(&column.name, request)
                     }
@@ -104,7 +104,7 @@ fn in_order(mut codes: Vec<u32>, names: &[String]) -> Values {
     Values::Categorical { codes, levels, kind: Kind::Ordered }
 }
 
-/// The columns of the parts of a column of text that is dates, if nobody wants it as it is.
+/// The columns of the parts of a column of text that is dates, if it is not wanted as it is.
 fn parts_of_dates(name: &str, cells: &FrameCells, request: ColumnRequest) -> Option<Vec<Outcome>> {
     let FrameCells::Text { codes, names, numeric: false } = cells else { return None };
     let found = coded(codes, names).dates(request)?;

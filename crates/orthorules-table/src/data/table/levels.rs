@@ -96,7 +96,7 @@ pub struct ColumnRequest {
     pub(crate) keep: bool,
     /// Numbers: whatever else there is counts as missing.
     pub numeric: bool,
-    /// Nobody uses it, so that there is nothing to say of it.
+    /// It is not used, so that there is nothing to say of it.
     pub(crate) ignored: bool,
 }
 wire!(ColumnRequest { categorical, by_type, keep, numeric, ignored });
@@ -227,7 +227,7 @@ impl Levels {
         self.codes.push(code);
     }
 
-    /// Adds the levels of another list whose rows come after so many `before`. Of the rows, only how often each level
+    /// Adds the levels of another list whose rows come after this many `before`. Of the rows, only how often each level
     /// occurs is kept.
     #[cfg(feature = "files")]
     pub fn learn(&mut self, other: &Self, tally: &mut Vec<Occurrences>, before: usize) {
@@ -247,7 +247,7 @@ impl Levels {
         self.present += other.present;
     }
 
-    /// How to read the text, if all of it is dates and nobody wants it as it is.
+    /// How to read the text, if all of it is dates and it is not wanted as it is.
     pub fn dates(&self, request: ColumnRequest) -> Option<DatesFound> {
         let used = !request.wanted() && !request.by_type && !request.ignored && !request.numeric;
         used.then(|| DateForm::of(&self.names)).flatten()
@@ -274,7 +274,7 @@ impl Levels {
         levels
     }
 
-    /// Why the column is left out: it holds dates or has nearly a level a row, and nobody wants it.
+    /// Why the column is left out: it holds dates or has nearly a level a row, and is not wanted.
     pub fn left_out(&self, name: &str, request: ColumnRequest) -> Option<Warning> {
         let (levels, present) = (self.names.len(), self.present);
         if request.wanted() || levels == 0 {

@@ -9,14 +9,14 @@ use crate::base::wire::wire;
 use crate::data::warning::Warning;
 use serde::{Deserialize, Serialize};
 
-/// A column of text with at least so many distinct numbers is numeric although a few cells are something else.
+/// A column of text with at least this many distinct numbers is numeric although a few cells are something else.
 const NUMBERS: usize = 20;
 /// A few: at most this share of the cells that are not missing, though one is always allowed.
 const STRAY_SHARE: f64 = 0.01;
-/// A few: at most so many different ones.
+/// A few: at most this many different ones.
 const STRAY_KINDS: usize = 20;
 
-/// With so many numbers, words that occur once are strays however few of the numbers differ.
+/// With this many numbers, words that occur once are strays however few of the numbers differ.
 const MANY_CELLS: usize = 100;
 
 /// Text that people write where a number is missing, in lower case.
@@ -52,7 +52,7 @@ pub(crate) struct WordCounts([u64; MISSING_WORDS.len()]);
 
 #[cfg(feature = "files")]
 impl WordCounts {
-    /// Counts a cell, without blanks around, that is missing in so many rows; empty ones and other words are not
+    /// Counts a cell, without blanks around, that is missing in this many rows; empty ones and other words are not
     /// counted.
     pub(crate) fn add(&mut self, cell: &str, rows: usize) {
         if !cell.is_empty()
@@ -67,7 +67,7 @@ impl WordCounts {
         self.0.iter_mut().zip(&more.0).for_each(|(all, more)| *all += more);
     }
 
-    /// What there is to say of the column called `name`; nothing of words that somebody named as missing.
+    /// What there is to say of the column called `name`; nothing of words that were named as missing.
     pub(crate) fn warning(&self, name: &str, notation: &Notation) -> Option<Warning> {
         let found = MISSING_WORDS.iter().zip(self.0).filter(|(_, count)| *count > 0);
         let found = found.filter(|(word, _)| !notation.na_values.iter().any(|na| na == *word));
@@ -124,7 +124,7 @@ impl Remarks {
         grouped.into_iter().chain(strays).collect()
     }
 
-    /// Adds what was found of the same column after so many rows.
+    /// Adds what was found of the same column after this many rows.
     #[cfg(feature = "files")]
     pub(crate) fn append(&mut self, more: &Self, before: usize) {
         self.grouped.append(&more.grouped, before);
@@ -133,7 +133,7 @@ impl Remarks {
         self.commas.append(&more.commas, before);
     }
 
-    /// Why the column called `name`, of which so many cells are `numbers`, cannot be what was expected: numbers.
+    /// Why the column called `name`, of which this many cells are `numbers`, cannot be what was expected: numbers.
     pub(crate) fn refusal(&self, name: &str, numbers: usize) -> Option<Refusal> {
         if let Some((row, value)) = &self.commas.first
             && !is_few(self.commas.count, numbers)
@@ -158,7 +158,7 @@ pub(crate) struct Refusal {
     pub(crate) is_decimal_comma: bool,
 }
 
-/// Whether so many strays are few beside so many numbers.
+/// Whether this many strays are few beside this many numbers.
 fn is_few(strays: usize, numbers: usize) -> bool {
     strays <= 1 || strays as f64 <= STRAY_SHARE * (numbers + strays) as f64
 }
@@ -368,7 +368,7 @@ mod tests {
         assert!(notation.without_na(&[1.0, -99.0]).is_some_and(|x| x[0] == 1.0 && x[1].is_nan()));
     }
 
-    /// What becomes of so many numbers and these other cells.
+    /// What becomes of this many numbers and these other cells.
     fn judged(numbers: usize, others: &[&str], known: bool) -> String {
         let levels: Vec<String> =
             (0..numbers).map(|n| n.to_string()).chain(others.iter().map(ToString::to_string)).collect();

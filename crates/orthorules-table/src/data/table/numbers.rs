@@ -1,4 +1,4 @@
-//! The numbers of a column: its own, or those of whoever made the table.
+//! The numbers of a column, owned or borrowed (for example from NumPy).
 
 use crate::base::error::Result;
 use crate::base::wire::{ByteReader, Wire};
@@ -27,7 +27,7 @@ pub trait Matrix: Send + Sync {
     fn read(&self, columns: &[usize], start: usize, into: &mut [f64]);
 }
 
-/// A column of a matrix, and a copy of it side by side once somebody needs that.
+/// A column of a matrix, and a copy of it side by side once that is needed.
 struct Scattered {
     matrix: Arc<dyn Matrix>,
     column: usize,

@@ -187,7 +187,7 @@ pub enum Warning {
 const LIGHT: f64 = 0.1;
 
 impl Warning {
-    /// What to tell whoever weighs `rows` rows by shares, which sum to `total`: a row counts as often as it weighs, so
+    /// What to say of weights of `rows` rows that are shares and sum to `total`: a row counts as often as it weighs, so
     /// that penalties outweigh such data.
     pub fn of_weights(total: f64, rows: usize) -> Option<Self> {
         (total < LIGHT * rows as f64).then_some(Self::LightWeights { rows, total })

@@ -24,7 +24,7 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    /// For so many bins of values of this weight in all.
+    /// For this many bins of values of this weight in all.
     pub(super) fn new(weight: f64, bins: usize) -> Self {
         Self { left: weight, held: 0.0, bins, cuts: Vec::with_capacity(bins) }
     }

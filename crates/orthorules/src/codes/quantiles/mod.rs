@@ -33,7 +33,7 @@ pub(crate) struct QuantileSketch {
     weights: Vec<f64>,
     /// Values so far, the missing ones not counted.
     seen: usize,
-    /// One value is kept for so many.
+    /// One value is kept for this many.
     stride: usize,
     /// When every value is kept: how many may be there before equal ones are dropped.
     room: usize,
@@ -73,7 +73,7 @@ impl QuantileSketch {
         Self { stride: FAR, ..Self::new(cutting) }
     }
 
-    /// The part of a sample with one value in so many, after so many values in the partitions before.
+    /// The part of a sample with one value in this many, after this many values in the partitions before.
     pub(crate) fn part(cutting: Cutting, before: usize, stride: usize) -> Self {
         Self { seen: before, stride: stride.max(1), ..Self::new(cutting) }
     }
@@ -83,7 +83,7 @@ impl QuantileSketch {
         self.seen
     }
 
-    /// One value of so many is kept, where there are this many in all.
+    /// One value of this many is kept, where there are this many in all.
     pub(crate) fn stride_of(values: usize) -> usize {
         let mut stride = 1;
         while values > SKETCH_VALUES * stride {
@@ -207,7 +207,7 @@ impl QuantileSketch {
         (repeats, self.quantiles(bins, few))
     }
 
-    /// The cuts into at most so many bins. `few` are the distinct values with their weights, where they are few.
+    /// The cuts into at most this many bins. `few` are the distinct values with their weights, where they are few.
     fn quantiles(self, bins: usize, few: Option<Vec<(f64, f64)>>) -> Vec<f64> {
         let (round, sample) = (self.cutting.thresholds != Thresholds::Quantiles, self.stride > 1);
         if few.is_none()
@@ -278,7 +278,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
 
-        /// The pieces in which values come do not matter, and what is kept is every so many-th value that is there.
+        /// The pieces in which values come do not matter, and what is kept is every k-th value that is there.
         #[test]
         fn pieces_do_not_matter(
             rows in 0usize..5 * SKETCH_VALUES,

@@ -23,7 +23,7 @@ pub(super) struct KeptBatches {
 }
 
 impl KeptBatches {
-    /// None yet. What is kept takes at most so many bytes, if there is a limit.
+    /// None yet. What is kept takes at most this many bytes, if there is a limit.
     pub(super) fn new(limit: Option<u64>) -> Self {
         let most = limit.map_or(MOST_VALUES, |limit| MOST_VALUES.min(limit as usize / size_of::<f64>()));
         Self { batches: Vec::new(), values: 0, most }

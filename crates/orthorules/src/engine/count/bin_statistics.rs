@@ -11,10 +11,10 @@ use crate::engine::count::orthogonal::orthogonalise_arrays;
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::{D, G, N, ROWS};
 
-/// Where fewer than one of so many bins of a cell have rows, the others are left out.
+/// Where fewer than one of this many bins of a cell have rows, the others are left out.
 const FEW: usize = 8;
 
-/// Sums of so many bins.
+/// Sums of this many bins.
 pub(crate) struct BinStatistics<'s> {
     scorer: &'s Scorer,
     bins: usize,

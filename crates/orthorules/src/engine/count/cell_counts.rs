@@ -334,7 +334,8 @@ pub(crate) enum Counting<'a> {
     Units(&'a [u64], &'a [i64], &'a PerRow<u32>),
 }
 
-/// How many of the columns with these numbers of bins to count in one pass, with so many bytes for each of their bins.
+/// How many of the columns with these numbers of bins to count in one pass, with this many bytes for each of their
+/// bins.
 fn together(bins: impl Iterator<Item = usize>, bytes_each: usize) -> usize {
     let mut bytes = 0;
     let fitting = bins.take(COLUMNS_IN_A_PASS).take_while(|bins| {

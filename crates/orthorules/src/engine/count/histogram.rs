@@ -261,7 +261,7 @@ impl<'a> NodeCounter<'a> {
         Self { source, response, scorer, cells, parts, rows: 0, tables, bytes_of_cells, remote: None }
     }
 
-    /// Keeps the tables of counts that statistics of so many groups go through.
+    /// Keeps the tables of counts that statistics of this many groups go through.
     pub(crate) fn keeping_tables(self, groups: usize) -> Self {
         Self { tables: (0..groups).map(|_| OnceLock::new()).collect(), ..self }
     }

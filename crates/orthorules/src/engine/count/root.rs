@@ -89,14 +89,14 @@ impl RootCounts {
         Self { groups, tables, counts_by_rule, linear, serves: Serves::Everything, has_tables: true, cells: 1 }
     }
 
-    /// Whether tables of so many cells are worth being made anew, of units of mass.
+    /// Whether tables of this many cells are worth being made anew, of units of mass.
     pub(crate) fn fits(columns: &[BinnedColumn], cells: usize, rows: usize) -> bool {
         let bins = || columns.iter().map(|column| column.bins + 1);
         let (longest, all) = (bins().max().unwrap_or_default(), bins().sum::<usize>());
         longest * cells <= DENSE * rows && all * cells * size_of::<u64>() <= LARGEST_TABLES_BYTES
     }
 
-    /// Whether all rows are counted by cell, of which there are so many, where these counts serve for nothing else.
+    /// Whether all rows are counted by cell, of which there are this many, where these counts serve for nothing else.
     pub(crate) fn counts_all_rows(columns: &[BinnedColumn], cells: usize) -> bool {
         let bins = || columns.iter().map(|column| column.bins + 1);
         let (longest, all) = (bins().max().unwrap_or_default(), bins().sum::<usize>());
@@ -179,7 +179,7 @@ impl RootCounts {
         self.serves == Serves::AllRows
     }
 
-    /// The bytes that tables of so many cells take.
+    /// The bytes that tables of this many cells take.
     pub(crate) fn bytes(&self, cells: usize) -> usize {
         let each = self.tables.first().map_or(0, |table| table.counts.size());
         let norms = self.tables.first().and_then(|table| table.norms.as_ref()).map_or(0, Counts::size);

@@ -68,7 +68,7 @@ struct SketchTest {
     rows: (f32, f32),
     /// How many rows the node has.
     node_rows: f32,
-    /// Thresholds within so many rows share their scores; 0 where they do not.
+    /// Thresholds within this many rows share their scores; 0 where they do not.
     reach: f32,
     /// ρ.
     rho: f32,
@@ -79,7 +79,7 @@ struct SketchTest {
 }
 
 impl<'a> Sketch<'a> {
-    /// The sketch of a node, whose children must have so many rows, at least and at most, and whose thresholds share
+    /// The sketch of a node, whose children must have this many rows, at least and at most, and whose thresholds share
     /// their scores within `reach` rows; none where it cannot tell anything.
     pub(crate) fn new(node: &'a NodeCounter, scorer: &Scorer, (fewest, most): (f64, f64), reach: f64) -> Option<Self> {
         let wide = (N + scorer.t).div_ceil(WIDE);

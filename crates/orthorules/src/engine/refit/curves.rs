@@ -159,7 +159,7 @@ vectorised! {
     }
 }
 
-/// How so many numbers of at most this size are rounded, and what that leaves of them.
+/// How this many numbers of at most this size are rounded, and what that leaves of them.
 pub(super) fn roundings(count: f64, largest: f64) -> [Rounding; 2] {
     // Less is left than a unit in the last place of the largest sum, and there is room for twice that.
     let left = largest * count * 2f64.powi(-49);

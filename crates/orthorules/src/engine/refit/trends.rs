@@ -77,7 +77,7 @@ pub(crate) fn settle_rough(near: &Weights, problem: Trended) -> TrendFit {
 
 /// The weights after the newest term, near enough that ensembles can be compared; and by how much they lower F.
 /// `problem` may have some of the rows, each of which stands for several. Then `slopes` may tell the gradient of all
-/// rows. Whoever will not lower F by `least_gain` is given up.
+/// rows. An ensemble that will not lower F by `least_gain` is given up.
 pub(crate) fn rough(
     previous: &Weights,
     signs: Signs,

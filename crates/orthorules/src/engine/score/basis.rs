@@ -48,7 +48,7 @@ impl Wire for Basis {
 }
 
 impl Basis {
-    /// Whether it is one of t vectors for so many cells.
+    /// Whether it is one of t vectors for this many cells.
     pub(super) fn fits(&self, cells: usize, t: usize) -> bool {
         let ends = self.ends.is_sorted() && self.ends.last().is_none_or(|&end| end as usize <= self.members.len());
         (self.ends.len() == cells || self.ends.is_empty())

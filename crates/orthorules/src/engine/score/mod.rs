@@ -244,7 +244,7 @@ impl Scorer {
         Self { by_norm, ..self }
     }
 
-    /// Whether it is one for so many cells.
+    /// Whether it is one for this many cells.
     pub(crate) fn fits(&self, cells: usize) -> bool {
         self.per_cell.len() == cells && self.basis.fits(cells, self.t)
     }

@@ -264,7 +264,7 @@ impl Candidate {
         Self { score: score(value, length, gamma), value, length, rows, raises, name_rank, atom, parent }
     }
 
-    /// This candidate with a lower score: as if its value² were less by so much. The value stays what it is.
+    /// This candidate with a lower score: as if its value² were less by this much. The value stays what it is.
     pub(crate) fn marked_down(self, by: f64, gamma: f64) -> Self {
         let square = (self.value * self.value - by).max(0.0);
         Self { score: score(square.sqrt(), self.length, gamma), ..self }

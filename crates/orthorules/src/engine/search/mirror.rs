@@ -24,8 +24,8 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Whether an atom that selects so many rows, and raises their score or not, has a complement among the candidates
-    /// that is to be the rule.
+    /// Whether an atom that selects this many rows, and raises their score or not, has a complement among the
+    /// candidates that is to be the rule.
     pub(super) fn has_better(&self, selection: Selection, rows: f64, raises: bool) -> bool {
         let there = if selection.op().is_presence() { self.presence } else { self.values };
         let others = self.total - rows;

@@ -72,7 +72,7 @@ use std::sync::Arc;
 pub(crate) use trends::TrendCandidate;
 pub(crate) use trends::TrendSearch;
 
-/// Nodes are expanded by one thread up to so many rows times columns.
+/// Nodes are expanded by one thread up to this many rows times columns.
 const AT_ONCE: usize = 1 << 15;
 
 /// What the search looks at: columns, the current cells, which know the rules that are already there, and the
@@ -458,8 +458,8 @@ impl Searcher<'_> {
         sets
     }
 
-    /// Whether a rule of so many rows leaves enough others. With a free intercept it is as much about those: `id != 17`
-    /// is a rule about one row.
+    /// Whether a rule with this many rows leaves enough others. With a free intercept it is as much about those:
+    /// `id != 17` is a rule about one row.
     #[inline]
     fn leaves_enough(&self, rows: f64) -> bool {
         self.params.intercept != Intercept::Corrected

@@ -41,7 +41,7 @@ impl Searcher<'_> {
     }
 
     /// Begins with the nodes of a beam. Of remote rows, says what is likely to be asked of these nodes; the tables of
-    /// those after the first so many follow from others.
+    /// those after the first this many follow from others.
     pub(super) fn begin_level(&self, beam: &[BeamNode], counted: usize) -> Vec<Ask> {
         let Some(remote) = self.rows.remote() else { return Vec::new() };
         remote.access().search_others(beam.iter().filter(|node| !node.is_root()).count());
@@ -49,7 +49,7 @@ impl Searcher<'_> {
     }
 
     /// What will be asked of these nodes if one of them is tightened or becomes the rule. The tables of those after the
-    /// first so many follow from others.
+    /// first this many follow from others.
     fn likely(&self, nodes: &[BeamNode], counted: usize) -> Vec<Ask> {
         let some = nodes.iter().enumerate().filter(|(_, node)| !node.is_root());
         let of = |(place, node): (usize, &BeamNode)| {

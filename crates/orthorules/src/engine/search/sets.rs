@@ -3,7 +3,7 @@
 //! For one column the rows of a node fall into levels. The best of all sets of levels would be found among the first
 //! ones in the order of G/D if D were all that counts (Fisher); with a basis it is a good guess. A level of few rows
 //! has an extreme ratio by chance, so that each gets [`PRIOR`] rows of the node's mean. Only the first few levels of
-//! either end are looked at: a longer set is not read by anybody.
+//! either end are looked at: a longer set is not readable.
 
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::query::Query;
@@ -200,7 +200,7 @@ impl SetList {
         self.named(selection).map_or(0, |(levels, _)| levels.len() - 1)
     }
 
-    /// The codes of a candidate of this list, in a column of so many bins.
+    /// The codes of a candidate of this list, in a column of this many bins.
     pub(super) fn wanted(&self, selection: Selection, bins: usize) -> WantedCodes {
         match self.named(selection) {
             Some((levels, inside)) => WantedCodes::levels(&levels, inside, bins),
@@ -219,8 +219,8 @@ impl SetList {
 }
 
 impl Searcher<'_> {
-    /// A candidate with the score that it has if levels of its set were picked for what they gain, where so many scores
-    /// are free.
+    /// A candidate with the score that it has if levels of its set were picked for what they gain, where this many
+    /// scores are free.
     pub(super) fn marked_down(&self, candidate: Candidate, sets: Option<&SetList>, free: usize) -> Candidate {
         match sets.map_or(0, |sets| sets.chosen_freely(candidate.atom.selection)) {
             0 => candidate,
@@ -348,8 +348,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition: what a set is said to have is the sum over its levels; it names at most so many, at
-        /// least two, no level twice, selects some rows of the node but not all, and no two sets select the same rows.
+        /// Against the definition: what a set is said to have is the sum over its levels; it names at most this many,
+        /// at least two, no level twice, selects some rows of the node but not all, and no two sets select the same
+        /// rows.
         #[test]
         fn sets_have_the_sums_of_their_levels(
             mut stats in statistics(),

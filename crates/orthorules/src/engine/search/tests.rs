@@ -132,7 +132,7 @@ fn certifying(
     params
 }
 
-/// Whether a rule of so many rows has enough of them, and leaves enough where the intercept moves.
+/// Whether a rule of this many rows has enough of them, and leaves enough where the intercept moves.
 fn is_enough(rows: f64, response: &Response, params: &Checked) -> bool {
     let least = params.min_coverage as f64;
     rows >= least && (params.intercept != Intercept::Corrected || response.rows_total - rows >= least)

@@ -117,7 +117,7 @@ impl Frame {
         if self.is_gamma() { 2f64.powi(log) } else { 1.0 }
     }
 
-    /// A weight in units, of which each is one in so many of 1.
+    /// A weight in units, of which each is one in this many of 1.
     #[inline]
     pub(crate) fn units(unit: Unit, weight: f64) -> u64 {
         unit.units(weight).max(1) as u64

@@ -150,7 +150,7 @@ impl TargetPlan {
         Some(self.with(Targets { mass: weight, norm: None, b, stands_for }))
     }
 
-    /// b of a row with so many units of weight, which is in this class.
+    /// b of a row with this many units of weight, which is in this class.
     fn b_of_class(&self, weight: u64, class: u32) -> i64 {
         let fitted = f64::from(u8::from(class == self.class));
         self.b_unit().units(self.frame.b(weight as f64 * self.frame.weight_unit, fitted))
@@ -166,7 +166,7 @@ impl TargetPlan {
         self.frame.rows(&known)?;
         let (frame, shares, count, power) = (&self.frame, &self.shares, known.len(), self.frame.power());
         let TargetRows { target, weight, exposure } = known;
-        // Whole numbers are so many units; weights are kept unless masses are something else and no norm is wanted.
+        // Whole numbers are units themselves; weights are kept unless masses are something else and no norm is wanted.
         let kept = frame.weight_unit <= 1.0 && (self.norms || !frame.has_norm());
         let stands_for = match &weight {
             Some(_) if shares.weights_count && kept => StandsFor::Weight(frame.weight_unit),
@@ -254,9 +254,9 @@ mod tests {
                 let again = plan.response_of_class(other, classes).map(|response| response.targets);
                 prop_assert_eq!(again, Some(plan.response_of(known.clone()).unwrap().targets));
             }
-            let nobody = plan.remote_response();
-            prop_assert_eq!(nobody.has_one_mass(), whole.has_one_mass());
-            prop_assert_eq!(nobody.rows(), whole.rows());
+            let remote = plan.remote_response();
+            prop_assert_eq!(remote.has_one_mass(), whole.has_one_mass());
+            prop_assert_eq!(remote.rows(), whole.rows());
         }
     }
 }

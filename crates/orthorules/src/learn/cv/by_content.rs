@@ -3,7 +3,7 @@
 //! A row is known by its target and its bins, and a bin by the weight and the targets of its rows, by the bins beside
 //! it, and then by what its rows are known by. So folds stay as they are when rows or columns come in another order,
 //! when columns or levels have other names, and when a column is turned round. A row whose weight is a number of rows
-//! is dealt out as so many rows.
+//! is dealt out as this many rows.
 
 use super::folds::too_few;
 use crate::base::error::Result;

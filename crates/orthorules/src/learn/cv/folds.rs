@@ -100,7 +100,7 @@ fn check(problem: &Problem, count: usize) -> Result<()> {
     too_few(&rows, &problem.classes, count)
 }
 
-/// Too few rows, or rows of a class, for `count` folds. There are so many of each class, or in all where there are no
+/// Too few rows, or rows of a class, for `count` folds. There are this many of each class, or in all where there are no
 /// classes.
 pub(super) fn too_few(rows: &[u64], classes: &[String], count: usize) -> Result<()> {
     let all: u64 = rows.iter().sum();

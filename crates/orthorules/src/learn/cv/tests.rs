@@ -153,7 +153,7 @@ proptest! {
         };
         let cv = model.cv.as_ref().unwrap();
         let complexities: Vec<usize> = cv.path.iter().map(|s| s.complexity).collect();
-        // Nobody asked for polish: folds do without it.
+        // Polish was not asked for: folds do without it.
         let folds = Params { polish: Some(Polish::Off), ..params.clone() };
         for (step, expected) in cv.path.iter().zip(naive(&table, &roles, &folds, (3, cv.repeats), &complexities)) {
             prop_assert!((step.cv_risk - expected).abs() <= 1e-9 * (1.0 + expected.abs()), "{step:?} {expected}");

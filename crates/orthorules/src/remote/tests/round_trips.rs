@@ -88,7 +88,7 @@ fn columns_of_many_bins_take_no_more_trips() {
     for (number, (what, problem)) in problems().into_iter().enumerate() {
         let problem = with_many_bins(problem);
         let before = answering::round_trips_before(&problem);
-        // Every other of so many takes half the time.
+        // Every other of this many takes half the time.
         for (how, params) in ways().into_iter().skip(number % 2).step_by(2) {
             let params = Params { max_bins: MaxBins::AtMost(400), ..params.clone() };
             let (found, round_trips) = answering::learned(&problem, &params, false, &ENDS);

@@ -7,7 +7,7 @@ use crate::learn::fit::tests::partitions::problem;
 use crate::model::{RuleList, Size};
 use crate::params::{Params, PathKind, RegLambda};
 
-/// A table whose every row is there 2²⁶ times: 3·10¹⁰ rows, and most bins have more than 32 bits count. With so many
+/// A table whose every row is there 2²⁶ times: 3·10¹⁰ rows, and most bins have more than 32 bits count. With this many
 /// times the penalty and the least coverage the rules are those of the rows themselves.
 #[test]
 fn rows_beyond_32_bits_are_counted() {

@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC to arrays, some rows at a time. Columns that nobody wants are not decoded.
+//! Parquet and Arrow IPC to arrays, some rows at a time. Columns that are not wanted are not decoded.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -19,8 +19,8 @@ use super::ipc::{self, Stream};
 use super::{BATCH_ROWS, Format, one_line, pages};
 use crate::data::table::read::failure::{DAMAGED, PlainMessage, ReadFailure};
 
-/// What the file says of its columns; and for each whether it has moments in UTC because nobody wrote down their time
-/// zone.
+/// What the file says of its columns; and for each whether it has moments in UTC because the file does not tell their
+/// time zone.
 pub(super) fn schema(source: &TableFile) -> Result<(Arc<Schema>, Vec<bool>), String> {
     guarded(fault(source), || {
         let schema = match source.format {

@@ -16,7 +16,7 @@ use crate::data::warning::Warning;
 /// Arrow. Only the tables that are being decoded are in memory, one for each thread.
 ///
 /// Every batch is judged by itself: a CSV column may hold numbers in one and text in the next, levels are those that
-/// occur, and text may be left out as having nearly a level a row. Whoever knows what to expect says so by
+/// occur, and text may be left out as having nearly a level a row. Where it is known what to expect, it is named by
 /// [`ReadOptions::categorical`] and [`ReadOptions::keep`]. Nothing follows an error.
 ///
 /// ```

@@ -103,7 +103,7 @@ impl Builder {
         Ok(())
     }
 
-    /// What the text of the column is, if it is dates that nobody wants as they are.
+    /// What the text of the column is, if it is dates that are not wanted as they are.
     pub(crate) fn dates(&self) -> Option<DatesFound> {
         match &self.values {
             BuilderValues::Text(levels) => levels.dates(self.head.request),

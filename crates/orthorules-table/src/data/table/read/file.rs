@@ -51,7 +51,7 @@ enum FilePlace {
     Memory(Bytes),
 }
 
-/// What a file has in common with itself only as long as nobody changes or replaces it.
+/// What a file has in common with itself only as long as it is not changed or replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     length: u64,

@@ -48,7 +48,7 @@ enum Origin {
     File(usize),
     /// A folder around it, with the value that all rows have, and whether it is text in any case.
     Folder(Option<String>, bool),
-    /// Nobody misses it.
+    /// It is not needed.
     Nowhere,
 }
 

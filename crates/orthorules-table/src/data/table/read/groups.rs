@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use parquet::schema::types::{ColumnPath, Type as SchemaType};
 
-    /// A column of some type, with so many levels of definition and repetition.
+    /// A column of some type, with this many levels of definition and repetition.
     fn column(kind: Type, definition: i16, repetition: i16) -> ColumnDescriptor {
         let kind = SchemaType::primitive_type_builder("x", kind).with_length(5).build().unwrap();
         ColumnDescriptor::new(Arc::new(kind), definition, repetition, ColumnPath::new(vec!["x".into()]))

@@ -170,7 +170,8 @@ impl Stream {
         Ok(true)
     }
 
-    /// Appends so many bytes; false if there are none left. Memory grows with what is there, not with what is claimed.
+    /// Appends this many bytes; false if there are none left. Memory grows with what is there, not with what is
+    /// claimed.
     fn take(&mut self, bytes: u64, to: &mut Vec<u8>) -> Result<bool, ReadFailure> {
         let read = self.bytes.by_ref().take(bytes).read_to_end(to)? as u64;
         if read == 0 {

@@ -78,7 +78,7 @@ pub struct ReadOptions {
     /// Columns that are known to hold numbers: whatever else is in them counts as missing. It is an error if they hold
     /// no number at all.
     pub numeric: Vec<String>,
-    /// Columns that nobody will use: no remark is made about their values.
+    /// Columns that will not be used: no remark is made about their values.
     pub ignored: Vec<String>,
     /// Columns whose levels are in this order.
     pub ordered: BTreeMap<String, Vec<String>>,
@@ -287,7 +287,7 @@ impl ReadOptions {
                 "column {name:?} cannot be ordered: it is a part of the dates in {column:?}, and in order already"
             ));
         }
-        // Whoever checks roles tells of columns to order that are not there.
+        // Columns to order that are not there are refused where roles are checked.
         let unknown = |name: &&String| !names.contains(name) && !self.ordered.contains_key(*name);
         Ok(self.categorical.iter().filter(unknown).map(|name| Warning::NoColumn { column: name.clone() }).collect())
     }

@@ -11,7 +11,7 @@ use crate::data::table::read::failure::{DAMAGED, ReadFailure};
 
 /// Pages that claim to be smaller are unpacked. Writers make pages of about a megabyte.
 const HARMLESS: u64 = 64 << 20;
-/// Larger ones may claim to be so many times as large as they are packed.
+/// Larger ones may claim to be this many times as large as they are packed.
 const MOST_PACKED_TIMES: u64 = 1000;
 /// Bytes behind the footer: its length, and four letters.
 const TAIL: u64 = 8;
@@ -43,7 +43,7 @@ pub(super) fn check(bytes: &Anywhere, metadata: &ParquetMetaData, wanted: &[usiz
     Ok(())
 }
 
-/// Whether so many bytes as `claimed` may come out of `packed` ones.
+/// Whether this many bytes as `claimed` may come out of `packed` ones.
 pub(super) fn trusted(claimed: u64, packed: u64) -> bool {
     claimed <= HARMLESS || claimed / MOST_PACKED_TIMES <= packed
 }

@@ -61,7 +61,7 @@ impl Scan {
             Head { name, place, request, untyped: untyped(place), notation, order, date: None }
         };
         let all: HashSet<&str> = names.iter().map(String::as_str).collect();
-        // The dates of a column that nobody wants as it is.
+        // The dates of a column that is not wanted as it is.
         let dates = |place: usize, name: &String, request: ColumnRequest| {
             let typed = || types[place].as_ref().and_then(dates::by_type);
             let known = options.dates.known.get(name).cloned();
@@ -127,7 +127,7 @@ impl Scan {
         lost.chain(&self.source.others).cloned()
     }
 
-    /// An error if a file lacks a column that others have, unless nobody uses it.
+    /// An error if a file lacks a column that others have, unless it is not used.
     fn check_files(&self) -> Result<(), Complaint> {
         let (files, layouts) = (self.source.files(), self.source.layouts()?);
         let has = |place: usize, name: &str| {

@@ -39,7 +39,7 @@ impl Pieces {
         Self { text, held: Vec::new(), ended: false, lines: 0 }
     }
 
-    /// The first bytes, at least a piece of them if there are so many.
+    /// The first bytes, at least a piece of them if there are this many.
     pub(super) fn peek(&mut self) -> Result<&[u8], Fault> {
         self.fill(PIECE)?;
         if self.held.starts_with(b"\xef\xbb\xbf") {
@@ -48,7 +48,7 @@ impl Pieces {
         Ok(&self.held)
     }
 
-    /// Reads until so many bytes are held or the text ends.
+    /// Reads until this many bytes are held or the text ends.
     fn fill(&mut self, bytes: usize) -> Result<(), Fault> {
         let missing = bytes.saturating_sub(self.held.len());
         if missing > 0 && !self.ended {

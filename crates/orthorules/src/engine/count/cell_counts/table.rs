@@ -143,7 +143,7 @@ impl<T: Amount, S: Summand> CountTable<T, S> {
         }
     }
 
-    /// Leaves so many bins of each column, out of as many as there are bytes.
+    /// Leaves this many bins of each column, out of as many as there are bytes.
     pub(super) fn narrow(&mut self, bins: impl Iterator<Item = usize> + Clone) {
         drop_rest(&mut self.counts, bins.clone());
         drop_rest(&mut self.sums, bins);

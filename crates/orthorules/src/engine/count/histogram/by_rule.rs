@@ -18,17 +18,17 @@ use std::borrow::Cow;
 
 /// Rows after which a byte may be full.
 const ROWS_IN_A_BLOCK: usize = u8::MAX as usize;
-/// Bytes that a row adds at once, as so many numbers; and of the longest rows.
+/// Bytes that a row adds at once, as this many numbers; and of the longest rows.
 const BYTES: usize = 32;
 const NUMBERS: usize = BYTES / size_of::<u64>();
 const MOST_BYTES: usize = 256;
 
-/// Whether rows with one d can be counted by so many columns of a basis.
+/// Whether rows with one d can be counted by this many columns of a basis.
 pub(super) fn fits(columns: usize, bins: usize) -> bool {
     columns < MOST_BYTES && bins < MOST_BYTES
 }
 
-/// What it costs to count so many rows by the bins of a column, in nanoseconds: for each row, for what blocks of them
+/// What it costs to count this many rows by the bins of a column, in nanoseconds: for each row, for what blocks of them
 /// leave in bytes, and for the sums in the end.
 pub(super) fn cost(rows: f64, columns: usize, bins: f64) -> f64 {
     let bytes = width(columns) as f64;

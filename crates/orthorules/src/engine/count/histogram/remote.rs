@@ -55,7 +55,7 @@ pub(crate) struct CountedCandidate<'c> {
 }
 
 impl<'a> NodeCounter<'a> {
-    /// For so many rows in all partitions, of which some are here.
+    /// For this many rows in all partitions, of which some are here.
     pub(crate) fn among(self, rows: usize) -> Self {
         Self { rows, ..self }
     }

@@ -18,7 +18,7 @@ pub(super) struct Factors {
 }
 
 impl Factors {
-    /// Of the variables that `variables` gives for each cell, of which there are so many, with λ for those in
+    /// Of the variables that `variables` gives for each cell, of which there are this many, with λ for those in
     /// `penalised`.
     pub(super) fn new(
         of: (&Cells, &Probabilities),

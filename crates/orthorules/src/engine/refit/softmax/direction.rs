@@ -51,7 +51,7 @@ impl Free {
         all[..if self.intercept { stride } else { 0 }].iter().chain(rules).copied().collect()
     }
 
-    /// A vector of intercepts and so many rules that has nothing but what the free variables have.
+    /// A vector of intercepts and this many rules that has nothing but what the free variables have.
     fn all(&self, own: &[f64], (rules, stride): (usize, usize)) -> Vec<f64> {
         let mut all = vec![0.0; (1 + rules) * stride];
         let (intercept, own) = own.split_at(if self.intercept { stride } else { 0 });

@@ -31,16 +31,16 @@ use std::ops::Range;
 const CELLS_IN_A_TASK: usize = 1 << 12;
 /// Vanished is a gradient of at most this part of its terms.
 const VANISHED: f64 = 1e-13;
-/// Ensembles are compared when so much is left of their gradients: the risk is off by about the square of it.
+/// Ensembles are compared when this much is left of their gradients: the risk is off by about the square of it.
 const COMPARABLE: f64 = 1e-6;
 /// What may be left of a gradient along the first direction, of one that has come near and of the closed-form step.
 const ROUGHLY: f64 = 0.05;
 const CLOSELY: f64 = 1e-5;
 const WHOLLY: f64 = 1e-3;
-/// A Newton step leaves at most so many times the square of what was left of the gradient, as far as was seen, and
+/// A Newton step leaves at most this many times the square of what was left of the gradient, as far as was seen, and
 /// often less.
 const SQUARED: f64 = 20.0;
-/// No ensemble's risk falls below what its next step promises by so many times this.
+/// No ensemble's risk falls below what its next step promises by this many times this.
 const MORE_THAN_PROMISED: f64 = 2.0;
 /// A gradient below this part of the mass of all rows may have vanished.
 const NEAR: f64 = 1e-3;
@@ -175,7 +175,7 @@ impl<'a> Softmax<'a> {
         weights.iter_mut().for_each(|own| own.status = status);
     }
 
-    /// Newton steps until at most so much of the gradient is left. A step must lower F or, where F is flat up to
+    /// Newton steps until at most this much of the gradient is left. A step must lower F or, where F is flat up to
     /// rounding, the gradient. Says whether it has come so far. It gives up where it will not come below the risk
     /// `rival`.
     fn approach(&self, weights: &mut [Weights], left: f64, rival: f64) -> bool {
@@ -267,7 +267,7 @@ impl<'a> Softmax<'a> {
         }
         weights.iter().flat_map(|own| &own.rules).for_each(|w| squares += w * w);
         let largest = gradient.iter().copied().fold(0.0, larger);
-        // Far from a minimum nobody asks how much of the gradient is left.
+        // Far from a minimum it does not matter how much of the gradient is left.
         let near = largest <= NEAR * self.total;
         let left = if near { self.left(weights, &probabilities, &gradient) } else { f64::INFINITY };
         ClassSlope { probabilities, gradient, left, risk: loss + 0.5 * self.lambda * squares }

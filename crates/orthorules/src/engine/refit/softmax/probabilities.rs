@@ -40,7 +40,7 @@ impl Probabilities {
         let lost = |(task, (means, curvatures)): (usize, (&mut [f64], &mut [f64]))| {
             classify((cells, patterns, &sums), (task * CELLS_IN_A_TASK, classes), means, curvatures)
         };
-        // In the order of the cells, whoever was ready first.
+        // In the order of the cells, whichever thread was ready first.
         let lost: Vec<f64> = tasks.map(lost).collect();
         (Self { means, curvatures, stride }, lost.iter().sum())
     }

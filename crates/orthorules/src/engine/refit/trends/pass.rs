@@ -19,7 +19,7 @@ use std::ops::Range;
 
 /// Scores beyond this distance from the best constant say nothing about the data.
 const FAR: f64 = 30.0;
-/// A bound that is so many times the largest number leaves sums digits enough.
+/// A bound that is this many times the largest number leaves sums digits enough.
 const LOOSE: f64 = 64.0;
 /// How loose a bound on losses may be, whose sums have twice as many digits.
 const LOOSE_LOSS: f64 = (1u64 << 20) as f64;
@@ -115,7 +115,7 @@ pub(crate) struct Pass {
     pub(super) has_curvature: bool,
     /// The largest |g| and h.
     pub(super) most: [f64; 2],
-    /// Σ of the losses of rows, up to a constant for counts; no number if nobody asked.
+    /// Σ of the losses of rows, up to a constant for counts; no number if it was not asked for.
     pub(super) loss: f64,
     /// Whether some score has left the range where the loss says anything about the data, and no penalty holds it.
     pub(super) far: bool,
@@ -165,7 +165,7 @@ impl RowSums {
     }
 }
 
-/// Where the numbers of some rows go, if anybody wants them.
+/// Where the numbers of some rows go, if they are wanted.
 #[derive(Default)]
 struct Kept<'r> {
     slopes: &'r mut [f32],
@@ -192,7 +192,7 @@ struct PassPlan<'a> {
 }
 
 impl Kept<'_> {
-    /// Takes the numbers of so many rows off the front.
+    /// Takes the numbers of this many rows off the front.
     fn front(&mut self, count: usize) -> Self {
         Self {
             slopes: self.slopes.split_off_mut(..count.min(self.slopes.len())).unwrap_or_default(),
@@ -328,8 +328,8 @@ impl<'a> Trended<'a> {
         let size = cells.len() * width;
         let apart = if size <= FEW { size } else { 0 };
         let mut sums = RowSums::zeros(size + (TABLES - 1) * apart, plan.along.len());
-        // Gradients, curvatures, and products of these with trends, one kind after the other. Of the first alone nobody
-        // adds up curvatures, but they come with gradients.
+        // Gradients, curvatures, and products of these with trends, one kind after the other. Where the first are
+        // wanted alone, curvatures are not added up, but they come with gradients.
         let mut numbers = vec![0.0; (*width).max(2) * ROWS_IN_A_BLOCK];
         let (mut f, mut cell) = ([0.0; ROWS_IN_A_BLOCK], [0; ROWS_IN_A_BLOCK]);
         for first in rows.clone().step_by(ROWS_IN_A_BLOCK) {

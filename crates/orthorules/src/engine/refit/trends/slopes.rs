@@ -1,4 +1,4 @@
-//! The gradient of all rows at the weights of an ensemble, for whoever looks at some of them only.
+//! The gradient of all rows at the weights of an ensemble, for fits that look at some of them only.
 //!
 //! A sample's own gradient differs from that of all rows by chance. Once a term is added, the sample tells how weights
 //! and curvatures go together, but where the gradient vanishes, all rows tell.

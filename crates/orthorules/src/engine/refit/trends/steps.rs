@@ -20,7 +20,7 @@ const NEAR: f64 = 0.1;
 const MAYBE_LAST: f64 = 1e-10;
 /// How many times as much a second step with one Hessian leaves as the first one did, at most, as far as was seen.
 const AGAIN: f64 = 100.0;
-/// No F falls by more than so many times what its next step promises.
+/// No F falls by more than this many times what its next step promises.
 const MORE_THAN_PROMISED: f64 = 2.0;
 
 /// What is looked for.

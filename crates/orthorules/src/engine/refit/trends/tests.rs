@@ -200,8 +200,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// The gradient that an ensemble keeps tells that of a newer term, be it a rule or a trend. And whoever begins with
-    /// rough weights ends where everybody does.
+    /// The gradient that an ensemble keeps tells that of a newer term, be it a rule or a trend. And a fit that begins
+    /// with rough weights ends where all do.
     #[test]
     fn slopes_of_all_rows_tell_that_of_the_newest_term(
         (case, values) in cases_with_trends(),

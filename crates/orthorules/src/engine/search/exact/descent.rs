@@ -15,9 +15,9 @@ use crate::engine::search::candidate::{Candidate, ChildQuery, order};
 use crate::engine::search::exact::item::{Item, ItemShares, SLACK};
 use crate::engine::search::exact::{Child, Expansion, PathStep, Space, Visit};
 
-/// Children by one of so many last conditions of the vocabulary have few children themselves and are not queued.
+/// Children by one of this many last conditions of the vocabulary have few children themselves and are not queued.
 const INLINE: usize = 10;
-/// Below children by one of so many last conditions everything is tried: it takes less time than bounds.
+/// Below children by one of this many last conditions everything is tried: it takes less time than bounds.
 const TRIED: usize = 4;
 /// Conditions tried between two looks at the clock: many more than most vocabularies have.
 const LOOK: u32 = 1 << 10;

@@ -5,7 +5,7 @@ use super::units::Units;
 use crate::base::simd::vectorised;
 use std::ops::Range;
 
-/// A block of columns has at most so many chunks of four numbers (2 MB), if it has more than one column.
+/// A block of columns has at most this many chunks of four numbers (2 MB), if it has more than one column.
 const BLOCK_CHUNKS: usize = 1 << 16;
 /// And as many units times columns.
 const BLOCK_CODES: usize = 1 << 24;

@@ -15,7 +15,7 @@ use crate::params::{Cv, MaxBins, Multiclass, Objective, Params, PathKind, Preset
 use crate::{Model, fit};
 use std::collections::BTreeMap;
 
-/// Numbers, levels, gaps and weights; a target of so many classes.
+/// Numbers, levels, gaps and weights; a target of this many classes.
 pub(crate) fn problem(rows: usize, classes: usize, weighted: bool) -> Problem {
     let mut random = SplitMix64::new(7);
     let x: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
