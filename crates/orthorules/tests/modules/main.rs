@@ -6,6 +6,7 @@ mod graph;
 mod manifest;
 mod map;
 mod scan;
+mod tree;
 
 use graph::{Graph, Sources};
 use manifest::Manifest;
