@@ -31,11 +31,11 @@ struct Showcase {
 #[derive(Serialize)]
 struct Overview<'s> {
     page: String,
-    fits: Vec<Titled<'s>>,
+    fits: Vec<ShowcaseDocument<'s>>,
 }
 
 #[derive(Serialize)]
-struct Titled<'s> {
+struct ShowcaseDocument<'s> {
     title: &'s str,
     #[serde(flatten)]
     fit: FitDocument<'s>,
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Output, Failure> {
     write_whole(&args.output, page(&reports).as_bytes())?;
     let page = args.output.display().to_string();
     if args.json {
-        let fits = showcases.iter().map(|s| Titled { title: s.title, fit: s.fitted.document() }).collect();
+        let fits = showcases.iter().map(|s| ShowcaseDocument { title: s.title, fit: s.fitted.document() }).collect();
         return Ok(Output::json(&Overview { page, fits }));
     }
     let mut text = String::new();

@@ -19,9 +19,10 @@ pub(super) fn edits(path: &Path) -> Result<Vec<Edit>, Failure> {
     let bytes = std::fs::read(path).map_err(|error| in_file(path, &error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| in_file(path, "is not UTF-8 text"))?;
     let document = Document::parse(text.as_str()).map_err(|error| {
-        let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let line_of = |start: usize| text.bytes().take(start).filter(|&byte| byte == b'\n').count() + 1;
+        let line = error.span().map_or(String::new(), |span| format!("line {}: ", line_of(span.start)));
         let what = error.message().lines().collect::<Vec<_>>().join("; ");
-        in_file(path, &format!("line {line}: {what}"))
+        in_file(path, &format!("{line}{what}"))
     })?;
     let value = table(document.as_table()).map_err(|what| in_file(path, &what))?;
     Edit::list(&value).map_err(|error| in_file(path, &error.to_string()))

@@ -172,6 +172,8 @@ fn what_cannot_be_edited_is_refused() {
     let edit = ["edit", "m.json", "--data=t.csv", "-o", "out.json"];
     sandbox.write("unknown.toml", "[[edit]]\naction = \"drop\"\nrul = \"a\"\n");
     sandbox.write("broken.toml", "author = \"me\"\n[[edit]\n");
+    sandbox.write("deep.toml", format!("a{} = 1\n", ".a".repeat(500)));
+    sandbox.write("accents.toml", "author = \"é\"\né💥\n");
     sandbox.write("other.csv", "size,price\n1,2\n2,3\n");
     let cases: &[(&[&str], &[&str])] = &[
         (&["--drop=size >= x"], &["rule \"size >= x\", character 9", "is not a number"]),
@@ -181,6 +183,8 @@ fn what_cannot_be_edited_is_refused() {
         (&["--forbid=sizes"], &["forbidden \"sizes\"", "no such column"]),
         (&["--with=unknown.toml"], &["unknown.toml", "edit 1", "\"rul\""]),
         (&["--with=broken.toml"], &["broken.toml", "line 2"]),
+        (&["--with=deep.toml"], &["deep.toml: recursion limit"]),
+        (&["--with=accents.toml"], &["accents.toml", "line 2"]),
         (&["--with=nowhere.toml"], &["nowhere.toml"]),
         (&["--weight=size >= 3"], &["RULE -> BOUND"]),
         (&["--reg-lambda=-1", "--add=size >= 3"], &["--reg-lambda must be", "got -1"]),

@@ -16,7 +16,7 @@ pub(super) enum Sign {
 }
 
 /// What a column is compared with, and where that is written.
-pub(super) struct Written {
+pub(super) struct WrittenValue {
     pub(super) text: String,
     pub(super) at: usize,
 }
@@ -53,7 +53,7 @@ pub(super) fn presence(column: &ColumnSpec, op: Op) -> Condition {
 }
 
 /// A number that is written at `written.at`.
-fn number(column: &ColumnSpec, written: &Written, cursor: &TextCursor) -> Result<f64> {
+fn number(column: &ColumnSpec, written: &WrittenValue, cursor: &TextCursor) -> Result<f64> {
     match written.text.parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x),
         _ if written.text.is_empty() => Err(cursor.error_at(written.at, "a number is missing")),
@@ -65,7 +65,7 @@ fn number(column: &ColumnSpec, written: &Written, cursor: &TextCursor) -> Result
 }
 
 /// A level of the column that is written at `written.at`.
-fn level(column: &ColumnSpec, written: &Written, cursor: &TextCursor) -> Result<String> {
+fn level(column: &ColumnSpec, written: &WrittenValue, cursor: &TextCursor) -> Result<String> {
     if column.levels.is_empty() || column.levels.contains(&written.text) {
         return Ok(written.text.clone());
     }
@@ -77,11 +77,11 @@ fn level(column: &ColumnSpec, written: &Written, cursor: &TextCursor) -> Result<
 /// One bound of a column, or both, with the order in which the search has them: the upper one first.
 pub(super) fn bounds(
     column: &ColumnSpec,
-    low: Option<&Written>,
-    high: Option<&Written>,
+    low: Option<&WrittenValue>,
+    high: Option<&WrittenValue>,
     cursor: &TextCursor,
 ) -> Result<Vec<Condition>> {
-    let operand = |written: &Written| match column.kind {
+    let operand = |written: &WrittenValue| match column.kind {
         Kind::Numeric => number(column, written, cursor).map(Operand::Number),
         Kind::Ordered => level(column, written, cursor).map(Operand::Text),
         Kind::Categorical | Kind::Boolean => {
@@ -98,7 +98,7 @@ pub(super) fn bounds(
 pub(super) fn compared(
     column: &ColumnSpec,
     sign: Sign,
-    written: &Written,
+    written: &WrittenValue,
     cursor: &TextCursor,
 ) -> Result<Vec<Condition>> {
     match sign {
@@ -132,7 +132,7 @@ pub(super) fn compared(
 pub(super) fn among(
     column: &ColumnSpec,
     op: Op,
-    (at, members): (usize, &[Written]),
+    (at, members): (usize, &[WrittenValue]),
     cursor: &TextCursor,
 ) -> Result<Condition> {
     if column.kind == Kind::Numeric {

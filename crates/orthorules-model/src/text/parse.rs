@@ -1,6 +1,6 @@
 //! From text to a rule.
 
-use super::columns::{KnownColumns, Sign, Written, among, bounds, compared, presence};
+use super::columns::{KnownColumns, Sign, WrittenValue, among, bounds, compared, presence};
 use super::cursor::{TextCursor, is_separator};
 use crate::base::error::Result;
 use crate::data::schema::ColumnSpec;
@@ -105,17 +105,17 @@ fn ends_name(rest: &str) -> bool {
 }
 
 /// What stands left of the first sign, or between two. A column of the table is recognised whatever is in its name.
-fn name(cursor: &mut TextCursor, columns: &KnownColumns) -> Result<Written> {
+fn name(cursor: &mut TextCursor, columns: &KnownColumns) -> Result<WrittenValue> {
     cursor.skip_blanks();
     let at = cursor.at();
     if let Some(text) = cursor.quoted()? {
-        return Ok(Written { text, at });
+        return Ok(WrittenValue { text, at });
     }
     let bare = cursor.clone().until(ends_name);
     let text = if columns.get(bare).is_some() { bare } else { unquoted(cursor.rest(), columns).unwrap_or(bare) };
     cursor.skip(text.len());
     let text = text.to_owned();
-    Ok(Written { text, at })
+    Ok(WrittenValue { text, at })
 }
 
 /// The longest column whose name `rest` begins with, where that has words of the language in it but no signs.
@@ -126,7 +126,7 @@ fn unquoted<'c>(rest: &str, columns: &KnownColumns<'c>) -> Option<&'c str> {
 }
 
 /// A level or a number up to the end of the condition, or to a further sign where a column may follow.
-fn operand(cursor: &mut TextCursor, is_range: bool) -> Result<Written> {
+fn operand(cursor: &mut TextCursor, is_range: bool) -> Result<WrittenValue> {
     cursor.skip_blanks();
     let at = cursor.at();
     let text = match cursor.quoted()? {
@@ -134,7 +134,7 @@ fn operand(cursor: &mut TextCursor, is_range: bool) -> Result<Written> {
         None if is_range => cursor.until(|rest| is_separator(rest) || sign(rest).is_some()).to_owned(),
         None => cursor.until(is_separator).to_owned(),
     };
-    Ok(Written { text, at })
+    Ok(WrittenValue { text, at })
 }
 
 /// One condition, or both bounds of a range.
@@ -165,7 +165,7 @@ fn clause(cursor: &mut TextCursor, columns: &KnownColumns) -> Result<Vec<Conditi
 }
 
 /// What follows a column in words: `in {a, b}`, `is missing`.
-fn words(cursor: &mut TextCursor, columns: &KnownColumns, left: &Written) -> Result<Option<Vec<Condition>>> {
+fn words(cursor: &mut TextCursor, columns: &KnownColumns, left: &WrittenValue) -> Result<Option<Vec<Condition>>> {
     let column = |cursor: &TextCursor| columns.require(&left.text, left.at, cursor);
     let start = *cursor;
     let is = cursor.take_word("is");
@@ -194,7 +194,7 @@ fn words(cursor: &mut TextCursor, columns: &KnownColumns, left: &Written) -> Res
 }
 
 /// Levels between braces.
-fn members(cursor: &mut TextCursor) -> Result<Vec<Written>> {
+fn members(cursor: &mut TextCursor) -> Result<Vec<WrittenValue>> {
     let start = cursor.at();
     if !cursor.take("{") {
         return Err(cursor.error("a set of levels is expected, as {CA, NY}"));
@@ -213,7 +213,7 @@ fn members(cursor: &mut TextCursor) -> Result<Vec<Written>> {
         if text.is_empty() && !cursor.rest().is_empty() && cursor.at() == at {
             return Err(cursor.error_at(at, "a level is missing"));
         }
-        members.push(Written { text, at });
+        members.push(WrittenValue { text, at });
         cursor.skip_blanks();
         if cursor.take("}") {
             return Ok(members);
@@ -230,7 +230,7 @@ fn members(cursor: &mut TextCursor) -> Result<Vec<Written>> {
 fn range(
     cursor: &mut TextCursor,
     columns: &KnownColumns,
-    left: &Written,
+    left: &WrittenValue,
     first: Sign,
 ) -> Result<Option<Vec<Condition>>> {
     let mut ahead = *cursor;

@@ -10,7 +10,7 @@ use crate::engine::count::root::RootCounts;
 use crate::engine::refit::Weights;
 use crate::engine::search::{Found, rounded};
 use crate::learn::boosting::Path;
-use crate::learn::enough::Grown;
+use crate::learn::enough::GrowthSoFar;
 use crate::learn::kind::Newest;
 use crate::learn::known::CountedEnsemble;
 use crate::learn::polish;
@@ -179,7 +179,7 @@ impl BestPath {
     /// the penalty and without it.
     fn pays(&self, setup: &Setup, larger: (&State, &Size), smaller: &State) -> bool {
         let ((state, size), gain) = (larger, self.gain(larger.0));
-        let grown = Grown {
+        let grown = GrowthSoFar {
             rules: state.rules.len(),
             complexity: state.complexity,
             cells: state.groups(),

@@ -10,7 +10,7 @@ use crate::params::{Checked, DEFAULT_COMPLEXITY, Update};
 const LEAST_PART: f64 = 1e-6;
 
 /// An ensemble that has just got a rule.
-pub(crate) struct Grown {
+pub(crate) struct GrowthSoFar {
     pub(crate) rules: usize,
     pub(crate) complexity: usize,
     /// Groups of rows that its rules tell apart.
@@ -21,7 +21,7 @@ pub(crate) struct Grown {
     pub(crate) all: f64,
 }
 
-impl Grown {
+impl GrowthSoFar {
     /// Whether the newest rule was worth adding. Up to the default size every rule is that lowers the risk. Beyond it,
     /// a rule must add a meaningful part; and rules that are more than the groups of rows that they tell apart are sums
     /// of each other, so that another one says nothing new.
@@ -47,15 +47,18 @@ mod tests {
     #[test]
     fn only_what_is_beyond_the_default_size_must_be_worth_it() {
         let params = |update| Params { update, ..Params::default() }.check(Loss::Squared, 100).unwrap();
-        let worth = |grown: &Grown| {
+        let worth = |grown: &GrowthSoFar| {
             [Update::Corrective, Update::Stagewise, Update::Newton].map(|update| grown.is_worth_it(&params(update)))
         };
-        let good = || Grown { rules: 30, complexity: 60, cells: 40, newest: 0.01, all: 5.0 };
+        let good = || GrowthSoFar { rules: 30, complexity: 60, cells: 40, newest: 0.01, all: 5.0 };
         assert_eq!(worth(&good()), [true; 3]);
-        assert_eq!(worth(&Grown { cells: 30, ..good() }), [true; 3]);
-        assert_eq!(worth(&Grown { cells: 29, ..good() }), [false, true, true]);
-        assert_eq!(worth(&Grown { newest: 1e-6, ..good() }), [false, false, true]);
+        assert_eq!(worth(&GrowthSoFar { cells: 30, ..good() }), [true; 3]);
+        assert_eq!(worth(&GrowthSoFar { cells: 29, ..good() }), [false, true, true]);
+        assert_eq!(worth(&GrowthSoFar { newest: 1e-6, ..good() }), [false, false, true]);
         // Nothing that is found without options changes.
-        assert_eq!(worth(&Grown { complexity: DEFAULT_COMPLEXITY, cells: 2, newest: 1e-12, ..good() }), [true; 3]);
+        assert_eq!(
+            worth(&GrowthSoFar { complexity: DEFAULT_COMPLEXITY, cells: 2, newest: 1e-12, ..good() }),
+            [true; 3]
+        );
     }
 }

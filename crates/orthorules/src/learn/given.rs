@@ -45,7 +45,7 @@ impl GivenTerm {
 }
 
 /// Terms of one list as the refit takes them, with weights that are fitted as they come.
-struct Growing<'a> {
+struct GrowingList<'a> {
     rows: Rows<'a>,
     response: &'a Response,
     params: &'a Checked,
@@ -53,7 +53,7 @@ struct Growing<'a> {
     trends: TrendTerms,
 }
 
-impl<'a> Growing<'a> {
+impl<'a> GrowingList<'a> {
     fn new(response: &'a Response, params: &'a Checked) -> Self {
         let rows = Rows::whole(&[], response);
         let cells = Cells::new(&rows, response);
@@ -97,7 +97,7 @@ impl<'a> Growing<'a> {
 
 /// The intercept and the weights of `terms` of one score, as a model writes them.
 pub(crate) fn weights(response: &Response, terms: Vec<GivenTerm>, params: &Checked) -> (f64, Vec<f64>) {
-    let mut list = Growing::new(response, params);
+    let mut list = GrowingList::new(response, params);
     let mut weights = refit::constant(response.loss, &list.cells, response.zero(), params);
     let last = terms.len();
     for (place, GivenTerm { shape, signs }) in terms.into_iter().enumerate() {
@@ -118,7 +118,7 @@ pub(crate) fn nested_weights(
     terms: impl Iterator<Item = GivenTerm>,
     params: &Checked,
 ) -> Vec<(f64, Vec<f64>)> {
-    let mut list = Growing::new(response, params);
+    let mut list = GrowingList::new(response, params);
     let mut weights = refit::constant(response.loss, &list.cells, response.zero(), params);
     let after = |(place, GivenTerm { shape, signs }): (usize, GivenTerm)| {
         list.add(shape, place);
@@ -134,7 +134,7 @@ pub(crate) fn nested_shared_weights(
     rules: impl Iterator<Item = GivenTerm>,
     params: &Checked,
 ) -> Vec<Vec<(f64, Vec<f64>)>> {
-    let mut list = Growing::new(response, params);
+    let mut list = GrowingList::new(response, params);
     let mut classes = softmax::constant(&list.cells, params);
     let after = |(place, GivenTerm { shape, .. }): (usize, GivenTerm)| {
         list.add(shape, place);
@@ -147,7 +147,7 @@ pub(crate) fn nested_shared_weights(
 /// The intercepts and weights of all classes that share their rules, each of which is given by the rows that satisfy
 /// it.
 pub(crate) fn shared_weights(response: &Response, rules: Vec<Vec<u32>>, params: &Checked) -> Vec<(f64, Vec<f64>)> {
-    let mut list = Growing::new(response, params);
+    let mut list = GrowingList::new(response, params);
     let mut classes = softmax::constant(&list.cells, params);
     let last = rules.len();
     for (place, covered) in rules.into_iter().enumerate() {

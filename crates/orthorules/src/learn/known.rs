@@ -20,7 +20,7 @@ pub(crate) struct CountedEnsemble {
 }
 
 /// The rules that a search found.
-pub(crate) struct Searched {
+pub(crate) struct FoundRules {
     /// The best rule of each length, shortest first; and the best trend, where these are wanted.
     pub(crate) rules: Vec<Found>,
     /// What value² would be on average if all that is left were noise.
@@ -44,17 +44,17 @@ impl CountedEnsemble {
     }
 
     /// The best rule of each length to add, within a limit of complexity for the whole.
-    pub(crate) fn rules_up_to(&self, setup: &Setup, complexity: usize) -> Searched {
+    pub(crate) fn rules_up_to(&self, setup: &Setup, complexity: usize) -> FoundRules {
         let left = complexity.saturating_sub(self.state.complexity);
         if self.state.rules.len() >= setup.params.max_rules || left < 2 {
-            return Searched { rules: Vec::new(), noise: 0.0 };
+            return FoundRules { rules: Vec::new(), noise: 0.0 };
         }
         let search =
             |searcher: &Searcher| (searcher.best_of_each_length(), searcher.scorer.noise(searcher.response.rows_total));
         let ((mut rules, noise), trend) = self.state.searched(setup, self.root.as_ref(), left - 1, search);
         rules.iter_mut().for_each(|found| self.state.select_all(setup, found));
         rules.extend(trend);
-        Searched { rules, noise }
+        FoundRules { rules, noise }
     }
 
     /// The ensemble with one more rule, as [`State::try_adding`] leaves it beside a `rival`, and where its rows went,

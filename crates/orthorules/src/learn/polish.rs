@@ -7,7 +7,7 @@
 use crate::base::clock::Instant;
 use crate::engine::search::{Found, rounded};
 use crate::learn::kind::Newest;
-use crate::learn::known::{CountedEnsemble, Searched};
+use crate::learn::known::{CountedEnsemble, FoundRules};
 use crate::learn::setup::{Setup, certificate};
 use crate::learn::state::State;
 use crate::model::rule::Rule;
@@ -71,7 +71,7 @@ fn replaced(setup: &Setup, now: &CountedEnsemble, rule: &Rc<Rule>, least: usize)
     let k = now.state.rules.iter().position(|known| Rc::ptr_eq(known, rule))?;
     let dropped = now.without(k, setup)?;
     let started = Instant::now();
-    let Searched { rules, noise } = dropped.rules_up_to(setup, now.state.complexity);
+    let FoundRules { rules, noise } = dropped.rules_up_to(setup, now.state.complexity);
     if setup.observer.stop() {
         return None;
     }

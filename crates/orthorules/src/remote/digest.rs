@@ -61,14 +61,14 @@ wire!(ListedRow { row, kept, clashes, cells });
 
 /// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Watched {
+enum WatchedRole {
     /// With the task, if it is known, and how many numbers are told apart.
     Target(Option<Task>, usize),
     Weight,
     Exposure,
     Offset,
 }
-wire_enum!(Watched { 0 => Target(task, most), 1 => Weight, 2 => Exposure, 3 => Offset });
+wire_enum!(WatchedRole { 0 => Target(task, most), 1 => Weight, 2 => Exposure, 3 => Offset });
 
 /// What makes a cell worth a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ enum LabelKey {
     Text(String),
 }
 
-impl Watched {
+impl WatchedRole {
     fn of_number(self, x: f64) -> LabelKey {
         let good = match self {
             _ if x.is_nan() => return LabelKey::Missing,
@@ -121,7 +121,7 @@ impl Watched {
 /// The rows that are listed, of the columns that are no features.
 #[derive(Debug, Clone)]
 pub(crate) struct Digest {
-    watched: Vec<Watched>,
+    watched: Vec<WatchedRole>,
     /// All rows, and those that count.
     rows: usize,
     kept: usize,
@@ -144,7 +144,7 @@ impl Wire for Digest {
     }
 
     fn take(from: &mut ByteReader) -> Result<Self> {
-        let watched: Vec<Watched> = Wire::take(from)?;
+        let watched: Vec<WatchedRole> = Wire::take(from)?;
         let ([rows, kept], cut) = (Wire::take(from)?, bool::take(from)?);
         let (list, labels) = (Vec::<ListedRow>::take(from)?, Wire::take(from)?);
         if list.iter().any(|listed| listed.cells.len() != watched.len()) {
@@ -159,18 +159,18 @@ impl Digest {
     pub(crate) fn new(heads: &[&Head], roles: &Roles) -> Self {
         let watched = |head: &&Head| {
             if roles.weight.as_ref() == Some(&head.name) {
-                return Watched::Weight;
+                return WatchedRole::Weight;
             }
             if roles.exposure.as_ref() == Some(&head.name) {
-                return Watched::Exposure;
+                return WatchedRole::Exposure;
             }
             if roles.offset.as_ref() == Some(&head.name) {
-                return Watched::Offset;
+                return WatchedRole::Offset;
             }
             let labels = roles.task == Some(Task::Classification) || head.request.categorical;
-            Watched::Target(roles.task, if labels { MOST_LABELS } else { MOST_NUMBERS })
+            WatchedRole::Target(roles.task, if labels { MOST_LABELS } else { MOST_NUMBERS })
         };
-        let watched: Vec<Watched> = heads.iter().map(watched).collect();
+        let watched: Vec<WatchedRole> = heads.iter().map(watched).collect();
         let (list, labels, seen) = (Vec::new(), BTreeMap::new(), Vec::new());
         Self { watched, rows: 0, kept: 0, list, labels, cut: false, seen }
     }
@@ -196,7 +196,7 @@ impl Digest {
         news |= listed.clashes && !self.list.iter().any(|listed| listed.clashes);
         for (column, cell) in listed.cells.iter().enumerate() {
             let key = self.watched[column].of_cell(cell);
-            if self.watched[column] == Watched::Weight || matches!(key, LabelKey::Text(_)) {
+            if self.watched[column] == WatchedRole::Weight || matches!(key, LabelKey::Text(_)) {
                 news |= self.is_news(column, &key, 0);
             }
             if listed.kept {
@@ -251,7 +251,7 @@ impl Digest {
                 }
             }
             ColumnPart::Numbers(numbers) => {
-                let scope = usize::from(watched != Watched::Weight);
+                let scope = usize::from(watched != WatchedRole::Weight);
                 let (mut here, mut last) = (HashSet::new(), None);
                 for (row, &x) in numbers.iter().enumerate().filter(|&(row, _)| scope == 0 || counts[row]) {
                     // Mostly a number is like the one before it.
@@ -286,8 +286,8 @@ impl Digest {
         }
     }
 
-    fn count_labels(&mut self, watched: Watched, levels: &Levels, counts: &[bool]) {
-        if !matches!(watched, Watched::Target(..)) {
+    fn count_labels(&mut self, watched: WatchedRole, levels: &Levels, counts: &[bool]) {
+        if !matches!(watched, WatchedRole::Target(..)) {
             return;
         }
         let mut each = vec![0u64; levels.names.len()];

@@ -111,12 +111,12 @@ impl RemoteTarget for PartitionTargets<'_> {
 }
 
 /// An observer that stops a fit whose partitions do not answer.
-struct Listening<'o> {
+struct PartitionWatch<'o> {
     observer: &'o dyn Observer,
     failed: &'o AtomicBool,
 }
 
-impl Observer for Listening<'_> {
+impl Observer for PartitionWatch<'_> {
     fn step(&self, class: Option<&str>, rule: &Rule, step: &Size) {
         self.observer.step(class, rule, step);
     }
@@ -270,7 +270,7 @@ impl SurveyedTable<'_> {
             failed: AtomicBool::new(false),
             searched: AtomicUsize::new(0),
         };
-        let listening = Listening { observer: self.observer, failed: &partitions.failed };
+        let listening = PartitionWatch { observer: self.observer, failed: &partitions.failed };
         let target = PartitionTargets { partitions: &partitions, facts: &facts, rows: outline.rows };
         let job = self.job(LearnedRows::Remote(outline), &listening);
         let fitted = job.run(|| Binned::remote(outline.clone(), &columns, &target));

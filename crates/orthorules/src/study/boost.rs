@@ -41,19 +41,19 @@ pub fn boost(problem: &Problem, params: &Params, variant: Variant, observer: &dy
     let list = on_threads(Some(params.threads), || {
         let setup = Setup::new(response, columns, params, observer);
         let constant = State::constant(&setup);
-        let varied = Varied { variant, features: &problem.features };
+        let varied = VariantCandidates { variant, features: &problem.features };
         along(&setup, Nested::new(varied, &constant), (constant, Vec::new()), &mut Seconds::default())
     })?;
     Ok(model(&problem.outline(), columns, vec![list], params))
 }
 
 /// Candidates of a variant.
-struct Varied<'a> {
+struct VariantCandidates<'a> {
     variant: Variant<'a>,
     features: &'a [Column],
 }
 
-impl Candidates for Varied<'_> {
+impl Candidates for VariantCandidates<'_> {
     fn best(&mut self, setup: &Setup, state: &State, max_length: usize) -> Option<(Found, Rule)> {
         let response = setup.response;
         if let Some(given) = self.variant.given.get(state.rules.len()) {

@@ -51,19 +51,19 @@ pub fn coverages(problem: &Problem, own: &Params, orthogonal: &Params, compared:
     let columns = &binning::bin(&problem.features, None, own.cutting(), &own.cuts);
     let [own, orthogonal] = [&own, orthogonal].map(|params| Setup::new(response, columns, params, &Silent));
     let constant = State::constant(&own);
-    let mut candidates = Compared { orthogonal, how: compared, coverages: Vec::new() };
+    let mut candidates = RivalCandidates { orthogonal, how: compared, coverages: Vec::new() };
     along(&own, Nested::new(&mut candidates, &constant), (constant, Vec::new()), &mut Seconds::default());
     Ok(candidates.coverages)
 }
 
 /// Candidates of one objective, beside those of another.
-struct Compared<'a> {
+struct RivalCandidates<'a> {
     orthogonal: Setup<'a>,
     how: Comparison,
     coverages: Vec<Coverage>,
 }
 
-impl Candidates for &mut Compared<'_> {
+impl Candidates for &mut RivalCandidates<'_> {
     fn best(&mut self, own: &Setup, state: &State, _max_length: usize) -> Option<(Found, Rule)> {
         let Comparison { whole, projected, .. } = self.how;
         let (rows, response) = (&own.rows, own.response);

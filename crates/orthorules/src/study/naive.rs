@@ -87,18 +87,18 @@ pub fn naive_cob(problem: &Problem, params: &Params, observer: &dyn Observer) ->
     let columns = binning::bin(&problem.features, None, params.cutting(), &params.cuts);
     let setup = Setup::new(&response, &columns, &params, observer);
     let constant = State::constant(&setup);
-    let path = Nested::new(Projected::default(), &constant);
+    let path = Nested::new(ProjectedCandidates::default(), &constant);
     Ok(along(&setup, path, (constant, Vec::new()), &mut Seconds::default()).rules)
 }
 
 /// Candidates by explicit projection.
 #[derive(Default)]
-struct Projected {
+struct ProjectedCandidates {
     /// The rules so far, as columns of 0 and 1.
     chosen: Vec<Vec<f64>>,
 }
 
-impl Candidates for Projected {
+impl Candidates for ProjectedCandidates {
     fn best(&mut self, setup: &Setup, state: &State, max_length: usize) -> Option<(Found, Rule)> {
         let (response, params) = (setup.response, setup.params);
         let scores = state.kind.weights()[0].scores(&state.cells);

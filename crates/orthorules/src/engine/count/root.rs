@@ -311,7 +311,7 @@ impl RootCounts {
     }
 
     /// The rows that a rule covers, with the cells that they come from.
-    fn moved<'s>(&self, rows: &Rows, selected: &'s Selected, (cells, moved_to): (&Cells, &[u32])) -> Moved<'s> {
+    fn moved<'s>(&self, rows: &Rows, selected: &'s Selected, (cells, moved_to): (&Cells, &[u32])) -> CoveredRows<'s> {
         let mut origin: Vec<u32> = (0..cells.len() as u32).collect();
         moved_to.iter().zip(0..).for_each(|(&to, cell)| origin[to as usize] = cell);
         let part = |number: usize| {
@@ -324,7 +324,7 @@ impl RootCounts {
                 norm: targets.norm.as_ref().map(|norm| norm.gather(list)),
             }
         };
-        Moved { parts: (0..rows.parts().len()).map(part).collect(), cells: self.cells_of_moved() }
+        CoveredRows { parts: (0..rows.parts().len()).map(part).collect(), cells: self.cells_of_moved() }
     }
 }
 
@@ -380,7 +380,7 @@ fn linear_is_cheaper(cells: usize, t: usize) -> bool {
 }
 
 /// Rows that a rule covers.
-struct Moved<'s> {
+struct CoveredRows<'s> {
     parts: Vec<MovedPart<'s>>,
     cells: usize,
 }
@@ -393,7 +393,7 @@ struct MovedPart<'s> {
     norm: Option<PerRow<u64>>,
 }
 
-impl Moved<'_> {
+impl CoveredRows<'_> {
     /// By cell and bin: rows or masses, and what makes up the norm if that is counted, too.
     fn count(&self, rows: &Rows, group: &Group, norms: bool) -> (Counts, Option<Counts>) {
         let parts = self.parts.iter().zip(rows.parts()).map(|(moved, part)| {

@@ -11,7 +11,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use pass::{OfRows, Seen, TrendSums, Wanted};
+pub(crate) use pass::{LargestSlopes, OfRows, TrendSums, Wanted};
 pub(crate) use slopes::RowSlopes;
 
 use super::Weights;
@@ -42,7 +42,7 @@ pub(crate) struct Trended<'a> {
     pub(crate) terms: &'a TrendTerms,
     pub(crate) params: &'a Checked,
     /// What is known of rows at other weights.
-    pub(crate) seen: Option<&'a Seen>,
+    pub(crate) seen: Option<&'a LargestSlopes>,
 }
 
 /// Weights with what they lead to.
@@ -57,7 +57,7 @@ pub(crate) struct TrendFit {
     /// The gradient, if it was asked for.
     pub(crate) slopes: Option<Arc<RowSlopes>>,
     /// What the next fit may know of rows, where there was a pass over them.
-    pub(crate) seen: Option<Arc<Seen>>,
+    pub(crate) seen: Option<Arc<LargestSlopes>>,
 }
 
 /// The weights after the newest term, a rule or a trend, whose weight may have certain `signs`.
@@ -107,7 +107,7 @@ impl Trended<'_> {
         let mut weights = start.clone();
         let found = self.minimise(&mut weights, goal);
         let mean_loss = self.response.mean_of_rows(found.loss);
-        let seen = Some(Arc::new(Seen::new(&found.at, &weights, self.response)));
+        let seen = Some(Arc::new(LargestSlopes::new(&found.at, &weights, self.response)));
         let slopes = goal.is_near.then(|| Arc::new(RowSlopes::new(found.at, found.gradient)));
         TrendFit { weights, risk: found.risk, loss: found.loss, mean_loss, slopes, seen }
     }

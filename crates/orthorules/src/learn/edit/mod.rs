@@ -79,7 +79,7 @@ struct Session {
 }
 
 /// The chosen size of a model as a ledger sees it.
-struct Standing {
+struct SizeStanding {
     risk: f64,
     cv: Option<f64>,
     scores: Vec<Vec<f64>>,
@@ -130,7 +130,7 @@ impl Session {
     fn run(&self, model: &Model, edits: &[Edit]) -> Result<Model> {
         let mut edited = model.clone();
         let mut limits = Limits::of(model)?;
-        let mut before: Option<Standing> = None;
+        let mut before: Option<SizeStanding> = None;
         for (place, edit) in edits.iter().enumerate() {
             let numbered = |error: Error| match (error, edits.len()) {
                 (Error::Edit(what), 2..) => Error::Edit(format!("edit {}: {what}", place + 1)),
@@ -179,7 +179,7 @@ impl Session {
     }
 
     /// Makes one edit and fits the weights.
-    fn one(&self, model: &mut Model, edit: &Edit, limits: &Limits) -> Result<Standing> {
+    fn one(&self, model: &mut Model, edit: &Edit, limits: &Limits) -> Result<SizeStanding> {
         let chosen: Vec<usize> = model.lists.iter().map(|list| list.place_of(list.chosen())).collect();
         // Beside others a list has one chosen size, and nothing above it.
         if model.lists.len() > 1 {
@@ -211,11 +211,11 @@ impl Session {
         self.standing_of(model, &activations, limits)
     }
 
-    fn standing(&self, model: &Model, limits: &Limits) -> Result<Standing> {
+    fn standing(&self, model: &Model, limits: &Limits) -> Result<SizeStanding> {
         self.standing_of(model, &Activations::new(model, &self.table)?, limits)
     }
 
-    fn standing_of(&self, model: &Model, activations: &Activations, limits: &Limits) -> Result<Standing> {
+    fn standing_of(&self, model: &Model, activations: &Activations, limits: &Limits) -> Result<SizeStanding> {
         let steps: Vec<&Size> = model.lists.iter().map(RuleList::chosen).collect();
         let losses = self.truth.losses(model, activations, &steps);
         let weight: f64 = self.truth.weight.iter().sum();
@@ -224,7 +224,7 @@ impl Session {
         let validated = |folds: &Vec<u32>| fitter.cross_validated(model, activations, limits, folds);
         let cv = self.folds.as_ref().filter(|_| self.options.refit != Refit::None).map(validated).transpose()?;
         let scores = model.scores_of(&steps).iter().map(|score| activations.scores(score)).collect();
-        Ok(Standing { risk, cv, scores })
+        Ok(SizeStanding { risk, cv, scores })
     }
 
     /// The model, if it can be written and read back. Sizes that lost their order by complexity are gone.

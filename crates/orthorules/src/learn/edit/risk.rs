@@ -1,6 +1,6 @@
 //! The regularised risk of a list of terms as a function of its weights, with its derivatives.
 
-use super::rows::{CellTotals, ListTargets, Merged, RowCells};
+use super::rows::{CellTotals, ListTargets, MergedCells, RowCells};
 use super::solver::Risk;
 use crate::data::loss::Loss;
 
@@ -22,7 +22,7 @@ pub(super) struct ListRisk<'t> {
     loss: Loss,
     scores: usize,
     terms: usize,
-    cells: Merged,
+    cells: MergedCells,
     units: Vec<RiskUnit>,
     trends: &'t [TrendValues],
     /// What the square of each weight costs, times two.

@@ -169,7 +169,7 @@ impl CellTotals {
 }
 
 /// The cells of some of the rules.
-pub(super) struct Merged {
+pub(super) struct MergedCells {
     /// For each cell of all rules, the cell that it is part of.
     pub(super) part_of: Vec<u32>,
     /// For each cell, the places of the rules that hold.
@@ -178,7 +178,7 @@ pub(super) struct Merged {
 
 impl RowCells {
     /// The cells that the rules `members` alone cut rows into.
-    pub(super) fn merged(&self, members: &[usize]) -> Merged {
+    pub(super) fn merged(&self, members: &[usize]) -> MergedCells {
         let mut known = std::collections::HashMap::new();
         let mut rules: Vec<Vec<usize>> = Vec::new();
         let part_of = self.holds.iter().map(|holds| {
@@ -189,6 +189,6 @@ impl RowCells {
             })
         });
         let part_of = part_of.collect();
-        Merged { part_of, rules }
+        MergedCells { part_of, rules }
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::count::histogram::{NodeCounter, newest_trend_sums};
 use crate::engine::count::root::RootCounts;
 use crate::engine::refit::Weights;
 use crate::engine::refit::moments::{self, TrendMoments};
-use crate::engine::refit::trends::{self, RowSlopes, Seen, Trended};
+use crate::engine::refit::trends::{self, LargestSlopes, RowSlopes, Trended};
 use crate::engine::score::{Scorer, Working};
 use crate::engine::search::{Found, Searcher};
 use crate::engine::trend::TrendTerms;
@@ -27,7 +27,7 @@ pub(crate) struct BesideTrends {
     /// The gradient at its weights, where extensions are tried on a sample of the rows.
     slopes: Option<Arc<RowSlopes>>,
     /// The largest slopes of rows, there or at the ensemble that it extends.
-    seen: Option<Arc<Seen>>,
+    seen: Option<Arc<LargestSlopes>>,
     /// Whether its weights are those of a sample of the rows.
     pub(super) is_rough: bool,
 }

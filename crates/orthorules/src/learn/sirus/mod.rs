@@ -21,7 +21,7 @@ use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::model::{RuleList, ScoreWeights, Size, Status};
 use crate::params::Checked;
-use weights::Combined;
+use weights::SizeWeights;
 
 /// The part of a time limit that trees may take.
 const TREES_SHARE: f64 = 0.6;
@@ -100,7 +100,7 @@ fn rule(candidate: &UnweightedRule, columns: &[BinnedColumn]) -> Rule {
 }
 
 /// One size with its training risk.
-fn size(response: &Response, data: &Data, rules: &[UnweightedRule], combined: &Combined) -> Size {
+fn size(response: &Response, data: &Data, rules: &[UnweightedRule], combined: &SizeWeights) -> Size {
     let mut scores = vec![combined.intercept; data.rows()];
     for (candidate, weight) in rules.iter().zip(&combined.weights) {
         candidate.rows.iter().for_each(|&r| scores[r as usize] += weight);

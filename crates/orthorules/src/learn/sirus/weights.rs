@@ -5,7 +5,7 @@ use crate::base::random::SplitMix64;
 
 /// Intercept and weights of one size.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Combined {
+pub(super) struct SizeWeights {
     pub(super) intercept: f64,
     pub(super) weights: Vec<f64>,
 }
@@ -17,7 +17,7 @@ fn sums(data: &Data, rows: impl Iterator<Item = usize>) -> (f64, f64) {
 
 /// For every size, the average of "if q then a else b", a and b the class shares inside and outside. A share of 0 or 1
 /// is moved to where half a row of the other class would have been seen, so that no probability is 0.
-pub(super) fn average(data: &Data, rules: &[UnweightedRule]) -> Vec<Combined> {
+pub(super) fn average(data: &Data, rules: &[UnweightedRule]) -> Vec<SizeWeights> {
     let share = |(weight, sum): (f64, f64)| {
         let least = 0.5 / (weight + 1.0);
         (sum / weight).clamp(least, 1.0 - least)
@@ -32,12 +32,12 @@ pub(super) fn average(data: &Data, rules: &[UnweightedRule]) -> Vec<Combined> {
         .collect();
     let size = |k: usize| {
         let each = 1.0 / k as f64;
-        Combined {
+        SizeWeights {
             intercept: pairs[..k].iter().map(|p| each * p.1).sum(),
             weights: pairs[..k].iter().map(|p| each * (p.0 - p.1)).collect(),
         }
     };
-    let constant = Combined { intercept: share(whole), weights: Vec::new() };
+    let constant = SizeWeights { intercept: share(whole), weights: Vec::new() };
     std::iter::once(constant).chain((1..=rules.len()).map(size)).collect()
 }
 
@@ -99,7 +99,7 @@ const PENALTIES: [f64; 13] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0,
 /// For every size, ridge weights of at least 0 on the rules' outputs, with the penalty of least cross-validated error.
 /// The output of a rule rises with q exactly when the mean inside is the larger one, so its sign is that of the weight
 /// of q.
-pub(super) fn ridge(data: &Data, rules: &[UnweightedRule], seed: u64) -> Vec<Combined> {
+pub(super) fn ridge(data: &Data, rules: &[UnweightedRule], seed: u64) -> Vec<SizeWeights> {
     let count = rules.len();
     let mut active = vec![Vec::new(); data.rows()];
     for (k, candidate) in rules.iter().enumerate() {
@@ -131,7 +131,7 @@ pub(super) fn ridge(data: &Data, rules: &[UnweightedRule], seed: u64) -> Vec<Com
 }
 
 /// Coordinate descent on standardised columns.
-fn solve(moments: &FoldMoments, signs: &[f64], penalty: f64) -> Combined {
+fn solve(moments: &FoldMoments, signs: &[f64], penalty: f64) -> SizeWeights {
     let (size, target) = (signs.len(), moments.target());
     let deviation: Vec<f64> = (0..size).map(|k| moments.covariance(k, k).max(0.0).sqrt()).collect();
     let spread = moments.covariance(target, target).max(0.0).sqrt();
@@ -156,11 +156,11 @@ fn solve(moments: &FoldMoments, signs: &[f64], penalty: f64) -> Combined {
     let weights: Vec<f64> =
         (0..size).map(|k| if usable(k) { scaled[k] * spread / deviation[k] } else { 0.0 }).collect();
     let intercept = moments.mean(target) - weights.iter().enumerate().map(|(k, w)| w * moments.mean(k)).sum::<f64>();
-    Combined { intercept, weights }
+    SizeWeights { intercept, weights }
 }
 
 /// Σ w (y − f)² from moments.
-fn squared_error(moments: &FoldMoments, model: &Combined) -> f64 {
+fn squared_error(moments: &FoldMoments, model: &SizeWeights) -> f64 {
     let (target, size) = (moments.target(), moments.sum.len());
     let product = |i: usize, j: usize| moments.product[i * size + j];
     let b = model.intercept;
@@ -208,7 +208,7 @@ mod tests {
             let cost = |weights: &[f64]| {
                 let mean = |k: usize| moments.mean(k);
                 let center: f64 = mean(target) - weights.iter().enumerate().map(|(k, w)| w * mean(k)).sum::<f64>();
-                let model = Combined { intercept: center, weights: weights.to_vec() };
+                let model = SizeWeights { intercept: center, weights: weights.to_vec() };
                 let ridge: f64 = weights.iter().enumerate().map(|(k, w)| w * w * moments.covariance(k, k)).sum();
                 squared_error(&moments, &model) / n + penalty * ridge
             };

@@ -32,13 +32,13 @@ pub const CHANGED: &str = "changed while it was read";
 pub(super) struct TableFile {
     path: PathBuf,
     pub(super) format: Format,
-    packing: Packing,
+    packing: Compression,
     place: FilePlace,
 }
 
 /// How a file is packed as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Packing {
+enum Compression {
     None,
     Gzip,
     Zstd,
@@ -85,7 +85,7 @@ impl TableFile {
             let many = "comes from a pipe or a device and has more than 1 GiB: save it as a file first";
             FilePlace::Memory(bytes.ok_or_else(|| Error::file(path, many))?)
         };
-        Self { path: path.to_owned(), format: Format::Csv, packing: Packing::None, place }
+        Self { path: path.to_owned(), format: Format::Csv, packing: Compression::None, place }
             .recognised()
             .map_err(|what| Error::file(path, what))
     }
@@ -98,11 +98,11 @@ impl TableFile {
         let (packing, stem) = if first.is_empty() {
             return Err(EMPTY.into());
         } else if first.starts_with(b"\x1f\x8b") || gzip.is_some() {
-            (Packing::Gzip, gzip.unwrap_or(&name))
+            (Compression::Gzip, gzip.unwrap_or(&name))
         } else if first.starts_with(b"\x28\xb5\x2f\xfd") || zstd.is_some() {
-            (Packing::Zstd, zstd.unwrap_or(&name))
+            (Compression::Zstd, zstd.unwrap_or(&name))
         } else {
-            (Packing::None, name.as_str())
+            (Compression::None, name.as_str())
         };
         let unpacked = Self { packing, ..self };
         let first = unpacked.first_bytes()?;
@@ -114,7 +114,7 @@ impl TableFile {
 
     /// The file as it can be read from anywhere, if its format needs that and it is packed as a whole: in memory.
     pub(super) fn seekable(self: Arc<Self>) -> Result<Arc<Self>, String> {
-        if self.packing == Packing::None || matches!(self.format, Format::Csv | Format::Tsv) {
+        if self.packing == Compression::None || matches!(self.format, Format::Csv | Format::Tsv) {
             return Ok(self);
         }
         let packed = match &self.place {
@@ -128,7 +128,7 @@ impl TableFile {
         })?;
         self.check()?;
         let (path, place) = (self.path.clone(), FilePlace::Memory(bytes));
-        Ok(Arc::new(Self { path, format: self.format, packing: Packing::None, place }))
+        Ok(Arc::new(Self { path, format: self.format, packing: Compression::None, place }))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -171,18 +171,18 @@ impl TableFile {
             FilePlace::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
         };
         Ok(match self.packing {
-            Packing::None => packed,
-            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed))),
-            Packing::Zstd => Box::new(zstd::stream::read::Decoder::new(packed).map_err(|e| self.fault(&e))?),
+            Compression::None => packed,
+            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed))),
+            Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(packed).map_err(|e| self.fault(&e))?),
         })
     }
 
     /// What to say when reading fails.
     pub(super) fn fault(&self, error: &std::io::Error) -> String {
         match self.packing {
-            Packing::None => error.to_string(),
-            Packing::Gzip => one_line("the gzip data is cut off or damaged", error),
-            Packing::Zstd => one_line("the zstd data is cut off or damaged", error),
+            Compression::None => error.to_string(),
+            Compression::Gzip => one_line("the gzip data is cut off or damaged", error),
+            Compression::Zstd => one_line("the zstd data is cut off or damaged", error),
         }
     }
 

@@ -127,7 +127,7 @@ impl<T: Amount, S: Summand> CountTable<T, S> {
         first: [usize; K],
     ) {
         let (counts, sums) = (&mut self.counts[..], &mut self.sums[..]);
-        each_row(node, values, Packed { codes, first, counts, sums });
+        each_row(node, values, ColumnsOfAnyWidth { codes, first, counts, sums });
     }
 
     /// Adds every row to its bins where every column has as many bins as there are bytes.
@@ -139,7 +139,7 @@ impl<T: Amount, S: Summand> CountTable<T, S> {
     ) {
         let counts = self.counts.as_chunks_mut().0.as_chunks_mut().0;
         if let Some(sums) = self.sums.as_chunks_mut().0.first_chunk_mut() {
-            each_row(node, values, Wide { codes, counts, sums });
+            each_row(node, values, ColumnsOfBytes { codes, counts, sums });
         }
     }
 
@@ -186,7 +186,7 @@ fn each_row<V: RowValues>(node: NodeRows, values: V, to: impl CountSink<V::Count
 }
 
 /// Columns with any numbers of bins.
-struct Packed<'t, C, T, S, const K: usize> {
+struct ColumnsOfAnyWidth<'t, C, T, S, const K: usize> {
     codes: [&'t [C]; K],
     first: [usize; K],
     counts: &'t mut [T],
@@ -194,7 +194,7 @@ struct Packed<'t, C, T, S, const K: usize> {
 }
 
 #[allow(clippy::inline_always)]
-impl<C: Code, T: Amount, S: Summand, const K: usize> CountSink<T, S> for Packed<'_, C, T, S, K> {
+impl<C: Code, T: Amount, S: Summand, const K: usize> CountSink<T, S> for ColumnsOfAnyWidth<'_, C, T, S, K> {
     #[inline(always)]
     fn levelled(self) -> Self {
         Self { codes: as_long_as_all(self.codes), ..self }
@@ -214,14 +214,14 @@ impl<C: Code, T: Amount, S: Summand, const K: usize> CountSink<T, S> for Packed<
 }
 
 /// Columns with as many bins as there are bytes: no index needs a comparison.
-struct Wide<'t, T, S, const K: usize> {
+struct ColumnsOfBytes<'t, T, S, const K: usize> {
     codes: [&'t [u8]; K],
     counts: &'t mut [[[T; FULL]; K]],
     sums: &'t mut [[S; FULL]; K],
 }
 
 #[allow(clippy::inline_always)]
-impl<T: Amount, S: Summand, const K: usize> CountSink<T, S> for Wide<'_, T, S, K> {
+impl<T: Amount, S: Summand, const K: usize> CountSink<T, S> for ColumnsOfBytes<'_, T, S, K> {
     #[inline(always)]
     fn levelled(self) -> Self {
         Self { codes: as_long_as_all(self.codes), ..self }

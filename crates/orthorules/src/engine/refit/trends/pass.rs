@@ -63,13 +63,13 @@ pub(super) struct RowBounds {
 
 /// The largest |g| and h of rows at some weights, by which those at others are bounded.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct LargestSlopes {
     /// In units of mass, so that a sample has the same ones.
     most: [f64; 2],
     weights: Weights,
 }
 
-impl Seen {
+impl LargestSlopes {
     pub(super) fn new(pass: &Pass, weights: &Weights, response: &Response) -> Self {
         Self { most: pass.most.map(|most| most / response.mass_unit), weights: weights.clone() }
     }
@@ -167,7 +167,7 @@ impl RowSums {
 
 /// Where the numbers of some rows go, if they are wanted.
 #[derive(Default)]
-struct Kept<'r> {
+struct RowRoom<'r> {
     slopes: &'r mut [f32],
     gradients: &'r mut [f64],
     curvatures: &'r mut [f64],
@@ -191,7 +191,7 @@ struct PassPlan<'a> {
     for_losses: [Rounding; 2],
 }
 
-impl Kept<'_> {
+impl RowRoom<'_> {
     /// Takes the numbers of this many rows off the front.
     fn front(&mut self, count: usize) -> Self {
         Self {
@@ -233,7 +233,7 @@ impl<'a> Trended<'a> {
         };
         let linear = self.response.loss.is_saturated().then_some(b * far);
         let bounds = RowBounds { slopes: slopes.map(|most| ROUNDED * most), loss, linear };
-        let Some(Seen { most, weights: other }) = self.seen else { return bounds };
+        let Some(LargestSlopes { most, weights: other }) = self.seen else { return bounds };
         bounds.near(most.map(|most| most * self.response.mass_unit), self.apart(weights, other))
     }
 
@@ -287,7 +287,7 @@ impl<'a> Trended<'a> {
         let mut slopes = scratch::any(numbers(OfRows::Slopes));
         let (mut gradients, mut curvatures) =
             (scratch::any(numbers(OfRows::Curves)), scratch::any(numbers(OfRows::Curves)));
-        let mut kept = Kept { slopes: &mut slopes, gradients: &mut gradients, curvatures: &mut curvatures };
+        let mut kept = RowRoom { slopes: &mut slopes, gradients: &mut gradients, curvatures: &mut curvatures };
         let mut tasks = Vec::new();
         for (number, part) in self.rows.parts().iter().enumerate() {
             for first in (0..part.rows()).step_by(ROWS_IN_A_TASK) {
@@ -296,7 +296,7 @@ impl<'a> Trended<'a> {
             }
         }
         let starts = self.rows.starts();
-        let sum = |(number, first, rows, kept): (usize, usize, usize, Kept)| {
+        let sum = |(number, first, rows, kept): (usize, usize, usize, RowRoom)| {
             self.task(&plan, (number, starts[number]), first..first + rows, kept)
         };
         let nothing = RowSums::zeros(cells.len() * plan.width, trends);
@@ -321,7 +321,7 @@ impl<'a> Trended<'a> {
     }
 
     /// The sums of some rows of a partition, whose first row has the number `start` among all.
-    fn task(&self, plan: &PassPlan, (number, start): (usize, usize), rows: Range<usize>, mut kept: Kept) -> RowSums {
+    fn task(&self, plan: &PassPlan, (number, start): (usize, usize), rows: Range<usize>, mut kept: RowRoom) -> RowSums {
         let (cells, part, loss) = (self.cells, &self.rows.parts()[number], self.response.loss);
         let (keys, PassPlan { wanted, width, .. }) = (cells.keys(number), plan);
         // Where there are few cells, neighbouring rows are often in the same one.

@@ -298,7 +298,7 @@ proptest! {
         let (weights, others) = (at(&weights), at(&others));
         // Bounds from afar are loose, and those from the place itself are tight.
         for from in [None, Some(&others), Some(&weights)] {
-            let seen = from.map(|w| Seen::new(&problem.pass(w, Wanted::default()), w, &response));
+            let seen = from.map(|w| LargestSlopes::new(&problem.pass(w, Wanted::default()), w, &response));
             let known = Trended { seen: seen.as_ref(), ..problem };
             let (found, slopes) = (known.pass(&weights, all), known.pass(&weights, short));
             let x = design(&case, &values, true);

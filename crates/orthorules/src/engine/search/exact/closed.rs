@@ -9,7 +9,7 @@
 
 use super::bits::{BitSet, WordShares, intersect};
 use super::cover::UnitSets;
-use super::holding::Holding;
+use super::holding::ConditionsOfUnits;
 use super::prefix::PackedUnits;
 use super::units::{UnitStats, Units};
 use crate::codes::selection::Atom;
@@ -37,7 +37,7 @@ pub(crate) struct Closed<'a> {
     pub(super) shares: Vec<WordShares>,
     /// What the value needs to know of one unit of each word.
     pub(super) packed: PackedUnits,
-    pub(super) holding: Holding,
+    pub(super) holding: ConditionsOfUnits,
     /// The unit at each bit.
     pub(super) unit_of: Vec<u32>,
     taken: Vec<u128>,
@@ -82,7 +82,7 @@ impl<'a> Closed<'a> {
         let (vocabulary, bits) = vocabulary(searcher, units, &bit_of, words)?;
         let taken = searcher.taken_keys(units);
         let packed = stats.packed.times(&sample);
-        let holding = Holding::new(&UnitSets { bits: &bits, words }, vocabulary.len(), &unit_of, units.len());
+        let holding = ConditionsOfUnits::new(&UnitSets { bits: &bits, words }, vocabulary.len(), &unit_of, units.len());
         Some(Self {
             searcher,
             units,

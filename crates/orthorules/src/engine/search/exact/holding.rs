@@ -4,7 +4,7 @@ use super::bits::BitSet;
 use super::cover::UnitSets;
 
 /// For each unit the conditions that hold on it, as bits.
-pub(super) struct Holding {
+pub(super) struct ConditionsOfUnits {
     of_unit: Vec<u64>,
     words: usize,
 }
@@ -43,7 +43,7 @@ impl Conditions {
     }
 }
 
-impl Holding {
+impl ConditionsOfUnits {
     /// `unit_of` tells the unit at each bit of the sets of `size` conditions.
     pub(super) fn new(sets: &UnitSets, size: usize, unit_of: &[u32], units: usize) -> Self {
         let words = size.div_ceil(64);
@@ -107,7 +107,7 @@ mod tests {
             let raw: Vec<u64> = raw.chunks(2).flat_map(pair).collect();
             let sets = UnitSets { bits: &raw, words: 2 };
             let unit_of: Vec<u32> = (0..128u32).map(|b| (b * 5 + 3) % 128).collect();
-            let holding = Holding::new(&sets, 70, &unit_of, 128);
+            let holding = ConditionsOfUnits::new(&sets, 70, &unit_of, 128);
             let few = if dense { mine.map(|m| m & 0x8001_0000_0040_0000) } else { mine };
             let at: Vec<u32> = (0..2).filter(|&w| few[w as usize] != 0).collect();
             let bits = BitSet { word: at.iter().map(|&w| few[w as usize]).collect(), at };
