@@ -8,7 +8,7 @@ use crate::base::clock::Instant;
 use crate::engine::count::root::RootCounts;
 use crate::engine::search::{Found, score};
 use crate::learn::boosting::Path;
-use crate::learn::enough::Grown;
+use crate::learn::enough::GrowthSoFar;
 use crate::learn::kind::Newest;
 use crate::learn::seconds::Seconds;
 use crate::learn::setup::{Setup, certificate};
@@ -96,7 +96,7 @@ impl<C: Candidates> Nested<C> {
             Update::Corrective | Update::Stagewise => newest > setup.response.total_weight * f64::EPSILON,
         };
         let (rules, complexity, cells) = (state.rules.len(), state.complexity, state.groups());
-        let grown = Grown { rules, complexity, cells, newest, all: self.constant - state.risk };
+        let grown = GrowthSoFar { rules, complexity, cells, newest, all: self.constant - state.risk };
         helps && grown.is_worth_it(params)
     }
 }
