@@ -1,7 +1,7 @@
 //! N = L⁻¹ Σ d·q of many bins at once.
 //!
-//! A few bins lie side by side in a tile, and a row of L takes its part of the rows of the tile before it while the sums
-//! stay in registers: one number is read for each product, where columns of L would read two and write one.
+//! A few bins lie side by side in a tile, and a row of L takes its part of the rows of the tile before it while the
+//! sums stay in registers: one number is read for each product, where columns of L would read two and write one.
 
 use crate::base::scratch;
 use crate::base::simd::vectorised;
@@ -64,8 +64,8 @@ vectorised! {
     }
 }
 
-/// Turns the sums of `some` bins, no more than the widest tile has, into N. Of these the first closure reads those along
-/// vector k, and the second writes them.
+/// Turns the sums of `some` bins, no more than the widest tile has, into N. Of these the first closure reads those
+/// along vector k, and the second writes them.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn solve(

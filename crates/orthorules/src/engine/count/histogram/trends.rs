@@ -151,8 +151,8 @@ fn add_block_of<const K: usize>(
     block: &[[f64; LANES]],
     sums: &mut [[f64; LANES]],
 ) {
-    // One table for each column, with as many places as a byte has: no place needs to be checked. Only those of bins are
-    // cleared, since nodes may have fewer rows than tables have places.
+    // One table for each column, with as many places as a byte has: no place needs to be checked. Only those of bins
+    // are cleared, since nodes may have fewer rows than tables have places.
     let mut room: Vec<[f64; LANES]> = scratch::any(K * PLACES);
     let Some(tables) = room.as_chunks_mut::<PLACES>().0.as_chunks_mut::<K>().0.first_mut() else { return };
     for (table, bins) in tables.iter_mut().zip(places) {

@@ -90,8 +90,8 @@ mod tests {
             let of_common = |common: usize| bins.iter().filter(|&&bin| usize::from(bin) == common).count();
             match Uncommon::new(&list, &codes) {
                 Some(uncommon) => {
-                    let expected: Vec<u32> =
-                        (0..).zip(&bins).filter(|(_, bin)| usize::from(**bin) != uncommon.common).map(|(place, _)| place).collect();
+                    let differs = |(_, bin): &(u32, &u8)| usize::from(**bin) != uncommon.common;
+                    let expected: Vec<u32> = (0..).zip(&bins).filter(differs).map(|(place, _)| place).collect();
                     let own: Vec<u8> = expected.iter().map(|&place| bins[place as usize]).collect();
                     prop_assert_eq!((&uncommon.places, &uncommon.bins), (&expected, &own));
                     prop_assert!(2 * expected.len() <= bins.len());
