@@ -7,6 +7,7 @@ import inspect
 import json
 import numbers
 from collections.abc import Iterator
+from os import PathLike
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,8 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
     _model: _native.Model
     _size: int
     _by_name: bool
+    # The model that this one was made from, if it was.
+    _before: _native.Model | None = None
     # The names of a data frame's columns where these are not text.
     _frame_names: list[Any] | None
     n_features_in_: int
@@ -270,8 +273,10 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
         groups: Any,
         positive: str | None,
         offset: Any = None,
+        from_model: Any = None,
     ) -> None:
         """Learns from `table`, to which the target `y` was added."""
+        before = None if from_model is None else _earlier(from_model)
         if groups is not None:
             groups = column_or_1d(_validate.unmasked(groups, "groups"))
             check_consistent_length(y, groups)
@@ -304,6 +309,8 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
                 offset=names["offset"],
                 groups=names["groups"],
                 positive=positive,
+                categorical=self._categorical(self._names()),
+                from_model=before,
                 preset=self.preset,
                 cuts=self._cuts(),
                 monotone=self._monotone(table),
@@ -314,7 +321,7 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
         finally:
             if progress is not None:
                 progress.close()
-        self._model, self._size, self._by_name = model, model.chosen, False
+        self._model, self._size, self._by_name, self._before = model, model.chosen, False, before
         self.seconds_ = dict(seconds)
         self.interrupted_ = interrupted
         for note in notes:
@@ -416,6 +423,15 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
     def _adopt(self, model: _native.Model) -> None:
         """Takes over what a model says of the task."""
         raise NotImplementedError
+
+
+def _earlier(model: Any) -> _native.Model:
+    """A model that a fit goes on from: a fitted estimator, or the path of a model file."""
+    if isinstance(model, str | PathLike):
+        return _native.Model.load(model)
+    if not isinstance(model, SavedMixin):
+        raise TypeError(f"from_model must be a fitted estimator or a path, got {type(model).__name__}")
+    return model._current()
 
 
 def _text(name: str, value: Any) -> str:

@@ -56,7 +56,13 @@ class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type:
     classes_: NDArray[Any]
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        eval_set: Any = None,
+        from_model: Any = None,
     ) -> RuleClassifier:
         """Learns rules.
 
@@ -73,6 +79,9 @@ class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type:
         eval_set : tuple (X, y), or list of tuples, optional
             Rows that take no part in the fit. `eval_risks_` is the risk of every size on them. A tuple may go on with
             weights: (X, y, sample_weight).
+        from_model : fitted estimator or path of a model, optional
+            The fit goes on from its rules and trends: they stay, with weights that are fitted to X and y, and the search
+            goes on around them. `moved_` tells how weights moved.
         """
         required(self, y)
         name = getattr(y, "name", None)
@@ -97,7 +106,7 @@ class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type:
         table = self._training_table(X)
         target = free_name(name, "y", set(self._names()))
         _add_labels(table, target, classes, y)
-        self._learn(table, "classification", y, target, weight, None, groups, positive)
+        self._learn(table, "classification", y, target, weight, None, groups, positive, from_model=from_model)
         self.classes_ = classes
         self._judge(held)
         return self

@@ -24,6 +24,7 @@ class EditMixin:
 
     _model: _native.Model
     _size: int
+    _before: _native.Model | None
 
     def edit(
         self,
@@ -146,9 +147,32 @@ class EditMixin:
         )
         edited: Self = clone(self)
         edited.__dict__.update(self.__dict__)
-        edited._model, edited._size = model, model.chosen
+        edited._model, edited._size, edited._before = model, model.chosen, self._model
         edited.__dict__.pop("eval_risks_", None)
         return edited
+
+    @property
+    def moved_(self) -> pd.DataFrame | None:
+        """How the weights of the chosen size moved from the model that this one was made from by `edit`, `refit` or
+        `fit(…, from_model=…)`: rule, before, after, and class with several classes. None if it was made from none.
+        """
+        from ._frames import Frame
+
+        self._parts()  # type: ignore[attr-defined]
+        if self._before is None:
+            return None
+        lines = json.loads(_native.moved(self._before, self._model))
+        columns = [*(["class"] if any("class" in line for line in lines) else []), "rule", "before", "after"]
+        return Frame([[line.get(key) for key in columns] for line in lines], columns=columns)
+
+    @property
+    def provenance_(self) -> dict[str, Any] | None:
+        """Where the model comes from: "version", "options" that were not at their defaults, "table" with "fingerprint" and
+        "rows", and "command" and "python", which make the same file again. None if its file does not tell.
+        """
+        self._parts()  # type: ignore[attr-defined]
+        told = _native.provenance(self._model)
+        return None if told is None else {**json.loads(told[0]), "python": told[1]}
 
     @property
     def ledger_(self) -> pd.DataFrame:

@@ -38,6 +38,8 @@ def diff(
     tables: tuple[Table, Table] | None = None,
     examples: int = 5,
 ) -> str: ...
+def moved(before: Model, after: Model) -> str: ...
+def provenance(model: Model) -> tuple[str, str] | None: ...
 def alternatives(
     model: Model,
     table: Table,
@@ -169,6 +171,8 @@ def fit(
     offset: str | None = None,
     groups: str | None = None,
     positive: str | None = None,
+    categorical: list[str] = ...,
+    from_model: Model | None = None,
     preset: str | None = None,
     cuts: dict[str, list[float]] | None = None,
     monotone: dict[str, int] | None = None,

@@ -54,6 +54,7 @@ class RuleRegressor(RegressorParameters, RegressorMixin, BaseRules):  # type: ig
         groups: Any = None,
         eval_set: Any = None,
         offset: Any = None,
+        from_model: Any = None,
     ) -> RuleRegressor:
         """Learns rules.
 
@@ -76,6 +77,9 @@ class RuleRegressor(RegressorParameters, RegressorMixin, BaseRules):  # type: ig
         offset : array of shape (n_samples,), optional
             A part of the score that is known, with weight 1. With squared loss y is predicted as offset plus the sum of
             weights; with Poisson and gamma loss exp(offset) multiplies the mean, as exposure does.
+        from_model : fitted estimator or path of a model, optional
+            The fit goes on from its rules and trends: they stay, with weights that are fitted to X and y, and the search
+            goes on around them. `moved_` tells how weights moved.
         """
         if self.loss not in _TASKS:
             raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}")
@@ -95,7 +99,7 @@ class RuleRegressor(RegressorParameters, RegressorMixin, BaseRules):  # type: ig
         table = self._training_table(X)
         column = free_name(name, "y", set(self._names()))
         self._add_target(table, column, y)
-        self._learn(table, _TASKS[self.loss], y, column, weight, exposure, groups, None, offset)
+        self._learn(table, _TASKS[self.loss], y, column, weight, exposure, groups, None, offset, from_model)
         self._judge(held)
         return self
 

@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::table::Table;
 use orthorules::EditOptions;
 use orthorules::model::LedgerEntry;
-use orthorules::model::edit::{Edit, with_rules_of};
+use orthorules::model::edit::{Edit, MovedWeight, with_rules_of};
 use pyo3::prelude::*;
 
 /// A model that needs the columns that the edits of a JSON list need as well.
@@ -52,6 +52,12 @@ pub(crate) fn edited(
 #[pyfunction]
 pub(crate) fn ledger(model: &Model) -> String {
     LedgerEntry::to_json(&model.model.ledger)
+}
+
+/// How the weights of the chosen sizes moved from one model to the next, as a JSON list.
+#[pyfunction]
+pub(crate) fn moved(before: &Model, after: &Model) -> String {
+    MovedWeight::to_json(&orthorules::model::edit::moved(&before.model, &after.model))
 }
 
 /// What could stand in the place of a rule, and what models cost that do without columns, as a JSON document.

@@ -112,7 +112,7 @@ pub(crate) fn parameters(
 #[pyfunction]
 #[pyo3(signature = (
     table, *, task, target, weight = None, exposure = None, offset = None, groups = None, positive = None,
-    preset = None, cuts = None, monotone = None, callback = None, keep = false, **options
+    categorical = Vec::new(), from_model = None, preset = None, cuts = None, monotone = None, callback = None, keep = false, **options
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
@@ -125,6 +125,8 @@ pub(crate) fn fit(
     offset: Option<String>,
     groups: Option<String>,
     positive: Option<String>,
+    categorical: Vec<String>,
+    from_model: Option<&Bound<'_, Model>>,
     preset: Option<&str>,
     cuts: Option<BTreeMap<String, Vec<f64>>>,
     monotone: Option<BTreeMap<String, i8>>,
@@ -135,22 +137,27 @@ pub(crate) fn fit(
     let task: Task = task.parse().map_err(exception)?;
     let params = parameters(preset, cuts, monotone, options)?;
     params.check(task.loss(), 1).map_err(exception)?;
-    let roles = Roles { target, task: Some(task), positive, weight, exposure, offset, groups, ..Roles::default() };
+    let roles =
+        Roles { target, task: Some(task), positive, weight, exposure, offset, groups, categorical, ..Roles::default() };
     let columns = std::mem::take(&mut table.borrow_mut().columns);
     let spelled_numbers = table.borrow().spelled_numbers;
+    let before = from_model.map(|model| Arc::clone(&model.borrow().model));
 
     let (sender, receiver) = mpsc::channel();
     let stop = Arc::new(AtomicBool::new(false));
     let ears = if callback.is_some() { Ears::News(sender.clone()) } else { Ears::None };
     let watcher = Watcher { news: ears, stop: Arc::clone(&stop) };
     let learn = move || -> Outcome {
-        let problem = Problem::new(orthorules::Table::new(columns)?, &roles)?;
-        let mut fitted = orthorules::fit(&problem, &params, &watcher)?;
+        let mut problem = Problem::new(orthorules::Table::new(columns)?, &roles)?;
+        if spelled_numbers {
+            problem.target_kind = Kind::Numeric;
+        }
+        let mut fitted = match &before {
+            Some(model) => orthorules::fit_from(&problem, &params, model, &watcher)?,
+            None => orthorules::fit(&problem, &params, &watcher)?,
+        };
         // First what was known before the fit.
         fitted.warnings.splice(..0, problem.warnings());
-        if spelled_numbers {
-            fitted.model.target_kind = Some(Kind::Numeric);
-        }
         Ok(fitted)
     };
     std::thread::Builder::new().name("orthorules fit".into()).spawn(move || {

@@ -8,6 +8,7 @@ mod edits;
 mod errors;
 mod fit;
 mod model;
+mod origin;
 mod parts;
 mod table;
 mod words;
@@ -26,11 +27,13 @@ mod _native {
     #[pymodule_export]
     use super::diffs::diff;
     #[pymodule_export]
-    use super::edits::{alternatives, edited, ledger, wanting};
+    use super::edits::{alternatives, edited, ledger, moved, wanting};
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
     use super::model::{Activations, Model};
+    #[pymodule_export]
+    use super::origin::provenance;
     #[pymodule_export]
     use super::parts::{Part, Rule, Size};
     #[pymodule_export]

@@ -88,3 +88,55 @@ def test_classes() -> None:
     model = RuleClassifier(max_complexity=8).fit(X, labels)
     edited = model.edit(X, labels, [{"action": "add", "rule": "age >= 60", "why": "old"}])
     assert "age >= 60" in " ".join(edited.rules_["rule"]) and edited.predict_proba(X).shape == (200, 3)
+
+
+REFUSED = [
+    ([{"action": "drop", "rule": "size >= x"}], "character 9"),
+    ([{"action": "add", "rule": "siez >= 3"}], 'no column "siez".*did you mean "size"'),
+    ([{"action": "add", "rule": "garden = perhaps"}], 'no level "perhaps"'),
+    ([{"action": "forbid", "columns": ["sizes"]}], "no such column"),
+    ([{"action": "add", "rule": "size >= 3", "because": "law"}], 'no key "because"'),
+    ([{"action": "strike", "rule": "size >= 3"}], "action must be"),
+    ([{"action": "pin", "rule": "size >= 3"}, {"action": "forbid", "columns": ["size"]}], "is pinned.*forbidden"),
+]
+
+
+@pytest.mark.parametrize(("edits", "told"), REFUSED)
+def test_bad_edits_are_refused_in_one_line(edits: list[dict[str, object]], told: str) -> None:
+    X, y = houses()
+    model = RuleRegressor(max_complexity=6, cv=None).fit(X, y)
+    before = model.to_json()
+    with pytest.raises(ValueError, match=told) as raised:
+        model.edit(X, y, edits)
+    assert "\n" not in str(raised.value) and model.to_json() == before
+
+
+def test_wishes_that_contradict_each_other_are_refused() -> None:
+    X, y = houses()
+    for wishes, told in [
+        ({"require": ["size >= 3"], "forbid": ["size"]}, "required rule.*forbidden"),
+        ({"require": ["size >= 3 & age >= 4"], "interactions": [["size"], ["age"]]}, "keep .* apart"),
+        ({"require": ["size >= 50 & size <= 60"], "monotonic_cst": {"size": 1}}, "monotone"),
+        ({"require": ["size >="]}, "require.*character"),
+        ({"forbid": ["colour = red"]}, "forbid.*colour"),
+    ]:
+        with pytest.raises(ValueError, match=told) as raised:
+            RuleRegressor(max_complexity=6, **wishes).fit(X, y)
+        assert "\n" not in str(raised.value)
+    model = RuleRegressor(max_complexity=6, cv=None).fit(X, y)
+    with pytest.raises(ValueError, match="size|garden"):
+        model.edit(X[["age"]], y, [{"action": "add", "rule": "age >= 3"}])
+
+
+def test_recourse_of_an_edited_model_reaches_its_goal() -> None:
+    X, y = houses()
+    edited = RuleRegressor(max_complexity=8, cv=None).fit(X, y).edit(X, y, [{"action": "pin", "rule": "size >= 100"}])
+    row = X.iloc[[int(np.argmin(edited.predict(X)))]]
+    goal = float(np.median(edited.predict(X)))
+    answers = edited.recourse(row, above=goal)
+    assert answers["answer"].nunique() > 0
+    for _, answer in answers.groupby("answer"):
+        changed = row.copy()
+        for column, example in zip(answer["column"], answer["example"], strict=True):
+            changed[column] = example
+        assert edited.predict(changed)[0] > goal

@@ -63,6 +63,12 @@ fn describe(found: &Alternatives) -> String {
             grid.line([Cell::right(risk), Cell::right(cost(other.cost)), Cell::left(&other.column)]);
         }
         let _ = write!(text, "\n{}\n\n{grid}", styled(BOLD, "The best that is found without a column"));
+        for other in &found.without {
+            let _ = writeln!(text, "\nWithout {}:", text::clean(&other.column));
+            other.rules.iter().for_each(|rule| {
+                let _ = writeln!(text, "  {}", text::clean(rule));
+            });
+        }
     }
     text
 }

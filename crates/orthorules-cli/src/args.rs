@@ -7,8 +7,6 @@ mod fit;
 
 use fit::values::{NameList, names};
 
-pub(crate) use fit::values::item;
-
 use clap::{Args, Parser, Subcommand};
 pub(crate) use diff::DiffArgs;
 pub(crate) use edit::{AlternativesArgs, EditArgs, FittingArgs, RefitArgs};
@@ -78,6 +76,10 @@ pub(crate) struct ShowArgs {
     pub(crate) size: SizeArgs,
     #[command(flatten)]
     pub(crate) order: OrderArgs,
+    /// Print where the model comes from instead: the command, and lines of Python, that make the same file from the same
+    /// table; the version of the program; rows and fingerprint of the table (default: the rules)
+    #[arg(long)]
+    pub(crate) provenance: bool,
     /// Print one JSON document instead of text (default: text)
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,5 @@
 //! What goes to the terminal: results on standard output, notes and progress on standard error.
 
-use crate::args::item;
 use crate::sizes::RiskScale;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use orthorules::model::Size;
@@ -100,7 +99,7 @@ pub(crate) fn in_shell(name: &str) -> String {
 
 /// A flag that takes a list of columns, with the name of one of them: it can be pasted whatever the name is.
 fn with_column(flag: &str, name: &str) -> String {
-    with_value(flag, &item(name))
+    with_value(flag, &orthorules::model::provenance::item(name))
 }
 
 /// A flag with one column as its value, as a shell reads it.

@@ -8,8 +8,8 @@ use crate::fit::{self, SizeLabel};
 use crate::input::{self, Failure};
 use crate::number::{aligned, signed};
 use crate::text::{self, BOLD, Cell, DIM, Grid, styled};
-use orthorules::model::edit::{Edit, Refit, with_rules_of};
-use orthorules::model::{LedgerEntry, RuleList, Unfamiliar};
+use orthorules::model::edit::{Edit, MovedWeight, Refit, moved, with_rules_of};
+use orthorules::model::{LedgerEntry, Unfamiliar};
 use orthorules::{EditOptions, Error, Model, Table};
 use serde::Serialize;
 use std::path::Path;
@@ -95,16 +95,6 @@ struct EditDocument<'m> {
     weights: Vec<MovedWeight>,
 }
 
-/// A rule of the chosen size, with its weight before and after.
-#[derive(Serialize)]
-struct MovedWeight {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    class: Option<String>,
-    rule: String,
-    before: Option<f64>,
-    after: Option<f64>,
-}
-
 impl<'m> EditDocument<'m> {
     fn new(before: &Model, after: &'m Model) -> Self {
         let ledger = &after.ledger[before.ledger.len()..];
@@ -112,33 +102,8 @@ impl<'m> EditDocument<'m> {
     }
 }
 
-/// The rules of the chosen sizes of both models, with their weights. Intercepts are called `always`.
-fn moved(before: &Model, after: &Model) -> Vec<MovedWeight> {
-    let chosen = |model: &Model| {
-        let steps: Vec<_> = model.lists.iter().map(RuleList::chosen).collect();
-        let scores = model.scores_of(&steps);
-        let of_score = |score: &orthorules::model::SizedScore| {
-            let terms = score.terms().map(|(rule, weight)| (rule.to_string(), weight));
-            let all: Vec<(String, f64)> =
-                terms.chain([("always (intercept)".to_owned(), score.weights.intercept)]).collect();
-            (score.class.map(str::to_owned), all)
-        };
-        scores.iter().map(of_score).collect::<Vec<_>>()
-    };
-    let mut lines = Vec::new();
-    for ((class, old), (_, new)) in chosen(before).into_iter().zip(chosen(after)) {
-        let weight = |all: &[(String, f64)], rule: &str| all.iter().find(|(own, _)| own == rule).map(|(_, w)| *w);
-        let gone = old.iter().filter(|(rule, _)| weight(&new, rule).is_none());
-        for (rule, _) in new.iter().chain(gone) {
-            let (before, after) = (weight(&old, rule), weight(&new, rule));
-            lines.push(MovedWeight { class: class.clone(), rule: rule.clone(), before, after });
-        }
-    }
-    lines
-}
-
 /// How the weights of the chosen size moved, as a table.
-fn moved_weights(before: &Model, after: &Model) -> String {
+pub(crate) fn moved_weights(before: &Model, after: &Model) -> String {
     let lines = moved(before, after);
     let all: Vec<f64> =
         lines.iter().flat_map(|line| [line.before, line.after]).map(|w| w.unwrap_or(f64::NAN)).collect();

@@ -8,6 +8,7 @@ pub(crate) use document::{Entry, FitDocument, SizeLabel};
 
 use crate::args::{FitArgs, Order};
 use crate::console::{Notes, Output, Progress, expect_interrupt, in_shell, keep_rules_on_interrupt};
+use crate::edit::moved_weights;
 use crate::input::{self, Failure, in_table};
 use crate::sizes::{self, RiskScale};
 use crate::text;
@@ -15,9 +16,11 @@ use document::{HeldOut, Timings, entries};
 use orthorules::error::ColumnProblem;
 use orthorules::evaluate::Evaluation;
 use orthorules::model::Reading;
+use orthorules::model::edit::{MovedWeight, moved};
 use orthorules::params::{Cv, Intercept, RegLambda};
 use orthorules::table::Notation;
 use orthorules::{Error, Model, Params, Roles, TrainingRows, Warning, decimal, on_threads};
+use serde::Serialize;
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -27,8 +30,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     let notes = Notes { quiet: args.output.quiet, verbose: args.output.verbose };
     let source = input::TableInput::new(&args.table)?;
     if let Some(path) = &args.output.model {
-        input::check_output(path, &source.files)?;
+        input::check_output(path, source.files.iter().chain(&args.from))?;
     }
+    let from = args.from.as_deref().map(input::model).transpose()?;
     let lambda_by_folds = params.reg_lambda == Some(RegLambda::Cv);
     if roles.groups.is_some() && params.cv.is_none() && params.bootstrap.is_none() && !lambda_by_folds {
         let what =
@@ -51,23 +55,50 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
             };
             with_remedy(error, &source, (&roles.target, &roles.notation))
         };
-        let (rows, read_with) =
-            TrainingRows::read(&readable, &roles, &params, args.learning.memory_limit).map_err(&in_table)?;
+        let limit = args.learning.memory_limit;
+        let read = match &from {
+            Some(_) if limit.is_none() => TrainingRows::held(&readable, &roles),
+            _ => TrainingRows::read(&readable, &roles, &params, limit),
+        };
+        let (rows, read_with) = read.map_err(&in_table)?;
         let seconds = start.elapsed().as_secs_f64();
-        FittedTable::new(&rows, read_with, (&roles, &params), notes, seconds).map_err(&in_table)
+        let asked = Asked { roles: &roles, params: &params, from: from.as_ref() };
+        FittedTable::new(&rows, read_with, asked, notes, seconds).map_err(&in_table)
     })??;
     fitted.model.reading = Reading::of(&roles);
     if let Some(path) = &args.output.model {
         fitted.model.save(path)?;
     }
     if args.output.json {
-        return Ok(Output::json(&fitted.document()));
+        let weights = from.as_ref().map(|before| moved(before, &fitted.model)).unwrap_or_default();
+        return Ok(Output::json(&GoneOn { document: fitted.document(), weights }));
     }
     let mut text = fitted.describe(args.output.order.order, args.output.verbose);
+    if let Some(before) = &from {
+        let _ = write!(text, "\n{}", moved_weights(before, &fitted.model));
+    }
     if let Some(path) = &args.output.model {
         let _ = writeln!(text, "\nThe model is in {}.", text::clean(&path.display().to_string()));
     }
     Ok(Output::Text(text))
+}
+
+/// `fit --json`, with how weights moved from the model that the fit went on from.
+#[derive(Serialize)]
+struct GoneOn<'f> {
+    #[serde(flatten)]
+    document: FitDocument<'f>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    weights: Vec<MovedWeight>,
+}
+
+/// What the flags ask of a fit.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) roles: &'a Roles,
+    pub(crate) params: &'a Params,
+    /// The model that it goes on from.
+    pub(crate) from: Option<&'a Model>,
 }
 
 /// Flags that say two things of one column.
@@ -134,12 +165,16 @@ impl FittedTable {
     pub(crate) fn new(
         problem: &TrainingRows,
         read_with: Vec<Warning>,
-        (roles, params): (&Roles, &Params),
+        asked: Asked,
         notes: Notes,
         read: f64,
     ) -> orthorules::Result<Self> {
         let start = Instant::now();
-        let prepared = problem.prepare(params)?;
+        let Asked { roles, params, from } = asked;
+        let prepared = match from {
+            Some(model) => problem.prepare_from(params, model)?,
+            None => problem.prepare(params)?,
+        };
         told_before(problem, &read_with, (roles, params), notes);
         let (rows, columns) = (problem.rows(), problem.width());
         notes.detail(&format!(

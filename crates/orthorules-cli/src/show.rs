@@ -7,7 +7,7 @@ use crate::fit::SizeLabel;
 use crate::input::{self, Failure};
 use crate::line::RuleLine;
 use crate::text;
-use orthorules::model::{Bootstrap, LedgerEntry, RuleList, Size, SizeName, Spending};
+use orthorules::model::{Bootstrap, LedgerEntry, Provenance, RuleList, Size, SizeName, Spending};
 use orthorules::params::Multiclass;
 use orthorules::rule::Condition;
 use orthorules::{Loss, Model, Rule, Task};
@@ -78,6 +78,9 @@ impl<'m> Listing<'m> {
 /// Runs the command.
 pub(crate) fn run(args: &ShowArgs) -> Result<Output, Failure> {
     let model = input::model(&args.model)?;
+    if args.provenance {
+        return provenance(&model, args);
+    }
     let size = input::size(&model, &args.size)?;
     Ok(if args.json {
         Output::json(&document(&model, size))
@@ -128,4 +131,34 @@ fn describe(model: &Model, size: SizeName, order: Order) -> String {
     let edits = edit::ledger(&model.ledger);
     let edits = if edits.is_empty() { edits } else { format!("\n{edits}") };
     format!("{subject}\n\n{list}{sure}{spent}\n{meaning}{hint}\n{edits}")
+}
+
+/// `show --provenance --json`.
+#[derive(Serialize)]
+struct Origin<'m> {
+    #[serde(flatten)]
+    provenance: &'m Provenance,
+    python: String,
+}
+
+/// Where the model comes from. The command is the first line, so that a script finds it.
+fn provenance(model: &Model, args: &ShowArgs) -> Result<Output, Failure> {
+    let Some(provenance) = &model.provenance else {
+        let what = "does not say where it comes from: an earlier version made it";
+        return Err(Failure::Input(format!("{}: {what}; fit it again", args.model.display())));
+    };
+    let python = provenance.python(model);
+    if args.json {
+        return Ok(Output::json(&Origin { provenance, python }));
+    }
+    let Provenance { command, version, table, .. } = provenance;
+    let edits = match model.ledger.len() {
+        0 => String::new(),
+        count => format!("\n{} followed: `show` lists them.", text::count(count, "edit")),
+    };
+    Ok(Output::Text(format!(
+        "{command}\n\nThe same in Python:\n\n{python}\n\nVersion {version}, {}, fingerprint of the table {}{edits}\n",
+        text::count(table.rows as usize, "row"),
+        table.fingerprint
+    )))
 }

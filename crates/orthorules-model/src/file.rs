@@ -11,6 +11,7 @@ use crate::model::Multiclass;
 use crate::model::budget::Budget;
 use crate::model::edit::LedgerEntry;
 use crate::model::layout::{self, ClassList, OneScoreSize, SharedSize};
+use crate::model::provenance::Provenance;
 use crate::model::reading::Reading;
 use crate::model::report::{Bootstrap, CrossValidation};
 use crate::model::rule::Rule;
@@ -74,6 +75,8 @@ struct Document<S> {
     bootstrap: Option<Bootstrap>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ledger: Vec<LedgerEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provenance: Option<Provenance>,
 }
 
 /// Read before the rest, so that a later version is called that and not an unknown field.
@@ -137,6 +140,7 @@ impl Model {
             cv: self.cv.clone(),
             bootstrap: self.bootstrap.clone(),
             ledger: self.ledger.clone(),
+            provenance: self.provenance.clone(),
         }
     }
 
@@ -227,6 +231,7 @@ impl Model {
             cv: document.cv,
             bootstrap: document.bootstrap,
             ledger: document.ledger,
+            provenance: document.provenance,
         }
     }
 
@@ -237,6 +242,9 @@ impl Model {
         }
         if self.budget.is_some() {
             return Some((3, "a budget of columns"));
+        }
+        if self.provenance.is_some() {
+            return Some((3, "provenance"));
         }
         let gamma = (self.task == Task::Gamma).then_some("the task gamma");
         let has_sets = self.all_rules().flat_map(|rule| &rule.conditions).any(|condition| condition.op.has_set());

@@ -12,6 +12,7 @@
 //! | to read rules and what they ask of values | [`rule`], [`trend`] |
 //! | to say how a model is to be edited, and what edits cost | [`edit`] |
 //! | to say what changed from one model to another | [`diff`] |
+//! | to say which command made a model | [`provenance`] |
 //!
 //! For learning take the crate `orthorules`, which re-exports all of this. Items that these pages do not
 //! show are public for the other crates of the project alone, and may change in every version.
@@ -39,6 +40,7 @@ mod needs;
 #[doc(hidden)]
 pub mod observer;
 pub mod predict;
+pub mod provenance;
 mod quote;
 #[doc(hidden)]
 pub mod reading;
@@ -69,6 +71,7 @@ pub use certificate::{Certificate, Pruned};
 pub use condition::Condition;
 pub use diff::ModelDiff;
 pub use edit::{Edit, LedgerEntry};
+pub use provenance::{Provenance, TableProvenance};
 pub use reading::Reading;
 pub use report::{Bootstrap, CrossValidation, CvMeasures, CvStep, GridPoint, OtherTerms, RuleUncertainty, Uncertainty};
 use serde::{Deserialize, Serialize};
@@ -240,6 +243,8 @@ pub struct Model {
     pub bootstrap: Option<Bootstrap>,
     /// The edits that were made, in order, with what each cost.
     pub ledger: Vec<LedgerEntry>,
+    /// The fit that it comes from, where its file tells.
+    pub provenance: Option<Provenance>,
 }
 
 impl Size {

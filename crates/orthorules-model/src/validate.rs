@@ -33,6 +33,9 @@ impl Model {
         if self.link == Link::Identity && !self.task.is_classification() {
             return bad(format!("link identity is for probabilities of classes, not for {}", self.task));
         }
+        if let Some(why) = self.provenance.as_ref().and_then(|provenance| provenance.wrong(self)) {
+            return bad(format!("provenance: {why}"));
+        }
         if self.offset.is_some() && !self.task.takes_offset() {
             return bad(format!("an offset is for numbers, not for {}", self.task));
         }

@@ -102,6 +102,9 @@ function provenanceSection(view) {
   const warnings = words.warnings;
   const quote = (text) => (/^[\w.\-/]+$/.test(text) ? text : `'${String(text).replace(/'/g, "'\\''")}'`);
   const table = view.table && view.table.name ? view.table.name : 'TABLE';
+  const made = document_.provenance;
+  // The command of the file names neither table nor model.
+  const kept = made && made.command.replace('orthorules fit TABLE', () => `orthorules fit ${quote(table)}`);
   const command = [
     'orthorules fit',
     quote(table),
@@ -229,6 +232,7 @@ function provenanceSection(view) {
         fact('model file', `${document_.format}, version ${document_.version}`),
         fact('this page', `${program}, ${date}`),
       ),
+      ledgerNodes(view),
       el('h3', {}, 'Performance'),
       performance,
       el('h3', {}, 'Limits'),
@@ -258,13 +262,27 @@ function provenanceSection(view) {
         'p',
         {},
         'The same table and parameters give the same model, byte for byte, on any number of threads. ' +
-          'Parameters that the model file does not hold are at their defaults here:',
+          (made ? '' : 'Parameters that the model file does not hold are at their defaults here:'),
       ),
-      el(
-        'pre',
-        {},
-        command.map((part) => [el('span', { class: 'whole' }, part), ' ']),
-      ),
+      made
+        ? [
+            el('pre', { class: 'command' }, kept.replace(/ -o MODEL$/, ' -o model.json')),
+            el('p', {}, 'In Python:'),
+            el('pre', { class: 'python' }, words.python),
+            words.edits.length > 0 &&
+              el('p', {}, `${capital(counted(words.edits.length, 'edit'))} followed, listed above.`),
+            el(
+              'dl',
+              {},
+              fact('program', `orthorules ${made.version}`),
+              fact('fingerprint of the table', el('code', {}, made.table.fingerprint)),
+            ),
+          ]
+        : el(
+            'pre',
+            {},
+            command.map((part) => [el('span', { class: 'whole' }, part), ' ']),
+          ),
     ],
   };
 }

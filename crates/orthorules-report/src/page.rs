@@ -3,8 +3,8 @@
 use crate::digest::{Sha256, base64};
 use crate::sizes::chosen;
 use crate::{Report, Summary, date};
-use orthorules_model::Model;
 use orthorules_model::report::{JointSize, sizes};
+use orthorules_model::{LedgerEntry, Model};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// The script's parts, each of which may use those before it.
-const SCRIPT: [&str; 20] = [
+const SCRIPT: [&str; 21] = [
     include_str!("../assets/number.js"),
     include_str!("../assets/score.js"),
     include_str!("../assets/states.js"),
@@ -31,6 +31,7 @@ const SCRIPT: [&str; 20] = [
     include_str!("../assets/fit.js"),
     include_str!("../assets/form.js"),
     include_str!("../assets/whatif.js"),
+    include_str!("../assets/ledger.js"),
     include_str!("../assets/provenance.js"),
     include_str!("../assets/main.js"),
 ];
@@ -66,6 +67,10 @@ struct Words {
     warnings: Vec<String>,
     /// What the chosen size uses of the budget of columns.
     spending: Option<String>,
+    /// Lines of Python that make the same file, where it is known how it was made.
+    python: Option<String>,
+    /// The edits of the ledger, each in a few words.
+    edits: Vec<String>,
     /// The texts of all rules, by score.
     rules: Vec<Vec<String>>,
 }
@@ -142,6 +147,8 @@ fn words(model: &Model) -> Words {
         select: model.cv.as_ref().map(orthorules_model::CrossValidation::described),
         warnings: model.warnings().iter().map(ToString::to_string).collect(),
         spending: model.spending(model.chosen()).map(|spent| spent.to_string()),
+        python: model.provenance.as_ref().map(|provenance| provenance.python(model)),
+        edits: model.ledger.iter().map(LedgerEntry::told).collect(),
         rules: model.lists_of_scores().into_iter().map(texts).collect(),
     }
 }

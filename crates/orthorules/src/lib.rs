@@ -69,6 +69,7 @@ pub use learn::edit::{
 };
 pub use learn::fit::{PreparedFit, fit};
 pub use learn::fitted::Fitted;
+pub use learn::going_on::fit_from;
 pub use learn::rule_model::RuleModel;
 pub use learn::seconds::Seconds;
 #[cfg(feature = "files")]

@@ -24,6 +24,7 @@ mod odd_input;
 mod offset;
 mod output;
 mod pages;
+mod provenance;
 mod reading;
 mod report;
 mod round_trip;

@@ -6,10 +6,12 @@
 
 mod ledger;
 mod limits;
+mod moved;
 mod rules;
 
 pub use ledger::LedgerEntry;
 pub use limits::{Bounds, Limits};
+pub use moved::{MovedWeight, moved};
 pub use rules::{MeantRule, find, with_rules_of};
 
 use crate::base::error::{Error, Result};

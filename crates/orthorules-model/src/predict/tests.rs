@@ -220,6 +220,7 @@ fn models() -> impl Strategy<Value = Model> {
                 bootstrap: None,
                 ledger: Vec::new(),
                 budget: None,
+                provenance: None,
             }
         })
     })

@@ -116,6 +116,7 @@ fn model() -> impl Strategy<Value = Model> {
             bootstrap: None,
             ledger: Vec::new(),
             budget: None,
+            provenance: None,
         }
     })
 }

@@ -4,6 +4,7 @@ pub mod again;
 pub mod atomic_file;
 pub mod bit_counts;
 pub mod clock;
+pub mod content;
 pub mod decimal;
 pub mod error;
 pub mod names;

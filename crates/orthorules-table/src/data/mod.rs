@@ -8,6 +8,7 @@ pub mod offset;
 pub mod outline;
 pub mod problem;
 pub mod roles;
+pub mod row_content;
 pub mod row_facts;
 pub mod schema;
 pub mod table;

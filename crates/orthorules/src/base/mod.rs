@@ -6,4 +6,6 @@ pub(crate) mod scratch;
 
 #[cfg(feature = "files")]
 pub(crate) use orthorules_table::base::again;
-pub(crate) use orthorules_table::base::{bit_counts, clock, decimal, error, names, random, simd, threads, wire};
+pub(crate) use orthorules_table::base::{
+    bit_counts, clock, content, decimal, error, names, random, simd, threads, wire,
+};

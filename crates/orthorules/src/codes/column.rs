@@ -28,6 +28,8 @@ pub(crate) struct BinnedColumn {
     pub(crate) codes: Codes,
     /// The smallest and the largest number.
     pub(crate) range: Option<(f64, f64)>,
+    /// What its numbers are, in any order; of rows that were taken out, that of all.
+    pub(crate) content: u64,
     /// How many rows each code has, where the codes of rows are on other machines.
     pub(crate) remote_counts: Option<Vec<u64>>,
     /// How often whole numbers occur, where bins do not tell.
@@ -92,6 +94,7 @@ impl BinnedColumn {
             bins: self.bins,
             codes,
             range: self.range,
+            content: self.content,
             remote_counts: None,
             repeats: None,
             coarse: self.coarse.clone(),

@@ -1,5 +1,6 @@
 //! From the values of a column to codes, piece by piece.
 
+use crate::base::content::content;
 use crate::base::error::Result;
 use crate::base::wire::{ByteReader, Wire, damaged};
 use crate::codes::column::{BinnedColumn, Scale};
@@ -18,6 +19,8 @@ pub(crate) struct Coder {
     /// The smallest number so far, where bins do not tell, and the largest.
     low: f64,
     high: f64,
+    /// What its numbers are, in any order.
+    content: u64,
     /// How often whole numbers occur, where bins do not tell.
     repeats: Option<Repeats>,
     /// The cuts at which a search may end, where there are finer ones beside them.
@@ -74,6 +77,7 @@ impl Coder {
             bins,
             low: f64::INFINITY,
             high: f64::NEG_INFINITY,
+            content: 0,
             repeats: None,
             coarse: None,
         }
@@ -118,6 +122,7 @@ impl Coder {
 
     /// Appends the codes of numbers; NaN is missing.
     pub(crate) fn numbers(&mut self, values: &[f64], to: &mut CodeBuilder) {
+        self.content = self.content.wrapping_add(content(values));
         self.high = self.high.max(furthest(values, f64::NEG_INFINITY, |x, high| x > high));
         if !matches!(self.scheme, Scheme::Ordered { .. }) {
             self.low = self.low.min(furthest(values, f64::INFINITY, |x, low| x < low));
@@ -179,6 +184,7 @@ impl Coder {
             bins: self.bins,
             codes,
             range,
+            content: self.content,
             remote_counts: None,
             repeats: self.repeats,
             coarse,

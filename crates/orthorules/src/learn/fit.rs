@@ -18,11 +18,13 @@ use crate::learn::bootstrap;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
+use crate::learn::origin::{Asked, Contents, provenance};
 use crate::learn::pins;
 use crate::learn::suitable::checked;
 use crate::learn::watch::Watch;
 use crate::model::observer::Observer;
-use crate::params::{Checked, Cv, LambdaFrom, Params};
+use crate::model::{Model, Provenance};
+use crate::params::{Checked, Cv, LambdaFrom, Params, Wishes};
 
 /// Learns a model from `problem`. The result depends on nothing but the problem and the parameters.
 ///
@@ -57,6 +59,9 @@ impl Coded {
 #[derive(Debug)]
 pub struct PreparedFit<'p> {
     source: FitSource<'p>,
+    asked: Params,
+    /// The fingerprint of the model that it goes on from.
+    from: Option<String>,
     params: Checked,
 }
 
@@ -69,26 +74,40 @@ enum FitSource<'p> {
 impl<'p> PreparedFit<'p> {
     /// A fit to rows in memory.
     pub(crate) fn of_problem(problem: &'p Problem, params: &Params) -> Result<Self> {
+        let asked = params.clone();
         let params = checked(&problem.outline(), problem.counted_rows(), params)?;
-        Ok(Self { source: FitSource::Table(problem), params })
+        Ok(Self { source: FitSource::Table(problem), asked, from: None, params })
     }
 
     /// A fit to the codes of a file, with the parameters that these were made for.
     pub(crate) fn of_codes(coded: &'p Coded) -> Result<Self> {
         let params = checked(&coded.problem.outline(), coded.problem.counted_rows(), &coded.params)?;
-        Ok(Self { source: FitSource::Codes(coded), params })
+        Ok(Self { source: FitSource::Codes(coded), asked: coded.params.clone(), from: None, params })
+    }
+
+    /// The parameters as they are completed.
+    pub(crate) fn checked(&self) -> &Checked {
+        &self.params
+    }
+
+    /// Lets the fit go on from a model with this fingerprint, as `asked` and with these wishes.
+    pub(crate) fn go_on(&mut self, asked: Params, model: String, wishes: Wishes) {
+        (self.asked, self.from, self.params.wishes) = (asked, Some(model), wishes);
     }
 
     /// Learns the model.
     pub fn run(&self, observer: &dyn Observer) -> Result<Fitted> {
         let (params, start) = (&self.params, Instant::now());
+        let asked =
+            |problem: &'p Problem| Asked { roles: &problem.roles, params: &self.asked, from: self.from.as_deref() };
         match self.source {
             FitSource::Table(problem) => {
-                let job = FitJob { rows: LearnedRows::Table(problem), params, observer, start };
+                let job = FitJob { rows: LearnedRows::Table(problem), asked: asked(problem), params, observer, start };
                 job.run(|| Binned::new(problem, params))
             }
             FitSource::Codes(coded) => {
-                let job = FitJob { rows: LearnedRows::Codes(&coded.problem), params, observer, start };
+                let problem = &coded.problem;
+                let job = FitJob { rows: LearnedRows::Codes(problem), asked: asked(problem), params, observer, start };
                 job.run(|| Binned::of_codes(coded))
             }
         }
@@ -102,14 +121,15 @@ pub(crate) enum LearnedRows<'p> {
     Table(&'p Problem),
     /// In memory as codes.
     Codes(&'p Problem),
-    /// On other machines.
+    /// On other machines; with what targets, weights and exposures are.
     #[cfg_attr(not(feature = "cluster"), expect(dead_code))]
-    Remote(&'p Outline),
+    Remote(&'p Outline, &'p Contents),
 }
 
 /// One fit, from the codes of its rows on.
 pub(crate) struct FitJob<'j> {
     pub(crate) rows: LearnedRows<'j>,
+    pub(crate) asked: Asked<'j>,
     pub(crate) params: &'j Checked,
     pub(crate) observer: &'j dyn Observer,
     /// When it began: its time limit counts from then.
@@ -132,12 +152,13 @@ impl FitJob<'_> {
     }
 
     fn learned(&self, binned: &Binned, watch: &Watch) -> Result<Fitted> {
+        // The scales of columns tell, also where their codes are on other machines.
+        pins::check(&self.params.wishes, binned.columns())?;
         let (params, reg_lambda, about) = match self.rows {
             LearnedRows::Table(problem) | LearnedRows::Codes(problem) => {
-                pins::check(&self.params.wishes, binned.columns())?;
                 with_lambda(problem, binned, self.params, watch)?
             }
-            LearnedRows::Remote(_) => (self.params.clone(), None, None),
+            LearnedRows::Remote(..) => (self.params.clone(), None, None),
         };
         // What is fitted to all rows comes first. Draws are sure of the rest.
         let own = watch.first(if params.bootstrap.is_some() { FIT_SHARE } else { 1.0 });
@@ -146,7 +167,20 @@ impl FitJob<'_> {
         if let (Some(draws), LearnedRows::Table(problem)) = (params.bootstrap, self.rows) {
             fitted.warnings.extend(bootstrap::run(problem, &params, draws, &mut fitted.model, watch)?);
         }
+        fitted.model.provenance = Some(self.provenance(&fitted.model, binned));
         Ok(Fitted { reg_lambda, ..fitted })
+    }
+
+    fn provenance(&self, model: &Model, binned: &Binned) -> Provenance {
+        let here;
+        let contents = match self.rows {
+            LearnedRows::Table(problem) | LearnedRows::Codes(problem) => {
+                here = Contents::of(problem);
+                &here
+            }
+            LearnedRows::Remote(_, contents) => contents,
+        };
+        provenance(self.asked, model, binned.outline(), (contents, binned.columns(), &self.params.wishes))
     }
 
     /// The fit whose size folds choose, where there are folds.
@@ -157,7 +191,9 @@ impl FitJob<'_> {
             LearnedRows::Table(problem) => problem,
             LearnedRows::Codes(problem) if problem.has_its_groups() => problem,
             LearnedRows::Codes(problem) => return without(cv::too_much(problem, params).unwrap_or(NoFolds::Streamed)),
-            LearnedRows::Remote(outline) => return without(cv::too_long(outline, params).unwrap_or(NoFolds::Remote)),
+            LearnedRows::Remote(outline, _) => {
+                return without(cv::too_long(outline, params).unwrap_or(NoFolds::Remote));
+            }
         };
         match cv {
             Cv::Folds(count) => cv::fit(problem, binned, params, (count, select), watch),

@@ -93,6 +93,11 @@ impl<'p> Binned<'p> {
         Self { outline, columns: Cow::Borrowed(columns), trends, seconds: 0.0, target }
     }
 
+    /// The problem without its rows.
+    pub(crate) fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
     /// The columns as codes.
     pub(crate) fn columns(&self) -> &[BinnedColumn] {
         &self.columns
@@ -194,12 +199,13 @@ impl<'p> Binned<'p> {
         seconds: &mut Seconds,
     ) -> Option<RuleList> {
         let (response, remote) = &self.response(class, checked)?;
-        let params = &checked.for_target(|| response.mean_target());
+        let params = &checked.for_target(|| response.mean_target()).for_class(name);
         if params.learner == Learner::Sirus {
             return Some(sirus::list(&self.columns, response, params, name, watch));
         }
         let deadline = watch.exact_end();
-        let trends = if params.terms.has_trends() { self.trends.clone() } else { Vec::new() };
+        let mut trends = if params.terms.has_trends() { self.trends.clone() } else { Vec::new() };
+        pins::give_trends(&params.wishes, &mut trends);
         let setup = Setup::new(response, &self.columns, params, watch);
         let rows = remote.clone().unwrap_or_else(|| setup.rows.clone());
         let setup = Setup { class: name, deadline, rows, trends, ..setup };
@@ -313,5 +319,6 @@ pub(crate) fn model(problem: &Outline, binned: &[BinnedColumn], lists: Vec<RuleL
         cv: None,
         bootstrap: None,
         ledger: Vec::new(),
+        provenance: None,
     }
 }

@@ -20,6 +20,7 @@ use crate::model::certificate::Certificate;
 use crate::model::observer::Observer;
 use crate::model::rule::Rule;
 use crate::model::signs::Signs;
+use crate::model::trend::Trend;
 use crate::params::Checked;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -137,6 +138,13 @@ impl<'a> Setup<'a> {
             Some(column) => self.directions.of_number(column.column),
             None => self.directions.of_query(&found.query.atoms),
         }
+    }
+
+    /// A trend that a column was given, as if it had been found.
+    pub(crate) fn given_trend(&self, trend: &Trend) -> Option<Found> {
+        let place = |column: &TrendColumn| column.given(trend);
+        let (column, shape) = self.trends.iter().enumerate().find_map(|(c, column)| Some((c, place(column)?)))?;
+        Some(Found { trend: Some(TrendCandidate::given(column, shape)), ..Found::default() })
     }
 
     /// A trend that becomes the term at a place.

@@ -1,6 +1,6 @@
 //! Rows to learn from, whatever they came from.
 
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::codes::coded::Coded;
 use crate::codes::stream::needs_values;
 use crate::data::loss::Loss;
@@ -62,9 +62,7 @@ impl TrainingRows {
         }
         // Every range is the same for every loss and table.
         params.check(Loss::Squared, 1)?;
-        let table = read(path, &roles.read_options())?;
-        let warnings = table.warnings().to_vec();
-        Ok((Problem::new(table, roles)?.into(), warnings))
+        Self::held(path, roles)
     }
 
     /// What is predicted.
@@ -106,6 +104,25 @@ impl TrainingRows {
             Self::Table(problem) => PreparedFit::of_problem(problem, params),
             Self::Codes(coded) => PreparedFit::of_codes(coded),
         }
+    }
+
+    /// A fit that goes on from a model, once it is known that this suits the rows and the parameters. It needs the values
+    /// of all rows.
+    pub fn prepare_from(&self, params: &Params, model: &Model) -> Result<PreparedFit<'_>> {
+        match self {
+            Self::Table(problem) => PreparedFit::going_on(problem, params, model),
+            Self::Codes(_) => {
+                let what = "a fit that goes on from a model needs the table in memory: leave out the limit of memory";
+                Err(Error::Edit(what.into()))
+            }
+        }
+    }
+
+    /// The rows of the file at `path`, held in memory, and remarks about how it was read.
+    pub fn held(path: &Path, roles: &Roles) -> Result<(Self, Vec<Warning>)> {
+        let table = read(path, &roles.read_options())?;
+        let warnings = table.warnings().to_vec();
+        Ok((Problem::new(table, roles)?.into(), warnings))
     }
 
     /// Risk and measures of every size of `model` on the rows that were learned from. A file is read again, but for the

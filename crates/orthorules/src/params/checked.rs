@@ -83,6 +83,11 @@ impl Checked {
         Self { reg_lambda: self.reg_lambda * unit, lambda_per_target: false, ..self.clone() }
     }
 
+    /// These parameters for the list of a class against the rest.
+    pub(crate) fn for_class(self, class: Option<&str>) -> Self {
+        Self { wishes: self.wishes.of_class(class), ..self }
+    }
+
     /// These parameters with the wishes of `given`, if a fit to `problem` can have them.
     pub(crate) fn with_wishes(self, given: &Params, problem: &Outline) -> Result<Self> {
         let wishes = Wishes::of(given, problem)?;

@@ -13,6 +13,8 @@ use crate::model::signs::Signs;
 pub(crate) struct Wishes {
     /// Rules that every size has that has room for them.
     pub(crate) pins: Vec<Rule>,
+    /// Rules and trends of a model that the fit goes on from, each with the class whose list it is of.
+    pub(crate) from: Vec<(Option<String>, Rule)>,
     /// Columns, pairs and conditions that no rule may use.
     pub(crate) limits: Limits,
     /// Groups of columns that may meet in a rule. What is in none may meet what is in none.
@@ -22,6 +24,26 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
+    /// All terms that every size has that has room for them: those of a model first.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &Rule> {
+        let known = |rule: &&Rule| self.from.iter().any(|(_, own)| own.says_same(rule));
+        self.from.iter().map(|(_, rule)| rule).chain(self.pins.iter().filter(move |rule| !known(rule)))
+    }
+
+    /// Lets the budget know all terms that are required, if it has room for their columns.
+    pub(crate) fn pay_for_terms(&mut self, params: &Params, problem: &Outline) -> Result<()> {
+        let terms: Vec<Rule> = self.terms().cloned().collect();
+        self.budget = ColumnBudget::of(params, problem, &terms)?;
+        Ok(())
+    }
+
+    /// What concerns the list of a class against the rest.
+    pub(crate) fn of_class(&self, class: Option<&str>) -> Self {
+        let is_own = |own: &Option<String>| own.is_none() || class.is_none() || own.as_deref() == class;
+        let from = self.from.iter().filter(|(own, _)| is_own(own)).cloned().collect();
+        Self { from, ..self.clone() }
+    }
+
     /// Whether nothing is wished for that concerns which columns a rule may use, whatever other rules use.
     pub(crate) fn frees_columns(&self) -> bool {
         self.limits == Limits::default() && self.groups.is_empty()
@@ -54,10 +76,16 @@ impl Wishes {
 
     /// Whether a rule may be required.
     fn check_pin(&self, rule: &Rule, params: &Params) -> Result<()> {
-        let bad = |why: String| Err(Error::Edit(format!("the required rule \"{rule}\" cannot be: {why}")));
         if rule.trend.is_some() {
-            return bad("it is a trend; require rules of conditions".into());
+            let what = "it is a trend; require rules of conditions";
+            return Err(Error::Edit(format!("the required rule \"{rule}\" cannot be: {what}")));
         }
+        self.check_term(rule, params, "required rule")
+    }
+
+    /// Whether a rule or a trend may be in every size. `role` is what it is called.
+    pub(crate) fn check_term(&self, rule: &Rule, params: &Params, role: &str) -> Result<()> {
+        let bad = |why: String| Err(Error::Edit(format!("the {role} \"{rule}\" cannot be: {why}")));
         if let Some(why) = self.limits.forbidding(rule) {
             return bad(why);
         }

@@ -67,10 +67,12 @@ pub(crate) struct CodedFacts {
     /// The smallest number of each bin.
     lowest: Vec<f64>,
     range: Option<(f64, f64)>,
+    /// What its numbers are, in any order.
+    content: u64,
     /// How many rows each code has.
     counts: Vec<u64>,
 }
-wire!(CodedFacts { lowest, range, counts });
+wire!(CodedFacts { lowest, range, content, counts });
 
 impl CodedFacts {
     pub(crate) fn of(column: &BinnedColumn) -> Self {
@@ -78,7 +80,7 @@ impl CodedFacts {
             Scale::Ordered { lowest, .. } => lowest.clone(),
             _ => Vec::new(),
         };
-        Self { lowest, range: column.range, counts: column.counts() }
+        Self { lowest, range: column.range, content: column.content, counts: column.counts() }
     }
 
     /// Adds those of the next rows; false if they are of another column.
@@ -88,6 +90,7 @@ impl CodedFacts {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),
         };
+        self.content = self.content.wrapping_add(next.content);
         self.counts.iter_mut().zip(&next.counts).for_each(|(all, more)| *all += more);
         (self.lowest.len(), self.counts.len()) == (next.lowest.len(), next.counts.len())
     }
@@ -104,6 +107,7 @@ impl FeatureEncoder {
             *lowest = facts.lowest;
         }
         column.range = facts.range;
+        column.content = facts.content;
         column.remote_counts = Some(facts.counts);
         column
     }

@@ -24,6 +24,7 @@ use crate::engine::targets::response::Response;
 use crate::learn::fit::{FitJob, LearnedRows};
 use crate::learn::fitted::Fitted;
 use crate::learn::one::{Binned, FitKind, RemoteTarget};
+use crate::learn::origin::{Asked, Contents};
 use crate::learn::suitable::checked;
 use crate::model::Size;
 use crate::model::certificate::Certificate;
@@ -210,7 +211,8 @@ pub fn fit_partitions(
     };
     let (plan, warnings, notes) = survey.plan(sample, &mut subject, &ranges)?;
     let checked = checked(&subject.outline, subject.facts.counted_rows(), params)?;
-    let whole = SurveyedTable { subject: &subject, plan: &plan, params: &checked, observer, start, round_trip };
+    let asked = Asked { roles, params, from: None };
+    let whole = SurveyedTable { subject: &subject, plan: &plan, asked, params: &checked, observer, start, round_trip };
     let (mut fitted, about, searched) =
         if gather.brings_rows(&subject.outline, subject.facts.counted_rows(), &checked)? {
             let (fitted, about) = whole.fit_here(roles)?;
@@ -226,6 +228,7 @@ pub fn fit_partitions(
 struct SurveyedTable<'w> {
     subject: &'w Subject,
     plan: &'w CodePlan,
+    asked: Asked<'w>,
     params: &'w Checked,
     observer: &'w dyn Observer,
     start: Instant,
@@ -234,7 +237,7 @@ struct SurveyedTable<'w> {
 
 impl SurveyedTable<'_> {
     fn job<'j>(&'j self, rows: LearnedRows<'j>, observer: &'j dyn Observer) -> FitJob<'j> {
-        FitJob { rows, params: self.params, observer, start: self.start }
+        FitJob { rows, asked: self.asked, params: self.params, observer, start: self.start }
     }
 
     /// A fit to all rows, which are brought here; and what there is to say of them.
@@ -272,7 +275,8 @@ impl SurveyedTable<'_> {
         };
         let listening = PartitionWatch { observer: self.observer, failed: &partitions.failed };
         let target = PartitionTargets { partitions: &partitions, facts: &facts, rows: outline.rows };
-        let job = self.job(LearnedRows::Remote(outline), &listening);
+        let contents = Contents { rows: self.subject.content.clone(), classes: facts.counts() };
+        let job = self.job(LearnedRows::Remote(outline, &contents), &listening);
         let fitted = job.run(|| Binned::remote(outline.clone(), &columns, &target));
         let searched = partitions.searched.load(Ordering::Relaxed);
         // What went wrong there comes before what came of it.

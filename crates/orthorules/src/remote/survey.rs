@@ -13,6 +13,7 @@ use crate::data::columns::refuse_names_of;
 use crate::data::offset::{first_bad, fold};
 use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles};
+use crate::data::row_content::RowContent;
 use crate::data::row_facts::RowFacts;
 use crate::data::table::{
     Builder, Column, ColumnPart, Complaint, Head, Judged, Kind, ReadOptions, Scan, Source, Table, nothing_left,
@@ -58,12 +59,14 @@ pub(crate) struct Survey {
     /// What of them tells whether they are good, and of which size their numbers are.
     digest: Digest,
     facts: RowFacts,
+    /// What they hold, in any order.
+    content: RowContent,
     /// Names of columns that have no part to play.
     ignored: Vec<String>,
     /// Names of columns that are not used, and why.
     notes: Vec<String>,
 }
-wire!(Survey { parts, features, others, digest, facts, ignored, notes });
+wire!(Survey { parts, features, others, digest, facts, content, ignored, notes });
 
 /// What a survey says of a problem.
 pub(crate) struct Subject {
@@ -71,6 +74,8 @@ pub(crate) struct Subject {
     pub(crate) outline: Outline,
     pub(crate) plan: RolePlan,
     pub(crate) facts: RowFacts,
+    /// What targets, weights and exposures are, in any order.
+    pub(crate) content: RowContent,
     /// Rows that are not learned from for want of a target or an exposure.
     pub(crate) dropped: usize,
     /// What there is to say of the columns that are no features, by their place; and the names of these columns.
@@ -124,7 +129,7 @@ impl SurveyRequest {
         let other = |&place: &usize| ColumnSummary::new(&heads[place], plain, false).sampled(Sampling::Count);
         let mut others: Vec<ColumnSummary> = singled.iter().map(other).collect();
         let mut digest = Digest::new(&singled.iter().map(|&place| &heads[place]).collect::<Vec<_>>(), roles);
-        let mut facts = RowFacts::default();
+        let (mut facts, mut content) = (RowFacts::default(), RowContent::default());
         let deciding = Deciding::new(&heads, roles, self.known.text_target);
         let role_columns = RoleColumns::new(&heads, roles);
         let (mut rows, mut kept) = (0, 0);
@@ -147,9 +152,10 @@ impl SurveyRequest {
             }
             let chosen: Vec<&ColumnPart> = singled.iter().map(|&place| &parts[place]).collect();
             others.iter_mut().zip(&chosen).for_each(|(summary, part)| summary.add(part, &counting));
-            let (more, bad) = role_columns.facts(&parts, &counting, roles);
+            let (more, held, bad) = role_columns.facts(&parts, &counting, roles);
             digest.add(&chosen, &counting, count, bad);
             facts.append(&more);
+            content.append(&held);
         }
         let others = singled.iter().map(|&place| heads[place].clone()).zip(others).collect();
         let has_no_part = |head: &&Head| !roles.is_singled_out(&head.name) && !roles.is_feature(&head.name);
@@ -159,7 +165,7 @@ impl SurveyRequest {
             heads.into_iter().zip(summaries).filter_map(|(head, summary)| Some((head, summary?))).collect();
         let values = features.iter().map(|(_, summary)| summary.values()).collect();
         let part = PartitionFacts { number, stamp: stamp.to_owned(), rows, kept, values };
-        Ok(Survey { parts: vec![part], features, others, digest, facts, ignored, notes })
+        Ok(Survey { parts: vec![part], features, others, digest, facts, content, ignored, notes })
     }
 }
 
@@ -179,9 +185,14 @@ impl RoleColumns {
         Self { target, weight, exposure, offset }
     }
 
-    /// Facts of the rows of a batch that count, and the first row whose offset does not go together with its target or
-    /// exposure.
-    fn facts(&self, parts: &[ColumnPart], counting: &BatchRows, roles: &Roles) -> (RowFacts, Option<usize>) {
+    /// Facts of the rows of a batch that count, what they hold, and the first row whose offset does not go together with
+    /// its target or exposure.
+    fn facts(
+        &self,
+        parts: &[ColumnPart],
+        counting: &BatchRows,
+        roles: &Roles,
+    ) -> (RowFacts, RowContent, Option<usize>) {
         let of = |place: Option<usize>| place.and_then(|place| numbers(&parts[place], &roles.notation));
         let [mut target, mut exposure, offset] = [self.target, self.exposure, self.offset]
             .map(|place| of(place).map(|all| counting.of_values(&all).into_owned()));
@@ -191,9 +202,11 @@ impl RoleColumns {
             bad = first_bad(roles.task, y, exposure.as_deref()).map(|row| counting.place(row));
         }
         let rows = counting.count(parts.first().map_or(0, ColumnPart::rows));
-        let mut facts = RowFacts::of(rows, target.as_deref(), counting.weights.as_deref(), exposure.as_deref());
+        let (y, weight, exposure) = (target.as_deref(), counting.weights.as_deref(), exposure.as_deref());
+        let mut facts = RowFacts::of(rows, y, weight, exposure);
+        let content = RowContent::of(rows, y, weight, exposure);
         facts.weightless += of(self.weight).map_or(0, |weights| weights.iter().filter(|w| **w == 0.0).count());
-        (facts, bad)
+        (facts, content, bad)
     }
 }
 
@@ -223,6 +236,7 @@ impl Survey {
         }
         self.digest.append(next.digest);
         self.facts.append(&next.facts);
+        self.content.append(&next.content);
         self.parts.extend(next.parts);
         Ok(())
     }
@@ -293,6 +307,7 @@ impl Survey {
             outline,
             plan: RolePlan { roles, known, classes, target_kind, parts },
             facts: self.facts.clone(),
+            content: self.content.clone(),
             dropped: rows - self.facts.rows - self.facts.weightless,
             remarks,
             names,

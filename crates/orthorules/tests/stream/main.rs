@@ -8,6 +8,8 @@ mod odd;
 #[cfg(feature = "cluster")]
 mod partitions;
 #[cfg(feature = "cluster")]
+mod required;
+#[cfg(feature = "cluster")]
 mod several;
 
 use std::collections::BTreeMap;

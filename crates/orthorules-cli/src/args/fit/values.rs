@@ -47,12 +47,6 @@ fn unquoted(text: &str) -> Result<(Option<String>, &str), String> {
     }
 }
 
-/// An item of a list as [`items`] reads it, whatever is in it.
-pub(crate) fn item(name: &str) -> String {
-    let is_plain = !name.contains(',') && !name.starts_with('"') && name.trim() == name;
-    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
-}
-
 /// `COL=low<mid<high`: blanks around levels do not count. A name in double quotes may hold `=`.
 pub(super) fn ordered(text: &str) -> Result<(String, Vec<String>), String> {
     let (quoted, rest) = unquoted(text)?;
@@ -94,7 +88,9 @@ pub(crate) struct DirectionList(pub(super) Vec<(String, Monotone)>);
 pub(super) fn monotone(text: &str) -> Result<DirectionList, String> {
     let direction = |item: &String| {
         let (name, direction) = item.rsplit_once('=').ok_or("must be COL=+1 or COL=-1")?;
-        Ok((name.trim_start().to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
+        // Blanks in quotes count.
+        let name = if text.contains('"') { name } else { name.trim_start() };
+        Ok((name.to_owned(), direction.trim().parse().map_err(|e: orthorules::Error| e.to_string())?))
     };
     items(text)?.iter().map(direction).collect::<Result<_, String>>().map(DirectionList)
 }
@@ -133,6 +129,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orthorules::model::provenance::item;
     use proptest::prelude::*;
 
     #[test]

@@ -107,6 +107,7 @@ mod tests {
             bins,
             codes,
             range: None,
+            content: 0,
             remote_counts: None,
             repeats: None,
             coarse: None,

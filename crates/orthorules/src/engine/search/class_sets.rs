@@ -94,6 +94,7 @@ mod tests {
             bins,
             codes: Codes::U8(vec![].into()),
             range: None,
+            content: 0,
             remote_counts: None,
             repeats: None,
             coarse: None,

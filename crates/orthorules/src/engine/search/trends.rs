@@ -24,6 +24,13 @@ pub(crate) struct TrendCandidate {
     pub(crate) shape: Shape,
 }
 
+impl TrendCandidate {
+    /// A trend that was not searched for.
+    pub(crate) fn given(column: usize, shape: Shape) -> Self {
+        Self { score: 0.0, value: 0.0, name_rank: 0, column, shape }
+    }
+}
+
 /// Where the search for terms looks, and what it found.
 pub(crate) struct TrendSearch<'a> {
     pub(crate) columns: &'a [TrendColumn<'a>],

@@ -3,6 +3,7 @@
 
 use crate::data::columns::Target;
 use crate::data::problem::Problem;
+use crate::data::row_content::RowContent;
 use crate::engine::targets::facts::TargetFacts;
 use crate::engine::targets::numbers::{Frame, TargetColumn, TargetRows};
 use crate::engine::targets::response::Response;
@@ -43,6 +44,12 @@ fn known_rows(problem: &Problem) -> TargetRows<'_> {
     };
     let weight = problem.weight.as_deref().map(Cow::Borrowed);
     TargetRows { target, weight, exposure: problem.whole_exposure() }
+}
+
+/// What targets, weights and exposures of a problem are, in any order of rows.
+pub(crate) fn row_content(problem: &Problem) -> RowContent {
+    let known = known_rows(problem);
+    RowContent::of(problem.rows, known.numbers(), known.weight.as_deref(), known.exposure.as_deref())
 }
 
 /// Targets that are numbers, as a response to them is fitted; of classes none.

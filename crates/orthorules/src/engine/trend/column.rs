@@ -38,6 +38,8 @@ pub(crate) struct TrendColumn<'a> {
     pub(crate) means: Vec<f64>,
     /// After each bin but the last, where a hinge may bend that goes up from there, and one that goes down.
     bends: Vec<Option<[f64; 2]>>,
+    /// Trends that it was given, as they are.
+    given: Vec<Trend>,
 }
 
 /// Which of the terms of a column.
@@ -49,6 +51,8 @@ pub(crate) enum Shape {
     Beyond(u32),
     /// What lies below it.
     Below(u32),
+    /// The one with this number among those that the column was given.
+    Given(u32),
 }
 
 /// The name of a column, and its numbers if it has some.
@@ -112,12 +116,24 @@ impl<'a> TrendColumn<'a> {
         };
         let means: Vec<f64> = sums.iter().zip(&weights).take(binned.bins).map(mean_of).collect();
         let bends = (0..binned.bins.saturating_sub(1)).map(|bin| bend(&binned.scale, bin, (low, high))).collect();
-        Some(Self { column, name, numbers, low, high, zero, scale, means, bends })
+        Some(Self { column, name, numbers, low, high, zero, scale, means, bends, given: Vec::new() })
     }
 
     /// The numbers of all rows.
     pub(crate) fn numbers(&self) -> &'a [f64] {
         self.numbers
+    }
+
+    /// Gives it a trend, if it is one of this column.
+    pub(crate) fn give(&mut self, trend: &Trend) {
+        if trend.column == self.name && !self.given.contains(trend) {
+            self.given.push(trend.clone());
+        }
+    }
+
+    /// The shape of a trend that it was given.
+    pub(crate) fn given(&self, trend: &Trend) -> Option<Shape> {
+        self.given.iter().position(|own| own == trend).map(|place| Shape::Given(place as u32))
     }
 
     /// Two standard deviations of the clipped numbers.
@@ -141,6 +157,10 @@ impl<'a> TrendColumn<'a> {
             Shape::Line => (self.low, self.high, self.zero),
             Shape::Beyond(bin) => (bend(bin)?[0], self.high, bend(bin)?[0]),
             Shape::Below(bin) => (self.low, bend(bin)?[1], bend(bin)?[1]),
+            Shape::Given(place) => {
+                let trend = self.given.get(place as usize)?;
+                return Some((trend.clone(), trend.per / self.scale));
+            }
         };
         let per = step(to - from);
         Some((Trend { column: self.name.to_owned(), from, to, zero, per }, per / self.scale))
@@ -292,8 +312,18 @@ mod tests {
             (0..1003).map(|row| if row % 9 == 4 { f64::NAN } else { f64::from(row % 61) }).collect();
         let (low, high, zero, scale) = (2.0, 57.0, 30.0, 24.0);
         let bends = vec![None, Some([20.0, 21.0])];
-        let column =
-            TrendColumn { column: 0, name: "x", numbers: &numbers, low, high, zero, scale, means: Vec::new(), bends };
+        let column = TrendColumn {
+            column: 0,
+            name: "x",
+            numbers: &numbers,
+            low,
+            high,
+            zero,
+            scale,
+            means: Vec::new(),
+            bends,
+            given: Vec::new(),
+        };
         for shape in [Shape::Line, Shape::Beyond(1), Shape::Below(1)] {
             let (trend, outside) = column.trend(shape).unwrap();
             let (values, covered) = column.values(&trend);

@@ -71,6 +71,8 @@ pub struct WithoutColumn {
     pub risk: f64,
     /// How much higher that is, as a part of it.
     pub cost: f64,
+    /// Its rules, in the order in which they were found; with a list for each class, those of one class after the other.
+    pub rules: Vec<String>,
 }
 
 /// What could be instead of what is.
@@ -105,7 +107,7 @@ pub fn alternatives(
 ) -> Result<Alternatives> {
     let options = EditOptions { refit: Refit::Weights, cv: None, ..options.clone() };
     let session = Session::new(model, table, &options)?;
-    let mut limits = Limits::of(model)?;
+    let limits = Limits::of(model)?;
     let risk = session.standing(model, &limits)?.risk;
     let wanted = wanted(model, rule)?;
     let mut rules = Vec::new();
@@ -122,11 +124,13 @@ pub fn alternatives(
         if !model.columns.iter().any(|column| column.name == *name) {
             return Err(Error::no_column("without", name, model.columns.iter().map(|column| column.name.as_str())));
         }
-        limits.columns = vec![name.clone()];
+        let mut without = limits.clone();
+        without.columns.push(name.clone());
         let lambda = session.fitter().first_lambda(model);
-        let found = search::searched(model, &session.table, &[], &limits, lambda)?;
-        let found = session.standing(&found, &Limits::default())?.risk;
-        others.push(WithoutColumn { column: name.clone(), risk: found, cost: found / risk - 1.0 });
+        let found = search::searched(model, &session.table, &[], &without, lambda)?;
+        let other = session.standing(&found, &Limits::default())?.risk;
+        let rules = found.lists.iter().flat_map(|list| list.members(list.chosen())).map(ToString::to_string).collect();
+        others.push(WithoutColumn { column: name.clone(), risk: other, cost: other / risk - 1.0, rules });
     }
     Ok(Alternatives { risk, rules, within_one_percent, without: others })
 }
@@ -185,12 +189,7 @@ impl<'s> RuleSearch<'s> {
             max_complexity: Some(1 << 20),
             sets: has_sets.then_some(Sets::On),
             multiclass: (model.lists.len() > 1).then_some(params::Multiclass::OneVsRest),
-            forbid: limits
-                .columns
-                .iter()
-                .filter(|name| problem.specs().iter().any(|s| s.name == **name))
-                .cloned()
-                .collect(),
+            forbid: search::forbidden(limits, |name| problem.specs().iter().any(|spec| spec.name == name)),
             threads: Some(1),
             ..Params::default()
         }

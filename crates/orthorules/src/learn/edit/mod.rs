@@ -16,6 +16,8 @@
 
 mod alternatives;
 mod apply;
+#[cfg(test)]
+mod independent;
 mod risk;
 mod rows;
 mod search;

@@ -88,9 +88,7 @@ pub(super) fn searched(
         }
     }
     params.require = required.iter().filter(|rule| rule.trend.is_none()).map(ToString::to_string).collect();
-    params.forbid = limits.columns.iter().filter(|name| table.column(name).is_some()).cloned().collect();
-    params.forbid.extend(limits.pairs.iter().map(|(a, b)| format!("{a} & {b}")));
-    params.forbid.extend(limits.conditions.iter().map(ToString::to_string));
+    params.forbid = forbidden(limits, |name| table.column(name).is_some());
     // A rule that was dropped does not come back as it was.
     let dropped = edits.iter().filter(|edit| edit.action == Action::Drop);
     params.forbid.extend(dropped.filter_map(|edit| edit.rule.clone()));
@@ -99,6 +97,13 @@ pub(super) fn searched(
     let mut lists = found.lists;
     choose(&mut lists, model, limit);
     Ok(Model { lists, cv: None, bootstrap: None, ..model.clone() })
+}
+
+/// What edits forbid, as the parameter `forbid` says it, of the columns that are there.
+pub(super) fn forbidden(limits: &Limits, is_there: impl Fn(&str) -> bool) -> Vec<String> {
+    let columns = limits.columns.iter().filter(|name| is_there(name)).cloned();
+    let pairs = limits.pairs.iter().filter(|(a, b)| is_there(a) && is_there(b)).map(|(a, b)| format!("{a} & {b}"));
+    columns.chain(pairs).chain(limits.conditions.iter().map(ToString::to_string)).collect()
 }
 
 /// Makes the most complex size of at most the complexity that was chosen before the chosen one.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const TASKS: [&str; 6] = ["regression", "classification", "poisson", "gamma", "classes", "one-vs-rest"];
 
 /// A table with numbers, levels and gaps, whose target follows some of them.
-fn table(task: &str, rows: usize, seed: u64) -> Table {
+pub(super) fn table(task: &str, rows: usize, seed: u64) -> Table {
     let mut random = SplitMix64::new(seed);
     let states = ["CA", "NY", "TX", "WA", "OR"];
     let age: Vec<f64> =
@@ -47,7 +47,7 @@ fn table(task: &str, rows: usize, seed: u64) -> Table {
     .unwrap()
 }
 
-fn fitted(task: &str, table: &Table, params: &Params) -> Model {
+pub(super) fn fitted(task: &str, table: &Table, params: &Params) -> Model {
     let kind: Task = match task {
         "classes" | "one-vs-rest" => Task::Classification,
         other => other.parse().unwrap(),
@@ -59,11 +59,11 @@ fn fitted(task: &str, table: &Table, params: &Params) -> Model {
     crate::fit(&problem, &params, &Silent).unwrap().model
 }
 
-fn lambda(lambda: f64) -> Params {
+pub(super) fn lambda(lambda: f64) -> Params {
     Params { reg_lambda: Some(RegLambda::Value(lambda)), ..Params::default() }
 }
 
-fn options(lambda: f64) -> EditOptions {
+pub(super) fn options(lambda: f64) -> EditOptions {
     EditOptions { reg_lambda: Some(lambda), ..EditOptions::default() }
 }
 
@@ -73,12 +73,12 @@ fn edits(list: Value) -> Vec<Edit> {
 }
 
 /// The rules of the chosen size of the first list.
-fn rules(model: &Model) -> Vec<String> {
+pub(super) fn rules(model: &Model) -> Vec<String> {
     let list = &model.lists[0];
     list.members(list.chosen()).map(ToString::to_string).collect()
 }
 
-fn edited(model: &Model, table: &Table, list: Value, lambda: f64) -> Model {
+pub(super) fn edited(model: &Model, table: &Table, list: Value, lambda: f64) -> Model {
     edit(model, table, &edits(list), &options(lambda)).unwrap()
 }
 

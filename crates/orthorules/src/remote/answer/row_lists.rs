@@ -171,6 +171,7 @@ mod tests {
             bins: BINS,
             codes: Codes::U8(codes.into()),
             range: None,
+            content: 0,
             remote_counts: None,
             repeats: None,
             coarse: None,

@@ -62,6 +62,7 @@ proptest! {
             bins: bins(k) - 1,
             codes,
             range: None,
+            content: 0,
             remote_counts: None,
             repeats: None, coarse: None,
         };

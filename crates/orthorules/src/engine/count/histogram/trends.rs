@@ -299,6 +299,7 @@ mod tests {
                     Codes::U8(codes(c).map(|code| code as u8).collect::<Vec<_>>().into())
                 },
                 range: None,
+                content: 0,
                 remote_counts: None,
                 repeats: None, coarse: None,
             };
