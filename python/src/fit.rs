@@ -112,7 +112,8 @@ pub(crate) fn parameters(
 #[pyfunction]
 #[pyo3(signature = (
     table, *, task, target, weight = None, exposure = None, offset = None, groups = None, positive = None,
-    categorical = Vec::new(), from_model = None, preset = None, cuts = None, monotone = None, callback = None, keep = false, **options
+    categorical = Vec::new(), from_model = None, preset = None, cuts = None, monotone = None, callback = None,
+    keep = false, **options
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(

@@ -137,6 +137,7 @@ def test_words_count_trends_and_name_exceptions():
     saved["rules"] = [{"conditions": [{"column": "state", "op": "!=", "value": "AK"}], "covered": 588}]
     saved["path"] = [{"rules": 1, "intercept": 0, "weights": [1.0], "train_risk": 1}]
     saved.pop("chosen_complexity", None)
+    saved.pop("provenance")
     exception = RuleRegressor.from_json(json.dumps(saved | {"version": 1, "chosen": 1}))
     assert "unless state = AK" in exception._repr_html_inner()
     assert exception.rules_["rule"].tolist() == ["state != AK"]

@@ -106,7 +106,7 @@ def test_everything_that_predicts_takes_it(rows, tmp_path):
     assert changes.empty or (changes["prediction"] > predicted[0] * 1.2).all()
     model.report(tmp_path / "page.html", X, targets["poisson"], exposure, offset)
     document = json.loads(model.to_json())
-    assert (document["version"], document["offset"]) == (2, "offset")
+    assert (document["version"], document["offset"]) == (3, "offset")
     again = orthorules.from_json(model.to_json())
     assert np.array_equal(again.predict(X, exposure, offset), predicted)
     module = types.ModuleType("exported")

@@ -76,8 +76,8 @@ pub(crate) struct ShowArgs {
     pub(crate) size: SizeArgs,
     #[command(flatten)]
     pub(crate) order: OrderArgs,
-    /// Print where the model comes from instead: the command, and lines of Python, that make the same file from the same
-    /// table; the version of the program; rows and fingerprint of the table (default: the rules)
+    /// Print where the model comes from instead: the command, and lines of Python, that make the same file from the
+    /// same table; the version of the program; rows and fingerprint of the table (default: the rules)
     #[arg(long)]
     pub(crate) provenance: bool,
     /// Print one JSON document instead of text (default: text)

@@ -2,7 +2,7 @@
 
 use crate::args::{DemoArgs, Order};
 use crate::console::{Notes, Output, expect_interrupt};
-use crate::fit::{Asked, FitDocument, FittedTable};
+use crate::fit::{FitDocument, FitRequest, FittedTable};
 use crate::input::{self, Failure};
 use crate::text::{self, BOLD};
 use orthorules::model::write_whole;
@@ -99,7 +99,7 @@ impl Showcase {
     ) -> Result<Self, Failure> {
         let roles = Roles { target: target.into(), ..Roles::default() };
         let rows = Problem::new(table.clone(), &roles)?.into();
-        let asked = Asked { roles: &roles, params, from: None };
+        let asked = FitRequest { roles: &roles, params, from: None };
         let fitted = FittedTable::new(&rows, table.warnings().to_vec(), asked, notes, 0.0)?;
         let summary = |mut rows: Summarizer, table: &Table| rows.add(table).map(|()| rows.finish());
         let test = fresh.map(|table| summary(Summarizer::judging(&fitted.model), table)).transpose()?;

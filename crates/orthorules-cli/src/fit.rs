@@ -19,7 +19,7 @@ use orthorules::model::Reading;
 use orthorules::model::edit::{MovedWeight, moved};
 use orthorules::params::{Cv, Intercept, RegLambda};
 use orthorules::table::Notation;
-use orthorules::{Error, Model, Params, Roles, TrainingRows, Warning, decimal, on_threads};
+use orthorules::{Error, Model, Params, PreparedFit, Roles, TrainingRows, Warning, decimal, on_threads};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Instant;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
         };
         let (rows, read_with) = read.map_err(&in_table)?;
         let seconds = start.elapsed().as_secs_f64();
-        let asked = Asked { roles: &roles, params: &params, from: from.as_ref() };
+        let asked = FitRequest { roles: &roles, params: &params, from: from.as_ref() };
         FittedTable::new(&rows, read_with, asked, notes, seconds).map_err(&in_table)
     })??;
     fitted.model.reading = Reading::of(&roles);
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
     }
     if args.output.json {
         let weights = from.as_ref().map(|before| moved(before, &fitted.model)).unwrap_or_default();
-        return Ok(Output::json(&GoneOn { document: fitted.document(), weights }));
+        return Ok(Output::json(&GrownDocument { document: fitted.document(), weights }));
     }
     let mut text = fitted.describe(args.output.order.order, args.output.verbose);
     if let Some(before) = &from {
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Output, Failure> {
 
 /// `fit --json`, with how weights moved from the model that the fit went on from.
 #[derive(Serialize)]
-struct GoneOn<'f> {
+struct GrownDocument<'f> {
     #[serde(flatten)]
     document: FitDocument<'f>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -94,11 +94,21 @@ struct GoneOn<'f> {
 
 /// What the flags ask of a fit.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct FitRequest<'a> {
     pub(crate) roles: &'a Roles,
     pub(crate) params: &'a Params,
     /// The model that it goes on from.
     pub(crate) from: Option<&'a Model>,
+}
+
+impl FitRequest<'_> {
+    /// The fit, if it suits the rows.
+    fn prepared<'p>(&self, rows: &'p TrainingRows) -> orthorules::Result<PreparedFit<'p>> {
+        match self.from {
+            Some(model) => rows.prepare_from(self.params, model),
+            None => rows.prepare(self.params),
+        }
+    }
 }
 
 /// Flags that say two things of one column.
@@ -165,16 +175,13 @@ impl FittedTable {
     pub(crate) fn new(
         problem: &TrainingRows,
         read_with: Vec<Warning>,
-        asked: Asked,
+        asked: FitRequest,
         notes: Notes,
         read: f64,
     ) -> orthorules::Result<Self> {
         let start = Instant::now();
-        let Asked { roles, params, from } = asked;
-        let prepared = match from {
-            Some(model) => problem.prepare_from(params, model)?,
-            None => problem.prepare(params)?,
-        };
+        let FitRequest { roles, params, .. } = asked;
+        let prepared = asked.prepared(problem)?;
         told_before(problem, &read_with, (roles, params), notes);
         let (rows, columns) = (problem.rows(), problem.width());
         notes.detail(&format!(

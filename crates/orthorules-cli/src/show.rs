@@ -135,7 +135,7 @@ fn describe(model: &Model, size: SizeName, order: Order) -> String {
 
 /// `show --provenance --json`.
 #[derive(Serialize)]
-struct Origin<'m> {
+struct ProvenanceDocument<'m> {
     #[serde(flatten)]
     provenance: &'m Provenance,
     python: String,
@@ -149,7 +149,7 @@ fn provenance(model: &Model, args: &ShowArgs) -> Result<Output, Failure> {
     };
     let python = provenance.python(model);
     if args.json {
-        return Ok(Output::json(&Origin { provenance, python }));
+        return Ok(Output::json(&ProvenanceDocument { provenance, python }));
     }
     let Provenance { command, version, table, .. } = provenance;
     let edits = match model.ledger.len() {

@@ -17,9 +17,12 @@ impl Model {
         self.check_resamples()
     }
 
-    /// Whether cross-validation and bootstrap are about this model, whose rules have been checked and complexities
+    /// Whether cross-validation, bootstrap and provenance are about this model, whose rules have been checked and complexities
     /// counted.
     pub(super) fn check_resamples(&self) -> Result<()> {
+        if let Some(why) = self.provenance.as_ref().and_then(|provenance| provenance.wrong(self)) {
+            return Err(Error::Model(format!("provenance: {why}")));
+        }
         self.cv.as_ref().map_or(Ok(()), |cv| cv.validate(self))?;
         self.bootstrap.as_ref().map_or(Ok(()), |bootstrap| bootstrap.validate(self))
     }
@@ -32,9 +35,6 @@ impl Model {
         }
         if self.link == Link::Identity && !self.task.is_classification() {
             return bad(format!("link identity is for probabilities of classes, not for {}", self.task));
-        }
-        if let Some(why) = self.provenance.as_ref().and_then(|provenance| provenance.wrong(self)) {
-            return bad(format!("provenance: {why}"));
         }
         if self.offset.is_some() && !self.task.takes_offset() {
             return bad(format!("an offset is for numbers, not for {}", self.task));

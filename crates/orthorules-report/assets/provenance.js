@@ -266,7 +266,15 @@ function provenanceSection(view) {
       ),
       made
         ? [
-            el('pre', { class: 'command' }, kept.replace(/ -o MODEL$/, ' -o model.json')),
+            el(
+              'pre',
+              { class: 'command' },
+              // Lines end before flags.
+              kept
+                .replace(/ -o MODEL$/, ' -o model.json')
+                .split(/ (?=-)/)
+                .map((part) => [el('span', { class: 'whole' }, part), ' ']),
+            ),
             el('p', {}, 'In Python:'),
             el('pre', { class: 'python' }, words.python),
             words.edits.length > 0 &&

@@ -23,8 +23,8 @@ pub(crate) struct FitArgs {
     /// CSV or TSV (also .gz or .zst), Parquet or Arrow IPC file; several files as a folder or as a pattern in quotes,
     /// such as 'data/*.parquet'; - is the standard input
     pub(crate) table: PathBuf,
-    /// Go on from the rules and trends of this model: they stay, their weights are fitted to TABLE, and the search goes on
-    /// around them (default: from nothing)
+    /// Go on from the rules and trends of this model: they stay, their weights are fitted to TABLE, and the search goes
+    /// on around them (default: from nothing)
     #[arg(long, value_name = "MODEL")]
     pub(crate) from: Option<PathBuf>,
     #[command(flatten)]

@@ -59,7 +59,7 @@ fn a_model_remembers_how_its_table_was_read() {
     let comma = houses().replace(',', ";").replace('.', ",");
     let sandbox = Sandbox::with(&[("comma.csv", &comma), ("point.csv", &houses())]);
     sandbox.ok(&["fit", "comma.csv", "--target", "price", "--decimal", ",", "--na-values", "50", "-o", "m.json"]);
-    assert!(sandbox.read("m.json").contains(r#""version": 2"#));
+    assert!(sandbox.read("m.json").contains(r#""version": 3"#));
     let given = ["--decimal", ",", "--na-values", "50"];
     for command in ["evaluate", "predict", "explain"] {
         let plain = sandbox.ok(&[command, "m.json", "comma.csv"]).stdout;

@@ -75,7 +75,9 @@ fn rows_without_a_target_are_dropped_on_request() {
         let [mut a, mut b] = ["a.json", "b.json"].map(|m| serde_json::from_str::<Value>(&sandbox.read(m)).unwrap());
         let reading = a.as_object_mut().unwrap().remove("reading").unwrap();
         assert_eq!(reading, serde_json::json!({ "drop_missing_target": true }));
-        (a["version"], b["version"]) = (Value::Null, Value::Null);
+        let option = a["provenance"]["options"].as_object_mut().unwrap().remove("drop_missing_target");
+        assert_eq!(option, Some(true.into()));
+        (a["provenance"]["command"], b["provenance"]["command"]) = (Value::Null, Value::Null);
         assert_eq!(a, b);
     }
     let classes = table(90, |i| ["a", "b", "c", ""][if i % 30 == 7 { 3 } else { i % 3 }].to_owned());

@@ -1,5 +1,5 @@
-//! Where a model comes from: the program's version, every option that was not at its default, the table, and the command
-//! that makes the same file again.
+//! Where a model comes from: the program's version, every option that was not at its default, the table, and the
+//! command that makes the same file again.
 //!
 //! It is the same wherever a fit was started, so that Python and the command line write the same bytes. That is why the
 //! command says `TABLE` and `MODEL`, and names no file.

@@ -86,8 +86,8 @@ fn options_become_flags() {
     assert_eq!(found, wanted);
 }
 
-const SMALL: &str = r#"{"format":"orthorules-model","version":3,"task":"regression","loss":"squared","target":"y","rows":9,
-    "columns":[],"rules":[],"path":[{"rules":0,"intercept":1,"weights":[],"train_risk":1}],"chosen":0,
+const SMALL: &str = r#"{"format":"orthorules-model","version":3,"task":"regression","loss":"squared","target":"y",
+    "rows":9,"columns":[],"rules":[],"path":[{"rules":0,"intercept":1,"weights":[],"train_risk":1}],"chosen":0,
     "provenance":PROVENANCE}"#;
 
 fn file(change: impl Fn(&mut Value)) -> String {

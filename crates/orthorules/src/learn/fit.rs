@@ -18,7 +18,7 @@ use crate::learn::bootstrap;
 use crate::learn::cv;
 use crate::learn::fitted::Fitted;
 use crate::learn::one::Binned;
-use crate::learn::origin::{Asked, Contents, provenance};
+use crate::learn::origin::{FitOrigin, RowContents, provenance};
 use crate::learn::pins;
 use crate::learn::suitable::checked;
 use crate::learn::watch::Watch;
@@ -99,7 +99,7 @@ impl<'p> PreparedFit<'p> {
     pub fn run(&self, observer: &dyn Observer) -> Result<Fitted> {
         let (params, start) = (&self.params, Instant::now());
         let asked =
-            |problem: &'p Problem| Asked { roles: &problem.roles, params: &self.asked, from: self.from.as_deref() };
+            |problem: &'p Problem| FitOrigin { roles: &problem.roles, params: &self.asked, from: self.from.as_deref() };
         match self.source {
             FitSource::Table(problem) => {
                 let job = FitJob { rows: LearnedRows::Table(problem), asked: asked(problem), params, observer, start };
@@ -123,13 +123,13 @@ pub(crate) enum LearnedRows<'p> {
     Codes(&'p Problem),
     /// On other machines; with what targets, weights and exposures are.
     #[cfg_attr(not(feature = "cluster"), expect(dead_code))]
-    Remote(&'p Outline, &'p Contents),
+    Remote(&'p Outline, &'p RowContents),
 }
 
 /// One fit, from the codes of its rows on.
 pub(crate) struct FitJob<'j> {
     pub(crate) rows: LearnedRows<'j>,
-    pub(crate) asked: Asked<'j>,
+    pub(crate) asked: FitOrigin<'j>,
     pub(crate) params: &'j Checked,
     pub(crate) observer: &'j dyn Observer,
     /// When it began: its time limit counts from then.
@@ -175,7 +175,7 @@ impl FitJob<'_> {
         let here;
         let contents = match self.rows {
             LearnedRows::Table(problem) | LearnedRows::Codes(problem) => {
-                here = Contents::of(problem);
+                here = RowContents::of(problem);
                 &here
             }
             LearnedRows::Remote(_, contents) => contents,

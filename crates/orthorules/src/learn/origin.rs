@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 /// What was asked of a fit.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct FitOrigin<'a> {
     pub(crate) roles: &'a Roles,
     pub(crate) params: &'a Params,
     /// The model that the fit goes on from, by the fingerprint of its file.
@@ -28,13 +28,13 @@ pub(crate) struct Asked<'a> {
 
 /// What the rows hold beside their features.
 #[derive(Debug, Clone)]
-pub(crate) struct Contents {
+pub(crate) struct RowContents {
     pub(crate) rows: RowContent,
     /// How many rows each class has.
     pub(crate) classes: Vec<u64>,
 }
 
-impl Contents {
+impl RowContents {
     pub(crate) fn of(problem: &Problem) -> Self {
         let mut classes = vec![0; problem.classes.len()];
         if let Target::Classes(codes) = &problem.target {
@@ -46,10 +46,10 @@ impl Contents {
 
 /// The provenance of a model that was learned from columns that are these codes.
 pub(crate) fn provenance(
-    asked: Asked,
+    asked: FitOrigin,
     model: &Model,
     outline: &Outline,
-    (contents, columns, wishes): (&Contents, &[BinnedColumn], &Wishes),
+    (contents, columns, wishes): (&RowContents, &[BinnedColumn], &Wishes),
 ) -> Provenance {
     let mut options = of_params(asked.params, wishes);
     options.extend(of_roles(asked.roles, outline, &contents.rows));
@@ -131,7 +131,8 @@ fn of_roles(roles: &Roles, outline: &Outline, rows: &RowContent) -> BTreeMap<Str
     options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The task that the target would be taken for by itself; nothing where that is not known, since offsets were taken off.
+/// The task that the target would be taken for by itself; nothing where that is not known, since offsets were taken
+/// off.
 fn guessed(outline: &Outline, roles: &Roles, rows: &RowContent) -> Option<Task> {
     if roles.offset.is_some() {
         return None;
@@ -148,7 +149,7 @@ fn guessed(outline: &Outline, roles: &Roles, rows: &RowContent) -> Option<Task> 
 }
 
 /// What the fingerprint of a table is made of: the names and kinds of its columns, and what they hold in any order.
-fn told(model: &Model, contents: &Contents, columns: &[BinnedColumn]) -> Value {
+fn told(model: &Model, contents: &RowContents, columns: &[BinnedColumn]) -> Value {
     let column = |(spec, column): (&ColumnSpec, &BinnedColumn)| {
         let held = match &column.scale {
             Scale::Nominal { levels } | Scale::Ranked { levels } => {

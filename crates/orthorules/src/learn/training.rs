@@ -106,8 +106,8 @@ impl TrainingRows {
         }
     }
 
-    /// A fit that goes on from a model, once it is known that this suits the rows and the parameters. It needs the values
-    /// of all rows.
+    /// A fit that goes on from a model, once it is known that this suits the rows and the parameters. It needs the
+    /// values of all rows.
     pub fn prepare_from(&self, params: &Params, model: &Model) -> Result<PreparedFit<'_>> {
         match self {
             Self::Table(problem) => PreparedFit::going_on(problem, params, model),

@@ -24,7 +24,7 @@ use crate::engine::targets::response::Response;
 use crate::learn::fit::{FitJob, LearnedRows};
 use crate::learn::fitted::Fitted;
 use crate::learn::one::{Binned, FitKind, RemoteTarget};
-use crate::learn::origin::{Asked, Contents};
+use crate::learn::origin::{FitOrigin, RowContents};
 use crate::learn::suitable::checked;
 use crate::model::Size;
 use crate::model::certificate::Certificate;
@@ -211,7 +211,7 @@ pub fn fit_partitions(
     };
     let (plan, warnings, notes) = survey.plan(sample, &mut subject, &ranges)?;
     let checked = checked(&subject.outline, subject.facts.counted_rows(), params)?;
-    let asked = Asked { roles, params, from: None };
+    let asked = FitOrigin { roles, params, from: None };
     let whole = SurveyedTable { subject: &subject, plan: &plan, asked, params: &checked, observer, start, round_trip };
     let (mut fitted, about, searched) =
         if gather.brings_rows(&subject.outline, subject.facts.counted_rows(), &checked)? {
@@ -228,7 +228,7 @@ pub fn fit_partitions(
 struct SurveyedTable<'w> {
     subject: &'w Subject,
     plan: &'w CodePlan,
-    asked: Asked<'w>,
+    asked: FitOrigin<'w>,
     params: &'w Checked,
     observer: &'w dyn Observer,
     start: Instant,
@@ -275,7 +275,7 @@ impl SurveyedTable<'_> {
         };
         let listening = PartitionWatch { observer: self.observer, failed: &partitions.failed };
         let target = PartitionTargets { partitions: &partitions, facts: &facts, rows: outline.rows };
-        let contents = Contents { rows: self.subject.content.clone(), classes: facts.counts() };
+        let contents = RowContents { rows: self.subject.content.clone(), classes: facts.counts() };
         let job = self.job(LearnedRows::Remote(outline, &contents), &listening);
         let fitted = job.run(|| Binned::remote(outline.clone(), &columns, &target));
         let searched = partitions.searched.load(Ordering::Relaxed);

@@ -185,8 +185,8 @@ impl RoleColumns {
         Self { target, weight, exposure, offset }
     }
 
-    /// Facts of the rows of a batch that count, what they hold, and the first row whose offset does not go together with
-    /// its target or exposure.
+    /// Facts of the rows of a batch that count, what they hold, and the first row whose offset does not go together
+    /// with its target or exposure.
     fn facts(
         &self,
         parts: &[ColumnPart],

@@ -71,7 +71,7 @@ pub struct WithoutColumn {
     pub risk: f64,
     /// How much higher that is, as a part of it.
     pub cost: f64,
-    /// Its rules, in the order in which they were found; with a list for each class, those of one class after the other.
+    /// Its rules, in the order in which they were found; with a list for each class, class after class.
     pub rules: Vec<String>,
 }
 

@@ -60,8 +60,8 @@ fn chosen(model: &Model) -> Vec<(Option<String>, Vec<Rule>)> {
     model.lists.iter().map(|list| (list.class.clone(), rules(list))).collect()
 }
 
-/// Whatever is searched for, every size has the terms that it has room for, in every list those of its class; and weights
-/// are fitted to the new rows.
+/// Whatever is searched for, every size has the terms that it has room for, in every list those of its class; and
+/// weights are fitted to the new rows.
 #[test]
 fn terms_of_a_model_are_in_every_size_with_room() {
     let mut random = SplitMix64::new(31);

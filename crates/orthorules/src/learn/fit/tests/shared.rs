@@ -113,7 +113,7 @@ fn a_shared_model_is_what_its_file_says() {
     assert!(model.is_shared() && model.lists.len() == 1 && model.lists[0].score_count() == 3);
     assert_eq!(model.to_json(), on(3).to_json());
     let text = model.to_json();
-    assert!(text.contains("\"version\": 2") && text.contains("\"multiclass\": \"shared\""));
+    assert!(text.contains("\"version\": 3") && text.contains("\"multiclass\": \"shared\""));
     assert_eq!(Model::from_json(&text).unwrap(), model);
     let once: usize = model.lists[0].terms(model.lists[0].chosen()).map(|(rule, _)| rule.complexity()).sum();
     assert_eq!(model.complexity(model.chosen()), once);
