@@ -3,7 +3,7 @@
 use crate::bad_input::refused;
 use crate::{Sandbox, claims, flowers, houses, people};
 use orthorules::generate::SplitMix64;
-use orthorules::params::{Kind, Parameter};
+use orthorules::params::{Parameter, ParameterKind};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -54,10 +54,10 @@ fn value(parameter: &Parameter, random: &mut SplitMix64) -> String {
         ("require", _) => ["\"it's\" >= 7", "\"$(x) y\" = CA"][random.below(2)].into(),
         ("forbid", _) => ["-k", "it's & a,b", "\"it's\" >= 3"][random.below(3)].into(),
         ("interactions", _) => "it's,\"a,b\";\"$(x) y\"".into(),
-        (_, Kind::NumbersByColumn) => "it's=3,11.5".into(),
-        (_, Kind::DirectionByColumn) => ["it's=+1", "\"it's=+1\"", "d=1=-1"][random.below(3)].into(),
-        (_, Kind::Choice(names)) => names[random.below(names.len())].into(),
-        (_, Kind::Whole | Kind::WholeOr(_)) => {
+        (_, ParameterKind::NumbersByColumn) => "it's=3,11.5".into(),
+        (_, ParameterKind::DirectionByColumn) => ["it's=+1", "\"it's=+1\"", "d=1=-1"][random.below(3)].into(),
+        (_, ParameterKind::Choice(names)) => names[random.below(names.len())].into(),
+        (_, ParameterKind::Whole | ParameterKind::WholeOr(_)) => {
             let range = parameter.range.unwrap();
             let most = range.most.min(range.least + 6.0);
             (range.least as usize + 1 + random.below((most - range.least) as usize)).to_string()

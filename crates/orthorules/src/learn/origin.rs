@@ -13,7 +13,7 @@ use crate::data::table::Kind;
 use crate::engine::targets::local::row_content;
 use crate::model::Model;
 use crate::model::provenance::Provenance;
-use crate::params::{Cv, Kind as ParameterKind, Learner, Parameter, Params, Preset, Search, Wishes};
+use crate::params::{Cv, Learner, Parameter, ParameterKind, Params, Preset, Search, Wishes};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -87,6 +87,7 @@ mod tests {
             bins: 9,
             codes: Codes::U8(Vec::new().into()),
             range: None,
+            content: 0,
             remote_counts: Some(rows),
             repeats: None,
             coarse: None,
